@@ -1,0 +1,19 @@
+//! Bytes, sectors, ranges, the arithmetic of alignment and stripes, sourced facts, text from disks,
+//! seeded randomness.
+//!
+//! Everything above stands on these nouns. Nothing here reads a file, a clock or the environment.
+
+pub mod alignment;
+pub mod fact;
+pub mod prefix;
+pub mod random;
+pub mod range;
+pub mod sector;
+pub mod stripe;
+pub mod text;
+
+pub use alignment::Unit;
+pub use fact::{Fact, Known, Source};
+pub use range::ByteRange;
+pub use sector::{Lba, SectorSize};
+pub use text::DiskText;
