@@ -1,0 +1,63 @@
+//! What tests share: the field's real tools, scratch images that vanish, loop devices that detach,
+//! and skips that are counted aloud. Used by tests and benchmarks only.
+
+pub mod loops;
+pub mod memory;
+pub mod scratch;
+pub mod tool;
+
+pub use loops::Loop;
+pub use scratch::{FileDisk, Scratch};
+
+use units::random::Random;
+
+/// A test's randomness: seeded from `STRADDLE_SEED` where that is set, else with `default_seed`;
+/// the seed is printed, so that a failure names it.
+///
+/// # Panics
+/// When `STRADDLE_SEED` is set and is no number.
+#[must_use]
+#[expect(clippy::print_stdout, reason = "the seed belongs in the test's output")]
+pub fn random(default_seed: u64) -> Random {
+    let seed = std::env::var("STRADDLE_SEED")
+        .map_or(default_seed, |text| text.parse().expect("STRADDLE_SEED is a number"));
+    println!("seed {seed} (set STRADDLE_SEED to change it)");
+    Random::new(seed)
+}
+
+/// Counts the running test as skipped: prints why, and appends a line to the file that
+/// `STRADDLE_SKIPS` names, which `cargo xtask test` sums up.
+#[expect(clippy::print_stdout, reason = "a skip is said aloud")]
+pub fn skip(reason: &str) {
+    let test = std::thread::current().name().unwrap_or("unnamed test").to_owned();
+    println!("SKIPPED {test}: {reason}");
+    let Ok(path) = std::env::var("STRADDLE_SKIPS") else { return };
+    let line = format!("{test}\t{reason}\n");
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    if let Ok(mut file) = file {
+        // One write call, so that lines of parallel tests do not mix.
+        let _ = std::io::Write::write_all(&mut file, line.as_bytes());
+    }
+}
+
+/// Returns from the test, counted as skipped, unless every named tool is there.
+#[macro_export]
+macro_rules! need_tools {
+    ($($tool:expr),+ $(,)?) => {
+        $(if $crate::tool::find($tool).is_none() {
+            $crate::skip(&format!("needs {}", $tool));
+            return;
+        })+
+    };
+}
+
+/// Returns from the test, counted as skipped, unless it runs as root with loop devices.
+#[macro_export]
+macro_rules! need_loops {
+    () => {
+        if !$crate::loops::available() {
+            $crate::skip("needs root and loop devices");
+            return;
+        }
+    };
+}

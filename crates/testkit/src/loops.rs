@@ -1,0 +1,73 @@
+//! Loop devices over scratch files, detached when dropped.
+
+use std::path::{Path, PathBuf};
+
+use crate::{scratch, tool};
+
+/// Whether loop devices can be made here: root, losetup, and a control device.
+#[must_use]
+pub fn available() -> bool {
+    let root = std::fs::metadata("/proc/self").is_ok_and(|data| {
+        use std::os::unix::fs::MetadataExt as _;
+        data.uid() == 0
+    });
+    root && Path::new("/dev/loop-control").exists() && tool::find("losetup").is_some()
+}
+
+/// A loop device.
+#[derive(Debug)]
+pub struct Loop {
+    path: PathBuf,
+}
+
+impl Loop {
+    /// A loop device over `file` with logical sectors of `sector_bytes`.
+    ///
+    /// # Panics
+    /// When losetup fails.
+    #[must_use]
+    pub fn attach(file: &Path, sector_bytes: u64) -> Loop {
+        let sector = sector_bytes.to_string();
+        let arguments = ["--find", "--show", "--sector-size", &sector, scratch::text(file)];
+        Loop { path: PathBuf::from(tool::run("losetup", &arguments).trim()) }
+    }
+
+    /// A loop device over `file` that cannot be written. (`blockdev --setro` would outlive the
+    /// loop.)
+    ///
+    /// # Panics
+    /// When losetup fails.
+    #[must_use]
+    pub fn attach_read_only(file: &Path) -> Loop {
+        let arguments = ["--find", "--show", "--read-only", scratch::text(file)];
+        Loop { path: PathBuf::from(tool::run("losetup", &arguments).trim()) }
+    }
+
+    /// Tells the kernel of partition `number`, which is gone again when the loop is dropped;
+    /// returns its node.
+    ///
+    /// # Panics
+    /// When partx fails.
+    #[must_use]
+    pub fn partition(&self, number: u32) -> PathBuf {
+        let number = number.to_string();
+        tool::run("partx", &["--add", "--nr", &number, scratch::text(&self.path)]);
+        PathBuf::from(format!("{}p{number}", scratch::text(&self.path)))
+    }
+
+    /// The device's node.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        // Partitions that the kernel was told of outlive the file behind them.
+        if tool::find("partx").is_some() {
+            let _ = tool::output("partx", &["--delete", scratch::text(&self.path)]);
+        }
+        let _ = tool::output("losetup", &["--detach", scratch::text(&self.path)]);
+    }
+}

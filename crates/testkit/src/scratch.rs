@@ -1,0 +1,100 @@
+//! Scratch images: sparse files in a directory that goes away with the test, failed or not.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use device::{Disk, ReadError, disk};
+
+/// A directory that is removed when this is dropped, also on a failing test.
+#[derive(Debug)]
+pub struct Scratch {
+    directory: tempfile::TempDir,
+}
+
+impl Scratch {
+    /// A new, empty directory.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "it makes a directory")]
+    pub fn new() -> Scratch {
+        let directory = tempfile::Builder::new().prefix("straddle-test-").tempdir();
+        Scratch { directory: directory.expect("a scratch directory can be made") }
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A sparse file of `length_bytes` zeros called `name`.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    #[must_use]
+    pub fn image(&self, name: &str, length_bytes: u64) -> PathBuf {
+        let path = self.directory.path().join(name);
+        let file = File::create(&path).expect("a scratch file can be made");
+        file.set_len(length_bytes).expect("a scratch file can be given a length");
+        path
+    }
+
+    /// A file called `name` that holds `bytes`.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    #[must_use]
+    pub fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.directory.path().join(name);
+        std::fs::write(&path, bytes).expect("a scratch file can be written");
+        path
+    }
+}
+
+/// A path as text, for tools' arguments.
+///
+/// # Panics
+/// When it is no UTF-8, which scratch paths are.
+#[must_use]
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("scratch paths are UTF-8")
+}
+
+/// A file's bytes as a disk.
+#[derive(Debug)]
+pub struct FileDisk {
+    file: File,
+    length_bytes: u64,
+}
+
+impl FileDisk {
+    /// The file at `path`.
+    ///
+    /// # Panics
+    /// When it cannot be opened.
+    #[must_use]
+    pub fn open(path: &Path) -> FileDisk {
+        let file = File::open(path).expect("the file can be opened");
+        let length_bytes = file.metadata().expect("the file has metadata").len();
+        FileDisk { file, length_bytes }
+    }
+}
+
+impl Disk for FileDisk {
+    fn length_bytes(&self) -> u64 {
+        self.length_bytes
+    }
+
+    fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let length_bytes = disk::length_of(buffer);
+        disk::check_bounds(self.length_bytes, offset_bytes, length_bytes)?;
+        self.file.read_exact_at(buffer, offset_bytes).map_err(|error| ReadError::Failed {
+            offset_bytes,
+            length_bytes,
+            reason: error.to_string(),
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! Running the field's tools.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// Where `name` is installed, also in the system directories that an ordinary user's `PATH` lacks;
+/// `None` when it is not.
+#[must_use]
+pub fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from))
+        .map(|directory| directory.join(name))
+        .find(|candidate| candidate.is_file())
+}
+
+/// A command for tool `name`, with messages in English.
+///
+/// # Panics
+/// When the tool is not installed: tests say `need_tools!` first.
+#[must_use]
+pub fn command(name: &str) -> Command {
+    let path = find(name).unwrap_or_else(|| panic!("{name} is not installed"));
+    let mut command = Command::new(path);
+    command.env("LC_ALL", "C");
+    command
+}
+
+/// What `name` with `arguments` answers, whatever its exit status.
+///
+/// # Panics
+/// When it cannot be started.
+#[must_use]
+pub fn output(name: &str, arguments: &[&str]) -> Output {
+    let output = command(name).args(arguments).output();
+    output.unwrap_or_else(|error| panic!("{name} cannot be started: {error}"))
+}
+
+/// What `name` with `arguments` prints on standard output.
+///
+/// # Panics
+/// When it cannot be started or exits with another status than 0; the message holds all it said.
+pub fn run(name: &str, arguments: &[&str]) -> String {
+    let output = output(name, arguments);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{name} {arguments:?}: {}\n{out}{err}", output.status);
+    out
+}
+
+/// As [`run`], with `input` on standard input.
+///
+/// # Panics
+/// As [`run`].
+pub fn run_with_input(name: &str, arguments: &[&str], input: &str) -> String {
+    use std::io::Write as _;
+    use std::process::Stdio;
+
+    let mut child = command(name)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{name} cannot be started: {error}"));
+    // A tool that exits early closes its input; its status tells.
+    let _ = child.stdin.take().expect("it was piped").write_all(input.as_bytes());
+    let output = child.wait_with_output().expect("the child can be waited for");
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{name} {arguments:?}: {}\n{out}{err}", output.status);
+    out
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
