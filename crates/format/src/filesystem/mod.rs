@@ -1,0 +1,92 @@
+//! File systems and swap: what they are called, their block size, and where their data lies.
+
+use device::Disk;
+use units::DiskText;
+
+use crate::Parsed;
+
+mod common;
+pub mod heads;
+mod other;
+
+pub use heads::Heads;
+
+/// What a superblock says that matters for layout. Everything is in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSystem {
+    /// The name that `mount -t` and `blkid` use: `ext4`, `xfs`, `vfat`, `zfs_member`, `swap`.
+    pub kind: &'static str,
+    /// A variant that users know by name: `FAT16`, `2` for an XFS without CRCs and so on.
+    pub variant: Option<String>,
+    /// The volume's label.
+    pub label: Option<DiskText>,
+    /// The UUID or serial as `blkid` prints it.
+    pub id: Option<String>,
+    /// The unit in which it allocates and writes: block, or cluster where that is larger.
+    pub block_bytes: Option<u64>,
+    /// The smallest unit it reads or writes, which must not be below the device's logical sector:
+    /// XFS and btrfs sector size, FAT, exFAT and NTFS bytes per sector, 2^ashift.
+    pub sector_bytes: Option<u64>,
+    /// Its total size, when the superblock says.
+    pub size_bytes: Option<u64>,
+    /// Where the area that its blocks or clusters count from starts, from the volume's start: 0 for
+    /// most; the cluster heap for FAT and exFAT; 4 MiB for ZFS.
+    pub data_offset_bytes: u64,
+    /// The RAID geometry that it was told.
+    pub stripe: Option<FsStripe>,
+    /// Where it believes its partition starts on the disk (NTFS, FAT hidden sectors; exFAT
+    /// partition offset), when it says so and that is not 0.
+    pub partition_offset_bytes: Option<u64>,
+    /// Other fields worth showing, each a term of that file system and its value in the term's
+    /// unit.
+    pub details: Vec<(&'static str, String)>,
+}
+
+/// RAID geometry as a file system keeps it, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FsStripe {
+    /// Chunk on one disk: ext4 stride, XFS sunit; 0 when only a width is set.
+    pub unit_bytes: u64,
+    /// All data disks: ext4 stripe width, XFS swidth; 0 when only a unit is set.
+    pub width_bytes: u64,
+}
+
+impl FileSystem {
+    /// A file system of `kind` of which nothing is known yet.
+    #[must_use]
+    pub fn named(kind: &'static str) -> FileSystem {
+        FileSystem {
+            kind,
+            variant: None,
+            label: None,
+            id: None,
+            block_bytes: None,
+            sector_bytes: None,
+            size_bytes: None,
+            data_offset_bytes: 0,
+            stripe: None,
+            partition_offset_bytes: None,
+            details: Vec::new(),
+        }
+    }
+}
+
+/// One reader: what it looks for, and how.
+#[derive(Clone, Copy)]
+pub struct Reader {
+    /// The file system or family, one short word: its fuzz target has this name.
+    pub name: &'static str,
+    /// What it finds on a volume.
+    pub read: fn(&Heads<'_>) -> Option<Parsed<FileSystem>>,
+}
+
+/// Every reader, the likeliest first.
+pub const READERS: &[&[Reader]] = &[common::READERS, other::READERS];
+
+/// Every file system and swap area whose signature is on `disk`, the likeliest first. More than one
+/// means that an older one was not wiped, or that a hybrid (an ISO with a FAT) was meant.
+#[must_use]
+pub fn read(disk: &dyn Disk) -> Vec<Parsed<FileSystem>> {
+    let heads = Heads::new(disk);
+    READERS.iter().copied().flatten().filter_map(|reader| (reader.read)(&heads)).collect()
+}

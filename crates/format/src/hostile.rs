@@ -1,0 +1,188 @@
+//! The parsers as functions of raw bytes, shared by the fuzz targets and the plain tests.
+//!
+//! Whatever the bytes are, each of these must answer: without a panic, soon, and in little memory.
+//! The caller watches time and memory; what a parser promised about its answer is checked here.
+
+use std::hint::black_box;
+
+use device::{Disk, disk, pack};
+use units::{ByteRange, SectorSize, Unit};
+
+use crate::Parsed;
+use crate::filesystem::{self, Heads, Reader};
+use crate::image::guest::Guest;
+use crate::image::{self, Image, recognise};
+use crate::member::{bcache, integrity, luks, lvm, md};
+use crate::probe::{self, Hint};
+use crate::table::{bsd, gpt, mbr};
+
+/// A parser, with all that may be asked of it.
+#[derive(Clone, Copy)]
+pub struct Parser {
+    name: &'static str,
+    call: Call,
+}
+
+/// How a parser is called.
+#[derive(Clone, Copy)]
+enum Call {
+    Plain(fn(&dyn Disk)),
+    FileSystem(Reader),
+    /// The image reader of the parser's name.
+    Image,
+}
+
+/// The parsers that no table lists.
+const PLAIN: [Parser; 9] = [
+    Parser::new("mbr", |disk| both_sectors(disk, mbr::read)),
+    Parser::new("gpt", |disk| both_sectors(disk, gpt::read)),
+    Parser::new("bsd", |disk| {
+        for slice_at_bytes in [0, 63 * 512, u64::MAX] {
+            both_sectors(disk, |disk, sector| bsd::read(disk, sector, slice_at_bytes));
+        }
+    }),
+    Parser::new("md", |disk| {
+        let found = md::read(disk);
+        black_box(found.map(|found| found.value.data_members()));
+    }),
+    Parser::new("lvm", |disk| drop(black_box(lvm::read(disk)))),
+    Parser::new("luks", |disk| drop(black_box(luks::read(disk)))),
+    Parser::new("bcache", |disk| drop(black_box(bcache::read(disk)))),
+    Parser::new("integrity", |disk| drop(black_box(integrity::read(disk)))),
+    Parser::new("probe", |disk| {
+        for sector in SECTORS {
+            for start_bytes in [0, 63 * 512] {
+                drop(black_box(probe::read(disk, Hint { sector, start_bytes })));
+            }
+        }
+    }),
+];
+
+/// Every parser: tables and members, each file system's, each image format's, and `probe`, which
+/// asks all but the images'.
+#[must_use]
+pub fn parsers() -> Vec<Parser> {
+    let systems = filesystem::READERS.iter().copied().flatten();
+    let systems =
+        systems.map(|reader| Parser { name: reader.name, call: Call::FileSystem(*reader) });
+    let images = recognise::names().map(|name| Parser { name, call: Call::Image });
+    PLAIN.into_iter().chain(systems).chain(images).collect()
+}
+
+impl Parser {
+    /// The parser that `call` is.
+    #[must_use]
+    pub const fn new(name: &'static str, call: fn(&dyn Disk)) -> Parser {
+        Parser { name, call: Call::Plain(call) }
+    }
+
+    /// Its name, which is its fuzz target's name too.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Asks it about `disk`.
+    ///
+    /// # Panics
+    /// When the parser does, or breaks a promise about its answer: that is the finding.
+    pub fn run(&self, disk: &dyn Disk) {
+        match self.call {
+            Call::Plain(call) => call(disk),
+            Call::FileSystem(reader) => drop(black_box((reader.read)(&Heads::new(disk)))),
+            Call::Image => {
+                if let Some(found) = recognise::read_as(disk, |name| name == self.name) {
+                    located(disk, &found.value);
+                    walked(disk, &found.value);
+                }
+            }
+        }
+    }
+}
+
+/// Both sizes of logical sectors in use.
+const SECTORS: [SectorSize; 2] = [SectorSize::B512, SectorSize::B4096];
+
+fn both_sectors<T>(disk: &dyn Disk, read: impl Fn(&dyn Disk, SectorSize) -> Option<Parsed<T>>) {
+    for sector in SECTORS {
+        drop(black_box(read(disk, sector)));
+    }
+}
+
+/// Runs the parser called `name` on the disk that `packed` holds (see [`device::pack`]); bytes that
+/// hold none are ignored.
+///
+/// # Panics
+/// When there is no such parser, and as [`Parser::run`].
+pub fn run(name: &str, packed: &[u8]) {
+    let found = parsers().into_iter().find(|parser| parser.name == name);
+    let parser = found.unwrap_or_else(|| panic!("no parser is called {name}"));
+    if let Some(disk) = pack::unpack(packed) {
+        parser.run(&disk);
+    }
+}
+
+/// Asks where guest bytes lie, at the ends, at powers of two and around blocks' ends.
+fn located(file: &dyn Disk, image: &Image) {
+    let block_bytes = image.block_bytes.unwrap_or(1 << 16);
+    let last = image.virtual_bytes.saturating_sub(1);
+    let ends = [0, 1, last, last.div_euclid(2), image.virtual_bytes, u64::MAX];
+    let blocks = [1, 2, 3].map(|block: u64| block.saturating_mul(block_bytes));
+    let around = blocks.into_iter().flat_map(|at| [at.saturating_sub(1), at]);
+    let powers = (9..63).step_by(3).map(|power| 1 << power);
+    for guest_bytes in ends.into_iter().chain(around).chain(powers) {
+        let Ok(found) = image.locate(file, guest_bytes) else { continue };
+        let Some(extent) = found else { continue };
+        let guest = extent.guest;
+        assert!(guest.length_bytes() > 0, "an extent at {guest_bytes} is empty");
+        assert!(
+            guest.start_bytes() <= guest_bytes && guest_bytes < guest.end_bytes(),
+            "the extent {guest:?} does not hold {guest_bytes}"
+        );
+        assert!(guest.end_bytes() <= image.virtual_bytes, "{guest:?} ends behind the guest disk");
+    }
+}
+
+/// How much of an image's tables is walked: little, so that a fuzzer gets on.
+const WALKED_BYTES_MAX: u64 = 1 << 20;
+
+/// Asks how the guest's bytes are shifted, and reads the guest's first bytes and its last.
+fn walked(file: &dyn Disk, image: &Image) {
+    let whole = ByteRange::new(0, image.virtual_bytes).expect("a range from 0");
+    let unit = Unit::new(4096).expect("a unit");
+    let shifts = image.shifts_within(file, whole, unit, WALKED_BYTES_MAX);
+    assert!(shifts.here.len() <= image::shift::SHIFTS_MAX, "{} shifts", shifts.here.len());
+    let guest = Guest::new(image, file, image.references.iter().map(|_| None).collect());
+    for at_bytes in [0, image.virtual_bytes.saturating_sub(4096)] {
+        drop(black_box(disk::read_array::<4096>(&guest, at_bytes)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_parser_answers_on_nothing_on_zeros_and_on_ones() {
+        for parser in parsers() {
+            run(parser.name, &[]);
+            run(parser.name, &[0; 8]);
+            run(parser.name, &[0xff; 4096]);
+            parser.run(&Vec::new());
+            parser.run(&vec![0xff_u8; 1 << 17]);
+        }
+    }
+
+    #[test]
+    fn no_two_parsers_share_a_name_and_each_name_is_one_short_word() {
+        let mut names: Vec<&str> = parsers().iter().map(|parser| parser.name).collect();
+        for name in &names {
+            let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            assert!(name.bytes().all(plain), "{name}");
+        }
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

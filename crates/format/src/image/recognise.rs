@@ -1,0 +1,59 @@
+//! Which format a file is in: one read of its head and, when that says nothing, one of its tail.
+
+use device::{Disk, disk};
+
+use super::{Image, named, qcow2, vdi, vhd, vhdx, vmdk};
+use crate::Parsed;
+
+/// How much of the head is read: enough for every magic and for most headers.
+const HEAD_BYTES: u64 = 4096;
+/// How much of the tail is read: a VHD or DMG trailer, and the old one that is a byte shorter.
+const TAIL_BYTES: u64 = 512;
+
+/// A format, and what reads its header, given the file and its first bytes.
+type ByHead = (&'static str, fn(&dyn Disk, &[u8]) -> Option<Parsed<Image>>);
+
+/// A format, and what reads its trailer, given the file, where its last bytes begin, and those.
+type ByTail = (&'static str, fn(&dyn Disk, u64, &[u8]) -> Option<Parsed<Image>>);
+
+const BY_HEAD: [ByHead; 6] = [
+    ("qcow2", qcow2::read),
+    ("vhd", vhd::read_head),
+    ("vdi", vdi::read),
+    ("vmdk", vmdk::read),
+    ("vhdx", vhdx::read),
+    (OTHERS, named::read_head),
+];
+
+const BY_TAIL: [ByTail; 2] = [
+    ("vhd", |file, _, tail| vhd::read_tail(file, tail)),
+    (OTHERS, |_, at_bytes, tail| named::read_tail(tail, at_bytes)),
+];
+
+/// The formats that are only named.
+const OTHERS: &str = "named";
+
+/// The name of every format's reader, the likeliest first.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    BY_HEAD.iter().map(|(name, _)| *name)
+}
+
+/// Reads the header of whichever format `file` is; `None` when none is recognised (a raw image).
+#[must_use]
+pub fn read(file: &dyn Disk) -> Option<Parsed<Image>> {
+    read_as(file, |_| true)
+}
+
+/// As [`read`], by the readers whose names are `wanted` only.
+pub(crate) fn read_as(file: &dyn Disk, wanted: impl Fn(&str) -> bool) -> Option<Parsed<Image>> {
+    let length = file.length_bytes();
+    let head = disk::read_vec(file, 0, length.min(HEAD_BYTES)).ok()?;
+    let mut by_head = BY_HEAD.iter().filter(|(name, _)| wanted(name));
+    if let Some(found) = by_head.find_map(|(_, read)| read(file, &head)) {
+        return Some(found);
+    }
+    let at_bytes = length.checked_sub(TAIL_BYTES)?;
+    let tail = disk::read_vec(file, at_bytes, TAIL_BYTES).ok()?;
+    let mut by_tail = BY_TAIL.iter().filter(|(name, _)| wanted(name));
+    by_tail.find_map(|(_, read)| read(file, at_bytes, &tail))
+}

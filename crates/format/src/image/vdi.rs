@@ -1,0 +1,162 @@
+//! VirtualBox disk images: a map of 32-bit block numbers, and blocks behind it.
+//!
+//! The guest's bytes are shifted by where the first block starts; within a block they keep their
+//! place. Sources: QEMU `block/vdi.c`; VirtualBox `src/VBox/Storage/VDICore.h` and `VDI.cpp` (block
+//! extra data, discarded blocks, differencing images).
+
+use device::Disk;
+use units::{ByteRange, DiskText};
+use uuid::Uuid;
+
+use super::run::{Run, starts_within};
+use super::table::{Level, Windows};
+use super::{Image, ImageKind, Layout, Place, Reference, ReferenceRole};
+use crate::bytes::{self, Block};
+use crate::{Parsed, Problem, ProblemKind};
+
+const SIGNATURE: u32 = 0xbeda_107f;
+const VERSION: u32 = 0x0001_0001;
+/// Map entries that name no block.
+const FREE: u32 = 0xffff_ffff;
+const DISCARDED: u32 = 0xffff_fffe;
+
+/// Where the tables stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tables {
+    /// The block map in the image file: 4 bytes for each block.
+    pub map: ByteRange,
+    /// Where block 0 of the file starts, in bytes.
+    pub data_bytes: u64,
+    /// A block's length in bytes: a power of two, at least 512.
+    pub block_bytes: u64,
+    /// Bytes before each block's data that are not the guest's.
+    pub extra_bytes: u64,
+}
+
+type Header = Block<456>;
+
+/// The header of a VDI image whose first bytes are `head`; `None` when the signature is absent or
+/// the version is none that ever was.
+pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
+    let start = bytes::block::<72>(head)?;
+    let version = start.le32::<0x44>();
+    let (major, minor) = (version >> 16, version & 0xffff);
+    if start.le32::<0x40>() != SIGNATURE || major > 1 {
+        return None;
+    }
+    let mut image = Image::unread(ImageKind::Vdi, format!("{major}.{minor}"));
+    let mut problems = Vec::new();
+    let layout = match bytes::block::<456>(head) {
+        Some(header) if version == VERSION => facts(file, &header, &mut image, &mut problems),
+        Some(_) => Err(format!("version {major}.{minor} of VDI is not read, 1.1 is")),
+        None => Err("the file ends within the header".to_owned()),
+    };
+    image.layout = layout.unwrap_or_else(|reason| {
+        problems.push(Problem::new(ProblemKind::Unsupported, 0x44, reason.clone()));
+        Layout::Unknown(reason)
+    });
+    Some(Parsed { value: image, problems })
+}
+
+fn facts(
+    file: &dyn Disk,
+    header: &Header,
+    image: &mut Image,
+    problems: &mut Vec<Problem>,
+) -> Result<Layout, String> {
+    let mut problem = |kind, at, detail| problems.push(Problem::new(kind, at, detail));
+    image.virtual_bytes = header.le64::<0x170>();
+    let kind = header.le32::<0x4c>();
+    let kind_name = match kind {
+        1 => "dynamic".to_owned(),
+        2 => "fixed".to_owned(),
+        3 => "undo".to_owned(),
+        4 => "differencing".to_owned(),
+        other => {
+            let detail = format!("image type {other} is not known");
+            problem(ProblemKind::Field, 0x4c, detail);
+            format!("type {other}")
+        }
+    };
+    image.details.push(("type", kind_name));
+    let sector_bytes = header.le32::<0x168>();
+    if sector_bytes != 512 {
+        let detail = format!("sectors of {sector_bytes} bytes; 512 are expected");
+        problem(ProblemKind::Field, 0x168, detail);
+    }
+    parent(header, kind, image);
+
+    let block_bytes = u64::from(header.le32::<0x178>());
+    if !block_bytes.is_power_of_two() || block_bytes < 512 {
+        return Err(format!("blocks of {block_bytes} bytes; a power of two from 512 is expected"));
+    }
+    image.block_bytes = Some(block_bytes);
+    let (blocks, map_bytes) =
+        (u64::from(header.le32::<0x180>()), u64::from(header.le32::<0x154>()));
+    let needed = image.virtual_bytes.div_ceil(block_bytes);
+    if blocks < needed {
+        let detail = format!("the map has {blocks} entries; the guest's size needs {needed}");
+        problem(ProblemKind::Field, 0x180, detail);
+    }
+    let map = ByteRange::new(map_bytes, blocks * 4).ok_or("the map ends beyond 64 bits")?;
+    let used = map_bytes + blocks.min(needed) * 4;
+    if used > file.length_bytes() {
+        let end = file.length_bytes();
+        let detail = format!("the map ends at {used}, behind the end of the file at {end}");
+        problem(ProblemKind::Outside, 0x154, detail);
+    }
+    let data_bytes = u64::from(header.le32::<0x158>());
+    if data_bytes < used {
+        let detail = format!("blocks start at {data_bytes}, within the map that ends at {used}");
+        problem(ProblemKind::Overlap, 0x158, detail);
+    }
+    image.details.push(("data offset", data_bytes.to_string()));
+    let extra_bytes = u64::from(header.le32::<0x17c>());
+    Ok(Layout::Vdi(Tables { map, data_bytes, block_bytes, extra_bytes }))
+}
+
+/// The parent, which is named by identifier only.
+fn parent(header: &Header, kind: u32, image: &mut Image) {
+    let identifier = Uuid::from_bytes_le(header.array::<0x1a8, 16>());
+    if identifier.is_nil() && kind != 4 {
+        return;
+    }
+    image.details.push(("parent UUID", identifier.to_string()));
+    image.references.push(Reference {
+        role: ReferenceRole::Backing,
+        path: DiskText::default(),
+        format: None,
+    });
+}
+
+impl Tables {
+    /// The run from `guest_bytes` on.
+    pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Run {
+        let (index, within) =
+            (guest_bytes.div_euclid(self.block_bytes), guest_bytes % self.block_bytes);
+        let rest = self.block_bytes - within;
+        let entry = match windows.entry::<4>(file, Level::Directory, self.map, index) {
+            Ok(entry) => u32::from_le_bytes(entry),
+            Err(error) => return Run::unread(file, self.map, (index, 4), rest, error),
+        };
+        if matches!(entry, FREE | DISCARDED) {
+            let more = windows.repeats::<4>(Level::Directory, self.map, index) - 1;
+            let place = if entry == FREE { Place::Backing } else { Place::Zero };
+            return Run::new(rest.saturating_add(more.saturating_mul(self.block_bytes)), place);
+        }
+        // At most 2^32 blocks of 2^31 bytes and their extra bytes: below 2^65, hence checked.
+        let start = u64::from(entry)
+            .checked_mul(self.block_bytes + self.extra_bytes)
+            .and_then(|start| start.checked_add(self.data_bytes + self.extra_bytes));
+        let Some(start) = start else {
+            return Run::failed(rest, guest_bytes, format!("block {entry} lies beyond 64 bits"));
+        };
+        match starts_within(file.length_bytes(), start, self.block_bytes) {
+            Ok(()) => Run::new(rest, Place::Here(start.saturating_add(within))),
+            Err(error) => Run::broken(rest, error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Virtual PC disks: a footer; dynamic ones also have a table of blocks, each behind its own
+//! bitmap.
+//!
+//! A dynamic disk's blocks are appended back to back, and the bitmap before each takes 512 bytes
+//! (for 2 MiB blocks): so the guest's bytes drift by a sector with every block, whatever the
+//! guest's own partitions are aligned to. Sources: Microsoft, "Virtual Hard Disk Image Format
+//! Specification" 1.0; QEMU `block/vpc.c` (the size that a geometry stands for, the 511-byte footer
+//! of old versions).
+
+use device::{Disk, disk};
+use units::ByteRange;
+
+use super::run::{Run, starts_within};
+use super::table::{BitOrder, Level, Windows};
+use super::{Image, ImageKind, Layout, Place};
+use crate::{Parsed, Problem, ProblemKind};
+
+mod dynamic;
+mod footer;
+
+use footer::Footer;
+
+/// A table entry that names no block.
+const UNUSED: u32 = 0xffff_ffff;
+const SECTOR_BYTES: u64 = 512;
+
+/// Where the tables stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tables {
+    /// The block allocation table in the image file: 4 bytes for each block.
+    pub table: ByteRange,
+    /// A block's length in bytes without its bitmap: a power of two, at least 512.
+    pub block_bytes: u64,
+    /// The bitmap's length in bytes before each block: a multiple of 512.
+    pub bitmap_bytes: u64,
+    /// Whether a clear bit of the bitmap means that the parent has the sector.
+    pub differencing: bool,
+}
+
+/// The image whose footer has a copy in `head`, the first bytes of the file: a dynamic or
+/// differencing one.
+pub(super) fn read_head(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
+    let copy = Footer::read(head, 0, 0)?;
+    let mut problems = Vec::new();
+    let length = file.length_bytes();
+    let last = length.checked_sub(SECTOR_BYTES).filter(|&at| at >= SECTOR_BYTES).and_then(|at| {
+        let tail = disk::read_vec(file, at, SECTOR_BYTES).ok()?;
+        find_footer(&tail, at)
+    });
+    match &last {
+        None => {
+            let detail = "the footer at the end is missing; its copy at the start is used";
+            problems.push(Problem::new(ProblemKind::Copies, length, detail));
+        }
+        Some(last) if last.block.0[..511] != copy.block.0[..511] => {
+            let detail = "the footer at the end differs from its copy at the start";
+            problems.push(Problem::new(ProblemKind::Copies, last.at_bytes, detail));
+        }
+        Some(_) => {}
+    }
+    let footer = match last {
+        Some(last) if last.sound() || !copy.sound() => last,
+        _ => copy,
+    };
+    Some(image(file, &footer, problems))
+}
+
+/// The image whose footer is in `tail`, the last 512 bytes of the file: a fixed one, or another one
+/// whose copy at the start is lost.
+pub(super) fn read_tail(file: &dyn Disk, tail: &[u8]) -> Option<Parsed<Image>> {
+    let at_bytes = file.length_bytes().checked_sub(SECTOR_BYTES)?;
+    let footer = find_footer(tail, at_bytes)?;
+    let mut problems = Vec::new();
+    if footer.disk_type() != footer::FIXED {
+        let detail = "the footer's copy at the start of the file is missing";
+        problems.push(Problem::new(ProblemKind::Copies, 0, detail));
+    }
+    Some(image(file, &footer, problems))
+}
+
+/// The footer in the last 512 bytes: it has 512, or 511 as versions before 2004 wrote it.
+fn find_footer(tail: &[u8], at_bytes: u64) -> Option<Footer> {
+    Footer::read(tail, 0, at_bytes).or_else(|| Footer::read(tail, 1, at_bytes + 1))
+}
+
+fn image(file: &dyn Disk, footer: &Footer, mut problems: Vec<Problem>) -> Parsed<Image> {
+    footer.check(&mut problems);
+    let kind = match footer.disk_type() {
+        footer::FIXED => ImageKind::VhdFixed,
+        _ => ImageKind::VhdDynamic,
+    };
+    let mut image = Image::unread(kind, footer.version());
+    image.virtual_bytes = footer.current_bytes();
+    footer.describe(&mut image);
+    image.layout = match footer.disk_type() {
+        footer::FIXED => Ok(fixed(footer, &mut problems)),
+        footer::DYNAMIC | footer::DIFFERENCING => {
+            dynamic::read(file, footer, &mut image, &mut problems).map(Layout::Vhd)
+        }
+        other => Err(format!("disk type {other} is not known")),
+    }
+    .unwrap_or_else(|reason| {
+        problems.push(Problem::new(ProblemKind::Unsupported, footer.at_bytes, reason.clone()));
+        Layout::Unknown(reason)
+    });
+    Parsed { value: image, problems }
+}
+
+fn fixed(footer: &Footer, problems: &mut Vec<Problem>) -> Layout {
+    let size = footer.current_bytes();
+    if size > footer.at_bytes {
+        let detail = format!("the disk of {size} bytes does not fit before the footer");
+        problems.push(Problem::new(ProblemKind::Outside, footer.at_bytes, detail));
+    }
+    Layout::Flat { offset_bytes: 0 }
+}
+
+impl Tables {
+    /// The run from `guest_bytes` on.
+    pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Run {
+        let (index, within) =
+            (guest_bytes.div_euclid(self.block_bytes), guest_bytes % self.block_bytes);
+        let rest = self.block_bytes - within;
+        let entry = match windows.entry::<4>(file, Level::Directory, self.table, index) {
+            Ok(entry) => u32::from_be_bytes(entry),
+            Err(error) => return Run::unread(file, self.table, (index, 4), rest, error),
+        };
+        if entry == UNUSED {
+            let more = windows.repeats::<4>(Level::Directory, self.table, index) - 1;
+            let length = rest.saturating_add(more.saturating_mul(self.block_bytes));
+            return Run::new(length, Place::Backing);
+        }
+        // Sector 0 holds the footer's copy.
+        if entry == 0 {
+            return Run::failed(rest, guest_bytes, "the block lies on the footer's copy");
+        }
+        // At most 2^32 sectors and 2^31 bytes.
+        let bitmap = u64::from(entry) * SECTOR_BYTES;
+        let data = bitmap + self.bitmap_bytes;
+        if let Err(error) = starts_within(file.length_bytes(), data, self.block_bytes) {
+            return Run::broken(rest, error);
+        }
+        if self.differencing {
+            return self.by_sector(file, windows, bitmap, within);
+        }
+        Run::new(rest, Place::Here(data + within))
+    }
+
+    /// The run from byte `within` of the block whose bitmap is at `bitmap`: single sectors are here
+    /// or in the parent.
+    fn by_sector(&self, file: &dyn Disk, windows: &mut Windows, bitmap: u64, within: u64) -> Run {
+        let rest = self.block_bytes - within;
+        let Some(table) = ByteRange::new(bitmap, self.bitmap_bytes) else {
+            return Run::failed(rest, within, "the bitmap ends beyond 64 bits");
+        };
+        let (sector, inside) = (within.div_euclid(SECTOR_BYTES), within % SECTOR_BYTES);
+        let most = self.block_bytes.div_euclid(SECTOR_BYTES) - sector;
+        match windows.bits(file, table, sector, most, BitOrder::HighFirst) {
+            Err(error) => Run::broken(SECTOR_BYTES - inside, error),
+            Ok((here, count)) => {
+                let data = bitmap + self.bitmap_bytes + within;
+                let place = if here { Place::Here(data) } else { Place::Backing };
+                Run::new(count * SECTOR_BYTES - inside, place)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

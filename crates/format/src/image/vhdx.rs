@@ -1,0 +1,186 @@
+//! Hyper-V disks, version 2: blocks of 1 to 256 MiB at multiples of 1 MiB.
+//!
+//! Blocks start on whole MiB, so the guest's alignment holds up to 1 MiB. The header that counts is
+//! the one with the higher sequence number; a log that was not replayed makes the tables stale.
+//! Source: Microsoft, [MS-VHDX] "Virtual Hard Disk v2 (VHDX) File Format".
+
+use device::Disk;
+use units::ByteRange;
+
+use super::run::{Run, starts_within};
+use super::table::{BitOrder, Level, Windows};
+use super::{Image, ImageKind, Layout, Place};
+use crate::{Parsed, Problem, ProblemKind};
+
+mod header;
+mod metadata;
+mod parent;
+
+const IDENTIFIER: &[u8; 8] = b"vhdxfile";
+const MIB: u64 = 1 << 20;
+/// How many sectors a bitmap block of 1 MiB describes.
+const BITMAP_SECTORS: u64 = 1 << 23;
+
+/// Where the tables stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tables {
+    /// The block allocation table in the image file: 8 bytes for each entry.
+    pub table: ByteRange,
+    /// A block's length in bytes: a power of two from 1 MiB to 256 MiB.
+    pub block_bytes: u64,
+    /// How many blocks of data there are for each block of sector bitmaps, whose entry follows
+    /// theirs.
+    pub chunk_ratio: u64,
+    /// The logical sector in bytes, which the sector bitmaps count.
+    pub sector_bytes: u64,
+    /// Whether there is a parent.
+    pub differencing: bool,
+}
+
+/// The header of a VHDX image whose first bytes are `head`; `None` when its identifier is absent.
+pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
+    if !head.starts_with(IDENTIFIER) {
+        return None;
+    }
+    let mut image = Image::unread(ImageKind::Vhdx, "1");
+    let mut problems = Vec::new();
+    let layout = facts(file, &mut image, &mut problems);
+    image.layout = layout.unwrap_or_else(|reason| {
+        problems.push(Problem::new(ProblemKind::Unsupported, 0, reason.clone()));
+        Layout::Unknown(reason)
+    });
+    Some(Parsed { value: image, problems })
+}
+
+fn facts(
+    file: &dyn Disk,
+    image: &mut Image,
+    problems: &mut Vec<Problem>,
+) -> Result<Layout, String> {
+    header::read(file, image, problems)?;
+    let regions = header::regions(file, problems)?;
+    let items = metadata::read(file, regions.metadata, problems)?;
+    image.virtual_bytes = items.virtual_bytes;
+    image.block_bytes = Some(items.block_bytes);
+    image.logical_sector_bytes = Some(items.logical_sector_bytes);
+    image.physical_sector_bytes = items.physical_sector_bytes;
+    image.details.push(("type", items.kind().to_owned()));
+    if items.has_parent {
+        parent::read(file, items.parent, image, problems);
+    }
+    if let Some(reason) = items.unknown {
+        return Err(reason);
+    }
+
+    let chunk_bytes = BITMAP_SECTORS * items.logical_sector_bytes;
+    // Both are powers of two, and a chunk (4 or 32 GiB) is larger than a block.
+    let chunk_ratio = chunk_bytes.div_euclid(items.block_bytes);
+    let blocks = items.virtual_bytes.div_ceil(items.block_bytes);
+    let needed = blocks + blocks.saturating_sub(1).div_euclid(chunk_ratio);
+    if needed * 8 > regions.table.length_bytes() {
+        let length = regions.table.length_bytes();
+        let detail =
+            format!("the block table has {length} bytes; the guest's size needs {needed} entries");
+        problems.push(Problem::new(ProblemKind::Field, regions.table.start_bytes(), detail));
+    }
+    if regions.table.end_bytes() > file.length_bytes() {
+        let (end, length) = (regions.table.end_bytes(), file.length_bytes());
+        let detail =
+            format!("the block table ends at {end}, behind the end of the file at {length}");
+        problems.push(Problem::new(ProblemKind::Outside, regions.table.start_bytes(), detail));
+    }
+    Ok(Layout::Vhdx(Tables {
+        table: regions.table,
+        block_bytes: items.block_bytes,
+        chunk_ratio,
+        sector_bytes: items.logical_sector_bytes,
+        differencing: items.has_parent,
+    }))
+}
+
+impl Tables {
+    /// The run from `guest_bytes` on.
+    pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Run {
+        let (block, within) =
+            (guest_bytes.div_euclid(self.block_bytes), guest_bytes % self.block_bytes);
+        let rest = self.block_bytes - within;
+        let index = block + block.div_euclid(self.chunk_ratio);
+        let entry = match windows.entry::<8>(file, Level::Directory, self.table, index) {
+            Ok(entry) => u64::from_le_bytes(entry),
+            Err(error) => return Run::unread(file, self.table, (index, 8), rest, error),
+        };
+        let place = match entry & 7 {
+            // Without a parent such a block may hold anything; it reads as zeros everywhere.
+            0 => Place::Backing,
+            1..=3 => Place::Zero,
+            state @ (6 | 7) => {
+                let data = entry & !(MIB - 1);
+                if let Err(error) = present(file, data, self.block_bytes) {
+                    return Run::broken(rest, error);
+                }
+                if state == 7 {
+                    return self.partly(file, windows, block, data, within);
+                }
+                return Run::new(rest, Place::Here(data + within));
+            }
+            state => {
+                return Run::failed(rest, guest_bytes, format!("block state {state} is reserved"));
+            }
+        };
+        // The entry behind the chunk's last one is that of its bitmap.
+        let more = windows.repeats::<8>(Level::Directory, self.table, index) - 1;
+        let more = more.min(self.chunk_ratio - 1 - block % self.chunk_ratio);
+        Run::new(rest + more * self.block_bytes, place)
+    }
+
+    /// The run from byte `within` of a block at `data` that is only partly here.
+    fn partly(
+        &self,
+        file: &dyn Disk,
+        windows: &mut Windows,
+        block: u64,
+        data: u64,
+        within: u64,
+    ) -> Run {
+        let rest = self.block_bytes - within;
+        if !self.differencing {
+            return Run::failed(rest, within, "a block is partly present, but there is no parent");
+        }
+        let chunk = block.div_euclid(self.chunk_ratio);
+        let index = (chunk + 1) * self.chunk_ratio + chunk;
+        // Of a level of its own, since it may stand far from the blocks' entries.
+        let entry = match windows.entry::<8>(file, Level::Table, self.table, index) {
+            Ok(entry) => u64::from_le_bytes(entry),
+            Err(error) => return Run::broken(rest, error),
+        };
+        if entry & 7 != 6 {
+            return Run::failed(rest, within, "a block is partly present, but its bitmap is not");
+        }
+        let Some(bitmap) = ByteRange::new(entry & !(MIB - 1), MIB) else {
+            return Run::failed(rest, within, "the sector bitmap ends beyond 64 bits");
+        };
+        let sectors = self.block_bytes.div_euclid(self.sector_bytes);
+        let (sector, inside) = (within.div_euclid(self.sector_bytes), within % self.sector_bytes);
+        let first = block % self.chunk_ratio * sectors + sector;
+        match windows.bits(file, bitmap, first, sectors - sector, BitOrder::LowFirst) {
+            Err(error) => Run::broken(self.sector_bytes - inside, error),
+            Ok((here, count)) => {
+                let place = if here { Place::Here(data + within) } else { Place::Backing };
+                Run::new(count * self.sector_bytes - inside, place)
+            }
+        }
+    }
+}
+
+/// Whether a block of data at `offset_bytes` lies within the file and behind its headers, so that
+/// adding to the offset cannot overflow.
+fn present(file: &dyn Disk, offset_bytes: u64, length: u64) -> Result<(), device::ReadError> {
+    if offset_bytes < MIB {
+        let reason = "the block lies on the headers".to_owned();
+        return Err(device::ReadError::Failed { offset_bytes, length_bytes: length, reason });
+    }
+    starts_within(file.length_bytes(), offset_bytes, length)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! What is wrong with what was read: evidence, not a refusal.
+
+use device::ReadError;
+
+/// What kind of thing is wrong. Rules and severities are decided elsewhere, by this kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ProblemKind {
+    /// A stored checksum differs from the computed one.
+    Checksum,
+    /// A field holds a value that the format does not allow.
+    Field,
+    /// Something lies outside of what holds it: a partition behind the end, a table behind the
+    /// disk.
+    Outside,
+    /// Two things claim the same bytes.
+    Overlap,
+    /// A chain comes back to where it was, or is longer than the bound.
+    Chain,
+    /// Two copies of the same thing differ, or one of them is missing.
+    Copies,
+    /// Bytes that are needed could not be read, or end too early.
+    Unreadable,
+    /// The format has a feature that this reader does not know, so something stays unknown.
+    Unsupported,
+}
+
+/// One thing that is wrong, where, and with which values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The kind.
+    pub kind: ProblemKind,
+    /// The byte address of the evidence, from the start of the disk that the parser was given.
+    pub at_bytes: u64,
+    /// What was found and what was expected, in lower case, without a full stop; text from the disk
+    /// stands in it escaped.
+    pub detail: String,
+}
+
+impl Problem {
+    /// A problem of `kind` at `at_bytes`.
+    pub fn new(kind: ProblemKind, at_bytes: u64, detail: impl Into<String>) -> Problem {
+        Problem { kind, at_bytes, detail: detail.into() }
+    }
+
+    /// Bytes that `what` needs could not be read.
+    #[must_use]
+    pub fn unreadable(what: &str, at_bytes: u64, error: &ReadError) -> Problem {
+        Problem::new(ProblemKind::Unreadable, at_bytes, format!("{what}: {error}"))
+    }
+}
+
+/// A value and what is wrong with its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed<T> {
+    /// What was read.
+    pub value: T,
+    /// What is wrong, in the order found; empty when nothing is.
+    pub problems: Vec<Problem>,
+}
+
+impl<T> Parsed<T> {
+    /// A value with nothing wrong.
+    pub fn sound(value: T) -> Parsed<T> {
+        Parsed { value, problems: Vec::new() }
+    }
+
+    /// The same problems with another value.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Parsed<U> {
+        Parsed { value: change(self.value), problems: self.problems }
+    }
+}

@@ -1,0 +1,81 @@
+//! Which of the tables that stand on one disk is the one in use.
+//!
+//! An old GPT outlives its disk's new MBR, a boot block of a BSD ends in 0x55AA, a boot loader in a
+//! partition brings an empty table with it. What Linux does decides; what it passes over is named
+//! among the problems.
+//!
+//! Source: Linux `block/partitions/{core,efi,msdos}.c`; util-linux `libblkid/src/partitions`.
+
+use device::Disk;
+use units::SectorSize;
+
+use super::{PartitionRole, PartitionTable, bsd, gpt, mbr};
+use crate::{Parsed, Problem, ProblemKind};
+
+/// A table, and whether it stands on its own.
+pub(crate) struct Choice {
+    /// The table.
+    pub(crate) table: Parsed<PartitionTable>,
+    /// Whether too little speaks for it to count beside a file system or a member found on the same
+    /// bytes: an MBR that lists nothing, a GPT that no MBR protects.
+    pub(crate) is_weak: bool,
+}
+
+/// The table in use on `disk`, which starts at `start_bytes` of the whole disk:
+///
+/// 1. a GPT, when an MBR entry of type 0xEE protects it;
+/// 2. an MBR that lists partitions; but a BSD label where its only word is a slice from sector 0,
+///    as FreeBSD's boot block has it on a disk without slices;
+/// 3. a BSD label;
+/// 4. a GPT that nothing protects: Linux does not see it, other systems and tools do;
+/// 5. an MBR that lists nothing.
+pub(crate) fn choose(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> Option<Choice> {
+    let gpt = gpt::find(disk, sector);
+    let gpt = match gpt {
+        Some(found) if found.is_protected => return Some(strong(found.table)),
+        other => other,
+    };
+    let mut mbr = mbr::read(disk, sector);
+    if let Some(table) = mbr.as_mut().filter(|table| !table.value.partitions.is_empty()) {
+        note_lost_gpt(table, gpt.as_ref());
+    }
+    let is_listing = mbr.as_ref().is_some_and(|table| lists_more_than_a_boot_block(&table.value));
+    if is_listing {
+        return mbr.map(strong);
+    }
+    if let Some(label) = bsd::read(disk, sector, start_bytes) {
+        return Some(strong(label));
+    }
+    let is_empty = mbr.as_ref().is_none_or(|table| table.value.partitions.is_empty());
+    match gpt {
+        Some(found) if is_empty => Some(Choice { table: found.table, is_weak: true }),
+        _ => mbr.map(|table| Choice { table, is_weak: is_empty }),
+    }
+}
+
+fn strong(table: Parsed<PartitionTable>) -> Choice {
+    Choice { table, is_weak: false }
+}
+
+/// Whether an MBR lists anything but a BSD slice that begins with the MBR itself.
+fn lists_more_than_a_boot_block(table: &PartitionTable) -> bool {
+    table.partitions.iter().any(|partition| {
+        partition.role != PartitionRole::BsdSlice || partition.range.start_bytes() != 0
+    })
+}
+
+/// Names, among an MBR's problems, the GPT beside it that is gone or does not count.
+fn note_lost_gpt(table: &mut Parsed<PartitionTable>, gpt: Option<&gpt::Found>) {
+    if let Some(found) = gpt {
+        let detail = "a GPT header is here too, but the MBR has no entry of type 0xee: Linux uses \
+                      the MBR";
+        table.problems.push(Problem::new(ProblemKind::Overlap, found.at_bytes, detail));
+    }
+    let protective =
+        table.value.partitions.iter().find(|partition| partition.role == PartitionRole::Protective);
+    if let Some(entry) = protective {
+        let detail = "an entry of type 0xee protects a GPT, but no copy of one is found";
+        let at = entry.entry_at_bytes;
+        table.problems.push(Problem::new(ProblemKind::Copies, at, detail));
+    }
+}

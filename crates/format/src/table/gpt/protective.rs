@@ -1,0 +1,100 @@
+//! The MBR before a GPT: one entry of type 0xEE that keeps old tools away, and in a hybrid MBR
+//! others beside it, which must list what the GPT lists.
+//!
+//! Source: UEFI specification 5.2.3; Linux `block/partitions/efi.c` (`is_pmbr_valid`); gptfdisk's
+//! check of hybrid MBRs.
+
+use device::Disk;
+use units::{Lba, SectorSize};
+
+use crate::table::boot::{BootSector, Entry};
+use crate::table::types::PROTECTIVE;
+use crate::table::{Partition, mbr};
+use crate::{Problem, ProblemKind};
+
+/// What the first sector says about a GPT.
+pub(super) struct Protective {
+    /// Whether there is an entry of type 0xEE in a signed MBR.
+    pub(super) is_present: bool,
+    /// The used entries of other types.
+    pub(super) hybrid: Vec<Partition>,
+    /// Whether there is BIOS boot code.
+    pub(super) has_code: bool,
+    /// What is wrong with it.
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Reads the protective MBR of a GPT that lists `partitions` on a disk whose last sector is `last`.
+pub(super) fn read(
+    disk: &dyn Disk,
+    sector: SectorSize,
+    last: Lba,
+    partitions: &[Partition],
+) -> Protective {
+    let mut found =
+        Protective { is_present: false, hybrid: Vec::new(), has_code: false, problems: Vec::new() };
+    let boot = match BootSector::read(disk, 0) {
+        Ok(boot) => boot,
+        Err(error) => {
+            found.problems.push(Problem::unreadable("protective MBR", 0, &error));
+            return found;
+        }
+    };
+    found.has_code = boot.has_code();
+    let entries = boot.entries();
+    let protective = entries.into_iter().find(|entry| entry.code == PROTECTIVE);
+    let Some(protective) = protective.filter(|_| boot.is_signed()) else {
+        let detail = "no protective MBR: no entry of type 0xee; Linux does not look for a GPT then";
+        found.problems.push(Problem::new(ProblemKind::Field, 0, detail));
+        return found;
+    };
+    found.is_present = true;
+    found.hybrid = (1..)
+        .zip(entries)
+        .filter(|(_, entry)| entry.code != PROTECTIVE)
+        .filter_map(|(number, entry)| entry.partition(number, Lba(0), sector))
+        .collect();
+    if found.hybrid.is_empty() {
+        found.problems.extend(wrong_extent(protective, last));
+    }
+    found.problems.extend(mismatches(&found.hybrid, partitions, disk.length_bytes()));
+    found
+}
+
+/// Problems of a protective entry that does not cover all behind the first sector, as far as 32
+/// bits reach. In a hybrid MBR it covers less.
+fn wrong_extent(entry: Entry, last: Lba) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if entry.start_sectors != 1 {
+        let start = entry.start_sectors;
+        let detail = format!("the protective MBR entry starts at LBA {start}, not 1");
+        problems.push(Problem::new(ProblemKind::Field, entry.at_bytes, detail));
+    }
+    let expected = u32::try_from(last.0).unwrap_or(u32::MAX);
+    if entry.length_sectors != expected && entry.length_sectors != u32::MAX {
+        let detail = format!(
+            "the protective MBR entry has {} sectors, not {expected}: the disk had another length",
+            entry.length_sectors
+        );
+        // Allowed in itself; it contradicts the disk, as the header's place of the backup does.
+        problems.push(Problem::new(ProblemKind::Copies, entry.at_bytes, detail));
+    }
+    problems
+}
+
+/// Problems of hybrid entries that no partition of the GPT has the range of.
+fn mismatches(hybrid: &[Partition], listed: &[Partition], disk_bytes: u64) -> Vec<Problem> {
+    let is_listed = |entry: &&Partition| listed.iter().any(|other| other.range == entry.range);
+    let mut problems: Vec<Problem> =
+        hybrid.iter().filter_map(|entry| mbr::outside(entry, disk_bytes)).collect();
+    problems.extend(hybrid.iter().filter(|entry| !is_listed(entry)).map(|entry| {
+        let detail = format!(
+            "hybrid MBR entry {}, bytes {} to {}, is no partition of the GPT",
+            entry.number,
+            entry.range.start_bytes(),
+            entry.range.end_bytes()
+        );
+        Problem::new(ProblemKind::Copies, entry.entry_at_bytes, detail)
+    }));
+    problems
+}

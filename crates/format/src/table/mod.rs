@@ -1,0 +1,115 @@
+//! Partition tables: MBR with its chains, GPT with its copies, BSD disklabels.
+
+use device::Disk;
+use units::{ByteRange, DiskText, SectorSize};
+
+use crate::Parsed;
+
+pub mod bsd;
+pub mod gpt;
+pub mod mbr;
+
+mod boot;
+pub(crate) mod choice;
+mod extended;
+mod overlap;
+mod types;
+
+/// The partition table in use on `disk`, which starts at `start_bytes` of the whole disk (0 for a
+/// whole disk): the one that Linux would use where there are several, else the one that can be
+/// found. Tables that it passes over are among the problems. `None` when there is none.
+pub fn read(
+    disk: &dyn Disk,
+    sector: SectorSize,
+    start_bytes: u64,
+) -> Option<Parsed<PartitionTable>> {
+    choice::choose(disk, sector, start_bytes).map(|choice| choice.table)
+}
+
+/// The kind of a partition table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TableKind {
+    /// Master boot record, with logical partitions if there is an extended one.
+    Mbr,
+    /// GUID partition table (UEFI specification, chapter 5).
+    Gpt,
+    /// BSD disklabel, on a disk or within an MBR slice.
+    Bsd,
+}
+
+impl TableKind {
+    /// The word printed for it, as `blkid` and `sfdisk` name it where they do.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            TableKind::Mbr => "dos",
+            TableKind::Gpt => "gpt",
+            TableKind::Bsd => "bsd",
+        }
+    }
+}
+
+/// What a partition is for, as far as the rules need to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PartitionRole {
+    /// Data of any kind.
+    Ordinary,
+    /// An MBR extended partition: a container of logical ones.
+    Extended,
+    /// A BIOS boot partition: raw boot-loader code, read once.
+    BiosBoot,
+    /// An EFI system partition.
+    EfiSystem,
+    /// The 0xEE entry that protects a GPT.
+    Protective,
+    /// Space that nothing reads by file system: reserved (Microsoft), PReP boot and the like.
+    Reserved,
+    /// A container of a BSD disklabel (FreeBSD, NetBSD, OpenBSD slice).
+    BsdSlice,
+    /// A BSD label's whole-disk or whole-slice entry (`c`, on some systems `d`).
+    BsdWhole,
+}
+
+/// One partition, in bytes from the start of the disk that holds the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// The number that Linux gives it: MBR 1 to 4 and 5 on for logical ones, GPT slot plus 1, BSD
+    /// letter's place plus 1.
+    pub number: u32,
+    /// The bytes; they may end behind the disk, which is then among the problems.
+    pub range: ByteRange,
+    /// The type as stored: `0x83`, a GUID in lower case, a BSD type number.
+    pub type_code: String,
+    /// The type's usual name, or `None` when the table of names has none.
+    pub type_name: Option<&'static str>,
+    /// What it is for.
+    pub role: PartitionRole,
+    /// The name in the table (GPT only).
+    pub name: Option<DiskText>,
+    /// The unique id in lower case (GPT only).
+    pub id: Option<String>,
+    /// Whether it is marked bootable: MBR 0x80, GPT attribute bit 2 (legacy BIOS bootable).
+    pub bootable: bool,
+    /// The byte address of its entry, from the start of the disk.
+    pub entry_at_bytes: u64,
+}
+
+/// A partition table and what it lists. Empty entries are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartitionTable {
+    /// Its kind.
+    pub kind: TableKind,
+    /// The sector size in which its addresses count. An MBR does not say; it is then the size given
+    /// to the parser.
+    pub sector: SectorSize,
+    /// MBR signature as 8 hexadecimal digits with `0x`, or GPT disk GUID in lower case.
+    pub id: Option<String>,
+    /// The partitions in order of number; containers included, logical ones behind.
+    pub partitions: Vec<Partition>,
+    /// First to last usable byte, as a GPT says.
+    pub usable: Option<ByteRange>,
+    /// Whether the first sector holds boot code: any byte but 0 in the first 440 of an MBR.
+    pub boot_code: bool,
+    /// The MBR partitions beside the protective one: a hybrid MBR, when not empty (GPT only).
+    pub hybrid: Vec<Partition>,
+}

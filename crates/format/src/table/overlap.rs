@@ -1,0 +1,72 @@
+//! Claims to bytes of a disk, and which of them collide.
+
+use units::ByteRange;
+
+use crate::{Problem, ProblemKind};
+
+/// Something that says certain bytes are its own.
+#[derive(Clone, Debug)]
+pub(super) struct Claim {
+    /// What it is: `partition 3`, `the backup's entries`.
+    pub(super) what: String,
+    /// The bytes it claims.
+    pub(super) range: ByteRange,
+    /// Where the claim is written, on the same disk.
+    pub(super) at_bytes: u64,
+}
+
+impl Claim {
+    pub(super) fn new(what: impl Into<String>, range: ByteRange, at_bytes: u64) -> Claim {
+        Claim { what: what.into(), range, at_bytes }
+    }
+}
+
+/// One problem for each claim that collides with one that starts before it: with the one that
+/// reaches farthest. So there are never more problems than claims, however many pairs collide.
+pub(super) fn overlaps(mut claims: Vec<Claim>) -> Vec<Problem> {
+    claims.sort_by_key(|claim| (claim.range, claim.at_bytes));
+    let mut farthest: Option<Claim> = None;
+    let mut problems = Vec::new();
+    for claim in claims {
+        if let Some(before) = &farthest
+            && before.range.overlaps(claim.range)
+        {
+            problems.push(Problem::new(
+                ProblemKind::Overlap,
+                claim.at_bytes,
+                format!(
+                    "{} starts at byte {}, but {} ends at byte {}",
+                    claim.what,
+                    claim.range.start_bytes(),
+                    before.what,
+                    before.range.end_bytes()
+                ),
+            ));
+        }
+        if farthest.as_ref().is_none_or(|far| far.range.end_bytes() < claim.range.end_bytes()) {
+            farthest = Some(claim);
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(start: u64, length: u64) -> Claim {
+        Claim::new(format!("{start}"), ByteRange::new(start, length).unwrap(), start)
+    }
+
+    #[test]
+    fn a_short_claim_within_a_long_one_does_not_hide_the_next_collision() {
+        let problems = overlaps(vec![claim(0, 100), claim(10, 5), claim(50, 60), claim(110, 1)]);
+        let at: Vec<u64> = problems.iter().map(|problem| problem.at_bytes).collect();
+        assert_eq!(at, [10, 50]);
+    }
+
+    #[test]
+    fn touching_and_empty_claims_do_not_collide() {
+        assert!(overlaps(vec![claim(0, 10), claim(10, 10), claim(5, 0)]).is_empty());
+    }
+}
