@@ -1,0 +1,398 @@
+//! Few reads instead of many: the superblocks of twenty formats lie in the same first kilobytes,
+//! and most places where a superblock might be are holes.
+//!
+//! Parsers ask for a sector here and a page there. Each question is answered out of larger, aligned
+//! reads, kept while they are useful: 64 KiB at the head, where most superblocks are, and 8 KiB
+//! elsewhere, where tables and backup copies lie alone. Nothing is read twice while it is kept, and
+//! a hole is not read at all. What is kept is bounded, so a disk's own pointers cannot make it
+//! grow.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use device::{Disk, ReadError, disk};
+
+const HEAD_BYTES: u64 = 128 << 10;
+const HEAD_UNIT_BYTES: u64 = 64 << 10;
+const UNIT_BYTES: u64 = 8 << 10;
+/// A longer question goes to the disk as it is.
+const CACHED_BYTES_MAX: u64 = 64 << 10;
+const KEPT_BYTES_MAX: u64 = 1 << 20;
+const KEPT_RUNS_MAX: usize = 64;
+const DATA_SPANS_MAX: usize = 64;
+const BAD_SPANS_MAX: usize = 64;
+
+/// How often, and how much, was read from the disk below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// The number of reads that the disk below was asked for.
+    pub count: u64,
+    /// The bytes that they asked for.
+    pub bytes: u64,
+}
+
+/// Bytes of which all are in a hole, or all may hold data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The byte behind the last.
+    pub end_bytes: u64,
+    /// Whether they are in a hole: zeros that were never written.
+    pub is_hole: bool,
+}
+
+/// A disk that can say where its holes are.
+pub trait Sparse: Disk {
+    /// The stretch from `offset_bytes` on, which is below the disk's length. It is not empty, and
+    /// data to the end where nothing is known.
+    fn stretch(&self, offset_bytes: u64) -> Stretch {
+        let _ = offset_bytes;
+        Stretch { end_bytes: self.length_bytes(), is_hole: false }
+    }
+}
+
+/// A disk in front of another one that remembers what was read lately. It does not notice when the
+/// bytes below change: it lives as long as one look at a disk.
+#[derive(Debug)]
+pub struct HeadCache<D> {
+    below: D,
+    length_bytes: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// What is known, by address and without overlaps.
+    kept: Vec<Run>,
+    /// Counts questions, to tell which run was used last.
+    now: u64,
+    /// Where there is no hole, as far as was asked.
+    data: Vec<Span>,
+    /// Larger reads that failed: what lies in them is read as asked, so that one bad sector does
+    /// not hide its neighbours and is not tried again and again.
+    bad: Vec<Span>,
+    reads: Reads,
+}
+
+#[derive(Debug)]
+struct Run {
+    span: Span,
+    /// What is in the span; `None` for zeros.
+    bytes: Option<Vec<u8>>,
+    used: u64,
+}
+
+/// The bytes from `start` to before `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    start: u64,
+    end: u64,
+}
+
+impl Span {
+    fn contains(self, at: u64) -> bool {
+        self.start <= at && at < self.end
+    }
+}
+
+impl<D: Sparse> HeadCache<D> {
+    /// A cache in front of `below`; it reads nothing yet.
+    pub fn new(below: D) -> HeadCache<D> {
+        let length_bytes = below.length_bytes();
+        HeadCache { below, length_bytes, state: Mutex::default() }
+    }
+
+    /// The disk below.
+    pub fn below(&self) -> &D {
+        &self.below
+    }
+
+    /// What was read from the disk below so far.
+    #[must_use]
+    pub fn reads(&self) -> Reads {
+        self.state().reads
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // What is kept is valid at every instant, also where another thread panicked.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes known what lies at `at`, which is in `asked`, and more where that is as good as free;
+    /// false when it must be read as it is.
+    fn learn(&self, state: &mut State, at: u64, asked: Span) -> bool {
+        let free = state.free(at, self.length_bytes);
+        let unit = if at < HEAD_BYTES { HEAD_UNIT_BYTES } else { UNIT_BYTES };
+        let start = (at.div_euclid(unit) * unit).max(free.start);
+        // Asking costs as much as a small read, so only the byte that is wanted is asked about.
+        let stretch = self.stretch(state, at);
+        let start = if stretch.is_hole { at } else { start };
+        let end = stretch.end_bytes.min(free.end);
+        if stretch.is_hole {
+            state.keep(Span { start, end }, None);
+            return true;
+        }
+        let wanted = asked.end.checked_next_multiple_of(unit).unwrap_or(u64::MAX);
+        let span = Span { start, end: end.min(wanted) };
+        if state.bad.contains(&span) {
+            return false;
+        }
+        let length =
+            usize::try_from(span.end - span.start).expect("at most two units and a question");
+        let mut bytes = vec![0; length];
+        if self.read_below(state, start, &mut bytes).is_err() {
+            push_bounded(&mut state.bad, span, BAD_SPANS_MAX);
+            return false;
+        }
+        state.keep(span, Some(bytes));
+        true
+    }
+
+    fn stretch(&self, state: &mut State, at: u64) -> Stretch {
+        if let Some(span) = state.data.iter().find(|span| span.contains(at)) {
+            return Stretch { end_bytes: span.end, is_hole: false };
+        }
+        let stretch = self.below.stretch(at);
+        // What ends where it starts would be asked for for ever.
+        let end_bytes = stretch.end_bytes.clamp(at + 1, self.length_bytes);
+        if !stretch.is_hole {
+            push_bounded(&mut state.data, Span { start: at, end: end_bytes }, DATA_SPANS_MAX);
+        }
+        Stretch { end_bytes, is_hole: stretch.is_hole }
+    }
+
+    fn read_below(
+        &self,
+        state: &mut State,
+        start: u64,
+        buffer: &mut [u8],
+    ) -> Result<(), ReadError> {
+        state.reads.count += 1;
+        state.reads.bytes = state.reads.bytes.saturating_add(disk::length_of(buffer));
+        self.below.read_at(start, buffer)
+    }
+}
+
+impl<D: Sparse> Disk for HeadCache<D> {
+    fn length_bytes(&self) -> u64 {
+        self.length_bytes
+    }
+
+    fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let length_bytes = disk::length_of(buffer);
+        disk::check_bounds(self.length_bytes, offset_bytes, length_bytes)?;
+        let asked = Span { start: offset_bytes, end: offset_bytes + length_bytes };
+        let mut state = self.state();
+        let state = &mut *state;
+        if length_bytes > CACHED_BYTES_MAX {
+            return self.read_below(state, offset_bytes, buffer);
+        }
+        let mut done = 0;
+        while done < buffer.len() {
+            let at = offset_bytes + disk::length_of(&buffer[..done]);
+            if let Some(count) = state.answer(at, &mut buffer[done..]) {
+                done += count;
+            } else if !self.learn(state, at, asked) {
+                return self.read_below(state, offset_bytes, buffer);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    /// Fills the start of `buffer` with what is known to lie at `at`; how many bytes that is, and
+    /// `None` when nothing is known.
+    fn answer(&mut self, at: u64, buffer: &mut [u8]) -> Option<usize> {
+        let behind = self.kept.partition_point(|run| run.span.start <= at);
+        let run = self.kept.get_mut(behind.checked_sub(1)?)?;
+        if !run.span.contains(at) {
+            return None;
+        }
+        self.now += 1;
+        run.used = self.now;
+        let there = usize::try_from(run.span.end - at).unwrap_or(usize::MAX);
+        let count = there.min(buffer.len());
+        match &run.bytes {
+            Some(bytes) => {
+                let from = usize::try_from(at - run.span.start).expect("within a kept run");
+                buffer[..count].copy_from_slice(&bytes[from..from + count]);
+            }
+            None => buffer[..count].fill(0),
+        }
+        Some(count)
+    }
+
+    /// The bytes around `at`, of which nothing is known, up to what is known.
+    fn free(&self, at: u64, length_bytes: u64) -> Span {
+        let behind = self.kept.partition_point(|run| run.span.start <= at);
+        let before = behind.checked_sub(1).and_then(|before| self.kept.get(before));
+        Span {
+            start: before.map_or(0, |run| run.span.end),
+            end: self.kept.get(behind).map_or(length_bytes, |run| run.span.start),
+        }
+    }
+
+    /// Keeps what lies in `span`, which overlaps nothing that is kept, after dropping the runs
+    /// longest unused until it has its place.
+    fn keep(&mut self, span: Span, bytes: Option<Vec<u8>>) {
+        let length = |bytes: &Option<Vec<u8>>| bytes.as_ref().map_or(0, |all| disk::length_of(all));
+        let mut kept_bytes =
+            length(&bytes) + self.kept.iter().map(|run| length(&run.bytes)).sum::<u64>();
+        while kept_bytes > KEPT_BYTES_MAX || self.kept.len() >= KEPT_RUNS_MAX {
+            let runs = self.kept.iter().enumerate();
+            let Some((oldest, _)) = runs.min_by_key(|(_, run)| run.used) else { break };
+            kept_bytes -= length(&self.kept.remove(oldest).bytes);
+        }
+        self.now += 1;
+        let at = self.kept.partition_point(|run| run.span.start < span.start);
+        self.kept.insert(at, Run { span, bytes, used: self.now });
+    }
+}
+
+fn push_bounded(spans: &mut Vec<Span>, span: Span, most: usize) {
+    if spans.len() >= most {
+        spans.remove(0);
+    }
+    spans.push(span);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use device::MemoryDisk;
+    use units::random::Random;
+
+    use super::*;
+
+    /// A disk whose byte 5000 cannot be read.
+    struct BadSector(MemoryDisk);
+
+    impl Disk for BadSector {
+        fn length_bytes(&self) -> u64 {
+            self.0.length_bytes()
+        }
+
+        fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+            let length_bytes = disk::length_of(buffer);
+            if (offset_bytes..offset_bytes + length_bytes).contains(&5000) {
+                let reason = "a bad sector".to_owned();
+                return Err(ReadError::Failed { offset_bytes, length_bytes, reason });
+            }
+            self.0.read_at(offset_bytes, buffer)
+        }
+    }
+
+    impl Sparse for BadSector {}
+    impl Sparse for MemoryDisk {}
+
+    /// A disk whose second half is a hole, and that counts how often it was asked for holes.
+    struct HalfHole(MemoryDisk, Cell<u32>);
+
+    impl Disk for HalfHole {
+        fn length_bytes(&self) -> u64 {
+            self.0.length_bytes()
+        }
+
+        fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+            let half = self.length_bytes().div_euclid(2);
+            assert!(offset_bytes + disk::length_of(buffer) <= half, "a hole is read");
+            self.0.read_at(offset_bytes, buffer)
+        }
+    }
+
+    impl Sparse for HalfHole {
+        fn stretch(&self, offset_bytes: u64) -> Stretch {
+            self.1.set(self.1.get() + 1);
+            let half = self.length_bytes().div_euclid(2);
+            match offset_bytes < half {
+                true => Stretch { end_bytes: half, is_hole: false },
+                false => Stretch { end_bytes: self.length_bytes(), is_hole: true },
+            }
+        }
+    }
+
+    fn sample(length_bytes: u64) -> MemoryDisk {
+        let mut disk = MemoryDisk::new(length_bytes);
+        for at in (0..length_bytes - 8).step_by(640) {
+            disk.put(at, &at.to_le_bytes());
+        }
+        disk
+    }
+
+    #[test]
+    fn twenty_small_reads_of_the_head_are_one_read() {
+        let disk = HeadCache::new(sample(1 << 20));
+        for at in (0..20).map(|n| n * 3000) {
+            assert_eq!(disk.read_array::<512>(at), disk.below().read_array::<512>(at));
+        }
+        assert_eq!(disk.reads(), Reads { count: 1, bytes: 65536 });
+    }
+
+    #[test]
+    fn every_answer_is_what_the_disk_below_says() {
+        let disk = HeadCache::new(sample((4 << 20) + 77));
+        let mut random = Random::new(1);
+        for _ in 0..3000 {
+            let at = random.below(disk.length_bytes() + 10);
+            let length = match random.below(4) {
+                0 => random.below(200_000),
+                _ => random.below(2000),
+            };
+            let (mine, theirs) =
+                (disk::read_vec(&disk, at, length), disk::read_vec(disk.below(), at, length));
+            assert!(mine == theirs, "{length} bytes at {at}");
+        }
+        let kept = |run: &Run| run.bytes.as_ref().map_or(0, Vec::len);
+        let kept: usize = disk.state().kept.iter().map(kept).sum();
+        assert!(kept <= 1 << 20, "{kept} bytes are kept");
+    }
+
+    #[test]
+    fn a_bad_sector_does_not_hide_its_neighbours_and_the_large_read_is_tried_once() {
+        let disk = HeadCache::new(BadSector(sample(1 << 20)));
+        assert_eq!(disk.read_array::<512>(0), disk.below().read_array::<512>(0));
+        assert_eq!(disk.read_array::<512>(512), disk.below().read_array::<512>(512));
+        assert!(disk.read_array::<512>(4800).is_err());
+        assert_eq!(disk.reads(), Reads { count: 4, bytes: 65536 + 3 * 512 });
+    }
+
+    #[test]
+    fn the_last_bytes_of_a_disk_with_an_odd_length_are_read_in_place() {
+        let disk = HeadCache::new(sample(65_000));
+        assert_eq!(disk.read_array::<8>(64_992), disk.below().read_array::<8>(64_992));
+        assert!(disk.read_array::<9>(64_992).is_err());
+        assert_eq!(disk.read_array::<0>(65_000), Ok([]));
+        assert_eq!(disk.reads(), Reads { count: 1, bytes: 65_000 });
+    }
+
+    #[test]
+    fn a_hole_is_asked_for_once_and_never_read() {
+        let mut bytes = MemoryDisk::new(4 << 20);
+        for at in (0..2 << 20).step_by(640) {
+            bytes.put(at, &at.to_le_bytes());
+        }
+        let disk = HeadCache::new(HalfHole(bytes, Cell::new(0)));
+        let mut random = Random::new(2);
+        for _ in 0..1000 {
+            let at = (2 << 20) - 9000 + random.below(18_000);
+            let expected = disk::read_vec(&disk.below().0, at, 9000).unwrap();
+            assert!(disk::read_vec(&disk, at, 9000).unwrap() == expected, "{at}");
+        }
+        assert_eq!(disk.read_array::<8>(0), disk.below().0.read_array::<8>(0));
+        let asked = disk.below().1.get();
+        assert!(asked <= 5, "{asked} questions");
+    }
+
+    #[test]
+    fn what_is_kept_is_not_read_again_by_a_question_that_is_half_of_it() {
+        let disk = HeadCache::new(sample(1 << 20));
+        for at in [204_800, 204_000, 212_000, 205_000] {
+            assert_eq!(
+                disk::read_vec(&disk, at, 8192),
+                disk::read_vec(disk.below(), at, 8192),
+                "{at}"
+            );
+        }
+        assert_eq!(disk.reads(), Reads { count: 3, bytes: 3 * 8192 });
+    }
+}

@@ -1,0 +1,263 @@
+//! A regular file or a block device as a disk, opened read only.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use device::{Disk, ReadError, disk};
+use rustix::fs::{FileType, Mode, OFlags, SeekFrom, Stat};
+use rustix::io::Errno;
+use thiserror::Error;
+use units::DiskText;
+
+use crate::cache::{Sparse, Stretch};
+use crate::identity::{self, Identity};
+use crate::inquiry::{self, Inquiry};
+
+/// Why something cannot be read as a disk.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum OpenError {
+    /// The kernel would not open it, or would not say how long it is.
+    #[error("cannot open {path} for reading: {reason}")]
+    Refused {
+        /// The path as it was given.
+        path: DiskText,
+        /// What the kernel said.
+        reason: String,
+        /// What may help; empty when nothing is known to.
+        hint: &'static str,
+    },
+    /// It is neither a regular file nor a block device.
+    #[error("cannot read {path} as a disk: it is {found}, not a regular file or block device")]
+    NotADisk {
+        /// The path as it was given.
+        path: DiskText,
+        /// What it is instead, with its article.
+        found: &'static str,
+        /// What may help; empty when nothing is known to.
+        hint: &'static str,
+    },
+}
+
+impl OpenError {
+    fn refused(path: &Path, error: Errno, kind: Option<Kind>) -> OpenError {
+        let hint = match (error, kind) {
+            (Errno::ACCESS, Some(Kind::Block)) => {
+                "reading a block device needs root, or membership of its group: try sudo"
+            }
+            (Errno::ACCESS, _) => "you may not read it or a directory on its path: try sudo",
+            (Errno::PERM, Some(Kind::Block)) if identity::is_root() => {
+                "even root may not: a container or a security policy keeps this device away; \
+                 try on the host"
+            }
+            (Errno::PERM, _) => "a container or a security policy may forbid it: try on the host",
+            (error, _) => hint_of(error),
+        };
+        OpenError::Refused { path: text(path), reason: io::Error::from(error).to_string(), hint }
+    }
+
+    /// What may help, in lower case and without a full stop; `None` when nothing is known to.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        let (OpenError::Refused { hint, .. } | OpenError::NotADisk { hint, .. }) = self;
+        (!hint.is_empty()).then_some(*hint)
+    }
+}
+
+fn hint_of(error: Errno) -> &'static str {
+    match error {
+        Errno::NOENT => "check the path; lsblk -p lists block devices",
+        Errno::NXIO | Errno::NODEV => "no device answers behind this node; lsblk -p lists those",
+        Errno::NOMEDIUM => "insert a medium first",
+        _ => "",
+    }
+}
+
+fn text(path: &Path) -> DiskText {
+    DiskText::from_bytes(path.as_os_str().as_encoded_bytes())
+}
+
+/// A regular file or a block device, opened for reading only.
+#[derive(Debug)]
+pub struct FileDisk {
+    file: OwnedFd,
+    length_bytes: u64,
+    identity: Identity,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    File,
+    Block,
+}
+
+impl FileDisk {
+    /// The disk at `path`, links followed.
+    ///
+    /// Anything but a regular file or a block device is refused before it is opened, since opening
+    /// alone has effects elsewhere: a FIFO's writer wakes up, a tape rewinds, a watchdog starts.
+    /// What is opened is checked once more, for the path may lead elsewhere by then; `O_NONBLOCK`
+    /// keeps that from hanging.
+    ///
+    /// # Errors
+    /// [`OpenError::Refused`] when the kernel says no, [`OpenError::NotADisk`] when it is something
+    /// else.
+    pub fn open(path: &Path) -> Result<FileDisk, OpenError> {
+        let unseen = |error| OpenError::refused(path, error, None);
+        let found = kind(path, &rustix::fs::stat(path).map_err(unseen)?)?;
+        let refused = |error| OpenError::refused(path, error, Some(found));
+        // O_LARGEFILE is implied on 64-bit machines; where it is not, rustix sets it.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = rustix::fs::open(path, flags, Mode::empty()).map_err(refused)?;
+        let stat = rustix::fs::fstat(&file).map_err(refused)?;
+        let kind = kind(path, &stat)?;
+        let length_bytes = match kind {
+            Kind::File => u64::try_from(stat.st_size).unwrap_or(0),
+            Kind::Block => inquiry::length_bytes(file.as_fd()).map_err(refused)?,
+        };
+        Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind })
+    }
+
+    /// Who the file is, whatever path led to it.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// Whether it is a block device.
+    #[must_use]
+    pub fn is_block_device(&self) -> bool {
+        self.kind == Kind::Block
+    }
+
+    /// What the kernel answers about a block device; `None` for a regular file, which has no
+    /// sectors.
+    #[must_use]
+    pub fn inquiry(&self) -> Option<Inquiry> {
+        self.is_block_device().then(|| Inquiry::of(self.file.as_fd()))
+    }
+
+    /// The first byte at or behind `offset_bytes` that is not in a hole; `None` when only a hole
+    /// follows. A file system that knows no holes, and a block device, say `offset_bytes` itself.
+    ///
+    /// # Errors
+    /// When the kernel says no.
+    #[doc(alias = "SEEK_DATA")]
+    pub fn next_data(&self, offset_bytes: u64) -> Result<Option<u64>, ReadError> {
+        if offset_bytes >= self.length_bytes {
+            return Ok(None);
+        }
+        if self.is_block_device() {
+            return Ok(Some(offset_bytes));
+        }
+        // Moving the offset changes nothing here, since every read gives its own.
+        match rustix::fs::seek(&self.file, SeekFrom::Data(offset_bytes)) {
+            Ok(found) => Ok((found < self.length_bytes).then_some(found)),
+            Err(Errno::NXIO) => Ok(None),
+            Err(Errno::INVAL) => Ok(Some(offset_bytes)),
+            Err(error) => Err(failed(offset_bytes, 1, error)),
+        }
+    }
+}
+
+impl Sparse for FileDisk {
+    fn stretch(&self, offset_bytes: u64) -> Stretch {
+        let data = Stretch { end_bytes: self.length_bytes, is_hole: false };
+        if self.is_block_device() {
+            return data;
+        }
+        match self.next_data(offset_bytes) {
+            Ok(Some(next)) if next > offset_bytes => Stretch { end_bytes: next, is_hole: true },
+            Ok(Some(_)) => match rustix::fs::seek(&self.file, SeekFrom::Hole(offset_bytes)) {
+                Ok(next) if next > offset_bytes => {
+                    Stretch { end_bytes: next.min(self.length_bytes), is_hole: false }
+                }
+                _ => data,
+            },
+            // Only a hole follows, or nothing where the file became shorter: reading tells that.
+            Ok(None) => match rustix::fs::seek(&self.file, SeekFrom::Hole(offset_bytes)) {
+                Ok(_) => Stretch { end_bytes: self.length_bytes, is_hole: true },
+                Err(_) => data,
+            },
+            Err(_) => data,
+        }
+    }
+}
+
+impl AsFd for FileDisk {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl Disk for FileDisk {
+    fn length_bytes(&self) -> u64 {
+        self.length_bytes
+    }
+
+    fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let length_bytes = disk::length_of(buffer);
+        disk::check_bounds(self.length_bytes, offset_bytes, length_bytes)?;
+        let mut done = 0;
+        while done < buffer.len() {
+            let at_bytes = offset_bytes + disk::length_of(&buffer[..done]);
+            match rustix::io::pread(&self.file, &mut buffer[done..], at_bytes) {
+                Ok(0) => {
+                    let reason = format!("nothing is left at {at_bytes}: it became shorter");
+                    return Err(ReadError::Failed { offset_bytes, length_bytes, reason });
+                }
+                Ok(count) => done += count,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(failed(offset_bytes, length_bytes, error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn failed(offset_bytes: u64, length_bytes: u64, error: Errno) -> ReadError {
+    let reason = io::Error::from(error).to_string();
+    ReadError::Failed { offset_bytes, length_bytes, reason }
+}
+
+fn kind(path: &Path, stat: &Stat) -> Result<Kind, OpenError> {
+    let (found, hint) = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => return Ok(Kind::File),
+        FileType::BlockDevice => return Ok(Kind::Block),
+        FileType::Directory => ("a directory", "name a file in it, or the device it is on"),
+        FileType::Fifo => ("a FIFO", "copy what it carries into a file first"),
+        FileType::Socket => ("a socket", ""),
+        FileType::CharacterDevice => {
+            ("a character device", "disks are block devices; lsblk -p lists them")
+        }
+        FileType::Symlink | FileType::Unknown => ("of an unknown kind", ""),
+    };
+    Err(OpenError::NotADisk { path: text(path), found, hint })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_was_tried_on_what_and_what_helps_and_escapes_the_path() {
+        let error = FileDisk::open(Path::new("/nonexistent/\x1b[31m")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot open /nonexistent/\\u{1b}[31m for reading: \
+             No such file or directory (os error 2)"
+        );
+        assert_eq!(error.hint(), Some("check the path; lsblk -p lists block devices"));
+    }
+
+    #[test]
+    fn a_character_device_is_refused_without_being_opened() {
+        let error = FileDisk::open(Path::new("/dev/null")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot read /dev/null as a disk: it is a character device, \
+             not a regular file or block device"
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! Who a file is, whatever path led to it; and who asks.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{self, FileType, Stat};
+
+/// What a path leads to. Two paths to the same file, or to nodes of the same device, are equal: so
+/// targets named twice and backing chains that come back are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Identity {
+    /// A file in a file system.
+    File {
+        /// The number of the device that the file system is on.
+        device: u64,
+        /// The file's inode.
+        inode: u64,
+    },
+    /// A block device, whichever node names it.
+    Block {
+        /// The major number.
+        major: u32,
+        /// The minor number.
+        minor: u32,
+    },
+}
+
+impl Identity {
+    pub(crate) fn of(stat: &Stat) -> Identity {
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::BlockDevice => {
+                Identity::Block { major: fs::major(stat.st_rdev), minor: fs::minor(stat.st_rdev) }
+            }
+            _ => Identity::File { device: stat.st_dev, inode: stat.st_ino },
+        }
+    }
+}
+
+/// What `path` leads to, links followed. It opens nothing.
+///
+/// # Errors
+/// When the file is missing or a directory on the way may not be searched.
+pub fn identity(path: &Path) -> io::Result<Identity> {
+    Ok(Identity::of(&fs::stat(path)?))
+}
+
+/// `path` as an absolute path without links and without `..`.
+///
+/// # Errors
+/// When the file is missing or a directory on the way may not be searched.
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
+/// Whether this process has root's user id, as reading most block devices needs.
+#[must_use]
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}

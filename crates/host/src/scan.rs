@@ -1,0 +1,137 @@
+//! The files below a directory, to be looked at as images.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// How deep, and how much, [`list_files`] looks. Both keep a strange tree from taking for ever.
+const DEPTH_MAX: u32 = 32;
+const FILES_MAX: usize = 100_000;
+
+/// What is below a directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Regular files, and links to such, in the order of their paths.
+    pub files: Vec<PathBuf>,
+    /// What was not looked at, and why, in the order of the paths.
+    pub omitted: Vec<Omitted>,
+}
+
+/// A file or directory that was not looked at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Omitted {
+    /// The path.
+    pub path: PathBuf,
+    /// Why, in lower case and without a full stop.
+    pub reason: String,
+}
+
+/// The regular files below `directory`, 32 directories deep and 100,000 files at most. A link to a
+/// file counts as a file; a link to a directory is not followed, so no loop is entered and nothing
+/// outside is looked at that nobody named. Devices, sockets and FIFOs are left out without a word.
+///
+/// # Errors
+/// When `directory` itself cannot be read; what cannot be read below it is in [`Listing::omitted`].
+pub fn list_files(directory: &Path) -> io::Result<Listing> {
+    let mut listing = Listing::default();
+    let mut ahead = vec![(directory.to_owned(), 0)];
+    while let Some((directory, depth)) = ahead.pop() {
+        let entries = match std::fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if depth == 0 => return Err(error),
+            Err(error) => {
+                listing.omit(directory, &error.to_string());
+                continue;
+            }
+        };
+        for entry in entries {
+            let path = match entry {
+                Ok(entry) => entry.path(),
+                Err(error) => {
+                    listing.omit(directory.clone(), &error.to_string());
+                    break;
+                }
+            };
+            if listing.files.len() >= FILES_MAX {
+                listing.omit(path, "100,000 files were found before it");
+                ahead.clear();
+                break;
+            }
+            listing.add(path, depth, &mut ahead);
+        }
+    }
+    listing.files.sort();
+    listing.omitted.sort();
+    Ok(listing)
+}
+
+impl Listing {
+    fn add(&mut self, path: PathBuf, depth: u32, ahead: &mut Vec<(PathBuf, u32)>) {
+        let data = match std::fs::symlink_metadata(&path) {
+            Ok(data) => data,
+            Err(error) => return self.omit(path, &error.to_string()),
+        };
+        if data.is_symlink() {
+            match std::fs::metadata(&path) {
+                Ok(target) if target.is_file() => self.files.push(path),
+                Ok(target) if target.is_dir() => {
+                    self.omit(path, "links to directories are not followed");
+                }
+                Ok(_) => {}
+                Err(error) => self.omit(path, &error.to_string()),
+            }
+        } else if data.is_dir() && depth >= DEPTH_MAX {
+            self.omit(path, "it is more than 32 directories deep");
+        } else if data.is_dir() {
+            ahead.push((path, depth + 1));
+        } else if data.is_file() {
+            self.files.push(path);
+        }
+    }
+
+    fn omit(&mut self, path: PathBuf, reason: &str) {
+        self.omitted.push(Omitted { path, reason: reason.to_owned() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use testkit::Scratch;
+
+    use super::*;
+
+    #[test]
+    fn files_are_sorted_and_loops_are_not_entered() {
+        let scratch = Scratch::new();
+        let at = |path: &str| scratch.path().join(path);
+        std::fs::create_dir_all(at("b/c")).unwrap();
+        for file in ["z.img", "a.img", "b/c/m.qcow2"] {
+            std::fs::write(at(file), "").unwrap();
+        }
+        symlink("..", at("b/up")).unwrap();
+        symlink("z.img", at("link.img")).unwrap();
+        symlink("nowhere", at("dangling")).unwrap();
+        symlink("/dev/null", at("null")).unwrap();
+        let listing = list_files(scratch.path()).unwrap();
+        assert_eq!(listing.files, [at("a.img"), at("b/c/m.qcow2"), at("link.img"), at("z.img")]);
+        let omitted: Vec<PathBuf> = listing.omitted.into_iter().map(|left| left.path).collect();
+        assert_eq!(omitted, [at("b/up"), at("dangling")]);
+    }
+
+    #[test]
+    fn a_very_deep_directory_is_named_and_left() {
+        let scratch = Scratch::new();
+        let deep: PathBuf = std::iter::repeat_n("d", 40).collect();
+        std::fs::create_dir_all(scratch.path().join(&deep)).unwrap();
+        std::fs::write(scratch.path().join(&deep).join("f"), "").unwrap();
+        let listing = list_files(scratch.path()).unwrap();
+        assert!(listing.files.is_empty());
+        assert_eq!(listing.omitted[0].reason, "it is more than 32 directories deep");
+    }
+
+    #[test]
+    fn a_missing_directory_is_an_error() {
+        assert!(list_files(Path::new("/nonexistent")).is_err());
+    }
+}

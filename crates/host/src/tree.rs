@@ -1,0 +1,230 @@
+//! `/sys` and `/proc`, live or captured below a directory.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use device::{KernelTree, TreeError};
+use rustix::fs::{FileType, Mode, OFlags};
+use units::text::escape;
+
+/// The largest file that is read, in bytes.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+/// The most names that a directory may have.
+const NAMES_MAX: usize = 1 << 16;
+/// The most links on one way, as the kernel allows.
+const LINKS_MAX: u32 = 40;
+
+/// The kernel's files below a root directory: `/` for this machine, any other for a captured one.
+/// Links are followed within the root; none leads out of it.
+#[derive(Clone, Debug)]
+pub struct LiveTree {
+    root: PathBuf,
+}
+
+impl LiveTree {
+    /// The files below `root`.
+    #[must_use]
+    pub fn new(root: &Path) -> LiveTree {
+        LiveTree { root: root.to_owned() }
+    }
+
+    /// Where `path` of the tree is on this machine. The kernel itself follows the links of the live
+    /// tree; those of a captured one are followed here, since an absolute one means its own root.
+    fn place(&self, path: &str) -> Result<PathBuf, TreeError> {
+        check(path)?;
+        if self.root == Path::new("/") {
+            return Ok(PathBuf::from(path));
+        }
+        Ok(self.below(&self.resolve(path)?))
+    }
+
+    fn below(&self, path: &str) -> PathBuf {
+        self.root.join(path.trim_start_matches('/'))
+    }
+
+    /// `path` with every link followed, as far as the files exist.
+    fn resolve(&self, path: &str) -> Result<String, TreeError> {
+        let mut ahead: VecDeque<String> = parts(path).collect();
+        let mut done: Vec<String> = Vec::new();
+        let mut links = 0;
+        while let Some(part) = ahead.pop_front() {
+            if part == ".." {
+                let left = done.pop();
+                left.ok_or_else(|| unreadable(path, "it leads out of the tree"))?;
+                continue;
+            }
+            done.push(part);
+            let Ok(target) = std::fs::read_link(self.below(&done.join("/"))) else { continue };
+            links += 1;
+            if links > LINKS_MAX {
+                return Err(unreadable(path, "too many links lead on from it"));
+            }
+            let target = text(&target, path)?;
+            if target.starts_with('/') {
+                done.clear();
+            } else {
+                done.pop();
+            }
+            for part in parts(&target).rev() {
+                ahead.push_front(part);
+            }
+        }
+        Ok(format!("/{}", done.join("/")))
+    }
+}
+
+impl KernelTree for LiveTree {
+    fn read(&self, path: &str) -> Result<String, TreeError> {
+        let failed = |error| from_io(path, &error);
+        let place = self.place(path)?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = rustix::fs::open(place, flags, Mode::empty());
+        let file = File::from(file.map_err(|error| failed(error.into()))?);
+        let stat = rustix::fs::fstat(&file).map_err(|error| failed(error.into()))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(unreadable(path, "it is not a regular file"));
+        }
+        let mut content = Vec::new();
+        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut content).map_err(failed)?;
+        if device::disk::length_of(&content) > FILE_BYTES_MAX {
+            return Err(unreadable(path, "it is larger than 1 MiB"));
+        }
+        Ok(String::from_utf8_lossy(&content).trim_end().to_owned())
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<String>, TreeError> {
+        let failed = |error| from_io(path, &error);
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(self.place(path)?).map_err(failed)? {
+            names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+            if names.len() > NAMES_MAX {
+                return Err(unreadable(path, "it has more than 65536 names"));
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn link(&self, path: &str) -> Result<String, TreeError> {
+        check(path)?;
+        let (directory, name) = path.rsplit_once('/').unwrap_or_default();
+        let place = self.below(&self.resolve(directory)?).join(name);
+        std::fs::read_link(place).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => unreadable(path, "it is not a link"),
+            _ => from_io(path, &error),
+        })?;
+        self.resolve(path)
+    }
+}
+
+/// The parts of a path; a `.` is none.
+fn parts(path: &str) -> impl DoubleEndedIterator<Item = String> {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").map(str::to_owned)
+}
+
+fn check(path: &str) -> Result<(), TreeError> {
+    if !path.starts_with('/') || path.contains('\0') || parts(path).any(|part| part == "..") {
+        return Err(unreadable(path, "it is not an absolute path without '..'"));
+    }
+    Ok(())
+}
+
+fn text(target: &Path, path: &str) -> Result<String, TreeError> {
+    let text = target.to_str().map(str::to_owned);
+    text.ok_or_else(|| unreadable(path, "a link on the way is not UTF-8"))
+}
+
+fn from_io(path: &str, error: &io::Error) -> TreeError {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            TreeError::Missing { path: escape(path.as_bytes()) }
+        }
+        _ => unreadable(path, &error.to_string()),
+    }
+}
+
+fn unreadable(path: &str, reason: &str) -> TreeError {
+    TreeError::Unreadable { path: escape(path.as_bytes()), reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use testkit::Scratch;
+
+    use super::*;
+
+    /// A captured machine with one disk, reached through links as in a real `/sys`.
+    fn captured() -> (Scratch, LiveTree) {
+        let scratch = Scratch::new();
+        let disk = scratch.path().join("sys/devices/pci0/block/sda");
+        std::fs::create_dir_all(disk.join("queue")).unwrap();
+        std::fs::create_dir_all(scratch.path().join("sys/class/block")).unwrap();
+        std::fs::create_dir_all(scratch.path().join("sys/block")).unwrap();
+        std::fs::write(disk.join("queue/logical_block_size"), "512\n").unwrap();
+        let at = |path: &str| scratch.path().join(path);
+        symlink("../../devices/pci0/block/sda", at("sys/class/block/sda")).unwrap();
+        symlink("/sys/class/block/sda", at("sys/block/sda")).unwrap();
+        symlink("../../../..", disk.join("subsystem")).unwrap();
+        symlink("../../../../../..", disk.join("out")).unwrap();
+        symlink("turn", at("sys/turn")).unwrap();
+        symlink("../../drivers/gone", at("sys/devices/pci0/driver")).unwrap();
+        let tree = LiveTree::new(scratch.path());
+        (scratch, tree)
+    }
+
+    #[test]
+    fn links_of_a_captured_tree_are_followed_within_it() {
+        let (_scratch, tree) = captured();
+        for way in ["/sys/block/sda", "/sys/class/block/sda", "/sys/devices/pci0/block/sda"] {
+            let file = format!("{way}/queue/logical_block_size");
+            assert_eq!(tree.read(&file).unwrap(), "512", "{way}");
+        }
+        assert_eq!(tree.link("/sys/block/sda").unwrap(), "/sys/devices/pci0/block/sda");
+        assert_eq!(tree.link("/sys/block/sda/subsystem").unwrap(), "/sys");
+        assert_eq!(tree.list("/sys/block/sda").unwrap(), ["out", "queue", "subsystem"]);
+        assert_eq!(tree.link("/sys/devices/pci0/driver").unwrap(), "/sys/drivers/gone");
+    }
+
+    #[test]
+    fn what_leads_out_turns_in_circles_or_is_missing_is_an_error() {
+        let (_scratch, tree) = captured();
+        let unreadable = |result: Result<String, TreeError>| {
+            assert!(matches!(result, Err(TreeError::Unreadable { .. })), "{result:?}");
+        };
+        unreadable(tree.link("/sys/block/sda/out"));
+        unreadable(tree.read("/sys/turn"));
+        unreadable(tree.link("/sys/devices/pci0"));
+        unreadable(tree.read("/sys/../etc/passwd"));
+        unreadable(tree.read("sys"));
+        unreadable(tree.read("/sys/devices"));
+        assert!(matches!(tree.read("/sys/nothing"), Err(TreeError::Missing { .. })));
+        assert!(matches!(tree.list("/sys/nothing"), Err(TreeError::Missing { .. })));
+        assert!(matches!(tree.link("/sys/nothing"), Err(TreeError::Missing { .. })));
+    }
+
+    #[test]
+    fn a_file_over_one_mebibyte_is_refused() {
+        let scratch = Scratch::new();
+        let _ = scratch.image("large", (1 << 20) + 1);
+        let _ = scratch.file("whole", &[b'x'; 1 << 20]);
+        let tree = LiveTree::new(scratch.path());
+        assert_eq!(
+            tree.read("/large").unwrap_err().to_string(),
+            "/large cannot be read: it is larger than 1 MiB"
+        );
+        assert_eq!(tree.read("/whole").unwrap().len(), 1 << 20);
+    }
+
+    #[test]
+    fn this_machine_answers_too() {
+        let tree = LiveTree::new(Path::new("/"));
+        assert!(tree.read("/proc/version").unwrap().starts_with("Linux version"));
+        let myself = std::process::id();
+        assert_eq!(tree.link("/proc/self").unwrap(), format!("/proc/{myself}"));
+        assert!(tree.list("/sys").unwrap().contains(&"block".to_owned()));
+    }
+}
