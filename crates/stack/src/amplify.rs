@@ -1,0 +1,408 @@
+//! What one application I/O becomes on the drives: reads, writes, read-modify-writes, parity.
+//!
+//! Operations are counted, never timed. A drive writes whole granules; one that a write covers only
+//! in part is read first (RMW). An array with parity that gets less than a full stripe reads old
+//! data and old parity and writes both (the read-modify-write path of `drivers/md/raid5.c`; md may
+//! instead read the rest of the stripe where that is fewer reads, which changes reads but not
+//! writes).
+
+use std::collections::BTreeSet;
+
+use units::stripe::{Rotation, Stripe};
+use units::{ByteRange, Unit};
+
+use crate::budget::Budget;
+use crate::graph::Stack;
+use crate::id::LayerId;
+use crate::mapping::{Below, Copies, Mapping};
+use crate::resolve::{self, Next, On};
+use crate::unit::UnitKind;
+
+/// The most operations that are counted for one I/O.
+const OPERATIONS_MAX: usize = 65_536;
+
+/// One application I/O on a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Io {
+    /// Whether it writes.
+    pub write: bool,
+    /// The bytes of the layer.
+    pub range: ByteRange,
+}
+
+/// What an I/O costs on the drives. Reads and writes count granules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Effort {
+    /// Granules read, those of RMWs and of parity included.
+    pub reads: u64,
+    /// Granules written, those of parity included.
+    pub writes: u64,
+    /// Granules read and written again because a write covers them only in part.
+    pub rmws: u64,
+    /// Parity chunks brought up to date, each with a read of the old one unless a full stripe is
+    /// written.
+    pub parity_updates: u64,
+    /// Parity chunks among those whose old content, and that of the data, had to be read first.
+    pub parity_rmws: u64,
+    /// Leaves that take part.
+    pub leaves: u64,
+}
+
+/// What `io` on layer `id` costs; `Err` says why it cannot be told.
+///
+/// # Errors
+/// When a part of the range lies on something unknown, not expressible or compressed, or when the
+/// I/O becomes more operations than are counted.
+pub fn amplify(stack: &Stack, id: LayerId, io: Io) -> Result<Effort, String> {
+    amplify_within(stack, id, io, &Budget::of(OPERATIONS_MAX))
+}
+
+/// As [`amplify`], and no more than `budget` allows.
+pub(crate) fn amplify_within(
+    stack: &Stack,
+    id: LayerId,
+    io: Io,
+    budget: &Budget,
+) -> Result<Effort, String> {
+    let mut count = Count { stack, todo: Vec::new(), done: Vec::new(), effort: Effort::default() };
+    let kind = if io.write { Kind::Write } else { Kind::Read };
+    count.todo.push(Operation { id, range: io.range, kind });
+    let mut steps = 0;
+    while let Some(operation) = count.todo.pop() {
+        steps += 1;
+        if steps > OPERATIONS_MAX || !budget.spend(1) {
+            return Err("it becomes more operations than are counted".to_owned());
+        }
+        count.step(operation)?;
+    }
+    Ok(count.total())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Read,
+    Write,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Operation {
+    id: LayerId,
+    range: ByteRange,
+    kind: Kind,
+}
+
+struct Count<'a> {
+    stack: &'a Stack,
+    todo: Vec<Operation>,
+    /// Kind, leaf, first byte, length.
+    done: Vec<(Kind, LayerId, u64, u64)>,
+    effort: Effort,
+}
+
+impl Count<'_> {
+    fn step(&mut self, operation: Operation) -> Result<(), String> {
+        if operation.range.length_bytes() == 0 {
+            return Ok(());
+        }
+        match (&self.stack.layer(operation.id).mapping, operation.kind) {
+            (Mapping::Mirrored { members }, Kind::Write) => {
+                for member in members {
+                    let below = member.ok_or("a member was not given")?;
+                    self.push(below, operation.range.start_bytes(), operation)?;
+                }
+                Ok(())
+            }
+            (Mapping::Parity { stripe, parity, rotation, members }, Kind::Write) => {
+                // Which member has parity changes no count, so any rotation serves.
+                let rotation = rotation.unwrap_or(Rotation::LeftSymmetric);
+                let array = Array { stripe: *stripe, parity: *parity, rotation, members };
+                self.write_stripes(&array, operation)
+            }
+            (Mapping::Striped { stripe, copies, members }, Kind::Write) => {
+                self.write_copies(*stripe, *copies, members, operation)
+            }
+            (Mapping::Scattered { below, .. }, _) => {
+                // The place within a chunk is kept, so counts are as if all chunks lay in order.
+                self.push(*below, operation.range.start_bytes(), operation)
+            }
+            _ => self.pass_down(operation),
+        }
+    }
+
+    fn write_copies(
+        &mut self,
+        stripe: Stripe,
+        copies: Copies,
+        members: &[Option<Below>],
+        operation: Operation,
+    ) -> Result<(), String> {
+        let Copies::Neighbours(count) = copies else {
+            return Err("where the second copies lie is not known".to_owned());
+        };
+        let place = stripe.place(operation.range.start_bytes());
+        let length = place.left_in_chunk_bytes.min(operation.range.length_bytes());
+        if let Some(rest) = behind(operation.range, length) {
+            self.todo.push(Operation { range: rest, ..operation });
+        }
+        let first = copies.first_member(place.position).unwrap_or(usize::MAX);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        for member in members.iter().skip(first).take(count) {
+            let below = member.ok_or("a member was not given")?;
+            let start = below.offset_bytes.checked_add(place.member_bytes);
+            let range = start.and_then(|start| ByteRange::new(start, length));
+            let range = range.ok_or("it would lie behind the last address")?;
+            self.todo.push(Operation { id: below.layer, range, kind: operation.kind });
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, below: Below, offset: u64, operation: Operation) -> Result<(), String> {
+        let start = below.offset_bytes.checked_add(offset);
+        let range = start.and_then(|start| ByteRange::new(start, operation.range.length_bytes()));
+        let range = range.ok_or("it would lie behind the last address")?;
+        self.todo.push(Operation { id: below.layer, range, kind: operation.kind });
+        Ok(())
+    }
+
+    fn pass_down(&mut self, operation: Operation) -> Result<(), String> {
+        let (length, next) = resolve::first(self.stack, operation.id, operation.range);
+        if let Some(rest) = behind(operation.range, length) {
+            self.todo.push(Operation { range: rest, ..operation });
+        }
+        match next {
+            Next::Down(below) => {
+                let range = ByteRange::new(below.offset_bytes, length);
+                let range = range.ok_or("it would lie behind the last address")?;
+                self.todo.push(Operation { id: below.layer, range, kind: operation.kind });
+                Ok(())
+            }
+            Next::Done(On::Leaf(leaf, at)) => {
+                self.done.push((operation.kind, leaf, at, length));
+                Ok(())
+            }
+            Next::Done(On::Zeros) => Err("it lies in a hole, which is placed when written".into()),
+            Next::Done(On::Compressed(_)) => Err("it is compressed".to_owned()),
+            Next::Done(On::Unknown(reason)) => Err(reason),
+        }
+    }
+
+    /// Splits a write at full stripes. Table: what of a stripe is written, and what that costs.
+    ///
+    /// | written | reads | writes |
+    /// |---|---|---|
+    /// | all of it | none | every data chunk, every parity chunk |
+    /// | a part | the old part, old parity of the same bytes of the chunk | both |
+    fn write_stripes(&mut self, array: &Array<'_>, operation: Operation) -> Result<(), String> {
+        let full = array.stripe.full_bytes();
+        let (start, end) = (operation.range.start_bytes(), operation.range.end_bytes());
+        if (end - start).div_ceil(full) > 4096 {
+            return Err("it becomes more operations than are counted".to_owned());
+        }
+        let mut at = start;
+        while at < end {
+            let stripe_start = at - at % full;
+            let stop = end.min(stripe_start.saturating_add(full));
+            let whole = at == stripe_start && stop - at == full;
+            self.write_stripe(array, at, stop, whole)?;
+            at = stop;
+        }
+        Ok(())
+    }
+
+    fn write_stripe(
+        &mut self,
+        array: &Array<'_>,
+        start: u64,
+        end: u64,
+        whole: bool,
+    ) -> Result<(), String> {
+        let kinds: &[Kind] = if whole { &[Kind::Write] } else { &[Kind::Read, Kind::Write] };
+        let mut touched: Option<(u64, u64)> = None;
+        let mut at = start;
+        while at < end {
+            let place = array.stripe.place(at);
+            let length = place.left_in_chunk_bytes.min(end - at);
+            let (parity_at, data_at) = array.members_of(place.stripe, place.position);
+            for &kind in kinds {
+                self.member(array, data_at, place.member_bytes, length, kind)?;
+            }
+            let (low, high) = touched.unwrap_or((u64::MAX, 0));
+            let stop = place.member_bytes + length;
+            touched = Some((low.min(place.member_bytes), high.max(stop)));
+            at += length;
+            if at >= end {
+                let (low, high) = touched.unwrap_or((0, 0));
+                for turn in 0..array.parity {
+                    let member = (parity_at + turn) % array.count();
+                    for &kind in kinds {
+                        self.member(array, member, low, high - low, kind)?;
+                    }
+                }
+            }
+        }
+        self.effort.parity_updates += array.parity;
+        self.effort.parity_rmws += if whole { 0 } else { array.parity };
+        Ok(())
+    }
+
+    fn member(
+        &mut self,
+        array: &Array<'_>,
+        member: u64,
+        at: u64,
+        length: u64,
+        kind: Kind,
+    ) -> Result<(), String> {
+        let below = usize::try_from(member).ok().and_then(|n| array.members.get(n)).copied();
+        let below = below.flatten().ok_or("a member was not given")?;
+        let start = below.offset_bytes.checked_add(at);
+        let range = start.and_then(|start| ByteRange::new(start, length));
+        let range = range.ok_or("it would lie behind the last address")?;
+        self.todo.push(Operation { id: below.layer, range, kind });
+        Ok(())
+    }
+
+    /// Joins what is adjacent, and counts granules.
+    fn total(mut self) -> Effort {
+        self.done.sort_unstable();
+        let mut joined: Vec<(Kind, LayerId, u64, u64)> = Vec::new();
+        for (kind, leaf, at, length) in self.done {
+            match joined.last_mut() {
+                Some(last) if (last.0, last.1) == (kind, leaf) && last.2 + last.3 >= at => {
+                    last.3 = last.3.max(at + length - last.2);
+                }
+                _ => joined.push((kind, leaf, at, length)),
+            }
+        }
+        let mut effort = self.effort;
+        let mut leaves = BTreeSet::new();
+        for (kind, leaf, at, length) in joined {
+            leaves.insert(leaf);
+            let granule = granule_of(self.stack, leaf);
+            let touched = granule.touched(at, length);
+            match kind {
+                Kind::Read => effort.reads += touched,
+                Kind::Write => {
+                    let partial = granule.partial(at, length);
+                    effort.writes += touched;
+                    effort.rmws += partial;
+                    effort.reads += partial;
+                }
+            }
+        }
+        effort.leaves = u64::try_from(leaves.len()).unwrap_or(u64::MAX);
+        effort
+    }
+}
+
+/// The granule of a leaf, or 4096 from 0 where it has none.
+pub(crate) fn granule_of(stack: &Stack, leaf: LayerId) -> Unit {
+    let used = stack.layer(leaf).units.used(UnitKind::Granule).map(|(unit, _)| unit);
+    used.unwrap_or_else(|| Unit::new(4096).expect("4096 is not 0"))
+}
+
+fn behind(range: ByteRange, length: u64) -> Option<ByteRange> {
+    let rest = range.length_bytes().checked_sub(length).filter(|&rest| rest > 0)?;
+    ByteRange::new(range.start_bytes() + length, rest)
+}
+
+struct Array<'a> {
+    stripe: Stripe,
+    parity: u64,
+    rotation: Rotation,
+    members: &'a [Option<Below>],
+}
+
+impl Array<'_> {
+    fn count(&self) -> u64 {
+        self.stripe.data_members() + self.parity
+    }
+
+    fn members_of(&self, stripe: u64, position: u64) -> (u64, u64) {
+        self.rotation.members(stripe, position, self.count(), self.parity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::{Layer, LayerKind};
+    use units::{Known, Source};
+
+    fn leaf(stack: &mut Stack, granule: u64) -> LayerId {
+        let length = Known::yes(1 << 40, Source::OnDisk);
+        let id = stack.add(Layer::new(LayerKind::ImageFile, "x".into(), length, Mapping::Leaf));
+        stack.layer_mut(id).units.put_used(UnitKind::Granule, granule, Source::Told, "");
+        id
+    }
+
+    fn linear(stack: &mut Stack, layer: LayerId, offset_bytes: u64) -> LayerId {
+        let mapping = Mapping::Linear(Below { layer, offset_bytes });
+        let length = Known::yes(1 << 30, Source::OnDisk);
+        stack.add(Layer::new(LayerKind::ImageFile, "x".into(), length, mapping))
+    }
+
+    fn write(stack: &Stack, id: LayerId, start: u64, length: u64) -> Effort {
+        let range = ByteRange::new(start, length).unwrap();
+        amplify(stack, id, Io { write: true, range }).unwrap()
+    }
+
+    fn raid5(stack: &mut Stack, members: usize, chunk: u64) -> LayerId {
+        let members: Vec<_> = (0..members)
+            .map(|_| Some(Below { layer: leaf(stack, 4096), offset_bytes: 1 << 20 }))
+            .collect();
+        let data = u64::try_from(members.len()).unwrap() - 1;
+        let mapping = Mapping::Parity {
+            stripe: Stripe::new(chunk, data).unwrap(),
+            parity: 1,
+            rotation: Some(Rotation::LeftSymmetric),
+            members,
+        };
+        let length = Known::yes(1 << 40, Source::OnDisk);
+        stack.add(Layer::new(LayerKind::ImageFile, "x".into(), length, mapping))
+    }
+
+    #[test]
+    fn a_4k_write_one_and_a_half_kib_off_reads_two_sectors_and_writes_two() {
+        let mut stack = Stack::new();
+        let drive = leaf(&mut stack, 4096);
+        let partition = linear(&mut stack, drive, 125 * (1 << 20) + 1536);
+        let effort = write(&stack, partition, 8192, 4096);
+        assert_eq!((effort.reads, effort.writes, effort.rmws), (2, 2, 2));
+        let aligned = write(&stack, drive, 8192, 4096);
+        assert_eq!((aligned.reads, aligned.writes, aligned.rmws), (0, 1, 0));
+    }
+
+    #[test]
+    fn a_full_stripe_of_raid5_reads_nothing_and_a_shifted_one_updates_parity_twice() {
+        let mut stack = Stack::new();
+        let array = raid5(&mut stack, 4, 65536);
+        let full = write(&stack, array, 3 * 65536 * 7, 3 * 65536);
+        assert_eq!((full.reads, full.parity_updates, full.parity_rmws), (0, 1, 0));
+        assert_eq!(full.writes, 4 * 16);
+        let shifted = write(&stack, array, 65536, 3 * 65536);
+        assert_eq!((shifted.parity_updates, shifted.parity_rmws), (2, 2));
+        assert!(shifted.reads > 0);
+    }
+
+    #[test]
+    fn a_small_write_to_raid5_is_two_reads_and_two_writes() {
+        let mut stack = Stack::new();
+        let array = raid5(&mut stack, 4, 65536);
+        let effort = write(&stack, array, 0, 4096);
+        assert_eq!((effort.reads, effort.writes, effort.rmws, effort.leaves), (2, 2, 0, 2));
+    }
+
+    #[test]
+    fn a_mirror_writes_everywhere_and_reads_once() {
+        let mut stack = Stack::new();
+        let members = (0..3).map(|_| leaf(&mut stack, 4096)).collect::<Vec<_>>();
+        let members = members.iter().map(|&layer| Some(Below { layer, offset_bytes: 0 })).collect();
+        let length = Known::yes(1 << 30, Source::OnDisk);
+        let mirror = Mapping::Mirrored { members };
+        let array = stack.add(Layer::new(LayerKind::ImageFile, "x".into(), length, mirror));
+        assert_eq!(write(&stack, array, 0, 4096).writes, 3);
+        let range = ByteRange::new(0, 4096).unwrap();
+        assert_eq!(amplify(&stack, array, Io { write: false, range }).unwrap().reads, 1);
+    }
+}

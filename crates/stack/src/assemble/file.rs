@@ -1,0 +1,59 @@
+//! Regular files: raw images, image formats, and the files that those name.
+
+use std::rc::Rc;
+
+use device::{Disk, FileIdentity};
+use format::{Problem, ProblemKind};
+use units::{Known, SectorSize, Source};
+
+use super::{Assembler, Job, Tables};
+use crate::drive;
+use crate::id::LayerId;
+use crate::layer::{Layer, LayerKind};
+use crate::mapping::Mapping;
+
+impl Assembler<'_> {
+    pub(super) fn start_file(
+        &mut self,
+        name: String,
+        path: &[u8],
+        identity: FileIdentity,
+        bytes: Result<Rc<dyn Disk>, String>,
+    ) -> LayerId {
+        let id = self.file_layer(name, &bytes);
+        self.stack.layer_mut(id).path = Some(units::text::escape(path));
+        let Ok(disk) = bytes else { return id };
+        match format::image::read(disk.as_ref()) {
+            Some(found) => self.start_image(id, path, identity, &disk, found),
+            None => {
+                let sector = self.told.and_then(|told| told.sector).unwrap_or(SectorSize::B512);
+                let (start_bytes, depth, tables) = (0, 0, Tables::Any);
+                self.jobs.push_back(Job { id, disk, sector, start_bytes, tables, depth });
+            }
+        }
+        id
+    }
+
+    /// A leaf for a regular file.
+    pub(super) fn file_layer(
+        &mut self,
+        name: String,
+        bytes: &Result<Rc<dyn Disk>, String>,
+    ) -> LayerId {
+        let length = match bytes {
+            Ok(disk) => Known::yes(disk.length_bytes(), Source::Ioctl),
+            Err(reason) => Known::no(reason.clone()),
+        };
+        let mut layer = Layer::new(LayerKind::ImageFile, name, length, Mapping::Leaf);
+        layer.units = drive::image_units(self.told);
+        layer.told_parity = self.told_parity();
+        if let Err(reason) = bytes {
+            layer.problems.push(Problem::new(ProblemKind::Unreadable, 0, reason.clone()));
+        }
+        let id = self.stack.add(layer);
+        if let Ok(disk) = bytes {
+            self.stack.give_bytes(id, Rc::clone(disk));
+        }
+        id
+    }
+}

@@ -1,0 +1,155 @@
+//! Image formats: the guest's disk as a layer, with the files that the image names beneath it.
+
+use std::rc::Rc;
+
+use device::{Disk, FileIdentity};
+use format::image::guest::{CHAIN_MAX, Guest};
+use format::image::{Image, ImageKind, Layout, ReferenceRole};
+use format::{Parsed, Problem, ProblemKind};
+use units::{Known, SectorSize, Source};
+
+use super::{Assembler, Job, Tables};
+use crate::id::LayerId;
+use crate::layer::{Layer, LayerKind};
+use crate::mapping::Mapping;
+use crate::unit::UnitKind;
+
+/// A file that is or may be an image, on the way down a chain.
+struct Link {
+    id: LayerId,
+    path: Vec<u8>,
+    disk: Rc<dyn Disk>,
+}
+
+/// A layer and its bytes.
+struct Opened {
+    id: LayerId,
+    disk: Rc<dyn Disk>,
+}
+
+impl Assembler<'_> {
+    /// The guest's disk over the file `id`, and its bytes into the queue.
+    pub(super) fn start_image(
+        &mut self,
+        id: LayerId,
+        path: &[u8],
+        identity: FileIdentity,
+        disk: &Rc<dyn Disk>,
+        found: Parsed<Image>,
+    ) {
+        let link = Link { id, path: path.to_vec(), disk: Rc::clone(disk) };
+        let sector = found.value.logical_sector_bytes.and_then(SectorSize::new);
+        let told = self.told.and_then(|told| told.sector);
+        let sector = told.or(sector).unwrap_or(SectorSize::B512);
+        let readable = !found.value.encrypted && !matches!(found.value.layout, Layout::Unknown(_));
+        let opened = self.image(&link, found, &mut vec![identity]);
+        if readable {
+            let (id, disk) = (opened.id, opened.disk);
+            let (start_bytes, depth, tables) = (0, 1, Tables::Any);
+            self.jobs.push_back(Job { id, disk, sector, start_bytes, tables, depth });
+        }
+    }
+
+    /// The layer of an image. `seen` holds the files above it in the chain, so that the depth is at
+    /// most [`CHAIN_MAX`].
+    fn image(&mut self, link: &Link, found: Parsed<Image>, seen: &mut Vec<FileIdentity>) -> Opened {
+        let Parsed { value: image, mut problems } = found;
+        let mut layers = Vec::new();
+        let mut disks = Vec::new();
+        for reference in &image.references {
+            let raw = reference.format.as_ref().is_some_and(|format| format.raw() == b"raw");
+            let raw = raw || reference.role == ReferenceRole::Data;
+            match self.reference(link, reference.path.raw(), raw, seen) {
+                Ok(opened) => {
+                    layers.push(Some(opened.id));
+                    disks.push(Some(opened.disk));
+                }
+                Err(reason) => {
+                    let kind = match reason.as_str() {
+                        CIRCLE => ProblemKind::Chain,
+                        _ => ProblemKind::Unreadable,
+                    };
+                    let detail = format!("`{}`: {reason}", reference.path);
+                    problems.push(Problem::new(kind, 0, detail));
+                    layers.push(None);
+                    disks.push(None);
+                }
+            }
+        }
+        let image = Rc::new(image);
+        let mapping = match &image.layout {
+            Layout::Unknown(reason) => {
+                Mapping::Unknown { on: vec![link.id], reason: reason.clone() }
+            }
+            _ => Mapping::Image { image: Rc::clone(&image), file: link.id, references: layers },
+        };
+        let guest = Guest::new(Rc::clone(&image), Rc::clone(&link.disk), disks);
+        let disk: Rc<dyn Disk> = Rc::new(guest);
+        let id = self.stack.add(self.image_layer(&image, mapping, problems));
+        self.stack.give_bytes(id, Rc::clone(&disk));
+        Opened { id, disk }
+    }
+
+    fn image_layer(&self, image: &Rc<Image>, mapping: Mapping, problems: Vec<Problem>) -> Layer {
+        let length = match image.virtual_bytes {
+            0 => Known::no("the header does not tell the guest's size"),
+            bytes => Known::yes(bytes, Source::OnDisk),
+        };
+        let kind = LayerKind::ImageFormat(Rc::clone(image));
+        let mut layer = Layer::new(kind, kind_word(image.kind).to_owned(), length, mapping);
+        layer.problems = problems;
+        if let Some(sector) = image.logical_sector_bytes {
+            let note = "the image says so";
+            layer.units.put_used(UnitKind::LogicalSector, sector, Source::OnDisk, note);
+        }
+        if let Some(sector) = self.told.and_then(|told| told.sector) {
+            layer.units.put_used(UnitKind::LogicalSector, sector.bytes(), Source::Told, "--on");
+        }
+        layer
+    }
+
+    fn reference(
+        &mut self,
+        link: &Link,
+        path: &[u8],
+        raw: bool,
+        seen: &mut Vec<FileIdentity>,
+    ) -> Result<Opened, String> {
+        let file = self.files.open_beside(&link.path, path)?;
+        if seen.contains(&file.identity) {
+            return Err(CIRCLE.to_owned());
+        }
+        if seen.len() >= CHAIN_MAX {
+            return Err(format!("the chain is longer than {CHAIN_MAX} files"));
+        }
+        let name =
+            units::text::escape(file.path.rsplit(|&byte| byte == b'/').next().unwrap_or(b""));
+        let id = self.file_layer(name, &Ok(Rc::clone(&file.disk)));
+        let found = if raw { None } else { format::image::read(file.disk.as_ref()) };
+        match found {
+            None => Ok(Opened { id, disk: file.disk }),
+            Some(found) => {
+                seen.push(file.identity);
+                let next = Link { id, path: file.path, disk: file.disk };
+                let opened = self.image(&next, found, seen);
+                seen.pop();
+                Ok(opened)
+            }
+        }
+    }
+}
+
+/// What is said of a file that is its own backing file, directly or not.
+const CIRCLE: &str = "it leads back to a file of the same chain";
+
+/// The word for a format, as `qemu-img info` names it where it does.
+pub(super) fn kind_word(kind: ImageKind) -> &'static str {
+    match kind {
+        ImageKind::Qcow2 => "qcow2",
+        ImageKind::VhdFixed | ImageKind::VhdDynamic => "vhd",
+        ImageKind::Vdi => "vdi",
+        ImageKind::VmdkSparse | ImageKind::VmdkStream | ImageKind::VmdkDescriptor => "vmdk",
+        ImageKind::Vhdx => "vhdx",
+        ImageKind::Other(name) => name,
+    }
+}

@@ -1,0 +1,341 @@
+//! From bytes to a stack: what is on a disk, what is in that, and so on up.
+//!
+//! Work is a queue, never recursion by a depth that a disk decides. Arrays and volume groups wait
+//! until all bytes at hand were looked at, so that members from several targets meet.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use device::{Disk, FileIdentity, Files};
+use format::probe::{Content, Hint};
+use format::table::PartitionRole;
+use format::{Parsed, Problem, ProblemKind};
+use units::{Known, SectorSize, Source};
+
+use crate::condition::Condition;
+use crate::drive::Drive;
+use crate::graph::Stack;
+use crate::id::LayerId;
+use crate::layer::{Layer, LayerKind};
+use crate::mapping::Mapping;
+use crate::view::View;
+
+mod file;
+mod group;
+mod image;
+mod kernel;
+mod member;
+mod raid;
+mod table;
+mod work;
+
+use work::Work;
+
+/// The most layers that one stack gets; what is beyond is said to be left out.
+pub const LAYERS_MAX: usize = 4096;
+
+/// How deep layers are looked into.
+pub const DEPTH_MAX: usize = 24;
+
+/// Where a stack starts.
+pub struct Start {
+    /// What it is.
+    pub kind: StartKind,
+    /// The name to show.
+    pub name: String,
+    /// Its bytes, or why they cannot be read.
+    pub bytes: Result<Rc<dyn Disk>, String>,
+}
+
+/// What a stack starts on.
+pub enum StartKind {
+    /// A block device, with what the kernel says.
+    Drive(Box<Drive>),
+    /// A regular file: its path and what makes it that file.
+    File {
+        /// The path, for finding files that it names.
+        path: Vec<u8>,
+        /// What makes it that file.
+        identity: FileIdentity,
+    },
+}
+
+/// A stack, and what it still lacks.
+#[derive(Debug)]
+pub struct Assembled {
+    /// The stack.
+    pub stack: Stack,
+    /// The layers of the starts, in their order.
+    pub roots: Vec<LayerId>,
+    /// Arrays and volume groups of which members are missing: their ids. Targets that share one
+    /// belong together.
+    pub incomplete: Vec<String>,
+}
+
+/// The stack on `starts`, judged as if on the disk that `told` tells; files that images name are
+/// opened through `files`.
+#[must_use]
+pub fn assemble(starts: Vec<Start>, files: &dyn Files, told: Option<&Condition>) -> Assembled {
+    let mut assembler = Assembler {
+        stack: Stack::new(),
+        jobs: VecDeque::new(),
+        arrays: BTreeMap::new(),
+        groups: BTreeMap::new(),
+        incomplete: Vec::new(),
+        work: Work::for_starts(starts.len()),
+        files,
+        told,
+    };
+    let roots = starts.into_iter().map(|start| assembler.start(start)).collect();
+    while assembler.work() || assembler.build_arrays() || assembler.build_groups() {}
+    Assembled { stack: assembler.stack, roots, incomplete: assembler.incomplete }
+}
+
+/// A layer whose bytes are to be looked at.
+struct Job {
+    id: LayerId,
+    disk: Rc<dyn Disk>,
+    sector: SectorSize,
+    /// Where it starts on the whole disk: BSD labels may count from there.
+    start_bytes: u64,
+    tables: Tables,
+    depth: usize,
+}
+
+/// Which partition tables may be in force in a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tables {
+    /// Any: a whole disk, an array, a volume, a guest's disk.
+    Any,
+    /// A BSD disklabel only: an MBR slice of that type.
+    Bsd,
+    /// None: an ordinary partition, where table-like bytes are a boot sector's or a leftover.
+    None,
+}
+
+/// A layer that was put together from others, the sector in which tables are expected to count in
+/// it, and how deep it is.
+type Ahead = (LayerId, SectorSize, usize);
+
+struct Assembler<'a> {
+    stack: Stack,
+    jobs: VecDeque<Job>,
+    arrays: BTreeMap<String, Vec<raid::Found>>,
+    groups: BTreeMap<String, group::Gathered>,
+    incomplete: Vec<String>,
+    work: Work,
+    files: &'a dyn Files,
+    told: Option<&'a Condition>,
+}
+
+impl Assembler<'_> {
+    fn start(&mut self, start: Start) -> LayerId {
+        match start.kind {
+            StartKind::Drive(drive) => self.start_drive(*drive, start.name, start.bytes),
+            StartKind::File { path, identity } => {
+                self.start_file(start.name, &path, identity, start.bytes)
+            }
+        }
+    }
+
+    fn start_drive(
+        &mut self,
+        drive: Drive,
+        name: String,
+        bytes: Result<Rc<dyn Disk>, String>,
+    ) -> LayerId {
+        let units = drive.units(self.told);
+        let told_sector = self.told.and_then(|told| told.sector);
+        let sector = told_sector.unwrap_or_else(|| drive.sector());
+        let length = match (&drive.length_bytes, &bytes) {
+            (Known::Yes(fact), _) => Known::Yes(*fact),
+            (_, Ok(disk)) => Known::yes(disk.length_bytes(), Source::Ioctl),
+            (Known::No(reason), _) => Known::no(reason.clone()),
+        };
+        let mapping = if drive.slaves.is_empty() {
+            Mapping::Leaf
+        } else {
+            let slaves: Vec<String> =
+                drive.slaves.iter().map(|name| units::text::escape(name.as_bytes())).collect();
+            let reason = format!("it lies on {}: check those", slaves.join(", "));
+            Mapping::Unknown { on: Vec::new(), reason }
+        };
+        let seen = kernel::Seen::of(&drive);
+        let mut layer = Layer::new(LayerKind::Drive(Box::new(drive)), name, length, mapping);
+        layer.units = units;
+        layer.told_parity = self.told_parity();
+        if let Err(reason) = &bytes {
+            layer.problems.push(Problem::new(ProblemKind::Unreadable, 0, reason.clone()));
+        }
+        let id = self.stack.add(layer);
+        if bytes.is_err() {
+            self.kernel_layers(id, seen);
+        }
+        if let Ok(disk) = bytes {
+            self.stack.give_bytes(id, Rc::clone(&disk));
+            let (start_bytes, depth) = (0, 0);
+            self.jobs.push_back(Job { id, disk, sector, start_bytes, tables: Tables::Any, depth });
+        }
+        id
+    }
+
+    fn told_parity(&self) -> bool {
+        self.told.and_then(|told| told.parity).is_some_and(|parity| parity > 0)
+    }
+
+    /// Looks at everything that waits; false when nothing did.
+    fn work(&mut self) -> bool {
+        let mut worked = false;
+        while let Some(job) = self.jobs.pop_front() {
+            worked = true;
+            self.look(&job);
+        }
+        worked
+    }
+
+    /// Adds a layer above one that was found, unless there are too many.
+    fn add(&mut self, on: LayerId, layer: Layer) -> Option<LayerId> {
+        if self.stack.len() >= LAYERS_MAX {
+            let detail = format!("there are more than {LAYERS_MAX} layers; the rest is left out");
+            let problems = &mut self.stack.layer_mut(on).problems;
+            if !problems.iter().any(|problem| problem.detail == detail) {
+                problems.push(Problem::new(ProblemKind::Unsupported, 0, detail));
+            }
+            return None;
+        }
+        Some(self.stack.add(layer))
+    }
+
+    /// Looks into the bytes of layers that were put together from others.
+    fn look_into_views(&mut self, views: Vec<Ahead>) {
+        if views.is_empty() {
+            return;
+        }
+        // The stack grows while views of it exist, so they share its present state.
+        let stack = Rc::new(self.stack.clone());
+        for (id, sector, depth) in views {
+            let Some(view) = View::new(Rc::clone(&stack), id) else { continue };
+            let (disk, start_bytes): (Rc<dyn Disk>, u64) = (Rc::new(view), 0);
+            self.jobs.push_back(Job { id, disk, sector, start_bytes, tables: Tables::Any, depth });
+        }
+    }
+
+    fn look(&mut self, job: &Job) {
+        if job.depth >= DEPTH_MAX {
+            let detail = format!("it is nested {DEPTH_MAX} deep; what is inside was not looked at");
+            let problem = Problem::new(ProblemKind::Unsupported, 0, detail);
+            self.stack.layer_mut(job.id).problems.push(problem);
+            return;
+        }
+        if self.work.is_too_much() {
+            let detail = "more was found than is kept; what is inside was not looked at";
+            let problem = Problem::new(ProblemKind::Unsupported, 0, detail);
+            self.stack.layer_mut(job.id).problems.push(problem);
+            return;
+        }
+        let hint = Hint { sector: job.sector, start_bytes: job.start_bytes };
+        let mut container = None;
+        let mut rest = Vec::new();
+        for found in self.work.probe(&job.disk, hint) {
+            match found.value {
+                Content::Table(_) | Content::FileSystem(_) => rest.push(found),
+                _ if container.is_none() => container = Some(found),
+                other => self.also(job.id, &describe(&other), "another container was found first"),
+            }
+        }
+        if let Some(container) = container {
+            self.contain(job, container, &rest);
+        } else {
+            self.spread(job, rest);
+        }
+    }
+
+    fn also(&mut self, id: LayerId, what: &str, why: &str) {
+        self.stack.layer_mut(id).also.push(format!("{what}: {why}"));
+    }
+
+    /// A member or container was found; what else is there is seen through it, or is a leftover.
+    fn contain(&mut self, job: &Job, found: Parsed<Content>, rest: &[Parsed<Content>]) {
+        // RAID 1 with its superblock at the end shows the array's content at the same place.
+        let transparent = matches!(&found.value,
+            Content::Md(member) if member.data_offset_bytes == 0);
+        if !transparent {
+            let what = describe(&found.value);
+            for other in rest {
+                let why = format!("{what} is in force");
+                self.also(job.id, &describe(&other.value), &why);
+            }
+        }
+        match found.value {
+            Content::Md(member) => self.md_member(job, member, found.problems),
+            Content::Lvm(volume) => self.lvm_physical(job, volume, found.problems),
+            Content::Luks(luks) => self.luks(job, luks, found.problems),
+            Content::Bcache(bcache) => self.bcache(job, bcache, found.problems),
+            Content::Integrity(integrity) => self.integrity(job, integrity, found.problems),
+            Content::Table(_) | Content::FileSystem(_) => {}
+        }
+    }
+
+    /// Looks at tables and file systems alone, where a container turned out to be another's.
+    fn spread_again(&mut self, job: &Job) {
+        let hint = Hint { sector: job.sector, start_bytes: job.start_bytes };
+        let found = self.work.probe(&job.disk, hint).into_iter();
+        let plain = |found: &Parsed<Content>| {
+            matches!(found.value, Content::Table(_) | Content::FileSystem(_))
+        };
+        self.spread(job, found.filter(plain).collect());
+    }
+
+    /// Tables and file systems, side by side.
+    fn spread(&mut self, job: &Job, found: Vec<Parsed<Content>>) {
+        let mut partitioned = false;
+        let mut systems = 0;
+        for found in found {
+            match found.value {
+                Content::Table(table) if table::allowed(job.tables, table.kind) => {
+                    partitioned |= !table.partitions.is_empty();
+                    self.table(job, table, found.problems);
+                }
+                Content::FileSystem(system) => {
+                    let hybrid = matches!(system.kind, "iso9660" | "udf");
+                    if partitioned && !hybrid {
+                        self.also(job.id, system.kind, "a partition table is in force");
+                    } else if systems > 0 && !hybrid {
+                        self.also(job.id, system.kind, "another file system is here too");
+                    } else {
+                        systems += 1;
+                        self.file_system(job, system, found.problems);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What was found, in a few words.
+fn describe(content: &Content) -> String {
+    match content {
+        Content::Table(table) => format!("{} partition table", table.kind.word()),
+        Content::Md(_) => "md RAID member".to_owned(),
+        Content::Lvm(_) => "LVM physical volume".to_owned(),
+        Content::Luks(luks) => format!("LUKS{}", luks.version),
+        Content::Bcache(_) => "bcache".to_owned(),
+        Content::Integrity(_) => "dm-integrity".to_owned(),
+        Content::FileSystem(system) => system.kind.to_owned(),
+    }
+}
+
+/// Whether a partition of this role is looked into.
+fn holds_data(role: PartitionRole) -> bool {
+    match role {
+        PartitionRole::Ordinary
+        | PartitionRole::EfiSystem
+        | PartitionRole::BsdSlice
+        | PartitionRole::Reserved => true,
+        PartitionRole::Extended
+        | PartitionRole::BiosBoot
+        | PartitionRole::Protective
+        | PartitionRole::BsdWhole => false,
+    }
+}

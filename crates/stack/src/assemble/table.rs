@@ -1,0 +1,144 @@
+//! Partitions as layers.
+
+use std::rc::Rc;
+
+use device::{Disk, Window};
+use format::Problem;
+use format::probe::{self, Hint};
+use format::table::{Partition, PartitionRole, PartitionTable, TableKind};
+use units::{Known, SectorSize, Source};
+
+use super::{Assembler, Job, Tables, holds_data};
+use crate::layer::{Layer, LayerKind, PartitionTableInfo};
+use crate::mapping::{Below, Mapping};
+
+/// Whether a table of `kind` may be in force in a place.
+pub(super) fn allowed(tables: Tables, kind: TableKind) -> bool {
+    match tables {
+        Tables::Any => true,
+        Tables::Bsd => kind == TableKind::Bsd,
+        Tables::None => false,
+    }
+}
+
+/// How many partitions are looked into to learn in which sectors a table counts.
+const PARTITIONS_TRIED: usize = 16;
+
+impl Assembler<'_> {
+    /// A layer for each partition, and its bytes into the queue.
+    pub(super) fn table(&mut self, job: &Job, table: PartitionTable, problems: Vec<Problem>) {
+        let (table, problems) = at_the_right_sector(job, table, problems);
+        let info = PartitionTableInfo { kind: table.kind, sector: table.sector };
+        for partition in &table.partitions {
+            self.partition(job, partition.clone(), info);
+        }
+        let layer = self.stack.layer_mut(job.id);
+        layer.problems.extend(problems);
+        layer.tables.push(table);
+    }
+
+    fn partition(&mut self, job: &Job, partition: Partition, info: PartitionTableInfo) {
+        let range = partition.range;
+        let role = partition.role;
+        let disk = self.stack.layer(job.id);
+        let device = matches!(disk.kind, LayerKind::Drive(_));
+        let name = partition_name(&disk.name, device, info.kind, partition.number);
+        let below = Below { layer: job.id, offset_bytes: range.start_bytes() };
+        let length = Known::yes(range.length_bytes(), Source::OnDisk);
+        let kind = LayerKind::Partition(Box::new(partition), info);
+        let layer = Layer::new(kind, name, length, Mapping::Linear(below));
+        let Some(id) = self.add(job.id, layer) else { return };
+        if !holds_data(role) || range.length_bytes() == 0 {
+            return;
+        }
+        // An image that ends early still shows the partitions that begin within it.
+        if range.start_bytes() >= job.disk.length_bytes() {
+            return;
+        }
+        let tables = if role == PartitionRole::BsdSlice { Tables::Bsd } else { Tables::None };
+        self.jobs.push_back(Job {
+            id,
+            disk: Rc::new(Window::new(Rc::clone(&job.disk), range)),
+            sector: job.sector,
+            start_bytes: job.start_bytes.saturating_add(range.start_bytes()),
+            tables,
+            depth: job.depth + 1,
+        });
+    }
+}
+
+/// `sda1`, `nvme0n1p1` as the kernel does; for anything else than a device `name#1`; BSD partitions
+/// by letter.
+fn partition_name(disk: &str, device: bool, kind: TableKind, number: u32) -> String {
+    if kind == TableKind::Bsd {
+        let letter = number.checked_sub(1).and_then(|place| u8::try_from(place).ok());
+        let letter = letter.and_then(|place| b'a'.checked_add(place)).unwrap_or(b'?');
+        return format!("{disk}{}", char::from(letter));
+    }
+    if !device {
+        return format!("{disk}#{number}");
+    }
+    let digit = disk.ends_with(|last: char| last.is_ascii_digit());
+    format!("{disk}{}{number}", if digit { "p" } else { "" })
+}
+
+/// An MBR does not say in which sectors it counts: a disk behind a bridge may have been written in
+/// others. Where nothing is found at the starts that the expected sector gives, and something is at
+/// those that the other one gives, the other one is right; so it is where only the other one's
+/// partitions fit the disk. Partitions that are eight times too large for a 4 KiB sector, as one in
+/// an image made for 512 is, would otherwise be judged where nobody put them.
+fn at_the_right_sector(
+    job: &Job,
+    table: PartitionTable,
+    problems: Vec<Problem>,
+) -> (PartitionTable, Vec<Problem>) {
+    if table.kind != TableKind::Mbr || holds_something(job, &table) {
+        return (table, problems);
+    }
+    let other = if table.sector == SectorSize::B512 { SectorSize::B4096 } else { SectorSize::B512 };
+    match format::table::mbr::read(job.disk.as_ref(), other) {
+        Some(found) if holds_something(job, &found.value) => (found.value, found.problems),
+        Some(found) if !fits(job, &table) && fits(job, &found.value) => {
+            (found.value, found.problems)
+        }
+        _ => (table, problems),
+    }
+}
+
+/// Whether there are partitions, and all end within the disk.
+fn fits(job: &Job, table: &PartitionTable) -> bool {
+    let length = job.disk.length_bytes();
+    let within = |partition: &Partition| partition.range.end_bytes() <= length;
+    !table.partitions.is_empty() && table.partitions.iter().all(within)
+}
+
+/// Whether something is recognised in one of a table's first partitions.
+fn holds_something(job: &Job, table: &PartitionTable) -> bool {
+    let length = job.disk.length_bytes();
+    let within = |partition: &&Partition| {
+        holds_data(partition.role) && partition.range.start_bytes() < length
+    };
+    table.partitions.iter().filter(within).take(PARTITIONS_TRIED).any(|partition| {
+        let window = Window::new(Rc::clone(&job.disk), partition.range);
+        let hint = Hint { sector: table.sector, start_bytes: partition.range.start_bytes() };
+        !probe::read(&window, hint).is_empty()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partitions_are_named_as_the_kernel_names_them() {
+        for (disk, device, number, name) in [
+            ("sda", true, 1, "sda1"),
+            ("nvme0n1", true, 2, "nvme0n1p2"),
+            ("disk.raw", false, 1, "disk.raw#1"),
+            ("loop0", true, 3, "loop0p3"),
+        ] {
+            assert_eq!(partition_name(disk, device, TableKind::Gpt, number), name);
+        }
+        assert_eq!(partition_name("ada0s1", false, TableKind::Bsd, 1), "ada0s1a");
+    }
+}

@@ -1,0 +1,94 @@
+//! How much may be read and kept on the way up.
+//!
+//! A hostile image can lead to the same bytes by thousands of ways, each of which would be read and
+//! kept again: a thousand logical volumes that all hold the physical volume that they lie on. What
+//! is read and what is found is therefore counted, in bytes, and at some point no more is looked
+//! into. Real disks stay far below: a volume group of 2000 volumes has a text of 2 MiB.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use device::{Disk, ReadError, disk};
+use format::Parsed;
+use format::member::lvm::{SegmentKind, VolumeGroup};
+use format::probe::{self, Content, Hint};
+
+/// What each start adds to what may be used, in bytes.
+const START_BYTES: u64 = 24 << 20;
+/// What may be read of each layer without being counted: all places where something may begin.
+const FREE_BYTES: u64 = 256 << 10;
+/// What one thing that was found takes in memory, about.
+const FACT_BYTES: u64 = 256;
+
+/// What may still be used.
+pub(super) struct Work {
+    left_bytes: u64,
+}
+
+impl Work {
+    pub(super) fn for_starts(starts: usize) -> Work {
+        let starts = u64::try_from(starts).unwrap_or(u64::MAX);
+        Work { left_bytes: START_BYTES.saturating_mul(starts) }
+    }
+
+    /// Whether no more is to be looked into.
+    pub(super) fn is_too_much(&self) -> bool {
+        self.left_bytes == 0
+    }
+
+    /// Everything that is on `disk`, counted.
+    pub(super) fn probe(&mut self, disk: &Rc<dyn Disk>, hint: Hint) -> Vec<Parsed<Content>> {
+        let counted = Counted { below: disk.as_ref(), read_bytes: Cell::new(0) };
+        let found = probe::read(&counted, hint);
+        let read = counted.read_bytes.get().saturating_sub(FREE_BYTES);
+        let facts = found.iter().map(facts).fold(0, u64::saturating_add);
+        self.keep(facts.saturating_mul(FACT_BYTES).saturating_add(read));
+        found
+    }
+
+    /// Counts `bytes` that are kept.
+    pub(super) fn keep(&mut self, bytes: u64) {
+        self.left_bytes = self.left_bytes.saturating_sub(bytes);
+    }
+}
+
+/// How many things `found` keeps.
+fn facts(found: &Parsed<Content>) -> u64 {
+    let content = match &found.value {
+        Content::Table(table) => table.partitions.len() + table.hybrid.len(),
+        Content::Lvm(volume) => volume.group.as_ref().map_or(0, pieces),
+        Content::Luks(luks) => luks.segments.len(),
+        Content::FileSystem(system) => system.details.len(),
+        Content::Md(_) | Content::Bcache(_) | Content::Integrity(_) => 1,
+    };
+    u64::try_from(content + found.problems.len()).unwrap_or(u64::MAX)
+}
+
+/// The volumes of a group, their segments, and what those lie on.
+fn pieces(group: &VolumeGroup) -> usize {
+    let segments = group.logical.iter().flat_map(|volume| &volume.segments);
+    let names = segments.map(|segment| match &segment.kind {
+        SegmentKind::Striped { areas, .. } | SegmentKind::Mirror { areas } => 1 + areas.len(),
+        SegmentKind::Raid { images, metadata, .. } => 1 + images.len() + metadata.len(),
+        SegmentKind::Thin { .. } | SegmentKind::ThinPool { .. } | SegmentKind::Other { .. } => 1,
+    });
+    group.physical.len() + group.logical.len() + names.sum::<usize>()
+}
+
+/// A disk that counts what is read of it.
+struct Counted<'a> {
+    below: &'a dyn Disk,
+    read_bytes: Cell<u64>,
+}
+
+impl Disk for Counted<'_> {
+    fn length_bytes(&self) -> u64 {
+        self.below.length_bytes()
+    }
+
+    fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let read = self.read_bytes.get().saturating_add(disk::length_of(buffer));
+        self.read_bytes.set(read);
+        self.below.read_at(offset_bytes, buffer)
+    }
+}

@@ -1,0 +1,63 @@
+//! How much work may still be done for one answer.
+//!
+//! Each single question is bounded, but a stack has thousands of layers, and each may be asked
+//! about each of its leaves and arrays. Hostile stacks make all of those expensive at once; a
+//! budget that they share bounds the whole. What it does not cover is unknown.
+
+use std::cell::Cell;
+
+use crate::graph::Stack;
+use crate::mapping::Mapping;
+
+/// Steps for each leaf of a stack. A hundred drives in arrays of twenty, with a thousand volumes on
+/// them, take some millions in all.
+const LEAF_STEPS: usize = 2_000_000;
+
+/// Bytes of image tables for each leaf: 8 million entries of a VHD or VMDK.
+const LEAF_TABLE_BYTES: u64 = 32 << 20;
+
+/// What is left.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    left: Cell<usize>,
+    table_bytes: Cell<u64>,
+}
+
+impl Budget {
+    /// `steps` steps, and image tables as for one leaf.
+    pub(crate) fn of(steps: usize) -> Budget {
+        Budget { left: Cell::new(steps), table_bytes: Cell::new(LEAF_TABLE_BYTES) }
+    }
+
+    /// What one answer about all of `stack` may take.
+    pub(crate) fn for_all(stack: &Stack) -> Budget {
+        let leaves = stack.iter().filter(|(_, layer)| matches!(layer.mapping, Mapping::Leaf));
+        let leaves = leaves.count();
+        let budget = Budget::of(LEAF_STEPS.saturating_mul(leaves));
+        let leaves = u64::try_from(leaves).unwrap_or(u64::MAX);
+        budget.table_bytes.set(LEAF_TABLE_BYTES.saturating_mul(leaves));
+        budget
+    }
+
+    /// Takes `steps`; false, and nothing is left, when there are not as many.
+    pub(crate) fn spend(&self, steps: usize) -> bool {
+        let left = self.left.get().checked_sub(steps);
+        self.left.set(left.unwrap_or(0));
+        left.is_some()
+    }
+
+    /// How many bytes of image tables may still be looked at.
+    pub(crate) fn table_bytes(&self) -> u64 {
+        self.table_bytes.get()
+    }
+
+    /// Takes `bytes` of image tables, or all that is left.
+    pub(crate) fn spend_table_bytes(&self, bytes: u64) {
+        self.table_bytes.set(self.table_bytes.get().saturating_sub(bytes));
+    }
+
+    /// Whether no steps are left.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.left.get() == 0
+    }
+}

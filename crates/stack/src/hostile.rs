@@ -1,0 +1,105 @@
+//! The whole stack as a function of raw bytes, shared by the fuzz target and the plain tests.
+//!
+//! Whatever the bytes of an image file are, the stack on it, its verdicts, its findings and the
+//! places of its bytes must be told: without a panic, soon, and in little memory. The caller
+//! watches time and memory; what is promised of the answer is checked here.
+
+use std::hint::black_box;
+use std::rc::Rc;
+
+use device::{Disk, FileIdentity, NoFiles, pack};
+use units::ByteRange;
+
+use crate::amplify::{Io, amplify};
+use crate::assemble::{Assembled, LAYERS_MAX, Start, StartKind, assemble};
+use crate::condition::Condition;
+use crate::graph::Stack;
+use crate::id::LayerId;
+use crate::judge::{Judgement, judge_all};
+use crate::resolve::{PIECES_MAX, resolve};
+use crate::rule::{self, Case, Finding};
+
+/// What was told about some bytes.
+pub struct Answer {
+    /// The stack, and what it lacks.
+    pub assembled: Assembled,
+    /// The verdict on each layer.
+    pub judgements: Vec<Judgement>,
+    /// What the rules found.
+    pub findings: Vec<Finding>,
+}
+
+/// Asks all that can be asked of `disks`, each the bytes of an image file, judged on the disk that
+/// `told` tells.
+///
+/// # Panics
+/// When anything that is asked does, or breaks a promise about its answer: that is the finding.
+#[must_use]
+pub fn answer(disks: Vec<Rc<dyn Disk>>, told: Option<&Condition>) -> Answer {
+    let starts = disks.into_iter().zip(0..).map(|(disk, inode)| Start {
+        kind: StartKind::File {
+            path: b"/hostile".to_vec(),
+            identity: FileIdentity { device: 1, inode },
+        },
+        name: "hostile".to_owned(),
+        bytes: Ok(disk),
+    });
+    let assembled = assemble(starts.collect(), &NoFiles, told);
+    let stack = &assembled.stack;
+    assert!(stack.len() <= LAYERS_MAX, "{} layers", stack.len());
+    let judgements = judge_all(stack);
+    assert_eq!(judgements.len(), stack.len(), "a verdict on each layer");
+    for judgement in &judgements {
+        for miss in judgement.granule.iter().chain(&judgement.stripe) {
+            assert!((0.0..=1.0).contains(&miss.share), "{miss:?}");
+        }
+    }
+    let findings = rule::findings(&Case { stack, judgements: &judgements, told });
+    drop(black_box(rule::first_bad(&Case { stack, judgements: &judgements, told })));
+    for (id, layer) in some_of(stack) {
+        placed(stack, id, layer);
+    }
+    Answer { assembled, judgements, findings }
+}
+
+/// Asks all about the disk that `packed` holds (see [`device::pack`]), as an image that lands on
+/// nobody knows what and on an array; bytes that hold no disk are ignored.
+///
+/// # Panics
+/// As [`answer`].
+pub fn run(packed: &[u8]) {
+    let array: Condition = "4Kn,stripe=64Kx3+1".parse().expect("a disk");
+    for told in [None, Some(&array)] {
+        if let Some(disk) = pack::unpack(packed) {
+            drop(black_box(answer(vec![Rc::new(disk)], told)));
+        }
+    }
+}
+
+/// The first layers, and the last: the lowest and the highest.
+fn some_of(stack: &Stack) -> impl Iterator<Item = (LayerId, u64)> {
+    let last = stack.len().saturating_sub(8);
+    let some = stack.iter().filter(move |(id, _)| id.0 < 8 || id.0 >= last);
+    some.map(|(id, layer)| (id, layer.length().unwrap_or(u64::MAX)))
+}
+
+/// Asks where bytes of a layer of `length` bytes lie, and what writing and reading them costs: at
+/// its ends and at a power of two.
+fn placed(stack: &Stack, id: LayerId, length: u64) {
+    let ends = [0, length.saturating_sub(4096), u64::MAX - (1 << 21)];
+    for (start, bytes) in ends.into_iter().zip([1 << 20, 4096, 1 << 21]) {
+        let range = ByteRange::new(start.min(u64::MAX - bytes), bytes).expect("within 64 bits");
+        let pieces = resolve(stack, id, range);
+        assert!(pieces.len() <= PIECES_MAX + 1, "{} pieces", pieces.len());
+        let mut next = range.start_bytes();
+        for piece in &pieces {
+            assert_eq!(piece.at_bytes, next, "pieces follow each other");
+            assert!(piece.length_bytes > 0, "a piece holds something");
+            next += piece.length_bytes;
+        }
+        assert_eq!(next, range.end_bytes(), "pieces cover what was asked");
+        for write in [false, true] {
+            drop(black_box(amplify(stack, id, Io { write, range })));
+        }
+    }
+}

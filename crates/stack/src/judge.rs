@@ -1,0 +1,311 @@
+//! Verdicts: one for each layer, computed from where its data finally lies.
+
+use units::{ByteRange, Source, Unit};
+
+use crate::budget::Budget;
+use crate::graph::Stack;
+use crate::id::LayerId;
+use crate::layer::LayerKind;
+use crate::mapping::{LaidStripe, Mapping};
+use crate::placement::{self, Obstacle, Path, Shifts};
+use crate::unit::UnitKind;
+
+/// How a layer lies. The order is from best to worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verdict {
+    /// On granules, and on chunks and full stripes where there are any.
+    Aligned,
+    /// On granules and chunks, but not on full stripes.
+    ChunkOnly,
+    /// Cannot be told.
+    Unknown,
+    /// No fixed offset leads to the leaf.
+    NotExpressible,
+    /// The kernel says that stacking failed.
+    Undefined,
+    /// Off granules, or off chunks.
+    Misaligned,
+}
+
+/// How far a layer is off one unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Miss {
+    /// The unit missed.
+    pub kind: UnitKind,
+    /// The unit, with its origin.
+    pub unit: Unit,
+    /// Bytes behind the last boundary; `None` when several occur.
+    pub offset_bytes: Option<u64>,
+    /// The share of the layer's bytes that are off, from 0 to 1.
+    pub share: f64,
+    /// The layer whose unit it is.
+    pub owner: LayerId,
+    /// Whether an array with parity is missed.
+    pub parity: bool,
+    /// The full stripe in bytes and how far the layer is behind its last boundary, where chunks or
+    /// full stripes are missed by one amount.
+    pub full: Option<(u64, u64)>,
+}
+
+/// A verdict with its grounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What cannot be told, and why; empty when everything can.
+    pub reason: String,
+    /// How far it is off the granule of a leaf.
+    pub granule: Option<Miss>,
+    /// How far it is off a chunk or, when on chunks, off a full stripe.
+    pub stripe: Option<Miss>,
+    /// Whether the granule that decided is only assumed.
+    pub assumed: bool,
+    /// An array whose chunk is no multiple of a leaf's granule: its number and the chunk in bytes.
+    pub small_chunk: Option<(LayerId, u64)>,
+}
+
+impl Judgement {
+    /// The miss that decides the verdict: off the granule first.
+    #[must_use]
+    pub fn miss(&self) -> Option<&Miss> {
+        self.granule.as_ref().or(self.stripe.as_ref())
+    }
+}
+
+/// The verdict on every layer of `stack`, in its order.
+#[must_use]
+pub fn judge_all(stack: &Stack) -> Vec<Judgement> {
+    let budget = Budget::for_all(stack);
+    stack.iter().map(|(id, _)| judge_within(stack, id, whole(stack, id), &budget)).collect()
+}
+
+/// The verdict on layer `id`.
+#[must_use]
+pub fn judge(stack: &Stack, id: LayerId) -> Judgement {
+    judge_range(stack, id, whole(stack, id))
+}
+
+fn whole(stack: &Stack, id: LayerId) -> ByteRange {
+    let length = stack.layer(id).length().unwrap_or(1).max(1);
+    ByteRange::new(0, length).expect("a range from 0 always exists")
+}
+
+/// The verdict on `range` of layer `id`, counted as if the layer began at byte 0.
+#[must_use]
+pub fn judge_range(stack: &Stack, id: LayerId, range: ByteRange) -> Judgement {
+    judge_within(stack, id, range, &Budget::for_all(stack))
+}
+
+fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -> Judgement {
+    let mut grounds = Grounds::new(budget);
+    if matches!(stack.layer(id).mapping, Mapping::Leaf) && stack.bytes(id).is_none() {
+        let told = stack.layer(id).problems.iter();
+        let told = told.map(|problem| problem.detail.clone()).next();
+        let reason = told.unwrap_or_else(|| "its bytes were not given".to_owned());
+        grounds.obstacles.push(Obstacle::Unknown(reason));
+    }
+    let under = stack.under(id);
+    if !budget.spend(under.len()) {
+        grounds.obstacles.push(Obstacle::more_paths());
+        return grounds.judgement();
+    }
+    for &leaf in under.iter().filter(|&&leaf| matches!(stack.layer(leaf).mapping, Mapping::Leaf)) {
+        grounds.granule(stack, id, range, leaf);
+    }
+    for &array in &under {
+        grounds.stripes(stack, id, range, array);
+    }
+    grounds.kernel(stack, &under);
+    grounds.judgement()
+}
+
+struct Grounds<'a> {
+    budget: &'a Budget,
+    granule: Option<Miss>,
+    stripe: Option<Miss>,
+    obstacles: Vec<Obstacle>,
+    assumed: bool,
+    reached: bool,
+    stacking_failed: bool,
+    nowhere_bytes: u64,
+}
+
+impl<'a> Grounds<'a> {
+    fn new(budget: &'a Budget) -> Grounds<'a> {
+        Grounds {
+            budget,
+            granule: None,
+            stripe: None,
+            obstacles: Vec::new(),
+            assumed: false,
+            reached: false,
+            stacking_failed: false,
+            nowhere_bytes: 0,
+        }
+    }
+
+    fn granule(&mut self, stack: &Stack, id: LayerId, range: ByteRange, leaf: LayerId) {
+        let Some((unit, source)) = stack.layer(leaf).units.used(UnitKind::Granule) else {
+            self.obstacles.push(Obstacle::Unknown("the granule is unknown".to_owned()));
+            return;
+        };
+        let shifts = self.shifts(stack, Path { id, range, shift: 0 }, leaf, unit);
+        self.assumed |= source == Source::Assumed && !shifts.bytes.is_empty();
+        self.take(&shifts);
+        let off = |shift| !unit.aligns(shift);
+        let share = shifts.share(off);
+        if share > 0.0 && id != leaf {
+            let offset_bytes = shifts.single().map(|shift| unit.misalignment(shift));
+            let kind = UnitKind::Granule;
+            let miss =
+                Miss { kind, unit, offset_bytes, share, owner: leaf, parity: false, full: None };
+            keep_worst(&mut self.granule, miss);
+        }
+    }
+
+    fn stripes(&mut self, stack: &Stack, id: LayerId, range: ByteRange, array: LayerId) {
+        let layer = stack.layer(array);
+        let told = layer.units.used(UnitKind::FullStripe).zip(layer.units.used(UnitKind::Chunk));
+        let told = told.filter(|_| layer.mapping.stripes().is_empty());
+        if let Some(((full, _), (chunk, _))) = told {
+            if array != id {
+                let parity = layer.told_parity;
+                let laid = Rows { chunk, full, start_bytes: 0, parity };
+                self.stripe(stack, id, range, array, laid);
+            }
+            return;
+        }
+        for laid in layer.mapping.stripes() {
+            // An array's own start is where its stripes start; a layer of several runs may begin
+            // within one.
+            if array == id || laid.stripe.data_members() < 2 {
+                continue;
+            }
+            if let Some(rows) = Rows::of(laid) {
+                self.stripe(stack, id, range, array, rows);
+            }
+        }
+    }
+
+    fn stripe(&mut self, stack: &Stack, id: LayerId, range: ByteRange, array: LayerId, rows: Rows) {
+        let full = rows.full.length_bytes();
+        let shifts = self.shifts(stack, Path { id, range, shift: 0 }, array, rows.full);
+        let cut = Obstacle::more_paths();
+        if shifts.obstacles.contains(&cut) && !self.obstacles.contains(&cut) {
+            self.obstacles.push(cut);
+        }
+        let back = full - rows.start_bytes % full;
+        let within = |shift: u64| (shift + back) % full;
+        let off_chunk = shifts.share(|shift| !rows.chunk.aligns(within(shift)));
+        let off_full = shifts.share(|shift| !rows.full.aligns(within(shift)));
+        let (kind, unit, share) = if off_chunk > 0.0 {
+            (UnitKind::Chunk, rows.chunk, off_chunk)
+        } else {
+            (UnitKind::FullStripe, rows.full, off_full)
+        };
+        if share > 0.0 {
+            let offset_bytes = shifts.single().map(|shift| unit.misalignment(within(shift)));
+            let behind = shifts.single().map(|shift| rows.full.misalignment(within(shift)));
+            let full = behind.map(|behind| (full, behind));
+            let parity = rows.parity;
+            let miss = Miss { kind, unit, offset_bytes, share, owner: array, parity, full };
+            keep_worst(&mut self.stripe, miss);
+        }
+    }
+
+    fn shifts(&self, stack: &Stack, path: Path, to: LayerId, unit: Unit) -> Shifts {
+        placement::shifts_within(stack, &path, to, unit.length_bytes(), self.budget)
+    }
+
+    fn take(&mut self, shifts: &Shifts) {
+        self.reached |= !shifts.bytes.is_empty();
+        self.nowhere_bytes = self.nowhere_bytes.saturating_add(shifts.nowhere_bytes);
+        for obstacle in &shifts.obstacles {
+            if !self.obstacles.contains(obstacle) {
+                self.obstacles.push(obstacle.clone());
+            }
+        }
+    }
+
+    fn kernel(&mut self, stack: &Stack, under: &[LayerId]) {
+        self.stacking_failed = under.iter().any(|&id| match &stack.layer(id).kind {
+            LayerKind::Drive(drive) => drive.alignment_offset_bytes.value() == Some(&-1),
+            _ => false,
+        });
+    }
+
+    fn judgement(self) -> Judgement {
+        let small_chunk = self.obstacles.iter().find_map(|obstacle| match obstacle {
+            Obstacle::ChunkBelowUnit { array, chunk_bytes } => Some((*array, *chunk_bytes)),
+            _ => None,
+        });
+        let reason = |wanted: fn(&Obstacle) -> Option<&String>| {
+            self.obstacles.iter().find_map(wanted).cloned()
+        };
+        let not_expressible = reason(|obstacle| match obstacle {
+            Obstacle::NotExpressible(reason) => Some(reason),
+            _ => None,
+        });
+        let unknown = reason(|obstacle| match obstacle {
+            Obstacle::Unknown(reason) => Some(reason),
+            _ => None,
+        });
+        let off_chunk = self.stripe.as_ref().is_some_and(|miss| miss.kind == UnitKind::Chunk);
+        let (verdict, reason) = if self.granule.is_some() || small_chunk.is_some() || off_chunk {
+            (Verdict::Misaligned, unknown.or(not_expressible).unwrap_or_default())
+        } else if self.stacking_failed {
+            let reason = "the kernel says that stacking failed (alignment_offset -1)".to_owned();
+            (Verdict::Undefined, reason)
+        } else if let Some(reason) = not_expressible {
+            (Verdict::NotExpressible, reason)
+        } else if let Some(reason) = unknown {
+            (Verdict::Unknown, reason)
+        } else if !self.reached && self.nowhere_bytes > 0 {
+            (Verdict::Unknown, "nothing of it is allocated yet".to_owned())
+        } else if !self.reached {
+            (Verdict::Unknown, "where it lies could not be learnt".to_owned())
+        } else if self.stripe.is_some() {
+            (Verdict::ChunkOnly, String::new())
+        } else {
+            (Verdict::Aligned, String::new())
+        };
+        Judgement {
+            verdict,
+            reason,
+            granule: self.granule,
+            stripe: self.stripe,
+            assumed: self.assumed,
+            small_chunk,
+        }
+    }
+}
+
+/// The rows of an array: its chunk, its full stripe, and where the first one starts on the layer.
+#[derive(Clone, Copy)]
+struct Rows {
+    chunk: Unit,
+    full: Unit,
+    start_bytes: u64,
+    parity: bool,
+}
+
+impl Rows {
+    fn of(laid: LaidStripe) -> Option<Rows> {
+        Some(Rows {
+            chunk: Unit::new(laid.stripe.chunk_bytes())?,
+            full: Unit::new(laid.stripe.full_bytes())?,
+            start_bytes: laid.start_bytes,
+            parity: laid.parity > 0,
+        })
+    }
+}
+
+/// Keeps the miss of the larger share, the first one where they are equal; a chunk missed outweighs
+/// a full stripe missed.
+fn keep_worst(kept: &mut Option<Miss>, miss: Miss) {
+    let weight = |miss: &Miss| (miss.kind == UnitKind::FullStripe, -miss.share);
+    match kept {
+        Some(old) if weight(old) <= weight(&miss) => {}
+        _ => *kept = Some(miss),
+    }
+}

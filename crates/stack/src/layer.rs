@@ -1,0 +1,135 @@
+//! One level of a stack.
+
+use format::Problem;
+use format::filesystem::FileSystem;
+use format::image::Image;
+use format::member::bcache::Bcache;
+use format::member::integrity::Integrity;
+use format::member::luks::Luks;
+use format::member::lvm::{LogicalVolume, PhysicalVolume};
+use format::member::md::MdMember;
+use format::table::{Partition, PartitionTable};
+use std::rc::Rc;
+use units::Known;
+
+use crate::drive::Drive;
+use crate::mapping::Mapping;
+
+use crate::unit::Units;
+
+/// What a layer is, with what was read of it.
+#[derive(Clone, Debug)]
+pub enum LayerKind {
+    /// A block device: what the kernel calls a disk.
+    Drive(Box<Drive>),
+    /// A regular file that holds a disk's bytes.
+    ImageFile,
+    /// The guest's disk within an image format.
+    ImageFormat(Rc<Image>),
+    /// A partition of the table on the layer below.
+    Partition(Box<Partition>, PartitionTableInfo),
+    /// A partition that only the kernel tells of: the disk's own table could not be read.
+    KernelPartition,
+    /// A file system that only the kernel tells of, by its type: it is mounted, and its bytes could
+    /// not be read.
+    Mounted(String),
+    /// A member's data within an md array.
+    MdMember(Box<MdMember>),
+    /// An md array.
+    MdArray(Box<MdMember>),
+    /// An LVM physical volume; it maps whole.
+    LvmPhysical(Box<PhysicalVolume>),
+    /// An LVM logical volume.
+    LvmLogical(Box<LogicalVolume>),
+    /// The data of a LUKS container.
+    Luks(Box<Luks>),
+    /// The data of a bcache backing device, or a cache device.
+    Bcache(Box<Bcache>),
+    /// The data of a dm-integrity device.
+    Integrity(Box<Integrity>),
+    /// A file system.
+    FileSystem(Box<FileSystem>),
+    /// A swap area.
+    Swap(Box<FileSystem>),
+}
+
+/// What a partition needs to know of its table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartitionTableInfo {
+    /// The table's kind.
+    pub kind: format::table::TableKind,
+    /// The sector in which it counts.
+    pub sector: units::SectorSize,
+}
+
+impl LayerKind {
+    /// The word for it in JSON.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            LayerKind::Drive(_) => "drive",
+            LayerKind::ImageFile => "image-file",
+            LayerKind::ImageFormat(_) => "image-format",
+            LayerKind::Partition(..) | LayerKind::KernelPartition => "partition",
+            LayerKind::MdMember(_) => "md-member",
+            LayerKind::MdArray(_) => "md-array",
+            LayerKind::LvmPhysical(_) => "lvm-pv",
+            LayerKind::LvmLogical(_) => "lvm-lv",
+            LayerKind::Luks(_) => "luks",
+            LayerKind::Bcache(_) => "bcache",
+            LayerKind::Integrity(_) => "dm-integrity",
+            LayerKind::FileSystem(_) | LayerKind::Mounted(_) => "file-system",
+            LayerKind::Swap(_) => "swap",
+        }
+    }
+}
+
+/// One level of a stack.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// What it is.
+    pub kind: LayerKind,
+    /// Its name, as short as users know it; harmless to print.
+    pub name: String,
+    /// Its length in bytes.
+    pub length_bytes: Known<u64>,
+    /// The path by which it was given, where it is a file; harmless to print, not quoted.
+    pub path: Option<String>,
+    /// How it lies on the layers below.
+    pub mapping: Mapping,
+    /// The units that it must fit, or that it brings.
+    pub units: Units,
+    /// Whether the user said that the stripe on it has parity.
+    pub told_parity: bool,
+    /// Partition tables found on it; more than one when a BSD label stands beside another.
+    pub tables: Vec<PartitionTable>,
+    /// What is wrong with its bytes.
+    pub problems: Vec<Problem>,
+    /// Other signatures found on it that are not the ones in force: what, and why they are not.
+    pub also: Vec<String>,
+}
+
+impl Layer {
+    /// A layer with nothing but these known.
+    #[must_use]
+    pub fn new(kind: LayerKind, name: String, length_bytes: Known<u64>, mapping: Mapping) -> Layer {
+        Layer {
+            kind,
+            name,
+            length_bytes,
+            path: None,
+            mapping,
+            units: Units::new(),
+            told_parity: false,
+            tables: Vec::new(),
+            problems: Vec::new(),
+            also: Vec::new(),
+        }
+    }
+
+    /// The length in bytes, or `None` when it is unknown.
+    #[must_use]
+    pub fn length(&self) -> Option<u64> {
+        self.length_bytes.value().copied()
+    }
+}

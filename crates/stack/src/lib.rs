@@ -1,0 +1,33 @@
+//! The stack: layers, how each lies on those below, where that puts its data, and what it costs.
+//!
+//! A [`Stack`] is a directed graph of [`Layer`]s. From it come [`resolve`] (which leaf bytes a
+//! range lies on), [`placement`] (how far off the units that is), [`amplify`] (what one application
+//! I/O becomes), [`judge`] (verdicts) and [`rule`] (findings). Everything is computed from the
+//! data; the kernel's alignment_offset only serves as a cross-check.
+
+pub mod amplify;
+pub mod assemble;
+mod budget;
+pub mod condition;
+pub mod drive;
+pub mod graph;
+pub mod hostile;
+pub mod id;
+pub mod judge;
+pub mod kernel;
+pub mod layer;
+pub mod mapping;
+pub mod mountinfo;
+pub mod placement;
+pub mod resolve;
+pub mod rule;
+pub mod unit;
+pub mod view;
+
+pub use condition::Condition;
+pub use graph::Stack;
+pub use id::LayerId;
+pub use judge::{Judgement, Verdict};
+pub use layer::{Layer, LayerKind};
+pub use mapping::Mapping;
+pub use unit::{UnitFact, UnitKind, Units};

@@ -1,0 +1,342 @@
+//! How far a layer's data is from the boundaries of a unit that lies somewhere beneath it.
+//!
+//! The question is always the same: when the layer above writes at one of its own boundaries, where
+//! within the unit does that land? One *shift* answers for everything that is mapped by one offset;
+//! arrays answer once for each member, images once for each way in which their blocks are placed.
+
+use std::collections::BTreeMap;
+
+use format::image::{self, Image};
+use units::{ByteRange, Unit};
+
+use crate::budget::Budget;
+use crate::graph::Stack;
+use crate::id::LayerId;
+use crate::mapping::{Below, Mapping, Segment};
+use crate::resolve;
+
+/// The most paths that one question follows; layouts that need more are called unknown.
+const PATHS_MAX: usize = 20_000;
+
+/// What stands between a layer and the unit, so that a part of it has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Obstacle {
+    /// No fixed offset leads on.
+    NotExpressible(String),
+    /// It could not be learnt.
+    Unknown(String),
+    /// An array's chunk is no multiple of the unit, so units are torn apart.
+    ChunkBelowUnit {
+        /// The array.
+        array: LayerId,
+        /// Its chunk in bytes.
+        chunk_bytes: u64,
+    },
+}
+
+impl Obstacle {
+    /// There are more ways down than are followed.
+    pub(crate) fn more_paths() -> Obstacle {
+        Obstacle::Unknown("more paths than are followed".to_owned())
+    }
+}
+
+/// The shifts of a layer against a unit, each with the bytes that have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shifts {
+    /// Shift in bytes, below the unit's length, to the number of bytes of the layer that have it.
+    pub bytes: BTreeMap<u64, u64>,
+    /// What has no answer.
+    pub obstacles: Vec<Obstacle>,
+    /// Bytes that lie nowhere: holes of images.
+    pub nowhere_bytes: u64,
+}
+
+impl Shifts {
+    /// The only shift, when there is just one and nothing stands between.
+    #[must_use]
+    pub fn single(&self) -> Option<u64> {
+        let mut shifts = self.bytes.keys();
+        let first = shifts.next().copied()?;
+        shifts.next().is_none().then_some(first)
+    }
+
+    /// All bytes that have a shift.
+    #[must_use]
+    pub fn total_bytes(&self) -> u128 {
+        self.bytes.values().map(|&bytes| u128::from(bytes)).sum()
+    }
+
+    /// The share of bytes for which `wanted` holds of the shift, from 0 to 1; 0 when there are
+    /// none.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
+    pub fn share(&self, wanted: impl Fn(u64) -> bool) -> f64 {
+        let total = self.total_bytes();
+        let some: u128 = (self.bytes.iter())
+            .filter(|(shift, _)| wanted(**shift))
+            .map(|(_, &bytes)| u128::from(bytes))
+            .sum();
+        if total == 0 { 0.0 } else { some as f64 / total as f64 }
+    }
+}
+
+/// A run of bytes of a layer on the way down, and how far its addresses are ahead of those of the
+/// layer that was asked about, modulo the unit.
+#[derive(Clone, Copy)]
+pub(crate) struct Path {
+    pub(crate) id: LayerId,
+    pub(crate) range: ByteRange,
+    pub(crate) shift: u64,
+}
+
+/// The shifts of `range` of layer `from` on layer `to`, modulo `unit_bytes`: byte *x* of `from` is
+/// at
+/// *x* + shift of `to`. Parts that lie on other layers than `to` are left out.
+///
+/// # Panics
+/// When `unit_bytes` is 0.
+#[must_use]
+pub fn shifts(
+    stack: &Stack,
+    from: LayerId,
+    range: ByteRange,
+    to: LayerId,
+    unit_bytes: u64,
+) -> Shifts {
+    shifts_within(
+        stack,
+        &Path { id: from, range, shift: 0 },
+        to,
+        unit_bytes,
+        &Budget::of(PATHS_MAX),
+    )
+}
+
+/// As [`shifts`] on the way that `path` begins, and no more than `budget` allows.
+pub(crate) fn shifts_within(
+    stack: &Stack,
+    path: &Path,
+    to: LayerId,
+    unit_bytes: u64,
+    budget: &Budget,
+) -> Shifts {
+    assert!(unit_bytes > 0, "a unit has a length");
+    let mut walk = Walk {
+        stack,
+        budget,
+        to,
+        unit_bytes,
+        todo: Vec::new(),
+        waited: 0,
+        found: Shifts::default(),
+    };
+    walk.todo.push(*path);
+    let mut steps = 0;
+    while let Some(path) = walk.todo.pop() {
+        steps += 1;
+        // What waits counts too: one layer may lead to thousands.
+        if steps > PATHS_MAX || !budget.spend(1 + walk.grown()) {
+            walk.obstacle(Obstacle::more_paths());
+            break;
+        }
+        walk.step(path);
+    }
+    walk.found
+}
+
+struct Walk<'a> {
+    stack: &'a Stack,
+    budget: &'a Budget,
+    to: LayerId,
+    unit_bytes: u64,
+    todo: Vec<Path>,
+    /// How many waited when that was last asked.
+    waited: usize,
+    found: Shifts,
+}
+
+impl Walk<'_> {
+    /// How many more wait than when that was last asked.
+    fn grown(&mut self) -> usize {
+        let grown = self.todo.len().saturating_sub(self.waited);
+        self.waited = self.todo.len();
+        grown
+    }
+
+    fn obstacle(&mut self, obstacle: Obstacle) {
+        if !self.found.obstacles.contains(&obstacle) {
+            self.found.obstacles.push(obstacle);
+        }
+    }
+
+    fn step(&mut self, path: Path) {
+        if path.id == self.to {
+            let bytes = self.found.bytes.entry(path.shift % self.unit_bytes).or_default();
+            *bytes = bytes.saturating_add(path.range.length_bytes());
+            return;
+        }
+        // Layers below have lower numbers, so the wanted one cannot be beneath a lower one.
+        if path.id < self.to {
+            return;
+        }
+        let stack = self.stack;
+        match &stack.layer(path.id).mapping {
+            Mapping::Leaf => {}
+            Mapping::Segments(segments) => {
+                for segment in Segment::behind(segments, path.range.start_bytes()) {
+                    let Some(part) = segment.range.intersection(path.range) else { break };
+                    let start = part.start_bytes() - segment.range.start_bytes();
+                    let range = ByteRange::new(start, part.length_bytes()).expect("a part");
+                    let shift = self.less(path.shift, segment.range.start_bytes());
+                    self.map(&segment.mapping, Path { id: path.id, range, shift });
+                }
+            }
+            mapping => self.map(mapping, path),
+        }
+    }
+
+    fn map(&mut self, mapping: &Mapping, path: Path) {
+        match mapping {
+            Mapping::Linear(below) => self.down(Some(*below), path, path.range),
+            Mapping::Mirrored { members } => {
+                members.iter().for_each(|member| self.down(*member, path, path.range));
+            }
+            Mapping::Scattered { below, chunk_bytes, reason } => {
+                if chunk_bytes % self.unit_bytes == 0 {
+                    self.down(Some(*below), path, path.range);
+                } else {
+                    self.obstacle(Obstacle::NotExpressible(reason.clone()));
+                }
+            }
+            Mapping::Striped { stripe, members, .. } | Mapping::Parity { stripe, members, .. } => {
+                if members.len() > 1 && stripe.chunk_bytes() % self.unit_bytes != 0 {
+                    self.obstacle(Obstacle::ChunkBelowUnit {
+                        array: path.id,
+                        chunk_bytes: stripe.chunk_bytes(),
+                    });
+                    return;
+                }
+                let first = stripe.place(path.range.start_bytes()).stripe;
+                let last = stripe.place(path.range.end_bytes().saturating_sub(1)).stripe;
+                let chunk = stripe.chunk_bytes();
+                let length = (last - first + 1).saturating_mul(chunk);
+                let range = ByteRange::new(first.saturating_mul(chunk), length);
+                let Some(range) = range else { return };
+                members.iter().for_each(|member| self.down(*member, path, range));
+            }
+            Mapping::Image { image, file, references } => {
+                self.image(image, *file, references, path);
+            }
+            Mapping::Opaque { reason, .. } => {
+                self.obstacle(Obstacle::NotExpressible(reason.clone()))
+            }
+            Mapping::Unknown { reason, .. } => self.obstacle(Obstacle::Unknown(reason.clone())),
+            Mapping::Leaf | Mapping::Segments(_) => {}
+        }
+    }
+
+    /// An image places its blocks where its tables say: each way of placing them is a path.
+    fn image(&mut self, image: &Image, file: LayerId, references: &[Option<LayerId>], path: Path) {
+        let Some(disk) = self.stack.bytes(file).cloned() else {
+            self.obstacle(Obstacle::Unknown("the image's file was not given".to_owned()));
+            return;
+        };
+        let unit = Unit::new(self.unit_bytes).expect("a unit has a length");
+        let length = path.range.length_bytes();
+        if let Some(shift) = image.constant_shift(unit) {
+            self.branch(path, file, length, shift);
+            for (index, layer) in references.iter().enumerate() {
+                match layer {
+                    Some(layer) => self.branch(path, *layer, length, 0),
+                    None => self.not_read(image, index),
+                }
+            }
+            return;
+        }
+        let most = self.budget.table_bytes();
+        let found = image.shifts_within(disk.as_ref(), path.range, unit, most);
+        // Each walk costs something, whatever it looks at.
+        self.budget.spend_table_bytes(found.walked.table_bytes.max(4096));
+        for (&shift, &bytes) in &found.here {
+            self.branch(path, file, bytes, shift);
+        }
+        for (&(index, shift), &bytes) in &found.references {
+            if let Some(layer) = references.get(index).copied().flatten() {
+                self.branch(path, layer, bytes, shift);
+            }
+        }
+        let absent = found
+            .references
+            .keys()
+            .find(|(index, _)| references.get(*index).copied().flatten().is_none());
+        if let Some(&(index, _)) = absent {
+            self.not_read(image, index);
+        }
+        let backing = resolve::backing_index(image).filter(|_| found.backing_bytes > 0);
+        match backing.map(|index| (index, references.get(index).copied().flatten())) {
+            Some((_, Some(layer))) => self.branch(path, layer, found.backing_bytes, 0),
+            Some((index, None)) => self.not_read(image, index),
+            None => self.nowhere(found.backing_bytes),
+        }
+        self.nowhere(found.zero_bytes);
+        self.untold(&found);
+    }
+
+    fn branch(&mut self, path: Path, layer: LayerId, bytes: u64, shift: u64) {
+        let range = ByteRange::new(0, bytes).expect("a range from 0");
+        let shift = self.plus(path.shift, shift);
+        self.todo.push(Path { id: layer, range, shift });
+    }
+
+    /// A file that the image names is not at hand: what lies in it stays unknown.
+    fn not_read(&mut self, image: &Image, index: usize) {
+        let name = image.references.get(index).map(|reference| reference.path.to_string());
+        let name = name.unwrap_or_else(|| "a file that it names".to_owned());
+        self.obstacle(Obstacle::Unknown(format!("`{name}` was not read")));
+    }
+
+    fn nowhere(&mut self, bytes: u64) {
+        self.found.nowhere_bytes = self.found.nowhere_bytes.saturating_add(bytes);
+    }
+
+    fn untold(&mut self, found: &image::shift::Shifts) {
+        if found.compressed_bytes > 0 {
+            let reason = format!("{} bytes of it are compressed", found.compressed_bytes);
+            self.obstacle(Obstacle::NotExpressible(reason));
+        }
+        if !found.walked.complete {
+            let reason = "its tables have more entries than are looked at".to_owned();
+            self.obstacle(Obstacle::Unknown(reason));
+        }
+        if found.other_bytes > 0 {
+            let reason = "its blocks are placed in more ways than are told apart".to_owned();
+            self.obstacle(Obstacle::Unknown(reason));
+        }
+        if let Some(error) = &found.first_error {
+            self.obstacle(Obstacle::Unknown(error.to_string()));
+        }
+    }
+
+    fn down(&mut self, member: Option<Below>, path: Path, range: ByteRange) {
+        let Some(below) = member else { return };
+        let start = range.start_bytes().checked_add(below.offset_bytes);
+        let Some(range) = start.and_then(|start| ByteRange::new(start, range.length_bytes()))
+        else {
+            self.obstacle(Obstacle::Unknown("it would lie behind the last address".to_owned()));
+            return;
+        };
+        let shift = self.plus(path.shift, below.offset_bytes);
+        self.todo.push(Path { id: below.layer, range, shift });
+    }
+
+    fn plus(&self, shift: u64, bytes: u64) -> u64 {
+        let sum = u128::from(shift) + u128::from(bytes);
+        u64::try_from(sum % u128::from(self.unit_bytes)).expect("below a 64-bit unit")
+    }
+
+    fn less(&self, shift: u64, bytes: u64) -> u64 {
+        let back = self.unit_bytes - bytes % self.unit_bytes;
+        self.plus(shift, back)
+    }
+}

@@ -1,0 +1,175 @@
+//! Starts off the granule: who is to blame, what it costs, and what is put right further up.
+
+use format::table::PartitionRole;
+use units::Source;
+use units::prefix::Exact;
+
+use super::cost::{Cost, Costs};
+use super::{Case, Finding, Severity, finding, remedy};
+use crate::id::LayerId;
+use crate::judge::{Miss, Verdict};
+use crate::layer::LayerKind;
+
+/// The most layers that one sentence names.
+const NAMES_MAX: usize = 8;
+
+/// Layers that make things bad on their own: misaligned, on nothing misaligned, and not put right
+/// further up.
+pub(super) fn culprits(case: &Case<'_>) -> Vec<LayerId> {
+    candidates(case).filter(|&id| !compensated(case, id) && !rarely_written(case, id)).collect()
+}
+
+/// Misaligned layers on layers that are not.
+fn candidates<'a>(case: &'a Case<'_>) -> impl Iterator<Item = LayerId> + 'a {
+    case.stack.iter().map(|(id, _)| id).filter(|&id| {
+        let below = case.stack.layer(id).mapping.below();
+        case.misaligned(id) && !below.iter().any(|&below| case.misaligned(below))
+    })
+}
+
+/// Whether something lies on the layer, and all that is on top of it is aligned.
+fn compensated(case: &Case<'_>, id: LayerId) -> bool {
+    let tops = tops(case, id);
+    let good = |&top: &LayerId| {
+        matches!(case.judgement(top).verdict, Verdict::Aligned | Verdict::ChunkOnly)
+    };
+    !case.stack.above(id).is_empty() && !tops.is_empty() && tops.iter().all(good)
+}
+
+/// The layers over `id` on which nothing lies; itself where it is one.
+pub(super) fn tops(case: &Case<'_>, id: LayerId) -> Vec<LayerId> {
+    let over = case.stack.over(id).into_iter();
+    let tops: Vec<LayerId> = over
+        .filter(|&over| case.stack.above(over).is_empty() && !is_container(case, over))
+        .collect();
+    if tops.is_empty() { vec![id] } else { tops }
+}
+
+/// Entries of a table that only hold others, or stand for the whole.
+fn is_container(case: &Case<'_>, id: LayerId) -> bool {
+    use PartitionRole::{BsdWhole, Extended, Protective};
+    matches!(&case.stack.layer(id).kind, LayerKind::Partition(partition, _)
+        if matches!(partition.role, Extended | BsdWhole | Protective))
+}
+
+/// Partitions that hold boot code or are written a few times a year.
+pub(super) fn rarely_written(case: &Case<'_>, id: LayerId) -> bool {
+    match &case.stack.layer(id).kind {
+        LayerKind::Partition(partition, _) => {
+            !matches!(partition.role, PartitionRole::Ordinary | PartitionRole::BsdSlice)
+        }
+        _ => case.stack.layer(id).mapping.below().iter().any(|&below| {
+            matches!(&case.stack.layer(below).kind, LayerKind::Partition(partition, _)
+                if partition.role == PartitionRole::EfiSystem)
+        }),
+    }
+}
+
+pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for id in candidates(case) {
+        let judgement = case.judgement(id);
+        let Some(miss) = &judgement.granule else { continue };
+        if is_container(case, id) {
+            continue;
+        }
+        if compensated(case, id) {
+            found.push(put_right(case, id, miss));
+        } else if rarely_written(case, id) {
+            let mut finding = finding("ST104", Severity::Info, id);
+            finding.evidence.push(evidence(case, id, miss));
+            found.push(finding);
+        } else {
+            found.push(off(case, id, miss, costs));
+        }
+    }
+    found
+}
+
+fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding {
+    let tops = tops(case, id);
+    let bad: Vec<LayerId> = tops.into_iter().filter(|&top| case.misaligned(top)).collect();
+    let bad = if bad.is_empty() { vec![id] } else { bad };
+    let worst = (bad.iter().filter_map(|&top| costs.of_layer(top))).max_by_key(Cost::excess_rmws);
+    let assumed = assumed(case, miss);
+    let code = match (&case.stack.layer(id).kind, assumed) {
+        (LayerKind::ImageFormat(_), _) => "ST501",
+        (LayerKind::FileSystem(_) | LayerKind::Swap(_), _) => "ST105",
+        (_, true) => "ST102",
+        (_, false) => "ST101",
+    };
+    let mut finding = finding(code, severity(worst.as_ref(), assumed), id);
+    finding.evidence.push(evidence(case, id, miss));
+    if assumed {
+        let owner = case.stack.layer(miss.owner);
+        finding.evidence.push(match &owner.kind {
+            LayerKind::Drive(_) => format!(
+                "{} reports a physical sector of 512 bytes and nothing confirms it; judged at an \
+                 assumed 4 KiB",
+                owner.name
+            ),
+            _ => "an image names no disk; judged at an assumed 4 KiB (tell the disk with --on)"
+                .to_owned(),
+        });
+    }
+    finding.cost = worst;
+    finding.remedies = remedy::moved(case, id, miss);
+    finding
+}
+
+fn put_right(case: &Case<'_>, id: LayerId, miss: &Miss) -> Finding {
+    let mut finding = finding("ST103", Severity::Info, id);
+    finding.evidence.push(evidence(case, id, miss));
+    let tops = tops(case, id);
+    let names: Vec<&str> =
+        tops.iter().take(NAMES_MAX).map(|&top| case.stack.layer(top).name.as_str()).collect();
+    let more = match tops.len().saturating_sub(NAMES_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    finding.evidence.push(format!("the data of {}{more} is aligned at the leaf", names.join(", ")));
+    finding
+}
+
+pub(super) fn assumed(case: &Case<'_>, miss: &Miss) -> bool {
+    let units = &case.stack.layer(miss.owner).units;
+    units.used(miss.kind).is_some_and(|(_, source)| source == Source::Assumed)
+}
+
+/// Any RMW that alignment would save is a warning; two or more an error on rotating media or
+/// parity.
+pub(super) fn severity(cost: Option<&Cost>, assumed: bool) -> Severity {
+    match cost {
+        Some(cost) if !assumed && cost.excess_rmws() >= 2 && (cost.rotating || cost.parity) => {
+            Severity::Error
+        }
+        Some(cost) if cost.excess_rmws() > 0 => Severity::Warning,
+        Some(_) => Severity::Info,
+        // Misaligned, and the cost cannot be told: that is no reason to stay quiet.
+        None => Severity::Warning,
+    }
+}
+
+pub(super) fn evidence(case: &Case<'_>, id: LayerId, miss: &Miss) -> String {
+    let layer = case.stack.layer(id);
+    let unit = Exact(miss.unit.length_bytes());
+    let origin = match miss.unit.origin_bytes() {
+        0 => String::new(),
+        origin => format!(" counted from byte {origin}"),
+    };
+    let owner = &case.stack.layer(miss.owner).name;
+    match miss.offset_bytes {
+        Some(offset) => format!(
+            "{} begins {} behind a boundary of the {} of {owner}, {unit}{origin}",
+            layer.name,
+            Exact(offset),
+            miss.kind.word()
+        ),
+        None => format!(
+            "{:.1} % of {} is off the {} of {owner}, {unit}{origin}, by differing amounts",
+            miss.share * 100.0,
+            layer.name,
+            miss.kind.word()
+        ),
+    }
+}

@@ -1,0 +1,223 @@
+//! What one write costs as things are, beside what it would cost if aligned.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use units::prefix::Size;
+use units::{ByteRange, Known};
+
+use super::Case;
+use crate::amplify::{self, Effort, Io};
+use crate::budget::Budget;
+use crate::graph::Stack;
+use crate::id::LayerId;
+use crate::layer::LayerKind;
+use crate::mapping::Mapping;
+
+/// The smallest write that layers above make: a page, a block of most file systems.
+const WRITE_BYTES: u64 = 4096;
+
+/// How many full stripes are looked at for one that begins on a granule.
+const STRIPES_TRIED: u64 = 256;
+
+/// What one write costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// The write's length in bytes.
+    pub write_bytes: u64,
+    /// The worst of the places that were tried.
+    pub actual: Effort,
+    /// The same write where everything is aligned.
+    pub aligned: Effort,
+    /// Whether the drives rotate, as far as known.
+    pub rotating: bool,
+    /// Whether an array with parity takes part.
+    pub parity: bool,
+}
+
+impl Cost {
+    /// Read-modify-writes of drives and of parity that alignment would save.
+    #[must_use]
+    pub fn excess_rmws(&self) -> u64 {
+        let sum = |effort: &Effort| effort.rmws + effort.parity_rmws;
+        sum(&self.actual).saturating_sub(sum(&self.aligned))
+    }
+
+    /// Whether alignment would change nothing.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.actual == self.aligned
+    }
+
+    /// The cost in one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let write = Size(self.write_bytes);
+        let (actual, aligned) = (self.actual, self.aligned);
+        let unit = |count: u64| if count == 1 { "granule" } else { "granules" };
+        let mut text = if actual.reads > 0 {
+            format!(
+                "a {write} write reads {} and writes {} {}",
+                actual.reads,
+                actual.writes,
+                unit(actual.writes)
+            )
+        } else {
+            format!("a {write} write writes {} {}", actual.writes, unit(actual.writes))
+        };
+        if aligned.reads > 0 {
+            text +=
+                &format!(" instead of reading {} and writing {}", aligned.reads, aligned.writes);
+        } else {
+            text += &format!(" instead of writing {}", aligned.writes);
+        }
+        if actual.leaves != aligned.leaves {
+            text += &format!("; {} drives take part instead of {}", actual.leaves, aligned.leaves);
+        }
+        if actual.parity_updates != aligned.parity_updates {
+            text += &format!(
+                "; parity is updated {} times instead of {}",
+                actual.parity_updates, aligned.parity_updates
+            );
+        }
+        text
+    }
+}
+
+/// What writes cost, each worked out once and all within one budget.
+pub(super) struct Costs<'a> {
+    case: &'a Case<'a>,
+    budget: Budget,
+    known: RefCell<BTreeMap<(LayerId, u64), Option<Cost>>>,
+}
+
+impl<'a> Costs<'a> {
+    pub(super) fn new(case: &'a Case<'a>) -> Costs<'a> {
+        Costs { case, budget: Budget::for_all(case.stack), known: RefCell::default() }
+    }
+
+    /// The cost of one write of a granule, at least 4 KiB, by the layer on `id`, at its own
+    /// boundaries; `None` where it cannot be told.
+    pub(super) fn of_layer(&self, id: LayerId) -> Option<Cost> {
+        // 0 stands for the granule, so that a layer that is asked about again need not be looked
+        // under for its leaf.
+        self.once(id, 0, || {
+            let leaf = first_leaf(self.case.stack, &self.under(id)?)?;
+            let granule = amplify::granule_of(self.case.stack, leaf).length_bytes();
+            self.of_write(id, granule.max(WRITE_BYTES))
+        })
+    }
+
+    /// The cost of a write of `write_bytes`, which is not 0, by the layer on `id`, at multiples of
+    /// that.
+    pub(super) fn of_write(&self, id: LayerId, write_bytes: u64) -> Option<Cost> {
+        self.once(id, write_bytes, || self.work_out(id, write_bytes))
+    }
+
+    fn once(&self, id: LayerId, bytes: u64, cost: impl Fn() -> Option<Cost>) -> Option<Cost> {
+        if let Some(known) = self.known.borrow().get(&(id, bytes)) {
+            return known.clone();
+        }
+        let cost = cost();
+        self.known.borrow_mut().insert((id, bytes), cost.clone());
+        cost
+    }
+
+    fn work_out(&self, id: LayerId, write_bytes: u64) -> Option<Cost> {
+        let stack = self.case.stack;
+        let under = self.under(id)?;
+        let leaf = first_leaf(stack, &under)?;
+        let length = stack.layer(id).length()?;
+        let actual = (samples(self.case, id, length, write_bytes).into_iter())
+            .filter_map(|start| self.effort(id, start, write_bytes))
+            .max_by_key(|effort| {
+                (effort.rmws + effort.parity_rmws, effort.writes, effort.leaves)
+            })?;
+        let aligned = self.aligned(id, leaf, write_bytes)?;
+        if self.budget.is_spent() {
+            // Some places were not tried, so neither side of the comparison can be trusted.
+            return None;
+        }
+        let rotating = under.iter().any(|&below| match &stack.layer(below).kind {
+            LayerKind::Drive(drive) => matches!(&drive.rotational, Known::Yes(fact) if fact.value),
+            _ => false,
+        });
+        Some(Cost { write_bytes, actual, aligned, rotating, parity: has_parity(stack, &under) })
+    }
+
+    /// The layers under `id`; `None` when there are more than may still be looked at.
+    fn under(&self, id: LayerId) -> Option<Vec<LayerId>> {
+        let under = self.case.stack.under(id);
+        self.budget.spend(under.len()).then_some(under)
+    }
+
+    fn effort(&self, id: LayerId, start: u64, length: u64) -> Option<Effort> {
+        let range = ByteRange::new(start, length)?;
+        let io = Io { write: true, range };
+        amplify::amplify_within(self.case.stack, id, io, &self.budget).ok()
+    }
+
+    /// What the write costs at an address where it is aligned: moved by what the layer is off.
+    /// Where it is off by several amounts, one leaf is counted.
+    fn aligned(&self, id: LayerId, leaf: LayerId, write_bytes: u64) -> Option<Effort> {
+        let stack = self.case.stack;
+        let judgement = self.case.judgement(id);
+        let granule = judgement
+            .granule
+            .as_ref()
+            .and_then(|miss| Some((miss.unit.length_bytes(), miss.offset_bytes?)));
+        let stripe = judgement.stripe.as_ref().and_then(|miss| miss.full);
+        if let Some(at) = aligned_at(granule, stripe)
+            && let Some(effort) = self.effort(id, at, write_bytes)
+        {
+            return Some(effort);
+        }
+        let granule = amplify::granule_of(stack, leaf);
+        let at = granule.origin_bytes();
+        let partial = granule.partial(at, write_bytes);
+        let writes = granule.touched(at, write_bytes);
+        Some(Effort { reads: partial, writes, rmws: partial, leaves: 1, ..Effort::default() })
+    }
+}
+
+fn has_parity(stack: &Stack, under: &[LayerId]) -> bool {
+    under.iter().any(|&below| {
+        let layer = stack.layer(below);
+        layer.told_parity || layer.mapping.stripes().iter().any(|laid| laid.parity > 0)
+    })
+}
+
+/// Places to try: the first ones, some spread over the layer, and one that crosses a chunk.
+fn samples(case: &Case<'_>, id: LayerId, length: u64, write_bytes: u64) -> Vec<u64> {
+    let count = length.checked_div(write_bytes).unwrap_or(0);
+    let mut places: Vec<u64> = (0..count.min(8)).collect();
+    places.extend((1..16).map(|part| count.saturating_mul(part).div_euclid(16)));
+    if let Some(miss) = &case.judgement(id).stripe {
+        let chunk = miss.unit.length_bytes();
+        let behind = miss.offset_bytes.unwrap_or(0);
+        let to_boundary = (chunk - behind).saturating_sub(1);
+        places.push(to_boundary.checked_div(write_bytes).unwrap_or(0));
+    }
+    places.retain(|&place| place < count);
+    places.sort_unstable();
+    places.dedup();
+    places.into_iter().map(|place| place * write_bytes).collect()
+}
+
+/// An address of a layer that is behind by the second number of each unit, the first number, where
+/// it is aligned to both; to the granule alone where none is aligned to both.
+fn aligned_at(granule: Option<(u64, u64)>, stripe: Option<(u64, u64)>) -> Option<u64> {
+    let first = |(unit, behind): (u64, u64)| Some((unit - behind.checked_rem(unit)?) % unit);
+    let Some((full, behind)) = stripe else { return first(granule?) };
+    let on_granule =
+        |at: &u64| granule.is_none_or(|(unit, behind)| (at + behind).is_multiple_of(unit));
+    let start = first((full, behind))?;
+    let stripes =
+        (0..STRIPES_TRIED).filter_map(|count| full.checked_mul(count)?.checked_add(start));
+    stripes.into_iter().find(on_granule).or_else(|| first(granule?))
+}
+
+/// The first of `under` with nothing under it.
+fn first_leaf(stack: &Stack, under: &[LayerId]) -> Option<LayerId> {
+    under.iter().copied().find(|&below| matches!(stack.layer(below).mapping, Mapping::Leaf))
+}

@@ -1,0 +1,120 @@
+//! What drives and the kernel report that cannot be right, or that needs care.
+
+use units::prefix::Exact;
+
+use super::{Case, Finding, Severity, finding};
+use crate::drive::Drive;
+use crate::id::LayerId;
+use crate::layer::LayerKind;
+
+pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (id, layer) in case.stack.iter() {
+        match &layer.kind {
+            LayerKind::Drive(drive) => {
+                found.extend(absurd(id, drive));
+                found.extend(disagreeing(id, drive));
+                found.extend(failed_stacking(id, drive));
+                found.extend(zones(case, id, drive));
+            }
+            LayerKind::FileSystem(system) => {
+                found.extend(moved(case, id, system.partition_offset_bytes));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn absurd(id: LayerId, drive: &Drive) -> Vec<Finding> {
+    let rows = [
+        ("ST603", Severity::Warning, "physical_block_size", drive.absurd_physical()),
+        ("ST602", Severity::Info, "optimal_io_size", drive.absurd_optimal()),
+    ];
+    (rows.into_iter())
+        .filter_map(|(code, severity, file, reason)| {
+            let mut finding = finding(code, severity, id);
+            finding.evidence.push(format!("{file}: {}", reason?));
+            finding.remedies.push(match code {
+                "ST602" => "parted -a minimal, or -a none with starts at multiples of 1 MiB; \
+                            cryptsetup --align-payload or --offset"
+                    .to_owned(),
+                _ => "tell straddle the sector with --on 512e or --on 4Kn; partition at 1 MiB"
+                    .to_owned(),
+            });
+            Some(finding)
+        })
+        .collect()
+}
+
+fn disagreeing(id: LayerId, drive: &Drive) -> Option<Finding> {
+    if drive.disagreements.is_empty() {
+        return None;
+    }
+    let mut finding = finding("ST606", Severity::Warning, id);
+    finding.evidence.clone_from(&drive.disagreements);
+    finding.remedies.push("tell straddle the disk with --on 512e or --on 4Kn".to_owned());
+    Some(finding)
+}
+
+fn failed_stacking(id: LayerId, drive: &Drive) -> Option<Finding> {
+    if drive.alignment_offset_bytes.value() != Some(&-1) {
+        return None;
+    }
+    let mut finding = finding("ST601", Severity::Warning, id);
+    finding.evidence.push("alignment_offset is -1".to_owned());
+    if !drive.slaves.is_empty() {
+        let names = drive.slaves.iter().map(|name| units::text::escape(name.as_bytes()));
+        let names: Vec<String> = names.map(|name| format!("/dev/{name}")).collect();
+        finding.evidence.push(format!("it lies on {}", names.join(", ")));
+        finding.remedies.push(format!("see which one: straddle check {}", names.join(" ")));
+    }
+    Some(finding)
+}
+
+fn zones(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
+    let zoned = drive.zoned.value().is_some_and(|model| model != "none");
+    let Some(&zone) = drive.zone_bytes.value().filter(|&&bytes| zoned && bytes > 0) else {
+        return Vec::new();
+    };
+    let partitions =
+        case.stack.above(id).iter().filter_map(|&above| match &case.stack.layer(above).kind {
+            LayerKind::Partition(partition, _) => Some((above, partition.range.start_bytes())),
+            _ => None,
+        });
+    (partitions.filter(|(_, start)| start % zone != 0))
+        .map(|(above, start)| {
+            let mut finding = finding("ST604", Severity::Warning, above);
+            finding.evidence.push(format!(
+                "it begins {} behind the start of a zone of {}",
+                Exact(start % zone),
+                Exact(zone)
+            ));
+            finding.remedies.push("start it, and let it end, at a multiple of the zone".to_owned());
+            finding
+        })
+        .collect()
+}
+
+/// A file system that believes that its partition is elsewhere was copied, or the table was
+/// changed.
+fn moved(case: &Case<'_>, id: LayerId, believed: Option<u64>) -> Option<Finding> {
+    let believed = believed?;
+    let below = case.stack.layer(id).mapping.below();
+    let [below] = below.as_slice() else { return None };
+    let LayerKind::Partition(partition, _) = &case.stack.layer(*below).kind else { return None };
+    let actual = partition.range.start_bytes();
+    if believed == actual {
+        return None;
+    }
+    let mut finding = finding("ST605", Severity::Info, id);
+    finding.evidence.push(format!(
+        "it believes that its partition starts at byte {believed}; it starts at {actual}"
+    ));
+    finding.remedies.push(
+        "Linux does not mind. Where Windows must start from it: its own repair (bootrec /fixboot); \
+         elsewhere nothing, or copy the files to a file system made in place"
+            .to_owned(),
+    );
+    Some(finding)
+}

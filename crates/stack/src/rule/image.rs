@@ -1,0 +1,93 @@
+//! Image formats: clusters below the granule, holes that get in the way, files that are missing.
+
+use format::image::{Image, ImageKind, Layout};
+use units::prefix::Exact;
+use units::{ByteRange, Unit};
+
+use super::{Case, Finding, Severity, finding, remedy};
+use crate::id::LayerId;
+use crate::layer::LayerKind;
+use crate::mapping::Mapping;
+use crate::unit::UnitKind;
+
+/// How many clusters are looked at for compressed ones: 1 MiB of their table.
+const CLUSTERS_MAX: u64 = 1 << 17;
+
+pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (id, layer) in case.stack.iter() {
+        let LayerKind::ImageFormat(image) = &layer.kind else { continue };
+        let unit = image.subblock_bytes.or(image.block_bytes);
+        found.extend(small_cluster(case, id, unit));
+        if let Mapping::Image { references, .. } = &layer.mapping {
+            for (index, reference) in image.references.iter().enumerate() {
+                if references.get(index).copied().flatten().is_none() {
+                    let mut finding = finding("ST503", Severity::Info, id);
+                    finding.evidence.push(format!("`{}` was not read", reference.path));
+                    finding.remedies.push("put it where the image says it is".to_owned());
+                    found.push(finding);
+                }
+            }
+        }
+        if image.kind == ImageKind::VmdkStream {
+            let mut finding = finding("ST504", Severity::Info, id);
+            finding.evidence.push("every grain is compressed, so none has an alignment".to_owned());
+            finding
+                .remedies
+                .push("qemu-img convert -O raw IMAGE NEW, before it is used".to_owned());
+            found.push(finding);
+        }
+        found.extend(compressed(case, id, image));
+        if let Layout::Unknown(reason) = &image.layout {
+            let mut finding = finding("ST408", Severity::Info, id);
+            finding.evidence.push(reason.clone());
+            found.push(finding);
+        }
+    }
+    found
+}
+
+/// Compressed clusters of an image of which others may be plain, counted over its beginning.
+fn compressed(case: &Case<'_>, id: LayerId, image: &Image) -> Option<Finding> {
+    let Mapping::Image { file, .. } = &case.stack.layer(id).mapping else { return None };
+    if !matches!(image.layout, Layout::Qcow2(_)) {
+        return None;
+    }
+    let disk = case.stack.bytes(*file)?;
+    let reach = image.block_bytes?.saturating_mul(CLUSTERS_MAX).min(image.virtual_bytes);
+    let shifts = image.shifts(disk.as_ref(), ByteRange::new(0, reach)?, Unit::new(512)?);
+    if shifts.compressed_bytes == 0 {
+        return None;
+    }
+    let mut finding = finding("ST504", Severity::Info, id);
+    finding.evidence.push(format!(
+        "{} of the guest's first {} are in compressed clusters, which have no alignment; what is \
+         written to one goes to a new place",
+        Exact(shifts.compressed_bytes),
+        Exact(reach)
+    ));
+    finding.remedies.push("qemu-img convert -O qcow2 IMAGE NEW, before it is used".to_owned());
+    Some(finding)
+}
+
+fn small_cluster(case: &Case<'_>, id: LayerId, unit: Option<u64>) -> Option<Finding> {
+    let cluster = unit.filter(|&bytes| bytes > 0)?;
+    let under = case.stack.under(id);
+    let leaf =
+        under.iter().find(|&&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf))?;
+    let granule = case.stack.layer(*leaf).units.used_bytes(UnitKind::Granule)?;
+    if cluster % granule == 0 {
+        return None;
+    }
+    let mut finding = finding("ST502", Severity::Warning, id);
+    finding.evidence.push(format!(
+        "it allocates in units of {}; the granule beneath is {}",
+        Exact(cluster),
+        Exact(granule)
+    ));
+    let clusters = remedy::cluster_size(granule);
+    finding
+        .remedies
+        .push(format!("qemu-img convert -O qcow2 -o cluster_size={clusters} IMAGE NEW"));
+    Some(finding)
+}

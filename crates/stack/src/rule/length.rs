@@ -1,0 +1,143 @@
+//! Ends and sizes.
+
+use format::table::{PartitionRole, TableKind};
+use units::Source;
+use units::prefix::Exact;
+
+use super::{Case, Finding, Severity, finding, remedy};
+use crate::id::LayerId;
+use crate::layer::LayerKind;
+use crate::mapping::Mapping;
+use crate::unit::UnitKind;
+
+pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (id, layer) in case.stack.iter() {
+        match &layer.kind {
+            LayerKind::Drive(_) | LayerKind::ImageFile => {
+                found.extend(odd_disk(case, id));
+                found.extend(pushed(case, id));
+            }
+            LayerKind::ImageFormat(_) => found.extend(pushed(case, id)),
+            LayerKind::Partition(partition, _) => {
+                if matches!(partition.role, PartitionRole::Ordinary) {
+                    found.extend(odd_partition(case, id));
+                }
+            }
+            LayerKind::Luks(luks) => {
+                let sector = luks.segments.first().map_or(0, |segment| segment.sector_bytes);
+                found.extend(luks_tail(case, id, sector));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The granule of the leaf under a layer, and whether it is only assumed.
+fn granule(case: &Case<'_>, id: LayerId) -> Option<(u64, bool)> {
+    let under = case.stack.under(id);
+    let leaf =
+        under.iter().find(|&&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf))?;
+    let (unit, source) = case.stack.layer(*leaf).units.used(UnitKind::Granule)?;
+    Some((unit.length_bytes(), source == Source::Assumed))
+}
+
+/// A disk whose size is no whole number of logical sectors of the disk on which it will land.
+fn odd_disk(case: &Case<'_>, id: LayerId) -> Option<Finding> {
+    let length = case.stack.layer(id).length()?;
+    let sector = case.told?.sector?.bytes();
+    let whole = case.stack.above(id).iter().all(|&above| {
+        // An image format's file is no disk; its guest's size counts.
+        !matches!(case.stack.layer(above).kind, LayerKind::ImageFormat(_))
+    });
+    if length % sector == 0 || !whole {
+        return None;
+    }
+    let mut finding = finding("ST107", Severity::Error, id);
+    finding.evidence.push(format!(
+        "its {length} bytes leave {} behind the last whole sector of {sector} bytes",
+        length % sector
+    ));
+    let next = length.div_ceil(sector).checked_mul(sector)?;
+    let layer = case.stack.layer(id);
+    if matches!(layer.kind, LayerKind::ImageFile) {
+        let name = remedy::typed(layer);
+        finding.remedies.push(format!("truncate -s {next} {name}"));
+        if layer.tables.iter().any(|table| table.kind == TableKind::Gpt) {
+            finding.remedies.push(format!("then move the backup of its GPT: sgdisk -e {name}"));
+        }
+    }
+    Some(finding)
+}
+
+fn odd_partition(case: &Case<'_>, id: LayerId) -> Option<Finding> {
+    let length = case.stack.layer(id).length()?;
+    let (granule, assumed) = granule(case, id)?;
+    if length % granule == 0 {
+        return None;
+    }
+    let mut finding = finding("ST106", Severity::Info, id);
+    finding.evidence.push(format!(
+        "its {length} bytes end {} behind the last whole granule of {}{}",
+        Exact(length % granule),
+        Exact(granule),
+        if assumed { ", as assumed" } else { "" }
+    ));
+    let next = length.div_ceil(granule).checked_mul(granule);
+    let whole = [Some(length - length % granule).filter(|&bytes| bytes > 0), next];
+    let words: Vec<String> = whole.into_iter().flatten().map(|bytes| bytes.to_string()).collect();
+    finding.remedies.push(format!("make it {} bytes long", words.join(" or ")));
+    Some(finding)
+}
+
+/// cryptsetup will not open a device whose data is no whole number of encryption sectors.
+fn luks_tail(case: &Case<'_>, id: LayerId, sector: u64) -> Option<Finding> {
+    let length = case.stack.layer(id).length()?;
+    if sector <= 512 || length % sector == 0 {
+        return None;
+    }
+    let mut finding = finding("ST305", Severity::Error, id);
+    finding.evidence.push(format!(
+        "its {length} bytes of data leave {} behind the last whole sector of {sector} bytes",
+        length % sector
+    ));
+    finding.remedies.push(format!(
+        "shrink or grow the device so that its size minus the header is a multiple of {sector}"
+    ));
+    Some(finding)
+}
+
+/// A partition of odd length that pushed the next one off: name it, since it looks innocent.
+fn pushed(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
+    let mut parts: Vec<(u64, u64, LayerId)> = (case.stack.above(id).iter())
+        .filter_map(|&above| match &case.stack.layer(above).kind {
+            LayerKind::Partition(partition, _)
+                if !matches!(partition.role, PartitionRole::Extended | PartitionRole::BsdWhole) =>
+            {
+                Some((partition.range.start_bytes(), partition.range.end_bytes(), above))
+            }
+            _ => None,
+        })
+        .collect();
+    parts.sort_unstable();
+    let follows = |pair: &&[(u64, u64, LayerId)]| {
+        let (first, second) = (pair[0], pair[1]);
+        first.1 == second.0 && !case.misaligned(first.2) && case.misaligned(second.2)
+    };
+    (parts.windows(2).filter(follows))
+        .map(|pair| {
+            let (culprit, victim) = (case.stack.layer(pair[0].2), case.stack.layer(pair[1].2));
+            let mut finding = finding("ST108", Severity::Info, pair[0].2);
+            finding.evidence.push(format!(
+                "{} is {} long and {} begins right behind it, so that is where it is pushed off",
+                culprit.name,
+                Exact(pair[0].1 - pair[0].0),
+                victim.name
+            ));
+            let remedy = "systemd-repart: --grain-size=1M; others: start each partition on 1 MiB";
+            finding.remedies.push(remedy.to_owned());
+            finding
+        })
+        .collect()
+}

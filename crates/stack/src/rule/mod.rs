@@ -1,0 +1,99 @@
+//! Rules: what fires, how much it matters, what it costs, how to put it right.
+//!
+//! [`table::RULES`] says what each code means; the functions in the other files find where one
+//! applies. Severity follows from predicted cost, not from taste.
+
+use crate::condition::Condition;
+use crate::graph::Stack;
+use crate::id::LayerId;
+use crate::judge::{self, Judgement};
+
+mod alignment;
+mod cost;
+mod damage;
+mod drive;
+mod image;
+mod length;
+mod remedy;
+mod sector;
+mod stripe;
+pub mod table;
+
+pub use cost::Cost;
+pub use table::{RULES, Rule, rule};
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; costs nothing.
+    Info,
+    /// Costs something, or rests on an assumption.
+    Warning,
+    /// Costs much, or will not work.
+    Error,
+}
+
+/// A rule that fired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How much it matters here.
+    pub severity: Severity,
+    /// The layer that it is about.
+    pub layer: LayerId,
+    /// The values that made it fire.
+    pub evidence: Vec<String>,
+    /// What it costs, where that can be told.
+    pub cost: Option<Cost>,
+    /// How to put it right here.
+    pub remedies: Vec<String>,
+}
+
+/// What the rules look at.
+pub struct Case<'a> {
+    /// The stack.
+    pub stack: &'a Stack,
+    /// The verdict on each of its layers.
+    pub judgements: &'a [Judgement],
+    /// The disk that the user tells.
+    pub told: Option<&'a Condition>,
+}
+
+impl Case<'_> {
+    fn judgement(&self, id: LayerId) -> &Judgement {
+        &self.judgements[id.0]
+    }
+
+    fn misaligned(&self, id: LayerId) -> bool {
+        self.judgement(id).verdict == judge::Verdict::Misaligned
+    }
+}
+
+/// Everything that the rules find, in order of severity, then of layer, then of code.
+#[must_use]
+pub fn findings(case: &Case<'_>) -> Vec<Finding> {
+    let costs = cost::Costs::new(case);
+    let costed: [fn(&Case<'_>, &cost::Costs<'_>) -> Vec<Finding>; 2] =
+        [alignment::check, stripe::check];
+    let free: [fn(&Case<'_>) -> Vec<Finding>; 5] =
+        [length::check, sector::check, damage::check, image::check, drive::check];
+    let mut found: Vec<Finding> = costed.iter().flat_map(|check| check(case, &costs)).collect();
+    found.extend(free.iter().flat_map(|check| check(case)));
+    found.sort_by_key(|finding| {
+        (std::cmp::Reverse(finding.severity), finding.layer, finding.rule.code)
+    });
+    found
+}
+
+/// Layers that make things bad on their own: misaligned, on nothing misaligned, and not put right
+/// further up. The report marks them.
+#[must_use]
+pub fn first_bad(case: &Case<'_>) -> Vec<LayerId> {
+    alignment::culprits(case)
+}
+
+fn finding(code: &str, severity: Severity, layer: LayerId) -> Finding {
+    let rule = rule(code).expect("checks name codes of the table");
+    Finding { rule, severity, layer, evidence: Vec::new(), cost: None, remedies: Vec::new() }
+}

@@ -1,0 +1,266 @@
+//! 512 or 4096: tables, file systems and volumes made for other sectors than those beneath.
+
+use format::table::{PartitionRole, TableKind};
+use units::prefix::Exact;
+use units::{SectorSize, Source};
+
+use super::{Case, Finding, Severity, alignment, finding, remedy};
+use crate::id::LayerId;
+use crate::layer::{Layer, LayerKind};
+use crate::mapping::Mapping;
+use crate::unit::UnitKind;
+
+pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (id, layer) in case.stack.iter() {
+        found.extend(other_table(case, id));
+        found.extend(booting(case, id));
+        match &layer.kind {
+            LayerKind::FileSystem(system) => {
+                found.extend(small_sector(case, id, system.sector_bytes));
+                found.extend(small_block(case, id, system.kind, system.block_bytes));
+            }
+            LayerKind::Luks(luks) => {
+                let sector = luks.segments.first().map(|segment| segment.sector_bytes);
+                found.extend(small_sector(case, id, sector));
+                found.extend(small_luks(case, id, sector));
+            }
+            LayerKind::MdArray(_) | LayerKind::LvmLogical(_) => found.extend(mixed(case, id)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The disk that a layer is on: its logical sector, where a drive or the user says so.
+pub(super) fn sector_below(case: &Case<'_>, id: LayerId) -> Option<(LayerId, SectorSize, Source)> {
+    let under = case.stack.under(id);
+    let known = under.iter().rev().filter(|&&below| below != id).find_map(|&below| {
+        let (unit, source) = case.stack.layer(below).units.used(UnitKind::LogicalSector)?;
+        Some((below, SectorSize::new(unit.length_bytes())?, source))
+    });
+    known.filter(|(_, _, source)| *source != Source::Assumed)
+}
+
+fn own_sector(layer: &Layer) -> Option<(SectorSize, Source)> {
+    let (unit, source) = layer.units.used(UnitKind::LogicalSector)?;
+    Some((SectorSize::new(unit.length_bytes())?, source))
+}
+
+/// A partition table that counts in other sectors than its disk has: nobody will find it, or its
+/// partitions will be eight times off.
+fn other_table(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
+    let layer = case.stack.layer(id);
+    let Some((sector, source)) = own_sector(layer) else { return Vec::new() };
+    (layer.tables.iter())
+        .filter(|table| table.sector != sector && table.kind != TableKind::Bsd)
+        .map(|table| {
+            let assumed = source == Source::Assumed;
+            let severity = if assumed { Severity::Info } else { Severity::Error };
+            let mut finding = finding("ST301", severity, id);
+            finding.evidence.push(format!(
+                "the {} table counts in sectors of {} bytes; the disk has {} ({source})",
+                table.kind.word(),
+                table.sector.bytes(),
+                sector.bytes()
+            ));
+            let size = table.sector.bytes();
+            finding.remedies.push(format!(
+                "use it as it was made: losetup --sector-size {size} -P -f IMAGE, or QEMU with \
+                 logical_block_size={size}"
+            ));
+            let name = remedy::typed(layer);
+            finding.remedies.push(format!(
+                "or make the table again at the same bytes: sfdisk --dump {name}, divide or \
+                 multiply each start and size by 8, sfdisk {name}"
+            ));
+            finding
+        })
+        .collect()
+}
+
+/// Firmware and boot loaders that read 512-byte sectors do not start from a 4Kn disk.
+fn booting(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
+    let layer = case.stack.layer(id);
+    let four = own_sector(layer).is_some_and(|(sector, source)| {
+        sector.bytes() > 512 && source != Source::Assumed && !layer.tables.is_empty()
+    });
+    if !four {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for table in &layer.tables {
+        if table.boot_code {
+            let mut finding = finding("ST307", Severity::Warning, id);
+            finding.evidence.push("the first sector holds BIOS boot code".to_owned());
+            finding.remedies.push("boot by UEFI: an ESP with FAT of 4096-byte sectors".to_owned());
+            found.push(finding);
+        }
+    }
+    for &above in case.stack.above(id) {
+        if let LayerKind::Partition(partition, _) = &case.stack.layer(above).kind
+            && partition.role == PartitionRole::EfiSystem
+        {
+            let mut finding = finding("ST307", Severity::Warning, above);
+            finding.evidence.push("it is an EFI system partition".to_owned());
+            finding.remedies.push(
+                "make its FAT for these sectors: mkfs.fat -F 32 -S 4096 DEVICE; try that the \
+                 firmware reads it"
+                    .to_owned(),
+            );
+            found.push(finding);
+        }
+    }
+    found
+}
+
+/// Something that reads or writes less than a logical sector at once cannot be used at all.
+fn small_sector(case: &Case<'_>, id: LayerId, sector: Option<u64>) -> Option<Finding> {
+    let own = sector.filter(|&bytes| bytes > 0)?;
+    let (below, sector, source) = sector_below(case, id)?;
+    if own >= sector.bytes() {
+        return None;
+    }
+    let mut finding = finding("ST302", Severity::Error, id);
+    finding.evidence.push(format!(
+        "it works in sectors of {own} bytes; {} has {} ({source})",
+        case.stack.layer(below).name,
+        sector.bytes()
+    ));
+    let size = sector.bytes();
+    finding.remedies.push(match &case.stack.layer(id).kind {
+        LayerKind::Luks(_) => format!("make it again: cryptsetup luksFormat --sector-size {size}"),
+        LayerKind::FileSystem(system) => match system.kind {
+            "xfs" => format!("make it again: mkfs.xfs -s size={size} DEVICE"),
+            "vfat" => format!("make it again: mkfs.fat -S {size} DEVICE"),
+            "exfat" => {
+                "make it again on the disk itself: mkfs.exfat DEVICE takes its sectors".to_owned()
+            }
+            "ntfs" => format!("make it again: mkntfs -s {size} DEVICE"),
+            "zfs_member" => "make the pool again: zpool create -o ashift=12 …".to_owned(),
+            _ => format!("make it again with blocks of at least {size} bytes"),
+        },
+        _ => format!("make it again with sectors of {size} bytes"),
+    });
+    Some(finding)
+}
+
+/// The granule beneath a layer, where it is one leaf's, and whether it is assumed.
+fn granule_below(case: &Case<'_>, id: LayerId) -> Option<(u64, bool)> {
+    let under = case.stack.under(id);
+    (under.iter())
+        .filter(|&&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf))
+        .filter_map(|&leaf| case.stack.layer(leaf).units.used(UnitKind::Granule))
+        .map(|(unit, source)| (unit.length_bytes(), source == Source::Assumed))
+        .max()
+}
+
+/// Blocks below the granule: even an aligned write of one is a read-modify-write.
+fn small_block(case: &Case<'_>, id: LayerId, kind: &str, block: Option<u64>) -> Option<Finding> {
+    let block = block.filter(|&bytes| bytes > 0)?;
+    let (granule, assumed) = granule_below(case, id)?;
+    if block >= granule || alignment::rarely_written(case, id) || is_read_only(kind) {
+        return None;
+    }
+    let code = if kind == "zfs_member" { "ST306" } else { "ST303" };
+    let severity = if assumed { Severity::Info } else { Severity::Warning };
+    let mut finding = finding(code, severity, id);
+    finding.evidence.push(format!(
+        "it allocates in blocks of {}; the granule beneath is {}{}",
+        Exact(block),
+        Exact(granule),
+        if assumed { ", as assumed" } else { "" }
+    ));
+    finding.remedies.push(larger_blocks(case, id, kind, granule));
+    Some(finding)
+}
+
+/// How to get blocks of at least a granule, where the kind of file system has any so large.
+fn larger_blocks(case: &Case<'_>, id: LayerId, kind: &str, granule: u64) -> String {
+    let power = granule.checked_next_power_of_two().unwrap_or(granule);
+    let sector = sector_below(case, id).map_or(512, |(_, sector, _)| sector.bytes());
+    let clusters = power.div_euclid(sector);
+    match kind {
+        "ext2" | "ext3" | "ext4" if power <= 4096 => {
+            format!("make it again: mkfs.{kind} -b 4096 DEVICE")
+        }
+        "xfs" if power <= 65536 => {
+            let kernel = if power > 4096 { " (above 4 KiB: Linux 6.12 or newer)" } else { "" };
+            format!("make it again: mkfs.xfs -b size={power} DEVICE{kernel}")
+        }
+        "zfs_member" => format!(
+            "make the vdev again: zpool create -o ashift={} …; ashift cannot be changed",
+            power.checked_ilog2().unwrap_or(12).min(16)
+        ),
+        "vfat" if clusters <= 128 => format!("make it again: mkfs.fat -s {clusters} DEVICE"),
+        "exfat" => format!("make it again: mkfs.exfat -c {} DEVICE", power.min(32 << 20)),
+        "ntfs" if power <= 65536 => format!("make it again: mkntfs -c {power} DEVICE"),
+        "btrfs" | "f2fs" | "ext2" | "ext3" | "ext4" | "nilfs2"
+            if (4097..=65536).contains(&power) =>
+        {
+            format!(
+                "{kind} has no blocks above the page size; mkfs.xfs -b size={power} DEVICE has \
+                 (Linux 6.12 or newer)"
+            )
+        }
+        _ => format!("make it again with blocks of at least {}", Exact(granule)),
+    }
+}
+
+fn is_read_only(kind: &str) -> bool {
+    matches!(kind, "iso9660" | "squashfs" | "erofs" | "cramfs" | "romfs" | "udf")
+}
+
+/// LUKS of 512-byte sectors over a larger granule encrypts eight times per page, and lets writes
+/// below the granule through.
+fn small_luks(case: &Case<'_>, id: LayerId, sector: Option<u64>) -> Option<Finding> {
+    let sector = sector?;
+    let (granule, assumed) = granule_below(case, id)?;
+    if sector >= granule.min(4096) || assumed {
+        return None;
+    }
+    let mut finding = finding("ST304", Severity::Info, id);
+    finding.evidence.push(format!(
+        "it encrypts sectors of {sector} bytes; the granule beneath is {}",
+        Exact(granule)
+    ));
+    let luks = match &case.stack.layer(id).kind {
+        LayerKind::Luks(luks) => luks.version,
+        _ => 2,
+    };
+    if luks < 2 {
+        let convert = "LUKS1 has no other sectors; back up, then: cryptsetup convert --type luks2";
+        finding.remedies.push(format!("{convert} DEVICE"));
+    }
+    let text = "cryptsetup reencrypt --sector-size 4096 DEVICE (LUKS2; back up first)";
+    finding.remedies.push(text.to_owned());
+    Some(finding)
+}
+
+/// Members whose logical sectors differ.
+fn mixed(case: &Case<'_>, id: LayerId) -> Option<Finding> {
+    let mut sectors: Vec<(u64, String)> = (case.stack.under(id).into_iter())
+        .filter(|&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf))
+        .filter_map(|leaf| {
+            let layer = case.stack.layer(leaf);
+            let (unit, source) = layer.units.used(UnitKind::LogicalSector)?;
+            (source != Source::Assumed).then(|| (unit.length_bytes(), layer.name.clone()))
+        })
+        .collect();
+    sectors.sort();
+    let (first, last) = (sectors.first()?, sectors.last()?);
+    if first.0 == last.0 {
+        return None;
+    }
+    let mut finding = finding("ST308", Severity::Warning, id);
+    finding.evidence.push(format!(
+        "{} has logical sectors of {} bytes, {} of {}",
+        first.1, first.0, last.1, last.0
+    ));
+    finding.remedies.push(
+        "keep members of one sector size: the whole takes the larger, and file systems made for \
+         the smaller one stop mounting"
+            .to_owned(),
+    );
+    Some(finding)
+}

@@ -1,0 +1,402 @@
+//! The one table of rules: code, name, why it matters, how to fix it. Help, documentation and
+//! `straddle explain` read it.
+
+/// A rule.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The stable code.
+    pub code: &'static str,
+    /// What fired, in one line.
+    pub title: &'static str,
+    /// Why it matters, and how severity is chosen.
+    pub why: &'static str,
+    /// How to put it right in general; findings name the values of their case.
+    pub fix: &'static str,
+}
+
+/// The rule of a code, in any letter case; `None` when there is none.
+#[must_use]
+pub fn rule(code: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.code.eq_ignore_ascii_case(code))
+}
+
+/// Every rule, by code. ST1 is about starts and ends, ST2 about stripes, ST3 about sector sizes,
+/// ST4 about damage, ST5 about images, ST6 about what drives report.
+pub const RULES: &[Rule] = &[
+    Rule {
+        code: "ST101",
+        title: "start is not on a granule",
+        why: "A drive writes whole granules (its physical sectors, or an SSD's mapping units). \
+            When a \
+              layer starts off their boundaries, each aligned write of the layers above covers two \
+              of \
+              them in part, and the drive must read both before it writes them: a \
+              read-modify-write. \
+              A 7200 rpm disk pays a turn for each. A warning where one write costs any such extra \
+              read; an error where it is two or more on rotating media or on parity RAID.",
+        fix: "Start partitions at 1 MiB (parted -a optimal, sfdisk, sgdisk do by default). On a \
+            drive \
+              whose first aligned block is not 0, start at that origin plus a multiple of 1 MiB. \
+              Volumes: pvcreate --dataalignment, mdadm --data-offset, cryptsetup --offset, \
+              make-bcache --data-offset.",
+    },
+    Rule {
+        code: "ST102",
+        title: "start is not on a 4 KiB granule, which is assumed",
+        why: "The disk reports 512 bytes and nothing confirms it, or there is no disk at all but \
+            an \
+              image. Drives sold since 2011 nearly all have granules of 4 KiB or more, and many \
+              still \
+              report 512. Judged at 4 KiB, this start is off. Since that is an assumption, it is a \
+              warning and never an error.",
+        fix: "Start at 1 MiB anyway: it costs nothing. If the disk truly has 512-byte sectors, say \
+            so: \
+              --on 512n.",
+    },
+    Rule {
+        code: "ST103",
+        title: "misaligned, but put right further up",
+        why: "The layer starts off a boundary, yet what lies on it adds an offset that brings the \
+            data \
+              back onto one: exFAT and f2fs count their partition's start in, and cryptsetup does \
+              so \
+              on a device that reports its offset. Tools that test partition starts alone call \
+              this \
+              wrong. It costs nothing.",
+        fix: "Nothing to do. Copying the content to an aligned partition would break it: make it \
+            anew \
+              there.",
+    },
+    Rule {
+        code: "ST104",
+        title: "misaligned, but rarely written",
+        why: "BIOS boot partitions, EFI system partitions and reserved areas are written a few \
+            times \
+              in their life. Their alignment is not worth a warning.",
+        fix: "Nothing to do.",
+    },
+    Rule {
+        code: "ST105",
+        title: "data area of a file system is not on a granule",
+        why: "The partition is where it should be, but the area from which clusters are counted \
+            (FAT's \
+              data area, exFAT's cluster heap) starts behind tables of odd length, so that every \
+              cluster is off.",
+        fix: "mkfs.fat aligns unless -a is given or the volume is tiny; mkfs.exfat \
+            --boundary-align=1M.",
+    },
+    Rule {
+        code: "ST106",
+        title: "end is not on a granule",
+        why: "The last granule is shared with what follows, and layers that need whole granules \
+              (LUKS with 4096-byte sectors, a 4Kn virtual disk) refuse the length, often only \
+              after a \
+              later resize.",
+        fix: "Let partitions end on whole MiB: sgdisk -I or parted with both ends in MiB.",
+    },
+    Rule {
+        code: "ST107",
+        title: "disk size is no whole number of logical sectors",
+        why: "An image whose length is no multiple of the sectors of the disk on which it will \
+            land \
+              loses its tail: the backup GPT is then not where it is looked for.",
+        fix: "Extend the image to a whole number of MiB and move the backup table: truncate -s, \
+              sgdisk -e.",
+    },
+    Rule {
+        code: "ST108",
+        title: "a partition of odd length pushes the next one off",
+        why: "The partition itself is aligned; those behind it are not, because it is not a whole \
+              number of granules long and they begin where it ends.",
+        fix: "Give the small partition a whole number of MiB, or the next ones explicit starts: \
+              systemd-repart --grain-size=, sfdisk start=.",
+    },
+    Rule {
+        code: "ST201",
+        title: "start is not on a chunk",
+        why: "An I/O of a chunk's length then takes two members instead of one: at depth, random \
+            I/O \
+              on RAID 0 loses up to half its rate. On parity RAID, full stripes are missed as \
+              well. \
+              Info on RAID 0, 1 and 10; a warning on parity.",
+        fix: "Start at a multiple of the full stripe: parted with unit B, pvcreate --dataalignment \
+              FULLSTRIPE, disklabel with the offset rounded up.",
+    },
+    Rule {
+        code: "ST202",
+        title: "start is on a chunk, but not on a full stripe",
+        why: "Writes of a full stripe that the layers above make cover parts of two stripes. On \
+              parity RAID each part is a read-modify-write of data and parity. The kernel's \
+              alignment_offset never shows this: it ignores optimal_io_size. Info without parity; \
+              a \
+              warning with it.",
+        fix: "Start at a multiple of chunk x data disks. With three data disks 1 MiB is none: use \
+              3 MiB, or pvcreate --dataalignment.",
+    },
+    Rule {
+        code: "ST203",
+        title: "chunk is no multiple of the granule",
+        why: "The array tears granules apart: neighbouring chunks of one granule lie on different \
+              members, so every chunk written is a read-modify-write on its drive.",
+        fix: "Make the array again with a chunk that is a multiple of the granule: mdadm --chunk=, \
+              lvcreate -I.",
+    },
+    Rule {
+        code: "ST204",
+        title: "file system was told another stripe than lies beneath",
+        why: "XFS and ext4 spread their allocations by the geometry that they were told, often \
+            that \
+              of a former array. Stale geometry costs full stripes on parity RAID and can stop a \
+              mount.",
+        fix: "xfs: mount -o sunit=,swidth= (512-byte units); ext4: tune2fs -E \
+            stride=,stripe_width=.",
+    },
+    Rule {
+        code: "ST205",
+        title: "file system's stripe geometry contradicts itself",
+        why: "A stripe unit without a width, or a width that the unit does not divide, makes XFS \
+              refuse to mount after some repairs and migrations.",
+        fix: "Set both: mount -o sunit=,swidth= for XFS; tune2fs -E stride=,stripe_width= for \
+            ext4.",
+    },
+    Rule {
+        code: "ST301",
+        title: "partition table counts in other sectors than the disk has",
+        why: "A GPT is looked for in sector 1, and an MBR's numbers count sectors: on a disk of \
+            the \
+              other size the table is not found, or all partitions are eight times off. It happens \
+              to \
+              images written to 4Kn disks and to disks moved between USB bridges.",
+        fix: "Make the table anew for the other sector size at the same byte addresses, or present \
+              the disk with the old size.",
+    },
+    Rule {
+        code: "ST302",
+        title: "works in sectors smaller than the disk's",
+        why: "The kernel refuses I/O below a logical sector, so this cannot be mounted or opened \
+            on \
+              that disk.",
+        fix: "Make it anew with the disk's sector: mkfs.xfs -s size=, mkfs.fat -S, mkntfs -s, \
+              cryptsetup --sector-size, zpool -o ashift=.",
+    },
+    Rule {
+        code: "ST303",
+        title: "blocks are smaller than the granule",
+        why: "Even a perfectly aligned write of one block covers a granule only in part. A warning \
+              where the granule is reported or told, info where it is assumed.",
+        fix: "Make the file system with blocks of at least the granule: mke2fs -b, mkfs.xfs -b \
+            size=, \
+              mkfs.fat -s.",
+    },
+    Rule {
+        code: "ST304",
+        title: "LUKS encrypts sectors smaller than the granule",
+        why: "Eight encryptions for each page instead of one, and the container offers 512-byte \
+              sectors over a drive of 4 KiB, so that layers above may write less than a granule.",
+        fix: "cryptsetup luksFormat --sector-size 4096, or reencrypt.",
+    },
+    Rule {
+        code: "ST305",
+        title: "LUKS data is no whole number of its sectors",
+        why: "The kernel will not map it: \"Device size is not aligned to requested sector size\". \
+            It \
+              appears after a partition was grown to an odd end, on the next boot.",
+        fix: "Let the partition end on a whole MiB.",
+    },
+    Rule {
+        code: "ST306",
+        title: "ashift is below the granule",
+        why: "ZFS writes units of 2^ashift bytes for the life of the vdev; each smaller than a \
+            granule \
+              is a read-modify-write.",
+        fix: "zpool create -o ashift=12 (4 KiB) or more; it cannot be changed later.",
+    },
+    Rule {
+        code: "ST307",
+        title: "boot from a disk with 4096-byte sectors",
+        why: "BIOS boot code reads 512-byte sectors and does not start from a 4Kn disk. Some \
+            firmware \
+              and boot loaders do not read an EFI system partition whose FAT has other sectors \
+              than \
+              the disk, or none of 4096 at all.",
+        fix: "Boot by UEFI, with FAT made for the disk's sectors (mkfs.fat -S 4096), and try it \
+            before \
+              you rely on it.",
+    },
+    Rule {
+        code: "ST308",
+        title: "members have different logical sectors",
+        why: "The whole takes the larger size. File systems made on the smaller one may no longer \
+              mount, and LVM refuses the mix by default.",
+        fix: "Keep members of one sector size in an array or volume group.",
+    },
+    Rule {
+        code: "ST401",
+        title: "checksum does not fit",
+        why: "The structure was damaged or edited by something that did not know it. What is shown \
+              may be wrong.",
+        fix: "Compare with the other copy where there is one; repair with the format's own tool.",
+    },
+    Rule {
+        code: "ST402",
+        title: "field holds a value that the format does not allow",
+        why: "The structure was damaged, or made by a tool with a fault. What follows from the \
+            field \
+              may be wrong.",
+        fix: "Repair with the format's own tool.",
+    },
+    Rule {
+        code: "ST403",
+        title: "lies outside of what holds it",
+        why: "A partition or table that ends behind its disk loses data when that part is written. \
+              It happens to truncated images and to disks replaced by smaller ones.",
+        fix: "Extend the disk or image, or shrink the content and then the partition.",
+    },
+    Rule {
+        code: "ST404",
+        title: "two things claim the same bytes",
+        why: "Writing one destroys the other.",
+        fix: "Find out which is in use before you change anything: wipefs, blkid -p on each.",
+    },
+    Rule {
+        code: "ST405",
+        title: "a chain does not end",
+        why: "Links lead back to where they came from. The rest cannot be listed; other tools may \
+            hang.",
+        fix: "Restore the chain from a backup (sfdisk --dump, vgcfgrestore, qemu-img rebase).",
+    },
+    Rule {
+        code: "ST406",
+        title: "copies differ",
+        why: "Two copies of the same thing say different things, or one is missing: which one \
+            counts \
+              depends on the tool.",
+        fix: "GPT: sgdisk -e after growing a disk; gdisk's recovery menu otherwise.",
+    },
+    Rule {
+        code: "ST407",
+        title: "needed bytes could not be read",
+        why: "What stands in them is unknown, and nothing is guessed.",
+        fix: "Read as root; see the kernel's log for I/O errors.",
+    },
+    Rule {
+        code: "ST408",
+        title: "feature that is not known here",
+        why: "Something stays unknown because this version of straddle does not read it.",
+        fix: "Look with the format's own tool.",
+    },
+    Rule {
+        code: "ST409",
+        title: "hybrid MBR",
+        why: "Two tables describe the disk. Linux uses the GPT where the MBR has a 0xEE entry; \
+            other \
+              systems may use the MBR, and tools that change one leave the other behind.",
+        fix: "Keep it only where an old system needs it.",
+    },
+    Rule {
+        code: "ST410",
+        title: "several signatures",
+        why: "An older content was not wiped. Which one is used depends on the tool, and automatic \
+              mounting may refuse.",
+        fix: "wipefs lists them; wipefs -o OFFSET removes one, after a backup.",
+    },
+    Rule {
+        code: "ST411",
+        title: "members of an array were not given",
+        why: "What they hold is unknown. Alignment is judged on the members at hand.",
+        fix: "Give all members: straddle check /dev/sd[a-d]1",
+    },
+    Rule {
+        code: "ST501",
+        title: "image format shifts the guest's data",
+        why: "The format puts something of odd length before the data: a dynamic VHD has a bitmap \
+            of \
+              512 bytes before each block, so that alignment drifts by 512 bytes from block to \
+              block; \
+              some VDI and VMDK files start their data off a boundary. A perfectly partitioned \
+              guest \
+              is misaligned on the host.",
+        fix: "qemu-img convert -O qcow2 or raw; VHDX instead of VHD.",
+    },
+    Rule {
+        code: "ST502",
+        title: "image allocates units smaller than the granule",
+        why: "Neighbouring clusters of one granule can lie anywhere in the file, so that each \
+            write is \
+              a read-modify-write on the host.",
+        fix: "qemu-img convert -o cluster_size=64K.",
+    },
+    Rule {
+        code: "ST503",
+        title: "file that the image needs was not read",
+        why: "What lies in a backing file, data file or extent is unknown.",
+        fix: "Put it where the image says it is: qemu-img info --backing-chain.",
+    },
+    Rule {
+        code: "ST504",
+        title: "compressed image",
+        why: "Compressed clusters have no alignment, and each write to one moves it.",
+        fix: "Convert before use: qemu-img convert -O raw.",
+    },
+    Rule {
+        code: "ST601",
+        title: "the kernel says that stacking failed",
+        why: "alignment_offset is -1: the members' boundaries do not meet, so the kernel cannot \
+            say \
+              where an aligned start would be. Several tools turn -1 into 0 and stay quiet.",
+        fix: "Find the member that starts off its boundary, and make it anew.",
+    },
+    Rule {
+        code: "ST602",
+        title: "optimal_io_size cannot be right",
+        why: "USB bridges report 65535 sectors for \"no limit\". Partitioners and cryptsetup then \
+              align to 33553920 bytes, which is no multiple of 4 KiB.",
+        fix: "Ignore it: parted -a minimal, starts at multiples of 1 MiB.",
+    },
+    Rule {
+        code: "ST603",
+        title: "physical_block_size cannot be right",
+        why: "The value is no power of two, below the logical sector, or larger than any drive's. \
+            It \
+              is not used.",
+        fix: "Tell the disk with --on, and look for a newer firmware of the bridge.",
+    },
+    Rule {
+        code: "ST604",
+        title: "partition is not on a zone",
+        why: "On a zoned drive, a partition must start and end with a zone, or its first and last \
+              zones cannot be used.",
+        fix: "Start and end partitions at multiples of the zone size.",
+    },
+    Rule {
+        code: "ST605",
+        title: "file system believes that it is elsewhere",
+        why: "The offset of the partition stands in the boot sector (NTFS and FAT hidden sectors, \
+              exFAT partition offset) and differs from the table: it was copied, or the table was \
+              changed. Linux does not mind; boot code does.",
+        fix: "Correct the field with the system's own repair tool if it must boot.",
+    },
+    Rule {
+        code: "ST606",
+        title: "sources disagree",
+        why: "The kernel's files and its ioctls give different values for the same thing, so at \
+            least \
+              one reader of them is misled. Libraries and bridges have done so before.",
+        fix: "Tell the disk with --on; look for a newer kernel or firmware.",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_sorted_and_complete() {
+        assert!(RULES.windows(2).all(|pair| pair[0].code < pair[1].code));
+        for rule in RULES {
+            assert!(!rule.title.is_empty() && !rule.why.is_empty() && !rule.fix.is_empty());
+            assert!(rule.code.starts_with("ST") && rule.code.len() == 5);
+        }
+        assert_eq!(rule("st101").map(|rule| rule.code), Some("ST101"));
+    }
+}
