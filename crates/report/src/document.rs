@@ -1,0 +1,340 @@
+//! What `straddle check` found: the contract behind `--json`.
+//!
+//! Every number carries its unit in its key. Unknown is `null` beside a reason. Adding fields is
+//! compatible; anything else raises the number in [`SCHEMA`].
+
+use serde::Serialize;
+
+/// The schema's name and version.
+pub const SCHEMA: &str = "straddle.check/1";
+
+/// Everything that one run of `straddle check` found.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Document {
+    /// Name and version of this format: `straddle.check/1`.
+    pub schema: String,
+    /// The version of straddle that wrote it.
+    pub version: String,
+    /// The targets in the order given.
+    pub targets: Vec<Target>,
+    /// Counts over all targets.
+    pub summary: Summary,
+}
+
+/// Counts over all targets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Summary {
+    /// Targets, broken ones included.
+    pub targets: u64,
+    /// Targets that could not be judged.
+    pub broken_targets: u64,
+    /// Drives and images.
+    pub disks: u64,
+    /// Partitions, containers not counted.
+    pub partitions: u64,
+    /// File systems and swap areas.
+    pub file_systems: u64,
+    /// Findings of severity error.
+    pub errors: u64,
+    /// Findings of severity warning.
+    pub warnings: u64,
+    /// Findings of severity info.
+    pub infos: u64,
+    /// Judged targets by their verdict.
+    pub verdicts: Verdicts,
+    /// Layers of which the verdict is unknown.
+    pub unknown_layers: u64,
+    /// Wall time of the whole run in nanoseconds.
+    pub elapsed_ns: u64,
+}
+
+/// How many targets have which verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Verdicts {
+    /// Aligned.
+    pub aligned: u64,
+    /// On chunks only.
+    pub chunk_only: u64,
+    /// Misaligned.
+    pub misaligned: u64,
+    /// Undefined.
+    pub undefined: u64,
+    /// Not expressible.
+    pub not_expressible: u64,
+    /// Unknown.
+    pub unknown: u64,
+}
+
+impl Verdicts {
+    /// The count of one verdict.
+    #[must_use]
+    pub fn of(mut self, verdict: Verdict) -> u64 {
+        *self.of_mut(verdict)
+    }
+
+    fn of_mut(&mut self, verdict: Verdict) -> &mut u64 {
+        match verdict {
+            Verdict::Aligned => &mut self.aligned,
+            Verdict::ChunkOnly => &mut self.chunk_only,
+            Verdict::Misaligned => &mut self.misaligned,
+            Verdict::Undefined => &mut self.undefined,
+            Verdict::NotExpressible => &mut self.not_expressible,
+            Verdict::Unknown => &mut self.unknown,
+        }
+    }
+}
+
+impl Summary {
+    /// Counts one target more.
+    pub fn add(&mut self, target: &Target) {
+        self.targets += 1;
+        match target.refusal {
+            Some(_) => self.broken_targets += 1,
+            None => *self.verdicts.of_mut(target.verdict) += 1,
+        }
+        for layer in &target.layers {
+            match layer.kind.as_str() {
+                "drive" | "image-file" => self.disks += 1,
+                "partition" => self.partitions += 1,
+                "file-system" | "swap" => self.file_systems += 1,
+                _ => {}
+            }
+            self.unknown_layers += u64::from(layer.verdict == Verdict::Unknown);
+        }
+        for finding in &target.findings {
+            match finding.severity {
+                Severity::Info => self.infos += 1,
+                Severity::Warning => self.warnings += 1,
+                Severity::Error => self.errors += 1,
+            }
+        }
+    }
+}
+
+/// One target: a stack, or why there is none.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Target {
+    /// As given or found, escaped where it holds control characters.
+    pub target: String,
+    /// Why it could not be judged; `null` when it was.
+    pub refusal: Option<Refusal>,
+    /// The worst verdict of its layers; `unknown` when it could not be judged.
+    pub verdict: Verdict,
+    /// Its layers; each one's `below` names layers that stand before it.
+    pub layers: Vec<Layer>,
+    /// What the rules found, the worst first.
+    pub findings: Vec<Finding>,
+}
+
+/// Why a target could not be judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Refusal {
+    /// What was tried, on what, and what the kernel said.
+    pub message: String,
+    /// What to do next; `null` when nothing helps.
+    pub hint: Option<String>,
+}
+
+/// How a layer lies on the units of what it finally lies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// On granules, and on chunks and full stripes where there are any.
+    Aligned,
+    /// On granules and chunks, but not on full stripes.
+    ChunkOnly,
+    /// Cannot be told, because something could not be read.
+    Unknown,
+    /// No fixed offset leads from it to the leaf.
+    NotExpressible,
+    /// The kernel says that stacking failed (alignment_offset -1).
+    Undefined,
+    /// Not on granules or not on chunks.
+    Misaligned,
+}
+
+impl Verdict {
+    /// The words printed for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Aligned => "aligned",
+            Verdict::ChunkOnly => "chunk-only",
+            Verdict::Unknown => "unknown",
+            Verdict::NotExpressible => "not expressible",
+            Verdict::Undefined => "undefined",
+            Verdict::Misaligned => "misaligned",
+        }
+    }
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Worth knowing; costs nothing.
+    Info,
+    /// Costs something, or rests on an assumption.
+    Warning,
+    /// Costs much, or will not work.
+    Error,
+}
+
+impl Severity {
+    /// The word printed for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// One layer of a stack.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Layer {
+    /// Its number within the target, from 0.
+    pub id: u32,
+    /// The layers that it lies on; empty for a drive or an image file.
+    pub below: Vec<u32>,
+    /// What it is: `drive`, `image-file`, `image-format`, `partition`, `luks`, `md-member`,
+    /// `md-array`, `lvm-pv`, `lvm-lv`, `bcache`, `dm-integrity`, `file-system`, `swap` and so on.
+    pub kind: String,
+    /// Its name, as short as users know it: `sda1`, `disk.raw#1`, `vg0/home`.
+    pub name: String,
+    /// A few words about it, for people: `gpt "data"`, `ext4, 4 KiB blocks`.
+    pub title: String,
+    /// Where it starts on the one layer below, in bytes; `null` where there are several or none.
+    pub start_bytes: Option<u64>,
+    /// Its length in bytes; `null` when unknown.
+    pub length_bytes: Option<u64>,
+    /// How it lies.
+    pub verdict: Verdict,
+    /// Why, in a few words; may be empty when it is aligned.
+    pub reason: String,
+    /// Whether the verdict rests on an assumed granule.
+    pub assumed: bool,
+    /// Whether it is the first layer, from the leaf up, that makes things bad.
+    pub first_bad: bool,
+    /// Whether its misalignment is only what a layer below brought.
+    pub inherited: bool,
+    /// How far off it is; `null` when it is not, or cannot be told.
+    pub misalignment: Option<Misalignment>,
+    /// The units that it must fit, from every source.
+    pub units: Vec<UnitFact>,
+    /// What is known of it, with sources; unknown values with their reasons.
+    pub facts: Vec<Fact>,
+    /// What is wrong with its bytes.
+    pub problems: Vec<Problem>,
+}
+
+/// How far a layer's data is from the boundaries of a unit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Misalignment {
+    /// The unit missed: `granule`, `chunk`, `full-stripe`.
+    pub unit: String,
+    /// The unit's length in bytes.
+    pub unit_bytes: u64,
+    /// Bytes behind the last boundary; `null` when several offsets occur.
+    pub offset_bytes: Option<u64>,
+    /// Share of the layer's bytes that are off, in percent from 0 to 100.
+    pub share_percent: f64,
+}
+
+/// One unit of a layer, from one source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UnitFact {
+    /// `logical-sector`, `granule`, `atomic`, `chunk`, `full-stripe`, `discard`.
+    pub unit: String,
+    /// Its length in bytes; `null` when unknown.
+    pub bytes: Option<u64>,
+    /// The address of its first boundary in bytes.
+    pub origin_bytes: u64,
+    /// Where it was learnt: `sysfs`, `ioctl`, `on-disk`, `told`, `assumed` and so on.
+    pub source: String,
+    /// Whether verdicts use this one.
+    pub used: bool,
+    /// Why it is unknown, or why it is not used; empty otherwise.
+    pub reason: String,
+}
+
+/// One fact of a layer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Fact {
+    /// Its key, in kebab case with the unit last: `block-size-bytes`.
+    pub key: String,
+    /// Its value; `null` when unknown.
+    pub value: Option<String>,
+    /// Where it came from; `null` when unknown.
+    pub source: Option<String>,
+    /// Why it is unknown; `null` when it is known.
+    pub reason: Option<String>,
+}
+
+/// One thing that is wrong with a layer's bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Problem {
+    /// Its kind: `checksum`, `field`, `outside`, `overlap`, `chain`, `copies`, `unreadable`,
+    /// `unsupported`.
+    pub kind: String,
+    /// The byte address of the evidence, from the layer's start.
+    pub at_bytes: u64,
+    /// What was found and what was expected.
+    pub detail: String,
+}
+
+/// A rule that fired.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// The rule's stable code: `ST101`.
+    pub code: String,
+    /// How much it matters here.
+    pub severity: Severity,
+    /// The rule in one line.
+    pub title: String,
+    /// The layer that it is about.
+    pub layer: u32,
+    /// The values that made it fire, one per line.
+    pub evidence: Vec<String>,
+    /// What it costs; `null` when it costs no I/O or that is unknown.
+    pub cost: Option<Cost>,
+    /// How to put it right, in the words of the tools that the user will type.
+    pub remedies: Vec<String>,
+}
+
+/// What one write of the layer above costs on the leaves, beside what it would cost if aligned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cost {
+    /// The write's length in bytes.
+    pub write_bytes: u64,
+    /// Units read first, because the write covers them only in part.
+    pub reads: u64,
+    /// Units written.
+    pub writes: u64,
+    /// Read-modify-writes on drives.
+    pub rmws: u64,
+    /// Updates of parity.
+    pub parity_updates: u64,
+    /// Units read by the same write if aligned.
+    pub aligned_reads: u64,
+    /// Units written by the same write if aligned.
+    pub aligned_writes: u64,
+    /// The same in one sentence for people.
+    pub sentence: String,
+}

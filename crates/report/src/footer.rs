@@ -1,0 +1,79 @@
+//! The closing line of the human views: what was found, in what, in what time.
+
+use crate::document::Summary;
+use crate::outcome::OUTCOMES;
+use crate::text::wrap;
+use crate::words::{Words, count, severities};
+
+/// `1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.`
+pub(crate) fn of_trees(summary: &Summary, shown: u64, words: Words<'_>) -> String {
+    let parts: Vec<String> = [
+        (summary.disks, "disk"),
+        (summary.partitions, "partition"),
+        (summary.file_systems, "file system"),
+    ]
+    .into_iter()
+    .filter(|(number, _)| *number > 0)
+    .map(|(number, noun)| count(number, noun))
+    .collect();
+    let mut sentences = vec![findings(summary)];
+    if summary.broken_targets > 0 {
+        let targets = count(summary.broken_targets, "target");
+        sentences.push(format!("{targets} could not be judged."));
+    }
+    let hidden = summary.targets.saturating_sub(shown);
+    if hidden > 0 {
+        let targets = count(hidden, "target");
+        sentences.push(format!("{targets} not shown."));
+    }
+    let scope = if parts.is_empty() { "Done".to_owned() } else { parts.join(", ") };
+    sentences.push(ending(&scope, summary, words));
+    wrapped(&sentences.join(" "), words)
+}
+
+/// `1000 targets: 990 aligned, 8 misaligned, 2 could not be judged.` and the findings.
+pub(crate) fn of_lines(summary: &Summary, shown: u64, words: Words<'_>) -> String {
+    let outcomes: Vec<String> = OUTCOMES
+        .iter()
+        .map(|outcome| (outcome.count(summary), outcome))
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, outcome)| format!("{number} {}", outcome.words()))
+        .collect();
+    let mut line = count(summary.targets, "target");
+    if !outcomes.is_empty() {
+        line += ": ";
+        line += &outcomes.join(", ");
+    }
+    if shown < summary.targets {
+        line += &format!(" ({} not shown)", summary.targets - shown);
+    }
+    let closing = format!("{} {}", findings(summary), ending("Done", summary, words));
+    wrapped(&line, words) + &wrapped(&closing, words)
+}
+
+fn ending(scope: &str, summary: &Summary, words: Words<'_>) -> String {
+    format!("{scope} in {}; nothing was written.", words.time(summary.elapsed_ns))
+}
+
+fn wrapped(text: &str, words: Words<'_>) -> String {
+    wrap(text, words.look.columns()).join("\n") + "\n"
+}
+
+/// `2 findings: 1 error, 1 warning.` or `2 warnings.` Where there are none, what is unknown is not
+/// passed over.
+fn findings(summary: &Summary) -> String {
+    let total = summary.errors + summary.warnings + summary.infos;
+    let kinds = severities(summary.errors, summary.warnings, summary.infos);
+    match (total, summary.unknown_layers) {
+        (0, 0) => "No findings.".to_owned(),
+        (0, unknown) => format!("No findings, but {} unknown.", are(unknown)),
+        (1, _) => "1 finding.".to_owned(),
+        _ if kinds.len() == 1 => format!("{}.", kinds.join("")),
+        _ => format!("{}: {}.", count(total, "finding"), kinds.join(", ")),
+    }
+}
+
+fn are(layers: u64) -> String {
+    let verb = if layers == 1 { "is" } else { "are" };
+    format!("{} {verb}", count(layers, "layer"))
+}

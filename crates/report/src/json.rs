@@ -1,0 +1,82 @@
+//! The document for machines: as one JSON value, or as one line for each target.
+//!
+//! `--json` gives a [`Document`](crate::Document), written as it grows. `--format jsonl` gives a
+//! stream: a line with the schema `straddle.check.target/1` for each target as soon as it is done,
+//! and last a line with the schema `straddle.check.summary/1`, by whose absence a reader knows that
+//! the run was cut short.
+
+use serde::Serialize;
+
+use crate::document::{SCHEMA, Summary, Target};
+
+/// The schema's name and version of a line that holds one target.
+pub const TARGET_SCHEMA: &str = "straddle.check.target/1";
+/// The schema's name and version of the last line.
+pub const SUMMARY_SCHEMA: &str = "straddle.check.summary/1";
+
+/// The line of one target, with its line feed.
+#[must_use]
+pub fn target_line(target: &Target) -> String {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        schema: &'static str,
+        #[serde(flatten)]
+        target: &'a Target,
+    }
+    ended(serde_json::to_string(&Line { schema: TARGET_SCHEMA, target }))
+}
+
+/// The last line, with its line feed.
+#[must_use]
+pub fn summary_line(version: &str, summary: &Summary) -> String {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        schema: &'static str,
+        version: &'a str,
+        #[serde(flatten)]
+        summary: &'a Summary,
+    }
+    ended(serde_json::to_string(&Line { schema: SUMMARY_SCHEMA, version, summary }))
+}
+
+pub(crate) fn ended(text: serde_json::Result<String>) -> String {
+    let mut text = text.expect("the document has only string keys and writes to memory");
+    text.push('\n');
+    text
+}
+
+/// The beginning of a document that is written as it grows: [`element`] for each target and
+/// [`tail`] follow.
+#[must_use]
+pub fn head(version: &str) -> String {
+    let version = serde_json::Value::from(version);
+    format!("{{\n  \"schema\": \"{SCHEMA}\",\n  \"version\": {version},\n  \"targets\": [")
+}
+
+/// One target of a growing document; `first` says that none was written before.
+#[must_use]
+pub fn element(target: &Target, first: bool) -> String {
+    let text = ended(serde_json::to_string_pretty(target));
+    let comma = if first { "\n" } else { ",\n" };
+    format!("{comma}{}", indented(&text, "    "))
+}
+
+/// The end of a growing document; `empty` says that no target was written.
+#[must_use]
+pub fn tail(summary: &Summary, empty: bool) -> String {
+    let text = ended(serde_json::to_string_pretty(summary));
+    let close = if empty { "]" } else { "\n  ]" };
+    format!("{close},\n  \"summary\": {}\n}}\n", indented(&text, "  ").trim_start())
+}
+
+fn indented(text: &str, indent: &str) -> String {
+    let mut indented = String::with_capacity(text.len() * 2);
+    for (number, line) in text.trim_end().lines().enumerate() {
+        if number > 0 {
+            indented.push('\n');
+        }
+        indented.push_str(indent);
+        indented.push_str(line);
+    }
+    indented
+}

@@ -1,0 +1,220 @@
+//! The document as JUnit XML, which every CI server shows: a suite for each target, a case for each
+//! layer.
+//!
+//! A layer fails by findings at or above a severity. A layer whose verdict is not known is skipped,
+//! so that unknown never looks like success. A target that could not be judged is an error.
+//! Source: the schema that Jenkins validates with (`junit-10.xsd`: elements, attributes and their
+//! order), and for the characters that may occur XML 1.0, section 2.2.
+
+use std::io;
+
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use crate::document::{Document, Finding, Layer, Severity, Target, Verdict};
+use crate::text::one_line;
+
+type Xml = Writer<Vec<u8>>;
+
+/// The suites of all targets. Findings below `fail_on` are mentioned, but fail nothing.
+#[must_use]
+pub fn junit(document: &Document, fail_on: Severity) -> String {
+    let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
+    suites(&mut xml, document, fail_on).expect("writing to memory does not fail");
+    let mut text = String::from_utf8(xml.into_inner()).expect("made of text only");
+    text.push('\n');
+    text
+}
+
+fn suites(xml: &mut Xml, document: &Document, fail_on: Severity) -> io::Result<()> {
+    let suites: Vec<Suite<'_>> =
+        document.targets.iter().map(|target| Suite::of(target, fail_on)).collect();
+    let sum = |count: fn(&Suite<'_>) -> usize| suites.iter().map(count).sum::<usize>().to_string();
+    let attributes = [
+        ("name", "straddle check".to_owned()),
+        ("tests", sum(|suite| suite.cases.len())),
+        ("failures", sum(|suite| suite.count(|outcome| matches!(outcome, Outcome::Failed(_))))),
+        ("errors", sum(|suite| suite.count(|outcome| matches!(outcome, Outcome::Broken(..))))),
+        ("time", seconds(document.summary.elapsed_ns)),
+    ];
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    element(xml, "testsuites", &attributes, |xml| {
+        suites.iter().try_for_each(|suite| suite.write(xml))
+    })
+}
+
+/// One target.
+struct Suite<'a> {
+    name: String,
+    cases: Vec<Case<'a>>,
+}
+
+impl<'a> Suite<'a> {
+    fn of(target: &'a Target, fail_on: Severity) -> Suite<'a> {
+        let mut cases = Vec::new();
+        if let Some(refusal) = &target.refusal {
+            let outcome = Outcome::Broken(&refusal.message, refusal.hint.as_deref());
+            cases.push(Case { name: "target".to_owned(), outcome, notes: Vec::new() });
+        }
+        cases.extend(target.layers.iter().map(|layer| Case::of(layer, target, fail_on)));
+        Suite { name: xml_text(&target.target), cases }
+    }
+
+    fn count(&self, is: fn(&Outcome<'_>) -> bool) -> usize {
+        self.cases.iter().filter(|case| is(&case.outcome)).count()
+    }
+
+    fn write(&self, xml: &mut Xml) -> io::Result<()> {
+        let count = |is| self.count(is).to_string();
+        let attributes = [
+            ("name", self.name.clone()),
+            ("tests", self.cases.len().to_string()),
+            ("failures", count(|outcome| matches!(outcome, Outcome::Failed(_)))),
+            ("errors", count(|outcome| matches!(outcome, Outcome::Broken(..)))),
+            ("skipped", count(|outcome| matches!(outcome, Outcome::NotKnown(_)))),
+        ];
+        element(xml, "testsuite", &attributes, |xml| {
+            self.cases.iter().try_for_each(|case| case.write(&self.name, xml))
+        })
+    }
+}
+
+/// One layer, or a target that has none.
+struct Case<'a> {
+    name: String,
+    outcome: Outcome<'a>,
+    /// Findings that fail nothing.
+    notes: Vec<&'a Finding>,
+}
+
+enum Outcome<'a> {
+    Passed,
+    Failed(Vec<&'a Finding>),
+    NotKnown(&'a Layer),
+    Broken(&'a str, Option<&'a str>),
+}
+
+impl<'a> Case<'a> {
+    fn of(layer: &'a Layer, target: &'a Target, fail_on: Severity) -> Case<'a> {
+        let findings = target.findings.iter().filter(|finding| finding.layer == layer.id);
+        let (failures, notes): (Vec<_>, Vec<_>) =
+            findings.partition(|finding| finding.severity >= fail_on);
+        let outcome = match layer.verdict {
+            _ if !failures.is_empty() => Outcome::Failed(failures),
+            Verdict::Unknown | Verdict::NotExpressible | Verdict::Undefined => {
+                Outcome::NotKnown(layer)
+            }
+            Verdict::Aligned | Verdict::ChunkOnly | Verdict::Misaligned => Outcome::Passed,
+        };
+        let name = xml_text(&format!("{} ({})", layer.name, layer.kind));
+        Case { name, outcome, notes }
+    }
+
+    fn write(&self, suite: &str, xml: &mut Xml) -> io::Result<()> {
+        let attributes = [("classname", suite.to_owned()), ("name", self.name.clone())];
+        if matches!(self.outcome, Outcome::Passed) && self.notes.is_empty() {
+            return empty(xml, "testcase", &attributes);
+        }
+        element(xml, "testcase", &attributes, |xml| {
+            self.outcome.write(xml)?;
+            if self.notes.is_empty() {
+                return Ok(());
+            }
+            element(xml, "system-out", &[], |xml| text(xml, &paragraphs(&self.notes)))
+        })
+    }
+}
+
+impl Outcome<'_> {
+    fn write(&self, xml: &mut Xml) -> io::Result<()> {
+        match self {
+            Outcome::Passed => Ok(()),
+            Outcome::Failed(findings) => {
+                let attributes = [("message", headline(findings)), ("type", codes(findings))];
+                element(xml, "failure", &attributes, |xml| text(xml, &paragraphs(findings)))
+            }
+            Outcome::NotKnown(layer) => {
+                let reason = xml_text(&layer.reason);
+                let words = layer.verdict.words();
+                let message =
+                    if reason.is_empty() { words.to_owned() } else { format!("{words}: {reason}") };
+                empty(xml, "skipped", &[("message", message)])
+            }
+            Outcome::Broken(message, hint) => {
+                let attributes =
+                    [("message", xml_text(message)), ("type", "not-judged".to_owned())];
+                match hint {
+                    Some(hint) => element(xml, "error", &attributes, |xml| {
+                        text(xml, &format!("hint: {}", xml_text(hint)))
+                    }),
+                    None => empty(xml, "error", &attributes),
+                }
+            }
+        }
+    }
+}
+
+/// The first finding, and how many there are besides.
+fn headline(findings: &[&Finding]) -> String {
+    let first = findings.first().map_or_else(String::new, |finding| xml_text(&finding.title));
+    match findings.len() {
+        0 | 1 => first,
+        count => format!("{first} (and {} more)", count - 1),
+    }
+}
+
+fn codes(findings: &[&Finding]) -> String {
+    findings.iter().map(|finding| xml_text(&finding.code)).collect::<Vec<_>>().join(" ")
+}
+
+/// Everything that findings say, a paragraph for each.
+fn paragraphs(findings: &[&Finding]) -> String {
+    let mut lines = Vec::new();
+    for finding in findings {
+        let Finding { code, severity, title, evidence, cost, remedies, .. } = finding;
+        lines.push(xml_text(&format!("{code} {}: {title}", severity.word())));
+        lines.extend(evidence.iter().map(|seen| xml_text(&format!("seen: {seen}"))));
+        lines.extend(cost.iter().map(|cost| xml_text(&format!("cost: {}", cost.sentence))));
+        lines.extend(remedies.iter().map(|fix| xml_text(&format!("fix: {fix}"))));
+    }
+    lines.join("\n")
+}
+
+/// One line of characters that XML may hold; all others as escapes. The writer sees to `<`, `&` and
+/// quotes.
+fn xml_text(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in one_line(text).chars() {
+        match character {
+            '\u{fffe}' | '\u{ffff}' => line.extend(character.escape_unicode()),
+            _ => line.push(character),
+        }
+    }
+    line
+}
+
+fn seconds(nanoseconds: u64) -> String {
+    let milliseconds = nanoseconds.div_ceil(1_000_000);
+    format!("{}.{:03}", milliseconds.div_euclid(1000), milliseconds.rem_euclid(1000))
+}
+
+fn element(
+    xml: &mut Xml,
+    name: &str,
+    attributes: &[(&str, String)],
+    content: impl FnOnce(&mut Xml) -> io::Result<()>,
+) -> io::Result<()> {
+    let pairs = attributes.iter().map(|(key, value)| (*key, value.as_str()));
+    xml.create_element(name).with_attributes(pairs).write_inner_content(content)?;
+    Ok(())
+}
+
+fn empty(xml: &mut Xml, name: &str, attributes: &[(&str, String)]) -> io::Result<()> {
+    let pairs = attributes.iter().map(|(key, value)| (*key, value.as_str()));
+    xml.create_element(name).with_attributes(pairs).write_empty()?;
+    Ok(())
+}
+
+fn text(xml: &mut Xml, text: &str) -> io::Result<()> {
+    xml.write_event(Event::Text(BytesText::new(text)))
+}

@@ -1,0 +1,181 @@
+//! The view for many targets: one line for each, in columns, and a closing line that counts them.
+
+use anstyle::Style;
+
+use crate::document::{Target, Verdict};
+use crate::line::{BAD, CARE, Flow, GAP, Line, NAME, PLAIN, gapped, severity_style};
+use crate::look::Look;
+use crate::outcome::{self, Outcome};
+use crate::text::{shorten, shorten_middle, width};
+use crate::words::Words;
+
+/// Names are not shortened below this; where that does not fit, they get lines of their own.
+const NAME_SHORTEST: usize = 24;
+/// What a target is is not shortened below this, but left out.
+const WHAT_SHORTEST: usize = 12;
+
+/// One line for each target, in columns that fit them all.
+#[must_use]
+pub fn lines(targets: &[Target], look: &Look) -> String {
+    let words = Words { look };
+    let rows: Vec<Row> = targets.iter().map(|target| Row::of(target, words)).collect();
+    let columns = Columns::of(&rows, look.columns());
+    let mut page = String::new();
+    for row in &rows {
+        row.write(&columns, words, &mut page);
+    }
+    page
+}
+
+/// What is said of one target.
+struct Row {
+    name: String,
+    what: String,
+    outcome: Outcome,
+    /// By how much it first goes wrong and where, or why its verdict is not known.
+    place: String,
+    /// The worst rule.
+    code: String,
+    code_style: Style,
+    /// Why it could not be judged, and what to do next.
+    broken: Vec<String>,
+}
+
+impl Row {
+    fn of(target: &Target, words: Words<'_>) -> Row {
+        let worst = outcome::worst(target);
+        Row {
+            name: words.text(&target.target),
+            what: what(target, words),
+            outcome: Outcome::of(target),
+            place: place(target, words),
+            code: worst.map_or_else(String::new, |finding| {
+                format!("{} {}", words.text(&finding.code), finding.severity.word())
+            }),
+            code_style: worst.map_or(PLAIN, |finding| severity_style(finding.severity)),
+            broken: target.refusal.iter().fold(Vec::new(), |mut lines, refusal| {
+                lines.push(format!("error: {}", words.text(&refusal.message)));
+                lines.extend(refusal.hint.iter().map(|hint| format!("hint: {}", words.text(hint))));
+                lines
+            }),
+        }
+    }
+
+    fn write(&self, columns: &Columns, words: Words<'_>, page: &mut String) {
+        let ellipsis = words.glyphs().ellipsis;
+        let mut line = Line::default();
+        if columns.broken {
+            let pieces = [
+                (NAME, self.name.clone()),
+                (self.outcome.style(), self.outcome.words().to_owned()),
+                (PLAIN, self.place.clone()),
+                (self.code_style, self.code.clone()),
+            ];
+            indented(words).write(line, pieces, page);
+        } else {
+            line.push(NAME, &shorten_middle(&self.name, columns.name, ellipsis));
+            if columns.what > 0 {
+                line.advance(columns.what_at(), 0);
+                line.push(PLAIN, &shorten(&self.what, columns.what, ellipsis));
+            }
+            line.advance(columns.verdict_at(), 0);
+            line.push(self.outcome.style(), self.outcome.words());
+            line.advance(columns.place_at(), 0);
+            line.push(PLAIN, &self.place);
+            line.advance(columns.code_at(), 0);
+            line.push(self.code_style, &self.code);
+            line.end(page);
+        }
+        for (number, text) in self.broken.iter().enumerate() {
+            let style = if number == 0 { BAD } else { CARE };
+            let mut line = Line::default();
+            line.advance(GAP, 0);
+            indented(words).write(line, [(style, text.clone())], page);
+        }
+    }
+}
+
+fn indented(words: Words<'_>) -> Flow<'static> {
+    Flow { margin: "", indent: GAP, limit: words.look.columns() }
+}
+
+/// `by 1.5 KiB at sda1`; the layers of an image without its name, which stands before it.
+fn place(target: &Target, words: Words<'_>) -> String {
+    if let Some(layer) = outcome::first_bad(target) {
+        let file = target.target.rsplit('/').next().unwrap_or_default();
+        let name = match layer.name.strip_prefix(file) {
+            Some(rest) if rest.starts_with('#') => rest,
+            _ => &layer.name,
+        };
+        return outcome::place(layer, name, words).trim_start().to_owned();
+    }
+    let not_known = [Verdict::Undefined, Verdict::NotExpressible, Verdict::Unknown];
+    if target.refusal.is_some() || !not_known.contains(&target.verdict) {
+        return String::new();
+    }
+    let layer = target.layers.iter().find(|layer| layer.verdict == target.verdict);
+    let reason = layer.map_or_else(String::new, |layer| words.text(&layer.reason));
+    shorten(&reason, 40, words.glyphs().ellipsis)
+}
+
+/// What the target's disk or image is: its title and size.
+fn what(target: &Target, words: Words<'_>) -> String {
+    let Some(root) = target.layers.iter().find(|layer| layer.below.is_empty()) else {
+        return String::new();
+    };
+    let title = words.text(&root.title);
+    match root.length_bytes {
+        Some(length) if title.is_empty() => words.size(length),
+        Some(length) => format!("{}, {title}", words.size(length)),
+        None => title,
+    }
+}
+
+/// The width of each column.
+struct Columns {
+    name: usize,
+    what: usize,
+    verdict: usize,
+    place: usize,
+    /// Whether names stand on lines of their own.
+    broken: bool,
+}
+
+impl Columns {
+    fn of(rows: &[Row], limit: usize) -> Columns {
+        let widest = |cell: fn(&Row) -> &str| rows.iter().map(|row| width(cell(row))).max();
+        let name = widest(|row| &row.name).unwrap_or(0);
+        let what = widest(|row| &row.what).unwrap_or(0);
+        // Nothing stands behind the words of a target that could not be judged.
+        let judged = |row: &&Row| row.outcome != Outcome::Refused;
+        let verdict = rows.iter().filter(judged).map(|row| width(row.outcome.words())).max();
+        let verdict = verdict.unwrap_or(0);
+        let place = widest(|row| &row.place).unwrap_or(0);
+        let code = widest(|row| &row.code).unwrap_or(0);
+        let room = limit.saturating_sub(gapped(verdict) + gapped(place) + gapped(code));
+        let mut columns = Columns { name, what, verdict, place, broken: false };
+        if gapped(name) + gapped(what) > room {
+            let left = room.saturating_sub(gapped(name.min(NAME_SHORTEST)) + GAP);
+            columns.what = if left < what.min(WHAT_SHORTEST) { 0 } else { what.min(left) };
+            columns.name = name.min(room.saturating_sub(gapped(columns.what) + GAP));
+        }
+        columns.broken = columns.name < name.min(NAME_SHORTEST);
+        columns
+    }
+
+    fn what_at(&self) -> usize {
+        gapped(self.name)
+    }
+
+    fn verdict_at(&self) -> usize {
+        self.what_at() + gapped(self.what)
+    }
+
+    fn place_at(&self) -> usize {
+        self.verdict_at() + gapped(self.verdict)
+    }
+
+    fn code_at(&self) -> usize {
+        self.place_at() + gapped(self.place)
+    }
+}

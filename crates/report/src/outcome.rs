@@ -1,0 +1,85 @@
+//! What became of one target, in a word, and where it first goes wrong.
+
+use anstyle::Style;
+
+use crate::document::{Finding, Layer, Severity, Summary, Target, Verdict};
+use crate::line::{BAD, verdict_style};
+use crate::text::shorten_middle;
+use crate::words::Words;
+
+/// A verdict, or none because the target could not be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Judged(Verdict),
+    Refused,
+}
+
+/// All outcomes in the order that they are counted aloud.
+pub(crate) const OUTCOMES: [Outcome; 7] = [
+    Outcome::Judged(Verdict::Aligned),
+    Outcome::Judged(Verdict::ChunkOnly),
+    Outcome::Judged(Verdict::Misaligned),
+    Outcome::Judged(Verdict::Undefined),
+    Outcome::Judged(Verdict::NotExpressible),
+    Outcome::Judged(Verdict::Unknown),
+    Outcome::Refused,
+];
+
+impl Outcome {
+    pub(crate) fn of(target: &Target) -> Outcome {
+        match target.refusal {
+            Some(_) => Outcome::Refused,
+            None => Outcome::Judged(target.verdict),
+        }
+    }
+
+    pub(crate) fn count(self, summary: &Summary) -> u64 {
+        match self {
+            Outcome::Judged(verdict) => summary.verdicts.of(verdict),
+            Outcome::Refused => summary.broken_targets,
+        }
+    }
+
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Outcome::Judged(verdict) => verdict.words(),
+            Outcome::Refused => "could not be judged",
+        }
+    }
+
+    pub(crate) fn style(self) -> Style {
+        match self {
+            Outcome::Judged(verdict) => verdict_style(verdict),
+            Outcome::Refused => BAD,
+        }
+    }
+}
+
+/// Whether a target belongs among the bad ones: it could not be judged, its verdict is unknown, or
+/// it has a finding of severity warning or worse.
+#[must_use]
+pub fn is_bad(target: &Target) -> bool {
+    target.refusal.is_some()
+        || target.verdict == Verdict::Unknown
+        || target.findings.iter().any(|finding| finding.severity >= Severity::Warning)
+}
+
+/// The layer that first makes things bad.
+pub(crate) fn first_bad(target: &Target) -> Option<&Layer> {
+    target.layers.iter().find(|layer| layer.first_bad)
+}
+
+/// The finding that matters most: the first of the worst severity.
+pub(crate) fn worst(target: &Target) -> Option<&Finding> {
+    let severity = target.findings.iter().map(|finding| finding.severity).max()?;
+    target.findings.iter().find(|finding| finding.severity == severity)
+}
+
+/// ` by 1.5 KiB at sda1`: by how much it first goes wrong, and in which layer, called `name`.
+pub(crate) fn place(layer: &Layer, name: &str, words: Words<'_>) -> String {
+    let name = shorten_middle(&words.text(name), 40, words.glyphs().ellipsis);
+    match &layer.misalignment {
+        Some(by) => format!("{} at {name}", words.distance(layer, by)),
+        None => format!(" at {name}"),
+    }
+}

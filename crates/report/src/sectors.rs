@@ -1,0 +1,90 @@
+//! The sectors of a drive or an image in one phrase, with who says so.
+
+use crate::document::{Layer, UnitFact};
+use crate::words::Words;
+
+/// `512e: 512 B logical, 4 KiB granule (sysfs, identify agree)`. What is unknown or assumed is
+/// called so.
+pub(crate) fn sectors(layer: &Layer, words: Words<'_>) -> String {
+    let logical = used(layer, "logical-sector");
+    let granule = used(layer, "granule");
+    if logical.is_none() && granule.is_none() {
+        return "sectors unknown".to_owned();
+    }
+    let mut phrase = String::new();
+    if let Some(name) = familiar_name(layer, logical, granule) {
+        phrase += name;
+        phrase += ": ";
+    }
+    phrase += &logical.map_or_else(String::new, |fact| words_of(fact, "logical", words) + ", ");
+    let Some(granule) = granule else { return phrase + "granule unknown" };
+    phrase += &words_of(granule, "granule", words);
+    if granule.bytes.is_some() && granule.origin_bytes != 0 {
+        phrase += &format!(", the first at {}", words.exact(granule.origin_bytes));
+    }
+    phrase + &sources(layer, granule, words)
+}
+
+/// The one that verdicts use, else the first that is there.
+fn used<'a>(layer: &'a Layer, unit: &str) -> Option<&'a UnitFact> {
+    let mut facts = layer.units.iter().filter(|fact| fact.unit == unit);
+    facts.clone().find(|fact| fact.used).or_else(|| facts.next())
+}
+
+/// What the trade calls this pair of sizes. Nothing where one of them is only assumed.
+fn familiar_name(
+    layer: &Layer,
+    logical: Option<&UnitFact>,
+    granule: Option<&UnitFact>,
+) -> Option<&'static str> {
+    if layer.kind != "drive" || logical?.source == "assumed" || granule?.source == "assumed" {
+        return None;
+    }
+    match (logical?.bytes?, granule?.bytes?) {
+        (512, 512) => Some("512n"),
+        (512, 4096) => Some("512e"),
+        (4096, 4096) => Some("4Kn"),
+        _ => None,
+    }
+}
+
+fn words_of(fact: &UnitFact, name: &str, words: Words<'_>) -> String {
+    match fact.bytes {
+        Some(bytes) => format!("{} {name}", words.exact(bytes)),
+        None if fact.reason.is_empty() => format!("{name} unknown"),
+        None => format!("{name} unknown, {}", words.text(&fact.reason)),
+    }
+}
+
+/// ` (sysfs, identify agree)`, ` (assumed; sysfs says 512 B)`; nothing for an unknown unit.
+fn sources(layer: &Layer, granule: &UnitFact, words: Words<'_>) -> String {
+    if granule.bytes.is_none() {
+        return String::new();
+    }
+    let mut agree = vec![words.text(&granule.source)];
+    let mut differ = Vec::new();
+    for fact in layer.units.iter().filter(|fact| fact.unit == granule.unit) {
+        let source = words.text(&fact.source);
+        let Some(bytes) = fact.bytes else { continue };
+        let same = (bytes, fact.origin_bytes) == (granule.bytes.unwrap_or(0), granule.origin_bytes);
+        if same && !agree.contains(&source) {
+            agree.push(source);
+        } else if !same {
+            differ.push(format!("{source} says {}", claim(fact, bytes, words)));
+        }
+    }
+    let together = if agree.len() > 1 { " agree" } else { "" };
+    let mut phrase = format!(" ({}{together}", agree.join(", "));
+    for other in differ {
+        phrase += "; ";
+        phrase += &other;
+    }
+    phrase + ")"
+}
+
+fn claim(fact: &UnitFact, bytes: u64, words: Words<'_>) -> String {
+    match fact.origin_bytes {
+        0 => words.exact(bytes),
+        origin => format!("{}, the first at {}", words.exact(bytes), words.exact(origin)),
+    }
+}

@@ -1,0 +1,105 @@
+//! What a layer's verdict rests on: its units and facts with their sources, and damage in its
+//! bytes.
+
+use super::Page;
+use super::findings::LABEL;
+use crate::document::{Fact, Layer, UnitFact};
+use crate::line::{GAP, PLAIN, QUIET};
+use crate::text::{width, wrap};
+use crate::words::Words;
+
+impl Page<'_> {
+    /// Units, facts and damage of one layer.
+    pub(super) fn explanation(&mut self, layer: &Layer, margin: &str) {
+        let words = self.words;
+        let units = layer.units.iter().map(|fact| unit_row(fact, agrees(fact, layer), words));
+        let units = units.collect();
+        self.table(margin, "units", units);
+        let facts = layer.facts.iter().map(|fact| fact_row(fact, words)).collect();
+        self.table(margin, "facts", facts);
+        for (number, problem) in layer.problems.iter().enumerate() {
+            let text = format!(
+                "{} at {}: {}",
+                problem.kind,
+                words.exact(problem.at_bytes),
+                problem.detail
+            );
+            self.paragraph(margin, if number == 0 { "damage" } else { "" }, &text);
+        }
+    }
+
+    /// Rows in aligned columns behind `label`; what is too long flows on below.
+    fn table(&mut self, margin: &str, label: &str, rows: Vec<[String; 4]>) {
+        let mut columns = [0; 4];
+        for row in &rows {
+            for (column, cell) in columns.iter_mut().zip(row) {
+                // A long value is an exception that should not push all others aside.
+                *column = (*column).max(width(cell).min(24));
+            }
+        }
+        let limit = self.words.look.columns();
+        for (number, row) in rows.into_iter().enumerate() {
+            let label = if number == 0 { label } else { "" };
+            let mut line = self.labelled_line(margin, QUIET, label);
+            let mut column = width(margin) + LABEL;
+            let indent = column + GAP;
+            for (cell, cell_width) in row.iter().zip(columns) {
+                line.advance(column, 0);
+                if line.width() + width(cell) > limit && line.width() > indent {
+                    line.end(&mut self.text);
+                    line = self.labelled_line(margin, PLAIN, "");
+                    line.advance(indent, 0);
+                }
+                let room = limit.saturating_sub(line.width());
+                for (part_number, part) in wrap(cell, room).iter().enumerate() {
+                    if part_number > 0 {
+                        line.end(&mut self.text);
+                        line = self.labelled_line(margin, PLAIN, "");
+                        line.advance(indent, 0);
+                    }
+                    line.push(PLAIN, part);
+                }
+                line.advance(0, if cell.is_empty() { 0 } else { GAP });
+                column += if cell_width == 0 { 0 } else { cell_width + GAP };
+            }
+            line.end(&mut self.text);
+        }
+    }
+}
+
+/// Whether another source says the same and is the one used.
+fn agrees(fact: &UnitFact, layer: &Layer) -> bool {
+    let place = |fact: &UnitFact| (fact.bytes, fact.origin_bytes);
+    fact.bytes.is_some()
+        && layer
+            .units
+            .iter()
+            .any(|other| other.used && other.unit == fact.unit && place(other) == place(fact))
+}
+
+/// Unit, length, source, and whether it is used or why not.
+fn unit_row(fact: &UnitFact, agrees: bool, words: Words<'_>) -> [String; 4] {
+    let mut length = fact.bytes.map_or_else(|| "unknown".to_owned(), |bytes| words.exact(bytes));
+    if fact.origin_bytes != 0 {
+        length += &format!(", the first at {}", words.exact(fact.origin_bytes));
+    }
+    let reason = words.text(&fact.reason);
+    let standing = match (fact.used, reason.is_empty()) {
+        (true, true) => "used".to_owned(),
+        (true, false) => format!("used, {reason}"),
+        (false, true) if agrees => "agrees".to_owned(),
+        (false, true) => "not used".to_owned(),
+        (false, false) => format!("not used, {reason}"),
+    };
+    [words.text(&fact.unit).replace('-', " "), length, words.text(&fact.source), standing]
+}
+
+/// Key, value and source, or why it is unknown.
+fn fact_row(fact: &Fact, words: Words<'_>) -> [String; 4] {
+    let text = |part: &Option<String>| part.as_deref().map_or_else(String::new, |t| words.text(t));
+    let value = match &fact.value {
+        Some(value) => words.text(value),
+        None => "unknown".to_owned(),
+    };
+    [words.text(&fact.key), value, text(&fact.source), text(&fact.reason)]
+}

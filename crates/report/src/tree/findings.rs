@@ -1,0 +1,111 @@
+//! What stands under a layer: the rules that fired, what that costs, how to put it right.
+
+use std::collections::BTreeSet;
+
+use anstyle::Style;
+
+use super::Page;
+use super::columns::{Columns, Layout};
+use crate::document::{Finding, Layer, Target, Verdict};
+use crate::forest::Branch;
+use crate::line::{CARE, GAP, Line, PLAIN, QUIET, severity_style};
+use crate::text::{width, wrap};
+
+/// Columns for the word before each line.
+pub(super) const LABEL: usize = 7;
+
+impl<'a> Page<'a> {
+    /// One finding. Its code comes first, so that several under one layer stay apart.
+    pub(super) fn finding(&mut self, finding: &'a Finding, margin: &str, columns: &Columns) {
+        self.rule(finding, margin, columns);
+        if let Some(cost) = finding.cost.as_ref().filter(|cost| !cost.sentence.is_empty()) {
+            self.paragraph(margin, "cost", &cost.sentence);
+        }
+        for (number, remedy) in finding.remedies.iter().enumerate() {
+            let mut line = self.labelled_line(margin, QUIET, if number == 0 { "fix" } else { "" });
+            line.push(PLAIN, &self.words.text(remedy));
+            line.end(&mut self.text);
+        }
+        if self.words.look.explain {
+            for (number, evidence) in finding.evidence.iter().enumerate() {
+                self.paragraph(margin, if number == 0 { "seen" } else { "" }, evidence);
+            }
+        }
+    }
+
+    /// `ST101  error: the rule in one line    straddle explain ST101`
+    fn rule(&mut self, finding: &'a Finding, margin: &str, columns: &Columns) {
+        let style = severity_style(finding.severity);
+        let code = self.words.text(&finding.code);
+        let title = format!("{}: {}", finding.severity.word(), self.words.text(&finding.title));
+        let mut line = self.labelled_line(margin, style, &code);
+        let parts = wrap(&title, self.room(margin));
+        for (number, part) in parts.iter().enumerate() {
+            if number > 0 {
+                line.end(&mut self.text);
+                line = self.labelled_line(margin, PLAIN, "");
+            }
+            line.push(PLAIN, part);
+        }
+        if !self.explained.insert(&finding.code) {
+            return line.end(&mut self.text);
+        }
+        let offer = format!("straddle explain {code}");
+        let limit = self.words.look.columns();
+        let column = if columns.layout == Layout::Flowing { 0 } else { columns.verdict };
+        if line.width().max(column) + GAP + width(&offer) > limit {
+            line.end(&mut self.text);
+            let fits = width(&offer) <= self.room(margin);
+            let beside = || self.labelled_line(margin, PLAIN, "");
+            line = if fits { beside() } else { Line::starting(margin) };
+        } else {
+            line.advance(column, GAP);
+        }
+        line.push(QUIET, &offer);
+        line.end(&mut self.text);
+    }
+
+    /// The reason of a verdict that does not speak for itself; not again where the layer below has
+    /// the same.
+    pub(super) fn why(&mut self, target: &Target, layer: &Layer, branch: &Branch) {
+        let plain = layer.verdict == Verdict::Aligned || layer.misalignment.is_some();
+        if layer.reason.is_empty() || (plain && !self.words.look.explain) {
+            return;
+        }
+        let below = target.layers.iter().find(|other| Some(&other.id) == layer.below.first());
+        if below.is_none_or(|below| below.reason != layer.reason) {
+            self.paragraph(&branch.margin, "why", &layer.reason);
+        }
+    }
+
+    /// Findings about layers that the target does not have: not expected, but not lost either.
+    pub(super) fn stray_findings(&mut self, target: &'a Target, columns: &Columns) {
+        let known: BTreeSet<u32> = target.layers.iter().map(|layer| layer.id).collect();
+        for finding in target.findings.iter().filter(|finding| !known.contains(&finding.layer)) {
+            self.finding(finding, "", columns);
+        }
+    }
+
+    /// `label` and then `text`, wrapped beside it.
+    pub(super) fn paragraph(&mut self, margin: &str, label: &str, text: &str) {
+        let style = if label == "why" { CARE } else { QUIET };
+        for (number, part) in wrap(&self.words.text(text), self.room(margin)).iter().enumerate() {
+            let mut line = self.labelled_line(margin, style, if number == 0 { label } else { "" });
+            line.push(PLAIN, part);
+            line.end(&mut self.text);
+        }
+    }
+
+    /// A line up to where its text begins.
+    pub(super) fn labelled_line(&self, margin: &str, style: Style, label: &str) -> Line {
+        let mut line = Line::starting(margin);
+        line.push(style, label);
+        line.advance(width(margin) + LABEL, usize::from(!label.is_empty()));
+        line
+    }
+
+    /// The columns beside a label.
+    pub(super) fn room(&self, margin: &str) -> usize {
+        self.words.look.columns().saturating_sub(width(margin) + LABEL)
+    }
+}

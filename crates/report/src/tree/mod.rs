@@ -1,0 +1,117 @@
+//! The view for people: each target as a tree of layers, the disk first, each layer with its
+//! verdict, and under it what the rules found, what that costs and how to put it right.
+//!
+//! Nothing of the document's text can leave its line, and every line fits the width asked for; only
+//! commands are never broken, because they are to be copied.
+
+mod columns;
+mod explanation;
+mod findings;
+mod row;
+
+use std::collections::BTreeSet;
+
+use crate::document::{Layer, Target};
+use crate::forest::{self, Branch, Entry};
+use crate::line::{BAD, Flow, GAP, Line, NAME, PLAIN};
+use crate::look::Look;
+use crate::outcome::{self, Outcome};
+use crate::text::wrap;
+use crate::words::Words;
+use columns::Columns;
+
+/// The tree of one target; `several` says whether others stand beside it, so that it needs a
+/// heading.
+#[must_use]
+pub fn tree(target: &Target, several: bool, look: &Look) -> String {
+    let words = Words { look };
+    let mut page = Page { words, text: String::new(), explained: BTreeSet::new() };
+    page.target(target, several);
+    page.text
+}
+
+/// The text so far, and what need not be said again.
+struct Page<'a> {
+    words: Words<'a>,
+    text: String,
+    /// Rules that `straddle explain` was already offered for.
+    explained: BTreeSet<&'a str>,
+}
+
+impl<'a> Page<'a> {
+    fn target(&mut self, target: &'a Target, several: bool) {
+        if several || !names_itself(target) {
+            self.heading(target);
+        }
+        if let Some(refusal) = &target.refusal {
+            self.labelled("error: ", &refusal.message);
+            if let Some(hint) = &refusal.hint {
+                self.labelled("hint: ", hint);
+            }
+        }
+        let branches = forest::branches(&target.layers, self.words.glyphs());
+        let columns = Columns::of(&target.layers, &branches, self.words);
+        for branch in &branches {
+            match branch.entry {
+                Entry::Layer(index) => self.entry(target, &target.layers[index], branch, &columns),
+                Entry::Reference { to, above } => {
+                    self.reference(&target.layers[to], above, &branch.stem);
+                }
+            }
+        }
+        self.stray_findings(target, &columns);
+    }
+
+    /// A layer with all that stands under it.
+    fn entry(&mut self, target: &'a Target, layer: &Layer, branch: &Branch, columns: &Columns) {
+        if branch.root {
+            self.root(layer, branch);
+        } else {
+            self.layer(layer, branch, columns);
+        }
+        self.why(target, layer, branch);
+        for finding in target.findings.iter().filter(|finding| finding.layer == layer.id) {
+            self.finding(finding, &branch.margin, columns);
+        }
+        if self.words.look.explain {
+            self.explanation(layer, &branch.margin);
+        }
+    }
+
+    /// Which target it is and how it fares, where its tree does not say it first.
+    fn heading(&mut self, target: &Target) {
+        let outcome = Outcome::of(target);
+        let mut words = outcome.words().to_owned();
+        if let Some(layer) = outcome::first_bad(target) {
+            words += &outcome::place(layer, &layer.name, self.words);
+        }
+        let name = format!("{}:", self.words.text(&target.target));
+        let flow = Flow { margin: "", indent: GAP, limit: self.words.look.columns() };
+        flow.write(Line::default(), [(NAME, name), (outcome.style(), words)], &mut self.text);
+    }
+
+    /// `error: …` or `hint: …`, wrapped under itself.
+    fn labelled(&mut self, label: &str, text: &str) {
+        let room = self.words.look.columns().saturating_sub(label.len());
+        for (number, part) in wrap(&self.words.text(text), room).iter().enumerate() {
+            let mut line = Line::default();
+            if number == 0 {
+                line.push(if label.starts_with('e') { BAD } else { NAME }, label);
+            } else {
+                line.advance(label.len(), 0);
+            }
+            line.push(PLAIN, part);
+            line.end(&mut self.text);
+        }
+    }
+}
+
+/// Whether the first line of the tree names the target.
+fn names_itself(target: &Target) -> bool {
+    let mut roots = target.layers.iter().filter(|layer| layer.below.is_empty());
+    match (roots.next(), roots.next()) {
+        (None, _) => true,
+        (Some(root), None) => target.target.rsplit('/').next() == root.name.rsplit('/').next(),
+        (Some(_), Some(_)) => false,
+    }
+}

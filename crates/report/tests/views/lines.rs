@@ -1,0 +1,148 @@
+//! One line for each of many targets.
+
+use report::{Look, Shape, Target};
+
+use crate::sample::{
+    array, broken, document, hostile, image, old_image, plain, same, shifted_disk, unknowns,
+};
+use crate::whole::people;
+
+const LOOK: Look = Look { width: None, ascii: false, bytes: false, explain: false };
+
+#[track_caller]
+fn check(targets: Vec<Target>, look: Look, expected: &str) {
+    let found = plain(&people(&document(targets), Shape::Lines, &look));
+    same(&found, expected.strip_prefix('\n').expect("starts on its own line"));
+}
+
+fn several() -> Vec<Target> {
+    vec![shifted_disk(), array(), unknowns(), broken(), image("a.raw"), old_image("b.raw")]
+}
+
+#[test]
+fn each_target_gets_a_line_with_its_verdict_first_bad_layer_and_worst_rule() {
+    check(
+        several(),
+        LOOK,
+        r#"
+/dev/sda    5.46 TiB, WDC WD60EFR…  misaligned  by 1.5 KiB at sda1                   ST101 error
+/dev/md127  4 TiB, ST4000VN008      misaligned  by 512 B at sdc1                     ST101 error
+/dev/sdb    USB bridge              undefined   the kernel says alignment_offset -1
+/dev/sdz                            could not be judged
+  error: cannot open `/dev/sdz`: Permission denied (os error 13)
+  hint: run it as root, or let straddle read a captured sysroot
+a.raw       20 GiB, raw image       aligned
+b.raw       20 GiB, raw image       misaligned  by 3.5 KiB (assumed 4 KiB) at #1     ST101 warning
+6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be judged
+5 findings: 2 errors, 2 warnings, 1 info. Done in 3 ms; nothing was written.
+"#,
+    );
+}
+
+#[test]
+fn a_wide_terminal_shows_what_each_target_is_in_full() {
+    check(
+        several(),
+        Look { width: Some(140), ..LOOK },
+        r#"
+/dev/sda    5.46 TiB, WDC WD60EFRX, hard disk 7200 rpm  misaligned  by 1.5 KiB at sda1                   ST101 error
+/dev/md127  4 TiB, ST4000VN008                          misaligned  by 512 B at sdc1                     ST101 error
+/dev/sdb    USB bridge                                  undefined   the kernel says alignment_offset -1
+/dev/sdz                                                could not be judged
+  error: cannot open `/dev/sdz`: Permission denied (os error 13)
+  hint: run it as root, or let straddle read a captured sysroot
+a.raw       20 GiB, raw image                           aligned
+b.raw       20 GiB, raw image                           misaligned  by 3.5 KiB (assumed 4 KiB) at #1     ST101 warning
+6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be judged
+5 findings: 2 errors, 2 warnings, 1 info. Done in 3 ms; nothing was written.
+"#,
+    );
+}
+
+#[test]
+fn a_narrow_terminal_leaves_out_what_targets_are() {
+    check(
+        several(),
+        Look { width: Some(60), ..LOOK },
+        r#"
+/dev/sda  misaligned  by 1.5 KiB at sda1  ST101 error
+/dev/md127  misaligned  by 512 B at sdc1  ST101 error
+/dev/sdb  undefined  the kernel says alignment_offset -1
+/dev/sdz  could not be judged
+  error: cannot open `/dev/sdz`: Permission denied (os error
+  13)
+  hint: run it as root, or let straddle read a captured
+  sysroot
+a.raw  aligned
+b.raw  misaligned  by 3.5 KiB (assumed 4 KiB) at #1
+  ST101 warning
+6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not
+be judged
+5 findings: 2 errors, 2 warnings, 1 info. Done in 3 ms;
+nothing was written.
+"#,
+    );
+}
+
+#[test]
+fn a_thousand_targets_are_counted_and_only_bad_ones_shown() {
+    let mut targets: Vec<Target> = (0..990).map(|n| image(&format!("good-{n:03}.raw"))).collect();
+    targets.extend((0..8).map(|n| old_image(&format!("bad-{n}.raw"))));
+    targets.extend([broken(), broken()]);
+    let mut document = document(targets);
+    document.targets.retain(report::is_bad);
+    same(
+        &plain(&people(&document, Shape::Lines, &LOOK)),
+        r#"
+bad-0.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
+bad-1.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
+bad-2.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
+bad-3.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
+bad-4.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
+bad-5.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
+bad-6.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
+bad-7.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
+/dev/sdz                      could not be judged
+  error: cannot open `/dev/sdz`: Permission denied (os error 13)
+  hint: run it as root, or let straddle read a captured sysroot
+/dev/sdz                      could not be judged
+  error: cannot open `/dev/sdz`: Permission denied (os error 13)
+  hint: run it as root, or let straddle read a captured sysroot
+1000 targets: 990 aligned, 8 misaligned, 2 could not be judged (990 not shown)
+8 warnings. Done in 3 ms; nothing was written.
+"#
+        .strip_prefix('\n')
+        .expect("starts on its own line"),
+    );
+}
+
+#[test]
+fn all_lines_are_shown_unless_only_bad_ones_are_wanted() {
+    let targets: Vec<Target> = (0..1000).map(|n| image(&format!("{n}.raw"))).collect();
+    let text = plain(&people(&document(targets), Shape::Lines, &LOOK));
+    assert_eq!(text.lines().count(), 1002);
+    assert!(text.contains("\n1000 targets: 1000 aligned\nNo findings."), "{text}");
+}
+
+#[test]
+fn hostile_names_stay_in_their_line() {
+    for width in [40, 60, 100, 200] {
+        let look = Look { width: Some(width), ..LOOK };
+        let text = plain(&people(&document(vec![hostile(), image("a.raw")]), Shape::Lines, &look));
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+        let ascii = Look { ascii: true, ..look };
+        assert!(plain(&people(&document(vec![hostile()]), Shape::Lines, &ascii)).is_ascii());
+    }
+}
+
+#[test]
+fn every_line_fits_the_width() {
+    for width in 40..160 {
+        let look = Look { width: Some(width), ..LOOK };
+        let text = plain(&people(&document(several()), Shape::Lines, &look));
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+            assert_eq!(line, line.trim_end(), "{width}: {line:?}");
+        }
+    }
+}

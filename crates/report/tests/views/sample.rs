@@ -1,0 +1,304 @@
+//! Documents made by hand: the smallest ones that show each thing.
+
+use report::{
+    Cost, Document, Fact, Finding, Layer, Misalignment, Problem, Refusal, Severity, Summary,
+    Target, UnitFact, Verdict, document::SCHEMA,
+};
+
+pub(crate) const KIB: u64 = 1024;
+pub(crate) const MIB: u64 = 1024 * KIB;
+pub(crate) const TIB: u64 = 1024 * 1024 * MIB;
+
+/// The text of a view without its colours.
+pub(crate) fn plain(painted: &str) -> String {
+    anstream::adapter::strip_str(painted).to_string()
+}
+
+/// Compares texts line by line, and shows both whole where they differ.
+#[track_caller]
+pub(crate) fn same(found: &str, expected: &str) {
+    assert!(found == expected, "found:\n{found}\nexpected:\n{expected}");
+}
+
+/// A document of these targets, all counted, that took 3 ms.
+pub(crate) fn document(targets: Vec<Target>) -> Document {
+    let mut summary = Summary { elapsed_ns: 3_141_592, ..Summary::default() };
+    targets.iter().for_each(|target| summary.add(target));
+    Document { schema: SCHEMA.to_owned(), version: "0.1.0".to_owned(), targets, summary }
+}
+
+pub(crate) fn target(name: &str, verdict: Verdict, layers: Vec<Layer>) -> Target {
+    Target { target: name.to_owned(), refusal: None, verdict, layers, findings: Vec::new() }
+}
+
+/// An aligned layer that starts where the one below starts.
+pub(crate) fn layer(id: u32, below: &[u32], kind: &str, name: &str, title: &str) -> Layer {
+    Layer {
+        id,
+        below: below.to_vec(),
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        title: title.to_owned(),
+        start_bytes: (below.len() == 1).then_some(0),
+        length_bytes: None,
+        verdict: Verdict::Aligned,
+        reason: String::new(),
+        assumed: false,
+        first_bad: false,
+        inherited: false,
+        misalignment: None,
+        units: Vec::new(),
+        facts: Vec::new(),
+        problems: Vec::new(),
+    }
+}
+
+/// A drive with 512-byte logical sectors and 4 KiB granules.
+pub(crate) fn drive(id: u32, name: &str, title: &str, length_bytes: u64) -> Layer {
+    Layer {
+        length_bytes: Some(length_bytes),
+        units: vec![
+            unit("logical-sector", 512, "sysfs", true),
+            unit("granule", 4096, "sysfs", true),
+            unit("granule", 4096, "identify", false),
+        ],
+        ..layer(id, &[], "drive", name, title)
+    }
+}
+
+pub(crate) fn unit(unit: &str, bytes: u64, source: &str, used: bool) -> UnitFact {
+    UnitFact {
+        unit: unit.to_owned(),
+        bytes: Some(bytes),
+        origin_bytes: 0,
+        source: source.to_owned(),
+        used,
+        reason: String::new(),
+    }
+}
+
+/// Behind the last granule by `offset_bytes`, everywhere.
+pub(crate) fn off_granule(offset_bytes: u64) -> Misalignment {
+    Misalignment {
+        unit: "granule".to_owned(),
+        unit_bytes: 4096,
+        offset_bytes: Some(offset_bytes),
+        share_percent: 100.0,
+    }
+}
+
+pub(crate) fn finding(code: &str, severity: Severity, layer: u32, title: &str) -> Finding {
+    Finding {
+        code: code.to_owned(),
+        severity,
+        title: title.to_owned(),
+        layer,
+        evidence: Vec::new(),
+        cost: None,
+        remedies: Vec::new(),
+    }
+}
+
+/// A 6 TB drive whose only partition starts 1.5 KiB behind a granule and holds ext4.
+pub(crate) fn shifted_disk() -> Target {
+    let length = 3_000_591_450_112;
+    let bad = |layer: Layer| Layer {
+        length_bytes: Some(length),
+        verdict: Verdict::Misaligned,
+        misalignment: Some(off_granule(1536)),
+        ..layer
+    };
+    let partition = Layer {
+        start_bytes: Some(125 * MIB + 1536),
+        first_bad: true,
+        ..bad(layer(1, &[0], "partition", "sda1", "gpt \"data\""))
+    };
+    let ext4 = Layer {
+        inherited: true,
+        facts: vec![
+            Fact {
+                key: "block-size-bytes".to_owned(),
+                value: Some("4096".to_owned()),
+                source: Some("on-disk".to_owned()),
+                reason: None,
+            },
+            Fact {
+                key: "stride-bytes".to_owned(),
+                value: None,
+                source: None,
+                reason: Some("the superblock does not say".to_owned()),
+            },
+        ],
+        problems: vec![Problem {
+            kind: "checksum".to_owned(),
+            at_bytes: KIB,
+            detail: "superblock says 0x11223344, computed 0x55667788".to_owned(),
+        }],
+        ..bad(layer(2, &[1], "file-system", "ext4", "4 KiB blocks, /data"))
+    };
+    let sda = drive(0, "sda", "WDC WD60EFRX, hard disk 7200 rpm", 6_001_175_126_016);
+    let cost = Cost {
+        write_bytes: 4096,
+        reads: 2,
+        writes: 2,
+        rmws: 2,
+        parity_updates: 0,
+        aligned_reads: 0,
+        aligned_writes: 1,
+        sentence: "a 4 KiB write reads 2 and writes 2 sectors instead of writing 1: about 3 turns \
+                   instead of 1"
+            .to_owned(),
+    };
+    let st101 = Finding {
+        evidence: vec![
+            "sda1 starts at 131073536 B".to_owned(),
+            "131073536 mod 4096 = 1536".to_owned(),
+        ],
+        cost: Some(cost),
+        remedies: vec![
+            "straddle plan /dev/sda".to_owned(),
+            "empty disk: parted -a none /dev/sda mkpart data 126MiB 50%".to_owned(),
+        ],
+        ..finding("ST101", Severity::Error, 1, "partition start is not on a physical sector")
+    };
+    Target {
+        findings: vec![st101],
+        ..target("/dev/sda", Verdict::Misaligned, vec![sda, partition, ext4])
+    }
+}
+
+/// Four drives with a partition each in a RAID 5, on it a file system on chunks but not on full
+/// stripes; the third partition is shifted.
+pub(crate) fn array() -> Target {
+    let mut layers = Vec::new();
+    let mut findings = Vec::new();
+    for (id, letter) in (0..8).step_by(2).zip(["a", "b", "c", "d"]) {
+        layers.push(drive(id, &format!("sd{letter}"), "ST4000VN008", 4 * TIB));
+        let shifted = letter == "c";
+        layers.push(Layer {
+            start_bytes: Some(MIB + if shifted { 512 } else { 0 }),
+            length_bytes: Some(4 * TIB - 2 * MIB),
+            verdict: if shifted { Verdict::Misaligned } else { Verdict::Aligned },
+            first_bad: shifted,
+            misalignment: shifted.then(|| off_granule(512)),
+            ..layer(id + 1, &[id], "partition", &format!("sd{letter}1"), "gpt, Linux RAID")
+        });
+        if shifted {
+            findings.push(Finding {
+                remedies: vec!["mdadm /dev/md127 --fail /dev/sdc1 --remove /dev/sdc1".to_owned()],
+                ..finding("ST101", Severity::Error, id + 1, "partition start is not on a sector")
+            });
+        }
+    }
+    let share = Misalignment { share_percent: 25.0, ..off_granule(512) };
+    layers.push(Layer {
+        start_bytes: None,
+        length_bytes: Some(12 * TIB),
+        verdict: Verdict::Misaligned,
+        inherited: true,
+        misalignment: Some(share.clone()),
+        ..layer(8, &[1, 3, 5, 7], "md-array", "md127", "raid5, 4 members, 512 KiB chunk")
+    });
+    layers.push(Layer {
+        length_bytes: Some(12 * TIB),
+        verdict: Verdict::Misaligned,
+        misalignment: Some(Misalignment {
+            unit: "full-stripe".to_owned(),
+            unit_bytes: 3 * 512 * KIB,
+            offset_bytes: Some(MIB),
+            share_percent: 100.0,
+        }),
+        start_bytes: Some(MIB),
+        ..layer(9, &[8], "file-system", "xfs", "4 KiB blocks, su 512 KiB, sw 3, /srv")
+    });
+    findings.push(finding(
+        "ST301",
+        Severity::Warning,
+        9,
+        "data does not start on a full stripe of the array",
+    ));
+    findings.push(finding("ST302", Severity::Info, 9, "the log is not on a chunk"));
+    Target { findings, ..target("/dev/md127", Verdict::Misaligned, layers) }
+}
+
+/// A target that could not be opened.
+pub(crate) fn broken() -> Target {
+    Target {
+        refusal: Some(Refusal {
+            message: "cannot open `/dev/sdz`: Permission denied (os error 13)".to_owned(),
+            hint: Some("run it as root, or let straddle read a captured sysroot".to_owned()),
+        }),
+        ..target("/dev/sdz", Verdict::Unknown, Vec::new())
+    }
+}
+
+/// An image that is aligned as far as an assumed granule tells.
+pub(crate) fn image(name: &str) -> Target {
+    let mut file = layer(0, &[], "image-file", name, "raw image");
+    file.length_bytes = Some(20 * 1024 * MIB);
+    file.assumed = true;
+    file.units =
+        vec![unit("logical-sector", 512, "assumed", true), unit("granule", 4096, "assumed", true)];
+    let partition = Layer {
+        start_bytes: Some(MIB),
+        length_bytes: Some(20 * 1024 * MIB - 2 * MIB),
+        assumed: true,
+        ..layer(1, &[0], "partition", &format!("{name}#1"), "gpt \"root\"")
+    };
+    target(name, Verdict::Aligned, vec![file, partition])
+}
+
+/// An image with a partition at LBA 63.
+pub(crate) fn old_image(name: &str) -> Target {
+    let mut target = image(name);
+    target.verdict = Verdict::Misaligned;
+    target.layers[1] = Layer {
+        start_bytes: Some(63 * 512),
+        verdict: Verdict::Misaligned,
+        first_bad: true,
+        misalignment: Some(off_granule(3584)),
+        ..target.layers[1].clone()
+    };
+    target.findings =
+        vec![finding("ST101", Severity::Warning, 1, "partition start is not on a physical sector")];
+    target
+}
+
+/// A drive of which little is known, with something unreadable and something without fixed offsets.
+pub(crate) fn unknowns() -> Target {
+    let mut sdb = layer(0, &[], "drive", "sdb", "USB bridge");
+    sdb.verdict = Verdict::Unknown;
+    sdb.reason = "neither sysfs nor identify says a sector size".to_owned();
+    let partition = Layer {
+        start_bytes: Some(MIB),
+        verdict: Verdict::Unknown,
+        reason: sdb.reason.clone(),
+        ..layer(1, &[0], "partition", "sdb1", "mbr, type 0x83")
+    };
+    let integrity = Layer {
+        start_bytes: None,
+        verdict: Verdict::NotExpressible,
+        reason: "dm-integrity interleaves tags with data, so no fixed offset leads to the drive"
+            .to_owned(),
+        ..layer(2, &[1], "dm-integrity", "secure", "dm-integrity")
+    };
+    let snapshot = Layer {
+        verdict: Verdict::Undefined,
+        reason: "the kernel says alignment_offset -1".to_owned(),
+        ..layer(3, &[1], "lvm-lv", "vg0/snapshot", "")
+    };
+    target("/dev/sdb", Verdict::Undefined, vec![sdb, partition, integrity, snapshot])
+}
+
+/// Names and labels that try to leave their place.
+pub(crate) fn hostile() -> Target {
+    let text = "evil\u{1b}[31m\u{202e}\u{0}\n</failure>]]>&\"'\u{fffe}\u{7}日本語\\xff";
+    let mut target = shifted_disk();
+    target.target = format!("/mnt/{text}");
+    target.layers[1].name = text.to_owned();
+    target.layers[1].title = format!("gpt \"{text}\"");
+    target.findings[0].title = text.to_owned();
+    target.findings[0].evidence = vec![text.to_owned()];
+    target.findings[0].remedies = vec![text.to_owned()];
+    target
+}
