@@ -1,0 +1,366 @@
+//! From a judged stack to the document that is printed.
+
+use std::collections::BTreeMap;
+
+use format::ProblemKind;
+use report::{Cost, Fact, Finding, Misalignment, Problem, Severity, UnitFact, Verdict};
+use stack::assemble::Assembled;
+use stack::judge::{self, Judgement, Miss};
+use stack::rule::{self, Case};
+use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
+use units::Known;
+
+use crate::arguments::RuleChange;
+use crate::machine::KernelPartition;
+use crate::title;
+
+/// What decides how a stack is reported.
+pub(crate) struct View<'a> {
+    /// The disk that the user tells.
+    pub(crate) told: Option<&'a Condition>,
+    /// Rules with another severity, or off.
+    pub(crate) rules: &'a [RuleChange],
+    /// Only what is on and under this partition.
+    pub(crate) partition: Option<&'a KernelPartition>,
+}
+
+/// The stack as a target of the document.
+pub(crate) fn target(name: String, assembled: &Assembled, view: &View<'_>) -> report::Target {
+    let stack = &assembled.stack;
+    let judgements = judge::judge_all(stack);
+    let case = Case { stack, judgements: &judgements, told: view.told };
+    let bad = rule::first_bad(&case);
+    let kept = kept(assembled, view.partition);
+    let numbers: BTreeMap<LayerId, u32> = kept.iter().copied().zip(0..).collect();
+    let layers: Vec<report::Layer> = (kept.iter())
+        .map(|&id| layer(stack, id, &judgements[id.0], &bad, &judgements, &numbers))
+        .collect();
+    let findings = rule::findings(&case)
+        .into_iter()
+        .filter_map(|found| finding(&found, &numbers, view.rules))
+        .collect::<Vec<Finding>>();
+    // What nothing is allocated of yet is unknown; what makes it bad already is not.
+    let verdict = if kept.iter().any(|id| bad.contains(id)) {
+        Verdict::Misaligned
+    } else {
+        worst(&case, &kept)
+    };
+    let mut findings = findings;
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    report::Target { target: name, refusal: None, verdict, layers, findings }
+}
+
+/// The layers to show: all, or those on and under one partition.
+fn kept(assembled: &Assembled, partition: Option<&KernelPartition>) -> Vec<LayerId> {
+    let stack = &assembled.stack;
+    let all = || stack.iter().map(|(id, _)| id).collect();
+    let Some(wanted) = partition else { return all() };
+    let found = stack.iter().find(|(_, layer)| match &layer.kind {
+        LayerKind::Partition(partition, _) => partition.range.start_bytes() == wanted.start_bytes,
+        LayerKind::KernelPartition => layer.name == wanted.name,
+        _ => false,
+    });
+    match found {
+        Some((id, _)) => {
+            let mut kept = stack.under(id);
+            kept.extend(stack.over(id));
+            kept.sort_unstable();
+            kept.dedup();
+            // What lies over it may lie on more than it.
+            kept.iter()
+                .flat_map(|&id| stack.under(id))
+                .collect::<std::collections::BTreeSet<_>>()
+                .into_iter()
+                .collect()
+        }
+        None => all(),
+    }
+}
+
+/// The worst verdict of the layers on which nothing lies: what is put right further up is right.
+/// A disk whose bytes were not read is never aligned, whatever the kernel says of its partitions:
+/// what lies in them was not seen.
+fn worst(case: &Case<'_>, kept: &[LayerId]) -> Verdict {
+    let tops = kept.iter().filter(|&&id| case.stack.above(id).is_empty());
+    let judged = tops.filter(|&&id| is_judged(case.stack, id));
+    let verdicts = judged.map(|id| verdict(case.judgements[id.0].verdict));
+    let leaves = kept.iter().filter(|&&id| case.stack.layer(id).mapping.below().is_empty());
+    let unread = leaves
+        .map(|id| verdict(case.judgements[id.0].verdict))
+        .filter(|&verdict| verdict == Verdict::Unknown);
+    // Where there are helpers alone, nothing is wrong.
+    verdicts.chain(unread).max().unwrap_or(Verdict::Aligned)
+}
+
+/// Containers and helpers have no verdict that anyone should act on.
+fn is_judged(stack: &Stack, id: LayerId) -> bool {
+    use format::table::PartitionRole as Role;
+    match &stack.layer(id).kind {
+        LayerKind::Partition(partition, _) => {
+            matches!(partition.role, Role::Ordinary | Role::BsdSlice)
+        }
+        _ => !stack.layer(id).mapping.below().iter().any(|&below| {
+            matches!(&stack.layer(below).kind, LayerKind::Partition(partition, _)
+                if partition.role == Role::EfiSystem)
+        }),
+    }
+}
+
+fn verdict(verdict: judge::Verdict) -> Verdict {
+    match verdict {
+        judge::Verdict::Aligned => Verdict::Aligned,
+        judge::Verdict::ChunkOnly => Verdict::ChunkOnly,
+        judge::Verdict::Unknown => Verdict::Unknown,
+        judge::Verdict::NotExpressible => Verdict::NotExpressible,
+        judge::Verdict::Undefined => Verdict::Undefined,
+        judge::Verdict::Misaligned => Verdict::Misaligned,
+    }
+}
+
+fn layer(
+    stack: &Stack,
+    id: LayerId,
+    judgement: &Judgement,
+    bad: &[LayerId],
+    judgements: &[Judgement],
+    numbers: &BTreeMap<LayerId, u32>,
+) -> report::Layer {
+    let layer = stack.layer(id);
+    let below = layer.mapping.below();
+    let off = |id: LayerId| judgements[id.0].verdict == judge::Verdict::Misaligned;
+    report::Layer {
+        id: numbers.get(&id).copied().unwrap_or(0),
+        below: below.iter().filter_map(|id| numbers.get(id).copied()).collect(),
+        kind: layer.kind.word().to_owned(),
+        name: layer.name.clone(),
+        title: title_of(stack, id, judgement),
+        start_bytes: match &layer.mapping {
+            Mapping::Linear(below) => Some(below.offset_bytes),
+            _ => None,
+        },
+        length_bytes: title::length(layer),
+        verdict: verdict(judgement.verdict),
+        reason: judgement.reason.clone(),
+        assumed: judgement.assumed,
+        first_bad: bad.contains(&id),
+        inherited: off(id) && below.iter().any(|&below| off(below)),
+        misalignment: judgement.miss().map(misalignment),
+        units: layer.units.facts().iter().map(unit).collect(),
+        facts: facts(layer),
+        problems: layer.problems.iter().map(problem).collect(),
+    }
+}
+
+/// The title; a disk or an image that was read and on which nothing is known says so, since no
+/// findings may mean no more than that.
+fn title_of(stack: &Stack, id: LayerId, judgement: &Judgement) -> String {
+    let layer = stack.layer(id);
+    let title = title::title(stack, layer);
+    let bare = matches!(layer.kind, LayerKind::Drive(_) | LayerKind::ImageFile)
+        && layer.tables.is_empty()
+        && stack.above(id).is_empty()
+        && judgement.verdict != judge::Verdict::Unknown;
+    match (bare, title.is_empty()) {
+        (true, true) => "nothing recognised on it".to_owned(),
+        (true, false) => format!("{title}, nothing recognised on it"),
+        (false, _) => title,
+    }
+}
+
+fn misalignment(miss: &Miss) -> Misalignment {
+    Misalignment {
+        unit: miss.kind.word().to_owned(),
+        unit_bytes: miss.unit.length_bytes(),
+        offset_bytes: miss.offset_bytes,
+        share_percent: (miss.share * 1000.0).round() / 10.0,
+    }
+}
+
+fn unit(fact: &stack::UnitFact) -> UnitFact {
+    UnitFact {
+        unit: fact.kind.word().to_owned(),
+        bytes: fact.bytes.value().copied(),
+        origin_bytes: fact.origin_bytes,
+        source: fact.bytes.source().map_or("unknown", units::Source::word).to_owned(),
+        used: fact.used,
+        reason: match fact.bytes.reason() {
+            Some(reason) => reason.to_owned(),
+            None => fact.note.clone(),
+        },
+    }
+}
+
+fn problem(problem: &format::Problem) -> Problem {
+    Problem {
+        kind: problem_word(problem.kind).to_owned(),
+        at_bytes: problem.at_bytes,
+        detail: problem.detail.clone(),
+    }
+}
+
+fn problem_word(kind: ProblemKind) -> &'static str {
+    match kind {
+        ProblemKind::Checksum => "checksum",
+        ProblemKind::Field => "field",
+        ProblemKind::Outside => "outside",
+        ProblemKind::Overlap => "overlap",
+        ProblemKind::Chain => "chain",
+        ProblemKind::Copies => "copies",
+        ProblemKind::Unreadable => "unreadable",
+        ProblemKind::Unsupported => "unsupported",
+    }
+}
+
+fn facts(layer: &stack::Layer) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let mut text = |key: &str, value: String, source: &str| {
+        facts.push(Fact {
+            key: key.to_owned(),
+            value: Some(value),
+            source: Some(source.to_owned()),
+            reason: None,
+        });
+    };
+    match &layer.kind {
+        LayerKind::Drive(drive) => return drive_facts(drive),
+        LayerKind::Partition(partition, info) => {
+            text("type", partition.type_code.clone(), "on-disk");
+            text("table-sector-bytes", info.sector.bytes().to_string(), "on-disk");
+            if let Some(id) = &partition.id {
+                text("id", id.clone(), "on-disk");
+            }
+        }
+        LayerKind::FileSystem(system) | LayerKind::Swap(system) => {
+            let numbers = [
+                ("block-size-bytes", system.block_bytes),
+                ("sector-size-bytes", system.sector_bytes),
+                ("size-bytes", system.size_bytes),
+                ("data-offset-bytes", Some(system.data_offset_bytes)),
+                ("partition-offset-bytes", system.partition_offset_bytes),
+                ("stripe-unit-bytes", system.stripe.map(|stripe| stripe.unit_bytes)),
+                ("stripe-width-bytes", system.stripe.map(|stripe| stripe.width_bytes)),
+            ];
+            for (key, value) in numbers {
+                if let Some(value) = value {
+                    text(key, value.to_string(), "on-disk");
+                }
+            }
+            if let Some(id) = &system.id {
+                text("id", id.clone(), "on-disk");
+            }
+            for (key, value) in &system.details {
+                text(key, value.clone(), "on-disk");
+            }
+        }
+        LayerKind::MdMember(member) | LayerKind::MdArray(member) => {
+            text("array-id", member.array_id.clone(), "on-disk");
+            text("level", member.level.to_string(), "on-disk");
+            text("layout", member.layout.to_string(), "on-disk");
+            text("chunk-bytes", member.chunk_bytes.to_string(), "on-disk");
+            text("members", member.raid_disks.to_string(), "on-disk");
+            text("data-offset-bytes", member.data_offset_bytes.to_string(), "on-disk");
+        }
+        LayerKind::LvmPhysical(volume) => {
+            text("id", volume.id.clone(), "on-disk");
+            if let Some(offset) = volume.data_offset_bytes {
+                text("data-offset-bytes", offset.to_string(), "on-disk");
+            }
+            if let Some(group) = &volume.group {
+                text("extent-bytes", group.extent_bytes.to_string(), "on-disk");
+                text("sequence", group.sequence.to_string(), "on-disk");
+            }
+        }
+        LayerKind::Luks(luks) => {
+            text("id", luks.id.to_string(), "on-disk");
+            if let Some(cipher) = &luks.cipher {
+                text("cipher", cipher.to_string(), "on-disk");
+            }
+            for segment in &luks.segments {
+                text("data-offset-bytes", segment.offset_bytes.to_string(), "on-disk");
+                text("sector-size-bytes", segment.sector_bytes.to_string(), "on-disk");
+            }
+        }
+        LayerKind::ImageFormat(image) => {
+            text("format-version", image.version.clone(), "on-disk");
+            for (key, value) in &image.details {
+                text(key, value.clone(), "on-disk");
+            }
+        }
+        _ => {}
+    }
+    facts
+}
+
+fn drive_facts(drive: &stack::drive::Drive) -> Vec<Fact> {
+    let number = |key: &str, known: &Known<u64>| fact(key, known, u64::to_string);
+    let flag = |key: &str, known: &Known<bool>| fact(key, known, bool::to_string);
+    let mut facts = vec![
+        number("logical-sector-bytes", &drive.logical_bytes),
+        number("physical-sector-bytes", &drive.physical_bytes),
+        number("minimum-io-bytes", &drive.minimum_io_bytes),
+        number("optimal-io-bytes", &drive.optimal_io_bytes),
+        fact("alignment-offset-bytes", &drive.alignment_offset_bytes, i64::to_string),
+        number("discard-granularity-bytes", &drive.discard_bytes),
+        flag("rotational", &drive.rotational),
+        flag("read-only", &drive.read_only),
+        fact("zoned", &drive.zoned, String::clone),
+    ];
+    if let Some(file) = &drive.backing_file {
+        let known = Known::yes(file.to_string(), units::Source::Sysfs);
+        facts.push(fact("backing-file", &known, String::clone));
+    }
+    facts
+}
+
+fn fact<T>(key: &str, known: &Known<T>, shown: impl Fn(&T) -> String) -> Fact {
+    Fact {
+        key: key.to_owned(),
+        value: known.value().map(shown),
+        source: known.source().map(|source| source.word().to_owned()),
+        reason: known.reason().map(str::to_owned),
+    }
+}
+
+/// A finding as the user wants it; `None` when its rule is off, or its layer is not shown.
+fn finding(
+    found: &rule::Finding,
+    numbers: &BTreeMap<LayerId, u32>,
+    changes: &[RuleChange],
+) -> Option<Finding> {
+    let layer = *numbers.get(&found.layer)?;
+    let change = changes.iter().rfind(|change| change.code == found.rule.code);
+    let severity = match change {
+        Some(change) => change.severity?,
+        None => severity(found.severity),
+    };
+    Some(Finding {
+        code: found.rule.code.to_owned(),
+        severity,
+        title: found.rule.title.to_owned(),
+        layer,
+        evidence: found.evidence.clone(),
+        cost: found.cost.as_ref().map(cost),
+        remedies: found.remedies.clone(),
+    })
+}
+
+fn severity(severity: rule::Severity) -> Severity {
+    match severity {
+        rule::Severity::Info => Severity::Info,
+        rule::Severity::Warning => Severity::Warning,
+        rule::Severity::Error => Severity::Error,
+    }
+}
+
+fn cost(cost: &rule::Cost) -> Cost {
+    Cost {
+        write_bytes: cost.write_bytes,
+        reads: cost.actual.reads,
+        writes: cost.actual.writes,
+        rmws: cost.actual.rmws,
+        parity_updates: cost.actual.parity_updates,
+        aligned_reads: cost.aligned.reads,
+        aligned_writes: cost.aligned.writes,
+        sentence: cost.sentence(),
+    }
+}

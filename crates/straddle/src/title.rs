@@ -1,0 +1,202 @@
+//! What a layer is, in the few words that a person needs.
+
+use format::filesystem::FileSystem;
+use format::image::{ImageKind, ReferenceRole};
+use format::member::bcache::BcacheRole;
+use format::member::md::MdMember;
+use format::table::{Partition, PartitionRole, TableKind};
+use stack::drive::Drive;
+use stack::{Layer, LayerKind, Stack};
+use units::prefix::Size;
+use units::{DiskText, Known};
+
+/// The title of a layer: without its name, size and place, which stand beside it.
+pub(crate) fn title(stack: &Stack, layer: &Layer) -> String {
+    let mut words = match &layer.kind {
+        LayerKind::Drive(drive) => drive_words(drive, layer),
+        LayerKind::ImageFile => image_file_words(layer),
+        LayerKind::ImageFormat(image) => {
+            let mut words = vec![kind_of(image.kind, &image.version)];
+            if let Some(block) = image.block_bytes {
+                words.push(format!("{} clusters", Size(block)));
+            }
+            if image.references.iter().any(|file| file.role == ReferenceRole::Backing) {
+                words.push("with a backing file".to_owned());
+            }
+            words
+        }
+        LayerKind::Partition(partition, info) => partition_words(partition, info.kind),
+        LayerKind::KernelPartition => vec!["partition, as the kernel has it".to_owned()],
+        LayerKind::Mounted(kind) => vec![kind.clone()],
+        LayerKind::MdMember(member) => vec![format!("md {} member", version(member)), role(member)],
+        LayerKind::MdArray(member) => array_words(member),
+        LayerKind::LvmPhysical(volume) => match &volume.group {
+            Some(group) => vec![format!("LVM PV of {}", group.name)],
+            None => vec!["LVM PV without a group".to_owned()],
+        },
+        LayerKind::LvmLogical(_) => vec![logical_words(layer)],
+        LayerKind::Luks(luks) => {
+            let sector = luks.segments.first().map(|segment| segment.sector_bytes);
+            let sector = sector.map(|bytes| format!("{} sectors", Size(bytes)));
+            [Some(format!("LUKS{}", luks.version)), sector].into_iter().flatten().collect()
+        }
+        LayerKind::Bcache(bcache) => vec![match bcache.role {
+            BcacheRole::Backing { .. } => "bcache backing device".to_owned(),
+            BcacheRole::Cache { .. } => "bcache cache device".to_owned(),
+            BcacheRole::Unknown => "bcache device of an unknown kind".to_owned(),
+        }],
+        LayerKind::Integrity(_) => vec!["dm-integrity".to_owned()],
+        LayerKind::FileSystem(system) => system_words(system),
+        LayerKind::Swap(system) => {
+            let page = system.block_bytes.map(|bytes| format!("{} pages", Size(bytes)));
+            ["swap".to_owned()].into_iter().chain(page).collect()
+        }
+    };
+    words.extend(mount_point(stack, layer).map(|point| format!("mounted on {point}")));
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Where a file system is mounted: the kernel names the partition or disk right beneath it.
+fn mount_point<'a>(stack: &'a Stack, layer: &Layer) -> Option<&'a DiskText> {
+    if !matches!(layer.kind, LayerKind::FileSystem(_) | LayerKind::Mounted(_)) {
+        return None;
+    }
+    let below = *layer.mapping.below().first()?;
+    let device = &stack.layer(below).name;
+    let drives = stack.under(below).into_iter().filter_map(|id| match &stack.layer(id).kind {
+        LayerKind::Drive(drive) => Some(drive),
+        _ => None,
+    });
+    let mut mounts = drives.flat_map(|drive| &drive.mounts);
+    mounts.find(|mount| mount.device == *device).map(|mount| &mount.point)
+}
+
+fn drive_words(drive: &Drive, layer: &Layer) -> Vec<String> {
+    let model = drive.model.as_ref().map(ToString::to_string).unwrap_or_default();
+    let medium = match drive.rotational.value() {
+        Some(true) => "rotating",
+        Some(false) => "not rotating",
+        None => "",
+    };
+    let behind = drive.backing_file.as_ref().map(|file| format!("loop over {file}"));
+    vec![model, behind.unwrap_or_else(|| medium.to_owned()), tables(layer)]
+}
+
+fn image_file_words(layer: &Layer) -> Vec<String> {
+    vec!["image file".to_owned(), tables(layer)]
+}
+
+fn tables(layer: &Layer) -> String {
+    let words: Vec<String> = layer
+        .tables
+        .iter()
+        .map(|table| match (table.kind, table.hybrid.is_empty()) {
+            (TableKind::Gpt, false) => "gpt with a hybrid MBR".to_owned(),
+            (kind, _) => kind.word().to_owned(),
+        })
+        .collect();
+    words.join(" and ")
+}
+
+fn kind_of(kind: ImageKind, version: &str) -> String {
+    let word = match kind {
+        ImageKind::Qcow2 => "qcow2",
+        ImageKind::VhdFixed => "VHD, fixed",
+        ImageKind::VhdDynamic => "VHD, dynamic",
+        ImageKind::Vdi => "VDI",
+        ImageKind::VmdkSparse => "VMDK, sparse",
+        ImageKind::VmdkStream => "VMDK, stream-optimised",
+        ImageKind::VmdkDescriptor => "VMDK, described",
+        ImageKind::Vhdx => "VHDX",
+        ImageKind::Other(name) => name,
+    };
+    if version.is_empty() { word.to_owned() } else { format!("{word} ({version})") }
+}
+
+fn partition_words(partition: &Partition, kind: TableKind) -> Vec<String> {
+    let name = partition.name.as_ref().filter(|name| !name.is_empty());
+    let name = name.map(|name| format!(" \"{name}\"")).unwrap_or_default();
+    let role = match partition.role {
+        PartitionRole::Extended => "extended",
+        PartitionRole::BiosBoot => "BIOS boot",
+        PartitionRole::EfiSystem => "EFI system",
+        PartitionRole::Protective => "protective",
+        PartitionRole::BsdSlice => "slice",
+        PartitionRole::BsdWhole => "whole",
+        PartitionRole::Reserved => "reserved",
+        PartitionRole::Ordinary => partition.type_name.unwrap_or(&partition.type_code),
+    };
+    vec![format!("{}{name}", kind.word()), role.to_owned()]
+}
+
+fn version(member: &MdMember) -> &'static str {
+    use format::member::md::MdVersion;
+    match member.version {
+        MdVersion::V090 => "0.90",
+        MdVersion::V10 => "1.0",
+        MdVersion::V11 => "1.1",
+        MdVersion::V12 => "1.2",
+    }
+}
+
+fn role(member: &MdMember) -> String {
+    match member.role {
+        Some(place) => format!("number {place}"),
+        None => "spare".to_owned(),
+    }
+}
+
+fn array_words(member: &MdMember) -> Vec<String> {
+    let level = match member.level {
+        -1 => "linear".to_owned(),
+        level => format!("RAID{level}"),
+    };
+    let chunk = match member.chunk_bytes {
+        0 => String::new(),
+        bytes => format!("{} chunk", Size(bytes)),
+    };
+    vec![level, format!("{} members", member.raid_disks), chunk]
+}
+
+fn logical_words(layer: &Layer) -> String {
+    let stripes = layer.mapping.stripes();
+    match (&layer.mapping, stripes.first()) {
+        (_, Some(laid)) if laid.parity > 0 => format!(
+            "LV, parity over {} x {}",
+            laid.stripe.data_members(),
+            Size(laid.stripe.chunk_bytes())
+        ),
+        (_, Some(laid)) => format!(
+            "LV, striped {} x {}",
+            laid.stripe.data_members(),
+            Size(laid.stripe.chunk_bytes())
+        ),
+        (stack::Mapping::Mirrored { .. }, _) => "LV, mirrored".to_owned(),
+        (stack::Mapping::Scattered { .. }, _) => "LV, thin".to_owned(),
+        (stack::Mapping::Segments(segments), _) => format!("LV, {} segments", segments.len()),
+        _ => "LV".to_owned(),
+    }
+}
+
+fn system_words(system: &FileSystem) -> Vec<String> {
+    let mut kind = system.kind.to_owned();
+    if let Some(variant) = &system.variant {
+        kind = format!("{kind} {variant}");
+    }
+    if let Some(label) = system.label.as_ref().filter(|label| !label.is_empty()) {
+        kind = format!("{kind} \"{label}\"");
+    }
+    let block = system.block_bytes.map(|bytes| format!("{} blocks", Size(bytes)));
+    let stripe = system
+        .stripe
+        .map(|stripe| format!("stripe {} / {}", Size(stripe.unit_bytes), Size(stripe.width_bytes)));
+    [Some(kind), block, stripe].into_iter().flatten().collect()
+}
+
+/// The length of a layer where it is known.
+pub(crate) fn length(layer: &Layer) -> Option<u64> {
+    match &layer.length_bytes {
+        Known::Yes(fact) => Some(fact.value),
+        Known::No(_) => None,
+    }
+}

@@ -1,0 +1,144 @@
+//! The command itself: targets, formats, exit codes, errors.
+
+use serde_json::Value;
+use testkit::{Scratch, need_tools};
+
+use crate::run::{check, partitioned, straddle, text};
+
+const MIB: u64 = 1 << 20;
+
+fn stdout(arguments: &[&str]) -> String {
+    String::from_utf8(straddle(arguments).stdout).expect("it prints UTF-8")
+}
+
+#[test]
+fn one_broken_target_does_not_stop_the_rest_and_the_exit_status_is_2() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = partitioned(&scratch, "disk.raw", 64 * MIB, "label: gpt\nstart=2048\n");
+    let missing = scratch.path().join("missing.raw");
+    let output = straddle(&["check", "--json", text(&missing), text(&image)]);
+    assert_eq!(output.status.code(), Some(2));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let refusal = &document["targets"][0]["refusal"];
+    assert!(refusal["message"].as_str().unwrap().contains("missing.raw"), "{refusal}");
+    assert!(refusal["hint"].is_string());
+    assert_eq!(document["targets"][1]["verdict"], "aligned");
+    assert_eq!(document["summary"]["broken_targets"], 1);
+}
+
+#[test]
+fn what_is_no_disk_is_refused_with_a_reason_and_no_hang() {
+    let scratch = Scratch::new();
+    for (path, word) in [("/dev/null", "/dev/null"), ("/nowhere", "/nowhere")] {
+        let output = straddle(&["check", path]);
+        assert_eq!(output.status.code(), Some(2), "{path}");
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(out.contains(word) && out.contains("error:"), "{out}");
+    }
+    let output = straddle(&["check", text(scratch.path())]);
+    assert_eq!(output.status.code(), Some(2), "an empty directory holds no answer");
+}
+
+#[test]
+fn misuse_says_what_to_type_and_exits_with_2() {
+    for arguments in [
+        &["check", "--on", "513n", "x"][..],
+        &["check", "--rule", "ST999=info", "x"],
+        &["check", "--format", "xml", "x"],
+        &["explain", "ST999"],
+        &["frobnicate"],
+    ] {
+        let output = straddle(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(!output.stderr.is_empty() && output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn severity_can_be_changed_and_failing_can_be_tuned() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = partitioned(&scratch, "d.raw", 64 * MIB, "label: gpt\nfirst-lba: 34\nstart=34\n");
+    let path = text(&image);
+    assert_eq!(check(&[path]).status, 1);
+    assert_eq!(check(&[path, "--fail-on", "error"]).status, 0);
+    assert_eq!(check(&[path, "--fail-on", "never"]).status, 0);
+    assert_eq!(check(&[path, "--rule", "ST102=error", "--fail-on", "error"]).status, 1);
+    assert_eq!(check(&[path, "--rule", "ST102=off"]).status, 0);
+}
+
+#[test]
+fn every_format_is_written_and_every_machine_format_is_well_formed() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = partitioned(&scratch, "d.raw", 64 * MIB, "label: gpt\nfirst-lba: 34\nstart=34\n");
+    let path = text(&image);
+    let json: Value = serde_json::from_str(&stdout(&["check", "--json", path, path])).unwrap();
+    assert_eq!(json["targets"].as_array().unwrap().len(), 2);
+    let lines = stdout(&["check", "--format", "jsonl", path, path]);
+    assert_eq!(lines.lines().count(), 3);
+    for line in lines.lines() {
+        serde_json::from_str::<Value>(line).unwrap();
+    }
+    let sarif: Value =
+        serde_json::from_str(&stdout(&["check", "--format", "sarif", path])).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "ST102");
+    let junit = stdout(&["check", "--format", "junit", path]);
+    assert!(junit.starts_with("<?xml") && junit.contains("ST102"), "{junit}");
+}
+
+#[test]
+fn a_directory_is_searched_and_only_the_bad_ones_are_shown() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let _good = partitioned(&scratch, "good.raw", 64 * MIB, "label: gpt\nstart=2048\n");
+    let script = "label: gpt\nfirst-lba: 34\nstart=34\n";
+    let _bad = partitioned(&scratch, "wrong.raw", 64 * MIB, script);
+    let all = stdout(&["check", text(scratch.path())]);
+    assert!(all.contains("good.raw") && all.contains("wrong.raw"), "{all}");
+    let bad = stdout(&["check", "--only-bad", text(scratch.path())]);
+    assert!(!bad.contains("good.raw") && bad.contains("wrong.raw"), "{bad}");
+    let _other = scratch.file("notes.txt", b"no disk image");
+    let output = straddle(&["check", text(scratch.path())]);
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), output.stderr);
+    assert!(!out.contains("notes.txt") && out.contains("2 targets"), "{out}");
+    assert!(String::from_utf8_lossy(&err).contains("left out"));
+}
+
+#[test]
+fn explain_knows_every_code_that_it_lists() {
+    let list = stdout(&["explain"]);
+    assert!(list.lines().count() > 30);
+    for line in list.lines() {
+        let code = line.split_whitespace().next().unwrap();
+        let page = stdout(&["explain", &code.to_lowercase()]);
+        assert!(page.starts_with(code) && page.contains("How to fix it"), "{page}");
+    }
+}
+
+#[test]
+fn a_table_for_4096_byte_sectors_in_an_image_is_found_and_judged_in_bytes() {
+    need_tools!("sgdisk", "losetup");
+    testkit::need_loops!();
+    let scratch = Scratch::new();
+    let image = scratch.image("disk.raw", 64 * MIB);
+    let disk = testkit::Loop::attach(&image, 4096);
+    testkit::tool::run("sgdisk", &["-n", "1:256:4096", text(disk.path())]);
+    drop(disk);
+    let checked = check(&[text(&image)]);
+    assert_eq!(checked.layer("partition", "#1")["start_bytes"].as_u64(), Some(MIB));
+    assert_eq!(checked.status, 0, "{:?}", checked.findings());
+    assert!(checked.has("ST301", "info"));
+}
+
+#[test]
+fn a_remedy_names_an_image_by_the_path_that_was_given() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = partitioned(&scratch, "my disk.raw", 64 << 20, "label: dos\nstart=63\n");
+    let checked = check(&[text(&image), "--on", "512e"]);
+    let remedy = checked.target["findings"][0]["remedies"][0].as_str().expect("text").to_owned();
+    assert!(remedy.contains(&format!("'{}'", text(&image))), "{remedy}");
+}

@@ -1,0 +1,173 @@
+//! Image formats that move the guest's data.
+
+use testkit::{Scratch, need_tools, tool};
+
+use crate::run::{check, partitioned, text};
+
+const MIB: u64 = 1 << 20;
+
+/// An image whose guest has one partition at 1 MiB, full of data, in `format`.
+fn full(scratch: &Scratch, format: &str, options: &str) -> std::path::PathBuf {
+    let raw = partitioned(scratch, "disk.raw", 64 * MIB, "label: dos\nstart=2048\n");
+    let target = scratch.path().join(format!("disk.{format}"));
+    tool::run("qemu-io", &["-f", "raw", "-c", "write -P 0x5a 1M 63M", text(&raw)]);
+    let mut arguments = vec!["convert", "-f", "raw", "-O", format];
+    if !options.is_empty() {
+        arguments.extend(["-o", options]);
+    }
+    arguments.extend([text(&raw), text(&target)]);
+    tool::run("qemu-img", &arguments);
+    target
+}
+
+#[test]
+fn a_dynamic_vhd_with_a_partition_at_1_mib_is_mostly_misaligned_in_percent() {
+    need_tools!("sfdisk", "qemu-img", "qemu-io");
+    let scratch = Scratch::new();
+    let image = full(&scratch, "vpc", "subformat=dynamic,force_size=on");
+    let checked = check(&[text(&image)]);
+    let partition = checked.layer("partition", "#1");
+    assert_eq!(partition["verdict"], "misaligned", "{:#}", checked.target);
+    let share = partition["misalignment"]["share_percent"].as_f64().unwrap();
+    assert!((80.0..95.0).contains(&share), "seven of eight blocks are off: {share}");
+    assert!(checked.has("ST501", "warning"), "{:?}", checked.findings());
+    assert_eq!(checked.layer("image-format", "")["first_bad"], true);
+    assert_eq!(checked.status, 1);
+}
+
+#[test]
+fn the_same_guest_in_qcow2_vhdx_vmdk_and_fixed_vhd_is_aligned() {
+    need_tools!("sfdisk", "qemu-img", "qemu-io");
+    for (format, options) in
+        [("qcow2", ""), ("vmdk", ""), ("vhdx", ""), ("vpc", "subformat=fixed,force_size=on")]
+    {
+        let scratch = Scratch::new();
+        let checked = check(&[text(&full(&scratch, format, options))]);
+        assert_eq!(checked.verdict("partition", "#1"), "aligned", "{format}: {:#}", checked.target);
+        assert_eq!(checked.status, 0, "{format}: {:?}", checked.findings());
+    }
+}
+
+#[test]
+fn a_vdi_whose_data_starts_1_kib_into_the_file_takes_the_whole_guest_with_it() {
+    need_tools!("sfdisk", "qemu-img", "qemu-io");
+    let scratch = Scratch::new();
+    // QEMU puts the data right behind a block map of 512 bytes.
+    let checked = check(&[text(&full(&scratch, "vdi", ""))]);
+    let format = checked.layer("image-format", "");
+    assert_eq!(format["misalignment"]["offset_bytes"].as_u64(), Some(1024));
+    assert_eq!(checked.layer("partition", "#1")["inherited"], true);
+    assert!(checked.has("ST501", "warning"), "{:?}", checked.findings());
+}
+
+#[test]
+fn clusters_below_the_granule_are_named() {
+    need_tools!("sfdisk", "qemu-img", "qemu-io");
+    let scratch = Scratch::new();
+    let checked = check(&[text(&full(&scratch, "qcow2", "cluster_size=512"))]);
+    assert!(checked.has("ST502", "warning"), "{:?}", checked.findings());
+}
+
+#[test]
+fn what_lies_in_a_backing_file_is_read_and_a_circle_of_them_ends() {
+    need_tools!("sfdisk", "qemu-img", "qemu-io");
+    let scratch = Scratch::new();
+    let base = full(&scratch, "qcow2", "");
+    let top = scratch.path().join("top.qcow2");
+    tool::run(
+        "qemu-img",
+        &["create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", text(&base), text(&top)],
+    );
+    let checked = check(&[text(&top)]);
+    assert_eq!(checked.verdict("partition", "#1"), "aligned", "{:#}", checked.target);
+    // Rebase unsafely onto itself, as a mistake would.
+    tool::run(
+        "qemu-img",
+        &["rebase", "-u", "-f", "qcow2", "-F", "qcow2", "-b", text(&top), text(&base)],
+    );
+    let checked = check(&[text(&top)]);
+    assert!(checked.has("ST405", "warning"), "{:?}", checked.findings());
+}
+
+#[test]
+fn a_missing_backing_file_is_said_and_nothing_is_guessed() {
+    need_tools!("qemu-img");
+    let scratch = Scratch::new();
+    let top = scratch.path().join("top.qcow2");
+    let missing = scratch.path().join("gone.raw");
+    let arguments =
+        ["create", "-q", "-u", "-f", "qcow2", "-F", "raw", "-b", text(&missing), text(&top), "64M"];
+    tool::run("qemu-img", &arguments);
+    let checked = check(&[text(&top)]);
+    assert!(checked.has("ST503", "info"), "{:?}", checked.findings());
+}
+
+#[test]
+fn an_image_whose_backing_file_is_missing_is_unknown_and_not_aligned() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = Scratch::new();
+    let raw = partitioned(&scratch, "base.raw", 64 * MIB, "label: dos\nstart=2048\n");
+    let top = scratch.path().join("top.qcow2");
+    let arguments = ["create", "-q", "-f", "qcow2", "-F", "raw", "-b", text(&raw), text(&top)];
+    tool::run("qemu-img", &arguments);
+    assert_eq!(check(&[text(&top), "--on", "512e"]).verdict("partition", "#1"), "aligned");
+    std::fs::remove_file(&raw).expect("it is there");
+    let checked = check(&[text(&top), "--on", "512e"]);
+    assert_eq!(checked.verdict("image-format", ""), "unknown", "{:#}", checked.target);
+    assert!(checked.has("ST503", "info"), "{:?}", checked.findings());
+    assert_eq!(checked.status, 2);
+}
+
+#[test]
+fn compressed_clusters_of_a_qcow2_are_told() {
+    need_tools!("sfdisk", "qemu-img", "qemu-io");
+    let scratch = Scratch::new();
+    let raw = partitioned(&scratch, "base.raw", 64 * MIB, "label: dos\nstart=2048\n");
+    tool::run("qemu-io", &["-f", "raw", "-c", "write -P 0x5a 1M 32M", text(&raw)]);
+    let image = scratch.path().join("small.qcow2");
+    tool::run("qemu-img", &["convert", "-c", "-O", "qcow2", text(&raw), text(&image)]);
+    let checked = check(&[text(&image), "--on", "512e"]);
+    assert!(checked.has("ST504", "info"), "{:?}", checked.findings());
+    let plain = scratch.path().join("plain.qcow2");
+    tool::run("qemu-img", &["convert", "-O", "qcow2", text(&raw), text(&plain)]);
+    assert!(!check(&[text(&plain), "--on", "512e"]).has("ST504", "info"));
+}
+
+#[test]
+fn an_mbr_written_for_512_keeps_its_places_on_4kn_where_only_those_fit_the_disk() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = partitioned(&scratch, "disk.raw", 64 * MIB, "label: dos\nstart=2048\n");
+    let checked = check(&[text(&image), "--on", "4Kn"]);
+    let start = checked.layer("partition", "#1")["start_bytes"].as_u64();
+    assert_eq!(start, Some(MIB), "{:#}", checked.target);
+    assert!(checked.has("ST301", "error"), "{:?}", checked.findings());
+    assert!(!checked.has("ST403", "warning"));
+}
+
+#[test]
+fn a_gpt_on_a_disk_that_grew_is_one_finding_about_its_copies() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = partitioned(&scratch, "disk.raw", 64 * MIB, "label: gpt\nstart=2048\n");
+    let file = std::fs::OpenOptions::new().write(true).open(&image).expect("it opens");
+    file.set_len(80 * MIB).expect("it grows");
+    let checked = check(&[text(&image), "--on", "512e"]);
+    assert!(checked.has("ST406", "warning"), "{:?}", checked.findings());
+    assert!(!checked.has("ST402", "warning"), "{:?}", checked.findings());
+}
+
+#[test]
+fn an_image_format_that_misaligns_is_found_though_the_partition_is_not_allocated_yet() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = Scratch::new();
+    let raw = partitioned(&scratch, "base.raw", 64 * MIB, "label: dos\nstart=2048\n");
+    let image = scratch.path().join("small.qcow2");
+    let options = "cluster_size=512";
+    let arguments = ["convert", "-O", "qcow2", "-o", options, text(&raw), text(&image)];
+    tool::run("qemu-img", &arguments);
+    let checked = check(&[text(&image), "--on", "512e"]);
+    assert_eq!(checked.verdict("partition", "#1"), "unknown");
+    assert_eq!(checked.target["verdict"], "misaligned", "{:#}", checked.target);
+    assert_eq!(checked.status, 1);
+}

@@ -1,0 +1,165 @@
+//! What counts is where the data finally lies.
+
+use testkit::{Loop, Scratch, need_loops, need_tools, tool};
+
+use crate::run::{check, partitioned, place, text};
+
+const MIB: u64 = 1 << 20;
+
+#[test]
+fn a_partition_at_63_with_exfat_made_in_place_is_aligned_at_the_leaf() {
+    need_tools!("sfdisk", "mkfs.exfat", "partx");
+    need_loops!();
+    let scratch = Scratch::new();
+    let script = "label: dos\nstart=63, type=7\n";
+    let image = partitioned(&scratch, "disk.raw", 64 * MIB, script);
+    let disk = Loop::attach(&image, 512);
+    // Without the kernel knowing the partition, mkfs.exfat cannot count its start in.
+    tool::run("mkfs.exfat", &[text(&disk.partition(1))]);
+    drop(disk);
+    let checked = check(&[text(&image), "--on", "512e"]);
+    assert_eq!(checked.verdict("partition", "#1"), "misaligned");
+    assert_eq!(checked.verdict("file-system", "exfat"), "aligned", "{:#}", checked.target);
+    assert!(checked.has("ST103", "info"), "{:?}", checked.findings());
+    assert_eq!(checked.status, 0);
+}
+
+/// A disk with LUKS2 in a partition at sector 63, whose data begins at `sectors` of the partition.
+fn luks_at_63(scratch: &Scratch, sectors: u64) -> std::path::PathBuf {
+    let image = partitioned(scratch, "disk.raw", 64 * MIB, "label: dos\nstart=63\n");
+    let container = scratch.image("container.raw", 32 * MIB);
+    let key = scratch.file("key", b"a passphrase for a test");
+    let align = sectors.to_string();
+    tool::run(
+        "cryptsetup",
+        &[
+            "luksFormat",
+            "-q",
+            "--type",
+            "luks2",
+            "--pbkdf",
+            "pbkdf2",
+            "--pbkdf-force-iterations",
+            "1000",
+            "--align-payload",
+            &align,
+            "--key-file",
+            text(&key),
+            text(&container),
+        ],
+    );
+    place(&container, &image, 63 * 512);
+    image
+}
+
+#[test]
+fn luks2_at_63_with_data_at_16777728_is_aligned_and_with_16777216_it_is_not() {
+    need_tools!("sfdisk", "cryptsetup");
+    let scratch = Scratch::new();
+    let good = check(&[text(&luks_at_63(&scratch, 32769)), "--on", "512e"]);
+    assert_eq!(good.layer("luks", "")["start_bytes"].as_u64(), Some(16_777_728));
+    assert_eq!(good.verdict("luks", ""), "aligned", "{:#}", good.target);
+    assert!(good.has("ST103", "info"));
+    assert_eq!(good.status, 0);
+
+    let bad = check(&[text(&luks_at_63(&scratch, 32768)), "--on", "512e"]);
+    assert_eq!(bad.layer("luks", "")["start_bytes"].as_u64(), Some(16_777_216));
+    assert_eq!(bad.verdict("luks", ""), "misaligned");
+    assert!(bad.has("ST101", "warning"), "{:?}", bad.findings());
+    assert_eq!(bad.status, 1);
+}
+
+#[test]
+fn a_partition_of_odd_length_is_named_when_it_pushes_the_next_one_off() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let script = "label: gpt\nstart=2048, size=2049\nstart=4097, size=20480\n";
+    let image = partitioned(&scratch, "disk.raw", 64 * MIB, script);
+    let checked = check(&[text(&image), "--on", "512e"]);
+    assert_eq!(checked.verdict("partition", "#2"), "misaligned");
+    assert!(checked.has("ST108", "info"), "{:?}", checked.findings());
+}
+
+#[test]
+fn boot_helpers_off_a_boundary_are_no_warning() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let bios = "21686148-6449-6E6F-744E-656564454649";
+    let script = format!(
+        "label: gpt\nfirst-lba: 34\nstart=34, size=2014, type={bios}\nstart=2048, size=20480\n"
+    );
+    let image = partitioned(&scratch, "disk.raw", 64 * MIB, &script);
+    let checked = check(&[text(&image), "--on", "512e"]);
+    assert_eq!(checked.status, 0, "{:?}", checked.findings());
+    assert!(checked.has("ST104", "info"));
+}
+
+#[test]
+fn blocks_below_the_granule_are_a_warning_where_it_is_told() {
+    need_tools!("mkfs.ext4");
+    let scratch = Scratch::new();
+    let image = scratch.image("fs.raw", 64 * MIB);
+    tool::run("mkfs.ext4", &["-q", "-F", "-b", "1024", text(&image)]);
+    assert!(check(&[text(&image), "--on", "512e"]).has("ST303", "warning"));
+    assert!(check(&[text(&image)]).has("ST303", "info"));
+}
+
+#[test]
+fn what_works_in_512_byte_sectors_cannot_be_used_on_4kn() {
+    need_tools!("mkfs.vfat", "mkfs.xfs");
+    let scratch = Scratch::new();
+    let fat = scratch.image("fat.raw", 64 * MIB);
+    tool::run("mkfs.vfat", &["-F", "32", text(&fat)]);
+    assert!(check(&[text(&fat), "--on", "4Kn"]).has("ST302", "error"));
+    let xfs = scratch.image("xfs.raw", 512 * MIB);
+    tool::run("mkfs.xfs", &["-q", "-s", "size=4096", text(&xfs)]);
+    assert!(!check(&[text(&xfs), "--on", "4Kn"]).has("ST302", "error"));
+}
+
+#[test]
+fn a_512_byte_gpt_and_an_esp_on_4kn_are_said_to_be_so() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = partitioned(&scratch, "disk.raw", 64 * MIB, "label: gpt\nstart=2048, type=U\n");
+    let checked = check(&[text(&image), "--on", "4Kn"]);
+    assert!(checked.has("ST301", "error"), "{:?}", checked.findings());
+    assert!(checked.has("ST307", "warning"), "{:?}", checked.findings());
+    assert_eq!(checked.status, 1);
+}
+
+#[test]
+fn a_remedy_names_blocks_that_are_as_large_as_the_granule() {
+    need_tools!("mkfs.ext4", "mkfs.vfat");
+    let scratch = Scratch::new();
+    let image = scratch.image("fs.raw", 64 * MIB);
+    tool::run("mkfs.ext4", &["-q", "-F", "-b", "4096", text(&image)]);
+    let checked = check(&[text(&image), "--on", "granule=16K"]);
+    let remedy = checked.target["findings"][0]["remedies"][0].to_string();
+    assert!(!remedy.contains("-b 4096") && remedy.contains("16384"), "{remedy}");
+
+    let fat = scratch.image("fat.raw", 64 * MIB);
+    tool::run("mkfs.vfat", &[text(&fat)]);
+    let checked = check(&[text(&fat), "--on", "granule=16K"]);
+    assert_eq!(checked.verdict("file-system", "vfat"), "misaligned");
+    let again = scratch.image("again.raw", 64 * MIB);
+    tool::run("mkfs.vfat", &["-s", "32", text(&again)]);
+    let checked = check(&[text(&again), "--on", "granule=16K"]);
+    assert_eq!(checked.verdict("file-system", "vfat"), "aligned", "{:#}", checked.target);
+}
+
+#[test]
+fn a_remedy_for_a_logical_partition_makes_a_logical_one_that_ends_where_it_ended() {
+    need_tools!("sfdisk", "parted");
+    let scratch = Scratch::new();
+    let script = "label: dos\nstart=2048,size=100000,type=5\nstart=4099,size=20000\n";
+    let image = partitioned(&scratch, "disk.raw", 64 * MIB, script);
+    let checked = check(&[text(&image), "--on", "512e"]);
+    let remedy = checked.target["findings"][0]["remedies"][0].as_str().expect("text").to_owned();
+    assert!(remedy.contains(" mkpart logical 6144s 24098s"), "{remedy}");
+    // As it is typed, once the partition that was off is gone.
+    tool::run("parted", &["-s", text(&image), "rm", "5"]);
+    let words = ["-s", "-a", "none", text(&image), "mkpart", "logical", "6144s", "24098s"];
+    tool::run("parted", &words);
+    let again = check(&[text(&image), "--on", "512e"]);
+    assert_eq!(again.verdict("partition", "#5"), "aligned", "{:#}", again.target);
+}

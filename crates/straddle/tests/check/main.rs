@@ -1,0 +1,10 @@
+//! `straddle check` as a user runs it, on disks and images that the field's own tools make.
+
+mod articles;
+mod command;
+mod harmless;
+mod images;
+mod leaf;
+mod run;
+mod stripes;
+mod together;

@@ -1,0 +1,100 @@
+//! Members that belong together are judged together.
+
+use testkit::{Loop, Scratch, need_loops, need_tools, tool};
+
+use crate::run::{check, straddle, text};
+
+const MIB: u64 = 1 << 20;
+
+/// Two physical volumes of one group with a striped volume of `stripe` over both.
+fn group(scratch: &Scratch, alignment: &str, stripe: &str) -> Vec<std::path::PathBuf> {
+    let images: Vec<_> =
+        (0..2).map(|number| scratch.image(&format!("pv{number}.raw"), 64 * MIB)).collect();
+    let loops: Vec<Loop> = images.iter().map(|image| Loop::attach(image, 512)).collect();
+    let devices: Vec<&str> = loops.iter().map(|one| text(one.path())).collect();
+    let filter = devices.iter().map(|device| format!("\"a|^{device}$|\"")).collect::<Vec<_>>();
+    let config = format!(
+        "devices {{ filter=[{},\"r|.*|\"] global_filter=[{},\"r|.*|\"] use_devicesfile=0 }} \
+         activation {{ udev_sync=0 udev_rules=0 }} \
+         backup {{ backup=0 archive=0 }}",
+        filter.join(","),
+        filter.join(",")
+    );
+    let name = format!("straddle{}", std::process::id());
+    let lvm = |words: &[&str]| {
+        let mut arguments = words.to_vec();
+        arguments.extend(["--config", &config, "--driverloaded", "n"]);
+        let system = text(scratch.path());
+        let output = tool::command("lvm")
+            .args(&arguments)
+            .env("LVM_SYSTEM_DIR", system)
+            .output()
+            .expect("lvm starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let lines = said.lines().filter(|line| !line.contains("leaked"));
+        assert!(output.status.success(), "{words:?}: {:#?}", lines.collect::<Vec<_>>());
+    };
+    for device in &devices {
+        lvm(&["pvcreate", "-q", "--dataalignment", alignment, device]);
+    }
+    let mut create = vec!["vgcreate", "-q", "-s", "1m", name.as_str()];
+    create.extend(&devices);
+    lvm(&create);
+    let arguments = [
+        "lvcreate", "-q", "-y", "-an", "-Zn", "-Wn", "-i2", "-I", stripe, "-L", "16m", "-n", "data",
+    ];
+    let mut arguments = arguments.to_vec();
+    arguments.push(&name);
+    lvm(&arguments);
+    images
+}
+
+#[test]
+fn two_physical_volumes_given_at_once_make_one_stack_with_the_striped_volume() {
+    need_tools!("lvm");
+    need_loops!();
+    let scratch = Scratch::new();
+    let images = group(&scratch, "1m", "64k");
+    let checked = check(&[text(&images[0]), text(&images[1]), "--on", "512e"]);
+    let volume = checked.layer("lvm-lv", "data");
+    assert_eq!(volume["verdict"], "aligned", "{:#}", checked.target);
+    assert_eq!(volume["below"].as_array().unwrap().len(), 2);
+    assert_eq!(checked.status, 0);
+}
+
+#[test]
+fn a_physical_volume_off_the_granule_takes_its_volume_with_it() {
+    need_tools!("lvm");
+    need_loops!();
+    let scratch = Scratch::new();
+    // LVM rounds odd alignments up, so the members themselves start off a boundary.
+    let images = group(&scratch, "1m", "64k");
+    let checked = check(&[text(&images[0]), text(&images[1]), "--on", "512e,origin=512"]);
+    assert_eq!(checked.verdict("lvm-lv", "data"), "misaligned", "{:#}", checked.target);
+    assert!(checked.findings().iter().any(|(code, _)| code == "ST101"));
+    assert_eq!(checked.status, 1);
+}
+
+#[test]
+fn one_member_alone_says_what_is_missing() {
+    need_tools!("lvm");
+    need_loops!();
+    let scratch = Scratch::new();
+    let images = group(&scratch, "1m", "64k");
+    let output = straddle(&["check", "--explain", text(&images[0])]);
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(out.contains("data"), "{out}");
+}
+
+#[test]
+fn a_group_of_which_a_physical_volume_was_not_given_says_so() {
+    need_tools!("lvm");
+    need_loops!();
+    let scratch = Scratch::new();
+    let images = group(&scratch, "1m", "64k");
+    let checked = check(&[text(&images[0]), "--on", "512e"]);
+    assert!(checked.has("ST411", "info"), "{:?}", checked.findings());
+    assert_eq!(checked.status, 0);
+    let both = check(&[text(&images[0]), text(&images[1]), "--on", "512e"]);
+    assert!(!both.has("ST411", "info"), "{:?}", both.findings());
+}

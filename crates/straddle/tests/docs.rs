@@ -1,0 +1,188 @@
+//! The documentation says what the program does: `docs/rules.md` is made from the table of rules,
+//! and what the README tells people to type exists.
+//!
+//! After a change of the rules or of what is printed, both are written anew by
+//! `STRADDLE_UPDATE_DOCS=1 cargo test -p straddle --test docs`.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use stack::rule::RULES;
+
+/// What the digit behind `ST` stands for.
+const SUBJECTS: [(&str, &str); 6] = [
+    ("ST1", "Starts and ends"),
+    ("ST2", "Stripes"),
+    ("ST3", "Sector sizes"),
+    ("ST4", "Damage, and what could not be read"),
+    ("ST5", "Images"),
+    ("ST6", "What drives report"),
+];
+
+/// What to type after a change.
+const UPDATE: &str = "run STRADDLE_UPDATE_DOCS=1 cargo test -p straddle --test docs";
+
+fn is_update() -> bool {
+    std::env::var_os("STRADDLE_UPDATE_DOCS").is_some()
+}
+
+fn straddle(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_straddle")).args(arguments).output().expect("the binary runs")
+}
+
+fn printed(arguments: &[&str]) -> String {
+    String::from_utf8(straddle(arguments).stdout).expect("it prints UTF-8")
+}
+
+fn file(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+fn readme() -> String {
+    std::fs::read_to_string(file("README.md")).expect("the README is there")
+}
+
+/// The page of all rules.
+fn page() -> String {
+    let mut page = "# Rules\n\n\
+        Made from the table of rules; `straddle explain CODE` prints each of them.\n\
+        Severity follows from the predicted cost; `--rule CODE=SEVERITY` changes it, \
+        `--rule CODE=off` switches a rule off.\n"
+        .to_owned();
+    for (prefix, subject) in SUBJECTS {
+        page += &format!("\n## {subject}\n");
+        for rule in RULES.iter().filter(|rule| rule.code.starts_with(prefix)) {
+            page += &format!("\n### {}: {}\n\n", rule.code, plain(rule.title));
+            page += &format!("{}\n\n", plain(rule.why));
+            page += &format!("**Fix:** {}\n", plain(rule.fix));
+        }
+    }
+    page
+}
+
+/// Text with single blanks, in which Markdown sees no markup.
+fn plain(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut escaped = String::new();
+    for character in words.join(" ").chars() {
+        if matches!(character, '*' | '_' | '<' | '>' | '#' | '|' | '`' | '[' | ']') {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+#[test]
+fn the_page_of_rules_is_the_table_of_rules() {
+    let path = file("docs/rules.md");
+    let page = page();
+    if is_update() {
+        std::fs::write(&path, &page).expect("docs/rules.md can be written");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == page, "docs/rules.md is not up to date: {UPDATE}");
+}
+
+#[test]
+fn every_rule_is_on_the_page_and_in_explain() {
+    let (page, list) = (page(), printed(&["explain"]));
+    for rule in RULES {
+        assert!(page.contains(&format!("### {}: ", rule.code)), "{} has no subject", rule.code);
+        assert!(list.contains(&format!("{}  {}", rule.code, rule.title)), "{}", rule.code);
+        assert!(printed(&["explain", rule.code]).starts_with(rule.code));
+    }
+}
+
+/// The long options in `text`: `--fail-on`.
+fn options(text: &str) -> BTreeSet<String> {
+    let is_part = |character: char| character.is_ascii_alphabetic() || character == '-';
+    text.split(|character| !is_part(character))
+        .filter(|word| word.starts_with("--") && word.len() > 2)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_option_of_straddle_that_the_readme_names_is_in_its_help() {
+    let known = options(&printed(&["check", "--help"]));
+    let readme = readme();
+    // What stands after `straddle check` on its line, and inline code that is an option alone.
+    let typed = readme.lines().filter_map(|line| line.split_once("straddle check "));
+    let inline = readme.split('`').skip(1).step_by(2).filter(|code| code.starts_with("--"));
+    let named: BTreeSet<String> =
+        typed.map(|(_, typed)| typed).chain(inline).flat_map(options).collect();
+    assert!(named.len() > 4, "the README names options: {named:?}");
+    assert!(named.is_subset(&known), "named {named:?}, known {known:?}");
+}
+
+#[test]
+fn every_command_and_code_that_the_readme_names_exists() {
+    let readme = readme();
+    let commands = readme.match_indices("`straddle ").chain(readme.match_indices("    straddle "));
+    for (at, typed) in commands {
+        let rest = &readme[at + typed.len()..];
+        let word: String = rest.chars().take_while(char::is_ascii_lowercase).collect();
+        assert!(straddle(&[&word, "--help"]).status.success(), "there is no straddle {word}");
+    }
+    for (at, _) in readme.match_indices("straddle explain ST") {
+        let code = &readme[at + "straddle explain ".len()..][..5];
+        assert!(straddle(&["explain", code]).status.success(), "{code}");
+    }
+}
+
+/// Only the time that a run takes differs from one to the next.
+fn timeless(screen: &str) -> String {
+    let lines = screen.lines().map(|line| match line.rsplit_once(" in ") {
+        Some((counts, _)) if line.ends_with("nothing was written.") => counts.to_owned(),
+        _ => line.trim_end().to_owned(),
+    });
+    lines.collect::<Vec<String>>().join("\n")
+}
+
+#[test]
+fn the_screen_in_the_readme_is_what_its_commands_print() {
+    testkit::need_tools!("sfdisk", "mkfs.ext4");
+    let readme = readme();
+    let start = readme.find("    $ ").expect("the README shows commands");
+    let lines = readme[start..].split_inclusive('\n').take_while(|line| line.starts_with("    "));
+    let block: String = lines.collect();
+    let lines = block.lines().map(|line| &line[4..]);
+    let (typed, shown): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("$ "));
+    let typed: Vec<&str> = typed.iter().map(|line| &line[2..]).collect();
+    let scratch = testkit::Scratch::new();
+    let here = PathBuf::from(env!("CARGO_BIN_EXE_straddle"));
+    let here = here.parent().expect("the binary is in a directory");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-c", &typed.join(" && ")])
+        .current_dir(scratch.path())
+        .env("PATH", format!("{}:{path}:/usr/sbin:/sbin", here.display()))
+        .env("LC_ALL", "C.UTF-8")
+        .env("COLUMNS", "100")
+        .env_remove("TERM")
+        .output()
+        .expect("a shell runs");
+    let printed = String::from_utf8(output.stdout).expect("it prints UTF-8");
+    if timeless(&shown.join("\n")) != timeless(&printed) && is_update() {
+        let typed = block.lines().filter(|line| line.starts_with("    $ ")).map(str::to_owned);
+        let lines: Vec<String> =
+            typed.chain(printed.lines().map(|line| format!("    {line}"))).collect();
+        let fresh = readme.replace(&block, &(lines.join("\n") + "\n"));
+        std::fs::write(file("README.md"), fresh).expect("the README can be written");
+        return;
+    }
+    assert_eq!(timeless(&shown.join("\n")), timeless(&printed), "{UPDATE}");
+}
+
+#[test]
+fn the_exit_codes_are_those_of_the_readme() {
+    let readme = readme();
+    assert!(readme.contains("Exit codes: 0 ") && readme.contains(" 1 ") && readme.contains(" 2 "));
+    let clean = straddle(&["check", "--fail-on", "never", env!("CARGO_BIN_EXE_straddle")]);
+    assert_eq!(clean.status.code(), Some(0));
+    assert_eq!(straddle(&["check", "/nonexistent"]).status.code(), Some(2));
+    assert_eq!(straddle(&["check", "--nonsense"]).status.code(), Some(2));
+    assert_eq!(straddle(&["explain", "ST000"]).status.code(), Some(2));
+}
