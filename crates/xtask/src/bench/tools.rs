@@ -1,0 +1,92 @@
+//! Running other programs, with errors that name them.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use testkit::tool;
+
+/// Where the tool called `name` is.
+///
+/// # Errors
+/// When it is not installed.
+pub(super) fn find(name: &str) -> anyhow::Result<PathBuf> {
+    tool::find(name).with_context(|| {
+        format!("{name} is not installed; hint: cargo xtask install-tools installs it")
+    })
+}
+
+/// `path` as an argument among words.
+///
+/// # Errors
+/// When it is no UTF-8.
+pub(super) fn text(path: &Path) -> anyhow::Result<&str> {
+    path.to_str().with_context(|| format!("{} is no UTF-8", path.display()))
+}
+
+/// Runs the tool called `name`, whose answer is of no interest.
+///
+/// # Errors
+/// When it is missing or fails.
+pub(super) fn run(name: &str, arguments: &[&str]) -> anyhow::Result<()> {
+    run_with_input(name, arguments, "")
+}
+
+/// As [`run`], with `input` on standard input.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn run_with_input(name: &str, arguments: &[&str], input: &str) -> anyhow::Result<()> {
+    let mut command = Command::new(find(name)?);
+    let mut child = piped(command.args(arguments).stdin(Stdio::piped()))
+        .spawn()
+        .with_context(|| format!("{name} cannot be started"))?;
+    // A tool that wants no input closes it; its status tells.
+    let _ = child.stdin.take().context("it was piped")?.write_all(input.as_bytes());
+    succeeded(name, &child.wait_with_output()?)
+}
+
+/// What `command` prints.
+///
+/// # Errors
+/// When it cannot be started or fails.
+pub(super) fn answer(command: &mut Command) -> anyhow::Result<String> {
+    let output = output(command)?;
+    succeeded(&command.get_program().to_string_lossy(), &output)?;
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// What `command` prints, whatever its exit status.
+///
+/// # Errors
+/// When it cannot be started.
+pub(super) fn output(command: &mut Command) -> anyhow::Result<Output> {
+    let output = piped(command.stdin(Stdio::null())).output();
+    output.with_context(|| format!("{} cannot be started", command.get_program().display()))
+}
+
+/// How long `command` runs, from before its start until all that it prints was read and it ended.
+///
+/// # Errors
+/// When it cannot be started, or exits with neither 0 nor 1, which says that something was found.
+pub(super) fn timed(command: &mut Command) -> anyhow::Result<Duration> {
+    let begun = Instant::now();
+    let output = output(command)?;
+    let elapsed = begun.elapsed();
+    if output.status.code() != Some(1) {
+        succeeded(&command.get_program().to_string_lossy(), &output)?;
+    }
+    Ok(elapsed)
+}
+
+fn piped(command: &mut Command) -> &mut Command {
+    command.env("LC_ALL", "C").stdout(Stdio::piped()).stderr(Stdio::piped())
+}
+
+fn succeeded(name: &str, output: &Output) -> anyhow::Result<()> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(output.status.success(), "{name}: {}: {}", output.status, said.trim());
+    Ok(())
+}

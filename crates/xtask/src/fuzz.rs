@@ -1,0 +1,196 @@
+//! Every fuzz target for a few seconds, on a stable compiler and without `cargo fuzz`.
+//!
+//! libFuzzer comes as source with the crate `libfuzzer-sys`; what it needs from the compiler are
+//! LLVM's coverage passes, which stable `rustc` has too. The flags are those of `cargo fuzz` with
+//! `--sanitizer none` (cargo-fuzz `src/project.rs`).
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+
+use anyhow::{Context as _, bail, ensure};
+
+const COVERAGE: &[&str] = &[
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
+    "-Ccodegen-units=1",
+    "--cfg=fuzzing",
+];
+
+/// In seconds. An answer may take one; coverage makes code about five times slower.
+const TIMEOUT: &str = "-timeout=5";
+
+/// The target that must fail.
+const CANARY: &str = "canary";
+/// How long the canary has to fail.
+const CANARY_SECONDS: u64 = 60;
+/// What the canary says.
+const CANARY_WORDS: &str = "the canary sings";
+
+/// Builds every target and runs all, or one, for `seconds` each, as many at once as there are
+/// processors; whether none failed but the canary, which must.
+pub(crate) fn run(seconds: u64, only: Option<&str>) -> anyhow::Result<bool> {
+    let directory = crate::root().join("fuzz");
+    let names = names(&directory)?;
+    ensure!(names.iter().any(|name| name == CANARY), "there is no canary");
+    if let Some(only) = only {
+        ensure!(names.iter().any(|name| name == only), "there is no target called {only}");
+    }
+    let programs = build(&directory)?;
+    let chosen = names.iter().filter(|name| only.is_none_or(|only| only == name.as_str()));
+    let ahead = Mutex::new(chosen.collect::<Vec<_>>().into_iter());
+    let tally = Mutex::new(Tally::default());
+    let work = || -> anyhow::Result<()> {
+        while let Some(name) = { ahead.lock().expect("no thread panicked").next() } {
+            let output =
+                Target { directory: &directory, programs: &programs, name }.run(seconds)?;
+            tally.lock().expect("no thread panicked").add(name, &output);
+        }
+        Ok(())
+    };
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("no thread panicked"))
+    })?;
+    let Tally { targets, runs, failed } = tally.into_inner().expect("no thread panicked");
+    println!("fuzz: {targets} targets, {runs} runs");
+    if !failed.is_empty() {
+        println!("failed: {}", failed.join(", "));
+    }
+    Ok(failed.is_empty())
+}
+
+/// What came of the targets so far.
+#[derive(Default)]
+struct Tally {
+    targets: u64,
+    runs: u64,
+    failed: Vec<String>,
+}
+
+impl Tally {
+    /// Counts, and prints, what came of `name`.
+    fn add(&mut self, name: &str, output: &Output) {
+        let said = String::from_utf8_lossy(&output.stderr);
+        if name == CANARY {
+            let sings = !output.status.success() && said.contains(CANARY_WORDS);
+            println!("canary: {}", if sings { "fails, as it must" } else { "DOES NOT FAIL" });
+            if !sings {
+                self.failed.push(name.to_owned());
+            }
+            return;
+        }
+        let count = runs_of(&said);
+        self.targets += 1;
+        self.runs += count;
+        println!("{name}: {count} runs");
+        if !output.status.success() || count == 0 {
+            println!("{said}");
+            self.failed.push(name.to_owned());
+        }
+    }
+}
+
+/// The targets' names, in order.
+fn names(directory: &Path) -> anyhow::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(directory.join("fuzz_targets"))? {
+        let path = entry?.path();
+        names.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Builds all targets; the directory that holds their programs.
+fn build(directory: &Path) -> anyhow::Result<PathBuf> {
+    let version = Command::new("rustc").arg("-vV").output().context("rustc cannot be started")?;
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    let triple = version.lines().find_map(|line| line.strip_prefix("host: "));
+    let triple = triple.context("rustc names no host")?;
+    // With --target, the flags do not reach build scripts, which would not link with them.
+    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--release", "--locked", "--bins", "--target", triple])
+        .current_dir(directory)
+        .env("RUSTFLAGS", COVERAGE.join(" "))
+        .env("CARGO_TARGET_DIR", directory.join("target"))
+        .stdin(Stdio::null())
+        .status()
+        .context("cargo cannot be started")?;
+    if !status.success() {
+        bail!(
+            "the fuzz targets cannot be built; hint: libFuzzer needs a C++ compiler; when the lock \
+             file is old, run cargo update --workspace in fuzz"
+        );
+    }
+    Ok(directory.join("target").join(triple).join("release"))
+}
+
+/// One target to run.
+struct Target<'a> {
+    directory: &'a Path,
+    programs: &'a Path,
+    name: &'a str,
+}
+
+impl Target<'_> {
+    /// Runs it for `seconds`, from its own corpus and the heads of real disks.
+    fn run(&self, seconds: u64) -> anyhow::Result<Output> {
+        let corpus = self.directory.join("corpus");
+        let artifacts = self.directory.join("artifacts").join(self.name);
+        let own = corpus.join(self.name);
+        std::fs::create_dir_all(&own)?;
+        std::fs::create_dir_all(&artifacts)?;
+        let canary = self.name == CANARY;
+        let seconds = if canary { CANARY_SECONDS } else { seconds };
+        let mut command = Command::new(self.programs.join(self.name));
+        command
+            .arg(format!("-max_total_time={seconds}"))
+            .arg(format!("-artifact_prefix={}/", artifacts.display()))
+            .args(["-max_len=131072", TIMEOUT, "-rss_limit_mb=1024", "-malloc_limit_mb=64"])
+            .arg("-print_final_stats=1")
+            .arg(format!("-seed={}", std::env::var("STRADDLE_SEED").unwrap_or("1".to_owned())));
+        if !canary {
+            let heads = [corpus.join("seeds"), crate::root().join("crates/format/tests/heads")];
+            command.arg(&own).args(heads.iter().filter(|heads| heads.is_dir()));
+        }
+        let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
+        let output = output.with_context(|| format!("{} cannot be started", self.name))?;
+        if canary {
+            // What the canary found is no finding.
+            std::fs::remove_dir_all(&artifacts)?;
+        }
+        Ok(output)
+    }
+}
+
+/// How many inputs a fuzzer ran, by its own account.
+fn runs_of(said: &str) -> u64 {
+    let count = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+    count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_runs_is_read_from_the_final_statistics() {
+        assert_eq!(runs_of("Done 5\nstat::number_of_executed_units: 61772\nstat::x: 3"), 61772);
+        assert_eq!(runs_of("nothing"), 0);
+    }
+
+    #[test]
+    fn every_target_is_listed_for_cargo() {
+        let directory = crate::root().join("fuzz");
+        let manifest = std::fs::read_to_string(directory.join("Cargo.toml")).unwrap();
+        for name in names(&directory).unwrap() {
+            assert!(manifest.contains(&format!("name = \"{name}\"\n")), "{name}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The tools that the tests run, and the packages that hold them.
+//!
+//! This is the only list of them: a test that needs another tool adds a row here.
+
+use std::process::{Command, Stdio};
+
+use testkit::tool;
+
+/// Debian's package, and the tools of it that are run.
+pub(crate) const TOOLS: &[(&str, &[&str])] = &[
+    ("bcache-tools", &["make-bcache", "bcache-super-show"]),
+    ("btrfs-progs", &["btrfs", "mkfs.btrfs"]),
+    ("coreutils", &["cp", "mkfifo", "mknod", "timeout", "dd", "sha256sum", "truncate"]),
+    ("cryptsetup-bin", &["cryptsetup", "integritysetup"]),
+    ("dosfstools", &["fsck.fat", "mkfs.vfat", "mkfs.fat"]),
+    ("e2fsprogs", &["mkfs.ext2", "mkfs.ext3", "mkfs.ext4", "mke2fs", "dumpe2fs", "tune2fs"]),
+    ("erofs-utils", &["dump.erofs", "mkfs.erofs"]),
+    ("exfatprogs", &["dump.exfat", "mkfs.exfat"]),
+    ("f2fs-tools", &["dump.f2fs", "mkfs.f2fs"]),
+    ("fdisk", &["sfdisk", "fdisk"]),
+    ("g++", &["c++"]),
+    ("gdisk", &["sgdisk"]),
+    ("genisoimage", &["genisoimage", "isoinfo"]),
+    ("jfsutils", &["jfs_tune", "mkfs.jfs"]),
+    ("lvm2", &["lvm", "pvcreate", "vgcreate", "vgcfgrestore", "pvs", "lvs", "vgs"]),
+    ("kmod", &["depmod", "modprobe"]),
+    ("mdadm", &["mdadm"]),
+    ("mount", &["losetup", "mount", "umount"]),
+    ("nilfs-tools", &["mkfs.nilfs2", "nilfs-tune"]),
+    ("ntfs-3g", &["mkfs.ntfs", "mkntfs", "ntfsinfo"]),
+    ("parted", &["parted"]),
+    ("python3", &["python3"]),
+    ("qemu-system-x86", &["qemu-system-x86_64"]),
+    ("qemu-utils", &["qemu-img", "qemu-io"]),
+    ("reiserfsprogs", &["debugreiserfs", "mkreiserfs"]),
+    ("strace", &["strace"]),
+    ("squashfs-tools", &["mksquashfs", "unsquashfs"]),
+    ("time", &["time"]),
+    ("udftools", &["mkfs.udf", "mkudffs", "udfinfo"]),
+    (
+        "util-linux",
+        &[
+            "blkid",
+            "mkswap",
+            "lsblk",
+            "wipefs",
+            "setpriv",
+            "taskset",
+            "mkfs.minix",
+            "mkfs.bfs",
+            "mkfs.cramfs",
+            "partx",
+        ],
+    ),
+    ("xfsprogs", &["mkfs.xfs", "xfs_db"]),
+    ("xz-utils", &["xz"]),
+    ("zstd", &["zstd"]),
+];
+
+/// Installs what is missing, with apt as root; elsewhere names it and goes on, since tests that
+/// need a missing tool say so and are counted. Always `true`.
+pub(crate) fn install() -> anyhow::Result<bool> {
+    let missing = missing();
+    if missing.is_empty() {
+        return Ok(true);
+    }
+    let names = missing.join(" ");
+    if !may_install() {
+        println!("tests will be skipped for want of these Debian packages: {names}");
+        println!("hint: sudo apt-get install {names}");
+        return Ok(true);
+    }
+    println!("installing {names}");
+    apt(&["update"]);
+    let options = ["install", "--yes", "--no-install-recommends"];
+    if !apt(&[&options[..], &missing].concat()) {
+        // One name that this release does not have spoils the whole call: try them one by one.
+        for package in &missing {
+            apt(&[&options[..], &[package]].concat());
+        }
+    }
+    let still = self::missing();
+    if !still.is_empty() {
+        println!("could not be installed, so tests will be skipped: {}", still.join(" "));
+    }
+    Ok(true)
+}
+
+/// The packages of which a tool is missing.
+fn missing() -> Vec<&'static str> {
+    let lacks = |tools: &[&str]| tools.iter().any(|name| tool::find(name).is_none());
+    TOOLS.iter().filter(|(_, tools)| lacks(tools)).map(|(package, _)| *package).collect()
+}
+
+fn may_install() -> bool {
+    let root = std::fs::metadata("/proc/self").is_ok_and(|data| {
+        use std::os::unix::fs::MetadataExt as _;
+        data.uid() == 0
+    });
+    root && tool::find("apt-get").is_some()
+}
+
+/// Runs apt, quietly and without questions; whether it succeeded.
+fn apt(arguments: &[&str]) -> bool {
+    let status = Command::new("apt-get")
+        .args(["--quiet", "--quiet", "-o", "Acquire::Retries=2", "-o", "Dpkg::Use-Pty=0"])
+        .args(["-o", "DPkg::Lock::Timeout=120"])
+        .args(arguments)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.success())
+}

@@ -1,0 +1,130 @@
+//! Every test, with the skipped ones counted and nothing left behind.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::Context as _;
+
+use crate::guest;
+use crate::leftovers::Room;
+use crate::packages;
+
+/// Installs what is missing, runs `cargo test` with `arguments` added, and prints as the last line
+/// `N passed, N failed, N skipped`. Whether all was well.
+pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
+    packages::install()?;
+    let room = Room::new()?;
+    let notes = tempfile::tempdir().context("a directory for notes cannot be made")?;
+    let skips = notes.path().join("skips");
+    let guest = if arguments.is_empty() { guest::result() } else { None };
+    // Optimised a little, so that tests over thousands of damaged disks take seconds; overflow and
+    // assertions are still checked.
+    let mut child = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["test", "--workspace", "--locked", "--no-fail-fast", "--profile", "checked"])
+        .args(arguments)
+        .current_dir(crate::root())
+        .env("STRADDLE_SKIPS", &skips)
+        .env("TMPDIR", room.path())
+        .envs(guest.map(|result| ("STRADDLE_GUEST_RESULT", result)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cargo cannot be started")?;
+    let output = child.stdout.take().context("cargo's output is piped")?;
+    let mut counts = Counts::default();
+    for line in BufReader::new(output).lines() {
+        let line = line.context("cargo's output cannot be read")?;
+        println!("{line}");
+        if counts.add(&line) {
+            counts.skips(&skips);
+        }
+    }
+    let status = child.wait().context("cargo cannot be waited for")?;
+    counts.skips(&skips);
+    if !status.success() && counts.failed == 0 {
+        println!("\ncargo test failed outside a test: {status}");
+        counts.failed = 1;
+    }
+    let left = room.leftovers()?;
+    for line in &left {
+        println!("LEFT BEHIND: {line}");
+    }
+    if !left.is_empty() {
+        counts.failed += 1;
+    }
+    println!();
+    for reason in &counts.reasons {
+        println!("skipped: {reason}");
+    }
+    println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
+    Ok(counts.failed == 0 && status.success())
+}
+
+/// What was counted so far.
+#[derive(Debug, Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    /// Each skipped test and why.
+    reasons: Vec<String>,
+    /// Lines of the file of skips that are counted already.
+    seen: usize,
+}
+
+impl Counts {
+    /// Adds a result line of the test harness; whether it was one.
+    fn add(&mut self, line: &str) -> bool {
+        let Some(result) = line.strip_prefix("test result: ") else { return false };
+        let count = |what: &str| -> u64 {
+            let number = result.split([';', '.']).find_map(|part| part.trim().strip_suffix(what));
+            number.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+        };
+        self.passed += count("passed");
+        self.failed += count("failed");
+        self.skipped += count("ignored");
+        true
+    }
+
+    /// Counts what was added to the file of skips. A test that skipped counts as passed for the
+    /// harness, so it is taken off there; one that named several reasons is one test.
+    fn skips(&mut self, file: &Path) {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let mut tests = BTreeSet::new();
+        for line in text.lines().skip(self.seen) {
+            self.seen += 1;
+            let (test, reason) = line.split_once('\t').unwrap_or((line, "no reason given"));
+            tests.insert(test.to_owned());
+            self.reasons.push(format!("{test}: {reason}"));
+        }
+        let skipped = u64::try_from(tests.len()).unwrap_or(0);
+        self.skipped += skipped;
+        self.passed = self.passed.saturating_sub(skipped);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_summed_and_skips_are_taken_off() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("skips");
+        let mut counts = Counts::default();
+        assert!(!counts.add("test a ... ok"));
+        assert!(
+            counts.add("test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered")
+        );
+        std::fs::write(&file, "a\tneeds x\na\tneeds y\nb\tneeds x\n").unwrap();
+        counts.skips(&file);
+        counts.skips(&file);
+        assert!(
+            counts.add("test result: FAILED. 10 passed; 2 failed; 0 ignored; finished in 0.1s")
+        );
+        assert_eq!((counts.passed, counts.failed, counts.skipped), (13, 2, 3));
+        assert_eq!(counts.reasons, ["a: needs x", "a: needs y", "b: needs x"]);
+    }
+}

@@ -1,0 +1,45 @@
+//! What the fuzz targets share. Each runs one parser of `format::hostile`, or
+//! the whole stack, on a packed disk.
+
+use testkit::memory::{self, Counting};
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// The most memory that may be held at once, beside the disk itself, in bytes.
+const MEMORY_BYTES_MAX: usize = 64 << 20;
+
+/// Runs the parser called `name` on the disk that `packed` holds.
+///
+/// # Panics
+/// When the parser does, or when it takes more than 64 MiB.
+pub fn run(name: &str, packed: &[u8]) {
+    watched(packed, || format::hostile::run(name, packed));
+}
+
+/// Asks the whole stack about the disk that `packed` holds.
+///
+/// # Panics
+/// When anything asked does, or when that takes more than 64 MiB.
+pub fn stack(packed: &[u8]) {
+    watched(packed, || stack::hostile::run(packed));
+}
+
+fn watched(packed: &[u8], code: impl FnOnce()) {
+    let ((), peak_bytes) = memory::peak_of(code);
+    // The unpacked disk counts too; a page of it takes at most 8 times the sector that it holds.
+    let disk_bytes = packed.len().saturating_mul(9);
+    let bytes = peak_bytes.saturating_sub(disk_bytes);
+    assert!(bytes <= MEMORY_BYTES_MAX, "it took {bytes} bytes of memory");
+}
+
+/// Panics on an input that only a fuzzer that watches comparisons and branches finds soon.
+///
+/// # Panics
+/// On that input.
+pub fn canary(bytes: &[u8]) {
+    let Some((magic, rest)) = bytes.split_first_chunk::<4>() else { return };
+    if u32::from_le_bytes(*magic) == 0x5ad1_0fe5 && rest.first() == Some(&b'!') {
+        panic!("the canary sings");
+    }
+}
