@@ -35,7 +35,7 @@ pub(crate) fn target(name: String, assembled: &Assembled, view: &View<'_>) -> re
     let layers: Vec<report::Layer> = (kept.iter())
         .map(|&id| layer(stack, id, &judgements[id.0], &bad, &judgements, &numbers))
         .collect();
-    let findings = rule::findings(&case)
+    let mut findings = rule::findings(&case)
         .into_iter()
         .filter_map(|found| finding(&found, &numbers, view.rules))
         .collect::<Vec<Finding>>();
@@ -45,7 +45,6 @@ pub(crate) fn target(name: String, assembled: &Assembled, view: &View<'_>) -> re
     } else {
         worst(&case, &kept)
     };
-    let mut findings = findings;
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     report::Target { target: name, refusal: None, verdict, layers, findings }
 }
@@ -82,7 +81,8 @@ fn kept(assembled: &Assembled, partition: Option<&KernelPartition>) -> Vec<Layer
 /// what lies in them was not seen.
 fn worst(case: &Case<'_>, kept: &[LayerId]) -> Verdict {
     let tops = kept.iter().filter(|&&id| case.stack.above(id).is_empty());
-    let judged = tops.filter(|&&id| is_judged(case.stack, id));
+    // Containers and helpers have no verdict that anyone should act on.
+    let judged = tops.filter(|&&id| !rule::is_rarely_written(case, id));
     let verdicts = judged.map(|id| verdict(case.judgements[id.0].verdict));
     let leaves = kept.iter().filter(|&&id| case.stack.layer(id).mapping.below().is_empty());
     let unread = leaves
@@ -90,20 +90,6 @@ fn worst(case: &Case<'_>, kept: &[LayerId]) -> Verdict {
         .filter(|&verdict| verdict == Verdict::Unknown);
     // Where there are helpers alone, nothing is wrong.
     verdicts.chain(unread).max().unwrap_or(Verdict::Aligned)
-}
-
-/// Containers and helpers have no verdict that anyone should act on.
-fn is_judged(stack: &Stack, id: LayerId) -> bool {
-    use format::table::PartitionRole as Role;
-    match &stack.layer(id).kind {
-        LayerKind::Partition(partition, _) => {
-            matches!(partition.role, Role::Ordinary | Role::BsdSlice)
-        }
-        _ => !stack.layer(id).mapping.below().iter().any(|&below| {
-            matches!(&stack.layer(below).kind, LayerKind::Partition(partition, _)
-                if partition.role == Role::EfiSystem)
-        }),
-    }
 }
 
 fn verdict(verdict: judge::Verdict) -> Verdict {

@@ -93,6 +93,13 @@ pub fn first_bad(case: &Case<'_>) -> Vec<LayerId> {
     alignment::culprits(case)
 }
 
+/// Whether a layer is a container, a boot helper, or lies on an EFI system partition: its alignment
+/// is not worth a verdict that anyone should act on.
+#[must_use]
+pub fn is_rarely_written(case: &Case<'_>, id: LayerId) -> bool {
+    alignment::rarely_written(case, id)
+}
+
 fn finding(code: &str, severity: Severity, layer: LayerId) -> Finding {
     let rule = rule(code).expect("checks name codes of the table");
     Finding { rule, severity, layer, evidence: Vec::new(), cost: None, remedies: Vec::new() }
