@@ -1,17 +1,30 @@
-//! What may be asked of the world, as traits: bytes of a disk, files of a kernel tree.
+//! What may be asked of the world, as traits: bytes of a disk, operations in a queue, what a disk
+//! counted, extents of a file, files of a kernel tree.
 //!
 //! `format`, `stack` and everything above meet the world only through these, so the same code runs
 //! on a real disk, on an image file, through an image format, on a captured tree and in memory.
 
+pub mod answer;
+pub mod counters;
 pub mod disk;
+pub mod extents;
 pub mod files;
+pub mod manifest;
 pub mod memory;
+mod nodes;
 pub mod pack;
+pub mod queue;
+pub mod text_tree;
 pub mod tree;
 pub mod window;
 
+pub use counters::{Counters, CountersError, DiskCounts};
 pub use disk::{Disk, ReadError};
+pub use extents::{Extent, ExtentFlags, ExtentList, Extents, ExtentsError};
 pub use files::{FileIdentity, Files, NoFiles, OpenFile};
+pub use manifest::{Manifest, ManifestError};
 pub use memory::MemoryDisk;
+pub use queue::{Action, Completion, Durability, Operation, Queue, QueueError, SyncKind};
+pub use text_tree::TextTree;
 pub use tree::{KernelTree, MemoryTree, TreeError};
 pub use window::Window;

@@ -1,8 +1,13 @@
 //! Files of a kernel tree: `/sys` and `/proc`, live or captured.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use thiserror::Error;
+use units::text::escape;
+
+use crate::manifest::{Entry, Manifest};
+use crate::text_tree::TextTree;
 
 /// Why a file of the tree could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -32,6 +37,14 @@ pub trait KernelTree {
     /// When the file is missing or cannot be read, or is larger than 1 MiB.
     fn read(&self, path: &str) -> Result<String, TreeError>;
 
+    /// The file's content, byte for byte.
+    ///
+    /// # Errors
+    /// As [`KernelTree::read`].
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, TreeError> {
+        self.read(path).map(String::into_bytes)
+    }
+
     /// The names in a directory, sorted.
     ///
     /// # Errors
@@ -45,11 +58,25 @@ pub trait KernelTree {
     fn link(&self, path: &str) -> Result<String, TreeError>;
 }
 
-/// A tree in memory: paths to contents, and links to absolute paths.
+/// That `path` is one that a tree may be asked for: absolute, without `..` and without NUL.
+///
+/// # Errors
+/// When it is none; the reason says so.
+pub fn check(path: &str) -> Result<(), TreeError> {
+    let leads_up = path.contains("..") && path.split('/').any(|part| part == "..");
+    if !path.starts_with('/') || path.contains('\0') || leads_up {
+        let reason = "it is not an absolute path without '..'".to_owned();
+        return Err(TreeError::Unreadable { path: escape(path.as_bytes()), reason });
+    }
+    Ok(())
+}
+
+/// A tree in memory, made path by path: for tests and models. It is a [`Manifest`], which is read
+/// when the first question is asked.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryTree {
-    files: BTreeMap<String, String>,
-    links: BTreeMap<String, String>,
+    entries: BTreeMap<String, Entry>,
+    read: OnceLock<TextTree>,
 }
 
 impl MemoryTree {
@@ -61,58 +88,71 @@ impl MemoryTree {
 
     /// The tree with a file more.
     #[must_use]
-    pub fn with_file(mut self, path: &str, content: &str) -> MemoryTree {
-        self.files.insert(path.to_owned(), content.to_owned());
-        self
+    pub fn with_file(self, path: &str, content: &str) -> MemoryTree {
+        self.with_bytes(path, content.as_bytes())
+    }
+
+    /// The tree with a file more, of any bytes.
+    #[must_use]
+    pub fn with_bytes(self, path: &str, content: &[u8]) -> MemoryTree {
+        self.with(path, Entry::File(content.to_owned()))
     }
 
     /// The tree with a link more, from `path` to the absolute path `target`.
     #[must_use]
-    pub fn with_link(mut self, path: &str, target: &str) -> MemoryTree {
-        self.links.insert(path.to_owned(), target.to_owned());
+    pub fn with_link(self, path: &str, target: &str) -> MemoryTree {
+        self.with(path, Entry::Link(target.to_owned()))
+    }
+
+    /// The tree with something more that cannot be read.
+    #[must_use]
+    pub fn with_unreadable(self, path: &str, reason: &str) -> MemoryTree {
+        self.with(path, Entry::Unreadable(reason.to_owned()))
+    }
+
+    fn with(mut self, path: &str, entry: Entry) -> MemoryTree {
+        self.entries.insert(path.to_owned(), entry);
+        self.read = OnceLock::new();
         self
     }
 
-    /// `path` with links in its directories followed, at most 40 as the kernel does.
-    fn resolve(&self, path: &str) -> String {
-        let mut path = path.to_owned();
-        for _ in 0..40 {
-            let hit = self.links.iter().find_map(|(link, target)| {
-                let rest = path.strip_prefix(link.as_str())?;
-                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{target}{rest}"))
-            });
-            match hit {
-                Some(next) => path = next,
-                None => break,
-            }
+    /// What stands below a file or a link is out of reach, and left out.
+    fn manifest(&self) -> Manifest {
+        let mut manifest = Manifest::new();
+        let parents = |path: &str| -> bool {
+            let ends = path.match_indices('/').map(|(end, _)| end).skip(1);
+            ends.into_iter().any(|end| self.entries.contains_key(&path[..end]))
+        };
+        for (path, entry) in self.entries.iter().filter(|(path, _)| !parents(path)) {
+            // A path that no tree can hold is not found later.
+            let _ = manifest.put(path, entry.clone());
         }
-        path
+        manifest
+    }
+
+    fn tree(&self) -> &TextTree {
+        self.read.get_or_init(|| {
+            let text = self.manifest().to_text();
+            TextTree::parse(text).expect("what a manifest's writer writes can be read")
+        })
     }
 }
 
 impl KernelTree for MemoryTree {
     fn read(&self, path: &str) -> Result<String, TreeError> {
-        let content = self.files.get(&self.resolve(path));
-        content
-            .map(|content| content.trim_end().to_owned())
-            .ok_or_else(|| TreeError::Missing { path: path.to_owned() })
+        self.tree().read(path)
+    }
+
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, TreeError> {
+        self.tree().bytes(path)
     }
 
     fn list(&self, path: &str) -> Result<Vec<String>, TreeError> {
-        let prefix = format!("{}/", self.resolve(path).trim_end_matches('/'));
-        let mut names: Vec<String> = (self.files.keys().chain(self.links.keys()))
-            .filter_map(|file| file.strip_prefix(&prefix))
-            .filter_map(|rest| rest.split('/').next())
-            .map(str::to_owned)
-            .collect();
-        names.sort();
-        names.dedup();
-        if names.is_empty() { Err(TreeError::Missing { path: path.to_owned() }) } else { Ok(names) }
+        self.tree().list(path)
     }
 
     fn link(&self, path: &str) -> Result<String, TreeError> {
-        let target = self.links.get(path).cloned();
-        target.ok_or_else(|| TreeError::Missing { path: path.to_owned() })
+        self.tree().link(path)
     }
 }
 

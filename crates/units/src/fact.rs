@@ -16,6 +16,10 @@ pub enum Source {
     Sysfs,
     /// Answered by the kernel to an ioctl.
     Ioctl,
+    /// Answered by the drive in its own language: NVMe, SCSI or ATA.
+    Identify,
+    /// Answered by the kernel to statx(2).
+    Statx,
     /// Read from the bytes of the device or image.
     OnDisk,
     /// From the kernel's `/proc`.
@@ -35,6 +39,8 @@ impl Source {
             Source::Told => "told",
             Source::Sysfs => "sysfs",
             Source::Ioctl => "ioctl",
+            Source::Identify => "identify",
+            Source::Statx => "statx",
             Source::OnDisk => "on-disk",
             Source::Procfs => "procfs",
             Source::Derived => "derived",

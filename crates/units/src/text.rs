@@ -65,8 +65,17 @@ impl From<&str> for DiskText {
     }
 }
 
+/// `text` where it needs no escape: printable ASCII without a backslash, as nearly all of it is.
+fn plain(text: &[u8]) -> Option<&str> {
+    let is_plain = text.iter().all(|&byte| matches!(byte, b' '..=b'~') && byte != b'\\');
+    is_plain.then(|| std::str::from_utf8(text).ok()).flatten()
+}
+
 impl fmt::Display for DiskText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(plain) = plain(&self.0) {
+            return f.write_str(plain);
+        }
         for chunk in self.0.utf8_chunks() {
             for character in chunk.valid().chars() {
                 write_escaped(f, character)?;
@@ -105,6 +114,9 @@ fn write_escaped(f: &mut fmt::Formatter<'_>, character: char) -> fmt::Result {
 /// from a directory or a kernel file.
 #[must_use]
 pub fn escape(text: &[u8]) -> String {
+    if let Some(plain) = plain(text) {
+        return plain.to_owned();
+    }
     DiskText::from_bytes(text).to_string()
 }
 
