@@ -9,7 +9,8 @@ use device::{Disk, disk, pack};
 use units::{ByteRange, SectorSize, Unit};
 
 use crate::Parsed;
-use crate::filesystem::{self, Heads, Reader};
+use crate::filesystem::{self, Heads, Reader, chunks};
+use crate::identify::{ata, nvme, scsi};
 use crate::image::guest::Guest;
 use crate::image::{self, Image, recognise};
 use crate::member::{bcache, integrity, luks, lvm, md};
@@ -33,7 +34,7 @@ enum Call {
 }
 
 /// The parsers that no table lists.
-const PLAIN: [Parser; 9] = [
+const PLAIN: [Parser; 13] = [
     Parser::new("mbr", |disk| both_sectors(disk, mbr::read)),
     Parser::new("gpt", |disk| both_sectors(disk, gpt::read)),
     Parser::new("bsd", |disk| {
@@ -49,10 +50,23 @@ const PLAIN: [Parser; 9] = [
     Parser::new("luks", |disk| drop(black_box(luks::read(disk)))),
     Parser::new("bcache", |disk| drop(black_box(bcache::read(disk)))),
     Parser::new("integrity", |disk| drop(black_box(integrity::read(disk)))),
+    Parser::new("nvme", |disk| {
+        let bytes = answer(disk);
+        drop(black_box((nvme::namespace(&bytes), nvme::controller(&bytes))));
+    }),
+    Parser::new("scsi", |disk| {
+        let bytes = answer(disk);
+        drop(black_box((scsi::capacity(&bytes), scsi::characteristics(&bytes))));
+        for logical_bytes in [512, u64::MAX] {
+            drop(black_box(scsi::block_limits(&bytes, logical_bytes)));
+        }
+    }),
+    Parser::new("ata", |disk| drop(black_box(ata::identity(&answer(disk))))),
+    Parser::new("chunks", placed),
     Parser::new("probe", |disk| {
         for sector in SECTORS {
             for start_bytes in [0, 63 * 512] {
-                drop(black_box(probe::read(disk, Hint { sector, start_bytes })));
+                drop(black_box(probe::read(disk, Hint { sector, start_bytes, tables: true })));
             }
         }
     }),
@@ -100,6 +114,12 @@ impl Parser {
     }
 }
 
+/// The start of `disk` as what a drive answered.
+fn answer(disk: &dyn Disk) -> Vec<u8> {
+    let length = disk.length_bytes().min(4096);
+    disk::read_vec(disk, 0, length).unwrap_or_default()
+}
+
 /// Both sizes of logical sectors in use.
 const SECTORS: [SectorSize; 2] = [SectorSize::B512, SectorSize::B4096];
 
@@ -119,6 +139,18 @@ pub fn run(name: &str, packed: &[u8]) {
     let parser = found.unwrap_or_else(|| panic!("no parser is called {name}"));
     if let Some(disk) = pack::unpack(packed) {
         parser.run(&disk);
+    }
+}
+
+/// Asks where btrfs's logical addresses lie, at the ends of its chunks.
+fn placed(disk: &dyn Disk) {
+    let Some(found) = chunks::read(&[disk, disk]) else { return };
+    for chunk in found.value.chunks() {
+        let (start, end) = (chunk.logical.start_bytes(), chunk.logical.end_bytes());
+        for at in [start, start + (end - start).div_euclid(2), end - 1] {
+            let Some((places, length)) = found.value.places(at) else { continue };
+            assert!(!places.is_empty() && length > 0 && length <= end - at, "{chunk:?} at {at}");
+        }
     }
 }
 

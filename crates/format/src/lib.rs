@@ -9,6 +9,7 @@
 pub mod bytes;
 pub mod filesystem;
 pub mod hostile;
+pub mod identify;
 pub mod image;
 pub mod member;
 pub mod probe;

@@ -34,12 +34,15 @@ pub struct Hint {
     pub sector: SectorSize,
     /// Where the bytes start on the whole disk: BSD labels may count from there.
     pub start_bytes: u64,
+    /// Whether a partition table may be there; false in an ordinary partition, where one is not
+    /// looked for.
+    pub tables: bool,
 }
 
 /// Everything that is on `disk`, containers first (the outer one first), then the partition table
-/// in use, then file systems. More than one may be stale. A table that hardly speaks for itself (an
-/// MBR that lists nothing, a GPT without a protective MBR) is left out where anything else is
-/// found.
+/// in use unless `hint` rules one out, then file systems. More than one may be stale. A table that
+/// hardly speaks for itself (an MBR that lists nothing, a GPT without a protective MBR) is left out
+/// where anything else is found.
 pub fn read(disk: &dyn Disk, hint: Hint) -> Vec<Parsed<Content>> {
     let members = [
         md::read(disk).map(|found| found.map(Content::Md)),
@@ -52,7 +55,8 @@ pub fn read(disk: &dyn Disk, hint: Hint) -> Vec<Parsed<Content>> {
     let systems = filesystem::read(disk).into_iter().map(|found| found.map(Content::FileSystem));
     let systems: Vec<_> = systems.collect();
     let is_empty = members.is_empty() && systems.is_empty();
-    let table = choice::choose(disk, hint.sector, hint.start_bytes)
+    let table = hint.tables.then(|| choice::choose(disk, hint.sector, hint.start_bytes)).flatten();
+    let table = table
         .filter(|choice| is_empty || !choice.is_weak)
         .map(|choice| choice.table.map(Content::Table));
     members.into_iter().chain(table).chain(systems).collect()

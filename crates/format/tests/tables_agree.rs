@@ -429,7 +429,7 @@ fn an_empty_table_counts_where_there_is_nothing_else() {
     let scratch = Scratch::new();
     let image = scratch.image("disk.img", 64 * MIB);
     sfdisk(&image, "label: dos\n");
-    let hint = Hint { sector: SectorSize::B512, start_bytes: 0 };
+    let hint = Hint { sector: SectorSize::B512, start_bytes: 0, tables: true };
     let found = probe::read(&FileDisk::open(&image), hint);
     assert!(
         matches!(&found[..], [Parsed { value: Content::Table(table), .. }] if table.kind == TableKind::Mbr)

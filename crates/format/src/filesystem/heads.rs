@@ -1,29 +1,20 @@
-//! The parts of a volume where superblocks stand, each read once for all readers.
+//! The parts of a volume where superblocks stand, as their readers ask for them.
 
-use std::cell::RefCell;
-
-use device::{Disk, ReadError, disk};
+use device::{Disk, ReadError};
 
 use crate::bytes::Block;
 
-/// What one read fetches: a superblock, or several small ones. What lies below a disk reads more at
-/// once.
-const WINDOW_BYTES: u64 = 2048;
-
-/// The most windows that are kept: readers look at fewer than fifty places.
-const WINDOWS_MAX: usize = 64;
-
-/// A volume, with the windows of it that were read.
+/// A volume, as readers ask for it: a field here, a superblock there. What lies below a disk reads
+/// more at once and remembers it, so nothing is kept here.
 pub struct Heads<'a> {
     disk: &'a dyn Disk,
-    windows: RefCell<Vec<(u64, Vec<u8>)>>,
 }
 
 impl<'a> Heads<'a> {
     /// The volume on `disk`, of which nothing is read yet.
     #[must_use]
     pub fn new(disk: &'a dyn Disk) -> Heads<'a> {
-        Heads { disk, windows: RefCell::new(Vec::new()) }
+        Heads { disk }
     }
 
     /// The volume itself: for what is read rarely, or is larger than a window.
@@ -59,26 +50,7 @@ impl<'a> Heads<'a> {
     /// # Errors
     /// As [`Disk::read_at`].
     pub fn read(&self, at_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
-        let length = disk::length_of(buffer);
-        disk::check_bounds(self.length_bytes(), at_bytes, length)?;
-        let start = at_bytes - at_bytes % WINDOW_BYTES;
-        if at_bytes - start + length > WINDOW_BYTES {
-            return self.disk.read_at(at_bytes, buffer);
-        }
-        let within = usize::try_from(at_bytes - start).expect("below the window's length");
-        let mut windows = self.windows.borrow_mut();
-        if !windows.iter().any(|(address, _)| *address == start) {
-            let have = WINDOW_BYTES.min(self.length_bytes() - start);
-            let window = disk::read_vec(self.disk, start, have)?;
-            if windows.len() >= WINDOWS_MAX {
-                windows.remove(0);
-            }
-            windows.push((start, window));
-        }
-        let window = windows.iter().find(|(address, _)| *address == start);
-        let (_, window) = window.expect("it was just read");
-        buffer.copy_from_slice(&window[within..within + buffer.len()]);
-        Ok(())
+        self.disk.read_at(at_bytes, buffer)
     }
 }
 
@@ -87,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_in_one_window_across_two_and_at_a_short_end_are_the_disks() {
+    fn a_block_is_the_disks_bytes_or_nothing() {
         let bytes: Vec<u8> = (0..20_000_u32).map(|n| n.to_le_bytes()[0] ^ 0x5a).collect();
         let heads = Heads::new(&bytes);
         for at in [0_usize, 8190, 19_996] {

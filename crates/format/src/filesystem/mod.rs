@@ -5,6 +5,7 @@ use units::DiskText;
 
 use crate::Parsed;
 
+pub mod chunks;
 mod common;
 pub mod heads;
 mod other;

@@ -64,10 +64,10 @@ const CHECKSUM: Crc<u64, Table<1>> = Crc::<u64, Table<1>>::new(&CRC_64_WE);
 
 /// Reads the superblock at 4096; `None` when there is none.
 pub fn read(disk: &dyn Disk) -> Option<Parsed<Bcache>> {
-    let sb = Block(disk::read_array::<SUPERBLOCK>(disk, AT).ok()?);
-    if sb.array::<24, 16>() != MAGIC {
+    if disk::read_array(disk, AT + 24).ok()? != MAGIC {
         return None;
     }
+    let sb = Block(disk::read_array::<SUPERBLOCK>(disk, AT).ok()?);
     let version = sb.le64::<16>();
     let value = Bcache {
         id: uuid(sb.array::<40, 16>()),

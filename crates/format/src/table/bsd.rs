@@ -47,6 +47,10 @@ pub fn read(
     sector: SectorSize,
     slice_at_bytes: u64,
 ) -> Option<Parsed<PartitionTable>> {
+    let named = |&at: &u64| disk::read_array(disk, at).is_ok_and(label::is_magic);
+    if !PLACES.iter().any(named) {
+        return None;
+    }
     let head = disk::read_vec(disk, 0, disk.length_bytes().min(HEAD_BYTES)).ok()?;
     let labels: Vec<Label> = PLACES.iter().filter_map(|&at| Label::find(&head, at)).collect();
     let label = labels.iter().find(|label| label.is_sound()).or(labels.first())?;

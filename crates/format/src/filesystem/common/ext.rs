@@ -5,9 +5,7 @@
 
 use units::DiskText;
 
-use super::superblock::{
-    CRC32C, Found, bytes_text, holding, label, power, power_of_two, uuid_text,
-};
+use super::superblock::{Found, bytes_text, holding, label, power, power_of_two, uuid_text};
 use crate::bytes::Block;
 use crate::filesystem::{FsStripe, Heads};
 
@@ -53,7 +51,8 @@ pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
 
 /// The CRC of everything before its own place; as the kernel counts, without the last inversion.
 fn checksum(block: &Block<1024>) -> u32 {
-    !CRC32C.checksum(&block.0[..0x3fc])
+    // The kernel's `crc32c` lacks the last inversion.
+    !crc32c::crc32c(&block.0[..0x3fc])
 }
 
 /// The magic is two bytes, so it needs company: most of these fields have few possible values.

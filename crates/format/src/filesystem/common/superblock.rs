@@ -1,15 +1,11 @@
 //! What the superblocks of several families have in common: identifiers, labels, bounded powers of
 //! two, checksums, and the question whether the volume is large enough.
 
-use crc::{CRC_32_ISCSI, Crc, Table};
 use units::DiskText;
 use uuid::Uuid;
 
 use crate::filesystem::{FileSystem, Heads};
 use crate::{Parsed, Problem, ProblemKind};
-
-/// Castagnoli's CRC, which ext4, XFS and btrfs use; the kernel's `crc32c` lacks the last inversion.
-pub(super) static CRC32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
 
 /// A UUID as `blkid` prints it; `None` when it is all zeros, which means that there is none.
 pub(super) fn uuid_text(bytes: [u8; 16]) -> Option<String> {

@@ -4,9 +4,7 @@
 
 use units::DiskText;
 
-use super::superblock::{
-    CRC32C, Found, bytes_text, holding, label, power, power_of_two, uuid_text,
-};
+use super::superblock::{Found, bytes_text, holding, label, power, power_of_two, uuid_text};
 use crate::Problem;
 use crate::bytes::Block;
 use crate::filesystem::{FsStripe, Heads};
@@ -57,20 +55,16 @@ fn plausible(block: &Block<512>) -> bool {
 
 /// Compares the CRC, which covers the whole sector with zeros in its own place.
 fn verify(heads: &Heads<'_>, sector_bytes: u64, found: &mut Found) {
-    let mut buffer = [0; 32768];
-    let length = usize::try_from(sector_bytes).unwrap_or(512).min(buffer.len());
-    let sector = &mut buffer[..length];
-    if let Err(error) = heads.read(0, sector) {
+    let length = usize::try_from(sector_bytes).unwrap_or(512).min(32768);
+    let mut sector = vec![0; length];
+    if let Err(error) = heads.read(0, &mut sector) {
         found.problems.push(Problem::unreadable("superblock of XFS", 0, &error));
         return;
     }
-    let mut digest = CRC32C.digest();
-    digest.update(&sector[..CRC_AT]);
-    digest.update(&[0; 4]);
-    digest.update(&sector[CRC_AT + 4..]);
     let mut stored = [0; 4];
     stored.copy_from_slice(&sector[CRC_AT..CRC_AT + 4]);
-    found.compare_checksums(224, u32::from_le_bytes(stored), digest.finalize());
+    sector[CRC_AT..CRC_AT + 4].fill(0);
+    found.compare_checksums(224, u32::from_le_bytes(stored), crc32c::crc32c(&sector));
 }
 
 fn read_layout(block: &Block<512>, heads: &Heads<'_>, found: &mut Found) {
@@ -124,7 +118,7 @@ mod tests {
         bytes[104] = 2;
         bytes[108..112].copy_from_slice(b"data");
         bytes[120..123].copy_from_slice(&[12, 9, 9]);
-        let sum = CRC32C.checksum(&bytes);
+        let sum = crc32c::crc32c(&bytes);
         bytes[CRC_AT..CRC_AT + 4].copy_from_slice(&sum.to_le_bytes());
         bytes
     }

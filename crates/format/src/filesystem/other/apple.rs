@@ -81,10 +81,12 @@ fn hfs_plus(heads: &Heads<'_>, start_bytes: u64) -> Option<FileSystem> {
 
 /// The APFS container on the volume: `apfs`. A wrong object checksum is a problem.
 pub(super) fn apfs(heads: &Heads<'_>) -> Option<Parsed<FileSystem>> {
+    if !heads.has(32, b"NXSB") {
+        return None;
+    }
     let superblock: Block<4096> = heads.block(0)?;
-    let is_container = superblock.array::<32, 4>() == *b"NXSB" && superblock.le16::<24>() == 1;
     let block_bytes = field::block_size(superblock.le32::<36>(), 4096..=65536)?;
-    is_container.then_some(())?;
+    (superblock.le16::<24>() == 1).then_some(())?;
     let mut block = vec![0; usize::try_from(block_bytes).ok()?];
     let mut problems = Vec::new();
     match heads.read(0, &mut block) {

@@ -17,6 +17,9 @@ const FIRST_BYTES: u64 = 1024;
 /// The alignment of the second one: it stands before the last multiple of this.
 const SECOND_ALIGNMENT_BYTES: u64 = 4096;
 
+/// The signature, at byte 6.
+const MAGIC: [u8; 2] = [0x34, 0x34];
+
 /// The fields that are read, and the most that the checksum covers.
 type Superblock = Block<1024>;
 
@@ -24,6 +27,10 @@ type Superblock = Block<1024>;
 pub(super) fn read(heads: &Heads<'_>) -> Option<Parsed<FileSystem>> {
     let end = heads.length_bytes() - heads.length_bytes() % SECOND_ALIGNMENT_BYTES;
     let second_bytes = end.checked_sub(SECOND_ALIGNMENT_BYTES).filter(|&at| at > FIRST_BYTES)?;
+    let named = |at_bytes: u64| heads.has(at_bytes + 6, &MAGIC);
+    if !named(FIRST_BYTES) && !named(second_bytes) {
+        return None;
+    }
     let first = superblock(heads, FIRST_BYTES);
     let second = superblock(heads, second_bytes);
     let mut problems = Vec::new();
@@ -44,7 +51,7 @@ fn superblock(heads: &Heads<'_>, at_bytes: u64) -> Option<Superblock> {
     let superblock: Superblock = heads.block(at_bytes)?;
     let length = usize::from(superblock.le16::<8>());
     let covered = superblock.0.get(..length).filter(|covered| covered.len() >= 0xf8)?;
-    if superblock.le16::<6>() != 0x3434 {
+    if superblock.array::<6, 2>() != MAGIC {
         return None;
     }
     let engine = Crc::<u32>::new(&CRC_32_ISO_HDLC);

@@ -68,7 +68,9 @@ const MAGIC: &[u8; 6] = b"LUKS\xba\xbe";
 
 /// Reads the header; for LUKS2 the newer of the two valid copies. `None` when there is none.
 pub fn read(disk: &dyn Disk) -> Option<Parsed<Luks>> {
-    let length = disk.length_bytes().min(4096);
+    // Under reencryption LUKS1 has another magic, which begins alike.
+    let named = disk::read_array::<4>(disk, 0).is_ok_and(|magic| MAGIC.starts_with(&magic));
+    let length = if named { disk.length_bytes().min(4096) } else { 0 };
     let head = disk::read_vec(disk, 0, length).unwrap_or_default();
     if let Some(found) = one::parse(&head) {
         return Some(with_place(found, disk.length_bytes()));

@@ -16,6 +16,9 @@ const SECTOR: usize = 512;
 const SECTOR_BYTES: u64 = 512;
 /// The label is looked for in this many sectors.
 const SECTORS_SCANNED: u64 = 4;
+/// The label's type, and where it stands in its sector.
+const TYPE: &[u8; 8] = b"LVM2 001";
+const TYPE_AT: u64 = 0x18;
 /// Where the header stands within the label, in everything that was ever written.
 const HEADER_AT: usize = 32;
 /// The header without its lists: UUID and size.
@@ -52,6 +55,10 @@ pub(super) struct Location {
 /// Reads the label, a sound one rather than a damaged one, the first rather than a later one;
 /// `None` when there is none.
 pub(super) fn read(disk: &dyn Disk) -> Option<Parsed<Label>> {
+    let typed = |sector: u64| disk::read_array(disk, sector * SECTOR_BYTES + TYPE_AT).ok();
+    if !(0..SECTORS_SCANNED).any(|sector| typed(sector) == Some(*TYPE)) {
+        return None;
+    }
     let scanned = (SECTORS_SCANNED * SECTOR_BYTES).min(disk.length_bytes());
     let head = disk::read_vec(disk, 0, scanned).ok()?;
     let mut labels: Vec<Parsed<Label>> = (0..SECTORS_SCANNED)
@@ -74,9 +81,12 @@ pub(super) fn read(disk: &dyn Disk) -> Option<Parsed<Label>> {
 /// without its first magic; here the checksum must then be right.
 fn label(sector: u64, block: &Block<SECTOR>) -> Option<Parsed<Label>> {
     let at_bytes = sector * SECTOR_BYTES;
+    if block.array::<0x18, 8>() != *TYPE {
+        return None;
+    }
     let named = block.array::<0, 8>() == *b"LABELONE";
     let (stored, computed) = (block.le32::<0x10>(), checksum(&block.0[0x14..]));
-    if block.array::<0x18, 8>() != *b"LVM2 001" || !(named || stored == computed) {
+    if !(named || stored == computed) {
         return None;
     }
     let mut problems = Vec::new();

@@ -208,6 +208,10 @@ impl Place {
     fn found(&self, disk: &dyn Disk) -> Option<Found> {
         let disk_bytes = disk.length_bytes();
         let at_bytes = (self.at)(disk_bytes)?;
+        let magic = disk::read_array(disk, at_bytes).ok()?;
+        if u32::from_le_bytes(magic) != MAGIC && u32::from_be_bytes(magic) != MAGIC {
+            return None;
+        }
         let length = disk_bytes.checked_sub(at_bytes)?.min(SUPERBLOCK_BYTES);
         let bytes = disk::read_vec(disk, at_bytes, length).ok()?;
         (self.parse)(&Candidate { version: self.version, at_bytes, disk_bytes, bytes })

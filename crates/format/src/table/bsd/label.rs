@@ -16,6 +16,11 @@ const SLOTS_MAX: usize = 64;
 /// The bytes that a BIOS runs, as in an MBR.
 const CODE_BYTES: u64 = 440;
 
+/// Whether a label may begin with `bytes`.
+pub(super) fn is_magic(bytes: [u8; 4]) -> bool {
+    u32::from_le_bytes(bytes) == MAGIC
+}
+
 /// A label that was recognised.
 pub(super) struct Label {
     at_bytes: u64,
