@@ -7,7 +7,7 @@
 //! a hole is not read at all. What is kept is bounded, so a disk's own pointers cannot make it
 //! grow.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::cell::RefCell;
 
 use device::{Disk, ReadError, disk};
 
@@ -16,10 +16,11 @@ const HEAD_UNIT_BYTES: u64 = 64 << 10;
 const UNIT_BYTES: u64 = 8 << 10;
 /// A longer question goes to the disk as it is.
 const CACHED_BYTES_MAX: u64 = 64 << 10;
+/// A hole is looked for from so far before the byte that is wanted.
+const BEFORE_BYTES: u64 = 1 << 20;
 const KEPT_BYTES_MAX: u64 = 1 << 20;
 const KEPT_RUNS_MAX: usize = 64;
-const DATA_SPANS_MAX: usize = 64;
-const BAD_SPANS_MAX: usize = 64;
+const SPANS_MAX: usize = 64;
 
 /// How often, and how much, was read from the disk below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,22 +31,36 @@ pub struct Reads {
     pub bytes: u64,
 }
 
-/// Bytes of which all are in a hole, or all may hold data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
-    /// The byte behind the last.
-    pub end_bytes: u64,
-    /// Whether they are in a hole: zeros that were never written.
-    pub is_hole: bool,
+impl Reads {
+    fn add(&mut self, bytes: u64) {
+        self.count += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
 }
 
-/// A disk that can say where its holes are.
+/// A disk that can say where its holes are: zeros that were never written.
 pub trait Sparse: Disk {
-    /// The stretch from `offset_bytes` on, which is below the disk's length. It is not empty, and
-    /// data to the end where nothing is known.
-    fn stretch(&self, offset_bytes: u64) -> Stretch {
+    /// The first byte at or behind `offset_bytes`, which is below the disk's length, that may hold
+    /// data; the disk's length where only a hole follows, `offset_bytes` where nothing is known.
+    fn next_data(&self, offset_bytes: u64) -> u64 {
+        offset_bytes
+    }
+
+    /// The first byte behind `offset_bytes`, which may hold data, that is in a hole; the disk's
+    /// length where none follows or nothing is known.
+    fn next_hole(&self, offset_bytes: u64) -> u64 {
         let _ = offset_bytes;
-        Stretch { end_bytes: self.length_bytes(), is_hole: false }
+        self.length_bytes()
+    }
+
+    /// `length_bytes` bytes from `offset_bytes` on, which are within the disk.
+    ///
+    /// # Errors
+    /// As [`Disk::read_at`].
+    fn read_fresh(&self, offset_bytes: u64, length_bytes: usize) -> Result<Vec<u8>, ReadError> {
+        let mut bytes = vec![0; length_bytes];
+        self.read_at(offset_bytes, &mut bytes)?;
+        Ok(bytes)
     }
 }
 
@@ -55,17 +70,21 @@ pub trait Sparse: Disk {
 pub struct HeadCache<D> {
     below: D,
     length_bytes: u64,
-    state: Mutex<State>,
+    state: RefCell<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     /// What is known, by address and without overlaps.
     kept: Vec<Run>,
+    /// Which run answered the last question.
+    last: usize,
     /// Counts questions, to tell which run was used last.
     now: u64,
     /// Where there is no hole, as far as was asked.
     data: Vec<Span>,
+    /// Where data begins behind a hole.
+    starts: Vec<u64>,
     /// Larger reads that failed: what lies in them is read as asked, so that one bad sector does
     /// not hide its neighbours and is not tried again and again.
     bad: Vec<Span>,
@@ -97,7 +116,7 @@ impl<D: Sparse> HeadCache<D> {
     /// A cache in front of `below`; it reads nothing yet.
     pub fn new(below: D) -> HeadCache<D> {
         let length_bytes = below.length_bytes();
-        HeadCache { below, length_bytes, state: Mutex::default() }
+        HeadCache { below, length_bytes, state: RefCell::default() }
     }
 
     /// The disk below.
@@ -108,55 +127,73 @@ impl<D: Sparse> HeadCache<D> {
     /// What was read from the disk below so far.
     #[must_use]
     pub fn reads(&self) -> Reads {
-        self.state().reads
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // What is kept is valid at every instant, also where another thread panicked.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.borrow().reads
     }
 
     /// Makes known what lies at `at`, which is in `asked`, and more where that is as good as free;
     /// false when it must be read as it is.
     fn learn(&self, state: &mut State, at: u64, asked: Span) -> bool {
         let free = state.free(at, self.length_bytes);
+        let Some(data) = self.look(state, at, free) else { return true };
         let unit = if at < HEAD_BYTES { HEAD_UNIT_BYTES } else { UNIT_BYTES };
-        let start = (at.div_euclid(unit) * unit).max(free.start);
-        // Asking costs as much as a small read, so only the byte that is wanted is asked about.
-        let stretch = self.stretch(state, at);
-        let start = if stretch.is_hole { at } else { start };
-        let end = stretch.end_bytes.min(free.end);
-        if stretch.is_hole {
-            state.keep(Span { start, end }, None);
-            return true;
-        }
+        let start = (at.div_euclid(unit) * unit).max(free.start).max(data.start);
         let wanted = asked.end.checked_next_multiple_of(unit).unwrap_or(u64::MAX);
-        let span = Span { start, end: end.min(wanted) };
+        let span = Span { start, end: data.end.min(free.end).min(wanted) };
         if state.bad.contains(&span) {
             return false;
         }
         let length =
             usize::try_from(span.end - span.start).expect("at most two units and a question");
-        let mut bytes = vec![0; length];
-        if self.read_below(state, start, &mut bytes).is_err() {
-            push_bounded(&mut state.bad, span, BAD_SPANS_MAX);
+        state.reads.add(span.end - span.start);
+        let Ok(bytes) = self.below.read_fresh(start, length) else {
+            push_bounded(&mut state.bad, span, SPANS_MAX);
             return false;
-        }
+        };
         state.keep(span, Some(bytes));
         true
     }
 
-    fn stretch(&self, state: &mut State, at: u64) -> Stretch {
+    /// The data around `at`, as far as it is known; `None` when a hole is there, which is then kept
+    /// as far as it reaches within `free`.
+    ///
+    /// What asks for the end of something often asks a little before it next. So a hole is looked
+    /// for from where one is known to begin, or from a little before.
+    fn look(&self, state: &mut State, at: u64, free: Span) -> Option<Span> {
         if let Some(span) = state.data.iter().find(|span| span.contains(at)) {
-            return Stretch { end_bytes: span.end, is_hole: false };
+            return Some(*span);
         }
-        let stretch = self.below.stretch(at);
-        // What ends where it starts would be asked for for ever.
-        let end_bytes = stretch.end_bytes.clamp(at + 1, self.length_bytes);
-        if !stretch.is_hole {
-            push_bounded(&mut state.data, Span { start: at, end: end_bytes }, DATA_SPANS_MAX);
+        let ended = state.data.iter().map(|span| span.end).filter(|&end| end <= at).max();
+        let before = free.start.max(at.saturating_sub(BEFORE_BYTES)).max(ended.unwrap_or(0));
+        let mut from = before;
+        loop {
+            let start = self.data_from(state, from, free);
+            if start > at {
+                return None;
+            }
+            // What ends where it starts would be asked for for ever.
+            let end = self.below.next_hole(start).clamp(start + 1, self.length_bytes);
+            let data = Span { start, end };
+            push_bounded(&mut state.data, data, SPANS_MAX);
+            if end > at {
+                return Some(data);
+            }
+            // Once more where the next hole begins, then for `at` itself.
+            from = if from == before { end } else { at };
         }
-        Stretch { end_bytes, is_hole: stretch.is_hole }
+    }
+
+    /// Where data begins, at or behind `from`; the hole before it is kept within `free`.
+    fn data_from(&self, state: &mut State, from: u64, free: Span) -> u64 {
+        if state.starts.contains(&from) {
+            return from;
+        }
+        let start = self.below.next_data(from).clamp(from, self.length_bytes);
+        let end = start.min(free.end);
+        if end > from {
+            state.keep(Span { start: from, end }, None);
+        }
+        push_bounded(&mut state.starts, start, SPANS_MAX);
+        start
     }
 
     fn read_below(
@@ -165,8 +202,7 @@ impl<D: Sparse> HeadCache<D> {
         start: u64,
         buffer: &mut [u8],
     ) -> Result<(), ReadError> {
-        state.reads.count += 1;
-        state.reads.bytes = state.reads.bytes.saturating_add(disk::length_of(buffer));
+        state.reads.add(disk::length_of(buffer));
         self.below.read_at(start, buffer)
     }
 }
@@ -180,7 +216,7 @@ impl<D: Sparse> Disk for HeadCache<D> {
         let length_bytes = disk::length_of(buffer);
         disk::check_bounds(self.length_bytes, offset_bytes, length_bytes)?;
         let asked = Span { start: offset_bytes, end: offset_bytes + length_bytes };
-        let mut state = self.state();
+        let mut state = self.state.borrow_mut();
         let state = &mut *state;
         if length_bytes > CACHED_BYTES_MAX {
             return self.read_below(state, offset_bytes, buffer);
@@ -202,22 +238,23 @@ impl State {
     /// Fills the start of `buffer` with what is known to lie at `at`; how many bytes that is, and
     /// `None` when nothing is known.
     fn answer(&mut self, at: u64, buffer: &mut [u8]) -> Option<usize> {
-        let behind = self.kept.partition_point(|run| run.span.start <= at);
-        let run = self.kept.get_mut(behind.checked_sub(1)?)?;
-        if !run.span.contains(at) {
-            return None;
+        // Fields of one superblock are asked for one after the other.
+        if !self.kept.get(self.last).is_some_and(|run| run.span.contains(at)) {
+            self.last = self.kept.partition_point(|run| run.span.start <= at).checked_sub(1)?;
         }
+        let run = self.kept.get_mut(self.last).filter(|run| run.span.contains(at))?;
         self.now += 1;
         run.used = self.now;
-        let there = usize::try_from(run.span.end - at).unwrap_or(usize::MAX);
-        let count = there.min(buffer.len());
-        match &run.bytes {
-            Some(bytes) => {
-                let from = usize::try_from(at - run.span.start).expect("within a kept run");
-                buffer[..count].copy_from_slice(&bytes[from..from + count]);
-            }
-            None => buffer[..count].fill(0),
-        }
+        let from = usize::try_from(at - run.span.start).unwrap_or(usize::MAX);
+        let Some(bytes) = &run.bytes else {
+            let there = usize::try_from(run.span.end - at).unwrap_or(usize::MAX);
+            let count = there.min(buffer.len());
+            buffer[..count].fill(0);
+            return Some(count);
+        };
+        let there = bytes.get(from..).unwrap_or_default();
+        let count = there.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&there[..count]);
         Some(count)
     }
 
@@ -248,11 +285,11 @@ impl State {
     }
 }
 
-fn push_bounded(spans: &mut Vec<Span>, span: Span, most: usize) {
-    if spans.len() >= most {
-        spans.remove(0);
+fn push_bounded<T>(all: &mut Vec<T>, one: T, most: usize) {
+    if all.len() >= most {
+        all.remove(0);
     }
-    spans.push(span);
+    all.push(one);
 }
 
 #[cfg(test)]
@@ -301,13 +338,15 @@ mod tests {
     }
 
     impl Sparse for HalfHole {
-        fn stretch(&self, offset_bytes: u64) -> Stretch {
+        fn next_data(&self, offset_bytes: u64) -> u64 {
             self.1.set(self.1.get() + 1);
             let half = self.length_bytes().div_euclid(2);
-            match offset_bytes < half {
-                true => Stretch { end_bytes: half, is_hole: false },
-                false => Stretch { end_bytes: self.length_bytes(), is_hole: true },
-            }
+            if offset_bytes < half { offset_bytes } else { self.length_bytes() }
+        }
+
+        fn next_hole(&self, _: u64) -> u64 {
+            self.1.set(self.1.get() + 1);
+            self.length_bytes().div_euclid(2)
         }
     }
 
@@ -343,7 +382,7 @@ mod tests {
             assert!(mine == theirs, "{length} bytes at {at}");
         }
         let kept = |run: &Run| run.bytes.as_ref().map_or(0, Vec::len);
-        let kept: usize = disk.state().kept.iter().map(kept).sum();
+        let kept: usize = disk.state.borrow().kept.iter().map(kept).sum();
         assert!(kept <= 1 << 20, "{kept} bytes are kept");
     }
 

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use thiserror::Error;
 use units::DiskText;
 
-use crate::cache::{Sparse, Stretch};
+use crate::cache::Sparse;
 use crate::identity::{self, Identity};
 use crate::inquiry::{self, Inquiry};
 
@@ -137,51 +137,49 @@ impl FileDisk {
     pub fn inquiry(&self) -> Option<Inquiry> {
         self.is_block_device().then(|| Inquiry::of(self.file.as_fd()))
     }
-
-    /// The first byte at or behind `offset_bytes` that is not in a hole; `None` when only a hole
-    /// follows. A file system that knows no holes, and a block device, say `offset_bytes` itself.
-    ///
-    /// # Errors
-    /// When the kernel says no.
-    #[doc(alias = "SEEK_DATA")]
-    pub fn next_data(&self, offset_bytes: u64) -> Result<Option<u64>, ReadError> {
-        if offset_bytes >= self.length_bytes {
-            return Ok(None);
-        }
-        if self.is_block_device() {
-            return Ok(Some(offset_bytes));
-        }
-        // Moving the offset changes nothing here, since every read gives its own.
-        match rustix::fs::seek(&self.file, SeekFrom::Data(offset_bytes)) {
-            Ok(found) => Ok((found < self.length_bytes).then_some(found)),
-            Err(Errno::NXIO) => Ok(None),
-            Err(Errno::INVAL) => Ok(Some(offset_bytes)),
-            Err(error) => Err(failed(offset_bytes, 1, error)),
-        }
-    }
 }
 
 impl Sparse for FileDisk {
-    fn stretch(&self, offset_bytes: u64) -> Stretch {
-        let data = Stretch { end_bytes: self.length_bytes, is_hole: false };
+    fn next_data(&self, offset_bytes: u64) -> u64 {
         if self.is_block_device() {
-            return data;
+            return offset_bytes;
         }
-        match self.next_data(offset_bytes) {
-            Ok(Some(next)) if next > offset_bytes => Stretch { end_bytes: next, is_hole: true },
-            Ok(Some(_)) => match rustix::fs::seek(&self.file, SeekFrom::Hole(offset_bytes)) {
-                Ok(next) if next > offset_bytes => {
-                    Stretch { end_bytes: next.min(self.length_bytes), is_hole: false }
-                }
-                _ => data,
-            },
-            // Only a hole follows, or nothing where the file became shorter: reading tells that.
-            Ok(None) => match rustix::fs::seek(&self.file, SeekFrom::Hole(offset_bytes)) {
-                Ok(_) => Stretch { end_bytes: self.length_bytes, is_hole: true },
-                Err(_) => data,
-            },
-            Err(_) => data,
+        // Moving the offset changes nothing here, since every read gives its own.
+        match rustix::fs::seek(&self.file, SeekFrom::Data(offset_bytes)) {
+            Ok(next) => next.min(self.length_bytes),
+            // Only a hole follows, up to where the file ends by now; behind that, reading fails.
+            Err(Errno::NXIO) => {
+                let end = rustix::fs::seek(&self.file, SeekFrom::End(0));
+                end.map_or(offset_bytes, |end| end.clamp(offset_bytes, self.length_bytes))
+            }
+            Err(_) => offset_bytes,
         }
+    }
+
+    fn next_hole(&self, offset_bytes: u64) -> u64 {
+        if self.is_block_device() {
+            return self.length_bytes;
+        }
+        let next = rustix::fs::seek(&self.file, SeekFrom::Hole(offset_bytes));
+        next.map_or(self.length_bytes, |next| next.min(self.length_bytes))
+    }
+
+    fn read_fresh(&self, offset_bytes: u64, length_bytes: usize) -> Result<Vec<u8>, ReadError> {
+        let asked = u64::try_from(length_bytes).unwrap_or(u64::MAX);
+        disk::check_bounds(self.length_bytes, offset_bytes, asked)?;
+        let mut bytes = Vec::with_capacity(length_bytes);
+        while bytes.len() < length_bytes {
+            let at_bytes = offset_bytes + disk::length_of(&bytes);
+            // Nothing is cleared first: this is most of what is read.
+            let room = rustix::buffer::spare_capacity(&mut bytes);
+            match rustix::io::pread(&self.file, room, at_bytes) {
+                Ok(0) => return Err(ended(offset_bytes, asked, at_bytes)),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(failed(offset_bytes, asked, error)),
+            }
+        }
+        bytes.truncate(length_bytes);
+        Ok(bytes)
     }
 }
 
@@ -203,10 +201,7 @@ impl Disk for FileDisk {
         while done < buffer.len() {
             let at_bytes = offset_bytes + disk::length_of(&buffer[..done]);
             match rustix::io::pread(&self.file, &mut buffer[done..], at_bytes) {
-                Ok(0) => {
-                    let reason = format!("nothing is left at {at_bytes}: it became shorter");
-                    return Err(ReadError::Failed { offset_bytes, length_bytes, reason });
-                }
+                Ok(0) => return Err(ended(offset_bytes, length_bytes, at_bytes)),
                 Ok(count) => done += count,
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(failed(offset_bytes, length_bytes, error)),
@@ -214,6 +209,11 @@ impl Disk for FileDisk {
         }
         Ok(())
     }
+}
+
+fn ended(offset_bytes: u64, length_bytes: u64, at_bytes: u64) -> ReadError {
+    let reason = format!("nothing is left at {at_bytes}: it became shorter");
+    ReadError::Failed { offset_bytes, length_bytes, reason }
 }
 
 fn failed(offset_bytes: u64, length_bytes: u64, error: Errno) -> ReadError {

@@ -1,24 +1,53 @@
-//! Linux itself: opens, reads and asks. Everything here is read only.
+//! Linux itself: opens, reads, asks, and moves bytes for measurements.
+//!
+//! What looks at disks here opens them for reading only. Two rooms write: [`scratch`] fills a file
+//! of its own that has no name, and [`engine`] does what it is told to the files that it is given.
+//! Nothing here opens a block device for writing.
 //!
 //! `format` and `stack` see the world through `device`'s traits; this crate stands behind them on a
 //! real machine. It fetches raw bytes and raw answers, and understands none of them. Files, clocks
-//! and
-//! `unsafe` are found here and in the binary only.
+//! and `unsafe` are found here and in the binary only.
 
 pub mod beside;
+pub mod btrfs;
 pub mod cache;
+pub mod capture;
+#[cfg(test)]
+mod child;
+pub mod command;
 pub mod disk;
+pub mod diskstats;
+mod dm;
+mod drive_answer;
+pub mod engine;
+pub mod extents;
 pub mod identity;
 pub mod inquiry;
+pub mod interrupt;
+pub mod loops;
+mod nvme;
+mod passthrough;
+pub mod private_mounts;
 pub mod scan;
+pub mod scratch;
+mod scsi;
+pub mod sysroot;
 pub mod terminal;
 pub mod tree;
 
 pub use beside::Beside;
-pub use cache::{HeadCache, Reads, Sparse, Stretch};
+pub use btrfs::{BtrfsDevice, btrfs_chunk_items, btrfs_devices};
+pub use cache::{HeadCache, Reads, Sparse};
+pub use command::{CommandError, CommandPlan, Ended, Ran, Tail};
 pub use disk::{FileDisk, OpenError};
+pub use diskstats::DiskStats;
+pub use extents::{FileFacts, file_facts};
 pub use identity::{Identity, canonical, identity, is_root};
 pub use inquiry::Inquiry;
+pub use interrupt::Interrupt;
+pub use loops::{LoopDevice, LoopError, LoopFile, LoopPlan, loop_file};
+pub use private_mounts::{MountError, MountPlan, Mounted, PrivateMounts};
 pub use scan::{Listing, list_files};
+pub use scratch::{Scratch, ScratchError, ScratchPlan};
 pub use terminal::terminal_width;
 pub use tree::LiveTree;

@@ -1,5 +1,7 @@
 //! The files below a directory, to be looked at as images.
 
+use std::cmp::Ordering;
+use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +29,8 @@ pub struct Omitted {
 
 /// The regular files below `directory`, 32 directories deep and 100,000 files at most. A link to a
 /// file counts as a file; a link to a directory is not followed, so no loop is entered and nothing
-/// outside is looked at that nobody named. Devices, sockets and FIFOs are left out without a word.
+/// outside is looked at that nobody named. Those, links to nothing, devices, sockets and FIFOs are
+/// left out without a word.
 ///
 /// # Errors
 /// When `directory` itself cannot be read; what cannot be read below it is in [`Listing::omitted`].
@@ -44,8 +47,8 @@ pub fn list_files(directory: &Path) -> io::Result<Listing> {
             }
         };
         for entry in entries {
-            let path = match entry {
-                Ok(entry) => entry.path(),
+            let (path, kind) = match entry {
+                Ok(entry) => (entry.path(), entry.file_type()),
                 Err(error) => {
                     listing.omit(directory.clone(), &error.to_string());
                     break;
@@ -56,34 +59,48 @@ pub fn list_files(directory: &Path) -> io::Result<Listing> {
                 ahead.clear();
                 break;
             }
-            listing.add(path, depth, &mut ahead);
+            listing.add(path, kind, depth, &mut ahead);
         }
     }
-    listing.files.sort();
+    listing.files.sort_by(|one, other| order(one, other));
     listing.omitted.sort();
     Ok(listing)
 }
 
+/// The order of paths by their parts, as [`Path`] has it, without taking them apart each time.
+fn order(one: &Path, other: &Path) -> Ordering {
+    fn parts(path: &Path) -> impl Iterator<Item = u8> {
+        let bytes = path.as_os_str().as_encoded_bytes().iter();
+        bytes.map(|&byte| if byte == b'/' { 0 } else { byte })
+    }
+    parts(one).cmp(parts(other))
+}
+
 impl Listing {
-    fn add(&mut self, path: PathBuf, depth: u32, ahead: &mut Vec<(PathBuf, u32)>) {
-        let data = match std::fs::symlink_metadata(&path) {
-            Ok(data) => data,
+    fn add(
+        &mut self,
+        path: PathBuf,
+        kind: io::Result<FileType>,
+        depth: u32,
+        ahead: &mut Vec<(PathBuf, u32)>,
+    ) {
+        let kind = match kind {
+            Ok(kind) => kind,
             Err(error) => return self.omit(path, &error.to_string()),
         };
-        if data.is_symlink() {
+        if kind.is_symlink() {
             match std::fs::metadata(&path) {
                 Ok(target) if target.is_file() => self.files.push(path),
-                Ok(target) if target.is_dir() => {
-                    self.omit(path, "links to directories are not followed");
-                }
+                // A link to a directory, or to nothing, is no image that anybody misses.
                 Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => self.omit(path, &error.to_string()),
             }
-        } else if data.is_dir() && depth >= DEPTH_MAX {
+        } else if kind.is_dir() && depth >= DEPTH_MAX {
             self.omit(path, "it is more than 32 directories deep");
-        } else if data.is_dir() {
+        } else if kind.is_dir() {
             ahead.push((path, depth + 1));
-        } else if data.is_file() {
+        } else if kind.is_file() {
             self.files.push(path);
         }
     }
@@ -106,7 +123,7 @@ mod tests {
         let scratch = Scratch::new();
         let at = |path: &str| scratch.path().join(path);
         std::fs::create_dir_all(at("b/c")).unwrap();
-        for file in ["z.img", "a.img", "b/c/m.qcow2"] {
+        for file in ["z.img", "a.img", "b/c/m.qcow2", "b.img", "b-img"] {
             std::fs::write(at(file), "").unwrap();
         }
         symlink("..", at("b/up")).unwrap();
@@ -114,9 +131,10 @@ mod tests {
         symlink("nowhere", at("dangling")).unwrap();
         symlink("/dev/null", at("null")).unwrap();
         let listing = list_files(scratch.path()).unwrap();
-        assert_eq!(listing.files, [at("a.img"), at("b/c/m.qcow2"), at("link.img"), at("z.img")]);
-        let omitted: Vec<PathBuf> = listing.omitted.into_iter().map(|left| left.path).collect();
-        assert_eq!(omitted, [at("b/up"), at("dangling")]);
+        let expected = ["a.img", "b/c/m.qcow2", "b-img", "b.img", "link.img", "z.img"].map(at);
+        assert!(expected.is_sorted());
+        assert_eq!(listing.files, expected);
+        assert!(listing.omitted.is_empty(), "{:?}", listing.omitted);
     }
 
     #[test]

@@ -3,11 +3,16 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use device::{KernelTree, TreeError};
-use rustix::fs::{FileType, Mode, OFlags};
+use device::{KernelTree, TreeError, answer};
+use rustix::fs::{Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
 use units::text::escape;
+
+use crate::{dm, drive_answer};
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -21,23 +26,58 @@ const LINKS_MAX: u32 = 40;
 #[derive(Clone, Debug)]
 pub struct LiveTree {
     root: PathBuf,
+    /// The root of a captured tree, opened; `None` for the live one, or where that failed.
+    opened: Option<Arc<OwnedFd>>,
 }
 
 impl LiveTree {
     /// The files below `root`.
     #[must_use]
     pub fn new(root: &Path) -> LiveTree {
-        LiveTree { root: root.to_owned() }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = (root != Path::new("/"))
+            .then(|| rustix::fs::open(root, flags, Mode::empty()).ok().map(Arc::new));
+        LiveTree { root: root.to_owned(), opened: opened.flatten() }
     }
 
     /// Where `path` of the tree is on this machine. The kernel itself follows the links of the live
     /// tree; those of a captured one are followed here, since an absolute one means its own root.
     fn place(&self, path: &str) -> Result<PathBuf, TreeError> {
-        check(path)?;
+        device::tree::check(path)?;
         if self.root == Path::new("/") {
             return Ok(PathBuf::from(path));
         }
         Ok(self.below(&self.resolve(path)?))
+    }
+
+    /// Opens `path` of the tree.
+    fn open(&self, path: &str, flags: OFlags) -> Result<OwnedFd, TreeError> {
+        device::tree::check(path)?;
+        let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC;
+        if let Some(root) = &self.opened {
+            // The kernel follows relative links within the root in one go. What it refuses, such as
+            // an absolute link, is looked at part by part.
+            let inner = path.trim_start_matches('/');
+            let inner = if inner.is_empty() { "." } else { inner };
+            let within = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+            match rustix::fs::openat2(root, inner, flags, Mode::empty(), within) {
+                Ok(file) => return Ok(file),
+                Err(error @ (Errno::NOENT | Errno::NOTDIR | Errno::ACCESS)) => {
+                    return Err(from_io(path, &error.into()));
+                }
+                Err(_) => {}
+            }
+        }
+        let file = rustix::fs::open(self.place(path)?, flags, Mode::empty());
+        file.map_err(|error| from_io(path, &error.into()))
+    }
+
+    /// `path` where it is one of an answer that the live kernel gives; a captured tree holds files
+    /// there.
+    fn asked<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let path = path.trim_end_matches('/');
+        let rest = path.strip_prefix(answer::ROOT)?;
+        (self.root == Path::new("/") && (rest.is_empty() || rest.starts_with('/'))).then_some(path)
     }
 
     fn below(&self, path: &str) -> PathBuf {
@@ -77,11 +117,16 @@ impl LiveTree {
 
 impl KernelTree for LiveTree {
     fn read(&self, path: &str) -> Result<String, TreeError> {
+        let content = self.bytes(path)?;
+        Ok(String::from_utf8_lossy(&content).trim_end().to_owned())
+    }
+
+    fn bytes(&self, path: &str) -> Result<Vec<u8>, TreeError> {
+        if let Some(path) = self.asked(path) {
+            return answered(self, path);
+        }
         let failed = |error| from_io(path, &error);
-        let place = self.place(path)?;
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = rustix::fs::open(place, flags, Mode::empty());
-        let file = File::from(file.map_err(|error| failed(error.into()))?);
+        let file = File::from(self.open(path, OFlags::NONBLOCK | OFlags::NOCTTY)?);
         let stat = rustix::fs::fstat(&file).map_err(|error| failed(error.into()))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(unreadable(path, "it is not a regular file"));
@@ -91,14 +136,23 @@ impl KernelTree for LiveTree {
         if device::disk::length_of(&content) > FILE_BYTES_MAX {
             return Err(unreadable(path, "it is larger than 1 MiB"));
         }
-        Ok(String::from_utf8_lossy(&content).trim_end().to_owned())
+        Ok(content)
     }
 
     fn list(&self, path: &str) -> Result<Vec<String>, TreeError> {
-        let failed = |error| from_io(path, &error);
+        if let Some(path) = self.asked(path) {
+            return answers(self, path);
+        }
+        let failed = |error: Errno| from_io(path, &error.into());
+        let directory = self.open(path, OFlags::DIRECTORY)?;
         let mut names = Vec::new();
-        for entry in std::fs::read_dir(self.place(path)?).map_err(failed)? {
-            names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+        for entry in Dir::new(directory).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            names.push(String::from_utf8_lossy(name).into_owned());
             if names.len() > NAMES_MAX {
                 return Err(unreadable(path, "it has more than 65536 names"));
             }
@@ -108,27 +162,59 @@ impl KernelTree for LiveTree {
     }
 
     fn link(&self, path: &str) -> Result<String, TreeError> {
-        check(path)?;
+        device::tree::check(path)?;
         let (directory, name) = path.rsplit_once('/').unwrap_or_default();
-        let place = self.below(&self.resolve(directory)?).join(name);
-        std::fs::read_link(place).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidInput => unreadable(path, "it is not a link"),
-            _ => from_io(path, &error),
+        let directory = if directory.is_empty() { "/" } else { directory };
+        let missing = |error| match error {
+            TreeError::Missing { .. } => TreeError::Missing { path: escape(path.as_bytes()) },
+            other => other,
+        };
+        let directory = self.open(directory, OFlags::PATH | OFlags::DIRECTORY).map_err(missing)?;
+        rustix::fs::readlinkat(directory, name, Vec::new()).map_err(|error| match error {
+            Errno::INVAL => unreadable(path, "it is not a link"),
+            error => from_io(path, &error.into()),
         })?;
         self.resolve(path)
+    }
+}
+
+/// The answer at `path`, as a file would hold it.
+fn answered(tree: &LiveTree, path: &str) -> Result<Vec<u8>, TreeError> {
+    if path == answer::DM_TABLES {
+        return dm::tables().map(String::into_bytes);
+    }
+    let missing = || TreeError::Missing { path: escape(path.as_bytes()) };
+    let (disk, question) = answer::asked(path).ok_or_else(missing)?;
+    let bytes = drive_answer::ask(tree, disk, question)?;
+    Ok(answer::to_text(&bytes).into_bytes())
+}
+
+/// What there is to ask below `path`, as a directory would list it.
+fn answers(tree: &LiveTree, path: &str) -> Result<Vec<String>, TreeError> {
+    let missing = || TreeError::Missing { path: escape(path.as_bytes()) };
+    let root = |path: &str| path.strip_prefix(answer::ROOT).map(str::to_owned);
+    match root(path).as_deref() {
+        Some("") => Ok(vec!["dm-tables".to_owned(), "drive".to_owned()]),
+        Some("/drive") => {
+            let mut disks = tree.list("/sys/block")?;
+            disks.retain(|disk| !drive_answer::questions(tree, disk).is_empty());
+            Ok(disks)
+        }
+        Some(rest) => {
+            let disk = rest.strip_prefix("/drive/").ok_or_else(missing)?;
+            let questions = drive_answer::questions(tree, disk);
+            let mut words: Vec<String> =
+                questions.into_iter().map(|question| question.word().to_owned()).collect();
+            words.sort();
+            if words.is_empty() { Err(missing()) } else { Ok(words) }
+        }
+        None => Err(missing()),
     }
 }
 
 /// The parts of a path; a `.` is none.
 fn parts(path: &str) -> impl DoubleEndedIterator<Item = String> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").map(str::to_owned)
-}
-
-fn check(path: &str) -> Result<(), TreeError> {
-    if !path.starts_with('/') || path.contains('\0') || parts(path).any(|part| part == "..") {
-        return Err(unreadable(path, "it is not an absolute path without '..'"));
-    }
-    Ok(())
 }
 
 fn text(target: &Path, path: &str) -> Result<String, TreeError> {
@@ -217,6 +303,31 @@ mod tests {
             "/large cannot be read: it is larger than 1 MiB"
         );
         assert_eq!(tree.read("/whole").unwrap().len(), 1 << 20);
+    }
+
+    #[test]
+    fn a_captured_tree_holds_answers_as_files_and_asks_nobody() {
+        let scratch = Scratch::new();
+        std::fs::create_dir_all(scratch.path().join("straddle/drive/sda")).unwrap();
+        let at = scratch.path().join("straddle/drive/sda/ata-identify");
+        std::fs::write(at, "00ff\n").unwrap();
+        let tree = LiveTree::new(scratch.path());
+        let path = answer::of_drive("sda", answer::Question::AtaIdentify);
+        assert_eq!(tree.read(&path).unwrap(), "00ff");
+        assert_eq!(tree.list("/straddle/drive").unwrap(), ["sda"]);
+        assert!(matches!(tree.read(answer::DM_TABLES), Err(TreeError::Missing { .. })));
+    }
+
+    #[test]
+    fn the_live_tree_lists_what_can_be_asked() {
+        let tree = LiveTree::new(Path::new("/"));
+        assert_eq!(tree.list(answer::ROOT).unwrap(), ["dm-tables", "drive"]);
+        for disk in tree.list("/straddle/drive").unwrap() {
+            assert!(!tree.list(&format!("/straddle/drive/{disk}")).unwrap().is_empty());
+        }
+        let path = answer::of_drive("no-such-disk", answer::Question::AtaIdentify);
+        assert!(matches!(tree.read(&path), Err(TreeError::Missing { .. })));
+        assert!(matches!(tree.read("/straddle/other"), Err(TreeError::Missing { .. })));
     }
 
     #[test]

@@ -1,0 +1,47 @@
+//! Directories and hosts of people.
+
+use std::collections::HashMap;
+
+use super::places::SYSTEM;
+use super::secrets::Secrets;
+
+/// The names that were masked, each by a number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    numbers: HashMap<String, usize>,
+}
+
+impl Names {
+    pub(super) fn count(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// `path` without the names that no system has. How deep it is stays.
+    pub(super) fn path(&mut self, path: &str, secrets: &mut Secrets) -> String {
+        let first = path.split('/').find(|part| !part.is_empty()).unwrap_or_default();
+        let kept = SYSTEM.iter().find(|(system, _)| *system == first.trim_end());
+        let kept = kept.map_or(0, |&(_, kept)| kept);
+        let mut depth = 0;
+        let parts: Vec<String> = path
+            .split('/')
+            .map(|part| {
+                depth += usize::from(!part.trim().is_empty());
+                if part.trim().is_empty() || depth <= kept {
+                    secrets.in_text(part)
+                } else {
+                    let end = part.len() - part.trim_end().len();
+                    let end = &part[part.len() - end..];
+                    format!("{}{end}", self.name("d", part.trim_end()))
+                }
+            })
+            .collect();
+        parts.join("/")
+    }
+
+    /// What stands for a name: a letter or word that says what it was, and a number.
+    pub(super) fn name(&mut self, kind: &str, name: &str) -> String {
+        let next = self.numbers.len() + 1;
+        let number = *self.numbers.entry(format!("{kind} {name}")).or_insert(next);
+        format!("{kind}{number}")
+    }
+}

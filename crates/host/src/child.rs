@@ -1,0 +1,90 @@
+//! For tests: the test's own program once more as a child, to be killed.
+//!
+//! A test that finds [`argument`] is the child: it does what is to be cut short, calls [`ready`],
+//! and stays there.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const ARGUMENT: &str = "STRADDLE_TEST_CHILD";
+const MARK: &str = "child is ready: ";
+
+/// What the parent told this process; `None` when it is no child.
+pub(crate) fn argument() -> Option<OsString> {
+    std::env::var_os(ARGUMENT)
+}
+
+/// Tells the parent `what`, and stays until it is killed or the parent is gone.
+pub(crate) fn ready(what: &str) -> ! {
+    let mut out = std::io::stdout();
+    // The test's harness may have begun a line.
+    out.write_all(format!("\n{MARK}{what}\n").as_bytes()).unwrap();
+    out.flush().unwrap();
+    let _ = std::io::stdin().read(&mut [0]);
+    std::process::exit(3);
+}
+
+/// Waits, with a bound, until `condition` holds.
+pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "not within 20 s: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// What a child of `test` with `argument` said, once it ended by itself.
+pub(crate) fn finished(test: &str, argument: &str) -> std::process::Output {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    command.env(ARGUMENT, argument).stdin(Stdio::null()).output().unwrap()
+}
+
+/// A child at work; killed when dropped.
+pub(crate) struct Child {
+    process: std::process::Child,
+    told: String,
+}
+
+impl Child {
+    /// Runs `test` of this program as a child with `argument`, until it is ready.
+    pub(crate) fn start(test: &str, argument: &OsStr) -> Child {
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture", "--test-threads=1"])
+            .env(ARGUMENT, argument)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = BufReader::new(process.stdout.take().unwrap());
+        let told = out.lines().map_while(Result::ok).find_map(|line| {
+            let (_, told) = line.split_once(MARK)?;
+            Some(told.to_owned())
+        });
+        Child { process, told: told.expect("the child became ready") }
+    }
+
+    /// What it said when it was ready.
+    pub(crate) fn told(&self) -> &str {
+        &self.told
+    }
+
+    /// Its process number.
+    pub(crate) fn number(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Ends it by SIGKILL.
+    pub(crate) fn kill(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,232 @@
+//! A command of the user's, run and timed once.
+//!
+//! It reads nothing, and what it prints is kept, as far as it is the last of it. It is the leader
+//! of a process group of its own, so that Ctrl-C in a terminal reaches this process only, which
+//! then ends the whole group. What it leaves running in its group is ended when it ends, else that
+//! would hold a mount and weigh on the next run. By SIGKILL it dies with the thread that started
+//! it.
+//!
+//! Source: setpgid(2), prctl(2) (`PR_SET_PDEATHSIG`), `pidfd_open(2)`, wait4(2), getrusage(2).
+
+mod pipe;
+mod process;
+
+pub use pipe::Tail;
+
+use std::ffi::OsString;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal};
+use thiserror::Error;
+
+use crate::Interrupt;
+
+/// The lines of standard error that an error shows.
+const LINES_SHOWN: usize = 5;
+
+/// What is to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandPlan<'a> {
+    /// The program and its arguments, as they are: no shell reads them.
+    pub words: &'a [OsString],
+    /// How long it may take.
+    pub budget: Duration,
+    /// What ends it early.
+    pub interrupt: &'a Interrupt,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself, with this status.
+    Exit(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ended::Exit(status) => write!(formatter, "exit status {status}"),
+            Ended::Signal(signal) => write!(formatter, "signal {signal}"),
+        }
+    }
+}
+
+/// A command that ran to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// From before it was started until it had ended, by `CLOCK_MONOTONIC`.
+    pub wall: Duration,
+    /// Processor time of its own, with that of the processes that it waited for.
+    pub user: Duration,
+    /// Processor time in the kernel, likewise.
+    pub system: Duration,
+    /// Bytes that were read from file systems, likewise, as the kernel counts them.
+    #[doc(alias = "ru_inblock")]
+    pub read_bytes: u64,
+    /// Bytes that were written to file systems, likewise; what only reached a cache counts too.
+    #[doc(alias = "ru_oublock")]
+    pub written_bytes: u64,
+    /// How many processes it left running in its group, which were ended.
+    pub left_running: usize,
+    /// The last of what it printed on standard output.
+    pub output: Tail,
+    /// The last of what it printed on standard error.
+    pub errors: Tail,
+}
+
+/// Why a command gave no time.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CommandError {
+    /// There is no word.
+    #[error("no command was given")]
+    Empty,
+    /// It could not be started.
+    #[error("cannot start {program}: {reason}")]
+    NotStarted {
+        /// Its first word, escaped.
+        program: String,
+        /// What the kernel said.
+        reason: String,
+        /// What may help; empty when nothing is known to.
+        hint: &'static str,
+    },
+    /// It says itself that it failed.
+    #[error("{program} failed with {ended}{}", shown(.lines))]
+    Failed {
+        /// Its first word, escaped.
+        program: String,
+        /// How it ended.
+        ended: Ended,
+        /// The last lines of what it printed on standard error, escaped.
+        lines: Vec<String>,
+    },
+    /// It took too long, and was ended.
+    #[error("{program} was ended after {budget:?}, its budget{}", shown(.lines))]
+    TimedOut {
+        /// Its first word, escaped.
+        program: String,
+        /// What it was given.
+        budget: Duration,
+        /// The last lines of what it printed on standard error, escaped.
+        lines: Vec<String>,
+    },
+    /// This process was asked to end, and so the command was ended.
+    #[error("{program} was ended by signal {signal}")]
+    Interrupted {
+        /// Its first word, escaped.
+        program: String,
+        /// The signal that this process got.
+        signal: i32,
+    },
+    /// The kernel would not tell about it; it was ended.
+    #[error("cannot follow {program}: {attempted} failed: {reason}")]
+    Lost {
+        /// Its first word, escaped.
+        program: String,
+        /// What was tried.
+        attempted: &'static str,
+        /// What the kernel said.
+        reason: String,
+    },
+}
+
+impl CommandError {
+    /// What may help, in lower case and without a full stop; `None` when nothing is known to.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            CommandError::NotStarted { hint, .. } => Some(*hint).filter(|hint| !hint.is_empty()),
+            CommandError::Empty => Some("write it behind --"),
+            CommandError::TimedOut { .. } => Some("give it more time, or less to do"),
+            _ => None,
+        }
+    }
+}
+
+fn shown(lines: &[String]) -> String {
+    if lines.is_empty() { String::new() } else { format!(": {}", lines.join(" / ")) }
+}
+
+/// Runs a command to its end.
+///
+/// The thread that calls this has to stay until it returns: the command dies with it.
+///
+/// # Errors
+/// When it cannot be started, fails, takes longer than its budget, or is interrupted. It and its
+/// process group have ended then.
+pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
+    let [first, arguments @ ..] = plan.words else { return Err(CommandError::Empty) };
+    let program = units::text::escape(first.as_encoded_bytes());
+    let mut command = Command::new(first);
+    command.args(arguments).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    process::die_with_parent(&mut command);
+    let begun = Instant::now();
+    let mut child = command.spawn().map_err(|error| CommandError::NotStarted {
+        program: program.clone(),
+        reason: error.to_string(),
+        hint: match error.kind() {
+            std::io::ErrorKind::NotFound => "check the name; a shell's own words need sh -c",
+            std::io::ErrorKind::PermissionDenied => "check that it is a program that you may run",
+            _ => "",
+        },
+    })?;
+    let group = Group(Pid::from_child(&child));
+    let out = child.stdout.take().expect("it was piped");
+    let errors = child.stderr.take().expect("it was piped");
+    let followed = pipe::follow(group.0, out.into(), errors.into(), begun, plan);
+    let left_running = process::others_in(group.0);
+    // The leader is not reaped yet, so that its number is nobody else's.
+    group.kill();
+    let lost = |attempted| {
+        let program = program.clone();
+        move |error: Errno| {
+            let reason = std::io::Error::from(error).to_string();
+            CommandError::Lost { program, attempted, reason }
+        }
+    };
+    let (status, usage) = process::reap(group.0).map_err(lost("wait4"))?;
+    process::wait_for_others(group.0);
+    let followed = followed.map_err(|(attempted, error)| lost(attempted)(error))?;
+    let lines = followed.errors.last_lines(LINES_SHOWN);
+    match followed.end {
+        pipe::End::Budget => Err(CommandError::TimedOut { program, budget: plan.budget, lines }),
+        pipe::End::Interrupted(signal) => Err(CommandError::Interrupted { program, signal }),
+        pipe::End::Itself(_) if !status.success() => {
+            Err(CommandError::Failed { program, ended: ended(status), lines })
+        }
+        pipe::End::Itself(wall) => Ok(Ran {
+            wall,
+            user: usage.user,
+            system: usage.system,
+            read_bytes: usage.read_bytes,
+            written_bytes: usage.written_bytes,
+            left_running,
+            output: followed.output,
+            errors: followed.errors,
+        }),
+    }
+}
+
+fn ended(status: ExitStatus) -> Ended {
+    let signal = || Ended::Signal(status.signal().unwrap_or(0));
+    status.code().map_or_else(signal, Ended::Exit)
+}
+
+/// A process group whose leader was not reaped.
+struct Group(Pid);
+
+impl Group {
+    fn kill(&self) {
+        // A group that has ended needs no more.
+        let _ = rustix::process::kill_process_group(self.0, Signal::KILL);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! One system call an operation: pread, pwrite, fsync and their kin.
+//!
+//! Source: preadv2(2), pwritev2(2), fsync(2), `sync_file_range`(2).
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::IoSlice;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+
+use device::{Action, Completion, Durability, Operation, Queue, QueueError, SyncKind};
+use rustix::io::{Errno, ReadWriteFlags};
+
+use super::slots::Slots;
+use super::{Buffers, EngineError, now_ns, open};
+
+/// `RWF_ATOMIC`, since Linux 6.11.
+pub(super) const RWF_ATOMIC: u32 = 0x40;
+
+/// Does what was pushed at `submit`, one after the other in order, each stamped right before and
+/// right after its system call. Depth is allowed, and gives no more than depth 1.
+#[derive(Debug)]
+pub struct SyncQueue {
+    files: Vec<File>,
+    buffers: Buffers,
+    slots: Slots,
+    pushed: Vec<Operation>,
+    ended: VecDeque<Completion>,
+}
+
+impl SyncQueue {
+    /// A queue over `files`, of as many slots as there are `buffers`.
+    ///
+    /// # Errors
+    /// [`EngineError::Files`] when there is no file, or more than 65535.
+    pub fn new(files: Vec<OwnedFd>, buffers: Buffers) -> Result<SyncQueue, EngineError> {
+        let files = open::checked(files)?;
+        let slots = Slots::new(buffers.slots(), files.len(), buffers.slot_bytes());
+        let depth = usize::from(buffers.slots());
+        let (pushed, ended) = (Vec::with_capacity(depth), VecDeque::with_capacity(depth));
+        Ok(SyncQueue { files, buffers, slots, pushed, ended })
+    }
+}
+
+impl Queue for SyncQueue {
+    fn depth(&self) -> u16 {
+        self.buffers.slots()
+    }
+
+    fn buffer(&mut self, slot: u16) -> &mut [u8] {
+        self.buffers.slot(slot)
+    }
+
+    #[inline]
+    fn push(&mut self, operation: Operation) {
+        self.slots.take(&operation);
+        self.pushed.push(operation);
+    }
+
+    #[inline]
+    fn submit(&mut self) -> Result<(), QueueError> {
+        for operation in self.pushed.drain(..) {
+            let file = &self.files[usize::from(operation.file)];
+            let slot = operation.slot;
+            let submitted_ns = now_ns();
+            let result = done(file, &mut self.buffers, &operation);
+            let completed_ns = now_ns();
+            let result = result.map_err(Errno::raw_os_error);
+            self.ended.push_back(Completion { slot, submitted_ns, completed_ns, result });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(&mut self, completions: &mut [Completion], _: usize) -> Result<usize, QueueError> {
+        let count = completions.len().min(self.ended.len());
+        for (place, ended) in completions.iter_mut().zip(self.ended.drain(..count)) {
+            self.slots.free(ended.slot);
+            *place = ended;
+        }
+        Ok(count)
+    }
+
+    #[inline]
+    fn now_ns(&mut self) -> u64 {
+        now_ns()
+    }
+}
+
+/// Does `operation`; the bytes moved, which may be fewer than asked.
+#[inline]
+fn done(file: &File, buffers: &mut Buffers, operation: &Operation) -> Result<u32, Errno> {
+    let Operation { action, slot, offset_bytes, length_bytes, .. } = *operation;
+    let length = usize::try_from(length_bytes).expect("push has seen that it fits the buffer");
+    let moved = match action {
+        Action::Read => {
+            let bytes = &mut buffers.slot(slot)[..length];
+            uninterrupted(|| rustix::io::pread(file, &mut *bytes, offset_bytes))?
+        }
+        Action::Write { durability: Durability::Cached, atomic: false } => {
+            let bytes = &buffers.slot(slot)[..length];
+            uninterrupted(|| rustix::io::pwrite(file, bytes, offset_bytes))?
+        }
+        Action::Write { durability, atomic } => {
+            let bytes = [IoSlice::new(&buffers.slot(slot)[..length])];
+            let flags = ReadWriteFlags::from_bits_retain(write_flags(durability, atomic));
+            uninterrupted(|| rustix::io::pwritev2(file, &bytes, offset_bytes, flags))?
+        }
+        // What a sync did before it was interrupted is not known, so it is not tried again.
+        Action::Sync(SyncKind::Data) => rustix::fs::fdatasync(file).map(|()| 0)?,
+        Action::Sync(SyncKind::All) => rustix::fs::fsync(file).map(|()| 0)?,
+        Action::Sync(SyncKind::Range) => {
+            sync_range(file, offset_bytes, length_bytes).map(|()| 0)?
+        }
+    };
+    Ok(u32::try_from(moved).expect("no more than was asked for, which is a u32"))
+}
+
+/// Tries again as long as a signal came before anything was moved: pread(2) and pwrite(2) give
+/// `EINTR` only then, and a short count otherwise.
+#[inline]
+fn uninterrupted(mut call: impl FnMut() -> Result<usize, Errno>) -> Result<usize, Errno> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            result => return result,
+        }
+    }
+}
+
+/// The `RWF_` bits of a write.
+pub(super) fn write_flags(durability: Durability, atomic: bool) -> u32 {
+    let durable = match durability {
+        Durability::Cached => ReadWriteFlags::empty(),
+        Durability::Data => ReadWriteFlags::DSYNC,
+        Durability::All => ReadWriteFlags::SYNC,
+    };
+    durable.bits() | if atomic { RWF_ATOMIC } else { 0 }
+}
+
+/// The three `SYNC_FILE_RANGE_` bits: wait, write out, wait.
+pub(super) const SYNC_RANGE_FLAGS: u32 = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+    | libc::SYNC_FILE_RANGE_WRITE
+    | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+
+#[expect(unsafe_code, reason = "rustix does not offer this call")]
+fn sync_range(file: &File, offset_bytes: u64, length_bytes: u32) -> Result<(), Errno> {
+    let offset = i64::try_from(offset_bytes).map_err(|_| Errno::INVAL)?;
+    // SAFETY: sync_file_range(2) takes four numbers and no memory; the descriptor is borrowed open.
+    let result = unsafe {
+        libc::sync_file_range(file.as_raw_fd(), offset, length_bytes.into(), SYNC_RANGE_FLAGS)
+    };
+    match result {
+        0 => Ok(()),
+        _ => {
+            let error = std::io::Error::last_os_error();
+            Err(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_was_interrupted_before_it_did_anything_is_made_again() {
+        let mut answers = [Err(Errno::INTR), Err(Errno::INTR), Ok(100)].into_iter();
+        assert_eq!(uninterrupted(|| answers.next().unwrap()), Ok(100));
+        assert_eq!(uninterrupted(|| Err(Errno::IO)), Err(Errno::IO));
+    }
+
+    #[test]
+    fn durability_is_the_bits_of_the_kernels_header() {
+        assert_eq!(write_flags(Durability::Data, false), 0x2);
+        assert_eq!(write_flags(Durability::All, true), 0x4 | 0x40);
+        assert_eq!(write_flags(Durability::Cached, false), 0);
+        assert_eq!(SYNC_RANGE_FLAGS, 7);
+    }
+}

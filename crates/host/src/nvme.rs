@@ -1,0 +1,127 @@
+//! NVMe Identify by the kernel's passthrough.
+//!
+//! Source: Linux `include/uapi/linux/nvme_ioctl.h`, `drivers/nvme/host/ioctl.c`. Since Linux 6.2
+//! whoever may open the node may also send Identify; before, it takes root.
+
+use std::os::fd::BorrowedFd;
+
+use rustix::io::Errno;
+use rustix::ioctl::{self, Opcode};
+
+use crate::passthrough::{Nothing, Passed};
+
+/// `_IO('N', 0x40)`: the ioctl's own result is the namespace's number.
+const NVME_IOCTL_ID: Opcode = ioctl::opcode::none(b'N', 0x40);
+/// `_IOWR('N', 0x41, struct nvme_admin_cmd)`.
+const NVME_IOCTL_ADMIN_CMD: Opcode = ioctl::opcode::read_write::<Command>(b'N', 0x41);
+
+/// The Identify command, and what it asks for: its CNS.
+const IDENTIFY: u8 = 6;
+const CNS_NAMESPACE: u32 = 0;
+const CNS_CONTROLLER: u32 = 1;
+/// Every answer is this long.
+const ANSWER_BYTES: usize = 4096;
+const TIMEOUT_MS: u32 = 5000;
+
+/// `struct nvme_passthru_cmd`.
+#[repr(C)]
+#[derive(Default)]
+struct Command {
+    opcode: u8,
+    flags: u8,
+    reserved: u16,
+    namespace: u32,
+    word2: u32,
+    word3: u32,
+    metadata: u64,
+    address: u64,
+    metadata_bytes: u32,
+    data_bytes: u32,
+    word10: u32,
+    words_11_to_15: [u32; 5],
+    timeout_ms: u32,
+    result: u32,
+}
+
+const _: () = assert!(size_of::<Command>() == 72, "the layout of nvme_ioctl.h");
+
+/// Identify Namespace of the namespace whose node is `device`.
+///
+/// # Errors
+/// When the kernel or the drive refuses; the text says why.
+pub(crate) fn identify_namespace(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
+    let namespace = number(device).map_err(|error| explained("NVME_IOCTL_ID", error))?;
+    identify(device, CNS_NAMESPACE, namespace)
+}
+
+/// Identify Controller of the controller behind `device`.
+///
+/// # Errors
+/// As [`identify_namespace`].
+pub(crate) fn identify_controller(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
+    identify(device, CNS_CONTROLLER, 0)
+}
+
+#[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel does")]
+fn number(device: BorrowedFd<'_>) -> Result<u32, Errno> {
+    // SAFETY: the kernel takes no argument for NVME_IOCTL_ID and writes nothing; it returns the
+    // number.
+    let number = unsafe { ioctl::ioctl(device, Nothing::<NVME_IOCTL_ID>) }?;
+    u32::try_from(number).map_err(|_| Errno::RANGE)
+}
+
+#[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel writes")]
+fn identify(device: BorrowedFd<'_>, what: u32, namespace: u32) -> Result<Vec<u8>, String> {
+    let mut answer = vec![0_u8; ANSWER_BYTES];
+    let mut command = Command {
+        opcode: IDENTIFY,
+        namespace,
+        address: u64::try_from(answer.as_mut_ptr().expose_provenance())
+            .map_err(|error| error.to_string())?,
+        data_bytes: u32::try_from(answer.len()).map_err(|error| error.to_string())?,
+        word10: what,
+        timeout_ms: TIMEOUT_MS,
+        ..Command::default()
+    };
+    // SAFETY: the kernel reads and writes one struct nvme_admin_cmd, which `Command` is, and writes
+    // at most `data_bytes` bytes at `address`, which `answer` has and outlives the call.
+    let passed =
+        unsafe { ioctl::ioctl(device, Passed::<NVME_IOCTL_ADMIN_CMD, Command>(&mut command)) };
+    match passed {
+        Ok(0) => Ok(answer),
+        Ok(status) => Err(format!("the drive refuses Identify with status {status:#06x}")),
+        Err(error) => Err(explained("NVME_IOCTL_ADMIN_CMD", error)),
+    }
+}
+
+fn explained(name: &str, error: Errno) -> String {
+    match error {
+        Errno::ACCESS | Errno::PERM => format!("{name} needs root: {error}"),
+        Errno::NOTTY => format!("{name} is not known to this device: {error}"),
+        _ => format!("{name} failed: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd as _;
+
+    use super::*;
+
+    #[test]
+    fn opcodes_are_the_numbers_that_the_kernel_compiles() {
+        assert_eq!(NVME_IOCTL_ID, 0x4e40);
+        if cfg!(target_arch = "x86_64") {
+            assert_eq!(NVME_IOCTL_ADMIN_CMD, 0xc048_4e41);
+        }
+    }
+
+    #[test]
+    fn what_is_no_nvme_says_that_it_does_not_know_the_ioctl() {
+        let file = std::fs::File::open("/dev/null").unwrap();
+        let error = identify_namespace(file.as_fd()).unwrap_err();
+        assert!(error.starts_with("NVME_IOCTL_ID is not known to this device"), "{error}");
+        let error = identify_controller(file.as_fd()).unwrap_err();
+        assert!(error.starts_with("NVME_IOCTL_ADMIN_CMD is not known"), "{error}");
+    }
+}

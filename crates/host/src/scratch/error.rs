@@ -1,0 +1,208 @@
+//! Why there is no scratch file, and what to do.
+
+use std::io;
+
+use rustix::io::Errno;
+use thiserror::Error;
+use units::DiskText;
+
+/// Why a scratch file cannot be made, or not be trusted. Nothing remains of it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ScratchError {
+    /// The length is none, or not of whole pages.
+    #[error("cannot make a scratch file of {length_bytes} bytes: it takes a multiple of 4096")]
+    Length {
+        /// What was asked for.
+        length_bytes: u64,
+    },
+    /// More was asked for than may be written.
+    #[error(
+        "a scratch file of {length_bytes} bytes is over the budget of {budget_bytes} bytes to write"
+    )]
+    Budget {
+        /// What was asked for.
+        length_bytes: u64,
+        /// What may be written.
+        budget_bytes: u64,
+    },
+    /// A call failed.
+    #[error("cannot {attempted} {directory}: {reason}")]
+    Refused {
+        /// What was tried: `open the directory`, `make a file in`.
+        attempted: &'static str,
+        /// Where.
+        directory: DiskText,
+        /// What the kernel said.
+        reason: String,
+    },
+    /// The file system is in memory: there is no drive to measure.
+    #[error("{directory} is on {filesystem}, which is in memory: there is no drive to measure")]
+    Memory {
+        /// Where.
+        directory: DiskText,
+        /// Its type.
+        filesystem: String,
+    },
+    /// The file system is on another machine.
+    #[error("{directory} is on {filesystem}, which is on another machine: its drives are not seen")]
+    Network {
+        /// Where.
+        directory: DiskText,
+        /// Its type.
+        filesystem: String,
+    },
+    /// The file system is a program, which does what it likes with what is written.
+    #[error("{directory} is on {filesystem}, a program: where it puts the bytes is not seen")]
+    Userspace {
+        /// Where.
+        directory: DiskText,
+        /// Its type.
+        filesystem: String,
+    },
+    /// The file system hands on to others.
+    #[error("{directory} is on {filesystem}, which lies on other file systems: theirs are seen")]
+    Stacked {
+        /// Where.
+        directory: DiskText,
+        /// Its type.
+        filesystem: String,
+    },
+    /// The file system writes elsewhere each time.
+    #[error(
+        "{directory} is on {filesystem}, which writes elsewhere each time: no write can be placed"
+    )]
+    Moving {
+        /// Where.
+        directory: DiskText,
+        /// Its type.
+        filesystem: String,
+    },
+    /// What is written in the directory is encrypted.
+    #[error("{directory} is encrypted by {filesystem}: the drive would not see what is written")]
+    Encrypted {
+        /// Where.
+        directory: DiskText,
+        /// Its type.
+        filesystem: String,
+    },
+    /// What is written in the directory is compressed.
+    #[error("what is written in {directory} is compressed, by {by}: it lies elsewhere each time")]
+    Compressed {
+        /// Where.
+        directory: DiskText,
+        /// What compresses.
+        by: String,
+    },
+    /// Nothing can be written there.
+    #[error("{directory} is on a file system that is mounted read-only")]
+    ReadOnly {
+        /// Where.
+        directory: DiskText,
+    },
+    /// Too little would stay free.
+    #[error(
+        "a scratch file of {length_bytes} bytes in {directory} would leave too little: \
+         {free_bytes} bytes are free, and {keep_bytes} have to stay so"
+    )]
+    Space {
+        /// Where.
+        directory: DiskText,
+        /// What was asked for.
+        length_bytes: u64,
+        /// What is free for who asks.
+        free_bytes: u64,
+        /// What has to stay free.
+        keep_bytes: u64,
+    },
+    /// The file system became full while the file was written.
+    #[error("{directory} was full after {written_bytes} bytes of the scratch file")]
+    Full {
+        /// Where.
+        directory: DiskText,
+        /// How much was written before.
+        written_bytes: u64,
+    },
+    /// The quota was reached.
+    #[error("the disk quota in {directory} was reached after {written_bytes} bytes")]
+    Quota {
+        /// Where.
+        directory: DiskText,
+        /// How much was written before.
+        written_bytes: u64,
+    },
+    /// Writing it failed.
+    #[error("{attempted} of the scratch file in {directory} failed at {at_bytes}: {reason}")]
+    Failed {
+        /// What was tried: `pwrite`, `fsync`.
+        attempted: &'static str,
+        /// Where.
+        directory: DiskText,
+        /// The first byte of what was tried.
+        at_bytes: u64,
+        /// What the kernel said.
+        reason: String,
+    },
+    /// It was told to stop.
+    #[error("stopped after {written_bytes} bytes of the scratch file in {directory}")]
+    Stopped {
+        /// Where.
+        directory: DiskText,
+        /// How much was written before.
+        written_bytes: u64,
+    },
+}
+
+impl ScratchError {
+    /// What may help, in lower case and without a full stop; `None` when nothing is known to.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            ScratchError::Length { .. } => "give a multiple of 4 KiB",
+            ScratchError::Budget { .. } => "allow more bytes to be written, or measure with less",
+            ScratchError::Memory { .. } => {
+                "name a directory on a drive; df -T shows what is mounted where"
+            }
+            ScratchError::Network { .. } => "run it on the machine that has the drives",
+            ScratchError::Userspace { .. } => "name a directory that the kernel itself mounts",
+            ScratchError::Stacked { .. } => {
+                "name a directory of the file system below: in a container, a volume"
+            }
+            ScratchError::Moving { .. } => {
+                "measure the device below, or on a file system that writes in place: ext4, XFS"
+            }
+            ScratchError::Encrypted { .. } => "name a directory that is not encrypted",
+            ScratchError::Compressed { .. } => {
+                "on btrfs make a directory that is not: mkdir D && chattr +C D"
+            }
+            ScratchError::ReadOnly { .. } => "name a directory that may be written",
+            ScratchError::Space { .. } | ScratchError::Full { .. } => {
+                "free some space, or measure with a smaller scratch file"
+            }
+            ScratchError::Quota { .. } => {
+                "ask for a larger quota, or measure with a smaller scratch file"
+            }
+            ScratchError::Refused { .. }
+            | ScratchError::Failed { .. }
+            | ScratchError::Stopped { .. } => return None,
+        })
+    }
+
+    /// The error for `error` of `attempted`, at `at_bytes` of the file.
+    pub(super) fn of(
+        error: Errno,
+        attempted: &'static str,
+        directory: &DiskText,
+        at_bytes: u64,
+    ) -> ScratchError {
+        let directory = directory.clone();
+        match error {
+            Errno::NOSPC => ScratchError::Full { directory, written_bytes: at_bytes },
+            Errno::DQUOT => ScratchError::Quota { directory, written_bytes: at_bytes },
+            Errno::ROFS => ScratchError::ReadOnly { directory },
+            error => {
+                let reason = io::Error::from(error).to_string();
+                ScratchError::Failed { attempted, directory, at_bytes, reason }
+            }
+        }
+    }
+}
