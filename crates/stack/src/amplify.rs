@@ -6,8 +6,6 @@
 //! instead read the rest of the stripe where that is fewer reads, which changes reads but not
 //! writes).
 
-use std::collections::BTreeSet;
-
 use units::stripe::{Rotation, Stripe};
 use units::{ByteRange, Unit};
 
@@ -275,9 +273,10 @@ impl Count<'_> {
             }
         }
         let mut effort = self.effort;
-        let mut leaves = BTreeSet::new();
+        let mut leaves: Vec<LayerId> = joined.iter().map(|(_, leaf, ..)| *leaf).collect();
+        leaves.sort_unstable();
+        leaves.dedup();
         for (kind, leaf, at, length) in joined {
-            leaves.insert(leaf);
             let granule = granule_of(self.stack, leaf);
             let touched = granule.touched(at, length);
             match kind {

@@ -42,7 +42,7 @@ pub fn answer(disks: Vec<Rc<dyn Disk>>, told: Option<&Condition>) -> Answer {
             identity: FileIdentity { device: 1, inode },
         },
         name: "hostile".to_owned(),
-        bytes: Ok(disk),
+        bytes: Some(Ok(disk)),
     });
     let assembled = assemble(starts.collect(), &NoFiles, told);
     let stack = &assembled.stack;

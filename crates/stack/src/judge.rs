@@ -98,11 +98,10 @@ pub fn judge_range(stack: &Stack, id: LayerId, range: ByteRange) -> Judgement {
 
 fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -> Judgement {
     let mut grounds = Grounds::new(budget);
-    if matches!(stack.layer(id).mapping, Mapping::Leaf) && stack.bytes(id).is_none() {
-        let told = stack.layer(id).problems.iter();
-        let told = told.map(|problem| problem.detail.clone()).next();
-        let reason = told.unwrap_or_else(|| "its bytes were not given".to_owned());
-        grounds.obstacles.push(Obstacle::Unknown(reason));
+    // Of a captured disk there are no bytes, and nobody tried to read them.
+    let told = stack.layer(id).problems.first();
+    if let (Mapping::Leaf, None, Some(told)) = (&stack.layer(id).mapping, stack.bytes(id), told) {
+        grounds.obstacles.push(Obstacle::Unknown(told.detail.clone()));
     }
     let under = stack.under(id);
     if !budget.spend(under.len()) {
@@ -228,9 +227,14 @@ impl<'a> Grounds<'a> {
     }
 
     fn kernel(&mut self, stack: &Stack, under: &[LayerId]) {
-        self.stacking_failed = under.iter().any(|&id| match &stack.layer(id).kind {
-            LayerKind::Drive(drive) => drive.alignment_offset_bytes.value() == Some(&-1),
-            _ => false,
+        self.stacking_failed = under.iter().any(|&id| {
+            let layer = stack.layer(id);
+            let drive = match &layer.kind {
+                LayerKind::Drive(drive) => drive.alignment_offset_bytes.value(),
+                _ => None,
+            };
+            let stacked = layer.limits.as_ref().map(|limits| &limits.alignment_offset_bytes);
+            drive.or_else(|| stacked.and_then(units::Known::value)) == Some(&-1)
         });
     }
 

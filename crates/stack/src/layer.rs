@@ -10,9 +10,10 @@ use format::member::lvm::{LogicalVolume, PhysicalVolume};
 use format::member::md::MdMember;
 use format::table::{Partition, PartitionTable};
 use std::rc::Rc;
-use units::Known;
+use units::{Known, Source};
 
 use crate::drive::Drive;
+use crate::kernel::Limits;
 use crate::mapping::Mapping;
 
 use crate::unit::Units;
@@ -30,6 +31,8 @@ pub enum LayerKind {
     Partition(Box<Partition>, PartitionTableInfo),
     /// A partition that only the kernel tells of: the disk's own table could not be read.
     KernelPartition,
+    /// A device-mapper, bcache or other stacked device that only the kernel tells of.
+    Mapped(Mapped),
     /// A file system that only the kernel tells of, by its type: it is mounted, and its bytes could
     /// not be read.
     Mounted(String),
@@ -51,6 +54,26 @@ pub enum LayerKind {
     FileSystem(Box<FileSystem>),
     /// A swap area.
     Swap(Box<FileSystem>),
+    /// A file of a mounted file system.
+    File,
+}
+
+/// Where an image's file lies on its host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// What it lies on, the uppermost first: `ext4 on sda1 on sda`; or why that is not known.
+    pub on: Result<String, String>,
+    /// By how much it is off a granule beneath, in a sentence; `None` where it is on.
+    pub off: Option<String>,
+}
+
+/// What a stacked device is, as far as the kernel tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapped {
+    /// The word for it in JSON: that of the layer that its bytes would show, where known.
+    pub word: &'static str,
+    /// What it does, in a few words: `crypt`, `linear`, `thin`.
+    pub what: String,
 }
 
 /// What a partition needs to know of its table.
@@ -71,6 +94,7 @@ impl LayerKind {
             LayerKind::ImageFile => "image-file",
             LayerKind::ImageFormat(_) => "image-format",
             LayerKind::Partition(..) | LayerKind::KernelPartition => "partition",
+            LayerKind::Mapped(mapped) => mapped.word,
             LayerKind::MdMember(_) => "md-member",
             LayerKind::MdArray(_) => "md-array",
             LayerKind::LvmPhysical(_) => "lvm-pv",
@@ -80,6 +104,7 @@ impl LayerKind {
             LayerKind::Integrity(_) => "dm-integrity",
             LayerKind::FileSystem(_) | LayerKind::Mounted(_) => "file-system",
             LayerKind::Swap(_) => "swap",
+            LayerKind::File => "file",
         }
     }
 }
@@ -93,6 +118,16 @@ pub struct Layer {
     pub name: String,
     /// Its length in bytes.
     pub length_bytes: Known<u64>,
+    /// Where what is known of it comes from: its bytes, or the kernel.
+    pub source: Source,
+    /// The kernel's name of it where it is a block device: `sda1`, `md0`, `dm-3`.
+    pub device: Option<String>,
+    /// What the kernel says of it where it is a stacked device.
+    pub limits: Option<Box<Limits>>,
+    /// Where an image's file lies on its host, where that was asked.
+    pub host: Option<Host>,
+    /// Where it is mounted; harmless to print.
+    pub mount_points: Vec<String>,
     /// The path by which it was given, where it is a file; harmless to print, not quoted.
     pub path: Option<String>,
     /// How it lies on the layers below.
@@ -117,6 +152,11 @@ impl Layer {
             kind,
             name,
             length_bytes,
+            source: Source::OnDisk,
+            device: None,
+            limits: None,
+            host: None,
+            mount_points: Vec::new(),
             path: None,
             mapping,
             units: Units::new(),

@@ -7,22 +7,30 @@
 
 pub mod amplify;
 pub mod assemble;
+pub mod atomic;
 mod budget;
 pub mod condition;
 pub mod drive;
+pub mod file;
+mod graft;
 pub mod graph;
+pub mod history;
 pub mod hostile;
 pub mod id;
 pub mod judge;
 pub mod kernel;
 pub mod layer;
+mod layout;
+pub mod lexicon;
 pub mod mapping;
 pub mod mountinfo;
 pub mod placement;
 pub mod resolve;
 pub mod rule;
+pub mod trace;
 pub mod unit;
 pub mod view;
+pub mod volumes;
 
 pub use condition::Condition;
 pub use graph::Stack;

@@ -13,6 +13,8 @@ use crate::id::LayerId;
 pub enum Mapping {
     /// On nothing: a drive, an image file.
     Leaf,
+    /// Nowhere: it reads as zeros until it is written.
+    Zeros,
     /// All of it on one layer, from a byte of that on.
     Linear(Below),
     /// In runs, each with a mapping of its own; in order, without overlap.
@@ -154,7 +156,7 @@ impl Mapping {
     /// Visits the layers that this lies on, some of them perhaps more than once.
     pub(crate) fn each_below(&self, visit: &mut dyn FnMut(LayerId)) {
         match self {
-            Mapping::Leaf => {}
+            Mapping::Leaf | Mapping::Zeros => {}
             Mapping::Opaque { on, .. } | Mapping::Unknown { on, .. } => {
                 on.iter().copied().for_each(visit);
             }

@@ -189,6 +189,16 @@ impl Walk<'_> {
                     let start = part.start_bytes() - segment.range.start_bytes();
                     let range = ByteRange::new(start, part.length_bytes()).expect("a part");
                     let shift = self.less(path.shift, segment.range.start_bytes());
+                    // A file has many extents, and below each the way is the same: it is not walked
+                    // for each.
+                    if let Mapping::Linear(below) = &segment.mapping
+                        && let Some(offset) = self.straight(below.layer)
+                    {
+                        let shift = self.plus(self.plus(shift, below.offset_bytes), offset);
+                        let bytes = self.found.bytes.entry(shift % self.unit_bytes).or_default();
+                        *bytes = bytes.saturating_add(range.length_bytes());
+                        continue;
+                    }
                     self.map(&segment.mapping, Path { id: path.id, range, shift });
                 }
             }
@@ -232,6 +242,7 @@ impl Walk<'_> {
                 self.obstacle(Obstacle::NotExpressible(reason.clone()))
             }
             Mapping::Unknown { reason, .. } => self.obstacle(Obstacle::Unknown(reason.clone())),
+            Mapping::Zeros => self.nowhere(path.range.length_bytes()),
             Mapping::Leaf | Mapping::Segments(_) => {}
         }
     }
@@ -316,6 +327,18 @@ impl Walk<'_> {
         if let Some(error) = &found.first_error {
             self.obstacle(Obstacle::Unknown(error.to_string()));
         }
+    }
+
+    /// The address on the layer that is looked for of byte 0 of `layer`, where all in between lies
+    /// in one piece.
+    fn straight(&self, layer: LayerId) -> Option<u64> {
+        let (mut here, mut at) = (layer, 0_u64);
+        while here != self.to {
+            let Mapping::Linear(below) = &self.stack.layer(here).mapping else { return None };
+            at = at.checked_add(below.offset_bytes)?;
+            here = below.layer;
+        }
+        Some(at)
     }
 
     fn down(&mut self, member: Option<Below>, path: Path, range: ByteRange) {

@@ -115,6 +115,7 @@ pub(crate) fn first(stack: &Stack, id: LayerId, range: ByteRange) -> (u64, Next)
 fn step(stack: &Stack, mapping: &Mapping, offset: u64, length: u64) -> (u64, Next) {
     let unknown = |reason: &str| Next::Done(On::Unknown(reason.to_owned()));
     match mapping {
+        Mapping::Zeros => (length, Next::Done(On::Zeros)),
         Mapping::Linear(below) => (length, down(Some(*below), offset)),
         Mapping::Mirrored { members } => {
             (length, down(members.iter().flatten().next().copied(), offset))

@@ -87,13 +87,18 @@ impl Units {
 
     /// Adds a fact that is shown but not used, and why.
     pub fn put_unused(&mut self, kind: UnitKind, bytes: Known<u64>, note: &str) {
-        self.facts.push(UnitFact {
-            kind,
-            bytes,
-            origin_bytes: 0,
-            used: false,
-            note: note.to_owned(),
-        });
+        self.put_unused_from(kind, bytes, 0, note);
+    }
+
+    /// As [`Units::put_unused`], with the first boundary at `origin_bytes`.
+    pub fn put_unused_from(
+        &mut self,
+        kind: UnitKind,
+        bytes: Known<u64>,
+        origin_bytes: u64,
+        note: &str,
+    ) {
+        self.facts.push(UnitFact { kind, bytes, origin_bytes, used: false, note: note.to_owned() });
     }
 
     /// The unit of `kind` that verdicts use, with its source; `None` when there is none.

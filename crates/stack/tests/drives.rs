@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use device::{Disk, MemoryDisk, MemoryTree, NoFiles};
+use device::{Disk, MemoryDisk, MemoryTree, NoFiles, answer};
 use stack::assemble::{Assembled, Start, StartKind, assemble};
 use stack::drive::Drive;
 use stack::judge::{self, Verdict};
@@ -32,7 +32,18 @@ fn partitioned(starts: &[u32]) -> MemoryDisk {
 fn on(drive: Drive, disk: MemoryDisk) -> Assembled {
     let bytes: Rc<dyn Disk> = Rc::new(disk);
     let kind = StartKind::Drive(Box::new(drive));
-    assemble(vec![Start { kind, name: "sda".to_owned(), bytes: Ok(bytes) }], &NoFiles, None)
+    assemble(vec![Start { kind, name: "sda".to_owned(), bytes: Some(Ok(bytes)) }], &NoFiles, None)
+}
+
+/// Code, layer and evidence of what is found on `drive` with partitions at these sectors.
+fn found(drive: Drive, starts: &[u32]) -> Vec<(&'static str, usize, String)> {
+    let assembled = on(drive, partitioned(starts));
+    let judgements = judge::judge_all(&assembled.stack);
+    let case = Case { stack: &assembled.stack, judgements: &judgements, told: None };
+    let findings = rule::findings(&case).into_iter();
+    findings
+        .map(|finding| (finding.rule.code, finding.layer.0, finding.evidence.join("; ")))
+        .collect()
 }
 
 /// The verdict on each partition, and code and severity of what is found on it at warning or above.
@@ -109,4 +120,84 @@ fn the_granule_of_nvme_is_the_preferred_one_that_linux_puts_into_minimum_io_size
     let found = judged(Drive::read(&tree, "nvme0n1"), &[2048, 2056]);
     assert_eq!(found[0], (Verdict::Aligned, None));
     assert_eq!(found[1].0, Verdict::Misaligned);
+}
+
+#[test]
+fn a_start_within_a_discard_unit_is_told_unless_something_worse_is() {
+    let mut values = PHYSICAL_4096.to_vec();
+    values.push(("queue/discard_granularity", "2097152"));
+    values.push(("discard_alignment", "0"));
+    let evidence = "it begins 1 MiB behind the start of a discard unit of 2 MiB".to_owned();
+    assert_eq!(found(drive(&values), &[2048, 4096]), [("ST608", 1, evidence)]);
+    values[3].1 = "1048576";
+    let codes: Vec<_> = found(drive(&values), &[2048]).into_iter().map(|(code, ..)| code).collect();
+    assert!(codes.is_empty(), "{codes:?}");
+    let codes: Vec<_> = found(drive(&values), &[34]).into_iter().map(|(code, ..)| code).collect();
+    assert!(codes.contains(&"ST101") && !codes.contains(&"ST608"), "{codes:?}");
+}
+
+#[test]
+fn a_discard_unit_of_a_granule_says_nothing_more() {
+    let mut values = PHYSICAL_4096.to_vec();
+    values.push(("queue/discard_granularity", "4096"));
+    assert_eq!(found(drive(&values), &[2048]), []);
+}
+
+/// An NVMe drive whose second format, of 4096 bytes with `metadata`, has the speed `performance`;
+/// the first, of 512, is good.
+fn nvme(metadata: u8, performance: u8) -> Drive {
+    let mut said = vec![0_u8; 4096];
+    said[0] = 1;
+    said[25] = 1;
+    said[128..136].copy_from_slice(&[0, 0, 9, 2, metadata, 0, 12, performance]);
+    let path = answer::of_drive("nvme0n1", answer::Question::NvmeNamespace);
+    let tree = MemoryTree::new()
+        .with_file("/sys/block/nvme0n1/queue/logical_block_size", "512")
+        .with_file("/sys/block/nvme0n1/queue/physical_block_size", "512")
+        .with_file(&path, &answer::to_text(&said));
+    Drive::read(&tree, "nvme0n1")
+}
+
+#[test]
+fn a_format_that_the_drive_calls_faster_is_a_hint() {
+    let evidence = "format 1 has blocks of 4 KiB and is called best; the one in use has 512 B and \
+                    is called good";
+    assert_eq!(found(nvme(0, 0), &[2048]), [("ST609", 0, evidence.to_owned())]);
+}
+
+#[test]
+fn formats_with_metadata_or_no_faster_are_no_hint() {
+    assert_eq!(found(nvme(8, 0), &[2048]), []);
+    assert_eq!(found(nvme(0, 2), &[2048]), []);
+}
+
+#[test]
+fn a_known_liar_is_told_with_its_source_and_judged_by_what_is_believed() {
+    let values = [
+        ("queue/logical_block_size", "512"),
+        ("queue/physical_block_size", "4096"),
+        ("device/model", "INTEL SSDPFWNV153TZ"),
+    ];
+    let told = found(drive(&values), &[2048]);
+    let told: Vec<_> = told.iter().filter(|(code, ..)| *code == "ST607").collect();
+    assert_eq!(told.len(), 1);
+    assert!(told[0].2.contains("https://"), "{}", told[0].2);
+    let judged = judged(drive(&values), &[2048, 2056]);
+    assert_eq!(judged[0].0, Verdict::Aligned);
+    assert_eq!(judged[1], (Verdict::Misaligned, Some(("ST101", Severity::Warning))));
+}
+
+#[test]
+fn an_answer_that_contradicts_itself_is_told() {
+    let mut said = vec![0_u8; 32];
+    said[10] = 2;
+    said[15] = 9;
+    let path = answer::of_drive("sda", answer::Question::ScsiCapacity);
+    let tree = MemoryTree::new()
+        .with_file("/sys/block/sda/queue/logical_block_size", "512")
+        .with_file("/sys/block/sda/queue/physical_block_size", "512")
+        .with_file(&path, &answer::to_text(&said));
+    let told = found(Drive::read(&tree, "sda"), &[2048]);
+    let evidence = "scsi-capacity: the lowest aligned block is 9, and a physical block holds 1";
+    assert_eq!(told, [("ST610", 0, evidence.to_owned())]);
 }

@@ -55,7 +55,7 @@ fn stack_on(disks: BTreeMap<String, MemoryDisk>) -> Stack {
                 identity: FileIdentity { device: 1, inode },
             },
             name,
-            bytes: Ok(Rc::new(disk) as Rc<dyn Disk>),
+            bytes: Some(Ok(Rc::new(disk) as Rc<dyn Disk>)),
         })
         .collect();
     let told = "512e".parse().expect("it is a kind of disk");

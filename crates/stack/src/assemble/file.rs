@@ -28,7 +28,15 @@ impl Assembler<'_> {
             None => {
                 let sector = self.told.and_then(|told| told.sector).unwrap_or(SectorSize::B512);
                 let (start_bytes, depth, tables) = (0, 0, Tables::Any);
-                self.jobs.push_back(Job { id, disk, sector, start_bytes, tables, depth });
+                self.jobs.push_back(Job {
+                    id,
+                    disk,
+                    sector,
+                    start_bytes,
+                    tables,
+                    depth,
+                    found: None,
+                });
             }
         }
         id

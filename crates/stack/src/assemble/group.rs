@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use device::Disk;
 use format::member::lvm::{Area, LogicalVolume, PhysicalVolume, SegmentKind, VolumeGroup};
 use format::{Problem, ProblemKind};
-use units::stripe::{Rotation, Stripe};
 use units::{ByteRange, DiskText, Known, SectorSize, Source};
 
 use super::{Ahead, Assembler, Job};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
+use crate::layout;
 use crate::mapping::{Below, Copies, Mapping, Segment};
 use crate::unit::UnitKind;
 
@@ -293,12 +293,15 @@ impl Ground<'_> {
             }
             SegmentKind::Striped { stripe_bytes, areas } => {
                 let count = u64::try_from(areas.len()).unwrap_or(0);
-                self.striped(*stripe_bytes, count, Copies::Neighbours(1), self.members(areas))
+                let members = self.members(areas);
+                layout::striped(*stripe_bytes, count, Copies::Neighbours(1), members)
+                    .unwrap_or_else(|reason| self.unknown(reason))
             }
             SegmentKind::Mirror { areas } => Mapping::Mirrored { members: self.members(areas) },
             SegmentKind::Raid { type_name, stripe_bytes, images, .. } => {
                 let members = images.iter().map(|name| self.below(name, 0)).collect();
-                self.raid(&type_name.to_string(), *stripe_bytes, members)
+                layout::raid(&type_name.to_string(), *stripe_bytes, members)
+                    .unwrap_or_else(|reason| self.unknown(reason))
             }
             SegmentKind::Thin { pool } => self.thin(pool),
             SegmentKind::ThinPool { data, .. } => match self.below(data, 0) {
@@ -309,65 +312,6 @@ impl Ground<'_> {
                 on: self.on.clone(),
                 reason: format!("a segment of type {type_name} has no fixed offset"),
             },
-        }
-    }
-
-    fn striped(
-        &self,
-        stripe_bytes: u64,
-        data: u64,
-        copies: Copies,
-        members: Vec<Option<Below>>,
-    ) -> Mapping {
-        match Stripe::new(stripe_bytes, data) {
-            Some(stripe) => Mapping::Striped { stripe, copies, members },
-            None => self.unknown("it has no stripe size".to_owned()),
-        }
-    }
-
-    /// Types as `lvs -o segtype` names them; layouts as `drivers/md/dm-raid.c` maps them.
-    fn raid(&self, name: &str, stripe_bytes: u64, members: Vec<Option<Below>>) -> Mapping {
-        let count = u64::try_from(members.len()).unwrap_or(0);
-        let level = name.get(..5).unwrap_or(name);
-        match (name, level) {
-            ("raid10" | "raid10_near", _) if count >= 2 && count.is_multiple_of(2) => {
-                self.striped(stripe_bytes, count / 2, Copies::Neighbours(2), members)
-            }
-            (_, "raid0") => self.striped(stripe_bytes, count, Copies::Neighbours(1), members),
-            ("raid1", _) => Mapping::Mirrored { members },
-            (_, "raid4" | "raid5") if count > 1 => {
-                let rotation = match name {
-                    "raid4" | "raid5_n" => Some(Rotation::Last),
-                    "raid5" | "raid5_ls" => Some(Rotation::LeftSymmetric),
-                    "raid5_la" => Some(Rotation::LeftAsymmetric),
-                    "raid5_ra" => Some(Rotation::RightAsymmetric),
-                    "raid5_rs" => Some(Rotation::RightSymmetric),
-                    _ => None,
-                };
-                self.parity(stripe_bytes, count - 1, 1, rotation, members)
-            }
-            (_, "raid6") if count > 2 => {
-                // Rotating with zero restart (md layout 8) places data, P and Q as right asymmetric
-                // does; only the order in which Q is computed differs.
-                let zero_restart = matches!(name, "raid6" | "raid6_zr");
-                let rotation = zero_restart.then_some(Rotation::RightAsymmetric);
-                self.parity(stripe_bytes, count - 2, 2, rotation, members)
-            }
-            _ => self.unknown(format!("the layout of {name} is not known here")),
-        }
-    }
-
-    fn parity(
-        &self,
-        stripe_bytes: u64,
-        data: u64,
-        parity: u64,
-        rotation: Option<Rotation>,
-        members: Vec<Option<Below>>,
-    ) -> Mapping {
-        match Stripe::new(stripe_bytes, data) {
-            Some(stripe) => Mapping::Parity { stripe, parity, rotation, members },
-            None => self.unknown("it has no stripe size".to_owned()),
         }
     }
 

@@ -46,7 +46,7 @@ impl Assembler<'_> {
         if readable {
             let (id, disk) = (opened.id, opened.disk);
             let (start_bytes, depth, tables) = (0, 1, Tables::Any);
-            self.jobs.push_back(Job { id, disk, sector, start_bytes, tables, depth });
+            self.jobs.push_back(Job { id, disk, sector, start_bytes, tables, depth, found: None });
         }
     }
 

@@ -65,6 +65,7 @@ impl Assembler<'_> {
                 start_bytes: 0,
                 tables: Tables::Any,
                 depth: job.depth + 1,
+                found: None,
             });
         }
     }

@@ -23,12 +23,13 @@ use crate::view::View;
 mod file;
 mod group;
 mod image;
-mod kernel;
+mod live;
 mod member;
 mod raid;
 mod table;
 mod work;
 
+pub use live::{Devices, World, assemble_machine};
 use work::Work;
 
 /// The most layers that one stack gets; what is beyond is said to be left out.
@@ -43,8 +44,8 @@ pub struct Start {
     pub kind: StartKind,
     /// The name to show.
     pub name: String,
-    /// Its bytes, or why they cannot be read.
-    pub bytes: Result<Rc<dyn Disk>, String>,
+    /// Its bytes, or why they cannot be read; `None` for a captured disk, of which there are none.
+    pub bytes: Option<Result<Rc<dyn Disk>, String>>,
 }
 
 /// What a stack starts on.
@@ -76,18 +77,9 @@ pub struct Assembled {
 /// opened through `files`.
 #[must_use]
 pub fn assemble(starts: Vec<Start>, files: &dyn Files, told: Option<&Condition>) -> Assembled {
-    let mut assembler = Assembler {
-        stack: Stack::new(),
-        jobs: VecDeque::new(),
-        arrays: BTreeMap::new(),
-        groups: BTreeMap::new(),
-        incomplete: Vec::new(),
-        work: Work::for_starts(starts.len()),
-        files,
-        told,
-    };
+    let mut assembler = Assembler::new(starts.len(), files, told);
     let roots = starts.into_iter().map(|start| assembler.start(start)).collect();
-    while assembler.work() || assembler.build_arrays() || assembler.build_groups() {}
+    assembler.settle();
     Assembled { stack: assembler.stack, roots, incomplete: assembler.incomplete }
 }
 
@@ -100,6 +92,15 @@ struct Job {
     start_bytes: u64,
     tables: Tables,
     depth: usize,
+    /// What is on the bytes, where it was looked at already.
+    found: Option<Vec<Parsed<Content>>>,
+}
+
+impl Job {
+    fn hint(&self) -> Hint {
+        let tables = self.tables != Tables::None;
+        Hint { sector: self.sector, start_bytes: self.start_bytes, tables }
+    }
 }
 
 /// Which partition tables may be in force in a place.
@@ -128,12 +129,45 @@ struct Assembler<'a> {
     told: Option<&'a Condition>,
 }
 
+impl<'a> Assembler<'a> {
+    fn new(starts: usize, files: &'a dyn Files, told: Option<&'a Condition>) -> Assembler<'a> {
+        Assembler {
+            stack: Stack::new(),
+            jobs: VecDeque::new(),
+            arrays: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            incomplete: Vec::new(),
+            work: Work::for_starts(starts),
+            files,
+            told,
+        }
+    }
+}
+
 impl Assembler<'_> {
+    /// Looks at all that waits, and at all that is found by that.
+    fn settle(&mut self) {
+        while self.work() || self.build_arrays() || self.build_groups() {}
+    }
+
+    /// The sector in which tables on a layer are expected to count.
+    fn sector_of(&self, id: LayerId) -> SectorSize {
+        let under = self.stack.under(id).into_iter();
+        let sectors = under.filter_map(|id| {
+            let bytes = self.stack.layer(id).units.used_bytes(crate::unit::UnitKind::LogicalSector);
+            bytes.and_then(SectorSize::new)
+        });
+        sectors.max().unwrap_or(SectorSize::B512)
+    }
+
     fn start(&mut self, start: Start) -> LayerId {
         match start.kind {
             StartKind::Drive(drive) => self.start_drive(*drive, start.name, start.bytes),
             StartKind::File { path, identity } => {
-                self.start_file(start.name, &path, identity, start.bytes)
+                // Files are not captured.
+                let bytes =
+                    start.bytes.unwrap_or_else(|| Err("its bytes were not given".to_owned()));
+                self.start_file(start.name, &path, identity, bytes)
             }
         }
     }
@@ -142,14 +176,14 @@ impl Assembler<'_> {
         &mut self,
         drive: Drive,
         name: String,
-        bytes: Result<Rc<dyn Disk>, String>,
+        bytes: Option<Result<Rc<dyn Disk>, String>>,
     ) -> LayerId {
         let units = drive.units(self.told);
         let told_sector = self.told.and_then(|told| told.sector);
         let sector = told_sector.unwrap_or_else(|| drive.sector());
         let length = match (&drive.length_bytes, &bytes) {
             (Known::Yes(fact), _) => Known::Yes(*fact),
-            (_, Ok(disk)) => Known::yes(disk.length_bytes(), Source::Ioctl),
+            (_, Some(Ok(disk))) => Known::yes(disk.length_bytes(), Source::Ioctl),
             (Known::No(reason), _) => Known::no(reason.clone()),
         };
         let mapping = if drive.slaves.is_empty() {
@@ -160,21 +194,25 @@ impl Assembler<'_> {
             let reason = format!("it lies on {}: check those", slaves.join(", "));
             Mapping::Unknown { on: Vec::new(), reason }
         };
-        let seen = kernel::Seen::of(&drive);
         let mut layer = Layer::new(LayerKind::Drive(Box::new(drive)), name, length, mapping);
         layer.units = units;
         layer.told_parity = self.told_parity();
-        if let Err(reason) = &bytes {
+        if let Some(Err(reason)) = &bytes {
             layer.problems.push(Problem::new(ProblemKind::Unreadable, 0, reason.clone()));
         }
         let id = self.stack.add(layer);
-        if bytes.is_err() {
-            self.kernel_layers(id, seen);
-        }
-        if let Ok(disk) = bytes {
+        if let Some(Ok(disk)) = bytes {
             self.stack.give_bytes(id, Rc::clone(&disk));
             let (start_bytes, depth) = (0, 0);
-            self.jobs.push_back(Job { id, disk, sector, start_bytes, tables: Tables::Any, depth });
+            self.jobs.push_back(Job {
+                id,
+                disk,
+                sector,
+                start_bytes,
+                tables: Tables::Any,
+                depth,
+                found: None,
+            });
         }
         id
     }
@@ -188,7 +226,7 @@ impl Assembler<'_> {
         let mut worked = false;
         while let Some(job) = self.jobs.pop_front() {
             worked = true;
-            self.look(&job);
+            self.look(job);
         }
         worked
     }
@@ -216,11 +254,19 @@ impl Assembler<'_> {
         for (id, sector, depth) in views {
             let Some(view) = View::new(Rc::clone(&stack), id) else { continue };
             let (disk, start_bytes): (Rc<dyn Disk>, u64) = (Rc::new(view), 0);
-            self.jobs.push_back(Job { id, disk, sector, start_bytes, tables: Tables::Any, depth });
+            self.jobs.push_back(Job {
+                id,
+                disk,
+                sector,
+                start_bytes,
+                tables: Tables::Any,
+                depth,
+                found: None,
+            });
         }
     }
 
-    fn look(&mut self, job: &Job) {
+    fn look(&mut self, mut job: Job) {
         if job.depth >= DEPTH_MAX {
             let detail = format!("it is nested {DEPTH_MAX} deep; what is inside was not looked at");
             let problem = Problem::new(ProblemKind::Unsupported, 0, detail);
@@ -233,10 +279,9 @@ impl Assembler<'_> {
             self.stack.layer_mut(job.id).problems.push(problem);
             return;
         }
-        let hint = Hint { sector: job.sector, start_bytes: job.start_bytes };
         let mut container = None;
         let mut rest = Vec::new();
-        for found in self.work.probe(&job.disk, hint) {
+        for found in self.probe(&mut job) {
             match found.value {
                 Content::Table(_) | Content::FileSystem(_) => rest.push(found),
                 _ if container.is_none() => container = Some(found),
@@ -244,9 +289,20 @@ impl Assembler<'_> {
             }
         }
         if let Some(container) = container {
-            self.contain(job, container, &rest);
+            self.contain(&job, container, &rest);
         } else {
-            self.spread(job, rest);
+            self.spread(&job, rest);
+        }
+    }
+
+    /// Everything that is on the bytes of a job.
+    fn probe(&mut self, job: &mut Job) -> Vec<Parsed<Content>> {
+        match job.found.take() {
+            Some(found) => {
+                self.work.keep_facts(&found);
+                found
+            }
+            None => self.work.probe(&job.disk, job.hint()),
         }
     }
 
@@ -278,8 +334,7 @@ impl Assembler<'_> {
 
     /// Looks at tables and file systems alone, where a container turned out to be another's.
     fn spread_again(&mut self, job: &Job) {
-        let hint = Hint { sector: job.sector, start_bytes: job.start_bytes };
-        let found = self.work.probe(&job.disk, hint).into_iter();
+        let found = self.work.probe(&job.disk, job.hint()).into_iter();
         let plain = |found: &Parsed<Content>| {
             matches!(found.value, Content::Table(_) | Content::FileSystem(_))
         };

@@ -19,6 +19,15 @@ pub(super) struct Found {
     id: LayerId,
     sector: SectorSize,
     depth: usize,
+    /// Where it is known from.
+    source: Source,
+}
+
+impl Found {
+    /// A member that the kernel names; what lies on it is looked for in the array alone.
+    pub(super) fn new(member: MdMember, id: LayerId, sector: SectorSize) -> Found {
+        Found { member, id, sector, depth: 0, source: Source::Sysfs }
+    }
 }
 
 /// More members than any md array has (`MD_SB_DISKS` is 27 for 0.90; 1.x has at most 1920).
@@ -52,7 +61,8 @@ impl Assembler<'_> {
         let mut layer = Layer::new(kind, name, length, Mapping::Linear(below));
         layer.problems = problems;
         let Some(id) = self.add(job.id, layer) else { return };
-        let found = Found { member, id, sector: job.sector, depth: job.depth + 1 };
+        let (sector, depth) = (job.sector, job.depth + 1);
+        let found = Found { member, id, sector, depth, source: Source::OnDisk };
         if !self.arrays.contains_key(&found.member.array_id) {
             self.work.keep(u64::from(found.member.raid_disks.min(MEMBERS_MAX)) * PLACE_BYTES);
         }
@@ -71,11 +81,20 @@ impl Assembler<'_> {
         built
     }
 
+    /// Builds an array that the kernel tells of; its bytes are the kernel's to give.
+    pub(super) fn build_known_array(
+        &mut self,
+        array_id: &str,
+        found: Vec<Found>,
+    ) -> Option<LayerId> {
+        self.build_array(array_id, found).map(|(id, ..)| id)
+    }
+
     fn build_array(&mut self, array_id: &str, mut found: Vec<Found>) -> Option<Ahead> {
         // The newest member speaks for the array.
         found.sort_by_key(|found| std::cmp::Reverse(found.member.events));
         let newest = found.first()?;
-        let speaker = newest.member.clone();
+        let (speaker, source) = (newest.member.clone(), newest.source);
         let depth = found.iter().map(|found| found.depth).max().unwrap_or(0);
         let sector = found.iter().map(|found| found.sector).max().unwrap_or(SectorSize::B512);
         let mut problems = Vec::new();
@@ -95,8 +114,10 @@ impl Assembler<'_> {
         let kind = LayerKind::MdArray(Box::new(speaker));
         let mut layer = Layer::new(kind, name, length, mapping);
         layer.problems = problems;
+        layer.source = source;
         if let (Some(chunk), Some(full)) = (chunk, full) {
-            layer.units.put_used(UnitKind::Chunk, chunk, Source::OnDisk, "md superblock");
+            let note = if source == Source::Sysfs { "md/chunk_size" } else { "md superblock" };
+            layer.units.put_used(UnitKind::Chunk, chunk, source, note);
             let note = "chunk x data members";
             layer.units.put_used(UnitKind::FullStripe, full, Source::Derived, note);
         }

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use device::{Disk, Window};
-use format::Problem;
-use format::probe::{self, Hint};
+use format::probe::{self, Content, Hint};
 use format::table::{Partition, PartitionRole, PartitionTable, TableKind};
-use units::{Known, SectorSize, Source};
+use format::{Parsed, Problem};
+use units::{ByteRange, Known, SectorSize, Source};
 
 use super::{Assembler, Job, Tables, holds_data};
 use crate::layer::{Layer, LayerKind, PartitionTableInfo};
@@ -27,17 +27,28 @@ const PARTITIONS_TRIED: usize = 16;
 impl Assembler<'_> {
     /// A layer for each partition, and its bytes into the queue.
     pub(super) fn table(&mut self, job: &Job, table: PartitionTable, problems: Vec<Problem>) {
-        let (table, problems) = at_the_right_sector(job, table, problems);
+        let Right { table, problems, mut looked } = at_the_right_sector(job, table, problems);
         let info = PartitionTableInfo { kind: table.kind, sector: table.sector };
         for partition in &table.partitions {
-            self.partition(job, partition.clone(), info);
+            // What was found with another sector in mind is not what would be found now.
+            let looked = looked.take_if(|(range, _)| {
+                *range == partition.range && table.sector == job.sector && job.start_bytes == 0
+            });
+            let found = looked.map(|(_, found)| found);
+            self.partition(job, partition.clone(), info, found);
         }
         let layer = self.stack.layer_mut(job.id);
         layer.problems.extend(problems);
         layer.tables.push(table);
     }
 
-    fn partition(&mut self, job: &Job, partition: Partition, info: PartitionTableInfo) {
+    fn partition(
+        &mut self,
+        job: &Job,
+        partition: Partition,
+        info: PartitionTableInfo,
+        found: Option<Vec<Parsed<Content>>>,
+    ) {
         let range = partition.range;
         let role = partition.role;
         let disk = self.stack.layer(job.id);
@@ -63,6 +74,7 @@ impl Assembler<'_> {
             start_bytes: job.start_bytes.saturating_add(range.start_bytes()),
             tables,
             depth: job.depth + 1,
+            found,
         });
     }
 }
@@ -87,23 +99,34 @@ fn partition_name(disk: &str, device: bool, kind: TableKind, number: u32) -> Str
 /// those that the other one gives, the other one is right; so it is where only the other one's
 /// partitions fit the disk. Partitions that are eight times too large for a 4 KiB sector, as one in
 /// an image made for 512 is, would otherwise be judged where nobody put them.
-fn at_the_right_sector(
-    job: &Job,
-    table: PartitionTable,
-    problems: Vec<Problem>,
-) -> (PartitionTable, Vec<Problem>) {
-    if table.kind != TableKind::Mbr || holds_something(job, &table) {
-        return (table, problems);
+fn at_the_right_sector(job: &Job, table: PartitionTable, problems: Vec<Problem>) -> Right {
+    if table.kind != TableKind::Mbr {
+        return Right { table, problems, looked: None };
+    }
+    let looked = something(job, &table);
+    if looked.is_some() {
+        return Right { table, problems, looked };
     }
     let other = if table.sector == SectorSize::B512 { SectorSize::B4096 } else { SectorSize::B512 };
-    match format::table::mbr::read(job.disk.as_ref(), other) {
-        Some(found) if holds_something(job, &found.value) => (found.value, found.problems),
-        Some(found) if !fits(job, &table) && fits(job, &found.value) => {
-            (found.value, found.problems)
-        }
-        _ => (table, problems),
+    let Some(found) = format::table::mbr::read(job.disk.as_ref(), other) else {
+        return Right { table, problems, looked };
+    };
+    let looked = something(job, &found.value);
+    if looked.is_some() || !fits(job, &table) && fits(job, &found.value) {
+        return Right { table: found.value, problems: found.problems, looked };
     }
+    Right { table, problems, looked }
 }
+
+/// A table read in the sector in which it counts.
+struct Right {
+    table: PartitionTable,
+    problems: Vec<Problem>,
+    looked: Option<Looked>,
+}
+
+/// What was found on one partition while it was looked for.
+type Looked = (ByteRange, Vec<Parsed<Content>>);
 
 /// Whether there are partitions, and all end within the disk.
 fn fits(job: &Job, table: &PartitionTable) -> bool {
@@ -112,16 +135,17 @@ fn fits(job: &Job, table: &PartitionTable) -> bool {
     !table.partitions.is_empty() && table.partitions.iter().all(within)
 }
 
-/// Whether something is recognised in one of a table's first partitions.
-fn holds_something(job: &Job, table: &PartitionTable) -> bool {
+/// What is recognised on the first of a table's first partitions that holds anything.
+fn something(job: &Job, table: &PartitionTable) -> Option<Looked> {
     let length = job.disk.length_bytes();
     let within = |partition: &&Partition| {
         holds_data(partition.role) && partition.range.start_bytes() < length
     };
-    table.partitions.iter().filter(within).take(PARTITIONS_TRIED).any(|partition| {
+    table.partitions.iter().filter(within).take(PARTITIONS_TRIED).find_map(|partition| {
         let window = Window::new(Rc::clone(&job.disk), partition.range);
-        let hint = Hint { sector: table.sector, start_bytes: partition.range.start_bytes() };
-        !probe::read(&window, hint).is_empty()
+        let start_bytes = partition.range.start_bytes();
+        let found = probe::read(&window, Hint { sector: table.sector, start_bytes, tables: true });
+        (!found.is_empty()).then_some((partition.range, found))
     })
 }
 

@@ -41,9 +41,15 @@ impl Work {
         let counted = Counted { below: disk.as_ref(), read_bytes: Cell::new(0) };
         let found = probe::read(&counted, hint);
         let read = counted.read_bytes.get().saturating_sub(FREE_BYTES);
-        let facts = found.iter().map(facts).fold(0, u64::saturating_add);
-        self.keep(facts.saturating_mul(FACT_BYTES).saturating_add(read));
+        self.keep(read);
+        self.keep_facts(&found);
         found
+    }
+
+    /// Counts what `found` takes.
+    pub(super) fn keep_facts(&mut self, found: &[Parsed<Content>]) {
+        let facts = found.iter().map(facts).fold(0, u64::saturating_add);
+        self.keep(facts.saturating_mul(FACT_BYTES));
     }
 
     /// Counts `bytes` that are kept.

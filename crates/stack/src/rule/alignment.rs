@@ -1,14 +1,17 @@
 //! Starts off the granule: who is to blame, what it costs, and what is put right further up.
 
-use format::table::PartitionRole;
+use std::collections::BTreeMap;
+
+use format::table::{PartitionRole, TableKind};
 use units::Source;
 use units::prefix::Exact;
 
 use super::cost::{Cost, Costs};
 use super::{Case, Finding, Severity, finding, remedy};
+use crate::history;
 use crate::id::LayerId;
 use crate::judge::{Miss, Verdict};
-use crate::layer::LayerKind;
+use crate::layer::{Layer, LayerKind, PartitionTableInfo};
 
 /// The most layers that one sentence names.
 const NAMES_MAX: usize = 8;
@@ -67,6 +70,7 @@ pub(super) fn rarely_written(case: &Case<'_>, id: LayerId) -> bool {
 
 pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
+    let mut makers = Makers::new();
     for id in candidates(case) {
         let judgement = case.judgement(id);
         let Some(miss) = &judgement.granule else { continue };
@@ -80,7 +84,9 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
             finding.evidence.push(evidence(case, id, miss));
             found.push(finding);
         } else {
-            found.push(off(case, id, miss, costs));
+            let mut finding = off(case, id, miss, costs);
+            finding.evidence.extend(made_by(case, id, &mut makers));
+            found.push(finding);
         }
     }
     found
@@ -115,6 +121,26 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
     finding.cost = worst;
     finding.remedies = remedy::moved(case, id, miss);
     finding
+}
+
+/// The sentence about each table that was looked at: by the layer that holds it and its kind.
+type Makers = BTreeMap<(LayerId, TableKind), Option<String>>;
+
+/// Which partitioner's default put a partition where it is.
+fn made_by(case: &Case<'_>, id: LayerId, makers: &mut Makers) -> Option<String> {
+    let layer = case.stack.layer(id);
+    let LayerKind::Partition(_, info) = &layer.kind else { return None };
+    let [disk] = layer.mapping.below()[..] else { return None };
+    makers.entry((disk, info.kind)).or_insert_with(|| maker(case.stack.layer(disk), info)).clone()
+}
+
+fn maker(disk: &Layer, info: &PartitionTableInfo) -> Option<String> {
+    let table = disk.tables.iter().find(|table| table.kind == info.kind)?;
+    let starts: Vec<u64> = (table.partitions.iter())
+        .filter(|part| !matches!(part.role, PartitionRole::BsdWhole | PartitionRole::Protective))
+        .map(|part| part.range.start_bytes())
+        .collect();
+    Some(history::made_by(&starts, info.sector.bytes(), disk.length()?)?.sentence())
 }
 
 fn put_right(case: &Case<'_>, id: LayerId, miss: &Miss) -> Finding {

@@ -128,11 +128,15 @@ impl<'a> Costs<'a> {
         let under = self.under(id)?;
         let leaf = first_leaf(stack, &under)?;
         let length = stack.layer(id).length()?;
-        let actual = (samples(self.case, id, length, write_bytes).into_iter())
+        let places = match length >= write_bytes && self.is_even(&under, leaf, write_bytes) {
+            true => vec![0],
+            false => samples(self.case, id, length, write_bytes),
+        };
+        let actual = (places.into_iter())
             .filter_map(|start| self.effort(id, start, write_bytes))
             .max_by_key(|effort| {
-                (effort.rmws + effort.parity_rmws, effort.writes, effort.leaves)
-            })?;
+            (effort.rmws + effort.parity_rmws, effort.writes, effort.leaves)
+        })?;
         let aligned = self.aligned(id, leaf, write_bytes)?;
         if self.budget.is_spent() {
             // Some places were not tried, so neither side of the comparison can be trusted.
@@ -149,6 +153,16 @@ impl<'a> Costs<'a> {
     fn under(&self, id: LayerId) -> Option<Vec<LayerId>> {
         let under = self.case.stack.under(id);
         self.budget.spend(under.len()).then_some(under)
+    }
+
+    /// Whether a write costs the same at all multiples of its length: whole granules of one leaf,
+    /// with nothing in between that could break them up.
+    fn is_even(&self, under: &[LayerId], leaf: LayerId, write_bytes: u64) -> bool {
+        let stack = self.case.stack;
+        let granule = amplify::granule_of(stack, leaf).length_bytes();
+        let plain =
+            |id: &LayerId| matches!(stack.layer(*id).mapping, Mapping::Linear(_) | Mapping::Leaf);
+        write_bytes.is_multiple_of(granule) && under.iter().all(plain)
     }
 
     fn effort(&self, id: LayerId, start: u64, length: u64) -> Option<Effort> {

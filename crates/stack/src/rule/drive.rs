@@ -6,6 +6,7 @@ use super::{Case, Finding, Severity, finding};
 use crate::drive::Drive;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
+use crate::mapping::Mapping;
 
 pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -14,7 +15,6 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
             LayerKind::Drive(drive) => {
                 found.extend(absurd(id, drive));
                 found.extend(disagreeing(id, drive));
-                found.extend(failed_stacking(id, drive));
                 found.extend(zones(case, id, drive));
             }
             LayerKind::FileSystem(system) => {
@@ -57,31 +57,20 @@ fn disagreeing(id: LayerId, drive: &Drive) -> Option<Finding> {
     Some(finding)
 }
 
-fn failed_stacking(id: LayerId, drive: &Drive) -> Option<Finding> {
-    if drive.alignment_offset_bytes.value() != Some(&-1) {
-        return None;
-    }
-    let mut finding = finding("ST601", Severity::Warning, id);
-    finding.evidence.push("alignment_offset is -1".to_owned());
-    if !drive.slaves.is_empty() {
-        let names = drive.slaves.iter().map(|name| units::text::escape(name.as_bytes()));
-        let names: Vec<String> = names.map(|name| format!("/dev/{name}")).collect();
-        finding.evidence.push(format!("it lies on {}", names.join(", ")));
-        finding.remedies.push(format!("see which one: straddle check {}", names.join(" ")));
-    }
-    Some(finding)
-}
-
 fn zones(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
     let zoned = drive.zoned.value().is_some_and(|model| model != "none");
     let Some(&zone) = drive.zone_bytes.value().filter(|&&bytes| zoned && bytes > 0) else {
         return Vec::new();
     };
-    let partitions =
-        case.stack.above(id).iter().filter_map(|&above| match &case.stack.layer(above).kind {
-            LayerKind::Partition(partition, _) => Some((above, partition.range.start_bytes())),
+    let partitions = case.stack.above(id).iter().filter_map(|&above| {
+        let layer = case.stack.layer(above);
+        match (&layer.kind, &layer.mapping) {
+            (LayerKind::Partition(..) | LayerKind::KernelPartition, Mapping::Linear(below)) => {
+                Some((above, below.offset_bytes))
+            }
             _ => None,
-        });
+        }
+    });
     (partitions.filter(|(_, start)| start % zone != 0))
         .map(|(above, start)| {
             let mut finding = finding("ST604", Severity::Warning, above);

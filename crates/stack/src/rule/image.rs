@@ -16,6 +16,12 @@ const CLUSTERS_MAX: u64 = 1 << 17;
 pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, layer) in case.stack.iter() {
+        if let Some(off) = layer.host.as_ref().and_then(|host| host.off.as_ref()) {
+            let mut finding = finding("ST505", Severity::Warning, id);
+            finding.evidence.push(off.clone());
+            finding.remedies.push(format!("straddle trace {}", remedy::typed(layer)));
+            found.push(finding);
+        }
         let LayerKind::ImageFormat(image) = &layer.kind else { continue };
         let unit = image.subblock_bytes.or(image.block_bytes);
         found.extend(small_cluster(case, id, unit));

@@ -9,10 +9,12 @@ use crate::id::LayerId;
 use crate::judge::{self, Judgement};
 
 mod alignment;
+mod answer;
 mod cost;
 mod damage;
 mod drive;
 mod image;
+mod kernel;
 mod length;
 mod remedy;
 mod sector;
@@ -76,8 +78,15 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
     let costs = cost::Costs::new(case);
     let costed: [fn(&Case<'_>, &cost::Costs<'_>) -> Vec<Finding>; 2] =
         [alignment::check, stripe::check];
-    let free: [fn(&Case<'_>) -> Vec<Finding>; 5] =
-        [length::check, sector::check, damage::check, image::check, drive::check];
+    let free: [fn(&Case<'_>) -> Vec<Finding>; 7] = [
+        length::check,
+        sector::check,
+        damage::check,
+        image::check,
+        drive::check,
+        answer::check,
+        kernel::check,
+    ];
     let mut found: Vec<Finding> = costed.iter().flat_map(|check| check(case, &costs)).collect();
     found.extend(free.iter().flat_map(|check| check(case)));
     found.sort_by_key(|finding| {

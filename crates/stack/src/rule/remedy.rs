@@ -8,6 +8,7 @@ use super::sector::sector_below;
 use crate::id::LayerId;
 use crate::judge::{Judgement, Miss};
 use crate::layer::{Layer, LayerKind, PartitionTableInfo};
+use crate::mapping::Mapping;
 use crate::unit::UnitKind;
 
 /// What partitioners start at, and what is a multiple of every common granule.
@@ -28,6 +29,7 @@ pub(super) fn moved(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<String> {
             let disk = disk.unwrap_or_else(|| "DISK".to_owned());
             partition_moved(case.judgement(id), partition, *info, miss, &disk)
         }
+        LayerKind::KernelPartition => unseen_moved(case, id, miss),
         LayerKind::Luks(_) => {
             let sectors = multiple(unit, 16 * GRAIN_BYTES).div_euclid(512);
             vec![format!("new: cryptsetup luksFormat --offset {sectors} DEVICE (512-byte sectors)")]
@@ -98,8 +100,30 @@ fn partition_moved(
     vec![format!("empty: {parted} ({place})"), kept]
 }
 
-/// What to type for a layer: the node of a drive, the name of a file.
+/// A partition of a table that was not read.
+fn unseen_moved(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<String> {
+    let layer = case.stack.layer(id);
+    let Mapping::Linear(below) = &layer.mapping else { return Vec::new() };
+    let Some(next) = aligned_start(case.judgement(id), below.offset_bytes, miss) else {
+        return Vec::new();
+    };
+    let disk = typed(case.stack.layer(below.layer));
+    vec![
+        format!(
+            "make it anew at {} ({} sectors of 512 bytes): parted -s -a none {disk} unit B mkpart \
+             NAME {next}B END",
+            Exact(next),
+            next.div_euclid(512)
+        ),
+        "with data: back it up first, make the partition anew, restore".to_owned(),
+    ]
+}
+
+/// What to type for a layer: the node of a device, the name of a file.
 pub(super) fn typed(layer: &Layer) -> String {
+    if let Some(device) = &layer.device {
+        return format!("/dev/{}", device.replace('!', "/"));
+    }
     match layer.kind {
         LayerKind::Drive(_) => format!("/dev/{}", layer.name),
         LayerKind::ImageFile => quoted(layer.path.as_ref().unwrap_or(&layer.name)),

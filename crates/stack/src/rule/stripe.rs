@@ -8,6 +8,7 @@ use super::{Case, Finding, Severity, alignment, finding, remedy};
 use crate::id::LayerId;
 use crate::judge::Miss;
 use crate::layer::LayerKind;
+use crate::mapping::Mapping;
 use crate::unit::UnitKind;
 
 /// More data disks than an array has; a width of more is left over from a drive's odd report.
@@ -24,8 +25,9 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
             found.extend(told_wrong(id, system.kind, unit, width));
             found.extend(told_other(case, id, system, (unit, width)));
         }
+        // Told once, of the array itself.
         if let Some((array, chunk)) = case.judgement(id).small_chunk
-            && case.stack.layer(id).mapping.below().contains(&array)
+            && array == id
         {
             let mut finding = finding("ST203", Severity::Warning, array);
             let text =
@@ -113,6 +115,49 @@ fn told_wrong(id: LayerId, kind: &str, unit: u64, width: u64) -> Option<Finding>
     Some(finding)
 }
 
+/// Geometry of an array that is not there: the file system was copied from one, or a controller
+/// hides its array, which then may say so in its preferred sizes.
+fn told_of_none(
+    case: &Case<'_>,
+    id: LayerId,
+    under: &[LayerId],
+    (unit, width): (u64, u64),
+) -> Option<Finding> {
+    let mut leaves = Vec::new();
+    for &below in under {
+        let layer = case.stack.layer(below);
+        match (&layer.mapping, &layer.kind) {
+            (Mapping::Unknown { .. } | Mapping::Opaque { .. }, _) => return None,
+            (Mapping::Leaf, LayerKind::Drive(drive)) => leaves.push(drive),
+            // Nobody knows on what an image will lie.
+            (Mapping::Leaf, _) => return None,
+            _ => {}
+        }
+    }
+    let hidden = leaves.iter().any(|drive| {
+        let says = |known: &units::Known<u64>, bytes: u64| {
+            bytes > 0 && known.value().is_none_or(|&said| said == bytes)
+        };
+        says(&drive.minimum_io_bytes, unit) || says(&drive.optimal_io_bytes, width)
+    });
+    if hidden || leaves.is_empty() {
+        return None;
+    }
+    let mut finding = finding("ST204", Severity::Info, id);
+    finding.evidence.push(format!(
+        "the file system was told unit {} and width {}; no layer beneath it has stripes, and no \
+         drive prefers such sizes",
+        Exact(unit),
+        Exact(width)
+    ));
+    finding.remedies.push(
+        "nothing, where a controller hides an array; else mount with noalign (XFS) or \
+         tune2fs -E stride=0,stripe_width=0 (ext4)"
+            .to_owned(),
+    );
+    Some(finding)
+}
+
 /// The file system's geometry against that of the arrays beneath it.
 fn told_other(
     case: &Case<'_>,
@@ -136,6 +181,9 @@ fn told_other(
         (unit == 0 || unit == chunk) && (width == 0 || width == full)
     };
     let beneath: Vec<(u64, u64, bool)> = arrays.into_iter().chain(told).collect();
+    if beneath.is_empty() && (unit > 0 || width > 0) {
+        return told_of_none(case, id, &under, (unit, width));
+    }
     if (unit == 0 && width == 0) || beneath.is_empty() || beneath.iter().any(fits) {
         return None;
     }

@@ -21,7 +21,7 @@ pub fn rule(code: &str) -> Option<&'static Rule> {
 }
 
 /// Every rule, by code. ST1 is about starts and ends, ST2 about stripes, ST3 about sector sizes,
-/// ST4 about damage, ST5 about images, ST6 about what drives report.
+/// ST4 about damage, ST5 about images, ST6 about what drives report, ST7 about the running kernel.
 pub const RULES: &[Rule] = &[
     Rule {
         code: "ST101",
@@ -339,6 +339,16 @@ pub const RULES: &[Rule] = &[
         fix: "Convert before use: qemu-img convert -O raw.",
     },
     Rule {
+        code: "ST505",
+        title: "image's file lies off the granule of its host",
+        why: "A guest that is aligned within its image is not aligned on the drive when the \
+            image's \
+              own file is not: each aligned write of the guest then covers granules of the host in \
+              part. The file's extents lie on blocks of its file system, so that or what it is on \
+              begins off the granule.",
+        fix: "See straddle trace IMAGE, and put the host's partition or volume right.",
+    },
+    Rule {
         code: "ST601",
         title: "the kernel says that stacking failed",
         why: "alignment_offset is -1: the members' boundaries do not meet, so the kernel cannot \
@@ -379,10 +389,77 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST606",
         title: "sources disagree",
-        why: "The kernel's files and its ioctls give different values for the same thing, so at \
-            least \
-              one reader of them is misled. Libraries and bridges have done so before.",
+        why: "The kernel's files, its ioctls, and the drive's own answers (NVMe, SCSI, ATA) give \
+              different values for the same thing, so at least one reader of them is misled. \
+              Libraries and bridges have done so before: a USB bridge that hides a drive's \
+              4096-byte sectors misleads every partitioner. Each sentence says which value is \
+              used.",
         fix: "Tell the disk with --on; look for a newer kernel or firmware.",
+    },
+    Rule {
+        code: "ST607",
+        title: "drive is known to report what is not so",
+        why: "Others found that this model says something wrong of itself, and told so where \
+              anyone can read it. What was found is believed, and only where the drive says the \
+              very thing that is wrong.",
+        fix: "Tell the disk with --on where more is known of it.",
+    },
+    Rule {
+        code: "ST608",
+        title: "start is not on a discard unit",
+        why: "Only whole discard units (discard_granularity) are given back to a drive or to the \
+              pool of a thin volume. What lies before the first whole unit of the partition, and \
+              behind the last, never is. It costs space or spare area at the ends, not speed.",
+        fix: "Nothing, or start at a multiple of the unit when the partition is made anew.",
+    },
+    Rule {
+        code: "ST609",
+        title: "drive calls another format faster",
+        why: "An NVMe drive grades its formats by relative performance (RP). That is a hint of its \
+              maker, and no measurement. Larger blocks often save the drive work; they also need \
+              systems that take 4096-byte sectors.",
+        fix: "When the drive is set up anew: nvme format --lbaf=N, which erases it. Measure first.",
+    },
+    Rule {
+        code: "ST610",
+        title: "drive's own answer cannot be right",
+        why: "A field of an Identify or SCSI answer contradicts another, or is beyond what any \
+              drive has. What cannot be right is not used.",
+        fix: "Look for newer firmware of the drive or of the bridge before it.",
+    },
+    Rule {
+        code: "ST701",
+        title: "read-ahead follows a size that cannot be right",
+        why: "Linux reads ahead twice optimal_io_size. A bridge or a virtual disk that reports a \
+            size \
+              without sense there (32 MiB and more are seen) makes every random read of a buffered \
+              file fetch megabytes: memory fills, latency rises. A warning.",
+        fix: "Set it by hand, and for good by a udev rule: blockdev --setra 256 DEVICE (512-byte \
+            units).",
+    },
+    Rule {
+        code: "ST702",
+        title: "loop device has smaller sectors than what its file is on",
+        why: "A loop device offers sectors of 512 bytes unless it is told otherwise. Where its \
+            file \
+              lies on sectors of 4096 bytes, direct I/O to the file is refused or falls back to \
+              the \
+              page cache, and each write of 512 bytes becomes a read-modify-write there. A \
+              warning.",
+        fix: "losetup --sector-size 4096 --direct-io=on; a table or file system made for 512-byte \
+              sectors has to be made again.",
+    },
+    Rule {
+        code: "ST703",
+        title: "flushes stop above a drive with a volatile cache",
+        why: "A device that says `write through` gets no flush from the kernel. When a drive \
+            beneath it \
+              keeps writes in a volatile cache (`write back`), a completed fsync may still be lost \
+              with \
+              the power. Somebody set queue/write_cache by hand, or a layer passes flushes on only \
+              when it was made so. A warning.",
+        fix: "echo write back > /sys/block/DEVICE/queue/write_cache, unless the drive's cache is \
+              protected against power loss and says so.",
     },
 ];
 

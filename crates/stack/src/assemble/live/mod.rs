@@ -1,0 +1,259 @@
+//! The running machine: what the bytes show and what the kernel has, put together.
+//!
+//! Bytes come first: disks are read as images are. Then each block device that the kernel stacks on
+//! them is looked for among the layers that the bytes gave. One that is found there gets the
+//! kernel's name; one that is not, as where bytes cannot be read or are encrypted, becomes a layer
+//! as the kernel describes it. A captured machine has no bytes, so there all is as the kernel says.
+
+mod find;
+mod make;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use device::{Disk, Files, KernelTree};
+use format::{Problem, ProblemKind};
+use units::text::escape;
+
+use super::{Assembled, Assembler, Job, Start, StartKind, Tables};
+
+use crate::condition::Condition;
+use crate::id::LayerId;
+use crate::kernel::{Limits, Machine, Node, NodeId, NodeKind};
+use crate::layer::{Layer, LayerKind};
+use crate::mapping::Mapping;
+
+/// Gives what is on the machine's block devices.
+pub trait Devices {
+    /// The disk that the kernel calls `name`: one that lies on no other.
+    fn disk(&self, name: &str) -> Start;
+
+    /// The bytes of any block device.
+    ///
+    /// # Errors
+    /// When it cannot be opened for reading; the text says why. `None` where nobody tries, as with
+    /// a captured machine.
+    fn open(&self, name: &str) -> Option<Result<Rc<dyn Disk>, String>>;
+}
+
+/// What is looked at: a machine, and how it is asked.
+#[derive(Clone, Copy)]
+pub struct World<'a> {
+    /// Its block devices.
+    pub machine: &'a Machine,
+    /// The kernel's files.
+    pub tree: &'a dyn KernelTree,
+    /// Their bytes.
+    pub devices: &'a dyn Devices,
+    /// Files that images on them name.
+    pub files: &'a dyn Files,
+}
+
+/// The stack of `nodes`, which hold all that they lie on, judged as if on the disk that `told`
+/// tells. The roots are the layers of those nodes that lie on no other.
+#[must_use]
+pub fn assemble_machine(
+    world: &World<'_>,
+    nodes: &[NodeId],
+    told: Option<&Condition>,
+) -> Assembled {
+    let order = world.machine.from_below(nodes);
+    let roots = order.iter().filter(|&&id| world.machine.node(id).below.is_empty()).count();
+    let mut live = Live {
+        world,
+        assembler: Assembler::new(roots, world.files, told),
+        places: BTreeMap::new(),
+    };
+    let mut roots = Vec::new();
+    for &id in order.iter().filter(|&&id| world.machine.node(id).below.is_empty()) {
+        let root = live.root(id);
+        live.places.insert(id, root);
+        roots.push(root);
+    }
+    live.assembler.settle();
+    for &id in order.iter().filter(|&&id| !world.machine.node(id).below.is_empty()) {
+        live.stacked(id);
+    }
+    live.mounts();
+    Assembled { stack: live.assembler.stack, roots, incomplete: live.assembler.incomplete }
+}
+
+pub(super) struct Live<'a> {
+    pub(super) world: &'a World<'a>,
+    pub(super) assembler: Assembler<'a>,
+    /// The layer of each node.
+    pub(super) places: BTreeMap<NodeId, LayerId>,
+}
+
+impl Live<'_> {
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        self.world.machine.node(id)
+    }
+
+    fn root(&mut self, id: NodeId) -> LayerId {
+        let node = self.node(id);
+        let (name, start) = (node.name.clone(), self.world.devices.disk(&node.name));
+        // What lies on the paths to a disk lies on the device that joins them.
+        let is_path = node.above.iter().any(|&above| is_multipath(self.node(above)));
+        let layer = match start.kind {
+            StartKind::Drive(drive) if is_path => {
+                let bytes = start.bytes.clone();
+                let layer = self.assembler.start_drive(*drive, start.name, None);
+                if let Some(Ok(disk)) = bytes {
+                    self.assembler.stack.give_bytes(layer, disk);
+                }
+                layer
+            }
+            kind => self.assembler.start(Start { kind, ..start }),
+        };
+        let limits = Limits::read(self.world.tree, &format!("/sys/block/{name}"));
+        let root = self.assembler.stack.layer_mut(layer);
+        root.device = Some(escape(name.as_bytes()));
+        root.limits = Some(Box::new(limits));
+        layer
+    }
+
+    /// Finds or makes the layer of a node that lies on others.
+    fn stacked(&mut self, id: NodeId) {
+        let node = self.node(id).clone();
+        let below: Vec<LayerId> =
+            node.below.iter().filter_map(|below| self.places.get(below).copied()).collect();
+        if below.is_empty() {
+            return;
+        }
+        let found = self.find(&node, &below);
+        let is_new = found.is_none();
+        let Some(layer) = found.or_else(|| self.make(&node, &below)) else { return };
+        self.places.insert(id, layer);
+        self.claim(&node, layer);
+        self.look_into(&node, layer, is_new);
+        self.assembler.settle();
+    }
+
+    fn claim(&mut self, node: &Node, layer: LayerId) {
+        let name = escape(node.name.as_bytes());
+        let stacked = !matches!(node.kind, NodeKind::Partition { .. });
+        let base = format!("/sys/block/{}", node.name);
+        let limits = stacked.then(|| Box::new(Limits::read(self.world.tree, &base)));
+        let claimed = self.assembler.stack.layer_mut(layer);
+        match &node.kind {
+            NodeKind::Partition { .. } | NodeKind::Md(_) => claimed.name.clone_from(&name),
+            NodeKind::Dm { name, uuid } if !uuid.starts_with("LVM-") => {
+                claimed.name = escape(name.as_bytes());
+            }
+            _ => {}
+        }
+        claimed.device = Some(name);
+        claimed.limits = limits;
+    }
+
+    /// Looks at the bytes that the kernel gives of a layer whose content nothing below shows.
+    fn look_into(&mut self, node: &Node, layer: LayerId, is_new: bool) {
+        let kind = &self.assembler.stack.layer(layer).kind;
+        let is_closed =
+            matches!(kind, LayerKind::Luks(_) | LayerKind::Integrity(_) | LayerKind::Mapped(_))
+                || matches!(
+                    self.assembler.stack.layer(layer).mapping,
+                    Mapping::Opaque { .. } | Mapping::Unknown { .. } | Mapping::Scattered { .. }
+                );
+        if !is_new && !is_closed || !self.assembler.stack.above(layer).is_empty() {
+            return;
+        }
+        match self.world.devices.open(&node.name) {
+            None => self.remembered(node, layer),
+            Some(Ok(disk)) => {
+                let sector = self.assembler.sector_of(layer);
+                let tables = match node.kind {
+                    NodeKind::Partition { .. } => Tables::None,
+                    _ => Tables::Any,
+                };
+                let depth = node.below.len().min(1);
+                self.assembler.stack.give_bytes(layer, Rc::clone(&disk));
+                let job =
+                    Job { id: layer, disk, sector, start_bytes: 0, tables, depth, found: None };
+                self.assembler.jobs.push_back(job);
+            }
+            Some(Err(reason)) => {
+                let problem = Problem::new(ProblemKind::Unreadable, 0, reason);
+                self.assembler.stack.layer_mut(layer).problems.push(problem);
+                self.remembered(node, layer);
+            }
+        }
+    }
+
+    /// The file system that udev saw on a device whose bytes are closed to us.
+    ///
+    /// Source: systemd `src/libsystemd/sd-device` (the database in `/run/udev/data`, a file
+    /// `bMAJOR:MINOR` with lines `E:KEY=VALUE`); `ID_FS_USAGE` is libblkid's.
+    fn remembered(&mut self, node: &Node, layer: LayerId) {
+        let Some(number) = node.number else { return };
+        let Ok(data) = self.world.tree.read(&format!("/run/udev/data/b{number}")) else { return };
+        let value = |key: &str| {
+            let mut lines = data.lines().filter_map(|line| line.strip_prefix("E:"));
+            lines.find_map(|line| line.split_once('=').filter(|(name, _)| *name == key))
+        };
+        let is_system = value("ID_FS_USAGE").is_some_and(|(_, usage)| usage == "filesystem");
+        let kind = value("ID_FS_TYPE").map(|(_, kind)| escape(kind.as_bytes()));
+        if let (true, Some(kind)) = (is_system, kind) {
+            self.mounted(layer, &kind, None);
+        }
+    }
+
+    fn mounts(&mut self) {
+        for mount in &self.world.machine.mounts {
+            let Some(id) = self.world.machine.of_mount(mount) else { continue };
+            let Some(&layer) = self.places.get(&id) else { continue };
+            let point = mount.point.to_string();
+            self.mounted(layer, &mount.kind, Some(point));
+        }
+        for swap in self.world.machine.swaps.iter().filter(|swap| swap.is_device) {
+            let Some(id) = self.world.machine.of_path(&swap.path.to_string()) else { continue };
+            let Some(&layer) = self.places.get(&id) else { continue };
+            self.mounted(layer, "swap", None);
+        }
+    }
+
+    /// A file system of this type is mounted from a layer: the one that the bytes showed, or one
+    /// that only the kernel tells of.
+    fn mounted(&mut self, on: LayerId, kind: &str, point: Option<String>) {
+        let stack = &self.assembler.stack;
+        let system = stack.above(on).iter().copied().find(|&above| {
+            matches!(
+                stack.layer(above).kind,
+                LayerKind::FileSystem(_) | LayerKind::Swap(_) | LayerKind::Mounted(_)
+            )
+        });
+        let system = system.or_else(|| self.unseen_system(on, kind));
+        if let (Some(system), Some(point)) = (system, point) {
+            let points = &mut self.assembler.stack.layer_mut(system).mount_points;
+            if points.len() < POINTS_MAX && !points.contains(&point) {
+                points.push(point);
+            }
+        }
+    }
+
+    fn unseen_system(&mut self, on: LayerId, kind: &str) -> Option<LayerId> {
+        let length = self.assembler.stack.layer(on).length_bytes.clone();
+        let mapping = if FROM_THE_START.contains(&kind) {
+            Mapping::Linear(crate::mapping::Below { layer: on, offset_bytes: 0 })
+        } else {
+            let reason = "where its data begins stands in bytes that could not be read".to_owned();
+            Mapping::Unknown { on: vec![on], reason }
+        };
+        let layer =
+            Layer::new(LayerKind::Mounted(kind.to_owned()), kind.to_owned(), length, mapping);
+        self.assembler.add(on, layer)
+    }
+}
+
+/// The most mount points that are kept of one file system: containers may have thousands.
+const POINTS_MAX: usize = 16;
+
+/// File systems whose blocks count from the start of their volume, so that the type alone tells
+/// where they lie.
+const FROM_THE_START: [&str; 9] =
+    ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "reiserfs", "swap"];
+
+pub(super) fn is_multipath(node: &Node) -> bool {
+    matches!(&node.kind, NodeKind::Dm { uuid, .. } if uuid.starts_with("mpath-"))
+}

@@ -1,0 +1,173 @@
+//! The largest write that is never torn: all of it or nothing, also when power fails.
+//!
+//! Unknown means no: what does not say that it keeps a write whole does not. The kernel's number
+//! for a device counts, since the kernel splits and merges on the way down; and every layer in
+//! between must keep the write in one piece and on the boundaries that the drive wants.
+//!
+//! Source: Linux `Documentation/ABI/stable/sysfs-block` (`atomic_write_unit_max_bytes`: a power of
+//! two, writes must be naturally aligned), `block/blk-settings.c`
+//! (`blk_stack_atomic_writes_limits`).
+
+use units::{ByteRange, Known, Source};
+
+use crate::graph::Stack;
+use crate::id::LayerId;
+use crate::layer::LayerKind;
+use crate::mapping::Mapping;
+use crate::placement;
+
+/// The largest untorn write to layer `id` in bytes, at multiples of its own length: a power of two,
+/// or 0 where there is none; unknown, with the reason, where any layer does not tell.
+#[must_use]
+pub fn largest(stack: &Stack, id: LayerId) -> Known<u64> {
+    let mut least: Option<u64> = None;
+    for under in stack.under(id) {
+        match own(stack, under) {
+            Own::Silent => {}
+            Own::Most(bytes) => least = Some(least.map_or(bytes, |least| least.min(bytes))),
+            Own::Unknown(reason) => return Known::no(reason),
+        }
+    }
+    let Some(least) = least else { return Known::no("no layer tells of untorn writes") };
+    let mut bytes = least;
+    // The kernel wants natural alignment on the device; a layer that begins off it has less.
+    while bytes > 0 && !keeps_whole(stack, id, bytes) {
+        bytes /= 2;
+    }
+    let smallest = smallest(stack, id);
+    Known::yes(if bytes < smallest { 0 } else { bytes }, Source::Derived)
+}
+
+/// A setting of a database that guards against torn pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The setting, as its configuration names it.
+    pub setting: &'static str,
+    /// Whether what is below keeps the database's page whole, where the database asks for that.
+    pub is_allowed_off: bool,
+    /// Why, and what has to be true besides.
+    pub reason: String,
+}
+
+/// A database's guard and the page that it guards.
+struct Page {
+    setting: &'static str,
+    page_bytes: u64,
+    /// Whether a release of the database is known that asks for untorn writes.
+    asks: bool,
+    besides: &'static str,
+}
+
+/// Source: MySQL reference manual, `innodb_doublewrite` and `innodb_page_size` (16 KiB by default);
+/// PostgreSQL manual, `full_page_writes` and `block_size` (8 KiB by default); Linux `pwritev2(2)`,
+/// `RWF_ATOMIC`: a write without it may be split.
+const PAGES: [Page; 2] = [
+    Page {
+        setting: "innodb_doublewrite",
+        page_bytes: 16384,
+        asks: true,
+        besides: "make sure that your InnoDB asks for it before you switch the guard off",
+    },
+    Page {
+        setting: "full_page_writes",
+        page_bytes: 8192,
+        asks: false,
+        besides: "PostgreSQL does not ask for it as of version 18, so nothing is won by that",
+    },
+];
+
+/// What untorn writes of `largest` bytes allow. Unknown means no, and so does a database that does
+/// not ask for them.
+#[must_use]
+pub fn guards(largest: &Known<u64>) -> Vec<Guard> {
+    let guard = |page: &Page| {
+        let (whole, reason) = match largest {
+            Known::Yes(fact) if fact.value >= page.page_bytes => {
+                let (least, most) = (page.page_bytes, fact.value);
+                let besides = page.besides;
+                let text = "bytes with RWF_ATOMIC is never torn";
+                (true, format!("a write of {least} to {most} {text}; {besides}"))
+            }
+            Known::Yes(fact) if fact.value == 0 => {
+                (false, "no write is sure to stay whole".to_owned())
+            }
+            Known::Yes(fact) => {
+                let (most, least) = (fact.value, page.page_bytes);
+                (false, format!("no more than {most} bytes stay whole; a page has {least}"))
+            }
+            Known::No(reason) => (false, reason.clone()),
+        };
+        Guard { setting: page.setting, is_allowed_off: whole && page.asks, reason }
+    };
+    PAGES.iter().map(guard).collect()
+}
+
+/// What one layer says.
+enum Own {
+    /// It passes on what lies below.
+    Silent,
+    /// No more than this.
+    Most(u64),
+    /// It does not tell.
+    Unknown(String),
+}
+
+fn own(stack: &Stack, id: LayerId) -> Own {
+    let layer = stack.layer(id);
+    if let Mapping::Unknown { reason, .. } | Mapping::Opaque { reason, .. } = &layer.mapping {
+        return Own::Unknown(format!("{}: {reason}", layer.name));
+    }
+    if let Some(limits) = &layer.limits {
+        return match &limits.atomic_bytes {
+            Known::Yes(fact) => Own::Most(fact.value),
+            Known::No(reason) => Own::Unknown(format!("{}: {reason}", layer.name)),
+        };
+    }
+    match &layer.kind {
+        LayerKind::Drive(_) | LayerKind::ImageFile => {
+            Own::Unknown(format!("{} does not tell of untorn writes", layer.name))
+        }
+        LayerKind::ImageFormat(_) => {
+            Own::Unknown(format!("{}: an image format keeps no write whole", layer.name))
+        }
+        _ => Own::Silent,
+    }
+}
+
+/// Whether every write of `bytes` at a multiple of that lies in one piece on each leaf, at a
+/// multiple of its length.
+fn keeps_whole(stack: &Stack, id: LayerId, bytes: u64) -> bool {
+    let length = stack.layer(id).length().unwrap_or(bytes).max(1);
+    let Some(range) = ByteRange::new(0, length) else { return false };
+    let leaves = stack.under(id).into_iter();
+    let mut leaves = leaves.filter(|&leaf| matches!(stack.layer(leaf).mapping, Mapping::Leaf));
+    leaves.all(|leaf| {
+        let shifts = placement::shifts(stack, id, range, leaf, bytes);
+        shifts.obstacles.is_empty() && shifts.bytes.keys().all(|&shift| shift == 0)
+    })
+}
+
+/// The largest logical sector under `id`: less cannot be written at all.
+fn smallest(stack: &Stack, id: LayerId) -> u64 {
+    let sectors = stack.under(id).into_iter().filter_map(|under| {
+        stack.layer(under).units.used_bytes(crate::unit::UnitKind::LogicalSector)
+    });
+    sectors.max().unwrap_or(512)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_and_too_small_mean_that_the_guard_stays() {
+        let may_go = |known: Known<u64>| -> Vec<bool> {
+            guards(&known).into_iter().map(|guard| guard.is_allowed_off).collect()
+        };
+        let known = |bytes| Known::yes(bytes, Source::Derived);
+        assert_eq!(may_go(known(16384)), [true, false], "PostgreSQL never asks");
+        assert_eq!(may_go(known(8192)), [false, false]);
+        assert_eq!(may_go(known(0)), [false, false]);
+        assert_eq!(may_go(Known::no("nobody said")), [false, false]);
+    }
+}

@@ -1,0 +1,272 @@
+//! What the kernel says of a block device, what the drive says itself, and the units that follow.
+//!
+//! Every source is kept: what is used and what is not are facts of [`Drive::units`]. Source of the
+//! file names: `Documentation/ABI/stable/sysfs-block` of the Linux kernel. `size` and
+//! `start` count 512-byte units whatever the logical sector is.
+
+use device::KernelTree;
+use units::{DiskText, Known, SectorSize, Source, Unit};
+
+use crate::condition::Condition;
+use crate::unit::{UnitKind, Units};
+
+use self::liar::Lie;
+use self::sysfs::Files;
+
+mod disagree;
+mod granule;
+mod hints;
+pub mod liar;
+mod queue;
+mod said;
+mod sysfs;
+
+pub use queue::{AtomicLimits, Card, Path, Queue};
+pub use said::{Identity, Said};
+
+/// The granule that is assumed where nothing confirms another: what drives have had since 2011.
+pub const ASSUMED_GRANULE_BYTES: u64 = 4096;
+
+/// What the kernel says of a block device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drive {
+    /// The kernel's name: `sda`, `nvme0n1`.
+    pub name: String,
+    /// The model as the kernel gives it.
+    pub model: Option<DiskText>,
+    /// Its length in bytes.
+    pub length_bytes: Known<u64>,
+    /// Whether it has rotating media: by its own word where it has one, since bridges tell the
+    /// kernel that all disks turn.
+    pub rotational: Known<bool>,
+    /// `queue/rotational`.
+    pub kernel_rotational: Known<bool>,
+    /// Whether it can only be read.
+    pub read_only: Known<bool>,
+    /// `queue/logical_block_size`.
+    pub logical_bytes: Known<u64>,
+    /// `queue/physical_block_size`.
+    pub physical_bytes: Known<u64>,
+    /// `queue/minimum_io_size`.
+    pub minimum_io_bytes: Known<u64>,
+    /// `queue/optimal_io_size`; 0 means that none is reported.
+    pub optimal_io_bytes: Known<u64>,
+    /// `alignment_offset` of the whole device; -1 when stacking failed.
+    pub alignment_offset_bytes: Known<i64>,
+    /// `queue/discard_granularity`; 0 means that it cannot discard.
+    pub discard_bytes: Known<u64>,
+    /// `discard_alignment`: the address of the first discard unit. Since Linux 5.18 the file of a
+    /// whole disk holds its `alignment_offset` instead (`disk_discard_alignment_show` in
+    /// `block/genhd.c`), so [`Drive::discard_unit`] looks twice.
+    pub discard_alignment_bytes: Known<u64>,
+    /// `queue/atomic_write_unit_max_bytes`; 0 means that it has no atomic writes.
+    pub atomic_bytes: Known<u64>,
+    /// `queue/zoned`: `none`, `host-aware` or `host-managed`.
+    pub zoned: Known<String>,
+    /// Zone or segment length in bytes, from `queue/chunk_sectors`.
+    pub zone_bytes: Known<u64>,
+    /// The devices that it is made of, as `slaves` lists them: not empty for md, dm and bcache.
+    pub slaves: Vec<String>,
+    /// The file behind a loop device.
+    pub backing_file: Option<DiskText>,
+    /// The rest of what the kernel says of its queue.
+    pub queue: Queue,
+    /// Which drive it is.
+    pub identity: Identity,
+    /// What the drive says itself.
+    pub said: Said,
+    /// What the kernel says of a memory card.
+    pub card: Option<Card>,
+    /// The paths to it that NVMe multipath hides.
+    pub paths: Vec<Path>,
+    /// Where one source says otherwise than another, and which is used: `physical_block_size: sysfs
+    /// says 512, the ioctl 4096; sysfs is used`.
+    pub disagreements: Vec<String>,
+}
+
+/// What ioctls answered of a block device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers {
+    /// BLKSSZGET.
+    pub logical_bytes: Known<u64>,
+    /// BLKPBSZGET.
+    pub physical_bytes: Known<u64>,
+    /// BLKIOMIN.
+    pub minimum_io_bytes: Known<u64>,
+    /// BLKIOOPT.
+    pub optimal_io_bytes: Known<u64>,
+    /// BLKALIGNOFF.
+    pub alignment_offset_bytes: Known<i64>,
+}
+
+impl Drive {
+    /// What `tree` says of the whole block device `name`. Every missing file is an unknown with its
+    /// reason.
+    #[must_use]
+    pub fn read(tree: &dyn KernelTree, name: &str) -> Drive {
+        let files = Files::of(tree, name);
+        let logical_bytes = files.number("queue/logical_block_size");
+        let said = Said::read(tree, name, logical_bytes.value().copied());
+        let kernel_rotational = files.flag("queue/rotational");
+        let rotational = match said.rotates() {
+            Some(rotates) => Known::yes(rotates, Source::Identify),
+            None => kernel_rotational.clone(),
+        };
+        let mut drive = Drive {
+            name: units::text::escape(name.as_bytes()),
+            model: files.some_text("device/model"),
+            length_bytes: files.scaled("size", 512),
+            rotational,
+            kernel_rotational,
+            read_only: files.flag("ro"),
+            logical_bytes,
+            physical_bytes: files.number("queue/physical_block_size"),
+            minimum_io_bytes: files.number("queue/minimum_io_size"),
+            optimal_io_bytes: files.number("queue/optimal_io_size"),
+            alignment_offset_bytes: files.number("alignment_offset"),
+            discard_bytes: files.number("queue/discard_granularity"),
+            discard_alignment_bytes: files.number("discard_alignment"),
+            atomic_bytes: files.number("queue/atomic_write_unit_max_bytes"),
+            zoned: files.word("queue/zoned"),
+            zone_bytes: files.scaled("queue/chunk_sectors", 512),
+            slaves: tree.list(&format!("{}/slaves", files.base)).unwrap_or_default(),
+            backing_file: files.some_text("loop/backing_file"),
+            queue: Queue::read(&files),
+            identity: Identity::read(&files, &said),
+            said,
+            card: Card::read(&files),
+            paths: queue::paths(tree, name),
+            disagreements: Vec::new(),
+        };
+        drive.disagreements = disagree::of(&drive);
+        drive
+    }
+
+    /// Takes what ioctls answered: where `/sys` told nothing it fills the gap, where it told
+    /// something else that is kept, and the disagreement noted.
+    pub fn take_answers(&mut self, answers: Answers) {
+        let noted = &mut self.disagreements;
+        take(noted, "logical_block_size", &mut self.logical_bytes, answers.logical_bytes);
+        take(noted, "physical_block_size", &mut self.physical_bytes, answers.physical_bytes);
+        take(noted, "minimum_io_size", &mut self.minimum_io_bytes, answers.minimum_io_bytes);
+        take(noted, "optimal_io_size", &mut self.optimal_io_bytes, answers.optimal_io_bytes);
+        let offset = answers.alignment_offset_bytes;
+        take(noted, "alignment_offset", &mut self.alignment_offset_bytes, offset);
+    }
+
+    /// The logical sector; 512 where it is unknown or makes no sense, which is a finding elsewhere.
+    #[must_use]
+    pub fn sector(&self) -> SectorSize {
+        let bytes = self.logical_bytes.value().copied();
+        bytes.and_then(SectorSize::new).unwrap_or(SectorSize::B512)
+    }
+
+    /// Why the reported physical sector cannot be right; `None` when it can, or is unknown.
+    ///
+    /// Kernels and bridges have reported 0, 3, and values below the logical sector.
+    #[must_use]
+    pub fn absurd_physical(&self) -> Option<String> {
+        let physical = *self.physical_bytes.value()?;
+        let logical = self.sector().bytes();
+        if !physical.is_power_of_two() {
+            Some(format!("{physical} is no power of two"))
+        } else if physical < logical {
+            Some(format!("{physical} is below the logical sector of {logical}"))
+        } else if physical > 16 << 20 {
+            Some(format!("{physical} is above 16 MiB, which no drive has"))
+        } else {
+            None
+        }
+    }
+
+    /// Why the reported optimal I/O size cannot be right; `None` when it can, or is unknown or 0.
+    ///
+    /// USB bridges report 65535 sectors (0xffff, "no limit"), which every partitioner then obeys:
+    /// util-linux issue 1221.
+    #[must_use]
+    pub fn absurd_optimal(&self) -> Option<String> {
+        let optimal = self.optimal_io_bytes.value().copied().filter(|&bytes| bytes > 0)?;
+        let physical = self.physical_bytes.value().copied().filter(|&bytes| bytes > 0);
+        let physical = physical.unwrap_or_else(|| self.sector().bytes());
+        let sectors = optimal.checked_div(self.sector().bytes()).unwrap_or(0);
+        if let Some(liar) = self.lies().find(|liar| matches!(liar.lie, Lie::Optimal(_))) {
+            Some(liar.sentence())
+        } else if sectors == 0xffff {
+            Some(format!("{optimal} is 65535 sectors, a controller's way to say nothing"))
+        } else if !optimal.is_multiple_of(physical) {
+            Some(format!("{optimal} is no multiple of the physical sector of {physical}"))
+        } else {
+            None
+        }
+    }
+
+    /// The units of the device, judged under `told` where the user tells another disk.
+    #[must_use]
+    pub fn units(&self, told: Option<&Condition>) -> Units {
+        let mut units = Units::new();
+        if let Known::Yes(fact) = &self.logical_bytes {
+            units.put_used(UnitKind::LogicalSector, fact.value, fact.source, "logical_block_size");
+        }
+        granule::put(self, &mut units);
+        self.put_hints(&mut units);
+        if let Some(told) = told {
+            put_told(&mut units, told);
+        }
+        units
+    }
+}
+
+/// The units of a regular file that holds a disk: nothing is known of the disk on which it will
+/// land, unless `told`.
+#[must_use]
+pub fn image_units(told: Option<&Condition>) -> Units {
+    let mut units = Units::new();
+    units.put_used(UnitKind::LogicalSector, 512, Source::Assumed, "an image names no disk");
+    put_assumed(&mut units);
+    if let Some(told) = told {
+        put_told(&mut units, told);
+    }
+    units
+}
+
+fn put_assumed(units: &mut Units) {
+    let note = "nothing confirms another; --on tells";
+    units.put_used(UnitKind::Granule, ASSUMED_GRANULE_BYTES, Source::Assumed, note);
+}
+
+fn put_told(units: &mut Units, told: &Condition) {
+    if let Some(sector) = told.sector {
+        units.put_used(UnitKind::LogicalSector, sector.bytes(), Source::Told, "--on");
+    }
+    if let Some(granule) = told.granule {
+        let (bytes, origin) = (granule.length_bytes(), granule.origin_bytes());
+        units.put_used_from(UnitKind::Granule, bytes, origin, Source::Told, "--on");
+    }
+    if let Some(stripe) = told.stripe {
+        // What shifts the granules of a drive shifts the chunks that are made of them.
+        let origin = told.granule.map_or(0, Unit::origin_bytes);
+        let mut put = |kind, bytes| {
+            units.put_used_from(kind, bytes, origin, Source::Told, "--on");
+        };
+        put(UnitKind::Chunk, stripe.chunk_bytes());
+        put(UnitKind::FullStripe, stripe.full_bytes());
+    }
+}
+
+fn take<T: PartialEq + std::fmt::Display>(
+    noted: &mut Vec<String>,
+    name: &str,
+    told: &mut Known<T>,
+    answered: Known<T>,
+) {
+    match (told.value(), answered.value()) {
+        (Some(one), Some(other)) if one != other => {
+            noted.push(format!("{name}: sysfs says {one}, the ioctl {other}; sysfs is used"));
+        }
+        (None, Some(_)) => *told = answered,
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! A drive's files, its own answers, and which of them is used.
+
+use super::*;
+use device::MemoryTree;
+
+mod said;
+
+fn tree(values: &[(&str, &str)]) -> MemoryTree {
+    values.iter().fold(MemoryTree::new(), |tree, (file, value)| {
+        tree.with_file(&format!("/sys/block/sda/{file}"), value)
+    })
+}
+
+fn granule(values: &[(&str, &str)]) -> (u64, u64, Source) {
+    let units = Drive::read(&tree(values), "sda").units(None);
+    let (unit, source) = units.used(UnitKind::Granule).unwrap();
+    (unit.length_bytes(), unit.origin_bytes(), source)
+}
+
+#[test]
+fn a_reported_512_is_judged_at_an_assumed_4_kib() {
+    let values = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "512")];
+    assert_eq!(granule(&values), (4096, 0, Source::Assumed));
+}
+
+#[test]
+fn the_first_aligned_block_gives_the_origin() {
+    let values = [
+        ("queue/logical_block_size", "512"),
+        ("queue/physical_block_size", "4096"),
+        ("alignment_offset", "3584"),
+    ];
+    assert_eq!(granule(&values), (4096, 3584, Source::Sysfs));
+}
+
+#[test]
+fn absurd_physical_sectors_are_named_and_not_used() {
+    for absurd in ["0", "3", "256", "67108864"] {
+        let values = [("queue/logical_block_size", "512"), ("queue/physical_block_size", absurd)];
+        assert!(Drive::read(&tree(&values), "sda").absurd_physical().is_some(), "{absurd}");
+        assert_eq!(granule(&values).2, Source::Assumed);
+    }
+}
+
+#[test]
+fn the_optimal_size_of_usb_bridges_is_no_stripe() {
+    let values = [("queue/logical_block_size", "512"), ("queue/optimal_io_size", "33553920")];
+    assert!(Drive::read(&tree(&values), "sda").absurd_optimal().is_some());
+}
+
+#[test]
+fn ioctls_fill_what_sysfs_lacks_and_disagreements_are_noted() {
+    let mut drive = Drive::read(&tree(&[("queue/physical_block_size", "512")]), "sda");
+    let unknown = || Known::no("not asked");
+    drive.take_answers(Answers {
+        logical_bytes: Known::yes(512, Source::Ioctl),
+        physical_bytes: Known::yes(4096, Source::Ioctl),
+        minimum_io_bytes: unknown(),
+        optimal_io_bytes: unknown(),
+        alignment_offset_bytes: Known::no("not asked"),
+    });
+    assert_eq!(drive.logical_bytes, Known::yes(512, Source::Ioctl));
+    assert_eq!(
+        drive.disagreements,
+        ["physical_block_size: sysfs says 512, the ioctl 4096; sysfs is used"]
+    );
+}
+
+#[test]
+fn a_missing_tree_is_unknown_with_reasons_and_never_zero() {
+    let drive = Drive::read(&MemoryTree::new(), "sda");
+    assert!(drive.physical_bytes.reason().is_some());
+    assert!(drive.length_bytes.reason().is_some());
+    assert_eq!(drive.units(None).used(UnitKind::Granule).unwrap().1, Source::Assumed);
+}

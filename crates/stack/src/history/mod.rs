@@ -1,0 +1,193 @@
+//! What each partitioner did by default, so that an old disk's layout is explained.
+//!
+//! [`table::DEFAULTS`] is the table; [`made_by`] recognises a layout by where its partitions start.
+
+mod table;
+
+pub use table::{DEFAULTS, Default};
+
+/// Sectors for each track, as a BIOS with LBA support counts them.
+const TRACK: u64 = 63;
+/// Heads that BIOSes counted with; the last is that of every disk above 8 GB.
+const HEADS: [u64; 6] = [16, 32, 64, 128, 240, 255];
+/// The most defaults that one sentence names.
+const NAMED_MAX: usize = 3;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// A way to lay out partitions that can be told from their starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Sector 63, then cylinders: multiples of 63 times the heads, logical partitions 63 behind.
+    Cylinders,
+    /// One partition at the second cylinder of 255 x 63 sectors.
+    SecondCylinder,
+    /// A reserved partition at sector 34, data at 129 MiB and at further multiples of 1 MiB.
+    Reserved128,
+    /// A reserved partition at sector 34, data at 16 MiB and at further multiples of 1 MiB.
+    Reserved16,
+    /// A reserved partition at sector 34 and data right behind its 128 MiB.
+    ReservedPacked,
+    /// The first sector that a GPT leaves free, the rest wherever the one in front ends.
+    FirstFree,
+    /// An EFI system partition at sector 40 and data behind its 200 MiB.
+    Sector40Efi,
+    /// Multiples of 8 sectors, from 40 on.
+    EightSectors,
+    /// Multiples of 256 sectors of 512 bytes, from 256 on.
+    Sector256,
+    /// A label's first partition 16 sectors into its slice.
+    Label16,
+    /// Multiples of 64 KiB on a disk below 4 GiB.
+    Small64K,
+    /// Multiples of 65535 sectors, an optimal I/O size that USB bridges report.
+    Bogus65535,
+    /// Multiples of 1 MiB; an extended partition may be 2 sectors in front of one.
+    Mebibyte,
+}
+
+impl Layout {
+    /// Every layout, the more particular ones first.
+    pub const ALL: [Layout; 13] = [
+        Layout::SecondCylinder,
+        Layout::Cylinders,
+        Layout::Reserved128,
+        Layout::Reserved16,
+        Layout::ReservedPacked,
+        Layout::FirstFree,
+        Layout::Sector40Efi,
+        Layout::EightSectors,
+        Layout::Label16,
+        Layout::Bogus65535,
+        Layout::Small64K,
+        Layout::Mebibyte,
+        Layout::Sector256,
+    ];
+
+    /// What is to be seen, as the beginning of a sentence.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Layout::Cylinders => "sector 63, then cylinders",
+            Layout::SecondCylinder => "the second cylinder, sector 16065",
+            Layout::Reserved128 => "a reserved partition at sector 34, data from 129 MiB",
+            Layout::Reserved16 => "a reserved partition at sector 34, data from 16 MiB",
+            Layout::ReservedPacked => "a reserved partition at sector 34, data right behind it",
+            Layout::FirstFree => "the first sector that the GPT leaves free, nothing rounded",
+            Layout::Sector40Efi => "sectors 40 and 409640",
+            Layout::EightSectors => "sector 40, then multiples of 8",
+            Layout::Sector256 => "sector 256",
+            Layout::Label16 => "16 sectors into the slice",
+            Layout::Small64K => "multiples of 64 KiB on a disk below 4 GiB",
+            Layout::Bogus65535 => "multiples of 65535 sectors",
+            Layout::Mebibyte => "multiples of 1 MiB",
+        }
+    }
+
+    fn fits(self, seen: &Seen<'_>) -> bool {
+        let short = seen.sector == 512;
+        let first = seen.starts.first().copied().unwrap_or(0);
+        let rest = seen.starts.get(1..).unwrap_or_default();
+        let mebibytes =
+            |starts: &[u64]| starts.iter().all(|start| (start * seen.sector).is_multiple_of(MIB));
+        match self {
+            Layout::Cylinders => short && first == TRACK && heads(rest).is_some(),
+            Layout::SecondCylinder => short && seen.starts == [TRACK * 255],
+            Layout::Reserved128 => {
+                short && first == 34 && rest.first() == Some(&264_192) && mebibytes(rest)
+            }
+            Layout::Reserved16 => {
+                short && first == 34 && rest.first() == Some(&32_768) && mebibytes(rest)
+            }
+            Layout::ReservedPacked => short && seen.starts.starts_with(&[34, 34 + 262_144]),
+            // Header and 16 KiB of entries behind the protective MBR.
+            Layout::FirstFree => first == 2 + 16_384 / seen.sector && !mebibytes(rest),
+            Layout::Sector40Efi => short && seen.starts.starts_with(&[40, 409_640]),
+            Layout::EightSectors => short && first == 40 && rest.iter().all(|start| start % 8 == 0),
+            Layout::Sector256 => short && first == 256 && rest.iter().all(|start| start % 256 == 0),
+            Layout::Label16 => short && seen.starts == [16],
+            Layout::Small64K => {
+                short
+                    && first == 128
+                    && seen.disk < 4 * GIB
+                    && rest.iter().all(|start| start % 128 == 0)
+            }
+            Layout::Bogus65535 => {
+                short && first == 65_535 && rest.iter().all(|start| start % 65_535 == 0)
+            }
+            Layout::Mebibyte => {
+                let rounded =
+                    |start: &u64| mebibytes(&[*start]) || (short && mebibytes(&[start + 2]));
+                first * seen.sector >= MIB - 1024 && seen.starts.iter().all(rounded)
+            }
+        }
+    }
+}
+
+/// A table, in its own sectors.
+struct Seen<'a> {
+    starts: &'a [u64],
+    sector: u64,
+    disk: u64,
+}
+
+/// The heads for which every start is on a cylinder, or a track behind one; the most for none.
+fn heads(starts: &[u64]) -> Option<u64> {
+    let on = |start: &u64, heads: u64| matches!(start % (TRACK * heads), 0 | TRACK);
+    HEADS.into_iter().rev().find(|&heads| starts.iter().all(|start| on(start, heads)))
+}
+
+/// A layout that was recognised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The layout.
+    pub layout: Layout,
+    /// The defaults that make it on a disk of this size; never empty.
+    pub defaults: Vec<&'static Default>,
+    heads: Option<u64>,
+}
+
+impl Trace {
+    /// One sentence without its full stop: what is to be seen, and which tools made such layouts.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let shown = self.defaults.iter().take(NAMED_MAX);
+        let mut tools: Vec<String> =
+            shown.map(|made| format!("{} {}", made.tool, made.versions)).collect();
+        match self.defaults.len().saturating_sub(NAMED_MAX) {
+            0 => {}
+            more => tools.push(format!("{more} more (straddle explain history)")),
+        }
+        let tools = match &tools[..] {
+            [front @ .., last] if !front.is_empty() => format!("{} and {last}", front.join(", ")),
+            _ => tools.concat(),
+        };
+        let heads = match self.heads {
+            Some(heads) => format!(" of {heads} heads x {TRACK} sectors"),
+            None => String::new(),
+        };
+        format!("the table starts at {}{heads}, as {tools} made it by default", self.layout.words())
+    }
+}
+
+/// Which default made a partition table, from the starts of its partitions (bytes from where the
+/// table counts from, in any order), the logical sector in bytes and the disk's length in bytes.
+/// `None` when none fits, when there is no partition, or when a start is no whole sector.
+#[must_use]
+pub fn made_by(starts_bytes: &[u64], sector_bytes: u64, disk_bytes: u64) -> Option<Trace> {
+    let whole = |start: &u64| start.checked_rem(sector_bytes) == Some(0);
+    if starts_bytes.is_empty() || !starts_bytes.iter().all(whole) {
+        return None;
+    }
+    let mut starts: Vec<u64> = starts_bytes.iter().map(|start| start / sector_bytes).collect();
+    starts.sort_unstable();
+    let seen = Seen { starts: &starts, sector: sector_bytes, disk: disk_bytes };
+    let layout = Layout::ALL.into_iter().find(|layout| layout.fits(&seen))?;
+    let made = |made: &&Default| made.layout == layout && made.disks_bytes.contains(&disk_bytes);
+    let defaults: Vec<&Default> = DEFAULTS.iter().filter(made).collect();
+    let rest = starts.get(1..).filter(|rest| layout == Layout::Cylinders && !rest.is_empty());
+    (!defaults.is_empty()).then(|| Trace { layout, defaults, heads: rest.and_then(heads) })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,469 @@
+//! The block devices of a machine as the kernel has them: what lies on what.
+//!
+//! Source: Linux `Documentation/ABI/stable/sysfs-block` and `testing/sysfs-block`. `size` and
+//! `start` count 512-byte units whatever the logical sector is.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use device::KernelTree;
+use units::Known;
+
+use super::dm::{self, Tables};
+use super::md::MdNode;
+use super::mount::{self, Mount, Swap};
+
+/// A device's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Number {
+    /// The driver.
+    pub major: u32,
+    /// The device within it.
+    pub minor: u32,
+}
+
+impl Number {
+    /// `8:16` as sysfs and device-mapper write it; `None` for anything else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Number> {
+        let (major, minor) = text.split_once(':')?;
+        Some(Number { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.major, self.minor)
+    }
+}
+
+/// The place of a node in a [`Machine`].
+pub type NodeId = usize;
+
+/// A block device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The kernel's name as it stands in `/sys/block`, where `!` is a slash.
+    pub name: String,
+    /// Its number.
+    pub number: Option<Number>,
+    /// What it is.
+    pub kind: NodeKind,
+    /// Its length in bytes.
+    pub length_bytes: Known<u64>,
+    /// What it lies on, in no order.
+    pub below: Vec<NodeId>,
+    /// What lies on it.
+    pub above: Vec<NodeId>,
+}
+
+/// What a block device is to the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// A disk that lies on no other block device, as far as the kernel tells.
+    Disk,
+    /// A partition.
+    Partition {
+        /// Its number on its disk.
+        number: u32,
+        /// Its first byte on its disk.
+        start_bytes: u64,
+    },
+    /// An md array; `None` where it does not run.
+    Md(Option<MdNode>),
+    /// A device-mapper device.
+    Dm {
+        /// The name of its table: `vg-lv`.
+        name: String,
+        /// Who made it: `LVM-…`, `CRYPT-LUKS2-…`, `mpath-…`; empty where nobody said.
+        uuid: String,
+    },
+    /// A loop device over a file.
+    Loop {
+        /// The file's path as the kernel has it.
+        file: String,
+        /// The byte of the file where it begins.
+        offset_bytes: u64,
+    },
+    /// A bcache device over a backing device.
+    Bcache,
+    /// A device that lies on others in a way that is not known here.
+    Other,
+}
+
+/// Every block device of a machine.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    nodes: Vec<Node>,
+    names: BTreeMap<String, NodeId>,
+    numbers: BTreeMap<Number, NodeId>,
+    /// Device-mapper's tables, or why they are not known.
+    pub tables: Result<Tables, String>,
+    /// Devices that hold one file system together.
+    shared: Vec<Vec<NodeId>>,
+    /// What is mounted.
+    pub mounts: Vec<Mount>,
+    /// What is swapped to.
+    pub swaps: Vec<Swap>,
+}
+
+impl Machine {
+    /// The machine that `tree` describes.
+    ///
+    /// # Errors
+    /// When its block devices cannot be listed; the text says why. What cannot be read of a single
+    /// device is unknown with a reason.
+    pub fn read(tree: &dyn KernelTree) -> Result<Machine, String> {
+        let disks = Machine::disks(tree)?;
+        let parts = disks.iter().map(|disk| Part::read(tree, disk)).collect();
+        Ok(Machine::joined_from(tree, parts))
+    }
+
+    /// The names of all disks, for [`Part::read`].
+    ///
+    /// # Errors
+    /// When they cannot be listed; the text says why.
+    pub fn disks(tree: &dyn KernelTree) -> Result<Vec<String>, String> {
+        tree.list("/sys/block").map_err(|error| error.to_string())
+    }
+
+    /// The machine whose disks were read one by one, in the order of their names.
+    #[must_use]
+    pub fn joined_from(tree: &dyn KernelTree, parts: Vec<Part>) -> Machine {
+        let mut found = Vec::with_capacity(parts.iter().map(|part| part.nodes.len()).sum());
+        let mut slaves = Vec::new();
+        for part in parts {
+            let first = found.len();
+            slaves.extend(part.slaves.into_iter().map(|slave| (first, slave)));
+            let placed = part.nodes.into_iter().map(|mut node| {
+                node.below.iter_mut().for_each(|below| *below += first);
+                node
+            });
+            found.extend(placed);
+        }
+        let names: BTreeMap<String, NodeId> =
+            found.iter().enumerate().map(|(id, node)| (node.name.clone(), id)).collect();
+        for (node, slave) in slaves {
+            if let Some(&below) = names.get(&slave).filter(|&&below| below != node) {
+                found[node].below.push(below);
+            }
+        }
+        let numbers =
+            found.iter().enumerate().filter_map(|(id, node)| Some((node.number?, id))).collect();
+        let has_dm = found.iter().any(|node| matches!(node.kind, NodeKind::Dm { .. }));
+        let tables = if has_dm { dm::tables(tree) } else { Ok(Tables::new()) };
+        let on_devices: Vec<(NodeId, String)> = found
+            .iter()
+            .enumerate()
+            .filter_map(|(id, node)| match &node.kind {
+                NodeKind::Loop { file, .. } => Some((id, file.clone())),
+                _ => None,
+            })
+            .collect();
+        let mut machine = Machine {
+            nodes: found,
+            names,
+            numbers,
+            tables,
+            shared: Vec::new(),
+            mounts: mount::mounts(tree),
+            swaps: mount::swaps(tree),
+        };
+        // A loop device may lie on a block device; what lies on a file has no device below it here.
+        for (id, file) in on_devices {
+            if let Some(below) = machine.of_path(&file).filter(|&below| below != id) {
+                machine.nodes[id].below.push(below);
+            }
+        }
+        machine.link_above();
+        machine.shared = machine.file_systems(tree);
+        machine
+    }
+
+    /// The devices of each mounted Btrfs that has several.
+    ///
+    /// Source: Linux `fs/btrfs/sysfs.c` (`/sys/fs/btrfs/UUID/devices`, links named as the disks).
+    fn file_systems(&self, tree: &dyn KernelTree) -> Vec<Vec<NodeId>> {
+        let found = tree.list("/sys/fs/btrfs").unwrap_or_default();
+        let devices = found.iter().filter_map(|name| {
+            let names = tree.list(&format!("/sys/fs/btrfs/{name}/devices")).ok()?;
+            let nodes: Vec<NodeId> = names.iter().filter_map(|name| self.named(name)).collect();
+            (nodes.len() > 1).then_some(nodes)
+        });
+        devices.collect()
+    }
+
+    /// Whether a file system lies on this node and on others.
+    #[must_use]
+    pub fn is_shared(&self, id: NodeId) -> bool {
+        self.shared.iter().any(|nodes| nodes.contains(&id))
+    }
+
+    fn link_above(&mut self) {
+        for id in 0..self.nodes.len() {
+            for below in self.nodes[id].below.clone() {
+                self.nodes[below].above.push(id);
+            }
+        }
+    }
+
+    /// Every node, with its place.
+    pub fn iter(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        self.nodes.iter().enumerate()
+    }
+
+    /// The node at a place that this machine gave.
+    ///
+    /// # Panics
+    /// When the place is another machine's.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id]
+    }
+
+    /// The node that the kernel calls `name`.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<NodeId> {
+        self.names.get(name).copied()
+    }
+
+    /// The node with this number.
+    #[must_use]
+    pub fn numbered(&self, number: Number) -> Option<NodeId> {
+        self.numbers.get(&number).copied()
+    }
+
+    /// The node that a mount's or a swap's source names: a number, `/dev/sda1`, `/dev/mapper/NAME`.
+    #[must_use]
+    pub fn of_path(&self, path: &str) -> Option<NodeId> {
+        let name = path.strip_prefix("/dev/")?;
+        if let Some(mapped) = name.strip_prefix("mapper/") {
+            let is =
+                |node: &Node| matches!(&node.kind, NodeKind::Dm { name, .. } if name == mapped);
+            return self.nodes.iter().position(is);
+        }
+        self.named(&name.replace('/', "!"))
+    }
+
+    /// The node that something is mounted from.
+    #[must_use]
+    pub fn of_mount(&self, mount: &Mount) -> Option<NodeId> {
+        let numbered = mount.number.and_then(|number| self.numbered(number));
+        numbered.or_else(|| self.of_path(&mount.source.to_string()))
+    }
+
+    /// The node that is mounted at `path`.
+    #[must_use]
+    pub fn mounted(&self, path: &str) -> Option<NodeId> {
+        let mount = self.mounts.iter().rfind(|mount| mount.point.raw() == path.as_bytes())?;
+        self.of_mount(mount)
+    }
+
+    /// All nodes, in groups of those that are joined, in the order of their first places.
+    #[must_use]
+    pub fn components(&self) -> Vec<Vec<NodeId>> {
+        let mut seen = vec![false; self.nodes.len()];
+        (0..self.nodes.len())
+            .filter_map(|id| {
+                let group = self.reach(id, &mut seen);
+                (!group.is_empty()).then_some(group)
+            })
+            .collect()
+    }
+
+    /// Everything that is joined to `id`, directly or not, below or above: what has to be looked at
+    /// together. In the order of places.
+    #[must_use]
+    pub fn joined(&self, id: NodeId) -> Vec<NodeId> {
+        self.reach(id, &mut vec![false; self.nodes.len()])
+    }
+
+    /// Everything that is joined to `id` and not seen yet.
+    fn reach(&self, id: NodeId, seen: &mut [bool]) -> Vec<NodeId> {
+        if std::mem::replace(&mut seen[id], true) {
+            return Vec::new();
+        }
+        let mut found = vec![id];
+        let mut done = 0;
+        while let Some(&here) = found.get(done) {
+            done += 1;
+            let node = &self.nodes[here];
+            let beside = self.shared.iter().filter(|nodes| nodes.contains(&here)).flatten();
+            for &next in node.below.iter().chain(&node.above).chain(beside) {
+                if !std::mem::replace(&mut seen[next], true) {
+                    found.push(next);
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// `nodes` so that each stands behind all that it lies on. Nodes in a circle, which no kernel
+    /// makes and a damaged capture may hold, are left out.
+    #[must_use]
+    pub fn from_below(&self, nodes: &[NodeId]) -> Vec<NodeId> {
+        let mut waits: BTreeMap<NodeId, usize> = nodes
+            .iter()
+            .map(|&id| {
+                (id, self.nodes[id].below.iter().filter(|below| nodes.contains(below)).count())
+            })
+            .collect();
+        let mut ready: Vec<NodeId> =
+            nodes.iter().copied().filter(|id| waits.get(id) == Some(&0)).collect();
+        let mut done = 0;
+        while let Some(&id) = ready.get(done) {
+            done += 1;
+            for above in &self.nodes[id].above {
+                let Some(wait) = waits.get_mut(above) else { continue };
+                *wait = wait.saturating_sub(1);
+                if *wait == 0 {
+                    ready.push(*above);
+                }
+            }
+        }
+        ready
+    }
+}
+
+/// A disk with its partitions, as far as its own directory tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// The disk, and then its partitions, which lie on it; places count from it.
+    nodes: Vec<Node>,
+    /// What the disk lies on, by name.
+    slaves: Vec<String>,
+}
+
+impl Part {
+    /// What `tree` says of the disk that the kernel calls `disk`: nothing where it is gone, or is a
+    /// hidden path to another one.
+    #[must_use]
+    pub fn read(tree: &dyn KernelTree, disk: &str) -> Part {
+        let mut part = Part::default();
+        read_disk(tree, disk, &mut part);
+        part
+    }
+}
+
+fn read_disk(tree: &dyn KernelTree, disk: &str, part: &mut Part) {
+    let base = format!("/sys/block/{disk}");
+    let Ok(files) = tree.list(&base) else { return };
+    let text = |file: &str| tree.read(&format!("{base}/{file}")).ok();
+    // The hidden paths of an NVMe namespace that is reached by several are not disks of their own.
+    if text("hidden").is_some_and(|hidden| hidden.trim() == "1") {
+        return;
+    }
+    let has = |name: &str| files.iter().any(|file| file == name);
+    let on = tree.list(&format!("{base}/slaves")).unwrap_or_default();
+    // The container of external metadata (IMSM, DDF) holds the members of arrays, and no data.
+    if text("md/level").is_some_and(|level| level.trim() == "container") {
+        return;
+    }
+    let kind = if has("md") {
+        NodeKind::Md(MdNode::read(tree, disk))
+    } else if has("dm") {
+        NodeKind::Dm {
+            name: text("dm/name").unwrap_or_else(|| disk.to_owned()),
+            uuid: text("dm/uuid").unwrap_or_default(),
+        }
+    } else if let Some(file) = has("loop").then(|| text("loop/backing_file")).flatten() {
+        let offset = text("loop/offset").and_then(|offset| offset.trim().parse().ok());
+        NodeKind::Loop { file, offset_bytes: offset.unwrap_or(0) }
+    } else if disk.starts_with("bcache") && !on.is_empty() {
+        NodeKind::Bcache
+    } else if on.is_empty() {
+        NodeKind::Disk
+    } else {
+        NodeKind::Other
+    };
+    part.slaves = on;
+    part.nodes.push(node(tree, &base, disk.to_owned(), kind, Vec::new()));
+    for file in files.iter().filter(|file| file.starts_with(disk)) {
+        let base = format!("{base}/{file}");
+        let number =
+            |name: &str| tree.read(&format!("{base}/{name}")).ok()?.trim().parse::<u64>().ok();
+        let Some(start_bytes) = number("start").and_then(|start| start.checked_mul(512)) else {
+            continue;
+        };
+        let number = number("partition").and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
+        let kind = NodeKind::Partition { number, start_bytes };
+        part.nodes.push(node(tree, &base, file.clone(), kind, vec![0]));
+    }
+}
+
+fn node(
+    tree: &dyn KernelTree,
+    base: &str,
+    name: String,
+    kind: NodeKind,
+    below: Vec<NodeId>,
+) -> Node {
+    let text = |file: &str| tree.read(&format!("{base}/{file}"));
+    let number = text("dev").ok().and_then(|text| Number::parse(text.trim()));
+    let length_bytes = match text("size") {
+        Ok(text) => match text.trim().parse::<u64>().ok().and_then(|size| size.checked_mul(512)) {
+            Some(bytes) => Known::yes(bytes, units::Source::Sysfs),
+            None => Known::no(format!("size holds `{}`", units::text::escape(text.as_bytes()))),
+        },
+        Err(error) => Known::no(error.to_string()),
+    };
+    Node { name, number, kind, length_bytes, below, above: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use device::MemoryTree;
+
+    fn machine() -> Machine {
+        let tree = MemoryTree::new()
+            .with_file("/sys/block/sda/size", "1000")
+            .with_file("/sys/block/sda/dev", "8:0")
+            .with_file("/sys/block/sda/sda1/start", "63")
+            .with_file("/sys/block/sda/sda1/size", "100")
+            .with_file("/sys/block/sda/sda1/partition", "1")
+            .with_file("/sys/block/sda/sda1/dev", "8:1")
+            .with_file("/sys/block/sdb/size", "1000")
+            .with_file("/sys/block/dm-0/dm/name", "vg-lv")
+            .with_file("/sys/block/dm-0/dm/uuid", "LVM-x")
+            .with_file("/sys/block/dm-0/slaves/sda1/dev", "8:1");
+        Machine::read(&tree).unwrap()
+    }
+
+    #[test]
+    fn what_lies_on_what_is_followed_through_partitions_and_slaves() {
+        let machine = machine();
+        let lv = machine.named("dm-0").unwrap();
+        let partition = machine.named("sda1").unwrap();
+        assert_eq!(machine.node(lv).below, [partition]);
+        assert_eq!(machine.node(partition).above, [lv]);
+        assert_eq!(machine.of_path("/dev/mapper/vg-lv"), Some(lv));
+        assert_eq!(machine.numbered(Number { major: 8, minor: 1 }), Some(partition));
+        let joined = machine.joined(lv);
+        assert_eq!(joined.len(), 3);
+        let names: Vec<&str> =
+            machine.from_below(&joined).iter().map(|&id| machine.node(id).name.as_str()).collect();
+        assert_eq!(names, ["sda", "sda1", "dm-0"]);
+    }
+
+    #[test]
+    fn a_partitions_start_counts_512_bytes() {
+        let machine = machine();
+        let partition = machine.node(machine.named("sda1").unwrap());
+        assert_eq!(partition.kind, NodeKind::Partition { number: 1, start_bytes: 63 * 512 });
+        assert_eq!(partition.length_bytes.value(), Some(&51200));
+    }
+
+    #[test]
+    fn a_circle_of_slaves_ends() {
+        let tree = MemoryTree::new()
+            .with_file("/sys/block/dm-0/dm/name", "a")
+            .with_file("/sys/block/dm-0/slaves/dm-1/dev", "1:1")
+            .with_file("/sys/block/dm-1/dm/name", "b")
+            .with_file("/sys/block/dm-1/slaves/dm-0/dev", "1:0");
+        let machine = Machine::read(&tree).unwrap();
+        assert_eq!(machine.joined(0), [0, 1]);
+        assert!(machine.from_below(&[0, 1]).is_empty());
+    }
+}

@@ -1,0 +1,15 @@
+//! What the kernel has: block devices and what lies on what, arrays, device-mapper's tables,
+//! mounts.
+//!
+//! Everything is read from a [`KernelTree`](device::KernelTree), so a captured machine is read like
+//! this one.
+
+pub mod dm;
+pub mod limits;
+pub mod machine;
+pub mod md;
+pub mod mount;
+
+pub use limits::Limits;
+pub use machine::{Machine, Node, NodeId, NodeKind, Number, Part};
+pub use mount::{Mount, Swap};

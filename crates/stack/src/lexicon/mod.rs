@@ -1,0 +1,82 @@
+//! What words and log lines mean: the pages that `straddle explain` prints.
+//!
+//! The text stands in `pages/*.txt`, a file for each group; [`page`] reads it, [`search`] finds the
+//! page of a word, of a code or of a whole log line. Rules have their own table ([`crate::rule`]),
+//! and so have the defaults of partitioners ([`crate::history`]).
+
+mod near;
+pub mod page;
+mod pattern;
+pub mod search;
+
+use std::sync::LazyLock;
+
+pub use page::Page;
+pub use search::{Entry, find, find_in_line};
+
+/// Pages of one kind.
+#[derive(PartialEq, Eq)]
+pub struct Group {
+    /// The word by which the group is listed alone.
+    pub word: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    text: &'static str,
+}
+
+impl std::fmt::Debug for Group {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.word)
+    }
+}
+
+/// All groups, in the order in which they are listed.
+pub const GROUPS: &[Group] = &[
+    Group { word: "verdicts", title: "Verdicts", text: include_str!("pages/verdicts.txt") },
+    Group {
+        word: "drives",
+        title: "Sectors and granules: what a drive says of itself",
+        text: include_str!("pages/drives.txt"),
+    },
+    Group {
+        word: "layers",
+        title: "Layers, stripes and the knobs of file systems",
+        text: include_str!("pages/layers.txt"),
+    },
+    Group {
+        word: "durability",
+        title: "Durability and latency",
+        text: include_str!("pages/durability.txt"),
+    },
+    Group {
+        word: "consensus",
+        title: "Log lines: etcd, Kubernetes, ZooKeeper, Consul",
+        text: include_str!("pages/consensus.txt"),
+    },
+    Group {
+        word: "databases",
+        title: "Log lines: databases",
+        text: include_str!("pages/databases.txt"),
+    },
+    Group {
+        word: "storage",
+        title: "Log lines: the kernel, LVM, md, Ceph, ZFS",
+        text: include_str!("pages/storage.txt"),
+    },
+    Group {
+        word: "tools",
+        title: "Messages: partitioners, mkfs, cryptsetup, QEMU",
+        text: include_str!("pages/tools.txt"),
+    },
+];
+
+static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| GROUPS.iter().flat_map(page::read).collect());
+
+/// Every page, group by group.
+#[must_use]
+pub fn pages() -> &'static [Page] {
+    &PAGES
+}
+
+#[cfg(test)]
+mod tests;

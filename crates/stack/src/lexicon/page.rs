@@ -1,0 +1,113 @@
+//! A page, and the plain text that it is read from.
+//!
+//! ```text
+//! = name
+//! also: another name | a third
+//! line: a fragment of a log line ... a later fragment of it
+//! title: one line
+//! means: what it means; further lines
+//!   are indented
+//! cause: what brings it about
+//! check: what to look at next (repeated)
+//! from: the program's own documentation or code (repeated)
+//! see: other pages | by name
+//! ```
+
+use super::Group;
+use super::pattern::Pattern;
+
+/// What a word or a log line means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The group that it belongs to.
+    pub group: &'static Group,
+    /// The word, or the part of the log line by which it is known.
+    pub name: &'static str,
+    /// Other words for it.
+    pub also: Vec<&'static str>,
+    /// The log lines that it explains.
+    pub lines: Vec<Pattern>,
+    /// It in one line.
+    pub title: &'static str,
+    /// What it means. May hold line breaks, which are blanks.
+    pub means: &'static str,
+    /// What brings it about; empty where nothing does. May hold line breaks.
+    pub cause: &'static str,
+    /// What to look at next, a step each. May hold line breaks.
+    pub check: Vec<&'static str>,
+    /// Where it is from: addresses of the program's own documentation or code, and versions.
+    pub from: Vec<&'static str>,
+    /// The names of pages that belong to it, or codes of rules.
+    pub see: Vec<&'static str>,
+}
+
+impl Page {
+    fn new(group: &'static Group, name: &'static str) -> Page {
+        Page {
+            group,
+            name,
+            also: Vec::new(),
+            lines: Vec::new(),
+            title: "",
+            means: "",
+            cause: "",
+            check: Vec::new(),
+            from: Vec::new(),
+            see: Vec::new(),
+        }
+    }
+
+    /// All words by which it is found.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> + '_ {
+        std::iter::once(self.name).chain(self.also.iter().copied())
+    }
+
+    /// Takes one field; whether there is a field of that name.
+    fn put(&mut self, key: &str, value: &'static str) -> bool {
+        match key {
+            "also" => self.also.extend(names(value)),
+            "line" => self.lines.push(Pattern::new(value)),
+            "title" => self.title = value,
+            "means" => self.means = value,
+            "cause" => self.cause = value,
+            "check" => self.check.push(value),
+            "from" => self.from.push(value),
+            "see" => self.see.extend(names(value)),
+            _ => return false,
+        }
+        true
+    }
+}
+
+fn names(value: &'static str) -> impl Iterator<Item = &'static str> {
+    value.split('|').map(str::trim)
+}
+
+/// The pages of a group. A line that is no field is left out; a test holds that there is none.
+pub(super) fn read(group: &'static Group) -> Vec<Page> {
+    let mut pages: Vec<Page> = Vec::new();
+    for field in fields(group.text) {
+        match (field.split_once(' '), field.split_once(':')) {
+            (Some(("=", name)), _) => pages.push(Page::new(group, name.trim())),
+            (_, Some((key, value))) => {
+                let known = pages.last_mut().is_some_and(|page| page.put(key, value.trim()));
+                debug_assert!(known, "{}: no field: {field}", group.word);
+            }
+            _ => debug_assert!(false, "{}: no field: {field}", group.word),
+        }
+    }
+    pages
+}
+
+/// The text cut before each line that is neither indented nor empty.
+fn fields(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+    let starts =
+        starts.filter(move |&at| text[at..].starts_with(|first: char| !first.is_whitespace()));
+    let mut starts = starts.peekable();
+    std::iter::from_fn(move || {
+        let start = starts.next()?;
+        let end = starts.peek().copied().unwrap_or(text.len());
+        Some(text[start..end].trim_end())
+    })
+}

@@ -1,0 +1,68 @@
+//! Log lines by their fixed parts: what varies (times, numbers, paths) is left out.
+
+/// Fragments that stand in a log line in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// As [`normal`] text; none is empty.
+    fragments: Vec<String>,
+    /// The line as people know it, with `...` for what varies.
+    pub text: &'static str,
+}
+
+impl Pattern {
+    /// From text in which ` ... ` stands for what varies.
+    pub(super) fn new(text: &'static str) -> Pattern {
+        let fragments = text.split("...").map(normal).filter(|part| !part.is_empty()).collect();
+        Pattern { fragments, text }
+    }
+
+    /// How many bytes of [`normal`] `line` it accounts for; `None` when it does not fit.
+    pub(super) fn fit(&self, line: &str) -> Option<usize> {
+        let mut rest = line;
+        for fragment in &self.fragments {
+            let at = rest.find(fragment.as_str())?;
+            rest = &rest[at + fragment.len()..];
+        }
+        Some(self.fragments.iter().map(String::len).sum())
+    }
+
+    /// Whether [`normal`] text is a part of one of its fragments.
+    pub(super) fn holds(&self, part: &str) -> bool {
+        self.fragments.iter().any(|fragment| fragment.contains(part))
+    }
+}
+
+/// Text as it is compared: lower case, single blanks, quotes without the escapes of JSON.
+pub(super) fn normal(text: &str) -> String {
+    let lower = text.replace("\\\"", "\"").to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// A name as it is compared: as [`normal`], and hyphens, underscores and blanks are one.
+pub(super) fn name(text: &str) -> String {
+    let spaced = text.replace(['-', '_'], " ");
+    let trimmed =
+        spaced.trim_matches(|mark: char| mark.is_whitespace() || ":.,;?!\"'`".contains(mark));
+    normal(trimmed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fragments_fit_in_their_order_only() {
+        let pattern = Pattern::new("sync duration of ... expected less than");
+        let line = normal("etcd[1]: sync duration of 2.1s,  expected less than 1s");
+        assert_eq!(pattern.fit(&line), Some(16 + 18));
+        assert_eq!(pattern.fit("expected less than sync duration of"), None);
+    }
+
+    #[test]
+    fn letter_case_blanks_and_escaped_quotes_do_not_matter() {
+        assert_eq!(normal("A \\\"B\\\"\n\tc"), "a \"b\" c");
+        assert_eq!(name(" Full-stripe?"), "full stripe");
+        assert_eq!(name("min_alloc_size:"), "min alloc size");
+    }
+}

@@ -1,0 +1,124 @@
+//! Every page is whole, and every famous line finds its own.
+
+use super::{Entry, GROUPS, find, find_in_line, page, pages, pattern};
+use crate::rule::rule;
+
+#[test]
+fn every_page_says_what_it_means_and_what_to_do() {
+    for page in pages() {
+        let name = page.name;
+        assert!(!page.title.is_empty() && !page.title.contains('\n'), "{name}: title");
+        assert!(!page.means.is_empty(), "{name}: means");
+        assert!(page.from.iter().all(|from| from.starts_with("https://")), "{name}: from");
+        if !page.lines.is_empty() {
+            assert!(!page.check.is_empty() && !page.from.is_empty(), "{name}: check and from");
+        }
+    }
+}
+
+#[test]
+fn every_line_of_the_files_is_a_field() {
+    // `read` leaves out what it does not know, aloud only in a debug build.
+    let count: usize = GROUPS.iter().map(|group| page::read(group).len()).sum();
+    assert_eq!(count, pages().len());
+    let names =
+        GROUPS.iter().flat_map(|group| group.text.lines()).filter(|line| line.starts_with('='));
+    assert_eq!(names.count(), count);
+}
+
+#[test]
+fn no_word_has_two_pages() {
+    let mut words: Vec<String> = pages()
+        .iter()
+        .flat_map(|page| page.words().map(pattern::name).collect::<Vec<_>>())
+        .collect();
+    words.push("history".to_owned());
+    words.sort();
+    let twice: Vec<&[String]> = words.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[test]
+fn every_page_is_found_by_each_of_its_words_and_lines() {
+    for page in pages() {
+        for word in page.words().chain(page.lines.iter().map(|line| line.text)) {
+            assert_eq!(find(word), Ok(Entry::Page(page)), "{word}");
+            assert_eq!(find(&word.to_uppercase()), Ok(Entry::Page(page)), "{word}");
+        }
+    }
+}
+
+#[test]
+fn every_page_that_another_names_exists() {
+    for page in pages() {
+        for word in &page.see {
+            assert!(find(word).is_ok(), "{} names {word}", page.name);
+        }
+    }
+}
+
+#[test]
+fn every_rule_that_a_page_names_exists() {
+    let text = GROUPS.iter().map(|group| group.text);
+    for word in text.flat_map(|text| text.split(|mark: char| !mark.is_ascii_alphanumeric())) {
+        if word.len() == 5 && word.starts_with("ST") && word[2..].parse::<u32>().is_ok() {
+            assert!(rule(word).is_some(), "{word}");
+        }
+    }
+}
+
+/// Lines as logs hold them, under the page that each must find.
+const LINES: &str = include_str!("lines.txt");
+
+#[test]
+fn famous_lines_find_their_page_with_whatever_stands_around_them() {
+    let mut name = "";
+    let mut named = 0;
+    for line in LINES.lines().filter(|line| !line.is_empty()) {
+        if let Some(next) = line.strip_prefix("= ") {
+            name = next;
+            named += 1;
+            continue;
+        }
+        for line in [line.to_owned(), line.to_uppercase(), format!("x | {line}\n")] {
+            assert_eq!(find_in_line(&line).map(Entry::name), Some(name), "{line}");
+        }
+    }
+    let with_lines = pages().iter().filter(|page| !page.lines.is_empty()).count();
+    assert_eq!(named, with_lines, "every page with lines has one here");
+}
+
+#[test]
+fn lines_that_are_not_known_find_nothing() {
+    for line in ["", "Started Session 1 of user root.", "fdatasync is slow", "took 5 ms"] {
+        assert_eq!(find_in_line(line), None, "{line}");
+    }
+}
+
+#[test]
+fn a_part_of_one_line_is_enough_and_a_code_in_our_own_output() {
+    assert_eq!(
+        find("does not start on phys").map(Entry::name),
+        Ok("does not start on physical sector boundary")
+    );
+    let ours = "   │  ST102  warning: start is not on a 4 KiB granule, which is assumed";
+    assert_eq!(find(ours).map(Entry::name), Ok("ST102"));
+}
+
+#[test]
+fn words_that_are_misspelt_or_stand_in_a_question_are_offered() {
+    for (text, name) in [
+        ("ashfit", "ashift"),
+        ("fsnyc", "fsync"),
+        ("what does misaligned mean?", "misaligned"),
+        ("ST1001", "ST101"),
+        ("histroy", "history"),
+        ("atomic", "atomic unit"),
+    ] {
+        let near = find(text).expect_err("it is no word");
+        assert!(near.iter().any(|near| near.name() == name), "{text}: {near:?}");
+    }
+    assert_eq!(find("qqqqqqqqqqqqqqqqqqqq"), Err(Vec::new()));
+    assert_eq!(find(""), Err(Vec::new()));
+    assert!(find(&"x".repeat(1_000_000)).is_err());
+}

@@ -1,0 +1,108 @@
+//! What a drive says of itself: known not to be so, impossible, or better than how it is used.
+
+use units::prefix::Exact;
+
+use super::{Case, Finding, Severity, finding};
+use crate::drive::Drive;
+use crate::drive::liar::Lie;
+use crate::id::LayerId;
+use crate::layer::LayerKind;
+use crate::unit::UnitKind;
+
+pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (id, layer) in case.stack.iter() {
+        if let LayerKind::Drive(drive) = &layer.kind {
+            found.extend(known(id, drive));
+            found.extend(impossible(id, drive));
+            found.extend(better_format(id, drive));
+            found.extend(discards(case, id, drive));
+        }
+    }
+    found
+}
+
+/// A drive that says what is not so. An optimal size that means nothing has a rule of its own.
+fn known(id: LayerId, drive: &Drive) -> Option<Finding> {
+    let told: Vec<String> = drive
+        .lies()
+        .filter(|liar| !matches!(liar.lie, Lie::Optimal(_)))
+        .map(crate::drive::liar::Liar::sentence)
+        .collect();
+    if told.is_empty() {
+        return None;
+    }
+    let mut finding = finding("ST607", Severity::Info, id);
+    finding.evidence = told;
+    finding.remedies.push("say another with --on where that is known: granule=16K".to_owned());
+    Some(finding)
+}
+
+fn impossible(id: LayerId, drive: &Drive) -> Option<Finding> {
+    if drive.said.problems.is_empty() {
+        return None;
+    }
+    let mut finding = finding("ST610", Severity::Info, id);
+    finding.evidence.clone_from(&drive.said.problems);
+    finding.remedies.push("look for newer firmware of the drive or of its bridge".to_owned());
+    Some(finding)
+}
+
+/// A format that the drive itself calls faster, for data of the same kind.
+fn better_format(id: LayerId, drive: &Drive) -> Option<Finding> {
+    let said = drive.said.namespace.value()?;
+    let used = said.format?;
+    let better = said
+        .formats
+        .iter()
+        .filter(|format| format.metadata_bytes == used.metadata_bytes)
+        .filter(|format| format.data_bytes > used.data_bytes)
+        .filter(|format| format.performance < used.performance)
+        .min_by_key(|format| format.performance)?;
+    let mut finding = finding("ST609", Severity::Info, id);
+    finding.evidence.push(format!(
+        "format {} has blocks of {} and is called {}; the one in use has {} and is called {}",
+        better.number,
+        Exact(better.data_bytes),
+        better.performance.word(),
+        Exact(used.data_bytes),
+        used.performance.word()
+    ));
+    finding.remedies.push(format!(
+        "when the drive is set up anew, and measured: nvme format --lbaf={} DEVICE, which erases \
+         everything on it",
+        better.number
+    ));
+    Some(finding)
+}
+
+/// Partitions that start within a discard unit. What is not on a granule has its own finding, and
+/// discards no larger than a granule say nothing more.
+fn discards(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
+    let Some(unit) = drive.discard_unit() else { return Vec::new() };
+    let granule = case.stack.layer(id).units.used_bytes(UnitKind::Granule).unwrap_or(0);
+    if unit.length_bytes() <= granule || case.told.is_some_and(|told| told.granule.is_some()) {
+        return Vec::new();
+    }
+    let starts =
+        case.stack.above(id).iter().filter_map(|&above| match &case.stack.layer(above).kind {
+            LayerKind::Partition(partition, _) => Some((above, partition.range.start_bytes())),
+            _ => None,
+        });
+    starts
+        .filter(|&(above, start)| !unit.aligns(start) && !case.misaligned(above))
+        .map(|(above, start)| {
+            let mut finding = finding("ST608", Severity::Info, above);
+            finding.evidence.push(format!(
+                "it begins {} behind the start of a discard unit of {}",
+                Exact(unit.misalignment(start)),
+                Exact(unit.length_bytes())
+            ));
+            finding.remedies.push(format!(
+                "start it at a multiple of {} when it is made anew",
+                Exact(unit.length_bytes())
+            ));
+            finding
+        })
+        .collect()
+}

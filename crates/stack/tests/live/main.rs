@@ -1,0 +1,312 @@
+//! The running machine: the kernel's devices and the bytes on them, put together.
+
+mod hostile;
+mod world;
+
+use device::MemoryDisk;
+use stack::atomic;
+use stack::judge::Verdict;
+use units::Known;
+
+use world::{Sample, partitioned};
+
+const MIB: u64 = 1 << 20;
+
+#[test]
+fn a_partition_that_both_know_is_one_layer_with_the_kernels_name() {
+    let seen = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .partition("sda", "sda1", "8:1", 63, 2000)
+        .bytes("sda", partitioned(64 * MIB, &[(63, 2000)]))
+        .look("sda");
+    assert_eq!(seen.words(), ["drive", "partition"]);
+    let (_, layer, judgement) = seen.device("sda1");
+    assert_eq!(judgement.verdict, Verdict::Misaligned);
+    assert!(layer.problems.is_empty());
+}
+
+#[test]
+fn a_partition_that_the_table_does_not_have_is_shown_and_said() {
+    let seen = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .partition("sda", "sda2", "8:2", 4096, 2000)
+        .bytes("sda", partitioned(64 * MIB, &[(2048, 2000)]))
+        .look("sda2");
+    let (_, layer, judgement) = seen.device("sda2");
+    assert_eq!(judgement.verdict, Verdict::Aligned);
+    assert!(layer.problems[0].detail.contains("the disk's table does not"));
+    assert!(seen.codes().contains(&"ST406"));
+}
+
+#[test]
+fn a_table_that_the_kernel_has_not_read_again_is_said() {
+    let seen = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .partition("sda", "sda1", "8:1", 2048, 1000)
+        .bytes("sda", partitioned(64 * MIB, &[(2048, 2000)]))
+        .look("sda");
+    let (_, layer, _) = seen.device("sda1");
+    assert!(layer.problems[0].detail.contains("not read the table again"));
+}
+
+#[test]
+fn without_leave_to_read_the_kernels_view_stands_and_nothing_is_aligned_unseen() {
+    let seen = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .partition("sda", "sda1", "8:1", 63, 2000)
+        .refused("sda", "permission denied")
+        .refused("sda1", "permission denied")
+        .files(&[("/proc/self/mountinfo", "1 0 8:1 / /data rw - ext4 /dev/sda1 rw")])
+        .look("sda");
+    assert_eq!(seen.words(), ["drive", "partition", "file-system"]);
+    let (id, _, judgement) = seen.device("sda");
+    assert_eq!(judgement.verdict, Verdict::Unknown);
+    assert!(judgement.reason.contains("permission denied"));
+    assert_eq!(seen.device("sda1").2.verdict, Verdict::Misaligned);
+    let system = seen.assembled.stack.over(id)[1];
+    assert_eq!(seen.assembled.stack.layer(system).mount_points, ["/data"]);
+}
+
+#[test]
+fn of_a_captured_machine_nothing_is_missing_that_was_not_captured() {
+    let seen = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .partition("sda", "sda1", "8:1", 2048, 2000)
+        .look("sda");
+    assert_eq!(seen.device("sda").2.verdict, Verdict::Aligned);
+    assert_eq!(seen.device("sda1").2.verdict, Verdict::Aligned);
+}
+
+#[test]
+fn an_array_of_which_only_sysfs_tells_lies_as_its_superblocks_would_say() {
+    let mut sample = Sample::new().disk(
+        "md0",
+        "9:0",
+        300 * MIB,
+        &[
+            ("md/level", "raid5"),
+            ("md/layout", "2"),
+            ("md/chunk_size", "524288"),
+            ("md/raid_disks", "4"),
+            ("md/metadata_version", "1.2"),
+            ("md/reshape_position", "none"),
+        ],
+    );
+    for (slot, name) in ["sda", "sdb", "sdc", "sdd"].into_iter().enumerate() {
+        let number = format!("8:{}", slot * 16);
+        let (slot, base) = (slot.to_string(), format!("/sys/block/md0/md/dev-{name}"));
+        sample = sample.disk(name, &number, 110 * MIB, &[]).files(&[
+            (&format!("/sys/block/md0/slaves/{name}/dev"), &number),
+            (&format!("{base}/slot"), &slot),
+            (&format!("{base}/offset"), "2048"),
+            (&format!("{base}/size"), "102400"),
+        ]);
+    }
+    let seen = sample.partition("md0", "md0p1", "259:0", 2048, 2048).look("md0");
+    let (id, layer, judgement) = seen.device("md0");
+    assert_eq!(judgement.verdict, Verdict::Aligned);
+    assert_eq!(layer.kind.word(), "md-array");
+    let laid = seen.assembled.stack.layer(id).mapping.stripes()[0];
+    assert_eq!((laid.stripe.full_bytes(), laid.parity), (3 * 524_288, 1));
+    // 1 MiB is two chunks, and no multiple of three.
+    assert_eq!(seen.device("md0p1").2.verdict, Verdict::ChunkOnly);
+}
+
+#[test]
+fn what_dm_crypt_decrypts_is_looked_into_through_the_kernel() {
+    let mut plain = MemoryDisk::new(32 * MIB);
+    plain.put(1024, &[1, 0, 0, 0, 0xff, 0x1f, 0, 0]);
+    plain.put(4086, b"SWAPSPACE2");
+    let table = "c: 0 65536 crypt aes-xts-plain64 - 0 8:1 4097 1 sector_size:512";
+    let sample = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .partition("sda", "sda1", "8:1", 2048, 100_000)
+        .mapped("dm-0", "253:0", ("c", "CRYPT-PLAIN-c"), 32 * MIB, &["sda1"])
+        .files(&[("/straddle/dm-tables", table)])
+        .bytes("sda", partitioned(64 * MIB, &[(2048, 100_000)]))
+        .bytes("dm-0", plain);
+    let seen = sample.look("dm-0");
+    let (id, layer, judgement) = seen.device("dm-0");
+    assert_eq!((layer.name.as_str(), judgement.verdict), ("c", Verdict::Misaligned));
+    let above = seen.assembled.stack.above(id);
+    assert_eq!(seen.assembled.stack.layer(above[0]).kind.word(), "swap");
+}
+
+#[test]
+fn a_table_that_may_not_be_read_leaves_the_volume_unknown_with_the_reason() {
+    let seen = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .mapped("dm-0", "253:0", ("x", ""), 32 * MIB, &["sda"])
+        .look("dm-0");
+    let (_, _, judgement) = seen.device("dm-0");
+    assert_eq!(judgement.verdict, Verdict::Unknown);
+    assert!(judgement.reason.contains("its table is not known"), "{}", judgement.reason);
+}
+
+#[test]
+fn two_paths_to_a_disk_show_its_partitions_once() {
+    let disk = || partitioned(64 * MIB, &[(63, 2000)]);
+    let seen = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .disk("sdb", "8:16", 64 * MIB, &[])
+        .mapped("dm-0", "253:0", ("mpatha", "mpath-36"), 64 * MIB, &["sda", "sdb"])
+        .partition("sda", "sda1", "8:1", 63, 2000)
+        .bytes("sda", disk())
+        .bytes("sdb", disk())
+        .bytes("sda1", disk())
+        .bytes("dm-0", disk())
+        .look("sda");
+    let words = seen.words();
+    assert_eq!(words.iter().filter(|word| **word == "multipath").count(), 1, "{words:?}");
+    assert!(!seen.codes().contains(&"ST406"), "the kernel's partitions of a path are no damage");
+}
+
+#[test]
+fn a_bcache_device_begins_where_its_length_says() {
+    let seen = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .disk("bcache0", "252:0", 64 * MIB - 8192, &[("slaves/sda/dev", "8:0")])
+        .look("bcache0");
+    let (_, layer, judgement) = seen.device("bcache0");
+    assert_eq!(judgement.verdict, Verdict::Aligned);
+    assert_eq!(layer.mapping.below().len(), 1);
+}
+
+#[test]
+fn a_cache_as_long_as_its_backing_device_is_not_taken_for_it() {
+    let with = |backing: &[(&str, &str)]| {
+        Sample::new()
+            .disk("nvme0n1", "259:0", 64 * MIB, &[])
+            .disk("sda", "8:0", 128 * MIB, &[])
+            .partition("sda", "sda1", "8:1", 63, 64 * MIB / 512)
+            .disk(
+                "bcache0",
+                "252:0",
+                64 * MIB - 8192,
+                &[("slaves/nvme0n1/dev", "259:0"), ("slaves/sda1/dev", "8:1")],
+            )
+            .files(backing)
+            .look("bcache0")
+    };
+    assert_eq!(with(&[]).device("bcache0").2.verdict, Verdict::Unknown);
+    let named = with(&[("/sys/block/bcache0/bcache/backing_dev_name", "sda1")]);
+    assert_eq!(named.device("bcache0").2.verdict, Verdict::Misaligned);
+}
+
+#[test]
+fn the_container_of_external_metadata_is_no_layer() {
+    let seen = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .disk("md127", "9:127", 0, &[("md/level", "container"), ("slaves/sda/dev", "8:0")])
+        .look("sda");
+    assert_eq!(seen.words(), ["drive"]);
+}
+
+#[test]
+fn a_chunk_below_the_granule_is_found_on_an_array_on_which_nothing_lies() {
+    let table = "s: 0 65536 striped 2 16 8:0 0 8:16 0";
+    let mut sample = Sample::new();
+    for (name, number) in [("sda", "8:0"), ("sdb", "8:16")] {
+        let large = format!("/sys/block/{name}/queue/physical_block_size");
+        sample = sample.disk(name, number, 64 * MIB, &[]).files(&[(&large, "16384")]);
+    }
+    let seen = sample
+        .mapped("dm-0", "253:0", ("s", ""), 32 * MIB, &["sda", "sdb"])
+        .files(&[("/straddle/dm-tables", table)])
+        .look("dm-0");
+    assert_eq!(seen.device("dm-0").2.verdict, Verdict::Misaligned);
+    assert!(seen.codes().contains(&"ST203"), "{:?}", seen.codes());
+}
+
+#[test]
+fn stacking_that_failed_names_the_member_that_is_off() {
+    let table = "s: 0 65536 striped 2 128 8:1 0 8:17 0";
+    let seen = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .disk("sdb", "8:16", 64 * MIB, &[])
+        .partition("sda", "sda1", "8:1", 2048, 100_000)
+        .partition("sdb", "sdb1", "8:17", 63, 100_000)
+        .mapped("dm-0", "253:0", ("s", ""), 32 * MIB, &["sda1", "sdb1"])
+        .files(&[("/straddle/dm-tables", table), ("/sys/block/dm-0/alignment_offset", "-1")])
+        .look("dm-0");
+    let findings = seen.findings();
+    let failed = findings.iter().find(|finding| finding.rule.code == "ST601").unwrap();
+    let said = failed.evidence.join("; ");
+    assert!(said.contains("sdb1") && !said.contains("sda1"), "{said}");
+}
+
+#[test]
+fn a_read_ahead_of_megabytes_is_said_where_a_senseless_size_made_it() {
+    let with = |ahead: &str, optimal: &str| {
+        let extra = [("queue/read_ahead_kb", ahead), ("queue/optimal_io_size", optimal)];
+        Sample::new().disk("sda", "8:0", 64 * MIB, &extra).look("sda").codes()
+    };
+    assert!(with("65532", "33553920").contains(&"ST701"));
+    assert!(!with("128", "33553920").contains(&"ST701"));
+    // Somebody asked for it, or the array is that wide.
+    assert!(!with("65536", "0").contains(&"ST701"));
+    assert!(!with("22528", "11534336").contains(&"ST701"));
+}
+
+#[test]
+fn flushes_that_stop_above_a_volatile_cache_are_said() {
+    let with = |upper: &str| {
+        let table = "l: 0 1000 linear 8:0 0";
+        Sample::new()
+            .disk("sda", "8:0", 64 * MIB, &[("queue/write_cache", "write back")])
+            .mapped("dm-0", "253:0", ("l", ""), 512_000, &["sda"])
+            .files(&[("/straddle/dm-tables", table), ("/sys/block/dm-0/queue/write_cache", upper)])
+            .look("dm-0")
+            .codes()
+    };
+    assert!(with("write through").contains(&"ST703"));
+    assert!(!with("write back").contains(&"ST703"));
+}
+
+#[test]
+fn an_untorn_write_is_as_large_as_the_worst_layer_and_the_start_allow() {
+    let atomic = [("queue/atomic_write_unit_max_bytes", "16384")];
+    let sample = |start: u64| {
+        Sample::new().disk("nvme0n1", "259:0", 64 * MIB, &atomic).partition(
+            "nvme0n1",
+            "nvme0n1p1",
+            "259:1",
+            start,
+            20_000,
+        )
+    };
+    let largest = |start: u64| {
+        let seen = sample(start).look("nvme0n1");
+        atomic::largest(&seen.assembled.stack, seen.device("nvme0n1p1").0)
+    };
+    assert_eq!(largest(2048).value(), Some(&16384));
+    assert_eq!(largest(2056).value(), Some(&4096));
+    assert_eq!(largest(63).value(), Some(&512));
+    let table = "l: 0 1000 linear 259:1 0";
+    let mapped = sample(2048)
+        .mapped("dm-0", "253:0", ("l", ""), 512_000, &["nvme0n1p1"])
+        .files(&[("/straddle/dm-tables", table)]);
+    // device-mapper did not say so: no.
+    let seen = mapped.look("dm-0");
+    let found = atomic::largest(&seen.assembled.stack, seen.device("dm-0").0);
+    assert!(matches!(found, Known::No(_)), "{found:?}");
+}
+
+#[test]
+fn what_udev_saw_on_a_closed_device_is_shown_without_a_claim_on_its_bytes() {
+    let data = "S:disk/by-id/x\nE:ID_FS_TYPE=xfs\nE:ID_FS_USAGE=filesystem\n";
+    let member = "E:ID_FS_TYPE=LVM2_member\nE:ID_FS_USAGE=raid\n";
+    let with = |data: &str| {
+        Sample::new()
+            .disk("sda", "8:0", 64 * MIB, &[])
+            .partition("sda", "sda1", "8:1", 63, 2000)
+            .refused("sda", "permission denied")
+            .refused("sda1", "permission denied")
+            .files(&[("/run/udev/data/b8:1", data)])
+            .look("sda")
+    };
+    let seen = with(data);
+    assert_eq!(seen.words(), ["drive", "partition", "file-system"]);
+    assert_eq!(seen.judgements[2].verdict, Verdict::Misaligned);
+    assert_eq!(with(member).words(), ["drive", "partition"]);
+}
