@@ -1,0 +1,20 @@
+//! The paired experiment: which arm runs when, what was seen, and how sure that is.
+//!
+//! Nothing here knows a file, a clock or a stack: it meets the world through `device`'s traits, so
+//! the same code runs on a drive and on a model of one.
+
+pub mod experiment;
+pub mod histogram;
+mod number;
+pub mod plan;
+pub mod regime;
+pub mod statistics;
+pub mod verdict;
+mod warmup;
+
+pub use experiment::Experiment;
+pub use histogram::Histogram;
+pub use plan::{ArmPlan, Limits, Plan, PlanError, Role};
+pub use regime::Regime;
+pub use statistics::Interval;
+pub use verdict::{Comparison, Conclusion, Standing, Step, Stop, Verdict};

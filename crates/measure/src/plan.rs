@@ -1,0 +1,99 @@
+//! What is to be compared, and how sure the answer must be.
+
+use thiserror::Error;
+
+/// What an arm is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// What the others are compared with.
+    Baseline,
+    /// What the verdict is on; of several, the first.
+    Shifted,
+    /// The same as the baseline: must take as long.
+    Control,
+    /// Shifted without crossing a unit.
+    Inside,
+}
+
+impl Role {
+    /// Its word in documents.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Baseline => "baseline",
+            Role::Shifted => "shifted",
+            Role::Control => "control",
+            Role::Inside => "inside",
+        }
+    }
+}
+
+/// One of the things compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArmPlan {
+    /// As people read it: `shifted 512 B`.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+}
+
+/// Where verdicts begin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// A penalty is an interval wholly above this ratio.
+    pub penalty_above: f64,
+    /// No penalty is an interval wholly from here ...
+    pub same_low: f64,
+    /// ... to here.
+    pub same_high: f64,
+    /// How wide the interval of a certain penalty may stay: see [`Interval::half_width`].
+    pub half_width: f64,
+    /// How many more pairs a certain penalty may take to become that narrow, as a multiple of those
+    /// that made it certain.
+    pub extra: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            penalty_above: 1.10,
+            same_low: 0.95,
+            same_high: 1.05,
+            half_width: 0.05,
+            extra: 3.0,
+        }
+    }
+}
+
+/// What is to be compared, and how sure the answer must be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What is compared: one baseline, at least one shifted arm, any controls.
+    pub arms: Vec<ArmPlan>,
+    /// The probability that an interval ever misses the truth, at most, for each comparison.
+    /// Whoever asks several questions at once divides it.
+    pub alpha: f64,
+    /// The most pairs that count; memory for all of them is taken at the start.
+    pub pairs_max: usize,
+    /// Where verdicts begin.
+    pub limits: Limits,
+    /// What decides all orders.
+    pub seed: u64,
+}
+
+/// Why a plan is none.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum PlanError {
+    /// Nothing to compare with, or twice.
+    #[error("an experiment has one baseline, not {0}")]
+    Baselines(usize),
+    /// Nothing to judge.
+    #[error("an experiment has an arm that is shifted")]
+    NothingShifted,
+    /// No probability.
+    #[error("alpha is above 0 and below 1, not {0}")]
+    Alpha(f64),
+    /// No pairs.
+    #[error("an experiment has at least one pair")]
+    NoPairs,
+}
