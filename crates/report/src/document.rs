@@ -3,13 +3,18 @@
 //! Every number carries its unit in its key. Unknown is `null` beside a reason. Adding fields is
 //! compatible; anything else raises the number in [`SCHEMA`].
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// A word out of a fixed list: a kind, a key, a code.
+pub type Word = Cow<'static, str>;
 
 /// The schema's name and version.
 pub const SCHEMA: &str = "straddle.check/1";
 
 /// Everything that one run of `straddle check` found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Document {
     /// Name and version of this format: `straddle.check/1`.
@@ -23,7 +28,7 @@ pub struct Document {
 }
 
 /// Counts over all targets.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Targets, broken ones included.
@@ -51,7 +56,7 @@ pub struct Summary {
 }
 
 /// How many targets have which verdict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdicts {
     /// Aligned.
@@ -88,6 +93,31 @@ impl Verdicts {
 }
 
 impl Summary {
+    /// The counts of one target.
+    #[must_use]
+    pub fn of(target: &Target) -> Summary {
+        let mut summary = Summary::default();
+        summary.add(target);
+        summary
+    }
+
+    /// Counts what `other` counted as well; the time is the longer one.
+    pub fn merge(&mut self, other: &Summary) {
+        self.targets += other.targets;
+        self.broken_targets += other.broken_targets;
+        self.disks += other.disks;
+        self.partitions += other.partitions;
+        self.file_systems += other.file_systems;
+        self.errors += other.errors;
+        self.warnings += other.warnings;
+        self.infos += other.infos;
+        self.unknown_layers += other.unknown_layers;
+        self.elapsed_ns = self.elapsed_ns.max(other.elapsed_ns);
+        for verdict in Verdict::ALL {
+            *self.verdicts.of_mut(verdict) += other.verdicts.of(verdict);
+        }
+    }
+
     /// Counts one target more.
     pub fn add(&mut self, target: &Target) {
         self.targets += 1;
@@ -96,7 +126,7 @@ impl Summary {
             None => *self.verdicts.of_mut(target.verdict) += 1,
         }
         for layer in &target.layers {
-            match layer.kind.as_str() {
+            match &*layer.kind {
                 "drive" | "image-file" => self.disks += 1,
                 "partition" => self.partitions += 1,
                 "file-system" | "swap" => self.file_systems += 1,
@@ -115,7 +145,7 @@ impl Summary {
 }
 
 /// One target: a stack, or why there is none.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
     /// As given or found, escaped where it holds control characters.
@@ -131,7 +161,7 @@ pub struct Target {
 }
 
 /// Why a target could not be judged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
     /// What was tried, on what, and what the kernel said.
@@ -141,7 +171,7 @@ pub struct Refusal {
 }
 
 /// How a layer lies on the units of what it finally lies on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -160,6 +190,16 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Every verdict, the best first.
+    pub const ALL: [Verdict; 6] = [
+        Verdict::Aligned,
+        Verdict::ChunkOnly,
+        Verdict::Unknown,
+        Verdict::NotExpressible,
+        Verdict::Undefined,
+        Verdict::Misaligned,
+    ];
+
     /// The words printed for it.
     #[must_use]
     pub fn words(self) -> &'static str {
@@ -175,7 +215,7 @@ impl Verdict {
 }
 
 /// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
@@ -200,7 +240,7 @@ impl Severity {
 }
 
 /// One layer of a stack.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Layer {
     /// Its number within the target, from 0.
@@ -209,9 +249,15 @@ pub struct Layer {
     pub below: Vec<u32>,
     /// What it is: `drive`, `image-file`, `image-format`, `partition`, `luks`, `md-member`,
     /// `md-array`, `lvm-pv`, `lvm-lv`, `bcache`, `dm-integrity`, `file-system`, `swap` and so on.
-    pub kind: String,
+    pub kind: Word,
     /// Its name, as short as users know it: `sda1`, `disk.raw#1`, `vg0/home`.
     pub name: String,
+    /// The kernel's name of it, where it is a block device of a machine: `sda1`, `md0`, `dm-3`;
+    /// else
+    /// `null`.
+    pub device: Option<String>,
+    /// Where it is mounted.
+    pub mount_points: Vec<String>,
     /// A few words about it, for people: `gpt "data"`, `ext4, 4 KiB blocks`.
     pub title: String,
     /// Where it starts on the one layer below, in bytes; `null` where there are several or none.
@@ -239,11 +285,11 @@ pub struct Layer {
 }
 
 /// How far a layer's data is from the boundaries of a unit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Misalignment {
     /// The unit missed: `granule`, `chunk`, `full-stripe`.
-    pub unit: String,
+    pub unit: Word,
     /// The unit's length in bytes.
     pub unit_bytes: u64,
     /// Bytes behind the last boundary; `null` when several offsets occur.
@@ -253,17 +299,17 @@ pub struct Misalignment {
 }
 
 /// One unit of a layer, from one source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnitFact {
     /// `logical-sector`, `granule`, `atomic`, `chunk`, `full-stripe`, `discard`.
-    pub unit: String,
+    pub unit: Word,
     /// Its length in bytes; `null` when unknown.
     pub bytes: Option<u64>,
     /// The address of its first boundary in bytes.
     pub origin_bytes: u64,
     /// Where it was learnt: `sysfs`, `ioctl`, `on-disk`, `told`, `assumed` and so on.
-    pub source: String,
+    pub source: Word,
     /// Whether verdicts use this one.
     pub used: bool,
     /// Why it is unknown, or why it is not used; empty otherwise.
@@ -271,26 +317,26 @@ pub struct UnitFact {
 }
 
 /// One fact of a layer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fact {
     /// Its key, in kebab case with the unit last: `block-size-bytes`.
-    pub key: String,
+    pub key: Word,
     /// Its value; `null` when unknown.
     pub value: Option<String>,
     /// Where it came from; `null` when unknown.
-    pub source: Option<String>,
+    pub source: Option<Word>,
     /// Why it is unknown; `null` when it is known.
     pub reason: Option<String>,
 }
 
 /// One thing that is wrong with a layer's bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// Its kind: `checksum`, `field`, `outside`, `overlap`, `chain`, `copies`, `unreadable`,
     /// `unsupported`.
-    pub kind: String,
+    pub kind: Word,
     /// The byte address of the evidence, from the layer's start.
     pub at_bytes: u64,
     /// What was found and what was expected.
@@ -298,15 +344,15 @@ pub struct Problem {
 }
 
 /// A rule that fired.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The rule's stable code: `ST101`.
-    pub code: String,
+    pub code: Word,
     /// How much it matters here.
     pub severity: Severity,
     /// The rule in one line.
-    pub title: String,
+    pub title: Word,
     /// The layer that it is about.
     pub layer: u32,
     /// The values that made it fire, one per line.
@@ -318,7 +364,7 @@ pub struct Finding {
 }
 
 /// What one write of the layer above costs on the leaves, beside what it would cost if aligned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// The write's length in bytes.

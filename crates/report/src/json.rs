@@ -14,16 +14,22 @@ pub const TARGET_SCHEMA: &str = "straddle.check.target/1";
 /// The schema's name and version of the last line.
 pub const SUMMARY_SCHEMA: &str = "straddle.check.summary/1";
 
+/// Room for the line of a small image.
+const LINE_BYTES: usize = 8192;
+
 /// The line of one target, with its line feed.
 #[must_use]
 pub fn target_line(target: &Target) -> String {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        schema: &'static str,
-        #[serde(flatten)]
-        target: &'a Target,
-    }
-    ended(serde_json::to_string(&Line { schema: TARGET_SCHEMA, target }))
+    let mut line = Vec::with_capacity(LINE_BYTES);
+    line.extend_from_slice(b"{\"schema\":\"");
+    line.extend_from_slice(TARGET_SCHEMA.as_bytes());
+    line.extend_from_slice(b"\",");
+    // The target's own opening brace is where the line has its first field already.
+    let brace = line.len();
+    serde_json::to_writer(&mut line, target).expect("only string keys, written to memory");
+    line.remove(brace);
+    line.push(b'\n');
+    String::from_utf8(line).expect("JSON is text")
 }
 
 /// The last line, with its line feed.
@@ -53,12 +59,11 @@ pub fn head(version: &str) -> String {
     format!("{{\n  \"schema\": \"{SCHEMA}\",\n  \"version\": {version},\n  \"targets\": [")
 }
 
-/// One target of a growing document; `first` says that none was written before.
+/// One target of a growing document. A line feed goes before the first one, a comma and a line feed
+/// before each other.
 #[must_use]
-pub fn element(target: &Target, first: bool) -> String {
-    let text = ended(serde_json::to_string_pretty(target));
-    let comma = if first { "\n" } else { ",\n" };
-    format!("{comma}{}", indented(&text, "    "))
+pub fn element(target: &Target) -> String {
+    indented(&ended(serde_json::to_string_pretty(target)), "    ")
 }
 
 /// The end of a growing document; `empty` says that no target was written.

@@ -1,8 +1,12 @@
-//! Result types with their schema, and how they are shown: tree, JSON, JUnit, SARIF.
+//! Result types with their schema, and how they are shown: tree, JSON, JUnit, SARIF, monitors.
 //!
 //! Everything that a command found stands in a [`Document`]; every format is a view of it. Nothing
 //! here computes a verdict, and nothing reads anything.
 
+mod answer;
+pub mod bench;
+mod changes;
+mod digest;
 pub mod document;
 mod footer;
 mod forest;
@@ -11,28 +15,40 @@ mod junit;
 mod line;
 mod lines;
 mod look;
+mod nagios;
+mod npd;
 mod outcome;
 mod sarif;
 #[cfg(feature = "schema")]
 mod schema;
 mod sectors;
 mod text;
+pub mod trace;
 mod tree;
 mod uri;
 mod words;
 
+pub use answer::{Answer, State};
+pub use changes::{
+    Baseline, BaselineFault, CHANGES_SCHEMA, Change, ChangeSummary, Changes, Compared, Seen,
+    TargetChange, Trend, changes_closing, changes_headline, changes_json, changes_metrics,
+    changes_tree,
+};
+pub use digest::{Digest, Note};
 pub use document::{
     Cost, Document, Fact, Finding, Layer, Misalignment, Problem, Refusal, Severity, Summary,
     Target, UnitFact, Verdict, Verdicts,
 };
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
 pub use junit::junit;
-pub use lines::lines;
+pub use lines::{Row, lines, rows};
 pub use look::{Look, Shape};
+pub use nagios::{Metric, headline, metrics, nagios, nagios_failure};
+pub use npd::{NPD_BYTES, npd, npd_message};
 pub use outcome::is_bad;
 pub use sarif::{RuleInfo, sarif};
 #[cfg(feature = "schema")]
-pub use schema::schema;
+pub use schema::{changes_schema, schema, trace_schema};
 pub use tree::tree;
 
 /// The closing lines of the views for people, when `shown` of the targets were shown.

@@ -17,18 +17,25 @@ const WHAT_SHORTEST: usize = 12;
 /// One line for each target, in columns that fit them all.
 #[must_use]
 pub fn lines(targets: &[Target], look: &Look) -> String {
+    let made: Vec<Row> = targets.iter().map(|target| Row::of(target, look)).collect();
+    rows(&made, look)
+}
+
+/// Rows that were made with the same `look`, in columns that fit them all.
+#[must_use]
+pub fn rows(rows: &[Row], look: &Look) -> String {
     let words = Words { look };
-    let rows: Vec<Row> = targets.iter().map(|target| Row::of(target, words)).collect();
-    let columns = Columns::of(&rows, look.columns());
+    let columns = Columns::of(rows, look.columns());
     let mut page = String::new();
-    for row in &rows {
+    for row in rows {
         row.write(&columns, words, &mut page);
     }
     page
 }
 
 /// What is said of one target.
-struct Row {
+#[derive(Clone, Debug)]
+pub struct Row {
     name: String,
     what: String,
     outcome: Outcome,
@@ -42,7 +49,10 @@ struct Row {
 }
 
 impl Row {
-    fn of(target: &Target, words: Words<'_>) -> Row {
+    /// What is said of `target`.
+    #[must_use]
+    pub fn of(target: &Target, look: &Look) -> Row {
+        let words = Words { look };
         let worst = outcome::worst(target);
         Row {
             name: words.text(&target.target),

@@ -1,17 +1,37 @@
-//! The JSON schema of [`Document`], made from its types and their comments.
+//! The JSON schemas of [`Document`] and [`Changes`], made from their types and comments.
 //!
-//! The file `schema/straddle.check.1.schema.json` holds what this gives; a test fails when it does
+//! The files `schema/straddle.check.1.schema.json` and
+//! `schema/straddle.check.changes.1.schema.json` hold what this gives; a test fails when they do
 //! not.
 
 use schemars::generate::SchemaSettings;
 
+use crate::changes::{CHANGES_SCHEMA, Changes};
 use crate::document::{Document, SCHEMA};
+use crate::trace::{TRACE_SCHEMA, Trace};
 
 /// The schema of what `--json` writes, in JSON Schema draft 2020-12.
 #[must_use]
 pub fn schema() -> serde_json::Value {
+    made::<Document>(SCHEMA)
+}
+
+/// The schema of what `--watch --json` writes, in JSON Schema draft 2020-12.
+#[must_use]
+pub fn changes_schema() -> serde_json::Value {
+    made::<Changes>(CHANGES_SCHEMA)
+}
+
+/// The schema of what `straddle trace --json` writes, in JSON Schema draft 2020-12; committed as
+/// `schema/straddle.trace.1.schema.json`.
+#[must_use]
+pub fn trace_schema() -> serde_json::Value {
+    made::<Trace>(TRACE_SCHEMA)
+}
+
+fn made<T: schemars::JsonSchema>(title: &str) -> serde_json::Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    let mut schema = settings.into_generator().into_root_schema_for::<Document>();
-    schema.insert("title".to_owned(), SCHEMA.into());
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.insert("title".to_owned(), title.into());
     schema.into()
 }

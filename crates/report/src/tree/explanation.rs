@@ -96,10 +96,10 @@ fn unit_row(fact: &UnitFact, agrees: bool, words: Words<'_>) -> [String; 4] {
 
 /// Key, value and source, or why it is unknown.
 fn fact_row(fact: &Fact, words: Words<'_>) -> [String; 4] {
-    let text = |part: &Option<String>| part.as_deref().map_or_else(String::new, |t| words.text(t));
+    let text = |part: Option<&str>| part.map_or_else(String::new, |part| words.text(part));
     let value = match &fact.value {
         Some(value) => words.text(value),
         None => "unknown".to_owned(),
     };
-    [words.text(&fact.key), value, text(&fact.source), text(&fact.reason)]
+    [words.text(&fact.key), value, text(fact.source.as_deref()), text(fact.reason.as_deref())]
 }

@@ -1,10 +1,14 @@
 //! What each view makes of documents made by hand.
 
+mod bench;
+mod changes;
 mod json;
 mod junit;
 mod lines;
+mod monitors;
 mod sample;
 mod sarif;
 mod schema;
+mod trace;
 mod tree;
 mod whole;

@@ -36,7 +36,9 @@ pub(crate) fn layer(id: u32, below: &[u32], kind: &str, name: &str, title: &str)
     Layer {
         id,
         below: below.to_vec(),
-        kind: kind.to_owned(),
+        kind: kind.to_owned().into(),
+        device: None,
+        mount_points: Vec::new(),
         name: name.to_owned(),
         title: title.to_owned(),
         start_bytes: (below.len() == 1).then_some(0),
@@ -68,10 +70,10 @@ pub(crate) fn drive(id: u32, name: &str, title: &str, length_bytes: u64) -> Laye
 
 pub(crate) fn unit(unit: &str, bytes: u64, source: &str, used: bool) -> UnitFact {
     UnitFact {
-        unit: unit.to_owned(),
+        unit: unit.to_owned().into(),
         bytes: Some(bytes),
         origin_bytes: 0,
-        source: source.to_owned(),
+        source: source.to_owned().into(),
         used,
         reason: String::new(),
     }
@@ -80,7 +82,7 @@ pub(crate) fn unit(unit: &str, bytes: u64, source: &str, used: bool) -> UnitFact
 /// Behind the last granule by `offset_bytes`, everywhere.
 pub(crate) fn off_granule(offset_bytes: u64) -> Misalignment {
     Misalignment {
-        unit: "granule".to_owned(),
+        unit: "granule".to_owned().into(),
         unit_bytes: 4096,
         offset_bytes: Some(offset_bytes),
         share_percent: 100.0,
@@ -89,9 +91,9 @@ pub(crate) fn off_granule(offset_bytes: u64) -> Misalignment {
 
 pub(crate) fn finding(code: &str, severity: Severity, layer: u32, title: &str) -> Finding {
     Finding {
-        code: code.to_owned(),
+        code: code.to_owned().into(),
         severity,
-        title: title.to_owned(),
+        title: title.to_owned().into(),
         layer,
         evidence: Vec::new(),
         cost: None,
@@ -117,20 +119,20 @@ pub(crate) fn shifted_disk() -> Target {
         inherited: true,
         facts: vec![
             Fact {
-                key: "block-size-bytes".to_owned(),
+                key: "block-size-bytes".into(),
                 value: Some("4096".to_owned()),
-                source: Some("on-disk".to_owned()),
+                source: Some("on-disk".into()),
                 reason: None,
             },
             Fact {
-                key: "stride-bytes".to_owned(),
+                key: "stride-bytes".into(),
                 value: None,
                 source: None,
                 reason: Some("the superblock does not say".to_owned()),
             },
         ],
         problems: vec![Problem {
-            kind: "checksum".to_owned(),
+            kind: "checksum".into(),
             at_bytes: KIB,
             detail: "superblock says 0x11223344, computed 0x55667788".to_owned(),
         }],
@@ -203,7 +205,7 @@ pub(crate) fn array() -> Target {
         length_bytes: Some(12 * TIB),
         verdict: Verdict::Misaligned,
         misalignment: Some(Misalignment {
-            unit: "full-stripe".to_owned(),
+            unit: "full-stripe".into(),
             unit_bytes: 3 * 512 * KIB,
             offset_bytes: Some(MIB),
             share_percent: 100.0,
@@ -297,7 +299,7 @@ pub(crate) fn hostile() -> Target {
     target.target = format!("/mnt/{text}");
     target.layers[1].name = text.to_owned();
     target.layers[1].title = format!("gpt \"{text}\"");
-    target.findings[0].title = text.to_owned();
+    target.findings[0].title = text.to_owned().into();
     target.findings[0].evidence = vec![text.to_owned()];
     target.findings[0].remedies = vec![text.to_owned()];
     target

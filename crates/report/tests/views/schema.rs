@@ -6,6 +6,7 @@ use crate::sample::{array, broken, document, hostile, old_image, shifted_disk, u
 use crate::whole::json;
 
 const COMMITTED: &str = include_str!("../../schema/straddle.check.1.schema.json");
+const CHANGES: &str = include_str!("../../schema/straddle.check.changes.1.schema.json");
 
 fn committed() -> Value {
     serde_json::from_str(COMMITTED).expect("the schema is JSON")
@@ -25,6 +26,38 @@ fn the_committed_schema_is_what_the_types_give() {
         fresh == COMMITTED,
         "schema/straddle.check.1.schema.json is stale; write it anew with `cargo run -p report \
          --features schema --example schema`"
+    );
+}
+
+#[cfg(feature = "schema")]
+#[test]
+fn the_committed_schema_of_changes_is_what_the_types_give() {
+    let fresh = serde_json::to_string_pretty(&report::changes_schema()).expect("JSON") + "\n";
+    assert!(
+        fresh == CHANGES,
+        "schema/straddle.check.changes.1.schema.json is stale; write it anew with `cargo run -p \
+         report --features schema --example schema -- changes`"
+    );
+}
+
+#[test]
+fn changes_are_valid_and_wholly_described() {
+    let schema: Value = serde_json::from_str(CHANGES).expect("the schema is JSON");
+    let changes = report::changes_json(&crate::changes::all(), true);
+    let changes: Value = serde_json::from_str(&changes).expect("valid JSON");
+    let mut faults = Vec::new();
+    Check { root: &schema, faults: &mut faults }.value(&schema, &changes, "");
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[cfg(feature = "schema")]
+#[test]
+fn the_committed_schema_of_traces_is_what_the_types_give() {
+    let fresh = serde_json::to_string_pretty(&report::trace_schema()).expect("JSON") + "\n";
+    assert!(
+        fresh == crate::trace::COMMITTED,
+        "schema/straddle.trace.1.schema.json is stale; write it anew with `cargo run -p report \
+         --features schema --example schema -- trace`"
     );
 }
 
@@ -63,24 +96,26 @@ fn documents_that_break_the_schema_are_found() {
 
 #[test]
 fn every_part_of_the_schema_is_explained() {
-    let schema = committed();
-    for (name, part) in schema["$defs"].as_object().expect("definitions") {
-        assert!(part["description"].is_string(), "{name}");
-        for (key, property) in part["properties"].as_object().into_iter().flatten() {
-            assert!(property["description"].is_string(), "{name}.{key}");
+    for schema in [COMMITTED, CHANGES] {
+        let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
+        for (name, part) in schema["$defs"].as_object().expect("definitions") {
+            assert!(part["description"].is_string(), "{name}");
+            for (key, property) in part["properties"].as_object().into_iter().flatten() {
+                assert!(property["description"].is_string(), "{name}.{key}");
+            }
         }
     }
 }
 
 /// As much of JSON Schema as ours uses; any other keyword is a fault, so that none goes unchecked.
 /// Stricter in one thing: keys that the schema does not name are faults.
-struct Check<'a> {
-    root: &'a Value,
-    faults: &'a mut Vec<String>,
+pub(crate) struct Check<'a> {
+    pub(crate) root: &'a Value,
+    pub(crate) faults: &'a mut Vec<String>,
 }
 
 impl Check<'_> {
-    fn value(&mut self, schema: &Value, value: &Value, path: &str) {
+    pub(crate) fn value(&mut self, schema: &Value, value: &Value, path: &str) {
         for (keyword, rule) in schema.as_object().expect("a schema is an object") {
             let good = match keyword.as_str() {
                 "$ref" => {

@@ -22,7 +22,8 @@ pub(crate) fn people(document: &Document, shape: Shape, look: &Look) -> String {
 pub(crate) fn json(document: &Document) -> String {
     let mut text = head(&document.version);
     for (number, target) in document.targets.iter().enumerate() {
-        text += &element(target, number == 0);
+        text += if number == 0 { "\n" } else { ",\n" };
+        text += &element(target);
     }
     text + &tail(&document.summary, document.targets.is_empty())
 }

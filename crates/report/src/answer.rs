@@ -1,0 +1,69 @@
+//! What a look came to, for whoever acts on it: an exit code, a monitor's state.
+
+use crate::document::{Severity, Target, Verdict};
+
+/// What was found at or above the severity that matters, and whether everything was judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The worst severity at or above the least one that matters; `None` where nothing is.
+    pub found: Option<Severity>,
+    /// Whether the question could not be answered for at least one target.
+    pub unanswered: bool,
+}
+
+impl Answer {
+    /// The answer for one target, where findings matter from `least` on; `None` for never.
+    #[must_use]
+    pub fn of(target: &Target, least: Option<Severity>) -> Answer {
+        let worst = target.findings.iter().map(|finding| finding.severity).max();
+        let unanswered = target.refusal.is_some() || target.verdict == Verdict::Unknown;
+        Answer { found: worst.filter(|_| least.is_some() && worst >= least), unanswered }
+    }
+
+    /// Both answers in one.
+    pub fn merge(&mut self, other: Answer) {
+        self.found = self.found.max(other.found);
+        self.unanswered |= other.unanswered;
+    }
+
+    /// The state that a monitor shows.
+    #[must_use]
+    pub fn state(self) -> State {
+        match (self.found, self.unanswered) {
+            (Some(Severity::Error), _) => State::Critical,
+            (Some(Severity::Warning | Severity::Info), _) => State::Warning,
+            (None, true) => State::Unknown,
+            (None, false) => State::Ok,
+        }
+    }
+}
+
+/// A monitor's state, the best first.
+///
+/// What is known to be bad wins over what is not known, and not known wins over good: the order of
+/// `max_state_alt` in the Monitoring Plugins (`lib/utils_base.c`). Otherwise one disk that cannot
+/// be read would hide the one that is known to be misaligned, or pass for a good one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// Everything was judged, and nothing that matters was found.
+    Ok,
+    /// Nothing that matters was found, but not everything was judged.
+    Unknown,
+    /// The worst that was found is no error.
+    Warning,
+    /// An error was found.
+    Critical,
+}
+
+impl State {
+    /// The word that Nagios and its kin show.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Ok => "OK",
+            State::Unknown => "UNKNOWN",
+            State::Warning => "WARNING",
+            State::Critical => "CRITICAL",
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The arms of one experiment side by side: medians, p99, turns, rates, ratios.
+//!
+//! Two arms stand in columns with the figures beneath; more have a row each. Where neither fits,
+//! each arm is a sentence.
+
+use super::figures::{Ratio, UNKNOWN, interval_title, number, time, turns};
+use super::grid::{Cell, Grid, cell, labelled, quiet};
+use super::{Arm, Comparison, Experiment};
+use crate::line::{BAD, GOOD, NAME};
+use crate::words::Words;
+
+/// The arms of an experiment, to be written.
+pub(super) struct Arms<'a> {
+    pub(super) experiment: &'a Experiment,
+    pub(super) words: Words<'a>,
+    pub(super) limit: usize,
+}
+
+/// A figure of each arm: its name, and what it is of one arm, where that has it.
+type Figure<'a> = (&'static str, &'a dyn Fn(&Arm) -> Option<String>);
+
+impl Arms<'_> {
+    pub(super) fn write(&self, page: &mut String) {
+        if self.experiment.arms.is_empty() {
+            return;
+        }
+        let forms = [self.columns(), Some(self.rows())];
+        match forms.into_iter().flatten().find(|grid| grid.fits(self.limit)) {
+            Some(grid) => grid.write(page),
+            None => self.sentences(page),
+        }
+    }
+
+    /// The figures that at least one arm has, the median always.
+    fn figures(&self) -> Vec<(&'static str, Vec<String>)> {
+        let words = self.words;
+        let seen = |arm: &Arm| arm.count > 0;
+        let figures: [Figure<'_>; 4] = [
+            ("median", &|arm| seen(arm).then(|| time(arm.median_ns, words))),
+            ("p99", &|arm| arm.p99_ns.filter(|_| seen(arm)).map(|p99| time(p99, words))),
+            ("turns", &|arm| arm.turns.map(turns)),
+            ("operations/s", &|arm| arm.operations_per_second.map(number)),
+        ];
+        let mut shown = Vec::new();
+        for (name, figure) in figures {
+            let values: Vec<Option<String>> = self.experiment.arms.iter().map(figure).collect();
+            if name == "median" || values.iter().any(Option::is_some) {
+                let known = |value: Option<String>| value.unwrap_or_else(|| UNKNOWN.to_owned());
+                shown.push((name, values.into_iter().map(known).collect()));
+            }
+        }
+        shown
+    }
+
+    /// The baseline and one other arm as columns, the controls as rows beneath; `None` for any
+    /// other set of arms.
+    fn columns(&self) -> Option<Grid> {
+        let arms = &self.experiment.arms;
+        let mut shifted = (1..arms.len()).filter(|&index| !is_control(&arms[index]));
+        let (other, None) = (shifted.next()?, shifted.next()) else { return None };
+        if arms[0].role != "baseline" {
+            return None;
+        }
+        let figures = self.figures();
+        let mut grid = Grid::default();
+        let names = [&arms[0], &arms[other]].map(|arm| (NAME, self.words.text(&arm.name)));
+        let [baseline, name] = names;
+        let interval = format!("ratio, {}", interval_title(self.experiment.alpha));
+        grid.push(vec![quiet(""), baseline, name, quiet(interval)]);
+        for (label, values) in &figures {
+            let mut row = vec![quiet(*label), cell(&*values[0]), cell(&*values[other])];
+            if *label == "median" {
+                row.push(cell(self.ratio(&arms[other])));
+            }
+            grid.push(row);
+        }
+        let medians = &figures.first()?.1;
+        for control in (1..arms.len()).filter(|&index| is_control(&arms[index])) {
+            let arm = &arms[control];
+            let label = quiet(self.words.text(&arm.name));
+            let mut row = vec![label, cell(&*medians[0]), cell(&*medians[control])];
+            row.push(cell(self.ratio(arm)));
+            row.push(self.soundness(arm));
+            grid.push(row);
+        }
+        Some(grid)
+    }
+
+    /// An arm in each row.
+    fn rows(&self) -> Grid {
+        let figures = self.figures();
+        let mut grid = Grid::default();
+        let mut head = vec![quiet("")];
+        head.extend(figures.iter().map(|(label, _)| quiet(*label)));
+        head.push(quiet(format!("ratio, {}", interval_title(self.experiment.alpha))));
+        grid.push(head);
+        for (index, arm) in self.experiment.arms.iter().enumerate() {
+            let mut row = vec![(NAME, self.words.text(&arm.name))];
+            row.extend(figures.iter().map(|(_, values)| cell(&*values[index])));
+            row.push(cell(self.ratio(arm)));
+            row.push(self.soundness(arm));
+            grid.push(row);
+        }
+        grid
+    }
+
+    /// An arm in each sentence.
+    fn sentences(&self, page: &mut String) {
+        let figures = self.figures();
+        for (index, arm) in self.experiment.arms.iter().enumerate() {
+            let mut pieces: Vec<Cell> = Vec::new();
+            for (label, values) in &figures {
+                if values[index] != UNKNOWN {
+                    pieces.push(cell(format!("{label} {}", values[index])));
+                }
+            }
+            if let Some(comparison) = self.comparison(arm) {
+                let ratio = Ratio::of(comparison);
+                let title = interval_title(self.experiment.alpha);
+                pieces.push(cell(format!("ratio {}", ratio.figure())));
+                pieces.push(cell(format!("{title}: {}", ratio.interval())));
+            }
+            pieces.push(self.soundness(arm));
+            labelled(&self.words.text(&arm.name), pieces, self.limit, page);
+        }
+    }
+
+    /// `3.00   2.97 to 3.03`; nothing for what is compared with nothing.
+    fn ratio(&self, arm: &Arm) -> String {
+        let ratio = self.comparison(arm).map(Ratio::of);
+        ratio.map_or(String::new(), |ratio| format!("{}   {}", ratio.figure(), ratio.interval()))
+    }
+
+    fn comparison(&self, arm: &Arm) -> Option<&Comparison> {
+        self.experiment.comparisons.iter().find(|comparison| comparison.arm == arm.name)
+    }
+
+    /// Whether a control says that equal things were found equal; nothing for other arms.
+    fn soundness(&self, arm: &Arm) -> Cell {
+        if !is_control(arm) {
+            return cell("");
+        }
+        match self.comparison(arm).and_then(|comparison| Ratio::of(comparison).holds_one()) {
+            Some(true) => (GOOD, "sound".to_owned()),
+            Some(false) => (BAD, "differs".to_owned()),
+            None => cell("not known"),
+        }
+    }
+}
+
+/// Whether an arm is the same as the baseline.
+pub(super) fn is_control(arm: &Arm) -> bool {
+    arm.role == "control"
+}

@@ -1,0 +1,235 @@
+//! Figures as people read them: three digits and a unit, and never a digit that lies.
+
+use super::Comparison;
+use crate::words::Words;
+
+/// What stands for a figure that is not known.
+pub(super) const UNKNOWN: &str = "-";
+
+/// Nanoseconds of each unit of time, the least first.
+const MICRO: u64 = 1_000;
+const MILLI: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+
+/// A time to three digits: `835 ns`, `8.35 ms`, `25.0 ms`, `3600 s`.
+pub(super) fn time(nanoseconds: u64, words: Words<'_>) -> String {
+    if nanoseconds < MICRO {
+        return format!("{nanoseconds} ns");
+    }
+    let micro = format!("{}s", words.glyphs().micro);
+    for (unit, name) in [(MICRO, micro.as_str()), (MILLI, "ms")] {
+        // What rounds to 1000 of one unit is 1.00 of the next.
+        if let Some(digits) = three(nanoseconds, unit) {
+            return format!("{digits} {name}");
+        }
+    }
+    let seconds = three(nanoseconds, SECOND).unwrap_or_else(|| rounded(nanoseconds, SECOND, 1));
+    format!("{seconds} s")
+}
+
+/// `value` in `unit` with three digits; `None` from 999.5 on.
+fn three(value: u64, unit: u64) -> Option<String> {
+    for (places, factor) in [(2, 100), (1, 10), (0, 1)] {
+        let scaled = scaled(value, unit, factor);
+        if scaled < 1000 {
+            let (whole, part) = (scaled.div_euclid(factor), scaled.rem_euclid(factor));
+            let point = if places == 0 { String::new() } else { format!(".{part:0places$}") };
+            return Some(format!("{whole}{point}"));
+        }
+    }
+    None
+}
+
+fn rounded(value: u64, unit: u64, factor: u128) -> String {
+    scaled(value, unit, factor).to_string()
+}
+
+fn scaled(value: u64, unit: u64, factor: u128) -> u128 {
+    (u128::from(value) * factor + u128::from(unit).div_euclid(2)).div_euclid(u128::from(unit))
+}
+
+/// A positive number to three digits: `39.9`, `1200`; [`UNKNOWN`] for what is no number.
+pub(super) fn number(value: f64) -> String {
+    match value {
+        _ if !value.is_finite() => UNKNOWN.to_owned(),
+        0.0 => "0".to_owned(),
+        _ if !(0.01..1e9).contains(&value) => format!("{value:.2e}"),
+        _ if value < 9.995 => format!("{value:.2}"),
+        _ if value < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A number of turns of the platter: `1`, `3`, `2.5`.
+pub(super) fn turns(value: f64) -> String {
+    if !(0.05..1e9).contains(&value) {
+        return number(value);
+    }
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// How many times as long, with an interval: three figures with as many places as each needs to
+/// stay on its side of 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ratio {
+    pub(super) ratio: f64,
+    pub(super) low: f64,
+    pub(super) high: Option<f64>,
+}
+
+impl Ratio {
+    pub(super) fn of(comparison: &Comparison) -> Ratio {
+        Ratio { ratio: comparison.ratio, low: comparison.low, high: comparison.high }
+    }
+
+    /// The figure: `3.00`.
+    pub(super) fn figure(self) -> String {
+        factor(self.ratio, self.places())
+    }
+
+    /// The interval: `2.97 to 3.03`, `over 1.20`, or `not known yet`.
+    pub(super) fn interval(self) -> String {
+        let places = self.places();
+        let is_end = |end: f64| end.is_finite() && end > 0.0;
+        match self.high.filter(|high| high.is_finite()) {
+            Some(high) if self.low.is_finite() => {
+                format!("{} to {}", factor(self.low, places), factor(high, places))
+            }
+            Some(high) => format!("under {}", factor(high, places)),
+            None if is_end(self.low) => format!("over {}", factor(self.low, places)),
+            None => "not known yet".to_owned(),
+        }
+    }
+
+    /// Whether 1 is inside; `None` while the interval has no upper end.
+    pub(super) fn holds_one(self) -> Option<bool> {
+        let high = self.high?;
+        (high.is_finite() && self.low.is_finite()).then_some(self.low <= 1.0 && 1.0 <= high)
+    }
+
+    /// The decimal places: two, or as many more (up to four) as keep an end that is not 1 from
+    /// being printed as 1.
+    fn places(self) -> usize {
+        let ends = [Some(self.low), self.high];
+        let hides = |places: usize| {
+            let one = factor(1.0, places);
+            ends.iter().flatten().any(|&end| end != 1.0 && factor(end, places) == one)
+        };
+        (2..4).find(|&places| !hides(places)).unwrap_or(4)
+    }
+}
+
+fn factor(value: f64, places: usize) -> String {
+    match value {
+        _ if !value.is_finite() => UNKNOWN.to_owned(),
+        0.0 => "0".to_owned(),
+        _ if !(0.01..1e6).contains(&value) => format!("{value:.2e}"),
+        _ if value < 9.995 => format!("{value:.places$}"),
+        _ if value < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// `95 % interval`: how sure an interval is that misses the truth with probability `alpha`, never
+/// rounded up; without a figure where `alpha` is no probability.
+pub(super) fn interval_title(alpha: f64) -> String {
+    confidence(alpha).map_or("interval".to_owned(), |percent| format!("{percent} % interval"))
+}
+
+fn confidence(alpha: f64) -> Option<String> {
+    if !(alpha > 0.0 && alpha < 1.0) {
+        return None;
+    }
+    // A hair is added so that 0.05, which no binary number is, gives 95.
+    let hundredths = ((1.0 - alpha) * 10_000.0 + 1e-6).floor().min(9_999.0);
+    let text = format!("{:.2}", hundredths / 100.0);
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    Some(text.to_owned())
+}
+
+/// What share `part` is of `whole`, never rounded to nothing or to all; [`UNKNOWN`] of nothing.
+pub(super) fn share(part: u64, whole: u64) -> String {
+    let tenths = (u128::from(part) * 1000).checked_div(u128::from(whole));
+    match tenths {
+        None => UNKNOWN.to_owned(),
+        Some(0) if part > 0 => "under 0.1 %".to_owned(),
+        Some(tenths) if tenths.is_multiple_of(10) => format!("{} %", tenths.div_euclid(10)),
+        Some(tenths) => format!("{}.{} %", tenths.div_euclid(10), tenths.rem_euclid(10)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::look::Look;
+
+    #[test]
+    fn times_have_three_digits_and_the_unit_that_fits() {
+        let look = Look::default();
+        for (nanoseconds, text) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_000, "1.00 µs"),
+            (9_994, "9.99 µs"),
+            (9_996, "10.0 µs"),
+            (99_960, "100 µs"),
+            (999_499, "999 µs"),
+            (999_500, "1.00 ms"),
+            (8_350_000, "8.35 ms"),
+            (25_000_000, "25.0 ms"),
+            (999_600_000, "1.00 s"),
+            (1_420_000_000, "1.42 s"),
+            (3_600_400_000_000, "3600 s"),
+            (u64::MAX, "18446744074 s"),
+        ] {
+            assert_eq!(time(nanoseconds, Words { look: &look }), text);
+        }
+        let ascii = Look { ascii: true, ..look };
+        assert_eq!(time(1_500, Words { look: &ascii }), "1.50 us");
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_unknown() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(number(value), "-");
+            assert_eq!(turns(value), "-");
+            assert_eq!(factor(value, 2), "-");
+        }
+        assert_eq!([39.94, 119.76, 0.004, 2e12].map(number), ["39.9", "120", "4.00e-3", "2.00e12"]);
+        assert_eq!([1.0, 2.96, 2.5, 0.01].map(turns), ["1", "3", "2.5", "0.01"]);
+    }
+
+    #[test]
+    fn rounding_never_puts_an_end_of_an_interval_on_one() {
+        let shown = |low, high| Ratio { ratio: 1.0, low, high: Some(high) }.interval();
+        assert_eq!(shown(2.97, 3.03), "2.97 to 3.03");
+        assert_eq!(shown(1.003, 1.2), "1.003 to 1.200");
+        assert_eq!(shown(0.9996, 1.01), "0.9996 to 1.0100");
+        assert_eq!(shown(1.0, 1.01), "1.00 to 1.01");
+        assert_eq!(shown(0.0, 1e9), "0 to 1.00e9");
+        let open = |low| Ratio { ratio: 1.0, low, high: None }.interval();
+        assert_eq!((open(0.0).as_str(), open(1.2).as_str()), ("not known yet", "over 1.20"));
+        assert_eq!(open(f64::NAN), "not known yet");
+    }
+
+    #[test]
+    fn confidence_is_never_rounded_up() {
+        assert_eq!(interval_title(0.05), "95 % interval");
+        assert_eq!(interval_title(0.05 / 18.0), "99.72 % interval");
+        assert_eq!(interval_title(0.1), "90 % interval");
+        assert_eq!(interval_title(1e-9), "99.99 % interval");
+        assert_eq!(interval_title(1e-20), "99.99 % interval");
+        for alpha in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(interval_title(alpha), "interval");
+        }
+    }
+
+    #[test]
+    fn shares_are_never_rounded_to_nothing_or_all() {
+        assert_eq!(share(41, 41), "100 %");
+        assert_eq!(share(1, u64::MAX), "under 0.1 %");
+        assert_eq!(share(u64::MAX - 1, u64::MAX), "99.9 %");
+        assert_eq!(share(0, 0), "-");
+    }
+}

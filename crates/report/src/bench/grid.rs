@@ -1,0 +1,101 @@
+//! Cells in columns, and text that flows where columns do not fit.
+
+use anstyle::Style;
+
+use crate::line::{Flow, Line, PLAIN, QUIET};
+use crate::text::{width, wrap};
+
+/// Left of everything that belongs to an experiment.
+pub(super) const INDENT: usize = 2;
+
+/// A text and its colour.
+pub(super) type Cell = (Style, String);
+
+/// An ordinary cell.
+pub(super) fn cell(text: impl Into<String>) -> Cell {
+    (PLAIN, text.into())
+}
+
+/// A label or heading.
+pub(super) fn quiet(text: impl Into<String>) -> Cell {
+    (QUIET, text.into())
+}
+
+/// Rows of cells; all start where their column starts.
+#[derive(Debug, Default)]
+pub(super) struct Grid {
+    rows: Vec<Vec<Cell>>,
+}
+
+/// Blanks between columns.
+const GAP: usize = 3;
+
+impl Grid {
+    pub(super) fn push(&mut self, row: Vec<Cell>) {
+        self.rows.push(row);
+    }
+
+    /// Whether it fits into `limit` columns.
+    pub(super) fn fits(&self, limit: usize) -> bool {
+        self.starts().last().is_none_or(|end| *end <= limit + GAP)
+    }
+
+    /// Where each column starts, and where one behind the last would.
+    fn starts(&self) -> Vec<usize> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let mut starts = vec![INDENT];
+        for column in 0..columns {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            let widest = cells.map(|(_, text)| width(text)).max().unwrap_or(0);
+            let gap = if widest == 0 { 0 } else { GAP };
+            starts.push(starts.last().copied().unwrap_or(INDENT) + widest + gap);
+        }
+        starts
+    }
+
+    /// Writes the rows.
+    pub(super) fn write(&self, page: &mut String) {
+        let starts = self.starts();
+        for row in &self.rows {
+            let mut line = Line::default();
+            for ((style, text), start) in row.iter().zip(&starts) {
+                line.advance(*start, 0);
+                line.push(*style, text);
+            }
+            line.end(page);
+        }
+    }
+}
+
+/// Writes `pieces` behind `label`, as many lines as they need, the later ones under the first
+/// piece.
+pub(super) fn labelled(label: &str, pieces: Vec<Cell>, limit: usize, page: &mut String) {
+    let mut line = Line::default();
+    line.advance(INDENT, 0);
+    line.push(QUIET, label);
+    line.advance(0, 2);
+    let indent = line.width().min(limit.div_euclid(2));
+    Flow { margin: "", indent, limit }.write(line, pieces, page);
+}
+
+/// Writes `text` as a paragraph that begins with `head` in its colour.
+pub(super) fn prose((style, head): Cell, text: &str, limit: usize, page: &mut String) {
+    let whole = [head.as_str(), text].join(" ");
+    for (number, part) in wrap(whole.trim(), limit.saturating_sub(INDENT)).iter().enumerate() {
+        let mut line = Line::default();
+        line.advance(if number == 0 { 0 } else { INDENT }, 0);
+        match part.strip_prefix(head.as_str()).filter(|_| number == 0) {
+            Some(rest) => {
+                line.push(style, &head);
+                line.push(PLAIN, rest);
+            }
+            None => line.push(PLAIN, part),
+        }
+        line.end(page);
+    }
+}
+
+/// Writes `pieces` from the left edge on, two blanks apart.
+pub(super) fn flowing(pieces: Vec<Cell>, limit: usize, page: &mut String) {
+    Flow { margin: "", indent: INDENT, limit }.write(Line::default(), pieces, page);
+}

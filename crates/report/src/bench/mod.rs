@@ -1,0 +1,298 @@
+//! What `straddle bench` found: the contract behind its `--json`, and the views for people.
+//!
+//! Every number carries its unit in its key. Unknown is `null`. Adding fields is compatible;
+//! anything else raises the number in [`BENCH_SCHEMA`].
+
+mod arms;
+mod figures;
+mod grid;
+mod overview;
+mod picture;
+mod progress;
+mod sentences;
+mod table;
+
+use serde::{Deserialize, Serialize};
+
+pub use picture::picture;
+pub use progress::{Progress, progress};
+pub use table::table;
+
+/// The schema's name and version.
+pub const BENCH_SCHEMA: &str = "straddle.bench/1";
+
+/// What a run of `straddle bench` found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Bench {
+    /// Name and version of this format: `straddle.bench/1`.
+    pub schema: String,
+    /// The version of straddle that wrote it.
+    pub version: String,
+    /// The command line, word by word; harmless to print.
+    pub command: Vec<String>,
+    /// The seed that decided all orders and offsets.
+    pub seed: u64,
+    /// When it started, RFC 3339 in UTC.
+    pub started: String,
+    /// How long all of it took, the scratch file included, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// The kernel's release.
+    pub kernel: String,
+    /// What was measured.
+    pub target: BenchTarget,
+    /// What was written to measure; `null` where nothing was.
+    pub scratch: Option<Scratch>,
+    /// What was compared, in the order in which it was shown.
+    pub experiments: Vec<Experiment>,
+    /// What the reader should know: what was scaled down, what this machine could not do.
+    pub notes: Vec<String>,
+    /// Why nothing was measured; `experiments` is empty then.
+    pub refusal: Option<BenchRefusal>,
+}
+
+/// Why nothing was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BenchRefusal {
+    /// What was tried, on what, and why it was refused.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// Whether it was refused for safety (exit code 3), not for lack of an answer (2).
+    pub safety: bool,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BenchTarget {
+    /// As it was given; harmless to print.
+    pub path: String,
+    /// The layers under it, the topmost first, each in a few words.
+    pub layers: Vec<String>,
+    /// The kernel's name of the drive; `null` where there are several, or it is not known.
+    pub drive: Option<String>,
+    /// The drive's model; `null` when not known.
+    pub model: Option<String>,
+    /// Whether the drive rotates; `null` when not known.
+    pub rotating: Option<bool>,
+    /// The drive's addressable unit in bytes; `null` when not known.
+    pub logical_sector_bytes: Option<u64>,
+    /// The granule against which arms were placed, in bytes.
+    pub granule_bytes: Option<u64>,
+    /// The address at which the first granule starts, in bytes.
+    pub granule_origin_bytes: Option<u64>,
+    /// Who says so: the words of `straddle check`.
+    pub granule_source: Option<String>,
+}
+
+/// The file that was written to measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Scratch {
+    /// The directory in which it had no name, or the device.
+    pub place: String,
+    /// Its length in bytes.
+    pub length_bytes: u64,
+    /// How many pieces of it lie on the drive in one run each.
+    pub pieces: u64,
+    /// The drive's address of its first byte; `null` when not known.
+    pub drive_address_bytes: Option<u64>,
+    /// How long writing it took, in nanoseconds.
+    pub prepared_ns: u64,
+}
+
+/// One comparison of arms under one workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Experiment {
+    /// What was done, as a person says it: `4 KiB write + fdatasync, depth 1`.
+    pub title: String,
+    /// What one observation is: `operation`, `block` (of `block_operations`), `command` or `step`.
+    pub unit: String,
+    /// The operations of a block; 1 otherwise.
+    pub block_operations: u64,
+    /// What was done, for programs.
+    pub workload: Workload,
+    /// The pairs that count.
+    pub pairs: u64,
+    /// The pairs before those, seen and left out: warm-up.
+    pub discarded_pairs: u64,
+    /// How long it took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// How many bytes it wrote.
+    pub written_bytes: u64,
+    /// The arms, the baseline first.
+    pub arms: Vec<Arm>,
+    /// Each other arm against the baseline, in the order of the arms.
+    pub comparisons: Vec<Comparison>,
+    /// The probability that an interval ever misses the truth, at most.
+    pub alpha: f64,
+    /// `penalty`, `no-penalty`, `small`, `inconclusive` or `void`.
+    pub verdict: String,
+    /// The verdict as one sentence with its figures, or why there is none.
+    pub reason: String,
+    /// What the stack predicts; `null` where it predicts nothing.
+    pub predicted: Option<Predicted>,
+    /// How the baseline's latency went during the run: more than one where it changed.
+    pub regimes: Vec<Regime>,
+    /// How the interval of the first comparison narrowed.
+    pub narrowing: Vec<Step>,
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Workload {
+    /// `read`, `write`, or `command`.
+    pub action: String,
+    /// Bytes an operation; `null` for commands.
+    pub operation_bytes: Option<u64>,
+    /// `none`, `fdatasync`, `fsync`, `dsync` or `sync`, after each `sync_every` writes.
+    pub sync: String,
+    /// How many writes a sync follows; 1 where each does, 0 where none does.
+    pub sync_every: u64,
+    /// Operations in flight.
+    pub depth: u64,
+    /// `cursor` (each takes the next granules) or `random`; `null` for commands.
+    pub order: Option<String>,
+    /// Whether the page cache was passed by.
+    pub direct: bool,
+    /// The command that ran once for each pair and arm; empty otherwise.
+    pub command: Vec<String>,
+}
+
+/// One of the things compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Arm {
+    /// `aligned`, `shifted 512 B`, `control`, ...
+    pub name: String,
+    /// `baseline`, `shifted`, `control` or `inside` (shifted without crossing a unit).
+    pub role: String,
+    /// How far it is shifted, in bytes.
+    pub shift_bytes: u64,
+    /// How many latencies were seen: operations, or commands.
+    pub count: u64,
+    /// The latency that half stay below, in nanoseconds.
+    pub median_ns: u64,
+    /// The latency that 99 % stay below; `null` with fewer than 100.
+    pub p99_ns: Option<u64>,
+    /// The least latency.
+    pub least_ns: u64,
+    /// The greatest latency.
+    pub greatest_ns: u64,
+    /// Operations a second; `null` for commands.
+    pub operations_per_second: Option<f64>,
+    /// The median in turns of the platter; `null` where it does not rotate or the speed is unknown.
+    pub turns: Option<f64>,
+    /// All latencies: the least of each bucket in nanoseconds, and how many are in it. A bucket is
+    /// at most 0.8 % wide on either side of its middle.
+    pub histogram: Vec<(u64, u64)>,
+    /// What the drive counted while this arm ran; `null` when it does not count.
+    pub drive: Option<DriveCounts>,
+}
+
+/// What the drive counted, others' operations included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DriveCounts {
+    /// Reads completed.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Reads and writes joined with a neighbour in the queue.
+    pub merges: u64,
+    /// Flushes completed; `null` where the kernel does not count them.
+    pub flushes: Option<u64>,
+    /// Operations of which the drive counted exactly the bytes asked for.
+    pub exact_operations: u64,
+    /// Operations that were looked at one by one.
+    pub seen_operations: u64,
+}
+
+/// An arm against the baseline: how many times as long it takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Comparison {
+    /// The arm's name.
+    pub arm: String,
+    /// The baseline's name.
+    pub against: String,
+    /// The median of the pairs' ratios.
+    pub ratio: f64,
+    /// The lower end of its interval; 0 while nothing is known.
+    pub low: f64,
+    /// The upper end; `null` while nothing is known.
+    pub high: Option<f64>,
+    /// The clipped mean of the pairs' ratios (of their logarithms), a second figure; `null` before
+    /// the pilot ended.
+    pub clipped_mean: Option<ClippedMean>,
+}
+
+/// A mean of ratios of which the outliers count no more than their bound.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClippedMean {
+    /// The figure.
+    pub ratio: f64,
+    /// The lower end of its interval; 0 while nothing is known.
+    pub low: f64,
+    /// The upper end; `null` while nothing is known.
+    pub high: Option<f64>,
+}
+
+/// What the stack predicts of one operation, counted in granules.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Predicted {
+    /// Of an aligned one.
+    pub aligned: Effort,
+    /// Of a shifted one.
+    pub shifted: Effort,
+}
+
+/// Operations on drives, in granules.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Effort {
+    /// Granules read.
+    pub reads: u64,
+    /// Granules written.
+    pub writes: u64,
+    /// Granules read because a write covers them only in part.
+    pub read_modify_writes: u64,
+    /// Drives that take part.
+    pub drives: u64,
+}
+
+/// A part of the run in which the baseline's latency stayed about the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Regime {
+    /// Its first pair.
+    pub from_pair: u64,
+    /// The baseline's median in it, in nanoseconds.
+    pub median_ns: u64,
+    /// The baseline's interquartile range in it, in nanoseconds.
+    pub spread_ns: u64,
+}
+
+/// What was known after so many pairs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Step {
+    /// The pairs.
+    pub pairs: u64,
+    /// The median of their ratios.
+    pub ratio: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end; `null` while nothing is known.
+    pub high: Option<f64>,
+}

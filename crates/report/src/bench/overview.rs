@@ -1,0 +1,154 @@
+//! Many experiments in little room: a line for each arm that is compared.
+
+use super::arms::is_control;
+use super::figures::{Ratio, interval_title, time};
+use super::grid::{Cell, Grid, cell, flowing, labelled, prose, quiet};
+use super::sentences::{regimes, verdict, verdict_word};
+use super::{Arm, Comparison, Experiment};
+use crate::line::NAME;
+use crate::text::{shorten_middle, width};
+use crate::words::{Words, count};
+
+/// The columns of a title in the table; longer ones lose their middle.
+const TITLE_MAX: usize = 44;
+
+/// Writes a table with a line for each comparison, then what it does not show.
+pub(super) fn write(experiments: &[Experiment], words: Words<'_>, limit: usize, page: &mut String) {
+    let rows: Vec<Row<'_>> = experiments.iter().flat_map(rows).collect();
+    let forms = [(TITLE_MAX, true), (TITLE_MAX, false), (TITLE_MAX.div_euclid(2), false)];
+    let mut grids = forms.into_iter().map(|(title_max, full)| grid(&rows, words, title_max, full));
+    match grids.find(|grid| grid.fits(limit)) {
+        Some(grid) => grid.write(page),
+        None => rows.iter().for_each(|row| row.sentence(words, limit, page)),
+    }
+    controls(experiments, words, limit, page);
+    for experiment in experiments {
+        let title = format!("{}:", words.text(&experiment.title));
+        if matches!(experiment.verdict.as_str(), "void" | "inconclusive") {
+            let ((_, word), reason) = verdict(experiment, words);
+            prose((NAME, title.clone()), &format!("{word} {reason}"), limit, page);
+        }
+        if let Some(changed) = regimes(&experiment.regimes, words) {
+            prose((NAME, title), &changed, limit, page);
+        }
+    }
+}
+
+/// A line of the table.
+struct Row<'a> {
+    experiment: &'a Experiment,
+    /// The arm with its comparison; `None` for an experiment that compared nothing.
+    compared: Option<(&'a Arm, Option<&'a Comparison>)>,
+    /// Whether it is the experiment's first line, which alone bears its title and verdict.
+    first: bool,
+}
+
+fn rows(experiment: &Experiment) -> Vec<Row<'_>> {
+    let others = experiment.arms.iter().filter(|arm| !is_control(arm) && arm.role != "baseline");
+    let mut rows: Vec<Row<'_>> = others
+        .enumerate()
+        .map(|(index, arm)| {
+            let own = experiment.comparisons.iter().find(|one| one.arm == arm.name);
+            Row { experiment, compared: Some((arm, own)), first: index == 0 }
+        })
+        .collect();
+    if rows.is_empty() {
+        rows.push(Row { experiment, compared: None, first: true });
+    }
+    rows
+}
+
+fn grid(rows: &[Row<'_>], words: Words<'_>, title_max: usize, full: bool) -> Grid {
+    let alpha = rows.first().map_or(f64::NAN, |row| row.experiment.alpha);
+    // Intervals of several widths have no common title.
+    let same = rows.iter().all(|row| row.experiment.alpha.to_bits() == alpha.to_bits());
+    let title = interval_title(if same { alpha } else { f64::NAN });
+    let mut grid = Grid::default();
+    let head = [count_of(rows), "arm".into(), "baseline".into(), "median".into(), "ratio".into()];
+    let mut head: Vec<Cell> = head.into_iter().map(quiet).collect();
+    head.extend([quiet(title), quiet("verdict")]);
+    grid.push(slimmed(head, full));
+    for row in rows {
+        let median =
+            |arm: &Arm| if arm.count > 0 { time(arm.median_ns, words) } else { "-".into() };
+        let baseline = row.experiment.arms.iter().find(|arm| arm.role == "baseline");
+        let ratio = row.compared.and_then(|(_, comparison)| comparison).map(Ratio::of);
+        let arm = row.compared.map(|(arm, _)| arm);
+        let name = arm.map_or(String::new(), |arm| words.text(&arm.name));
+        let name = shorten_middle(&name, title_max, words.glyphs().ellipsis);
+        let mut cells = vec![(NAME, row.title(words, title_max)), cell(name)];
+        cells.push(cell(baseline.map_or("-".to_owned(), median)));
+        cells.push(cell(arm.map_or("-".to_owned(), median)));
+        cells.push(cell(ratio.map_or("-".to_owned(), Ratio::figure)));
+        cells.push(cell(ratio.map_or("-".to_owned(), Ratio::interval)));
+        cells.push(if row.first { row.verdict(words) } else { cell("") });
+        grid.push(slimmed(cells, full));
+    }
+    grid
+}
+
+/// Without the medians, where there is no room for them.
+fn slimmed(cells: Vec<Cell>, full: bool) -> Vec<Cell> {
+    let kept = |index: &usize| full || !matches!(index, 2..=3);
+    let numbered = cells.into_iter().enumerate();
+    numbered.filter(|(index, _)| kept(index)).map(|(_, cell)| cell).collect()
+}
+
+fn count_of(rows: &[Row<'_>]) -> String {
+    let experiments = rows.iter().filter(|row| row.first).count();
+    count(u64::try_from(experiments).unwrap_or(u64::MAX), "experiment")
+}
+
+impl Row<'_> {
+    fn title(&self, words: Words<'_>, limit: usize) -> String {
+        if !self.first {
+            return String::new();
+        }
+        shorten_middle(&words.text(&self.experiment.title), limit, words.glyphs().ellipsis)
+    }
+
+    fn verdict(&self, words: Words<'_>) -> Cell {
+        let (style, word) = verdict_word(&self.experiment.verdict, words);
+        (style, word.to_lowercase())
+    }
+
+    fn sentence(&self, words: Words<'_>, limit: usize, page: &mut String) {
+        let mut pieces = vec![(NAME, format!("{}:", words.text(&self.experiment.title)))];
+        if let Some((arm, comparison)) = self.compared {
+            pieces.push(cell(words.text(&arm.name)));
+            if let Some(ratio) = comparison.map(Ratio::of) {
+                pieces.push(cell(format!("{} ({})", ratio.figure(), ratio.interval())));
+            }
+        }
+        if self.first {
+            pieces.push(self.verdict(words));
+        }
+        flowing(pieces, limit, page);
+    }
+}
+
+/// Whether the controls found equal things equal.
+fn controls(experiments: &[Experiment], words: Words<'_>, limit: usize, page: &mut String) {
+    let (mut sound, mut unknown, mut differing) = (0_u64, 0_u64, Vec::new());
+    for experiment in experiments {
+        for arm in experiment.arms.iter().filter(|arm| is_control(arm)) {
+            let own = experiment.comparisons.iter().find(|one| one.arm == arm.name);
+            match own.and_then(|comparison| Ratio::of(comparison).holds_one()) {
+                Some(true) => sound += 1,
+                Some(false) => differing.push(words.text(&experiment.title)),
+                None => unknown += 1,
+            }
+        }
+    }
+    let mut pieces = Vec::new();
+    if sound > 0 {
+        pieces.push(cell(format!("{sound} sound")));
+    }
+    if unknown > 0 {
+        pieces.push(cell(format!("{unknown} not known")));
+    }
+    pieces.extend(differing.iter().map(|title| cell(format!("differs: {title}"))));
+    if !pieces.is_empty() && width("controls") < limit {
+        labelled("controls", pieces, limit, page);
+    }
+}

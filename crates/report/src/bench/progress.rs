@@ -1,0 +1,131 @@
+//! How far a measurement is, in one line: what is drawn between rounds.
+
+use units::prefix::Size;
+
+use super::Step;
+use super::figures::{Ratio, time};
+use crate::look::Look;
+use crate::text::{shorten, shorten_middle, width};
+use crate::words::{Words, count};
+
+/// Columns of the drawn interval.
+const SCALE: usize = 25;
+/// The ends of what is drawn, as powers of 2: a quarter to four times.
+const ENDS_LOG2: f64 = 2.0;
+
+/// What is being measured, and what that has cost so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// The experiment's title.
+    pub title: &'a str,
+    /// How long it has taken, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// How many bytes it has written.
+    pub written_bytes: u64,
+}
+
+/// One line without a line feed: what is measured, the pairs, the interval so far as figures and
+/// drawn on a scale from a quarter to four times, what it took. Never wider than the look.
+#[must_use]
+pub fn progress(step: &Step, so_far: &Progress<'_>, look: &Look) -> String {
+    let words = Words { look };
+    let ratio = Ratio { ratio: step.ratio, low: step.low, high: step.high };
+    let figures = match step.high {
+        Some(_) => format!("{}, {}", ratio.figure(), ratio.interval()),
+        None => ratio.interval(),
+    };
+    let pairs = count(step.pairs, "pair");
+    let mut parts = vec![pairs, figures];
+    let spent = format!("{}, {}", time(so_far.elapsed_ns, words), Size(so_far.written_bytes));
+    let limit = look.columns();
+    let used = |parts: &[String]| parts.iter().map(|part| width(part) + 2).sum::<usize>();
+    // The least wanted falls first: what it took, then the drawing.
+    let title_least = 12;
+    for part in [drawn(ratio, look), spent] {
+        if used(&parts) + width(&part) + title_least <= limit {
+            parts.push(part);
+        }
+    }
+    let ellipsis = words.glyphs().ellipsis;
+    let room = limit.saturating_sub(used(&parts));
+    let title = shorten_middle(&words.text(so_far.title), room, ellipsis);
+    parts.insert(0, title);
+    shorten(&parts.join("  "), limit, ellipsis)
+}
+
+/// `[    ·  |══o══·     ]`: where the interval lies on a logarithmic scale; an arrow where it
+/// reaches beyond.
+fn drawn(ratio: Ratio, look: &Look) -> String {
+    let (inside, point, one) = if look.ascii { ('=', 'o', '|') } else { ('═', '●', '│') };
+    let high = ratio.high.unwrap_or(f64::INFINITY);
+    let cells = (0..SCALE).map(|column| {
+        let (from, to) = (edge(column), edge(column + 1));
+        let holds = |value: f64| (from..to).contains(&value);
+        // No comparison with what is no number holds.
+        let within = ratio.low < to && high >= from;
+        match () {
+            () if holds(ratio.ratio) => point,
+            () if within && column == 0 && ratio.low < from => '<',
+            () if within && column + 1 == SCALE && high >= to => '>',
+            () if within => inside,
+            () if holds(1.0) => one,
+            () => ' ',
+        }
+    });
+    format!("[{}]", cells.collect::<String>())
+}
+
+/// Where a column of the scale starts.
+fn edge(column: usize) -> f64 {
+    let share = column as f64 / SCALE as f64;
+    (ENDS_LOG2 * (2.0 * share - 1.0)).exp2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(low: f64, ratio: f64, high: Option<f64>, width: usize, ascii: bool) -> String {
+        let step = Step { pairs: 41, ratio, low, high };
+        let title = "4 KiB write + fdatasync, depth 1";
+        let so_far = Progress { title, elapsed_ns: 1_420_000_000, written_bytes: 720_896 };
+        progress(&step, &so_far, &Look { width: Some(width), ascii, ..Look::default() })
+    }
+
+    #[test]
+    fn the_interval_narrows_round_by_round() {
+        assert_eq!(
+            line(0.0, 1.0, None, 120, false),
+            "4 KiB write + fdatasync, depth 1  41 pairs  not known yet  \
+             [<═══════════●═══════════>]  1.42 s, 704 KiB"
+        );
+        assert_eq!(
+            line(1.4, 2.9, Some(6.0), 120, false),
+            "4 KiB write + fdatasync, depth 1  41 pairs  2.90, 1.40 to 6.00  \
+             [            │  ═══════●═>]  1.42 s, 704 KiB"
+        );
+        assert_eq!(
+            line(2.97, 3.0, Some(3.03), 120, true),
+            "4 KiB write + fdatasync, depth 1  41 pairs  3.00, 2.97 to 3.03  \
+             [            |         o  ]  1.42 s, 704 KiB"
+        );
+    }
+
+    #[test]
+    fn it_never_exceeds_its_width_whatever_the_figures() {
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 1e-300, 1e300];
+        for columns in [0, 40, 55, 80, 200] {
+            for low in odd {
+                for high in odd.map(Some).into_iter().chain([None]) {
+                    let text = line(low, low, high, columns, columns == 55);
+                    assert!(width(&text) <= columns.max(40), "{text}");
+                    assert!(columns != 55 || text.is_ascii(), "{text}");
+                }
+            }
+        }
+        assert_eq!(
+            line(2.97, 3.0, Some(3.03), 40, true),
+            "4 K...th 1  41 pairs  3.00, 2.97 to 3.03"
+        );
+    }
+}

@@ -1,0 +1,143 @@
+//! What the figures come to, in sentences.
+
+use super::figures::time;
+use super::grid::Cell;
+use super::{Effort, Experiment, Predicted, Regime};
+use crate::line::{BAD, CARE, GOOD};
+use crate::words::{Words, count};
+
+/// How many parts of a run are named; `--json` has them all.
+const REGIMES_MAX: usize = 6;
+
+/// The word of a verdict as it starts a sentence, and its colour.
+pub(super) fn verdict_word(verdict: &str, words: Words<'_>) -> Cell {
+    match verdict {
+        "penalty" => (BAD, "Penalty".to_owned()),
+        "no-penalty" => (GOOD, "No penalty".to_owned()),
+        "small" => (CARE, "Small difference".to_owned()),
+        "inconclusive" => (CARE, "Inconclusive".to_owned()),
+        "void" => (CARE, "Void".to_owned()),
+        other => (CARE, words.text(other)),
+    }
+}
+
+/// The verdict, and its reason as one sentence.
+pub(super) fn verdict(experiment: &Experiment, words: Words<'_>) -> (Cell, String) {
+    let (style, word) = verdict_word(&experiment.verdict, words);
+    let reason = words.text(&experiment.reason);
+    // A reason may be a whole sentence that begins with the verdict.
+    let bare = reason.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(&word));
+    let reason = if bare { reason[word.len()..].trim_start_matches([':', ' ']) } else { &reason };
+    let (colon, reason) = (if reason.is_empty() { "." } else { ":" }, sentence(reason));
+    ((style, format!("{word}{colon}")), reason)
+}
+
+fn sentence(text: &str) -> String {
+    let ends = text.is_empty() || text.ends_with(['.', '!', '?']);
+    if ends { text.to_owned() } else { format!("{text}.") }
+}
+
+/// `Predicted from the stack: 2 reads and 2 writes of 4 KiB instead of 1 write.`
+pub(super) fn predicted(stack: &Predicted, granule_bytes: Option<u64>, words: Words<'_>) -> String {
+    let of = match granule_bytes {
+        Some(bytes) => format!("of {}", words.exact(bytes)),
+        None => "of a granule each".to_owned(),
+    };
+    let (aligned, shifted) = (&stack.aligned, &stack.shifted);
+    let operations = |effort: &Effort| (effort.reads, effort.writes);
+    let mut text = format!("Predicted from the stack: {} {of}", effort(shifted));
+    if operations(aligned) == operations(shifted) {
+        text += " either way";
+    } else {
+        text += &format!(" instead of {}", effort(aligned));
+    }
+    if aligned.drives != shifted.drives {
+        text += &format!(", on {} instead of {}", count(shifted.drives, "drive"), aligned.drives);
+    } else if shifted.drives > 1 {
+        text += &format!(", on {}", count(shifted.drives, "drive"));
+    }
+    text + "."
+}
+
+fn effort(effort: &Effort) -> String {
+    let (reads, writes) = (count(effort.reads, "read"), count(effort.writes, "write"));
+    match (effort.reads, effort.writes) {
+        (0, _) => writes,
+        (_, 0) => reads,
+        _ => format!("{reads} and {writes}"),
+    }
+}
+
+/// How the drive changed during the run; `None` where it did not.
+pub(super) fn regimes(regimes: &[Regime], words: Words<'_>) -> Option<String> {
+    if regimes.len() < 2 {
+        return None;
+    }
+    Some(format!("the drive changed during the run: {}", regime_list(regimes, words)))
+}
+
+/// `8.35 ms (spread 120 µs) from pair 1, 12.0 ms (spread 300 µs) from pair 23`.
+pub(super) fn regime_list(regimes: &[Regime], words: Words<'_>) -> String {
+    let one = |regime: &Regime| {
+        let (median, spread) = (time(regime.median_ns, words), time(regime.spread_ns, words));
+        format!("{median} (spread {spread}) from pair {}", regime.from_pair)
+    };
+    let mut text = regimes.iter().take(REGIMES_MAX).map(one).collect::<Vec<_>>().join(", ");
+    let more = regimes.len().saturating_sub(REGIMES_MAX);
+    if more > 0 {
+        text += &format!(", and {more} more");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::look::Look;
+
+    fn effort(reads: u64, writes: u64, drives: u64) -> Effort {
+        Effort { reads, writes, read_modify_writes: reads, drives }
+    }
+
+    #[test]
+    fn a_prediction_names_what_each_needs() {
+        let look = Look::default();
+        let check = |aligned, shifted, granule, text: &str| {
+            let stack = Predicted { aligned, shifted };
+            assert_eq!(predicted(&stack, granule, Words { look: &look }), text);
+        };
+        check(
+            effort(0, 1, 1),
+            effort(2, 2, 1),
+            Some(4096),
+            "Predicted from the stack: 2 reads and 2 writes of 4 KiB instead of 1 write.",
+        );
+        check(
+            effort(1, 0, 1),
+            effort(2, 0, 2),
+            None,
+            "Predicted from the stack: 2 reads of a granule each instead of 1 read, on 2 drives \
+             instead of 1.",
+        );
+        check(
+            effort(0, 1, 2),
+            effort(0, 1, 2),
+            Some(4096),
+            "Predicted from the stack: 1 write of 4 KiB either way, on 2 drives.",
+        );
+    }
+
+    #[test]
+    fn a_run_that_stayed_the_same_has_no_line_about_it() {
+        let look = Look::default();
+        let words = Words { look: &look };
+        let one = Regime { from_pair: 1, median_ns: 8_350_000, spread_ns: 120_000 };
+        let two = Regime { from_pair: 23, median_ns: 12_000_000, spread_ns: 300_000 };
+        assert_eq!(regimes(std::slice::from_ref(&one), words), None);
+        assert_eq!(
+            regimes(&[one, two], words).unwrap(),
+            "the drive changed during the run: 8.35 ms (spread 120 µs) from pair 1, 12.0 ms \
+             (spread 300 µs) from pair 23"
+        );
+    }
+}

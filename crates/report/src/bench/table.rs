@@ -1,0 +1,272 @@
+//! A result for people: what was written where, what each arm took, and how sure that is.
+//!
+//! One experiment is shown whole; of several each has a line, and is shown whole on request. Text
+//! from the result cannot leave its line, and every line fits the width asked for.
+
+use units::prefix::Size;
+
+use super::arms::Arms;
+use super::figures::{share, time};
+use super::grid::{Cell, Grid, cell, flowing, labelled, prose, quiet};
+use super::sentences::{predicted, regimes, verdict};
+use super::{Bench, BenchTarget, Experiment, Scratch, overview};
+use crate::line::{BAD, Line, NAME, QUIET};
+use crate::look::Look;
+use crate::text::width;
+use crate::words::{Words, count};
+
+/// Where figures at the right end of a line end at most.
+const RIGHT_MAX: usize = 100;
+/// What the kernel's counters call a sector, in bytes. Source: `Documentation/block/stat.rst`.
+const SECTOR_BYTES: u64 = 512;
+
+/// The whole result as text, with its last line feed; colours only repeat what the words say.
+#[must_use]
+pub fn table(bench: &Bench, look: &Look) -> String {
+    let mut page = Page { words: Words { look }, limit: look.columns(), text: String::new() };
+    page.bench(bench);
+    page.text
+}
+
+/// The text so far.
+struct Page<'a> {
+    words: Words<'a>,
+    limit: usize,
+    text: String,
+}
+
+impl Page<'_> {
+    fn bench(&mut self, bench: &Bench) {
+        let words = self.words;
+        if words.look.explain {
+            self.circumstances(bench);
+        }
+        if let Some(scratch) = &bench.scratch {
+            let line = scratch_line(scratch, &bench.target, words);
+            self.prose(quiet(""), &line);
+        }
+        let several = bench.experiments.len() > 1;
+        if several {
+            overview::write(&bench.experiments, words, self.limit, &mut self.text);
+        }
+        if !several || words.look.explain {
+            for experiment in &bench.experiments {
+                if several {
+                    self.text.push('\n');
+                }
+                self.experiment(experiment, &bench.target);
+            }
+        }
+        for note in &bench.notes {
+            self.prose((NAME, "note:".to_owned()), &words.text(note));
+        }
+        if let Some(refusal) = &bench.refusal {
+            self.prose((BAD, "error:".to_owned()), &words.text(&refusal.message));
+            if let Some(hint) = &refusal.hint {
+                self.prose((NAME, "hint:".to_owned()), &words.text(hint));
+            }
+        }
+    }
+
+    /// What the figures depend on: target, kernel, seed.
+    fn circumstances(&mut self, bench: &Bench) {
+        let words = self.words;
+        let target = &bench.target;
+        let mut on: Vec<Cell> = vec![(NAME, words.text(&target.path))];
+        on.extend(target.layers.iter().map(|layer| cell(format!("on {}", words.text(layer)))));
+        flowing(on, self.limit, &mut self.text);
+        let granule = target.granule_bytes.map_or("granule not known".to_owned(), |bytes| {
+            let origin = match target.granule_origin_bytes {
+                None => " from an address that is not known".to_owned(),
+                Some(0) => String::new(),
+                Some(origin) => format!(" from {} on", words.exact(origin)),
+            };
+            let source = target.granule_source.as_deref().map(|source| words.text(source));
+            let source = source.map_or(String::new(), |source| format!(" ({source})"));
+            format!("granule {}{origin}{source}", words.exact(bytes))
+        });
+        let logical = target.logical_sector_bytes;
+        let logical = logical.map(|bytes| format!("logical sector {}", words.exact(bytes)));
+        let drive = [&target.drive, &target.model].into_iter().flatten().map(|one| words.text(one));
+        let rotating = target.rotating.map(|yes| if yes { "rotates" } else { "does not rotate" });
+        let pieces = drive.chain(rotating.map(str::to_owned)).chain(logical).chain([granule]);
+        labelled("drive", pieces.map(cell).collect(), self.limit, &mut self.text);
+        let run = vec![
+            cell(format!("straddle {}", words.text(&bench.version))),
+            cell(format!("kernel {}", words.text(&bench.kernel))),
+            cell(format!("started {}", words.text(&bench.started))),
+            cell(format!("took {}", time(bench.elapsed_ns, words))),
+            cell(format!("seed {}", bench.seed)),
+        ];
+        labelled("run", run, self.limit, &mut self.text);
+        let command: Vec<String> = bench.command.iter().map(|word| words.text(word)).collect();
+        let command = vec![cell(command.join(" "))];
+        labelled("command", command, self.limit, &mut self.text);
+    }
+
+    fn experiment(&mut self, experiment: &Experiment, target: &BenchTarget) {
+        let words = self.words;
+        self.title(experiment);
+        Arms { experiment, words, limit: self.limit }.write(&mut self.text);
+        if words.look.explain {
+            self.details(experiment);
+        }
+        let (word, mut reason) = verdict(experiment, words);
+        if let Some(stack) = &experiment.predicted {
+            reason += &format!(" {}", predicted(stack, target.granule_bytes, words));
+        }
+        self.prose(word, &reason);
+        if let Some(changed) = regimes(&experiment.regimes, words) {
+            self.prose(quiet(""), &changed);
+        }
+    }
+
+    fn prose(&mut self, head: Cell, text: &str) {
+        prose(head, text, self.limit, &mut self.text);
+    }
+
+    /// The title, and at the right end of the line what it took.
+    fn title(&mut self, experiment: &Experiment) {
+        let words = self.words;
+        let title = words.text(&experiment.title);
+        let written = match experiment.written_bytes {
+            0 => "nothing written".to_owned(),
+            bytes => format!("{} written", words.size(bytes)),
+        };
+        let pairs = count(experiment.pairs, "pair");
+        let took = format!("{pairs}, {}, {written}", time(experiment.elapsed_ns, words));
+        let right = self.limit.min(RIGHT_MAX);
+        if width(&title) + 2 + width(&took) > right {
+            let pieces = vec![(NAME, title), quiet(took)];
+            return flowing(pieces, self.limit, &mut self.text);
+        }
+        let mut line = Line::default();
+        line.push(NAME, &title);
+        line.advance(right - width(&took), 0);
+        line.push(QUIET, &took);
+        line.end(&mut self.text);
+    }
+
+    /// What only those want who ask.
+    fn details(&mut self, experiment: &Experiment) {
+        let words = self.words;
+        for comparison in &experiment.comparisons {
+            let Some(mean) = &comparison.clipped_mean else { continue };
+            let shown = super::figures::Ratio { ratio: mean.ratio, low: mean.low, high: mean.high };
+            let pieces = vec![
+                cell(words.text(&comparison.arm)),
+                cell(shown.figure()),
+                cell(shown.interval()),
+            ];
+            labelled("clipped mean", pieces, self.limit, &mut self.text);
+        }
+        let unit = match experiment.block_operations {
+            0 | 1 => format!("one {}", words.text(&experiment.unit)),
+            many => format!("one {} of {}", words.text(&experiment.unit), count(many, "operation")),
+        };
+        let seen = vec![
+            cell(format!("each observation is {unit}")),
+            cell(format!("{} before these left out", count(experiment.discarded_pairs, "pair"))),
+        ];
+        labelled("method", seen, self.limit, &mut self.text);
+        self.counters(experiment);
+    }
+
+    /// What the drive counted for each arm.
+    fn counters(&mut self, experiment: &Experiment) {
+        let words = self.words;
+        let mut grid = Grid::default();
+        let head = [
+            "the drive counted",
+            "reads",
+            "sectors",
+            "writes",
+            "sectors",
+            "merges",
+            "flushes",
+            "exact",
+        ];
+        grid.push(head.map(quiet).to_vec());
+        let counted =
+            experiment.arms.iter().filter_map(|arm| arm.drive.as_ref().map(|drive| (arm, drive)));
+        let mut lists = Vec::new();
+        for (arm, drive) in counted {
+            let name = words.text(&arm.name);
+            let flushes = drive.flushes.map_or("-".to_owned(), |flushes| flushes.to_string());
+            let sectors = |bytes: u64| bytes.div_euclid(SECTOR_BYTES).to_string();
+            let exact = share(drive.exact_operations, drive.seen_operations);
+            let cells = [
+                drive.reads.to_string(),
+                sectors(drive.read_bytes),
+                drive.writes.to_string(),
+                sectors(drive.written_bytes),
+                drive.merges.to_string(),
+                flushes,
+                exact,
+            ];
+            let named = |(value, title): (&String, &&str)| cell(format!("{value} {title}"));
+            let list: Vec<Cell> = cells.iter().zip(&head[1..]).map(named).collect();
+            lists.push((name.clone(), list));
+            grid.push(std::iter::once(name).chain(cells).map(cell).collect());
+        }
+        if lists.is_empty() {
+            let pieces = vec![cell("the drive's counters are not known")];
+            labelled("drive", pieces, self.limit, &mut self.text);
+        } else if grid.fits(self.limit) {
+            grid.write(&mut self.text);
+        } else {
+            for (name, list) in lists {
+                labelled(&format!("the drive counted, {name}:"), list, self.limit, &mut self.text);
+            }
+        }
+    }
+}
+
+/// `scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched`.
+fn scratch_line(scratch: &Scratch, target: &BenchTarget, words: Words<'_>) -> String {
+    let mut line =
+        format!("scratch: {} in {}", words.size(scratch.length_bytes), words.text(&scratch.place));
+    let drive = target.drive.as_deref().map_or("the drive".to_owned(), |drive| words.text(drive));
+    match scratch.drive_address_bytes {
+        Some(address) => line += &format!(", on {drive} at {}", Size(address)),
+        None => line += ", its place on the drive is not known",
+    }
+    if scratch.pieces > 1 {
+        line += &format!(" in {}", count(scratch.pieces, "piece"));
+    }
+    if words.look.explain {
+        line += &format!(", written in {}", time(scratch.prepared_ns, words));
+    }
+    line + "; nothing else is touched"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scratch_line_says_where_and_that_nothing_else_is_touched() {
+        let look = Look::default();
+        let words = Words { look: &look };
+        let mut scratch = Scratch {
+            place: "/da\x1bta".to_owned(),
+            length_bytes: 64 << 20,
+            pieces: 1,
+            drive_address_bytes: Some(1_638_275_325_952),
+            prepared_ns: 1,
+        };
+        let mut target = BenchTarget { drive: Some("sda".to_owned()), ..BenchTarget::default() };
+        assert_eq!(
+            scratch_line(&scratch, &target, words),
+            "scratch: 64 MiB in /da\\u{1b}ta, on sda at 1.49 TiB; nothing else is touched"
+        );
+        scratch.drive_address_bytes = None;
+        scratch.pieces = 3;
+        target.drive = None;
+        assert_eq!(
+            scratch_line(&scratch, &target, words),
+            "scratch: 64 MiB in /da\\u{1b}ta, its place on the drive is not known in 3 pieces; \
+             nothing else is touched"
+        );
+    }
+}

@@ -1,0 +1,233 @@
+//! An earlier look, read from a file that may hold anything.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use serde::Deserialize;
+
+use super::{Change, Seen, TargetChange, Trend, compare, values};
+use crate::digest::clip;
+use crate::document::{Document, SCHEMA, Severity, Target, Verdict};
+use crate::text::one_line;
+
+/// The bytes of a message about a file's words.
+const REASON_BYTES: usize = 200;
+
+/// An earlier look at some targets.
+#[derive(Debug)]
+pub struct Baseline {
+    /// The version of straddle that wrote it.
+    version: String,
+    targets: HashMap<String, Target>,
+    /// The targets' names in their order.
+    order: Vec<String>,
+}
+
+/// Why bytes are no baseline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BaselineFault {
+    /// No JSON object that names its schema; what the parser said.
+    NotOurs(String),
+    /// A document of straddle with another schema: its name.
+    OtherSchema(String),
+    /// Its schema is ours, its content is not; what the parser said.
+    Broken(String),
+}
+
+impl fmt::Display for BaselineFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BaselineFault::NotOurs(reason) => write!(f, "it is no document of straddle: {reason}"),
+            BaselineFault::OtherSchema(schema) => {
+                write!(f, "its schema is `{schema}`, not `{SCHEMA}`")
+            }
+            BaselineFault::Broken(reason) => write!(f, "it is damaged: {reason}"),
+        }
+    }
+}
+
+/// What a file must begin to tell before the rest is read.
+#[derive(Deserialize)]
+struct Head {
+    schema: String,
+}
+
+/// One target beside what the baseline says of it.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The target's name.
+    pub target: String,
+    /// What changed; `None` for nothing.
+    pub change: Option<TargetChange>,
+}
+
+impl Baseline {
+    /// Whether `bytes` call themselves a document of `straddle check`, whole or not.
+    ///
+    /// # Errors
+    /// When they are no JSON object that names [`SCHEMA`] as its schema.
+    pub fn recognise(bytes: &[u8]) -> Result<(), BaselineFault> {
+        let head: Head =
+            serde_json::from_slice(bytes).map_err(|error| BaselineFault::NotOurs(said(&error)))?;
+        match head.schema == SCHEMA {
+            true => Ok(()),
+            false => Err(BaselineFault::OtherSchema(shown(&head.schema))),
+        }
+    }
+
+    /// The baseline that `bytes` hold: what `--json` or `--save` wrote.
+    ///
+    /// # Errors
+    /// When they are no such document, whole and of this schema.
+    pub fn read(bytes: &[u8]) -> Result<Baseline, BaselineFault> {
+        Baseline::recognise(bytes)?;
+        let document =
+            serde_json::from_slice(bytes).map_err(|error| BaselineFault::Broken(said(&error)))?;
+        Ok(Baseline::of(document))
+    }
+
+    /// The baseline that `document` is. Of targets with the same name the first one counts.
+    #[must_use]
+    pub fn of(document: Document) -> Baseline {
+        let mut baseline = Baseline {
+            version: shown(&document.version),
+            targets: HashMap::new(),
+            order: Vec::new(),
+        };
+        for target in document.targets {
+            if !baseline.targets.contains_key(&target.target) {
+                baseline.order.push(target.target.clone());
+                baseline.targets.insert(target.target.clone(), target);
+            }
+        }
+        baseline
+    }
+
+    /// The version of straddle that wrote it, as it says.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// `after` beside what the baseline says of it.
+    #[must_use]
+    pub fn compare(&self, after: &Target) -> Compared {
+        let before = self.targets.get(&after.target);
+        let change = match before {
+            Some(before) => changed(before, after),
+            None => Some(appeared(after)),
+        };
+        Compared { target: after.target.clone(), change }
+    }
+
+    /// The targets that are not among those `seen`, in the baseline's order. Whether they became
+    /// worse nobody can tell.
+    #[must_use]
+    pub fn vanished(&self, seen: &HashSet<String>) -> Vec<TargetChange> {
+        let gone = self.order.iter().filter(|name| !seen.contains(*name));
+        gone.filter_map(|name| self.targets.get(name)).map(vanished).collect()
+    }
+}
+
+fn said(error: &serde_json::Error) -> String {
+    shown(&error.to_string())
+}
+
+fn shown(text: &str) -> String {
+    clip(&one_line(text), REASON_BYTES)
+}
+
+fn changed(before: &Target, after: &Target) -> Option<TargetChange> {
+    let changes = compare::changes(before, after);
+    let reason = reason(after);
+    if changes.is_empty() && reason.is_none() {
+        return None;
+    }
+    let has = |trend| changes.iter().any(|change: &Change| change.trend == trend);
+    let trend = match () {
+        () if has(Trend::Worse) => Trend::Worse,
+        () if reason.is_some() => Trend::Unknown,
+        () if has(Trend::Better) => Trend::Better,
+        () => Trend::Changed,
+    };
+    Some(TargetChange {
+        target: one_line(&after.target),
+        trend,
+        verdict_before: Some(before.verdict),
+        verdict_after: Some(after.verdict),
+        answered: reason.is_none(),
+        reason,
+        changes,
+    })
+}
+
+/// A target that is not in the baseline: what its rules found is new.
+fn appeared(after: &Target) -> TargetChange {
+    let reason = reason(after);
+    let found = |finding: &crate::document::Finding| Change {
+        layer: after
+            .layers
+            .iter()
+            .find(|layer| layer.id == finding.layer)
+            .map(|layer| one_line(&layer.name)),
+        subject: "finding".into(),
+        key: one_line(&finding.code),
+        trend: Trend::Appeared,
+        severity: finding.severity,
+        title: one_line(&finding.title),
+        before: None,
+        after: Some(Seen { value: Some(finding.severity.word().to_owned()), ..Seen::default() }),
+    };
+    let mut changes = vec![target_change(Trend::Appeared, after)];
+    changes.extend(after.findings.iter().map(found));
+    TargetChange {
+        target: one_line(&after.target),
+        trend: Trend::Appeared,
+        verdict_before: None,
+        verdict_after: Some(after.verdict),
+        answered: reason.is_none(),
+        reason,
+        changes,
+    }
+}
+
+fn vanished(before: &Target) -> TargetChange {
+    TargetChange {
+        target: one_line(&before.target),
+        trend: Trend::Vanished,
+        verdict_before: Some(before.verdict),
+        verdict_after: None,
+        answered: false,
+        reason: Some("it is not among the targets any more".to_owned()),
+        changes: vec![target_change(Trend::Vanished, before)],
+    }
+}
+
+fn target_change(trend: Trend, target: &Target) -> Change {
+    let seen = Some(Seen { value: Some(values::word(target.verdict)), ..Seen::default() });
+    let (before, after) = if trend == Trend::Vanished { (seen, None) } else { (None, seen) };
+    Change {
+        layer: None,
+        subject: "verdict".into(),
+        key: "verdict".to_owned(),
+        trend,
+        severity: Severity::Info,
+        title: String::new(),
+        before,
+        after,
+    }
+}
+
+/// Why a target could not be judged; `None` when it was.
+fn reason(target: &Target) -> Option<String> {
+    if let Some(refusal) = &target.refusal {
+        return Some(one_line(&refusal.message));
+    }
+    let unknown = |verdict| verdict == Verdict::Unknown;
+    let layer = target.layers.iter().find(|layer| unknown(layer.verdict));
+    let of_layer = || match layer {
+        Some(layer) => one_line(&format!("{}: {}", layer.name, layer.reason)),
+        None => "its verdict is unknown".to_owned(),
+    };
+    unknown(target.verdict).then(of_layer)
+}

@@ -1,0 +1,206 @@
+//! Two looks at one target, side by side.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::paths::{Paths, Place};
+use super::{Change, Seen, Trend, values};
+use crate::document::{Finding, Layer, Severity, Target, Verdict};
+use crate::text::one_line;
+
+/// What changed from `before` to `after`. Of a target that could not be opened on either side only
+/// the verdict and the findings are compared: that no layer was seen does not mean that none is
+/// there.
+pub(super) fn changes(before: &Target, after: &Target) -> Vec<Change> {
+    let mut paths = Paths::default();
+    let sides = [Side::of(before, &mut paths), Side::of(after, &mut paths)];
+    let [old, new] = &sides;
+    let mut changes = Vec::new();
+    changes.extend(verdicts(None, (before.verdict, ""), (after.verdict, "")));
+    if before.refusal.is_none() && after.refusal.is_none() {
+        for (_, pair) in pairs(old.layers(), new.layers()) {
+            changes.extend(layer(&paths, &pair));
+        }
+    }
+    if after.refusal.is_none() {
+        for (_, pair) in pairs(old.findings(), new.findings()) {
+            changes.extend(finding(&paths, &pair));
+        }
+    }
+    changes
+}
+
+/// One look with the place of each layer.
+struct Side<'a> {
+    target: &'a Target,
+    places: Vec<Place>,
+    of_id: HashMap<u32, Place>,
+}
+
+/// A finding and the place of its layer.
+type Found<'a> = (Option<Place>, &'a Finding);
+/// A layer and its place.
+type Placed<'a> = (Place, &'a Layer);
+
+impl<'a> Side<'a> {
+    fn of(target: &'a Target, paths: &mut Paths) -> Side<'a> {
+        let places = paths.places(&target.layers);
+        let of_id = target.layers.iter().map(|layer| layer.id).zip(places.iter().copied());
+        Side { target, of_id: of_id.collect(), places }
+    }
+
+    fn layers(&self) -> Vec<(Place, Placed<'a>)> {
+        let placed = self.places.iter().copied().zip(&self.target.layers);
+        placed.map(|(place, layer)| (place, (place, layer))).collect()
+    }
+
+    fn findings(&self) -> Vec<((Option<Place>, &'a str), Found<'a>)> {
+        let keyed = |finding: &'a Finding| {
+            let place = self.of_id.get(&finding.layer).copied();
+            ((place, &*finding.code), (place, finding))
+        };
+        self.target.findings.iter().map(keyed).collect()
+    }
+}
+
+/// What one look has, the other, or both.
+enum Pair<T> {
+    Before(T),
+    After(T),
+    Both(T, T),
+}
+
+/// Values with the same key, side by side: in the order of `after`, then those that are only in
+/// `before`. Where a key occurs several times, the first goes with the first.
+fn pairs<K: Eq + Hash + Clone, T>(before: Vec<(K, T)>, after: Vec<(K, T)>) -> Vec<(K, Pair<T>)> {
+    let mut old: HashMap<(K, usize), T> = HashMap::new();
+    let before = numbered(before);
+    let order: Vec<(K, usize)> = before.iter().map(|(key, _)| key.clone()).collect();
+    old.extend(before);
+    let mut pairs = Vec::new();
+    for (key, after) in numbered(after) {
+        let pair = match old.remove(&key) {
+            Some(before) => Pair::Both(before, after),
+            None => Pair::After(after),
+        };
+        pairs.push((key.0, pair));
+    }
+    for key in order {
+        if let Some(before) = old.remove(&key) {
+            pairs.push((key.0, Pair::Before(before)));
+        }
+    }
+    pairs
+}
+
+fn numbered<K: Eq + Hash + Clone, T>(values: Vec<(K, T)>) -> Vec<((K, usize), T)> {
+    let mut counts: HashMap<K, usize> = HashMap::new();
+    let mut number = |key: K, value: T| {
+        let count = counts.entry(key.clone()).or_default();
+        *count += 1;
+        ((key, *count), value)
+    };
+    values.into_iter().map(|(key, value)| number(key, value)).collect()
+}
+
+fn layer(paths: &Paths, pair: &Pair<Placed<'_>>) -> Vec<Change> {
+    let one = |(place, layer): &Placed<'_>, trend| Change {
+        layer: Some(paths.name(*place)),
+        subject: "layer".into(),
+        key: one_line(&layer.kind),
+        trend,
+        severity: Severity::Info,
+        title: one_line(&layer.title),
+        before: None,
+        after: None,
+    };
+    let seen = |(_, layer): &Placed<'_>| Some(values::verdict(layer.verdict, &layer.reason));
+    match pair {
+        Pair::After(new) => vec![Change { after: seen(new), ..one(new, Trend::Appeared) }],
+        Pair::Before(old) => vec![Change { before: seen(old), ..one(old, Trend::Vanished) }],
+        Pair::Both((place, old), (_, new)) => {
+            let name = || paths.name(*place);
+            let mut changes = Vec::new();
+            changes.extend(verdicts(
+                Some(&name),
+                (old.verdict, &old.reason),
+                (new.verdict, &new.reason),
+            ));
+            for (key, pair) in pairs(values::values(old), values::values(new)) {
+                changes.extend(fact(&name, key, pair));
+            }
+            changes
+        }
+    }
+}
+
+fn verdicts(
+    name: Option<&dyn Fn() -> String>,
+    (old, why): (Verdict, &str),
+    (new, reason): (Verdict, &str),
+) -> Option<Change> {
+    let trend = match (old, new) {
+        _ if old == new => return None,
+        (_, Verdict::Unknown) => Trend::Unknown,
+        (Verdict::Unknown, _) => Trend::Changed,
+        _ if new > old => Trend::Worse,
+        _ => Trend::Better,
+    };
+    Some(Change {
+        layer: name.map(|name| name()),
+        subject: "verdict".into(),
+        key: "verdict".to_owned(),
+        trend,
+        severity: Severity::Info,
+        title: String::new(),
+        before: Some(values::verdict(old, why)),
+        after: Some(values::verdict(new, reason)),
+    })
+}
+
+fn fact(name: &dyn Fn() -> String, key: String, pair: Pair<Seen>) -> Option<Change> {
+    let (trend, before, after) = match pair {
+        // Another reason or source for the same value is no change.
+        Pair::Both(old, new) if old.value == new.value => return None,
+        Pair::Both(old, new) => (Trend::Changed, Some(old), Some(new)),
+        Pair::Before(old) => (Trend::Vanished, Some(old), None),
+        Pair::After(new) => (Trend::Appeared, None, Some(new)),
+    };
+    Some(Change {
+        layer: Some(name()),
+        subject: "fact".into(),
+        key,
+        trend,
+        severity: Severity::Info,
+        title: String::new(),
+        before,
+        after,
+    })
+}
+
+fn finding(paths: &Paths, pair: &Pair<Found<'_>>) -> Option<Change> {
+    let seen = |(_, finding): &Found<'_>| {
+        let value = Some(finding.severity.word().to_owned());
+        Some(Seen { value, ..Seen::default() })
+    };
+    let (trend, one, before, after) = match pair {
+        Pair::Both((_, old), (_, new)) if old.severity == new.severity => return None,
+        Pair::Both(old, new) => {
+            let worse = new.1.severity > old.1.severity;
+            (if worse { Trend::Worse } else { Trend::Better }, new, seen(old), seen(new))
+        }
+        Pair::After(new) => (Trend::Worse, new, None, seen(new)),
+        Pair::Before(old) => (Trend::Better, old, seen(old), None),
+    };
+    let (place, finding) = one;
+    Some(Change {
+        layer: place.map(|place| paths.name(place)),
+        subject: "finding".into(),
+        key: one_line(&finding.code),
+        trend,
+        severity: finding.severity,
+        title: one_line(&finding.title),
+        before,
+        after,
+    })
+}

@@ -1,0 +1,63 @@
+//! The values of a layer that are compared: where it lies, its units, and the facts that decide how
+//! data lies.
+
+use super::Seen;
+use crate::document::{Fact, Layer, UnitFact, Verdict};
+use crate::text::one_line;
+
+/// Facts without a size that decide how data lies. Of the others only sizes are compared, so that
+/// counters (mounts, LVM's sequence) do not look like changes.
+const SHAPES: &[&str] =
+    &["level", "layout", "members", "zoned", "rotational", "type", "format-version", "cipher"];
+
+/// The values of `layer`, each with its key; the same keys occur in the same order.
+pub(super) fn values(layer: &Layer) -> Vec<(String, Seen)> {
+    let place = [("start-bytes", layer.start_bytes), ("length-bytes", layer.length_bytes)];
+    let place = place.into_iter().filter_map(|(key, bytes)| Some((key.to_owned(), number(bytes?))));
+    let units = layer.units.iter().filter(|unit| unit.used).flat_map(unit);
+    let facts = layer.facts.iter().filter(|fact| is_shape(&fact.key)).map(fact);
+    place.chain(units).chain(facts).collect()
+}
+
+fn is_shape(key: &str) -> bool {
+    key.ends_with("-bytes") || SHAPES.contains(&key)
+}
+
+fn number(bytes: u64) -> Seen {
+    Seen { value: Some(bytes.to_string()), source: None, reason: None }
+}
+
+fn unit(unit: &UnitFact) -> [(String, Seen); 2] {
+    let name = one_line(&unit.unit);
+    let seen = |bytes: Option<u64>| Seen {
+        value: bytes.map(|bytes| bytes.to_string()),
+        source: Some(one_line(&unit.source)),
+        reason: Some(one_line(&unit.reason)).filter(|reason| !reason.is_empty()),
+    };
+    let origin = seen(unit.bytes.map(|_| unit.origin_bytes));
+    [(format!("{name}-bytes"), seen(unit.bytes)), (format!("{name}-origin-bytes"), origin)]
+}
+
+fn fact(fact: &Fact) -> (String, Seen) {
+    let line = |text: &String| one_line(text);
+    let seen = Seen {
+        value: fact.value.as_ref().map(line),
+        source: fact.source.as_ref().map(|source| one_line(source)),
+        reason: fact.reason.as_ref().map(line),
+    };
+    (one_line(&fact.key), seen)
+}
+
+/// A verdict with its reason.
+pub(super) fn verdict(verdict: Verdict, reason: &str) -> Seen {
+    Seen {
+        value: Some(word(verdict)),
+        source: None,
+        reason: Some(one_line(reason)).filter(|reason| !reason.is_empty()),
+    }
+}
+
+/// A verdict as JSON writes it.
+pub(super) fn word(verdict: Verdict) -> String {
+    verdict.words().replace(' ', "-")
+}

@@ -1,0 +1,151 @@
+//! Changes for people and for monitors.
+
+use anstyle::Style;
+
+use super::{Change, ChangeSummary, Seen, TargetChange, Trend};
+use crate::answer::State;
+use crate::digest::Note;
+use crate::document::Severity;
+use crate::line::{BAD, CARE, PLAIN};
+use crate::look::Look;
+use crate::nagios::Metric;
+use crate::words::{Words, count};
+
+/// A target and a line for each thing that changed of it.
+#[must_use]
+pub fn changes_tree(change: &TargetChange, look: &Look) -> String {
+    let words = Words { look };
+    let mut text = format!("{}  {}", words.text(&change.target), painted(change.trend));
+    if let Some(reason) = &change.reason {
+        text += &format!(": {}", words.text(reason));
+    }
+    text.push('\n');
+    for one in &change.changes {
+        let pad = " ".repeat(9 - one.trend.word().len());
+        text += &format!("  {}{pad}{}\n", painted(one.trend), line(one, words));
+    }
+    text
+}
+
+fn painted(trend: Trend) -> String {
+    let style: Style = match trend {
+        Trend::Worse => BAD,
+        Trend::Unknown | Trend::Vanished => CARE,
+        _ => PLAIN,
+    };
+    format!("{style}{}{style:#}", trend.word())
+}
+
+/// `sda/sda1: ST101 error: partition start is not on a sector`.
+fn line(change: &Change, words: Words<'_>) -> String {
+    let layer = change.layer.as_deref().unwrap_or("target");
+    let values = values(change);
+    let what = match &*change.subject {
+        "finding" => format!("{} {values}: {}", change.key, change.title),
+        "layer" if change.title.is_empty() => change.key.clone(),
+        "layer" => format!("{} ({})", change.key, change.title),
+        _ => format!("{} {values}", change.key),
+    };
+    words.text(&format!("{layer}: {what}"))
+}
+
+/// `4096 (sysfs) -> 512 (ioctl)`; one side alone where there is no other.
+fn values(change: &Change) -> String {
+    match (&change.before, &change.after) {
+        (Some(before), Some(after)) => format!("{} -> {}", seen(before), seen(after)),
+        (Some(one), None) | (None, Some(one)) => seen(one),
+        (None, None) => String::new(),
+    }
+}
+
+fn seen(seen: &Seen) -> String {
+    match (&seen.value, &seen.source, &seen.reason) {
+        (Some(value), Some(source), _) => format!("{value} ({source})"),
+        (Some(value), None, _) => value.clone(),
+        (None, _, Some(reason)) => format!("unknown ({reason})"),
+        (None, _, None) => "unknown".to_owned(),
+    }
+}
+
+/// The line that counts: `3 targets compared with a baseline of straddle 0.1.0: 1 worse, ...`.
+#[must_use]
+pub fn changes_closing(summary: &ChangeSummary, baseline_version: &str, look: &Look) -> String {
+    let words = Words { look };
+    format!(
+        "{} compared with a baseline of straddle {}: {} in {}\n",
+        count(summary.targets, "target"),
+        words.text(baseline_version),
+        trends(summary),
+        words.time(summary.elapsed_ns)
+    )
+}
+
+/// `2 worse, 1 vanished in 12 targets`.
+#[must_use]
+pub fn changes_headline(summary: &ChangeSummary) -> String {
+    format!("{} in {}", trends(summary), count(summary.targets, "target"))
+}
+
+fn trends(summary: &ChangeSummary) -> String {
+    let counts = [
+        (summary.worse, "worse"),
+        (summary.unknown, "unknown"),
+        (summary.vanished, "vanished"),
+        (summary.appeared, "appeared"),
+        (summary.changed, "changed"),
+        (summary.better, "better"),
+    ];
+    let said: Vec<String> = (counts.iter())
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    if said.is_empty() { "nothing changed".to_owned() } else { said.join(", ") }
+}
+
+/// The numbers of a comparison.
+#[must_use]
+pub fn changes_metrics(summary: &ChangeSummary) -> Vec<Metric> {
+    let of_targets =
+        |label, value| Metric { max: Some(summary.targets), ..Metric::count(label, value) };
+    vec![
+        Metric::count("targets", summary.targets),
+        of_targets("worse", summary.worse),
+        of_targets("unknown", summary.unknown),
+        of_targets("vanished", summary.vanished),
+        of_targets("appeared", summary.appeared),
+        of_targets("changed", summary.changed),
+        of_targets("better", summary.better),
+        Metric::seconds("time", summary.elapsed_ns),
+    ]
+}
+
+impl Note {
+    /// What is said of a target that changed, where changes matter from `least` on.
+    #[must_use]
+    pub fn of_change(change: &TargetChange, least: Option<Severity>, look: &Look) -> Note {
+        let words = Words { look };
+        let state: State = change.answer(least).state();
+        // What matters most: what became worse, and of that the worst.
+        let first = (change.changes.iter())
+            .filter(|one| one.trend != Trend::Better)
+            .max_by_key(|one| (one.severity, one.trend == Trend::Worse))
+            .or(change.changes.first());
+        let what = match (&change.reason, first) {
+            (Some(reason), _) if state == State::Unknown => reason.clone(),
+            // The code comes first: the end is what a short message loses.
+            (_, Some(first)) if &*first.subject == "finding" => {
+                let layer = first.layer.as_deref().map(|layer| format!("at {layer}: "));
+                let layer = layer.unwrap_or_default();
+                format!("{} {} {layer}{}", first.key, values(first), first.title)
+            }
+            (_, Some(first)) => line(first, words),
+            (_, None) => String::new(),
+        };
+        let more = match change.changes.len() {
+            0 | 1 => String::new(),
+            count => format!("; {count} changes"),
+        };
+        let text = format!("{}: {}: {what}{more}", change.target, change.trend.word());
+        Note::new(state, &text, words)
+    }
+}

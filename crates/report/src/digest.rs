@@ -1,0 +1,136 @@
+//! What is said of many targets in little room: the worst first, and how many more there are.
+
+use crate::answer::{Answer, State};
+use crate::document::{Severity, Target, Verdict};
+use crate::look::Look;
+use crate::outcome::{self, place};
+use crate::words::Words;
+
+/// Rows kept. More do not fit into any monitor's message.
+const KEPT: usize = 256;
+/// A row's bytes at most.
+const ROW_BYTES: usize = 480;
+
+/// What is said of one target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub(crate) state: State,
+    /// One harmless line.
+    pub(crate) text: String,
+}
+
+impl Note {
+    /// What is said of `target`, where findings matter from `least` on; `None` where nothing
+    /// matters.
+    #[must_use]
+    pub fn of(target: &Target, least: Option<Severity>, look: &Look) -> Option<Note> {
+        let state = Answer::of(target, least).state();
+        let words = Words { look };
+        let what = match state {
+            State::Ok => return None,
+            State::Unknown => unknown(target),
+            State::Warning | State::Critical => bad(target, words),
+        };
+        Some(Note::new(state, &format!("{}: {what}", target.target), words))
+    }
+
+    pub(crate) fn new(state: State, text: &str, words: Words<'_>) -> Note {
+        Note { state, text: clip(&words.text(text), ROW_BYTES) }
+    }
+}
+
+fn unknown(target: &Target) -> String {
+    if let Some(refusal) = &target.refusal {
+        return refusal.message.clone();
+    }
+    // The topmost one decides; what is below it may be unknown and matter to nobody.
+    let layer = target.layers.iter().rfind(|layer| layer.verdict == Verdict::Unknown);
+    layer.map_or_else(
+        || "unknown".to_owned(),
+        |layer| format!("unknown: {}: {}", layer.name, layer.reason),
+    )
+}
+
+fn bad(target: &Target, words: Words<'_>) -> String {
+    let mut parts = Vec::new();
+    if let Some(finding) = outcome::worst(target) {
+        parts.push(format!("{} {}: {}", finding.code, finding.severity.word(), finding.title));
+    }
+    if let Some(layer) = outcome::first_bad(target) {
+        parts.push(format!("misaligned{}", place(layer, &layer.name, words)));
+    }
+    if target.findings.len() > 1 {
+        parts.push(format!("{} findings", target.findings.len()));
+    }
+    parts.join("; ")
+}
+
+/// Notes on many targets: the worst are kept, all are counted.
+#[derive(Clone, Debug, Default)]
+pub struct Digest {
+    notes: Vec<Note>,
+    count: u64,
+}
+
+impl Digest {
+    /// One note more.
+    pub fn take(&mut self, note: Note) {
+        self.count += 1;
+        self.notes.push(note);
+        if self.notes.len() >= 2 * KEPT {
+            self.settle();
+        }
+    }
+
+    /// Puts the worst first, those of one state in the order they came in, and drops what no
+    /// message has room for.
+    fn settle(&mut self) {
+        self.notes.sort_by_key(|note| std::cmp::Reverse(note.state));
+        self.notes.truncate(KEPT);
+    }
+
+    /// The notes, the worst first, and how many were taken.
+    pub(crate) fn settled(mut self) -> (Vec<Note>, u64) {
+        self.settle();
+        (self.notes, self.count)
+    }
+}
+
+/// `text` in at most `limit` bytes, with dots at its end where it is longer.
+pub(crate) fn clip(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let dots = &"..."[..limit.min(3)];
+    let end = text.floor_char_boundary(limit - dots.len());
+    format!("{}{dots}", text[..end].trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clipped_text_keeps_its_bytes_and_its_characters() {
+        assert_eq!(clip("abcdef", 6), "abcdef");
+        assert_eq!(clip("abcdefg", 6), "abc...");
+        assert_eq!(clip("日本語", 8), "日...");
+        assert_eq!(clip("日本語", 2), "..");
+    }
+
+    #[test]
+    fn of_many_notes_the_worst_are_kept_in_their_order() {
+        let look = Look::default();
+        let note = |state, text: &str| Note::new(state, text, Words { look: &look });
+        let mut digest = Digest::default();
+        for number in 0..2000 {
+            digest.take(note(State::Unknown, &format!("u{number}")));
+        }
+        digest.take(note(State::Critical, "c0"));
+        digest.take(note(State::Warning, "w0"));
+        digest.take(note(State::Critical, "c1"));
+        let (notes, count) = digest.settled();
+        let texts: Vec<&str> = notes.iter().take(4).map(|note| note.text.as_str()).collect();
+        assert_eq!((texts, count), (vec!["c0", "c1", "w0", "u0"], 2003));
+    }
+}

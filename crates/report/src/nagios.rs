@@ -1,0 +1,151 @@
+//! A plugin's output for Nagios, Icinga, Naemon and their kin.
+//!
+//! One status line with performance data behind a pipe, then long output, a line for each target
+//! that matters, the worst first. Source: the Monitoring Plugins Development Guidelines, "Plugin
+//! Output" and "Performance data"; for the length `MAX_PLUGIN_OUTPUT_LENGTH` (8192) of Nagios and
+//! Naemon, of which the terminating NUL takes one.
+
+use std::fmt::Write as _;
+
+use crate::answer::State;
+use crate::digest::{Digest, clip};
+use crate::document::{Severity, Summary};
+use crate::words;
+
+/// The longest output that every server of this family takes, in bytes.
+const OUTPUT_BYTES: usize = 8191;
+/// The longest words of the status line, in bytes: what a pager shows.
+const STATUS_BYTES: usize = 320;
+/// Room for the line that counts what was left out.
+const TAIL_BYTES: usize = 96;
+
+/// A number for graphs.
+///
+/// Written as `label=value[unit];[warn];[crit];[min];[max]`. A threshold of 0 means that anything
+/// above it alerts (the guidelines' range `0:0`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its label; of letters only, so that it needs no quotes.
+    pub label: &'static str,
+    /// Its value, in `unit`.
+    pub value: String,
+    /// `s` for seconds; empty for a number of things.
+    pub unit: &'static str,
+    /// Whether a value above 0 is a warning.
+    pub warns: bool,
+    /// Whether a value above 0 is critical.
+    pub is_critical: bool,
+    /// The greatest possible value; `None` where there is none.
+    pub max: Option<u64>,
+}
+
+impl Metric {
+    /// A number of things, without thresholds.
+    #[must_use]
+    pub fn count(label: &'static str, value: u64) -> Metric {
+        let value = value.to_string();
+        Metric { label, value, unit: "", warns: false, is_critical: false, max: None }
+    }
+
+    /// A time in seconds, to the millisecond, from nanoseconds; rounded up.
+    #[must_use]
+    pub fn seconds(label: &'static str, nanoseconds: u64) -> Metric {
+        let milliseconds = nanoseconds.div_ceil(1_000_000);
+        let value = format!("{}.{:03}", milliseconds / 1000, milliseconds % 1000);
+        Metric { value, unit: "s", ..Metric::count(label, 0) }
+    }
+
+    fn text(&self) -> String {
+        let Metric { label, value, unit, warns, is_critical, max } = self;
+        let zero = |is: &bool| if *is { "0" } else { "" };
+        let max = max.map(|max| format!(";{max}")).unwrap_or_default();
+        format!("{label}={value}{unit};{};{};0{max}", zero(warns), zero(is_critical))
+    }
+}
+
+/// The numbers of a check, where findings matter from `least` on.
+#[must_use]
+pub fn metrics(summary: &Summary, least: Option<Severity>) -> Vec<Metric> {
+    let matters = |severity| least.is_some_and(|least| severity >= least);
+    let of_targets =
+        |label, value| Metric { max: Some(summary.targets), ..Metric::count(label, value) };
+    vec![
+        Metric::count("targets", summary.targets),
+        of_targets("misaligned", summary.verdicts.misaligned),
+        of_targets("unknown", not_judged(summary)),
+        Metric { is_critical: matters(Severity::Error), ..Metric::count("errors", summary.errors) },
+        Metric { warns: matters(Severity::Warning), ..Metric::count("warnings", summary.warnings) },
+        Metric { warns: matters(Severity::Info), ..Metric::count("infos", summary.infos) },
+        Metric::seconds("time", summary.elapsed_ns),
+    ]
+}
+
+/// Targets without a verdict.
+fn not_judged(summary: &Summary) -> u64 {
+    summary.broken_targets + summary.verdicts.unknown
+}
+
+/// What a check came to, in a few words: `1 error, 2 warnings in 12 targets, 1 not judged`.
+#[must_use]
+pub fn headline(summary: &Summary) -> String {
+    let findings = words::severities(summary.errors, summary.warnings, summary.infos).join(", ");
+    let findings = if findings.is_empty() { "nothing found".to_owned() } else { findings };
+    let targets = words::count(summary.targets, "target");
+    match not_judged(summary) {
+        _ if summary.targets == 0 => "nothing to judge".to_owned(),
+        0 => format!("{findings} in {targets}"),
+        count => format!("{findings} in {targets}, {count} not judged"),
+    }
+}
+
+/// The output of a plugin whose state is `state`. At most 8191 bytes; what is left out is counted.
+#[must_use]
+pub fn nagios(state: State, headline: &str, digest: Digest, metrics: &[Metric]) -> String {
+    let (notes, count) = digest.settled();
+    let first = notes.first().map(|note| format!("; {}", note.text)).unwrap_or_default();
+    let status = clip(&harmless(&format!("{headline}{first}")), STATUS_BYTES);
+    let numbers: Vec<String> = metrics.iter().map(Metric::text).collect();
+    let mut output = format!("STRADDLE {} - {status}", state.word());
+    if !numbers.is_empty() {
+        let _ = write!(output, " | {}", numbers.join(" "));
+    }
+    output.push('\n');
+    let mut shown = 0;
+    for note in &notes {
+        let line = format!("[{}] {}\n", note.state.word(), harmless(&note.text));
+        let last = shown + 1 == count;
+        let room = OUTPUT_BYTES - if last { 0 } else { TAIL_BYTES };
+        if output.len() + line.len() > room {
+            break;
+        }
+        output += &line;
+        shown += 1;
+    }
+    if shown < count {
+        let more = count - shown;
+        let _ = writeln!(output, "{more} more; --format table shows all");
+    }
+    output
+}
+
+/// The output of a plugin that could not do its work: `message` says what was tried.
+#[must_use]
+pub fn nagios_failure(message: &str) -> String {
+    let line = crate::text::one_line(message.trim());
+    nagios(State::Unknown, &line, Digest::default(), &[])
+}
+
+/// `text` without what ends the words of a plugin (a pipe) and without what Nagios forbids in
+/// macros by default, since shells read them (`illegal_macro_output_chars`): each as an escape.
+fn harmless(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '`' | '~' | '$' | '&' | '|' | '\'' | '"' | '<' | '>' => {
+                safe.extend(character.escape_unicode());
+            }
+            _ => safe.push(character),
+        }
+    }
+    safe
+}

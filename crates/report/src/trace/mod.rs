@@ -1,0 +1,236 @@
+//! What `straddle trace` found: the contract behind its `--json`, and the table for people.
+//!
+//! Every number carries its unit in its key. Unknown is `null` beside a reason. Adding fields is
+//! compatible; anything else raises the number in [`TRACE_SCHEMA`].
+
+use serde::Serialize;
+
+use crate::document::{Fact, Refusal, UnitFact, Word};
+
+mod table;
+
+pub use table::table;
+
+/// The schema's name and version.
+pub const TRACE_SCHEMA: &str = "straddle.trace/1";
+
+/// Where a file's bytes lie.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Trace {
+    /// Name and version of this format: `straddle.trace/1`.
+    pub schema: String,
+    /// The version of straddle that wrote it.
+    pub version: String,
+    /// The file as it was given; harmless to print.
+    pub file: String,
+    /// Why it cannot be traced; all lists are empty then.
+    pub refusal: Option<Refusal>,
+    /// The file's length in bytes; `null` where it was refused before that was known.
+    pub file_bytes: Option<u64>,
+    /// The first byte of the file that was traced.
+    pub offset_bytes: u64,
+    /// How many bytes of the file were traced.
+    pub length_bytes: u64,
+    /// What the kernel says of the file beside its extents.
+    pub facts: Vec<Fact>,
+    /// What the reader should know of the answer.
+    pub notes: Vec<String>,
+    /// The layers that the file lies on, those below first; the last one is the file.
+    pub layers: Vec<TraceLayer>,
+    /// The extents and holes of the range, in order.
+    pub extents: Vec<TraceExtent>,
+    /// How many more extents and holes the range has; the total covers them all the same.
+    pub omitted_extents: u64,
+    /// The whole range.
+    pub total: TraceTotal,
+    /// What I/Os of the size that was asked for cost; `null` where none was.
+    pub cost: Option<TraceCost>,
+}
+
+/// A layer on the way down.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TraceLayer {
+    /// Its number, by which extents and others name it.
+    pub id: u32,
+    /// The layers that it lies on.
+    pub below: Vec<u32>,
+    /// What it is: the words of `straddle check`, and `file`.
+    pub kind: Word,
+    /// Its name, as users know it.
+    pub name: String,
+    /// What it is, in a few words.
+    pub title: String,
+    /// Its length in bytes; `null` when unknown.
+    pub length_bytes: Option<u64>,
+    /// The units that it must fit, or that it brings, each from every source that names one.
+    pub units: Vec<UnitFact>,
+}
+
+/// An extent of the file, or a hole.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TraceExtent {
+    /// Where it starts in the file, in bytes.
+    pub offset_bytes: u64,
+    /// Its length in bytes, cut where the range ends.
+    pub length_bytes: u64,
+    /// What it is: data, unwritten, hole, delayed, inline, tail, encoded, unknown or unlisted.
+    pub state: Word,
+    /// What the file system says of it, in the words of `filefrag -v`.
+    pub flags: Vec<Word>,
+    /// Where it starts among the file system's own addresses, in bytes; `null` where it has no
+    /// place.
+    pub physical_bytes: Option<u64>,
+    /// Why its bytes have no address of their own; empty where they have.
+    pub reason: String,
+    /// How it fits each unit beneath.
+    pub alignment: Vec<TraceShare>,
+    /// Where the first byte of what is stored lies, with all its copies, for an extent that has a
+    /// place and whose bytes have no addresses of their own; else empty.
+    pub starts_at: Vec<TraceCopy>,
+    /// Where it lies, in order, each piece with all its copies.
+    pub pieces: Vec<TracePiece>,
+    /// Where in the file the list of pieces ends, in bytes, where it ends early; else `null`.
+    pub pieces_end_bytes: Option<u64>,
+}
+
+/// A run of the file of which every copy lies in one piece.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TracePiece {
+    /// Where it starts in the file, in bytes.
+    pub offset_bytes: u64,
+    /// Its length in bytes.
+    pub length_bytes: u64,
+    /// Its copies, each with the way down to it.
+    pub copies: Vec<TraceCopy>,
+}
+
+/// One copy of a piece.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TraceCopy {
+    /// The byte on each layer below the file at which it starts, from the top down.
+    pub path: Vec<TraceStep>,
+    /// How the way ends: leaf, hole, compressed or unknown.
+    pub end: Word,
+    /// Why it goes no further, where it does not end on a leaf; else empty.
+    pub reason: String,
+}
+
+/// An address on a layer.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TraceStep {
+    /// The layer's number.
+    pub layer: u32,
+    /// The byte of that layer.
+    pub at_bytes: u64,
+}
+
+/// How many bytes fit a unit: the file's own multiples of it lie on its boundaries.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TraceShare {
+    /// The unit: granule, chunk or full-stripe.
+    pub unit: Word,
+    /// The layer whose unit it is.
+    pub layer: u32,
+    /// The unit's length in bytes.
+    pub unit_bytes: u64,
+    /// Whether the unit is only assumed.
+    pub assumed: bool,
+    /// Bytes that fit.
+    pub aligned_bytes: u64,
+    /// Bytes that do not.
+    pub misaligned_bytes: u64,
+    /// How far behind a boundary the file's multiples lie, in bytes, where they do not fit: the
+    /// first few values that occur.
+    pub offsets_bytes: Vec<u64>,
+}
+
+/// The whole range.
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TraceTotal {
+    /// Extents, holes not counted.
+    pub extents: u64,
+    /// Bytes whose addresses are known down to the leaves.
+    pub placed_bytes: u64,
+    /// Bytes that lie nowhere.
+    pub hole_bytes: u64,
+    /// Bytes whose final address is not known, by the reason.
+    pub unknown: Vec<TraceUnknown>,
+    /// Bytes that were not looked at, since they lie in more pieces than are visited.
+    pub unvisited_bytes: u64,
+    /// How the range fits each unit beneath.
+    pub alignment: Vec<TraceShare>,
+}
+
+/// Bytes, or I/Os, that cannot be told.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TraceUnknown {
+    /// How many bytes.
+    pub bytes: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// What I/Os of one size cost, one behind the other from the range's start.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TraceCost {
+    /// The length of each I/O in bytes.
+    pub io_bytes: u64,
+    /// How many the range has.
+    pub ios: u64,
+    /// How many of them were counted: all, or as many drawn from them.
+    pub counted_ios: u64,
+    /// What they cost as reads.
+    pub read: TraceEffort,
+    /// What they cost as writes in place.
+    pub write: TraceEffort,
+    /// How many of the writes read and write a granule again, since they cover it in part.
+    pub writes_with_rmw: u64,
+    /// How many of the writes read old data or parity first.
+    pub writes_with_parity_rmw: u64,
+}
+
+/// What the I/Os cost together that can be told.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TraceEffort {
+    /// How many I/Os can be told.
+    pub told_ios: u64,
+    /// Granules read.
+    pub granules_read: u64,
+    /// Granules written.
+    pub granules_written: u64,
+    /// Granules read and written again.
+    pub rmws: u64,
+    /// Parity chunks brought up to date.
+    pub parity_updates: u64,
+    /// Why the others cannot be told.
+    pub untold: Vec<TraceUntold>,
+}
+
+/// I/Os that cannot be told.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TraceUntold {
+    /// How many.
+    pub ios: u64,
+    /// Why.
+    pub reason: String,
+}
+
+impl Trace {
+    /// The document as JSON, with its line feed.
+    #[must_use]
+    pub fn json(&self) -> String {
+        crate::json::ended(serde_json::to_string_pretty(self))
+    }
+}

@@ -1,0 +1,309 @@
+//! The trace for people: the way down, a row for each extent, the total, the cost.
+
+use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceExtent, TraceShare};
+use crate::look::Look;
+use crate::words::{Words, count};
+
+/// How many rows are shown; `--json` has them all.
+const ROWS_MAX: usize = 40;
+/// How many copies of a piece are shown.
+const COPIES_MAX: usize = 4;
+
+/// The whole trace as text, with its last line feed. A refused one is empty: errors are not data.
+#[must_use]
+pub fn table(trace: &Trace, look: &Look) -> String {
+    if trace.refusal.is_some() {
+        return String::new();
+    }
+    let view = View { trace, words: Words { look } };
+    let mut text = view.head();
+    text += &view.rows();
+    text += &view.total();
+    if let Some(cost) = &trace.cost {
+        text += &view.cost(cost);
+    }
+    text
+}
+
+struct View<'a> {
+    trace: &'a Trace,
+    words: Words<'a>,
+}
+
+impl View<'_> {
+    fn head(&self) -> String {
+        let trace = self.trace;
+        let words = self.words;
+        let mut text = words.text(&trace.file);
+        if let Some(bytes) = trace.file_bytes {
+            text += &format!("  {}", words.size(bytes));
+        }
+        if (trace.offset_bytes, Some(trace.length_bytes)) != (0, trace.file_bytes) {
+            let (offset, length) =
+                (words.exact(trace.offset_bytes), words.exact(trace.length_bytes));
+            text += &format!("  traced: {length} from {offset} on");
+        }
+        text.push('\n');
+        for layer in trace.layers.iter().rev().skip(1) {
+            let units = units_of(layer, words);
+            let title = [words.text(&layer.title), units];
+            let title: Vec<String> = title.into_iter().filter(|part| !part.is_empty()).collect();
+            text += &format!("  on {}  {}\n", words.text(&layer.name), title.join(", "));
+        }
+        for note in &trace.notes {
+            text += &format!("  note: {}\n", words.text(note));
+        }
+        text
+    }
+
+    fn rows(&self) -> String {
+        let mut rows = vec![
+            ["file offset", "length", "state", "file system", "lies at", "fits"]
+                .map(str::to_owned)
+                .to_vec(),
+        ];
+        rows.extend(self.trace.extents.iter().take(ROWS_MAX).map(|extent| self.row(extent)));
+        if rows.len() == 1 {
+            return "\nnothing to trace: the range is empty\n".to_owned();
+        }
+        let mut text = format!("\n{}", columns(&rows, &[0, 1, 3]));
+        let shown = self.trace.extents.len().min(ROWS_MAX);
+        let hidden = self.trace.extents.len() - shown;
+        let more = u64::try_from(hidden).unwrap_or(u64::MAX) + self.trace.omitted_extents;
+        if more > 0 {
+            text += &format!("{more} more; --json lists them\n");
+        }
+        text
+    }
+
+    fn row(&self, extent: &TraceExtent) -> Vec<String> {
+        let words = self.words;
+        let mut state = extent.state.to_string();
+        if extent.flags.iter().any(|flag| flag == "shared") {
+            state += ", shared";
+        }
+        vec![
+            extent.offset_bytes.to_string(),
+            words.exact(extent.length_bytes),
+            state,
+            extent.physical_bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string()),
+            self.place(extent),
+            self.fits(extent),
+        ]
+    }
+
+    /// `sda @ 1048576`, every copy, and how many pieces follow.
+    fn place(&self, extent: &TraceExtent) -> String {
+        if let Some(start) = extent.starts_at.first() {
+            return format!("from {} on", self.copy(start));
+        }
+        if !extent.reason.is_empty() {
+            return "-".to_owned();
+        }
+        let Some(piece) = extent.pieces.first() else { return "-".to_owned() };
+        let shown = piece.copies.iter().take(COPIES_MAX).map(|copy| self.copy(copy));
+        let mut text = shown.collect::<Vec<String>>().join(" = ");
+        if piece.copies.len() > COPIES_MAX {
+            text += " = ...";
+        }
+        let more = u64::try_from(extent.pieces.len().saturating_sub(1)).unwrap_or(u64::MAX);
+        if more > 0 {
+            let least = if extent.pieces_end_bytes.is_some() { "at least " } else { "" };
+            text += &format!(" and {least}{} more", count(more, "piece"));
+        }
+        text
+    }
+
+    fn copy(&self, copy: &TraceCopy) -> String {
+        let Some(step) = copy.path.last() else { return self.words.text(&copy.reason) };
+        let at = format!("{} @ {}", self.name(step.layer), step.at_bytes);
+        match &*copy.end {
+            "leaf" => at,
+            "hole" => "-".to_owned(),
+            _ => format!("{at} ({})", self.words.text(&copy.reason)),
+        }
+    }
+
+    fn name(&self, layer: u32) -> String {
+        let found = self.trace.layers.iter().find(|one| one.id == layer);
+        found.map_or_else(|| "?".to_owned(), |layer| self.words.text(&layer.name))
+    }
+
+    /// The units missed in a few words, or that all are met.
+    fn fits(&self, extent: &TraceExtent) -> String {
+        if extent.alignment.is_empty() {
+            return "-".to_owned();
+        }
+        let missed: Vec<String> = (extent.alignment.iter())
+            .filter(|share| share.misaligned_bytes > 0)
+            .map(|share| format!("{} {}", share.unit.replace('-', " "), self.off(share)))
+            .collect();
+        if missed.is_empty() { "aligned".to_owned() } else { missed.join(", ") }
+    }
+
+    fn off(&self, share: &TraceShare) -> String {
+        match share.offsets_bytes.as_slice() {
+            [only] if share.aligned_bytes == 0 => format!("off by {}", self.words.exact(*only)),
+            _ => format!("{} off", percent(share.misaligned_bytes, share.aligned_bytes)),
+        }
+    }
+
+    fn total(&self) -> String {
+        let total = &self.trace.total;
+        let words = self.words;
+        let mut parts = vec![count(total.extents, "extent")];
+        parts.push(format!("{} placed", words.exact(total.placed_bytes)));
+        if total.hole_bytes > 0 {
+            parts.push(format!("{} in holes", words.exact(total.hole_bytes)));
+        }
+        let mut text = format!("\ntotal  {}\n", parts.join(", "));
+        for unknown in &total.unknown {
+            let (bytes, reason) = (words.exact(unknown.bytes), words.text(&unknown.reason));
+            text += &format!("  unknown  {bytes}: {reason}\n");
+        }
+        if total.unvisited_bytes > 0 {
+            let bytes = words.exact(total.unvisited_bytes);
+            text += &format!("  unknown  {bytes}: in more pieces than are visited\n");
+        }
+        for share in &total.alignment {
+            let assumed = if share.assumed { ", assumed" } else { "" };
+            let unit = share.unit.replace('-', " ");
+            let aligned = percent(share.aligned_bytes, share.misaligned_bytes);
+            let mut line = format!(
+                "  {unit} of {} ({}{assumed})  {aligned} aligned",
+                words.exact(share.unit_bytes),
+                self.name(share.layer)
+            );
+            if share.misaligned_bytes > 0 {
+                let offsets = share.offsets_bytes.iter().map(|&bytes| words.exact(bytes));
+                line += &format!(", off by {}", offsets.collect::<Vec<_>>().join(", "));
+            }
+            text += &line;
+            text.push('\n');
+        }
+        text
+    }
+
+    fn cost(&self, cost: &TraceCost) -> String {
+        let size = self.words.exact(cost.io_bytes);
+        if cost.ios == 0 {
+            return format!("\ncost   the range is shorter than one I/O of {size}\n");
+        }
+        let drawn = if cost.counted_ios < cost.ios {
+            format!(" ({} drawn from them)", cost.counted_ios)
+        } else {
+            String::new()
+        };
+        let mut text =
+            format!("\ncost   {} of {size}{drawn}, on average\n", { count(cost.ios, "I/O") });
+        text += &self.effort("read ", &cost.read, "");
+        let mut extra = String::new();
+        for (number, what) in [
+            (cost.writes_with_rmw, "need a read-modify-write"),
+            (cost.writes_with_parity_rmw, "read old data or parity first"),
+        ] {
+            if number > 0 {
+                let rest = cost.write.told_ios.saturating_sub(number);
+                extra += &format!("; {} {what}", percent(number, rest));
+            }
+        }
+        text + &self.effort("write", &cost.write, &extra)
+    }
+
+    fn effort(&self, name: &str, effort: &TraceEffort, extra: &str) -> String {
+        let mut text = String::new();
+        if effort.told_ios > 0 {
+            let mean = |number: u64| mean(number, effort.told_ios);
+            let mut parts = vec![format!("{} granules read", mean(effort.granules_read))];
+            if name == "write" {
+                parts.push(format!("{} written", mean(effort.granules_written)));
+            }
+            if effort.rmws > 0 {
+                parts.push(format!("{} read-modify-writes", mean(effort.rmws)));
+            }
+            if effort.parity_updates > 0 {
+                parts.push(format!("{} parity updates", mean(effort.parity_updates)));
+            }
+            text += &format!("  {name}  {}{extra}\n", parts.join(", "));
+        }
+        for untold in &effort.untold {
+            let reason = self.words.text(&untold.reason);
+            text += &format!("  {name}  unknown for {}: {reason}\n", count(untold.ios, "I/O"));
+        }
+        text
+    }
+}
+
+fn units_of(layer: &super::TraceLayer, words: Words<'_>) -> String {
+    let used = layer.units.iter().filter(|unit| unit.used && unit.unit != "discard");
+    let phrase = |unit: &crate::document::UnitFact| {
+        let bytes = words.exact(unit.bytes?);
+        let assumed = if unit.source == "assumed" { " (assumed)" } else { "" };
+        Some(format!("{} {bytes}{assumed}", unit.unit.replace('-', " ")))
+    };
+    used.filter_map(phrase).collect::<Vec<String>>().join(", ")
+}
+
+/// A mean with one decimal, none where it is whole.
+fn mean(sum: u64, count: u64) -> String {
+    let tenths = (u128::from(sum) * 10 + u128::from(count) / 2) / u128::from(count.max(1));
+    match tenths % 10 {
+        0 => (tenths / 10).to_string(),
+        tenth => format!("{}.{tenth}", tenths / 10),
+    }
+}
+
+/// What share `part` is of `part` and `rest`; never rounded to nothing or to all.
+fn percent(part: u64, rest: u64) -> String {
+    let (part, whole) = (u128::from(part), u128::from(part) + u128::from(rest));
+    let tenths = (part * 1000).checked_div(whole).unwrap_or(0);
+    match tenths {
+        0 if part > 0 => "under 0.1 %".to_owned(),
+        _ if tenths.is_multiple_of(10) => format!("{} %", tenths / 10),
+        _ => format!("{}.{} %", tenths / 10, tenths % 10),
+    }
+}
+
+/// Rows in columns, two blanks apart; those in `right` end together.
+fn columns(rows: &[Vec<String>], right: &[usize]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| crate::text::width(cell)).max().unwrap_or(0)
+    };
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let blanks = " ".repeat(width(column).saturating_sub(crate::text::width(cell)));
+            line += &if right.contains(&column) {
+                format!("{blanks}{cell}  ")
+            } else {
+                format!("{cell}{blanks}  ")
+            };
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_and_means_are_never_rounded_to_nothing_or_all() {
+        assert_eq!(percent(1, 1 << 40), "under 0.1 %");
+        assert_eq!(percent(1 << 40, 1), "99.9 %");
+        assert_eq!(percent(1, 0), "100 %");
+        assert_eq!(percent(0, 0), "0 %");
+        assert_eq!(mean(9, 2), "4.5");
+        assert_eq!(mean(8, 2), "4");
+    }
+
+    #[test]
+    fn columns_are_two_blanks_apart_and_numbers_end_together() {
+        let rows = [vec!["1".to_owned(), "a".to_owned()], vec!["200".to_owned(), "bc".to_owned()]];
+        assert_eq!(columns(&rows, &[0]), "  1  a\n200  bc\n");
+    }
+}

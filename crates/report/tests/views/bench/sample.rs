@@ -1,0 +1,185 @@
+//! Results made by hand.
+
+use report::bench::{
+    Arm, BENCH_SCHEMA, Bench, BenchTarget, ClippedMean, Comparison, DriveCounts, Effort,
+    Experiment, Predicted, Regime, Scratch, Step, Workload,
+};
+
+/// A disk that rotates, with 512-byte logical sectors and 4 KiB granules.
+pub(crate) fn disk() -> Bench {
+    let words = ["straddle", "bench", "/data"];
+    Bench {
+        schema: BENCH_SCHEMA.to_owned(),
+        version: "0.1.0".to_owned(),
+        command: words.map(str::to_owned).to_vec(),
+        seed: 7,
+        started: "2026-03-01T12:00:00Z".to_owned(),
+        elapsed_ns: 2_100_000_000,
+        kernel: "6.12.0".to_owned(),
+        target: BenchTarget {
+            path: "/data".to_owned(),
+            layers: vec!["ext4".to_owned(), "sda1".to_owned(), "sda".to_owned()],
+            drive: Some("sda".to_owned()),
+            model: Some("WDC WD60EFRX".to_owned()),
+            rotating: Some(true),
+            logical_sector_bytes: Some(512),
+            granule_bytes: Some(4096),
+            granule_origin_bytes: Some(0),
+            granule_source: Some("sysfs".to_owned()),
+        },
+        scratch: Some(Scratch {
+            place: "/data".to_owned(),
+            length_bytes: 64 << 20,
+            pieces: 1,
+            drive_address_bytes: Some(1_638_275_325_952),
+            prepared_ns: 400_000_000,
+        }),
+        experiments: vec![penalty()],
+        notes: Vec::new(),
+        refusal: None,
+    }
+}
+
+pub(crate) fn workload() -> Workload {
+    Workload {
+        action: "write".to_owned(),
+        operation_bytes: Some(4096),
+        sync: "fdatasync".to_owned(),
+        sync_every: 1,
+        depth: 1,
+        order: Some("cursor".to_owned()),
+        direct: true,
+        command: Vec::new(),
+    }
+}
+
+pub(crate) fn arm(name: &str, role: &str, shift_bytes: u64, median_ns: u64, p99: u64) -> Arm {
+    Arm {
+        name: name.to_owned(),
+        role: role.to_owned(),
+        shift_bytes,
+        count: 141,
+        median_ns,
+        p99_ns: Some(p99),
+        least_ns: median_ns / 2,
+        greatest_ns: p99.saturating_mul(2),
+        operations_per_second: Some(1e9 / (median_ns as f64)),
+        turns: None,
+        histogram: vec![(median_ns, 139), (p99, 2)],
+        drive: None,
+    }
+}
+
+pub(crate) fn comparison(arm: &str, ratio: f64, low: f64, high: f64) -> Comparison {
+    Comparison {
+        arm: arm.to_owned(),
+        against: "aligned".to_owned(),
+        ratio,
+        low,
+        high: Some(high),
+        clipped_mean: None,
+    }
+}
+
+/// Three turns instead of one.
+pub(crate) fn penalty() -> Experiment {
+    let turns = |turns, arm| Arm { turns: Some(turns), ..arm };
+    let mut shifted = comparison("shifted 512 B", 3.0, 2.97, 3.03);
+    shifted.clipped_mean = Some(ClippedMean { ratio: 3.01, low: 2.9, high: Some(3.12) });
+    let effort = |reads, writes| Effort { reads, writes, read_modify_writes: reads, drives: 1 };
+    Experiment {
+        title: "4 KiB write + fdatasync, depth 1".to_owned(),
+        unit: "operation".to_owned(),
+        block_operations: 1,
+        workload: workload(),
+        pairs: 141,
+        discarded_pairs: 3,
+        elapsed_ns: 1_420_000_000,
+        written_bytes: 141 * 3 * 4096,
+        arms: vec![
+            turns(1.004, arm("aligned", "baseline", 0, 8_350_000, 8_410_000)),
+            turns(3.0, arm("shifted 512 B", "shifted", 512, 25_000_000, 33_400_000)),
+            turns(1.0, arm("control", "control", 0, 8_350_000, 8_420_000)),
+        ],
+        comparisons: vec![shifted, comparison("control", 1.0, 0.99, 1.01)],
+        alpha: 0.05,
+        verdict: "penalty".to_owned(),
+        reason: "shifted writes take 3.00 times as long".to_owned(),
+        predicted: Some(Predicted { aligned: effort(0, 1), shifted: effort(2, 2) }),
+        regimes: vec![Regime { from_pair: 1, median_ns: 8_350_000, spread_ns: 60_000 }],
+        narrowing: vec![Step { pairs: 20, ratio: 2.9, low: 1.4, high: Some(6.0) }],
+    }
+}
+
+/// One that found no difference, while the drive changed.
+pub(crate) fn no_penalty() -> Experiment {
+    Experiment {
+        title: "64 KiB read, depth 32".to_owned(),
+        workload: Workload {
+            action: "read".to_owned(),
+            operation_bytes: Some(65536),
+            sync: "none".to_owned(),
+            sync_every: 0,
+            depth: 32,
+            order: Some("random".to_owned()),
+            ..workload()
+        },
+        unit: "block".to_owned(),
+        block_operations: 256,
+        written_bytes: 0,
+        pairs: 60,
+        arms: vec![
+            arm("aligned", "baseline", 0, 310_000, 900_000),
+            arm("shifted 512 B", "shifted", 512, 311_000, 910_000),
+            arm("shifted 2 KiB", "shifted", 2048, 309_000, 905_000),
+            arm("control", "control", 0, 310_000, 899_000),
+        ],
+        comparisons: vec![
+            comparison("shifted 512 B", 1.003, 0.98, 1.02),
+            comparison("shifted 2 KiB", 0.997, 0.97, 1.03),
+            comparison("control", 1.0, 0.98, 1.02),
+        ],
+        verdict: "no-penalty".to_owned(),
+        reason: "No penalty: shifted reads take as long, within 5 %.".to_owned(),
+        predicted: None,
+        regimes: vec![
+            Regime { from_pair: 1, median_ns: 310_000, spread_ns: 20_000 },
+            Regime { from_pair: 41, median_ns: 4_100_000, spread_ns: 900_000 },
+        ],
+        ..penalty()
+    }
+}
+
+/// One that says nothing.
+pub(crate) fn void() -> Experiment {
+    Experiment {
+        title: "4 KiB write, depth 8".to_owned(),
+        workload: Workload { sync: "none".to_owned(), sync_every: 0, depth: 8, ..workload() },
+        arms: vec![
+            arm("aligned", "baseline", 0, 8_350_000, 8_410_000),
+            arm("shifted 512 B", "shifted", 512, 25_000_000, 33_400_000),
+            arm("control", "control", 0, 9_350_000, 9_420_000),
+        ],
+        comparisons: vec![
+            comparison("shifted 512 B", 3.0, 2.97, 3.03),
+            comparison("control", 1.12, 1.08, 1.16),
+        ],
+        verdict: "void".to_owned(),
+        reason: "the control takes 1.12 times as long as the baseline".to_owned(),
+        predicted: None,
+        ..penalty()
+    }
+}
+
+pub(crate) fn drive_counts() -> DriveCounts {
+    DriveCounts {
+        reads: 0,
+        read_bytes: 0,
+        writes: 282,
+        written_bytes: 141 * 8192,
+        merges: 2,
+        flushes: Some(141),
+        exact_operations: 139,
+        seen_operations: 141,
+    }
+}

@@ -1,0 +1,238 @@
+//! The table, as a person reads it.
+
+use report::Look;
+use report::bench::{Bench, BenchRefusal, table};
+
+use super::sample::{arm, comparison, disk, drive_counts, no_penalty, penalty, void};
+use crate::sample::{plain, same};
+
+const LOOK: Look = Look { width: None, ascii: false, bytes: false, explain: false };
+
+#[track_caller]
+fn check(bench: &Bench, look: Look, expected: &str) {
+    let found = plain(&table(bench, &look));
+    same(&found, expected.strip_prefix('\n').expect("starts on its own line"));
+}
+
+#[test]
+fn one_experiment_says_what_was_written_what_it_took_and_how_sure_that_is() {
+    check(
+        &disk(),
+        LOOK,
+        r#"
+scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
+4 KiB write + fdatasync, depth 1                                 141 pairs, 1.42 s, 1.65 MiB written
+                 aligned   shifted 512 B   ratio, 95 % interval
+  median         8.35 ms   25.0 ms         3.00   2.97 to 3.03
+  p99            8.41 ms   33.4 ms
+  turns          1         3
+  operations/s   120       40.0
+  control        8.35 ms   8.35 ms         1.00   0.99 to 1.01    sound
+Penalty: shifted writes take 3.00 times as long. Predicted from the stack: 2 reads and 2 writes of
+  4 KiB instead of 1 write.
+"#,
+    );
+}
+
+#[test]
+fn every_arm_has_a_row_where_there_are_more_than_two() {
+    check(
+        &Bench { experiments: vec![no_penalty()], ..disk() },
+        LOOK,
+        r#"
+scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
+64 KiB read, depth 32                                              60 pairs, 1.42 s, nothing written
+                  median   p99      operations/s   ratio, 95 % interval
+  aligned         310 µs   900 µs   3226
+  shifted 512 B   311 µs   910 µs   3215           1.00   0.98 to 1.02
+  shifted 2 KiB   309 µs   905 µs   3236           1.00   0.97 to 1.03
+  control         310 µs   899 µs   3226           1.00   0.98 to 1.02    sound
+No penalty: shifted reads take as long, within 5 %.
+the drive changed during the run: 310 µs (spread 20.0 µs) from pair 1, 4.10 ms (spread 900 µs)
+  from pair 41
+"#,
+    );
+}
+
+#[test]
+fn a_narrow_terminal_gets_sentences() {
+    check(
+        &disk(),
+        Look { width: Some(40), ..LOOK },
+        r#"
+scratch: 64 MiB in /data, on sda at
+  1.49 TiB; nothing else is touched
+4 KiB write + fdatasync, depth 1
+  141 pairs, 1.42 s, 1.65 MiB written
+  aligned  median 8.35 ms  p99 8.41 ms
+           turns 1  operations/s 120
+  shifted 512 B  median 25.0 ms
+                 p99 33.4 ms  turns 3
+                 operations/s 40.0
+                 ratio 3.00
+                 95 % interval: 2.97 to
+                 3.03
+  control  median 8.35 ms  p99 8.42 ms
+           turns 1  operations/s 120
+           ratio 1.00
+           95 % interval: 0.99 to 1.01
+           sound
+Penalty: shifted writes take
+  3.00 times as long. Predicted from the
+  stack: 2 reads and 2 writes of 4 KiB
+  instead of 1 write.
+"#,
+    );
+}
+
+#[test]
+fn ascii_tables_hold_ascii_only() {
+    check(
+        &Bench { experiments: vec![no_penalty()], ..disk() },
+        Look { ascii: true, ..LOOK },
+        r#"
+scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
+64 KiB read, depth 32                                              60 pairs, 1.42 s, nothing written
+                  median   p99      operations/s   ratio, 95 % interval
+  aligned         310 us   900 us   3226
+  shifted 512 B   311 us   910 us   3215           1.00   0.98 to 1.02
+  shifted 2 KiB   309 us   905 us   3236           1.00   0.97 to 1.03
+  control         310 us   899 us   3226           1.00   0.98 to 1.02    sound
+No penalty: shifted reads take as long, within 5 %.
+the drive changed during the run: 310 us (spread 20.0 us) from pair 1, 4.10 ms (spread 900 us)
+  from pair 41
+"#,
+    );
+}
+
+#[test]
+fn many_experiments_have_a_line_for_each_arm() {
+    let experiments = vec![penalty(), no_penalty(), void()];
+    check(
+        &Bench { experiments, ..disk() },
+        LOOK,
+        r#"
+scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
+  3 experiments                      arm             ratio   95 % interval   verdict
+  4 KiB write + fdatasync, depth 1   shifted 512 B   3.00    2.97 to 3.03    penalty
+  64 KiB read, depth 32              shifted 512 B   1.00    0.98 to 1.02    no penalty
+                                     shifted 2 KiB   1.00    0.97 to 1.03
+  4 KiB write, depth 8               shifted 512 B   3.00    2.97 to 3.03    void
+  controls  2 sound  differs: 4 KiB write, depth 8
+64 KiB read, depth 32: the drive changed during the run: 310 µs (spread 20.0 µs) from pair 1,
+  4.10 ms (spread 900 µs) from pair 41
+4 KiB write, depth 8: Void: the control takes 1.12 times as long as the baseline.
+"#,
+    );
+}
+
+#[test]
+fn many_experiments_fit_a_narrow_terminal() {
+    let experiments = vec![penalty(), no_penalty(), void()];
+    check(
+        &Bench { experiments, ..disk() },
+        Look { width: Some(60), ..LOOK },
+        r#"
+scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else
+  is touched
+4 KiB write + fdatasync, depth 1:  shifted 512 B
+  3.00 (2.97 to 3.03)  penalty
+64 KiB read, depth 32:  shifted 512 B  1.00 (0.98 to 1.02)
+  no penalty
+64 KiB read, depth 32:  shifted 2 KiB  1.00 (0.97 to 1.03)
+4 KiB write, depth 8:  shifted 512 B  3.00 (2.97 to 3.03)
+  void
+  controls  2 sound  differs: 4 KiB write, depth 8
+64 KiB read, depth 32: the drive changed during the run:
+  310 µs (spread 20.0 µs) from pair 1, 4.10 ms (spread
+  900 µs) from pair 41
+4 KiB write, depth 8: Void: the control takes 1.12 times
+  as long as the baseline.
+"#,
+    );
+}
+
+#[test]
+fn who_asks_sees_the_circumstances_and_what_the_drive_counted() {
+    let mut experiment = penalty();
+    experiment.arms[0].drive = Some(drive_counts());
+    experiment.arms[1].drive = Some(drive_counts());
+    let notes = vec!["the size of 10 GiB was scaled down to 64 MiB".to_owned()];
+    let bench = Bench { experiments: vec![experiment], notes, ..disk() };
+    check(
+        &bench,
+        Look { explain: true, ..LOOK },
+        r#"
+/data  on ext4  on sda1  on sda
+  drive  sda  WDC WD60EFRX  rotates  logical sector 512 B  granule 4 KiB (sysfs)
+  run  straddle 0.1.0  kernel 6.12.0  started 2026-03-01T12:00:00Z  took 2.10 s  seed 7
+  command  straddle bench /data
+scratch: 64 MiB in /data, on sda at 1.49 TiB, written in 400 ms; nothing else is touched
+4 KiB write + fdatasync, depth 1                                 141 pairs, 1.42 s, 1.65 MiB written
+                 aligned   shifted 512 B   ratio, 95 % interval
+  median         8.35 ms   25.0 ms         3.00   2.97 to 3.03
+  p99            8.41 ms   33.4 ms
+  turns          1         3
+  operations/s   120       40.0
+  control        8.35 ms   8.35 ms         1.00   0.99 to 1.01    sound
+  clipped mean  shifted 512 B  3.01  2.90 to 3.12
+  method  each observation is one operation  3 pairs before these left out
+  the drive counted   reads   sectors   writes   sectors   merges   flushes   exact
+  aligned             0       0         282      2256      2        141       98.5 %
+  shifted 512 B       0       0         282      2256      2        141       98.5 %
+Penalty: shifted writes take 3.00 times as long. Predicted from the stack: 2 reads and 2 writes of
+  4 KiB instead of 1 write.
+note: the size of 10 GiB was scaled down to 64 MiB
+"#,
+    );
+}
+
+#[test]
+fn a_refusal_says_why_and_what_to_do() {
+    let refusal = Some(BenchRefusal {
+        message: "cannot measure on /tmp: tmpfs is memory".to_owned(),
+        hint: Some("name a directory on a disk".to_owned()),
+        safety: false,
+    });
+    let bench = Bench { experiments: Vec::new(), scratch: None, refusal, ..disk() };
+    check(
+        &bench,
+        LOOK,
+        r#"
+error: cannot measure on /tmp: tmpfs is memory
+hint: name a directory on a disk
+"#,
+    );
+}
+
+#[test]
+fn hostile_words_stay_on_their_line() {
+    let mut experiment = penalty();
+    let evil = "a\x1b[31m\n\u{202e}b";
+    experiment.title = evil.to_owned();
+    experiment.arms = vec![
+        arm(evil, "baseline", 0, 0, u64::MAX),
+        arm("shifted", "shifted", u64::MAX, u64::MAX, u64::MAX),
+    ];
+    experiment.comparisons =
+        vec![comparison("shifted", f64::NAN, f64::NEG_INFINITY, f64::INFINITY)];
+    experiment.reason = evil.to_owned();
+    let mut bench = Bench { experiments: vec![experiment], ..disk() };
+    bench.scratch.as_mut().expect("a scratch file").place = evil.to_owned();
+    bench.notes = vec![evil.to_owned()];
+    check(
+        &bench,
+        LOOK,
+        r#"
+scratch: 64 MiB in a\u{1b}[31m\u{a}\u{202e}b, on sda at 1.49 TiB; nothing else is touched
+a\u{1b}[31m\u{a}\u{202e}b                                        141 pairs, 1.42 s, 1.65 MiB written
+                 a\u{1b}[31m\u{a}\u{202e}b   shifted         ratio, 95 % interval
+  median         0 ns                        18446744074 s   -   not known yet
+  p99            18446744074 s               18446744074 s
+  operations/s   -                           5.42e-11
+Penalty: a\u{1b}[31m\u{a}\u{202e}b. Predicted from the stack: 2 reads and 2 writes of 4 KiB
+  instead of 1 write.
+note: a\u{1b}[31m\u{a}\u{202e}b
+"#,
+    );
+}

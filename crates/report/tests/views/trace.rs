@@ -1,0 +1,160 @@
+//! The trace: its schema, and what people see.
+
+use report::trace::{
+    TRACE_SCHEMA, Trace, TraceCopy, TraceCost, TraceEffort, TraceExtent, TraceLayer, TracePiece,
+    TraceShare, TraceStep, TraceTotal, TraceUnknown, TraceUntold, table,
+};
+use report::{Fact, Look, Refusal, UnitFact};
+use serde_json::Value;
+
+use crate::schema::Check;
+
+pub(crate) const COMMITTED: &str = include_str!("../../schema/straddle.trace.1.schema.json");
+
+fn layer(id: u32, below: &[u32], kind: &'static str, name: &str) -> TraceLayer {
+    TraceLayer {
+        id,
+        below: below.to_vec(),
+        kind: kind.into(),
+        name: name.to_owned(),
+        title: format!("a {kind}"),
+        length_bytes: Some(1 << 30),
+        units: vec![UnitFact {
+            unit: "granule".into(),
+            bytes: Some(4096),
+            origin_bytes: 0,
+            source: "sysfs".into(),
+            used: id == 0,
+            reason: String::new(),
+        }],
+    }
+}
+
+fn copy(disk: u32, at_bytes: u64) -> TraceCopy {
+    let step = |layer, at_bytes| TraceStep { layer, at_bytes };
+    TraceCopy {
+        path: vec![step(2, at_bytes), step(disk, at_bytes + 512)],
+        end: "leaf".into(),
+        reason: String::new(),
+    }
+}
+
+fn extent(offset_bytes: u64, state: &'static str) -> TraceExtent {
+    TraceExtent {
+        offset_bytes,
+        length_bytes: 8192,
+        state: state.into(),
+        flags: vec!["shared".into(), "last".into()],
+        physical_bytes: (state == "data").then_some(1 << 20),
+        reason: if state == "encoded" { "compressed\x1b[31m".to_owned() } else { String::new() },
+        alignment: Vec::new(),
+        starts_at: Vec::new(),
+        pieces: Vec::new(),
+        pieces_end_bytes: None,
+    }
+}
+
+/// A file of a mirror half of which is off, with a hole and something compressed.
+fn sample() -> Trace {
+    let share = TraceShare {
+        unit: "granule".into(),
+        layer: 0,
+        unit_bytes: 4096,
+        assumed: true,
+        aligned_bytes: 0,
+        misaligned_bytes: 8192,
+        offsets_bytes: vec![512],
+    };
+    let effort = |untold: u64| TraceEffort {
+        told_ios: 2,
+        granules_read: 4,
+        granules_written: 5,
+        rmws: 4,
+        parity_updates: 0,
+        untold: vec![TraceUntold { ios: untold, reason: "it lies in a hole".to_owned() }],
+    };
+    let mut data = extent(0, "data");
+    data.alignment = vec![share.clone()];
+    data.pieces = vec![TracePiece {
+        offset_bytes: 0,
+        length_bytes: 8192,
+        copies: vec![copy(0, 1 << 20), copy(1, 1 << 20)],
+    }];
+    Trace {
+        schema: TRACE_SCHEMA.to_owned(),
+        version: "0.0.0".to_owned(),
+        file: "db/file\\u{1b}[31m".to_owned(),
+        refusal: None,
+        file_bytes: Some(24576),
+        offset_bytes: 0,
+        length_bytes: 24576,
+        facts: vec![Fact {
+            key: "atomic-write-max-bytes".into(),
+            value: None,
+            source: None,
+            reason: Some("not answered".to_owned()),
+        }],
+        notes: vec!["a note".to_owned()],
+        layers: vec![
+            layer(0, &[], "drive", "sda"),
+            layer(1, &[], "drive", "sdb"),
+            layer(2, &[0, 1], "file-system", "btrfs"),
+            layer(3, &[2], "file", "db/file"),
+        ],
+        extents: vec![data, extent(8192, "hole"), extent(16384, "encoded")],
+        omitted_extents: 2,
+        total: TraceTotal {
+            extents: 2,
+            placed_bytes: 8192,
+            hole_bytes: 8192,
+            unknown: vec![TraceUnknown { bytes: 8192, reason: "compressed".to_owned() }],
+            unvisited_bytes: 1,
+            alignment: vec![share],
+        },
+        cost: Some(TraceCost {
+            io_bytes: 4096,
+            ios: 6,
+            counted_ios: 6,
+            read: effort(4),
+            write: effort(4),
+            writes_with_rmw: 2,
+            writes_with_parity_rmw: 0,
+        }),
+    }
+}
+
+#[test]
+fn a_trace_is_valid_and_wholly_described() {
+    let schema: Value = serde_json::from_str(COMMITTED).expect("the schema is JSON");
+    let refusal = Refusal { message: "no".to_owned(), hint: None };
+    let refused = Trace { refusal: Some(refusal), cost: None, ..sample() };
+    for trace in [sample(), refused] {
+        let document = serde_json::from_str(&trace.json()).expect("valid JSON");
+        let mut faults = Vec::new();
+        Check { root: &schema, faults: &mut faults }.value(&schema, &document, "");
+        assert!(faults.is_empty(), "{faults:#?}");
+    }
+}
+
+#[test]
+fn the_table_shows_every_copy_what_is_missed_and_the_cost() {
+    let text = table(&sample(), &Look::default());
+    for part in [
+        "sda @ 1049088 = sdb @ 1049088",
+        "granule off by 512 B",
+        "2 more",
+        "granule of 4 KiB (sda, assumed)  0 % aligned, off by 512 B",
+        "6 I/Os of 4 KiB, on average",
+        "2 granules read, 2.5 written, 2 read-modify-writes; 100 % need a read-modify-write",
+        "unknown for 4 I/Os: it lies in a hole",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains('\x1b'), "{text:?}");
+}
+
+#[test]
+fn a_refused_trace_prints_nothing() {
+    let refusal = Refusal { message: "no".to_owned(), hint: None };
+    assert_eq!(table(&Trace { refusal: Some(refusal), ..sample() }, &Look::default()), "");
+}
