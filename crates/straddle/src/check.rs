@@ -4,90 +4,102 @@
 //! so memory does not grow with their number. Members of one array or volume group wait until all
 //! targets were seen, and are then judged together.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
-use device::KernelTree;
-use host::{Beside, LiveTree};
-use report::{Refusal, Severity, Summary, Verdict};
-use stack::assemble::{self, Assembled, Start};
+use host::Beside;
+use report::{Answer, Refusal, Summary, Verdict};
+use stack::assemble::{self, Devices as _};
 
 use crate::arguments::{Check, Colour, Format};
 use crate::convert::{self, View};
-use crate::exit::Outcome;
+use crate::crew;
+use crate::exit::{self, Outcome};
 use crate::printer;
-use crate::show::{Show, shower};
+use crate::scene::Scene;
+use crate::show::{Page, Piece, Press};
 use crate::target::{self, Target, What};
-
-/// How many batches of results may wait to be printed for each worker.
-const AHEAD: usize = 4;
-/// The most targets that a worker takes at a time: handing over costs more than a small image.
-const BATCH: usize = 16;
+use crate::trace;
+use crate::watch::Save;
 
 pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     let begun = Instant::now();
-    let tree = LiveTree::new(Path::new("/"));
-    let targets = target::expand(&check.targets, &tree);
-    let many = targets.len() > 1;
+    let scene = match &check.sysroot {
+        Some(path) => Scene::of(host::sysroot::open(path)?, true),
+        None => Scene::live(),
+    };
+    let targets = target::expand(&check.targets, &scene);
     // Formats for machines hold no colours that would have to be taken out again.
     let people = check.chosen() == Format::Table;
     let mut output = printer::output(if people { check.color } else { Colour::Always });
-    let mut show = shower(check, many, &mut output);
-    let mut tally = Tally::default();
-    show.begin()?;
-    let rest = each(check, &targets, &tree, |result| tally.show(check, &mut *show, result))?;
+    let press = Press::new(check, targets.len() > 1)?;
+    let save = check.save.as_deref().map(Save::begin).transpose()?;
+    let mut page = Page::begin(&press, &mut output)?;
+    let mut tally = Tally { save, ..Tally::default() };
+    let rest = each(check, &targets, &scene, &press, |shown| tally.take(&mut page, shown))?;
     for group in groups(&rest.waiting) {
         let members: Vec<&Target> = group.iter().map(|&index| &targets[index]).collect();
-        tally.show(check, &mut *show, &together(check, &members, &tree))?;
+        let shown = Shown::of(check, &press, together(check, &members, &scene));
+        tally.take(&mut page, shown)?;
     }
     tally.summary.elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    show.end(&tally.summary)?;
-    drop(show);
+    tally.answer.merge(page.take_vanished());
+    let answer = tally.answer();
+    if let Some(save) = tally.save.take() {
+        save.end(&tally.summary)?;
+    }
+    page.end(&tally.summary, answer)?;
     std::io::Write::flush(&mut output)?;
     if rest.left_out > 0 {
         let count = rest.left_out;
         printer::note(&format!("left out, since nothing in them is recognised: {count} files"));
     }
-    Ok(tally.outcome(check))
+    // The process ends here: it is quicker not to give back a large machine piece by piece.
+    std::mem::forget((scene, targets));
+    Ok(exit::outcome(check.chosen(), answer))
+}
+
+/// What is left of a target when it was judged: its counts, and what is printed of it.
+struct Shown {
+    summary: Summary,
+    answer: Answer,
+    /// `None` where it is not to be shown.
+    piece: Option<Piece>,
+    /// What is saved of it, where anything is.
+    saved: Option<String>,
+}
+
+impl Shown {
+    fn of(check: &Check, press: &Press, target: report::Target) -> Shown {
+        let summary = Summary::of(&target);
+        let saved = check.save.as_ref().map(|_| report::element(&target));
+        let (answer, piece) = press.judge(target, check.only_bad);
+        Shown { summary, answer, piece, saved }
+    }
 }
 
 /// Counts, over everything that was shown.
 #[derive(Default)]
 struct Tally {
     summary: Summary,
-    worst: Option<Severity>,
+    answer: Answer,
+    save: Option<Save>,
 }
 
 impl Tally {
-    fn show(
-        &mut self,
-        check: &Check,
-        show: &mut dyn Show,
-        target: &report::Target,
-    ) -> anyhow::Result<()> {
-        self.summary.add(target);
-        let worst = target.findings.iter().map(|finding| finding.severity).max();
-        self.worst = self.worst.max(worst);
-        if !check.only_bad || report::is_bad(target) {
-            show.target(target)?;
+    fn take(&mut self, page: &mut Page<'_>, shown: Shown) -> anyhow::Result<()> {
+        self.summary.merge(&shown.summary);
+        self.answer.merge(shown.answer);
+        if let (Some(save), Some(element)) = (&mut self.save, &shown.saved) {
+            save.take(element)?;
         }
-        Ok(())
+        shown.piece.map_or(Ok(()), |piece| page.take(piece))
     }
 
-    fn outcome(&self, check: &Check) -> Outcome {
-        let fails = check.fail_on.severity();
-        let summary = &self.summary;
-        if summary.targets == 0 || summary.broken_targets + summary.verdicts.unknown > 0 {
-            Outcome::Unanswered
-        } else if fails.is_some_and(|least| self.worst >= Some(least)) {
-            Outcome::Found
-        } else {
-            Outcome::Clean
-        }
+    /// Where there is no target, nothing was answered.
+    fn answer(&self) -> Answer {
+        let unanswered = self.answer.unanswered || self.summary.targets == 0;
+        Answer { unanswered, ..self.answer }
     }
 }
 
@@ -106,155 +118,113 @@ struct Rest {
     left_out: usize,
 }
 
-/// What a worker found of one target.
-struct Seen {
-    index: usize,
-    result: report::Target,
-    lacks: Vec<String>,
-    /// Whether it is a file that a directory happened to hold, and no image.
-    left_out: bool,
+/// What was found of one target.
+enum Seen {
+    Shown(Shown),
+    /// It lacks the members of arrays and groups with these ids.
+    Lacking(Shown, BTreeSet<String>),
+    /// It is a file that a directory happened to hold, and no image.
+    LeftOut,
 }
 
-/// Looks at every target and gives the results to `take` in order; returns those that lack members.
+/// Looks at every target and gives what is shown of each to `take` in order; returns those that
+/// lack members.
 fn each(
     check: &Check,
     targets: &[Target],
-    tree: &LiveTree,
-    mut take: impl FnMut(&report::Target) -> anyhow::Result<()>,
+    scene: &Scene,
+    press: &Press,
+    mut take: impl FnMut(Shown) -> anyhow::Result<()>,
 ) -> anyhow::Result<Rest> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(targets.len());
-    if workers <= 1 {
-        let mut rest = Rest::default();
-        for index in 0..targets.len() {
-            let seen = look(check, targets, index, tree);
-            deliver(targets.len(), seen, &mut rest, &mut take)?;
-        }
-        return Ok(rest);
-    }
-    let next = AtomicUsize::new(0);
-    let turn = Turn::new();
-    // A few targets may be slow disks: those are shared out one by one.
-    let batch = targets.len().div_euclid(workers * BATCH).clamp(1, BATCH);
-    std::thread::scope(|scope| {
-        let (send, receive) = mpsc::sync_channel(AHEAD);
-        for _ in 0..workers {
-            let send = send.clone();
-            let (next, turn) = (&next, &turn);
-            scope.spawn(move || {
-                loop {
-                    let first = next.fetch_add(batch, Ordering::Relaxed);
-                    if first >= targets.len() || !turn.wait_for(first, workers * AHEAD * batch) {
-                        return;
-                    }
-                    let batch = first..targets.len().min(first + batch);
-                    let seen = batch.map(|index| look(check, targets, index, tree)).collect();
-                    if send.send(seen).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(send);
-        let done = in_order(receive, targets.len(), &turn, &mut take);
-        turn.give_up();
-        done
-    })
-}
-
-/// Which result is printed next: workers stay within a bound of it.
-struct Turn {
-    next: Mutex<usize>,
-    moved: std::sync::Condvar,
-}
-
-impl Turn {
-    fn new() -> Turn {
-        Turn { next: Mutex::new(0), moved: std::sync::Condvar::new() }
-    }
-
-    /// Waits until `index` is less than `ahead` before the one that is next; false to give up.
-    fn wait_for(&self, index: usize, ahead: usize) -> bool {
-        let next = self.next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let far = |next: &mut usize| *next != usize::MAX && index >= next.saturating_add(ahead);
-        let next =
-            self.moved.wait_while(next, far).unwrap_or_else(std::sync::PoisonError::into_inner);
-        *next != usize::MAX
-    }
-
-    fn set(&self, index: usize) {
-        *self.next.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = index;
-        self.moved.notify_all();
-    }
-
-    fn give_up(&self) {
-        self.set(usize::MAX);
-    }
-}
-
-fn in_order(
-    receive: Receiver<Vec<Seen>>,
-    count: usize,
-    turn: &Turn,
-    take: &mut impl FnMut(&report::Target) -> anyhow::Result<()>,
-) -> anyhow::Result<Rest> {
-    let mut early: BTreeMap<usize, Seen> = BTreeMap::new();
     let mut rest = Rest::default();
-    let mut next = 0;
-    for batch in receive {
-        early.extend(batch.into_iter().map(|seen| (seen.index, seen)));
-        while let Some(seen) = early.remove(&next) {
-            deliver(count, seen, &mut rest, take)?;
-            next += 1;
+    let look = |index: usize| look(check, press, &targets[index], scene);
+    crew::in_order(targets.len(), look, |index, seen| match seen {
+        Seen::LeftOut => {
+            rest.left_out += 1;
+            Ok(())
         }
-        turn.set(next);
-    }
+        // Nothing else may complete it.
+        Seen::Lacking(shown, _) if targets.len() < 2 => take(shown),
+        Seen::Lacking(_, lacks) => {
+            rest.waiting.push(Waiting { index, lacks });
+            Ok(())
+        }
+        Seen::Shown(shown) => take(shown),
+    })?;
     Ok(rest)
 }
 
-/// Hands a result on, unless it may be completed by other targets.
-fn deliver(
-    count: usize,
-    seen: Seen,
-    rest: &mut Rest,
-    take: &mut impl FnMut(&report::Target) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    if seen.left_out {
-        rest.left_out += 1;
-        return Ok(());
-    }
-    if seen.lacks.is_empty() || count < 2 {
-        return take(&seen.result);
-    }
-    rest.waiting.push(Waiting { index: seen.index, lacks: seen.lacks.into_iter().collect() });
-    Ok(())
-}
-
-fn look(check: &Check, targets: &[Target], index: usize, tree: &LiveTree) -> Seen {
-    let target = &targets[index];
-    match target::start(target, tree) {
-        Ok(start) => {
-            let assembled = assembled(check, vec![start]);
-            let result = result(check, target.name.clone(), &assembled, partition(target));
-            let bare = result.layers.len() == 1 && result.findings.is_empty();
-            let left_out = bare && matches!(target.what, What::Found(_));
-            Seen { index, result, lacks: assembled.incomplete, left_out }
-        }
+fn look(check: &Check, press: &Press, target: &Target, scene: &Scene) -> Seen {
+    let assembled = match assembled(check, &[target], scene) {
+        Ok(assembled) => assembled,
         Err(refusal) => {
-            let result = refused(target.name.clone(), refusal);
-            Seen { index, result, lacks: Vec::new(), left_out: false }
+            return Seen::Shown(Shown::of(check, press, refused(target.name.clone(), refusal)));
+        }
+    };
+    let meant = meant(target, scene);
+    let result = result(check, target.name.clone(), &assembled, meant.as_deref());
+    let is_bare = result.layers.len() == 1 && result.findings.is_empty();
+    if is_bare && matches!(target.what, What::Found(_)) {
+        return Seen::LeftOut;
+    }
+    let shown = Shown::of(check, press, result);
+    match assembled.incomplete.is_empty() {
+        true => Seen::Shown(shown),
+        false => Seen::Lacking(shown, assembled.incomplete.into_iter().collect()),
+    }
+}
+
+/// The stack of targets that belong together. One that cannot be opened is left out where there are
+/// others: what it held is then missing from the stack, which says so.
+fn assembled(
+    check: &Check,
+    members: &[&Target],
+    scene: &Scene,
+) -> Result<assemble::Assembled, Refusal> {
+    let mut nodes = BTreeSet::new();
+    let mut starts = Vec::new();
+    let mut refusals = Vec::new();
+    for target in members {
+        match &target.what {
+            What::Devices { nodes: joined, .. } => nodes.extend(joined.iter().copied()),
+            What::File(path) | What::Found(path) => match target::start_file(path) {
+                Ok(start) => starts.push(start),
+                Err(refusal) => refusals.push(refusal),
+            },
+            What::Refused(refusal) => refusals.push(refusal.clone()),
+        }
+    }
+    let told = check.on.as_ref();
+    if !nodes.is_empty()
+        && let Ok(machine) = scene.machine()
+    {
+        let nodes: Vec<_> = nodes.into_iter().collect();
+        if starts.is_empty() {
+            return Ok(trace::beneath_loops(scene, scene.assemble(machine, &nodes, told)));
+        }
+        // Members that are files beside members that are disks: bytes alone join them.
+        let disks = nodes.iter().map(|&id| machine.node(id)).filter(|node| node.below.is_empty());
+        starts.extend(disks.map(|node| scene.disk(&node.name)));
+    }
+    match (starts.is_empty(), refusals.into_iter().next()) {
+        (true, Some(refusal)) => Err(refusal),
+        _ => {
+            let mut assembled = assemble::assemble(starts, &Beside, told);
+            if let [Target { what: What::File(path), .. }] = members
+                && !scene.is_captured
+                && let Some(&root) = assembled.roots.first()
+            {
+                assembled.stack.layer_mut(root).host = Some(trace::host(scene, path));
+            }
+            Ok(assembled)
         }
     }
 }
 
-fn assembled(check: &Check, starts: Vec<Start>) -> Assembled {
-    assemble::assemble(starts, &Beside, check.on.as_ref())
-}
-
-fn partition(target: &Target) -> Option<&crate::machine::KernelPartition> {
-    match &target.what {
-        What::Device { partition, .. } => partition.as_ref(),
-        _ => None,
-    }
+/// The kernel's name of the device that was meant.
+fn meant(target: &Target, scene: &Scene) -> Option<String> {
+    let What::Devices { meant: Some(id), .. } = target.what else { return None };
+    Some(units::text::escape(scene.machine().ok()?.node(id).name.as_bytes()))
 }
 
 /// Targets that share an array or a volume group, directly or through others, in order.
@@ -278,42 +248,24 @@ fn groups(waiting: &[Waiting]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Members of one stack, judged together. One that can no longer be opened is left out, and what it
-/// held is then missing from the stack, which says so.
-fn together(check: &Check, members: &[&Target], tree: &dyn KernelTree) -> report::Target {
-    let mut starts = Vec::new();
-    let mut seen = BTreeSet::new();
-    for target in members {
-        // The same disk named twice, by two of its partitions, is one start.
-        let key = match &target.what {
-            What::Device { disk, .. } => disk.clone(),
-            _ => target.name.clone(),
-        };
-        if seen.insert(key)
-            && let Ok(start) = target::start(target, tree)
-        {
-            starts.push(start);
-        }
-    }
+/// Members of one stack, judged together.
+fn together(check: &Check, members: &[&Target], scene: &Scene) -> report::Target {
     let names: Vec<&str> = members.iter().map(|target| target.name.as_str()).collect();
-    let name = match names.as_slice() {
-        [one] => (*one).to_owned(),
-        [first, .., last] if names.len() > 4 => {
-            format!("{first} … {last} ({} targets)", names.len())
-        }
-        _ => names.join(" + "),
-    };
-    let partition = members.first().filter(|_| members.len() == 1).and_then(|one| partition(one));
-    result(check, name, &assembled(check, starts), partition)
+    let name = target::joined_names(&names);
+    let meant = members.first().filter(|_| members.len() == 1).and_then(|one| meant(one, scene));
+    match assembled(check, members, scene) {
+        Ok(assembled) => result(check, name, &assembled, meant.as_deref()),
+        Err(refusal) => refused(name, refusal),
+    }
 }
 
 fn result(
     check: &Check,
     name: String,
-    assembled: &Assembled,
-    partition: Option<&crate::machine::KernelPartition>,
+    assembled: &assemble::Assembled,
+    meant: Option<&str>,
 ) -> report::Target {
-    let view = View { told: check.on.as_ref(), rules: &check.rules, partition };
+    let view = View { told: check.on.as_ref(), rules: &check.rules, meant };
     convert::target(name, assembled, &view)
 }
 

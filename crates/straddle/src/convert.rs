@@ -1,17 +1,14 @@
 //! From a judged stack to the document that is printed.
 
-use std::collections::BTreeMap;
-
 use format::ProblemKind;
 use report::{Cost, Fact, Finding, Misalignment, Problem, Severity, UnitFact, Verdict};
 use stack::assemble::Assembled;
 use stack::judge::{self, Judgement, Miss};
 use stack::rule::{self, Case};
 use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
-use units::Known;
 
 use crate::arguments::RuleChange;
-use crate::machine::KernelPartition;
+use crate::drive_facts;
 use crate::title;
 
 /// What decides how a stack is reported.
@@ -20,8 +17,8 @@ pub(crate) struct View<'a> {
     pub(crate) told: Option<&'a Condition>,
     /// Rules with another severity, or off.
     pub(crate) rules: &'a [RuleChange],
-    /// Only what is on and under this partition.
-    pub(crate) partition: Option<&'a KernelPartition>,
+    /// Only what is on and under the device that the kernel calls so.
+    pub(crate) meant: Option<&'a str>,
 }
 
 /// The stack as a target of the document.
@@ -30,8 +27,8 @@ pub(crate) fn target(name: String, assembled: &Assembled, view: &View<'_>) -> re
     let judgements = judge::judge_all(stack);
     let case = Case { stack, judgements: &judgements, told: view.told };
     let bad = rule::first_bad(&case);
-    let kept = kept(assembled, view.partition);
-    let numbers: BTreeMap<LayerId, u32> = kept.iter().copied().zip(0..).collect();
+    let kept = kept(assembled, view.meant);
+    let numbers = Numbers::of(stack, &kept);
     let layers: Vec<report::Layer> = (kept.iter())
         .map(|&id| layer(stack, id, &judgements[id.0], &bad, &judgements, &numbers))
         .collect();
@@ -43,22 +40,35 @@ pub(crate) fn target(name: String, assembled: &Assembled, view: &View<'_>) -> re
     let verdict = if kept.iter().any(|id| bad.contains(id)) {
         Verdict::Misaligned
     } else {
-        worst(&case, &kept)
+        worst(&case, &kept, &assembled.roots)
     };
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     report::Target { target: name, refusal: None, verdict, layers, findings }
 }
 
-/// The layers to show: all, or those on and under one partition.
-fn kept(assembled: &Assembled, partition: Option<&KernelPartition>) -> Vec<LayerId> {
+/// The numbers under which the document has the layers that it shows.
+struct Numbers(Vec<Option<u32>>);
+
+impl Numbers {
+    fn of(stack: &Stack, kept: &[LayerId]) -> Numbers {
+        let mut numbers = vec![None; stack.iter().count()];
+        for (&id, number) in kept.iter().zip(0..) {
+            numbers[id.0] = Some(number);
+        }
+        Numbers(numbers)
+    }
+
+    fn get(&self, id: LayerId) -> Option<u32> {
+        self.0.get(id.0).copied().flatten()
+    }
+}
+
+/// The layers to show: all, or those on and under one device.
+fn kept(assembled: &Assembled, meant: Option<&str>) -> Vec<LayerId> {
     let stack = &assembled.stack;
     let all = || stack.iter().map(|(id, _)| id).collect();
-    let Some(wanted) = partition else { return all() };
-    let found = stack.iter().find(|(_, layer)| match &layer.kind {
-        LayerKind::Partition(partition, _) => partition.range.start_bytes() == wanted.start_bytes,
-        LayerKind::KernelPartition => layer.name == wanted.name,
-        _ => false,
-    });
+    let Some(meant) = meant else { return all() };
+    let found = stack.iter().find(|(_, layer)| layer.device.as_deref() == Some(meant));
     match found {
         Some((id, _)) => {
             let mut kept = stack.under(id);
@@ -79,13 +89,13 @@ fn kept(assembled: &Assembled, partition: Option<&KernelPartition>) -> Vec<Layer
 /// The worst verdict of the layers on which nothing lies: what is put right further up is right.
 /// A disk whose bytes were not read is never aligned, whatever the kernel says of its partitions:
 /// what lies in them was not seen.
-fn worst(case: &Case<'_>, kept: &[LayerId]) -> Verdict {
+fn worst(case: &Case<'_>, kept: &[LayerId], roots: &[LayerId]) -> Verdict {
     let tops = kept.iter().filter(|&&id| case.stack.above(id).is_empty());
     // Containers and helpers have no verdict that anyone should act on.
     let judged = tops.filter(|&&id| !rule::is_rarely_written(case, id));
     let verdicts = judged.map(|id| verdict(case.judgements[id.0].verdict));
-    let leaves = kept.iter().filter(|&&id| case.stack.layer(id).mapping.below().is_empty());
-    let unread = leaves
+    // What lies beneath the file of a loop device was not asked about.
+    let unread = (kept.iter().filter(|id| roots.contains(id)))
         .map(|id| verdict(case.judgements[id.0].verdict))
         .filter(|&verdict| verdict == Verdict::Unknown);
     // Where there are helpers alone, nothing is wrong.
@@ -109,16 +119,18 @@ fn layer(
     judgement: &Judgement,
     bad: &[LayerId],
     judgements: &[Judgement],
-    numbers: &BTreeMap<LayerId, u32>,
+    numbers: &Numbers,
 ) -> report::Layer {
     let layer = stack.layer(id);
     let below = layer.mapping.below();
     let off = |id: LayerId| judgements[id.0].verdict == judge::Verdict::Misaligned;
     report::Layer {
-        id: numbers.get(&id).copied().unwrap_or(0),
-        below: below.iter().filter_map(|id| numbers.get(id).copied()).collect(),
-        kind: layer.kind.word().to_owned(),
+        id: numbers.get(id).unwrap_or(0),
+        below: below.iter().filter_map(|&id| numbers.get(id)).collect(),
+        kind: layer.kind.word().into(),
         name: layer.name.clone(),
+        device: layer.device.clone(),
+        mount_points: layer.mount_points.clone(),
         title: title_of(stack, id, judgement),
         start_bytes: match &layer.mapping {
             Mapping::Linear(below) => Some(below.offset_bytes),
@@ -132,7 +144,11 @@ fn layer(
         inherited: off(id) && below.iter().any(|&below| off(below)),
         misalignment: judgement.miss().map(misalignment),
         units: layer.units.facts().iter().map(unit).collect(),
-        facts: facts(layer),
+        facts: facts(layer)
+            .into_iter()
+            .chain(layer.host.as_ref().map(host))
+            .chain(atomic(stack, id))
+            .collect(),
         problems: layer.problems.iter().map(problem).collect(),
     }
 }
@@ -141,8 +157,9 @@ fn layer(
 /// findings may mean no more than that.
 fn title_of(stack: &Stack, id: LayerId, judgement: &Judgement) -> String {
     let layer = stack.layer(id);
-    let title = title::title(stack, layer);
+    let title = title::title(layer);
     let bare = matches!(layer.kind, LayerKind::Drive(_) | LayerKind::ImageFile)
+        && stack.bytes(id).is_some()
         && layer.tables.is_empty()
         && stack.above(id).is_empty()
         && judgement.verdict != judge::Verdict::Unknown;
@@ -155,19 +172,19 @@ fn title_of(stack: &Stack, id: LayerId, judgement: &Judgement) -> String {
 
 fn misalignment(miss: &Miss) -> Misalignment {
     Misalignment {
-        unit: miss.kind.word().to_owned(),
+        unit: miss.kind.word().into(),
         unit_bytes: miss.unit.length_bytes(),
         offset_bytes: miss.offset_bytes,
         share_percent: (miss.share * 1000.0).round() / 10.0,
     }
 }
 
-fn unit(fact: &stack::UnitFact) -> UnitFact {
+pub(crate) fn unit(fact: &stack::UnitFact) -> UnitFact {
     UnitFact {
-        unit: fact.kind.word().to_owned(),
+        unit: fact.kind.word().into(),
         bytes: fact.bytes.value().copied(),
         origin_bytes: fact.origin_bytes,
-        source: fact.bytes.source().map_or("unknown", units::Source::word).to_owned(),
+        source: fact.bytes.source().map_or("unknown", units::Source::word).into(),
         used: fact.used,
         reason: match fact.bytes.reason() {
             Some(reason) => reason.to_owned(),
@@ -178,7 +195,7 @@ fn unit(fact: &stack::UnitFact) -> UnitFact {
 
 fn problem(problem: &format::Problem) -> Problem {
     Problem {
-        kind: problem_word(problem.kind).to_owned(),
+        kind: problem_word(problem.kind).into(),
         at_bytes: problem.at_bytes,
         detail: problem.detail.clone(),
     }
@@ -199,16 +216,16 @@ fn problem_word(kind: ProblemKind) -> &'static str {
 
 fn facts(layer: &stack::Layer) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let mut text = |key: &str, value: String, source: &str| {
+    let mut text = |key: &'static str, value: String, source: &'static str| {
         facts.push(Fact {
-            key: key.to_owned(),
+            key: key.into(),
             value: Some(value),
-            source: Some(source.to_owned()),
+            source: Some(source.into()),
             reason: None,
         });
     };
     match &layer.kind {
-        LayerKind::Drive(drive) => return drive_facts(drive),
+        LayerKind::Drive(drive) => return drive_facts::facts(drive),
         LayerKind::Partition(partition, info) => {
             text("type", partition.type_code.clone(), "on-disk");
             text("table-sector-bytes", info.sector.bytes().to_string(), "on-disk");
@@ -239,12 +256,12 @@ fn facts(layer: &stack::Layer) -> Vec<Fact> {
             }
         }
         LayerKind::MdMember(member) | LayerKind::MdArray(member) => {
-            text("array-id", member.array_id.clone(), "on-disk");
-            text("level", member.level.to_string(), "on-disk");
-            text("layout", member.layout.to_string(), "on-disk");
-            text("chunk-bytes", member.chunk_bytes.to_string(), "on-disk");
-            text("members", member.raid_disks.to_string(), "on-disk");
-            text("data-offset-bytes", member.data_offset_bytes.to_string(), "on-disk");
+            text("array-id", member.array_id.clone(), layer.source.word());
+            text("level", member.level.to_string(), layer.source.word());
+            text("layout", member.layout.to_string(), layer.source.word());
+            text("chunk-bytes", member.chunk_bytes.to_string(), layer.source.word());
+            text("members", member.raid_disks.to_string(), layer.source.word());
+            text("data-offset-bytes", member.data_offset_bytes.to_string(), layer.source.word());
         }
         LayerKind::LvmPhysical(volume) => {
             text("id", volume.id.clone(), "on-disk");
@@ -277,52 +294,55 @@ fn facts(layer: &stack::Layer) -> Vec<Fact> {
     facts
 }
 
-fn drive_facts(drive: &stack::drive::Drive) -> Vec<Fact> {
-    let number = |key: &str, known: &Known<u64>| fact(key, known, u64::to_string);
-    let flag = |key: &str, known: &Known<bool>| fact(key, known, bool::to_string);
-    let mut facts = vec![
-        number("logical-sector-bytes", &drive.logical_bytes),
-        number("physical-sector-bytes", &drive.physical_bytes),
-        number("minimum-io-bytes", &drive.minimum_io_bytes),
-        number("optimal-io-bytes", &drive.optimal_io_bytes),
-        fact("alignment-offset-bytes", &drive.alignment_offset_bytes, i64::to_string),
-        number("discard-granularity-bytes", &drive.discard_bytes),
-        flag("rotational", &drive.rotational),
-        flag("read-only", &drive.read_only),
-        fact("zoned", &drive.zoned, String::clone),
-    ];
-    if let Some(file) = &drive.backing_file {
-        let known = Known::yes(file.to_string(), units::Source::Sysfs);
-        facts.push(fact("backing-file", &known, String::clone));
+/// Where an image's file lies on its host.
+fn host(host: &stack::layer::Host) -> Fact {
+    Fact {
+        key: "host".into(),
+        value: host.on.clone().ok(),
+        source: host.on.is_ok().then(|| units::Source::Derived.word().into()),
+        reason: host.on.clone().err(),
     }
-    facts
 }
 
-fn fact<T>(key: &str, known: &Known<T>, shown: impl Fn(&T) -> String) -> Fact {
-    Fact {
-        key: key.to_owned(),
-        value: known.value().map(shown),
-        source: known.source().map(|source| source.word().to_owned()),
-        reason: known.reason().map(str::to_owned),
+/// What is sure of untorn writes to the topmost device, and what that means for databases.
+fn atomic(stack: &Stack, id: LayerId) -> Vec<Fact> {
+    let is_device = |id: LayerId| stack.layer(id).device.is_some();
+    if !is_device(id) || stack.over(id).into_iter().any(is_device) {
+        return Vec::new();
     }
+    let largest = stack::atomic::largest(stack, id);
+    let shown = drive_facts::fact("untorn-write-bytes", &largest, u64::to_string);
+    // A file system has a limit of its own, which it tells of its files only.
+    let own = "the file system on it has a limit of its own: straddle trace FILE";
+    let for_databases = match stack.above(id).is_empty() {
+        true => largest,
+        false => units::Known::no(own),
+    };
+    [shown].into_iter().chain(guards(&for_databases)).collect()
+}
+
+/// What untorn writes of `largest` bytes allow a database.
+pub(crate) fn guards(largest: &units::Known<u64>) -> impl Iterator<Item = Fact> {
+    stack::atomic::guards(largest).into_iter().map(|guard| Fact {
+        key: guard.setting.into(),
+        value: Some(if guard.is_allowed_off { "could be off" } else { "keep on" }.to_owned()),
+        source: Some(units::Source::Derived.word().into()),
+        reason: Some(guard.reason),
+    })
 }
 
 /// A finding as the user wants it; `None` when its rule is off, or its layer is not shown.
-fn finding(
-    found: &rule::Finding,
-    numbers: &BTreeMap<LayerId, u32>,
-    changes: &[RuleChange],
-) -> Option<Finding> {
-    let layer = *numbers.get(&found.layer)?;
+fn finding(found: &rule::Finding, numbers: &Numbers, changes: &[RuleChange]) -> Option<Finding> {
+    let layer = numbers.get(found.layer)?;
     let change = changes.iter().rfind(|change| change.code == found.rule.code);
     let severity = match change {
         Some(change) => change.severity?,
         None => severity(found.severity),
     };
     Some(Finding {
-        code: found.rule.code.to_owned(),
+        code: found.rule.code.into(),
         severity,
-        title: found.rule.title.to_owned(),
+        title: found.rule.title.into(),
         layer,
         evidence: found.evidence.clone(),
         cost: found.cost.as_ref().map(cost),

@@ -3,23 +3,34 @@
 mod arguments;
 mod check;
 mod convert;
+mod crew;
+mod drive_facts;
 mod exit;
 mod explain;
-mod machine;
+mod generate;
 mod printer;
+mod scene;
 mod show;
 mod target;
 mod title;
+mod trace;
+mod watch;
 
 use clap::Parser as _;
 
 use arguments::{Arguments, Command};
 
 fn main() -> std::process::ExitCode {
-    let arguments = Arguments::parse();
+    let typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let arguments = match Arguments::try_parse_from(&typed) {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::misuse(&typed, &error),
+    };
     let done = match &arguments.command {
         Command::Check(check) => check::run(check),
         Command::Explain(explain) => explain::run(explain),
+        Command::Trace(trace) => trace::run(trace),
+        Command::Generate(generate) => generate::run(&generate.what),
     };
-    exit::code(done)
+    exit::code(&arguments, done)
 }

@@ -1,182 +1,286 @@
-//! Results on their way out: each format takes one target after the other and keeps as few as it
-//! can.
+//! Results on their way out: what is printed of a target is made where the target is judged, and
+//! put into a page in order.
 
+use std::collections::HashSet;
 use std::io::Write;
 
-use report::{Document, Look, Shape, Summary, Target};
+use anyhow::bail;
+use report::{
+    Answer, Baseline, ChangeSummary, Changes, Compared, Digest, Document, Look, Note, Row, Shape,
+    Summary, Target, TargetChange,
+};
 
 use crate::arguments::{Check, Format};
-use crate::printer;
+use crate::{printer, watch};
 
-/// Takes results in order.
-pub(crate) trait Show {
-    /// Before the first target.
-    fn begin(&mut self) -> anyhow::Result<()> {
-        Ok(())
-    }
-
-    /// One target.
-    fn target(&mut self, target: &Target) -> anyhow::Result<()>;
-
-    /// After the last target.
-    fn end(&mut self, summary: &Summary) -> anyhow::Result<()>;
-}
-
-/// What shows results as `check` asks, onto `output`.
-pub(crate) fn shower<'a>(
-    check: &Check,
+/// How targets are shown.
+pub(crate) struct Press {
+    format: Format,
+    look: Look,
+    /// Whether there is more than one target.
     many: bool,
-    output: &'a mut dyn Write,
-) -> Box<dyn Show + 'a> {
-    match check.chosen() {
-        Format::Table => {
-            let look = Look {
-                width: Some(printer::width()),
-                ascii: printer::is_ascii(),
-                bytes: check.bytes,
-                explain: check.explain,
-            };
-            let shape = if many && !check.explain { Shape::Lines } else { Shape::Tree };
-            Box::new(People { output, look, shape, many, held: Vec::new(), shown: 0 })
+    /// From which severity on a finding fails its case.
+    fails: report::Severity,
+    /// From which severity on a finding matters; `None` for never.
+    least: Option<report::Severity>,
+    /// The longest message for a monitor that wants a short one, in bytes.
+    message_bytes: usize,
+    /// Whether a baseline is written.
+    saves: bool,
+    /// What is compared with, where only changes are shown.
+    baseline: Option<Baseline>,
+}
+
+/// What is printed of one target.
+pub(crate) enum Piece {
+    /// As it is.
+    Text(String),
+    /// In columns with others.
+    Row(Row),
+    /// Together with all others, since the format counts before it lists.
+    Whole(Box<Target>),
+    /// In a digest of what matters, where it does.
+    Note(Option<Note>),
+    /// With what the baseline says of it.
+    Compared(Box<Compared>),
+}
+
+impl Press {
+    /// As `check` asks, for one target or for `many`.
+    ///
+    /// # Errors
+    /// When the baseline cannot be read, or changes cannot be shown as asked.
+    pub(crate) fn new(check: &Check, many: bool) -> anyhow::Result<Press> {
+        let format = check.chosen();
+        if check.watch.is_some() && matches!(format, Format::Junit | Format::Sarif) {
+            bail!(
+                "--watch cannot print this format\n\
+                 hint: take table, json, jsonl, nagios or npd"
+            );
         }
-        Format::Json => Box::new(Json { output, first: true }),
-        Format::Jsonl => Box::new(Jsonl { output }),
-        format @ (Format::Junit | Format::Sarif) => {
-            // Where nothing fails the command, the worst still fails its case.
-            let severity = check.fail_on.severity().unwrap_or(report::Severity::Error);
-            Box::new(Whole { output, format, severity, targets: Vec::new() })
+        let saves = check.save.is_some();
+        let baseline = check.watch.as_deref().map(watch::read).transpose()?;
+        let look = Look {
+            width: Some(printer::width()),
+            ascii: printer::is_ascii(),
+            bytes: check.bytes,
+            explain: check.explain,
+        };
+        // Where nothing fails the command, the worst still fails its case.
+        let fails = check.fail_on.severity().unwrap_or(report::Severity::Error);
+        let least = check.fail_on.severity();
+        let message_bytes = usize::from(check.message_bytes);
+        Ok(Press { format, look, many, fails, least, message_bytes, saves, baseline })
+    }
+
+    /// What `target` means for the exit code, and what is printed of it; nothing where `only_bad`
+    /// are wanted and it is not.
+    pub(crate) fn judge(&self, target: Target, only_bad: bool) -> (Answer, Option<Piece>) {
+        if let Some(baseline) = &self.baseline {
+            let compared = baseline.compare(&target);
+            let change = compared.change.as_ref();
+            let answer = change.map_or_else(Answer::default, |change| change.answer(self.least));
+            return (answer, Some(Piece::Compared(Box::new(compared))));
         }
+        let answer = Answer::of(&target, self.least);
+        let wanted = !only_bad || report::is_bad(&target);
+        (answer, wanted.then(|| self.piece(target)))
+    }
+
+    fn piece(&self, target: Target) -> Piece {
+        match (self.format, self.shape()) {
+            (Format::Table, Shape::Tree) => {
+                Piece::Text(report::tree(&target, self.many, &self.look))
+            }
+            (Format::Table, Shape::Lines) => Piece::Row(Row::of(&target, &self.look)),
+            (Format::Json, _) => Piece::Text(report::element(&target)),
+            (Format::Jsonl, _) => Piece::Text(report::target_line(&target)),
+            (Format::Junit | Format::Sarif, _) => Piece::Whole(Box::new(target)),
+            (Format::Nagios | Format::Npd, _) => {
+                Piece::Note(Note::of(&target, self.least, &self.look))
+            }
+        }
+    }
+
+    fn changes(&self, changes: &Changes, answer: Answer) -> String {
+        let headline = || report::changes_headline(&changes.summary);
+        match self.format {
+            Format::Json => report::changes_json(changes, true),
+            Format::Jsonl => report::changes_json(changes, false),
+            Format::Nagios => {
+                let metrics = report::changes_metrics(&changes.summary);
+                report::nagios(answer.state(), &headline(), self.digest(changes), &metrics)
+            }
+            Format::Npd => report::npd(&headline(), self.digest(changes), self.message_bytes),
+            Format::Table | Format::Junit | Format::Sarif => {
+                let trees = changes.targets.iter().map(|one| report::changes_tree(one, &self.look));
+                let version = &changes.baseline_version;
+                let closing = report::changes_closing(&changes.summary, version, &self.look);
+                trees.chain([closing]).collect()
+            }
+        }
+    }
+
+    fn digest(&self, changes: &Changes) -> Digest {
+        let mut digest = Digest::default();
+        let notes = changes.targets.iter();
+        notes.for_each(|one| digest.take(Note::of_change(one, self.least, &self.look)));
+        digest
+    }
+
+    fn shape(&self) -> Shape {
+        if self.many && !self.look.explain { Shape::Lines } else { Shape::Tree }
     }
 }
 
-/// How many lines are put into columns together.
+/// How many rows are put into columns together.
 const BATCH: usize = 256;
 
-/// A tree for each target, or lines in columns.
-struct People<'a> {
+/// Takes pieces in order, and keeps as few as it can.
+pub(crate) struct Page<'a> {
+    press: &'a Press,
     output: &'a mut dyn Write,
-    look: Look,
-    shape: Shape,
-    many: bool,
-    held: Vec<Target>,
     shown: u64,
+    rows: Vec<Row>,
+    targets: Vec<Target>,
+    digest: Digest,
+    /// The names of all targets, where they are compared with a baseline.
+    seen: HashSet<String>,
+    changes: Vec<TargetChange>,
+    counts: ChangeSummary,
 }
 
-impl People<'_> {
-    fn flush(&mut self) -> anyhow::Result<()> {
-        let lines = report::lines(&self.held, &self.look);
-        self.held.clear();
-        Ok(self.output.write_all(lines.as_bytes())?)
+impl<'a> Page<'a> {
+    /// A page onto `output`, begun.
+    ///
+    /// # Errors
+    /// When nothing can be written.
+    pub(crate) fn begin(press: &'a Press, output: &'a mut dyn Write) -> anyhow::Result<Page<'a>> {
+        if press.format == Format::Json && press.baseline.is_none() {
+            output.write_all(report::head(env!("CARGO_PKG_VERSION")).as_bytes())?;
+        }
+        Ok(Page {
+            press,
+            output,
+            shown: 0,
+            rows: Vec::new(),
+            targets: Vec::new(),
+            digest: Digest::default(),
+            seen: HashSet::new(),
+            changes: Vec::new(),
+            counts: ChangeSummary::default(),
+        })
     }
-}
 
-impl Show for People<'_> {
-    fn target(&mut self, target: &Target) -> anyhow::Result<()> {
+    /// The next piece.
+    ///
+    /// # Errors
+    /// When nothing can be written.
+    pub(crate) fn take(&mut self, piece: Piece) -> anyhow::Result<()> {
+        match piece {
+            Piece::Text(text) => {
+                let before = match (self.press.format, self.shown) {
+                    (Format::Json, 0) => "\n",
+                    (Format::Json, _) => ",\n",
+                    (Format::Table, 1..) => "\n",
+                    _ => "",
+                };
+                self.output.write_all(before.as_bytes())?;
+                self.output.write_all(text.as_bytes())?;
+            }
+            Piece::Row(row) => self.rows.push(row),
+            Piece::Whole(target) => self.targets.push(*target),
+            Piece::Compared(compared) => {
+                self.counts.add(compared.change.as_ref());
+                self.changes.extend(compared.change);
+                self.seen.insert(compared.target);
+            }
+            Piece::Note(note) => note.into_iter().for_each(|note| self.digest.take(note)),
+        }
         self.shown += 1;
-        match self.shape {
-            Shape::Tree => {
-                if self.shown > 1 {
+        if self.rows.len() >= BATCH { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> anyhow::Result<()> {
+        let rows = report::rows(&self.rows, &self.press.look);
+        self.rows.clear();
+        Ok(self.output.write_all(rows.as_bytes())?)
+    }
+
+    /// Takes what the baseline has and nobody saw; what that means for the exit code.
+    pub(crate) fn take_vanished(&mut self) -> Answer {
+        let mut answer = Answer::default();
+        let Some(baseline) = &self.press.baseline else { return answer };
+        for change in baseline.vanished(&self.seen) {
+            answer.merge(change.answer(self.press.least));
+            self.counts.add(Some(&change));
+            self.changes.push(change);
+        }
+        answer
+    }
+
+    /// What stands behind the last piece.
+    ///
+    /// # Errors
+    /// When nothing can be written.
+    pub(crate) fn end(mut self, summary: &Summary, answer: Answer) -> anyhow::Result<()> {
+        self.flush()?;
+        if let Some(baseline) = &self.press.baseline {
+            self.counts.elapsed_ns = summary.elapsed_ns;
+            let changes = Changes {
+                schema: report::CHANGES_SCHEMA.to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                baseline_version: baseline.version().to_owned(),
+                targets: self.changes,
+                summary: self.counts,
+            };
+            let text = self.press.changes(&changes, answer);
+            return Ok(self.output.write_all(text.as_bytes())?);
+        }
+        let version = env!("CARGO_PKG_VERSION");
+        let text = match self.press.format {
+            Format::Table => {
+                let shape = self.press.shape();
+                if self.press.many && shape == Shape::Tree && self.shown > 0 {
                     self.output.write_all(b"\n")?;
                 }
-                let tree = report::tree(target, self.many, &self.look);
-                self.output.write_all(tree.as_bytes())?;
-            }
-            Shape::Lines => {
-                self.held.push(target.clone());
-                if self.held.len() >= BATCH {
-                    self.flush()?;
+                let text = report::closing(summary, self.shown, shape, &self.press.look);
+                match self.press.saves {
+                    true => text.replace("nothing was", "nothing but the baseline was"),
+                    false => text,
                 }
             }
-        }
-        Ok(())
-    }
-
-    fn end(&mut self, summary: &Summary) -> anyhow::Result<()> {
-        self.flush()?;
-        if self.many && self.shape == Shape::Tree && self.shown > 0 {
-            self.output.write_all(b"\n")?;
-        }
-        let closing = report::closing(summary, self.shown, self.shape, &self.look);
-        Ok(self.output.write_all(closing.as_bytes())?)
-    }
-}
-
-/// One document, written as it grows.
-struct Json<'a> {
-    output: &'a mut dyn Write,
-    first: bool,
-}
-
-impl Show for Json<'_> {
-    fn begin(&mut self) -> anyhow::Result<()> {
-        let head = report::head(env!("CARGO_PKG_VERSION"));
-        Ok(self.output.write_all(head.as_bytes())?)
-    }
-
-    fn target(&mut self, target: &Target) -> anyhow::Result<()> {
-        let element = report::element(target, self.first);
-        self.first = false;
-        Ok(self.output.write_all(element.as_bytes())?)
-    }
-
-    fn end(&mut self, summary: &Summary) -> anyhow::Result<()> {
-        Ok(self.output.write_all(report::tail(summary, self.first).as_bytes())?)
-    }
-}
-
-/// One line for each target, and one for the summary.
-struct Jsonl<'a> {
-    output: &'a mut dyn Write,
-}
-
-impl Show for Jsonl<'_> {
-    fn target(&mut self, target: &Target) -> anyhow::Result<()> {
-        Ok(self.output.write_all(report::target_line(target).as_bytes())?)
-    }
-
-    fn end(&mut self, summary: &Summary) -> anyhow::Result<()> {
-        Ok(self
-            .output
-            .write_all(report::summary_line(env!("CARGO_PKG_VERSION"), summary).as_bytes())?)
-    }
-}
-
-/// Formats that count before they list: everything is kept until the end.
-struct Whole<'a> {
-    output: &'a mut dyn Write,
-    format: Format,
-    severity: report::Severity,
-    targets: Vec<Target>,
-}
-
-impl Show for Whole<'_> {
-    fn target(&mut self, target: &Target) -> anyhow::Result<()> {
-        self.targets.push(target.clone());
-        Ok(())
-    }
-
-    fn end(&mut self, summary: &Summary) -> anyhow::Result<()> {
-        let document = Document {
-            schema: report::document::SCHEMA.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            targets: std::mem::take(&mut self.targets),
-            summary: summary.clone(),
-        };
-        let text = match self.format {
-            Format::Junit => report::junit(&document, self.severity),
-            _ => {
-                let rules: Vec<report::RuleInfo<'_>> = stack::rule::RULES
-                    .iter()
-                    .map(|rule| report::RuleInfo {
-                        code: rule.code,
-                        title: rule.title,
-                        why: rule.why,
-                        help_uri: None,
-                    })
-                    .collect();
-                report::sarif(&document, &rules)
+            Format::Json => report::tail(summary, self.shown == 0),
+            Format::Jsonl => report::summary_line(version, summary),
+            Format::Junit => report::junit(&self.document(summary), self.press.fails),
+            Format::Sarif => report::sarif(&self.document(summary), &rules()),
+            Format::Nagios => {
+                let metrics = report::metrics(summary, self.press.least);
+                report::nagios(answer.state(), &report::headline(summary), self.digest, &metrics)
+            }
+            Format::Npd => {
+                report::npd(&report::headline(summary), self.digest, self.press.message_bytes)
             }
         };
         Ok(self.output.write_all(text.as_bytes())?)
     }
+
+    fn document(&mut self, summary: &Summary) -> Document {
+        Document {
+            schema: report::document::SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            targets: std::mem::take(&mut self.targets),
+            summary: summary.clone(),
+        }
+    }
+}
+
+fn rules() -> Vec<report::RuleInfo<'static>> {
+    let info = |rule: &'static stack::rule::Rule| report::RuleInfo {
+        code: rule.code,
+        title: rule.title,
+        why: rule.why,
+        help_uri: None,
+    };
+    stack::rule::RULES.iter().map(info).collect()
 }

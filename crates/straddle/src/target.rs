@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use device::{Disk, FileIdentity, KernelTree};
-use host::{FileDisk, HeadCache, Identity, Inquiry};
+use device::FileIdentity;
+use host::{FileDisk, HeadCache, Identity};
 use report::Refusal;
 use stack::assemble::{Start, StartKind};
-use stack::drive::{Answers, Drive};
+use stack::kernel::{Machine, NodeId, NodeKind, Number};
 use units::text;
 
-use crate::machine::{self, KernelPartition};
+use crate::scene::Scene;
 
 /// What helps where the kernel's tree is missing.
 const MOUNT_SYS: &str = "mount it: mount -t sysfs sysfs /sys";
@@ -27,14 +27,12 @@ pub(crate) struct Target {
 /// What a target is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// A block device by the kernel's name, and the partition of it that was meant.
-    Device {
-        /// The whole disk.
-        disk: String,
-        /// The node to open.
-        node: PathBuf,
-        /// The partition that was meant, where one was.
-        partition: Option<KernelPartition>,
+    /// Block devices that have to be looked at together.
+    Devices {
+        /// All that are joined to the one that was meant.
+        nodes: Vec<NodeId>,
+        /// The one that was meant; `None` for all.
+        meant: Option<NodeId>,
     },
     /// A regular file.
     File(PathBuf),
@@ -45,38 +43,78 @@ pub(crate) enum What {
 }
 
 /// The targets that `paths` name, in their order; every disk where there are none.
-pub(crate) fn expand(paths: &[PathBuf], tree: &dyn KernelTree) -> Vec<Target> {
+pub(crate) fn expand(paths: &[PathBuf], scene: &Scene) -> Vec<Target> {
     if paths.is_empty() {
-        return every_disk(tree);
+        return every_disk(scene);
     }
-    paths.iter().flat_map(|path| named(path, tree)).collect()
+    let named = |path: &PathBuf| match scene.is_captured {
+        true => vec![captured(path, scene)],
+        false => named(path, scene),
+    };
+    paths.iter().flat_map(named).collect()
 }
 
-fn every_disk(tree: &dyn KernelTree) -> Vec<Target> {
-    match machine::disks(tree) {
-        Ok(disks) if disks.is_empty() => vec![refused(
-            "this machine".to_owned(),
+fn every_disk(scene: &Scene) -> Vec<Target> {
+    let whose = if scene.is_captured { "the captured machine" } else { "this machine" };
+    let machine = match scene.machine() {
+        Ok(machine) => machine,
+        Err(reason) => {
+            return vec![refused(
+                whose.to_owned(),
+                format!("cannot list the disks of {whose}: {reason}"),
+                Some("mount -t sysfs sysfs /sys, or name an image: straddle check FILE"),
+            )];
+        }
+    };
+    let targets: Vec<Target> = machine
+        .components()
+        .into_iter()
+        .filter(|nodes| is_worth_showing(machine, nodes))
+        .map(|nodes| {
+            let name = name_of(machine, &nodes);
+            Target { name, what: What::Devices { nodes, meant: None } }
+        })
+        .collect();
+    if targets.is_empty() {
+        return vec![refused(
+            whose.to_owned(),
             "no disk is to be seen in /sys/block".to_owned(),
             Some("name an image or a device: straddle check FILE"),
-        )],
-        Ok(disks) => disks.into_iter().map(|disk| whole_disk(&disk)).collect(),
-        Err(reason) => vec![refused(
-            "this machine".to_owned(),
-            format!("cannot list the disks of this machine: {reason}"),
-            Some("mount -t sysfs sysfs /sys, or name an image: straddle check FILE"),
-        )],
+        )];
     }
+    targets
 }
 
-fn whole_disk(disk: &str) -> Target {
-    let what = What::Device { disk: disk.to_owned(), node: node(disk), partition: None };
-    Target { name: text::escape(disk.as_bytes()), what }
+/// The names of devices that are no disks of their own: they stand on others, or hold no data.
+const NO_DISKS: [&str; 5] = ["loop", "ram", "zram", "fd", "sr"];
+
+/// Whether devices that lie on each other are disks that a user means by "all": one of them is a
+/// real disk that is not empty, or something was built on them.
+fn is_worth_showing(machine: &Machine, nodes: &[NodeId]) -> bool {
+    nodes.iter().any(|&id| {
+        let node = machine.node(id);
+        let kind = node.name.trim_end_matches(|last: char| last.is_ascii_digit());
+        let is_disk = node.below.is_empty() && !NO_DISKS.contains(&kind);
+        let is_built = !matches!(node.kind, NodeKind::Partition { .. }) && !node.below.is_empty();
+        (is_disk || is_built) && node.length_bytes.value() != Some(&0)
+    })
 }
 
-/// The node of a disk by the kernel's name, which has `!` where the node has a directory:
-/// cciss!c0d0.
-fn node(disk: &str) -> PathBuf {
-    Path::new("/dev").join(disk.replace('!', "/"))
+/// The disks among `nodes`, by name.
+fn name_of(machine: &Machine, nodes: &[NodeId]) -> String {
+    let disks = nodes.iter().map(|&id| machine.node(id)).filter(|node| node.below.is_empty());
+    let names: Vec<String> = disks.map(|node| text::escape(node.name.as_bytes())).collect();
+    joined_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Names in a row; of many, the first and the last.
+pub(crate) fn joined_names(names: &[&str]) -> String {
+    match names {
+        [first, .., last] if names.len() > 4 => {
+            format!("{first} … {last} ({} targets)", names.len())
+        }
+        _ => names.join(" + "),
+    }
 }
 
 fn refused(name: String, message: String, hint: Option<&str>) -> Target {
@@ -88,65 +126,81 @@ fn shown(path: &Path) -> String {
     text::escape(path.as_os_str().as_encoded_bytes())
 }
 
-fn named(path: &Path, tree: &dyn KernelTree) -> Vec<Target> {
+/// A device of a captured machine, by its name, its path or where it is mounted.
+fn captured(path: &Path, scene: &Scene) -> Target {
+    let name = shown(path);
+    let machine = match scene.machine() {
+        Ok(machine) => machine,
+        Err(reason) => {
+            let message = format!("cannot look for {name} in the captured tree: {reason}");
+            return refused(name, message, Some("capture it again: straddle generate sysroot"));
+        }
+    };
+    let found = path.to_str().and_then(|path| {
+        machine.named(path).or_else(|| machine.of_path(path)).or_else(|| machine.mounted(path))
+    });
+    match found {
+        Some(id) => meant(name, machine, id),
+        None => {
+            let message = format!("{name} is no block device of the captured machine");
+            let hint = "name one as its kernel does: sda, /dev/sda1, /dev/mapper/vg-lv";
+            refused(name, message, Some(hint))
+        }
+    }
+}
+
+fn meant(name: String, machine: &Machine, id: NodeId) -> Target {
+    Target { name, what: What::Devices { nodes: machine.joined(id), meant: Some(id) } }
+}
+
+fn named(path: &Path, scene: &Scene) -> Vec<Target> {
     let name = shown(path);
     match std::fs::metadata(path) {
         Err(error) => {
             let message = format!("cannot look at {name}: {error}");
             vec![refused(name, message, Some("check the path; lsblk -p lists block devices"))]
         }
-        Ok(data) if data.is_dir() => directory(path, tree),
+        Ok(data) if data.is_dir() => directory(path, scene),
         Ok(_) => match host::identity(path) {
             Ok(Identity::Block { major, minor }) => {
-                vec![device(name, Some(path), (major, minor), tree)]
+                vec![device(name, Number { major, minor }, scene)]
             }
             _ => vec![Target { name, what: What::File(path.to_owned()) }],
         },
     }
 }
 
-/// A device by its number; `given` is the node that the user named, where it was one.
-fn device(
-    name: String,
-    given: Option<&Path>,
-    (major, minor): (u32, u32),
-    tree: &dyn KernelTree,
-) -> Target {
-    match machine::device(tree, major, minor) {
-        Ok(device) => {
-            // A partition is judged with the disk that it is on, for which nobody gave a node.
-            let node = match (given, &device.partition) {
-                (Some(given), None) => given.to_owned(),
-                _ => node(&device.disk),
-            };
-            let what = What::Device { disk: device.disk, node, partition: device.partition };
-            Target { name, what }
-        }
+fn device(name: String, number: Number, scene: &Scene) -> Target {
+    let machine = match scene.machine() {
+        Ok(machine) => machine,
         Err(reason) => {
             let message = format!("cannot tell which device {name} is: {reason}");
-            refused(name, message, Some(MOUNT_SYS))
+            return refused(name, message, Some(MOUNT_SYS));
+        }
+    };
+    match machine.numbered(number) {
+        Some(id) => meant(name, machine, id),
+        None => {
+            let message =
+                format!("cannot tell which device {name} is: /sys/block has none {number}");
+            refused(name, message, Some("lsblk -p lists block devices"))
         }
     }
 }
 
 /// A mount point is the device under it; any other directory is searched for images.
-fn directory(path: &Path, tree: &dyn KernelTree) -> Vec<Target> {
+fn directory(path: &Path, scene: &Scene) -> Vec<Target> {
     let name = shown(path);
     let canonical = host::canonical(path).unwrap_or_else(|_| path.to_owned());
-    let mounted = canonical.to_str().map(|path| machine::mounted(tree, path));
-    if let Some(Ok(Some((major, minor, kind)))) = mounted {
-        if tree.link(&format!("/sys/dev/block/{major}:{minor}")).is_ok() {
-            return vec![device(name, None, (major, minor), tree)];
-        }
-        if tree.list("/sys/dev/block").is_err() {
-            let message = format!("cannot tell what is under {name}: /sys/dev/block is not there");
-            return vec![refused(name, message, Some(MOUNT_SYS))];
-        }
-        let message = format!(
-            "cannot check {name}: its {} is on no single block device",
-            text::escape(kind.as_bytes())
-        );
-        return vec![refused(name, message, Some("name the devices: straddle check /dev/sda …"))];
+    if let Some(mount) =
+        stack::kernel::mount::at(scene.tree(), canonical.as_os_str().as_encoded_bytes())
+    {
+        return vec![under(name, &mount, scene)];
+    }
+    if scene.tree().bytes("/proc/self/mountinfo").is_err() && is_mount_point(&canonical) {
+        let message =
+            format!("cannot tell what is under {name}: /proc/self/mountinfo is not there");
+        return vec![refused(name, message, Some("mount it: mount -t proc proc /proc"))];
     }
     match host::list_files(path) {
         Ok(listing) if listing.files.is_empty() => {
@@ -172,44 +226,46 @@ fn directory(path: &Path, tree: &dyn KernelTree) -> Vec<Target> {
     }
 }
 
-/// Where the stack of a target starts; `Err` says why there is none.
-pub(crate) fn start(target: &Target, tree: &dyn KernelTree) -> Result<Start, Refusal> {
-    match &target.what {
-        What::Refused(refusal) => Err(refusal.clone()),
-        What::Device { disk, node, .. } => Ok(start_device(disk, node, tree)),
-        What::File(path) | What::Found(path) => start_file(path),
+/// Whether a directory is on another file system than the one that holds it, or is the root.
+fn is_mount_point(path: &Path) -> bool {
+    let device = |path: &Path| host::file_facts(path).ok().map(|facts| facts.device);
+    path.parent().is_none_or(|parent| device(parent) != device(path))
+}
+
+/// The device under a mount point.
+fn under(name: String, mount: &stack::kernel::Mount, scene: &Scene) -> Target {
+    let machine = match scene.machine() {
+        Ok(machine) => machine,
+        Err(reason) => {
+            let message = format!("cannot tell what is under {name}: {reason}");
+            return refused(name, message, Some(MOUNT_SYS));
+        }
+    };
+    if mount.kind == "overlay" {
+        let message = format!("cannot check {name}: it is an overlay, whose files lie in others");
+        let hint = "name the mount point of its upper or lower directory: findmnt -t overlay";
+        return refused(name, message, Some(hint));
+    }
+    match machine.of_mount(mount) {
+        // A file system on several devices lies on all of them.
+        Some(id) if machine.is_shared(id) => {
+            Target { name, what: What::Devices { nodes: machine.joined(id), meant: None } }
+        }
+        Some(id) => meant(name, machine, id),
+        None => {
+            let kind = &mount.kind;
+            let message =
+                format!("cannot check {name}: its {kind} is on no block device that is seen");
+            refused(name, message, Some("name the devices: straddle check /dev/sda …"))
+        }
     }
 }
 
-fn start_device(disk: &str, node: &Path, tree: &dyn KernelTree) -> Start {
-    let mut drive = Drive::read(tree, disk);
-    let bytes = FileDisk::open(node)
-        .map(|disk| {
-            if let Some(inquiry) = disk.inquiry() {
-                drive.take_answers(answers(&inquiry));
-            }
-            Rc::new(HeadCache::new(disk)) as Rc<dyn Disk>
-        })
-        .map_err(|error| match error.hint() {
-            Some(hint) => format!("{error}; {hint}"),
-            None => error.to_string(),
-        });
-    let name = text::escape(disk.as_bytes());
-    Start { kind: StartKind::Drive(Box::new(drive)), name, bytes }
-}
-
-/// Ioctls' answers, as the stack takes them.
-fn answers(inquiry: &Inquiry) -> Answers {
-    Answers {
-        logical_bytes: inquiry.logical_sector_bytes.clone(),
-        physical_bytes: inquiry.physical_sector_bytes.clone(),
-        minimum_io_bytes: inquiry.minimum_io_bytes.clone(),
-        optimal_io_bytes: inquiry.optimal_io_bytes.clone(),
-        alignment_offset_bytes: inquiry.alignment_offset_bytes.clone(),
-    }
-}
-
-fn start_file(path: &Path) -> Result<Start, Refusal> {
+/// Where the stack of a file starts.
+///
+/// # Errors
+/// When it cannot be opened; says why, and what helps.
+pub(crate) fn start_file(path: &Path) -> Result<Start, Refusal> {
     let disk = FileDisk::open(path).map_err(|error| Refusal {
         message: error.to_string(),
         hint: error.hint().map(str::to_owned),
@@ -224,5 +280,5 @@ fn start_file(path: &Path) -> Result<Start, Refusal> {
         path.file_name().map_or_else(|| shown(path), |name| text::escape(name.as_encoded_bytes()));
     let path = path.as_os_str().as_encoded_bytes().to_vec();
     let kind = StartKind::File { path, identity };
-    Ok(Start { kind, name, bytes: Ok(Rc::new(HeadCache::new(disk))) })
+    Ok(Start { kind, name, bytes: Some(Ok(Rc::new(HeadCache::new(disk)))) })
 }

@@ -6,12 +6,12 @@ use format::member::bcache::BcacheRole;
 use format::member::md::MdMember;
 use format::table::{Partition, PartitionRole, TableKind};
 use stack::drive::Drive;
-use stack::{Layer, LayerKind, Stack};
+use stack::{Layer, LayerKind};
+use units::Known;
 use units::prefix::Size;
-use units::{DiskText, Known};
 
 /// The title of a layer: without its name, size and place, which stand beside it.
-pub(crate) fn title(stack: &Stack, layer: &Layer) -> String {
+pub(crate) fn title(layer: &Layer) -> String {
     let mut words = match &layer.kind {
         LayerKind::Drive(drive) => drive_words(drive, layer),
         LayerKind::ImageFile => image_file_words(layer),
@@ -27,6 +27,7 @@ pub(crate) fn title(stack: &Stack, layer: &Layer) -> String {
         }
         LayerKind::Partition(partition, info) => partition_words(partition, info.kind),
         LayerKind::KernelPartition => vec!["partition, as the kernel has it".to_owned()],
+        LayerKind::Mapped(mapped) => vec![mapped.what.clone(), "as the kernel has it".to_owned()],
         LayerKind::Mounted(kind) => vec![kind.clone()],
         LayerKind::MdMember(member) => vec![format!("md {} member", version(member)), role(member)],
         LayerKind::MdArray(member) => array_words(member),
@@ -51,24 +52,19 @@ pub(crate) fn title(stack: &Stack, layer: &Layer) -> String {
             let page = system.block_bytes.map(|bytes| format!("{} pages", Size(bytes)));
             ["swap".to_owned()].into_iter().chain(page).collect()
         }
+        LayerKind::File => vec!["file".to_owned()],
     };
-    words.extend(mount_point(stack, layer).map(|point| format!("mounted on {point}")));
+    words.extend(mounted(layer));
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Where a file system is mounted: the kernel names the partition or disk right beneath it.
-fn mount_point<'a>(stack: &'a Stack, layer: &Layer) -> Option<&'a DiskText> {
-    if !matches!(layer.kind, LayerKind::FileSystem(_) | LayerKind::Mounted(_)) {
-        return None;
-    }
-    let below = *layer.mapping.below().first()?;
-    let device = &stack.layer(below).name;
-    let drives = stack.under(below).into_iter().filter_map(|id| match &stack.layer(id).kind {
-        LayerKind::Drive(drive) => Some(drive),
-        _ => None,
-    });
-    let mut mounts = drives.flat_map(|drive| &drive.mounts);
-    mounts.find(|mount| mount.device == *device).map(|mount| &mount.point)
+/// Where a file system is mounted, in a few words.
+fn mounted(layer: &Layer) -> Option<String> {
+    let (first, more) = layer.mount_points.split_first()?;
+    Some(match more.len() {
+        0 => format!("mounted on {first}"),
+        count => format!("mounted on {first} and {count} more"),
+    })
 }
 
 fn drive_words(drive: &Drive, layer: &Layer) -> Vec<String> {

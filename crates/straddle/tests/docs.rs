@@ -1,23 +1,27 @@
 //! The documentation says what the program does: `docs/rules.md` is made from the table of rules,
-//! and what the README tells people to type exists.
+//! `docs/explain.md` from the pages of `straddle explain`, and what the README tells people to type
+//! exists.
 //!
-//! After a change of the rules or of what is printed, both are written anew by
+//! After a change of them or of what is printed, all are written anew by
 //! `STRADDLE_UPDATE_DOCS=1 cargo test -p straddle --test docs`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use stack::history::DEFAULTS;
+use stack::lexicon::{GROUPS, Page, pages};
 use stack::rule::RULES;
 
 /// What the digit behind `ST` stands for.
-const SUBJECTS: [(&str, &str); 6] = [
+const SUBJECTS: [(&str, &str); 7] = [
     ("ST1", "Starts and ends"),
     ("ST2", "Stripes"),
     ("ST3", "Sector sizes"),
     ("ST4", "Damage, and what could not be read"),
     ("ST5", "Images"),
     ("ST6", "What drives report"),
+    ("ST7", "The running kernel"),
 ];
 
 /// What to type after a change.
@@ -61,6 +65,53 @@ fn page() -> String {
     page
 }
 
+/// The page of all words and log lines, so that a search for one of them finds it.
+fn words() -> String {
+    let mut text = "# Words and log lines\n\n\
+        Made from the pages of `straddle explain`: give it a word, or paste a whole log line.\n\
+        The codes of findings are in [rules.md](rules.md).\n"
+        .to_owned();
+    for group in GROUPS {
+        text += &format!("\n## {}\n", plain(group.title));
+        for page in pages().iter().filter(|page| page.group == group) {
+            text += &entry(page);
+        }
+    }
+    text += "\n## History: what each partitioner did by default\n\n";
+    for made in DEFAULTS {
+        let head = format!("{}, {} ({})", made.tool, made.versions, made.years);
+        text += &format!("- **{}**: {} {}\n", plain(&head), plain(made.rule), source(made.source));
+    }
+    text
+}
+
+fn entry(page: &Page) -> String {
+    let mut text = format!("\n### {}\n\n**{}**\n", plain(page.name), plain(page.title));
+    let mut paragraph = |label: &str, body: String| {
+        if !body.is_empty() {
+            text += &format!("\n{label}{body}\n");
+        }
+    };
+    let code = |line: &str| format!("`{line}`");
+    let lines: Vec<String> = page.lines.iter().map(|line| code(line.text)).collect();
+    paragraph("Also called: ", plain(&page.also.join(", ")));
+    paragraph("Lines: ", lines.join(", "));
+    paragraph("", plain(page.means));
+    paragraph("Causes: ", plain(page.cause));
+    let list =
+        |items: Vec<String>| -> String { items.iter().map(|item| format!("\n- {item}")).collect() };
+    paragraph("Check next:\n", list(page.check.iter().map(|step| plain(step)).collect()));
+    paragraph("See also: ", plain(&page.see.join(", ")));
+    paragraph("From: ", page.from.iter().map(|from| source(from)).collect::<Vec<_>>().join(", "));
+    text
+}
+
+/// An address as a link, and what stands behind it.
+fn source(text: &str) -> String {
+    let (address, more) = text.split_once(' ').unwrap_or((text, ""));
+    format!("<{address}> {}", plain(more)).trim_end().to_owned()
+}
+
 /// Text with single blanks, in which Markdown sees no markup.
 fn plain(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -86,6 +137,42 @@ fn the_page_of_rules_is_the_table_of_rules() {
 }
 
 #[test]
+fn the_page_of_words_is_what_explain_knows() {
+    let path = file("docs/explain.md");
+    let fresh = words();
+    if is_update() {
+        std::fs::write(&path, &fresh).expect("docs/explain.md can be written");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == fresh, "docs/explain.md is not up to date: {UPDATE}");
+}
+
+#[test]
+fn every_command_and_option_that_a_page_names_exists() {
+    let known = options(&printed(&["check", "--help"]));
+    for page in pages() {
+        for step in page.check.iter().chain([&page.means, &page.cause]) {
+            for (_, rest) in
+                step.match_indices("straddle ").map(|(at, typed)| step.split_at(at + typed.len()))
+            {
+                let word: String = rest.chars().take_while(char::is_ascii_lowercase).collect();
+                if word == "does" {
+                    continue;
+                }
+                assert!(
+                    straddle(&[&word, "--help"]).status.success(),
+                    "{}: straddle {word}",
+                    page.name
+                );
+                // Up to the end of the step or of the command: what follows is another tool's.
+                let own = rest.split(['|', ';']).next().unwrap_or_default();
+                assert!(options(own).is_subset(&known), "{}: {own}", page.name);
+            }
+        }
+    }
+}
+
+#[test]
 fn every_rule_is_on_the_page_and_in_explain() {
     let (page, list) = (page(), printed(&["explain"]));
     for rule in RULES {
@@ -106,7 +193,10 @@ fn options(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_option_of_straddle_that_the_readme_names_is_in_its_help() {
-    let known = options(&printed(&["check", "--help"]));
+    let helps =
+        [&["check", "--help"][..], &["trace", "--help"], &["generate", "sysroot", "--help"]];
+    let known: BTreeSet<String> =
+        helps.into_iter().flat_map(|arguments| options(&printed(arguments))).collect();
     let readme = readme();
     // What stands after `straddle check` on its line, and inline code that is an option alone.
     let typed = readme.lines().filter_map(|line| line.split_once("straddle check "));
@@ -185,4 +275,42 @@ fn the_exit_codes_are_those_of_the_readme() {
     assert_eq!(straddle(&["check", "/nonexistent"]).status.code(), Some(2));
     assert_eq!(straddle(&["check", "--nonsense"]).status.code(), Some(2));
     assert_eq!(straddle(&["explain", "ST000"]).status.code(), Some(2));
+}
+
+/// The page about monitors, in lines.
+fn monitoring() -> String {
+    std::fs::read_to_string(file("docs/monitoring.md")).expect("the page is there")
+}
+
+#[test]
+fn every_option_and_format_that_the_page_about_monitors_names_is_in_the_help() {
+    let help = printed(&["check", "--help"]);
+    let (page, known) = (monitoring(), options(&help));
+    let typed = page.lines().filter_map(|line| line.split_once("straddle check "));
+    let inline = page.split('`').skip(1).step_by(2).filter(|code| code.starts_with("--"));
+    let named =
+        typed.map(|(_, typed)| typed).chain(inline).filter(|text| !text.contains("config."));
+    let named: BTreeSet<String> = named.flat_map(options).collect();
+    assert!(named.len() > 4, "{named:?}");
+    assert!(named.is_subset(&known), "named {named:?}, known {known:?}");
+    for format in ["table", "json", "jsonl", "junit", "sarif", "nagios", "npd"] {
+        assert!(help.contains(&format!("- {format}:")), "{format} is not in the help");
+        assert!(readme().contains(&format!("`{format}`")), "{format} is not in the README");
+    }
+}
+
+#[test]
+fn the_configuration_for_the_node_problem_detector_fits_what_straddle_takes() {
+    let page = monitoring();
+    let json = page.split("```").find_map(|part| part.strip_prefix("json\n")).expect("a block");
+    let config: serde_json::Value = serde_json::from_str(json).expect("the block is JSON");
+    let rule = &config["rules"][0];
+    assert_eq!(rule["condition"], config["conditions"][0]["type"]);
+    let words: Vec<&str> =
+        rule["args"].as_array().expect("a list").iter().map(|one| one.as_str().unwrap()).collect();
+    let limit = config["pluginConfig"]["max_output_length"].to_string();
+    assert!(words.windows(2).any(|two| two == ["--message-bytes", &limit]), "{words:?}");
+    let output = straddle(&[&words[..], &["/nonexistent"]].concat());
+    assert_eq!(output.status.code(), Some(2), "Unknown");
+    assert!(!output.stdout.is_empty() && output.stdout.len() <= 201);
 }

@@ -1,5 +1,7 @@
 //! The command itself: targets, formats, exit codes, errors.
 
+use std::process::Command;
+
 use serde_json::Value;
 use testkit::{Scratch, need_tools};
 
@@ -108,14 +110,46 @@ fn a_directory_is_searched_and_only_the_bad_ones_are_shown() {
 }
 
 #[test]
-fn explain_knows_every_code_that_it_lists() {
+fn explain_knows_everything_that_it_lists() {
     let list = stdout(&["explain"]);
-    assert!(list.lines().count() > 30);
-    for line in list.lines() {
-        let code = line.split_whitespace().next().unwrap();
-        let page = stdout(&["explain", &code.to_lowercase()]);
-        assert!(page.starts_with(code) && page.contains("How to fix it"), "{page}");
+    let names: Vec<&str> = (list.lines())
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .map(|line| line.trim_start().split("  ").next().unwrap())
+        .collect();
+    assert!(names.len() > 100, "{names:?}");
+    for name in names.into_iter().filter(|name| !name.starts_with("what each")) {
+        let page = stdout(&["explain", &name.to_lowercase()]);
+        assert!(page.starts_with(name), "{name}: {page}");
+        let is_rule = name.len() == 5 && name.starts_with("ST");
+        assert_eq!(page.contains("How to fix it"), is_rule, "{page}");
+        assert_eq!(page.contains("What it means"), !is_rule, "{page}");
     }
+    assert!(stdout(&["explain", "history"]).contains("16065"));
+}
+
+#[test]
+fn a_log_line_is_explained_as_one_argument_as_several_and_from_a_pipe() {
+    let line = r#"{"level":"warn","msg":"slow fdatasync","took":"1.8s","expected-duration":"1s"}"#;
+    let page = stdout(&["explain", line]);
+    assert!(page.starts_with("slow fdatasync: etcd"), "{page}");
+    assert_eq!(stdout(&["explain", "--", "-rw", "slow", "fdatasync,", "took", "2s"]), page);
+    assert_eq!(stdout(&["explain", "Jan", "1", "etcd:", "slow", "fdatasync"]), page);
+    let piped = Command::new(env!("CARGO_BIN_EXE_straddle"))
+        .args(["explain", "-"])
+        .stdin(std::fs::File::open(Scratch::new().file("log", line.as_bytes())).unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(piped.stdout).unwrap(), page);
+}
+
+#[test]
+fn a_word_that_is_not_known_names_the_nearest() {
+    let output = straddle(&["explain", "ashfit"]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("did you mean `ashift`?"), "{error}");
+    let hostile = straddle(&["explain", "\u{1b}[31m\u{202e}"]);
+    assert!(!hostile.stderr.contains(&0x1b), "{hostile:?}");
 }
 
 #[test]

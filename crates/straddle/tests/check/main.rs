@@ -3,8 +3,11 @@
 mod articles;
 mod command;
 mod harmless;
+mod history;
 mod images;
 mod leaf;
+mod monitors;
 mod run;
 mod stripes;
 mod together;
+mod watch;

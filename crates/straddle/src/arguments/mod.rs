@@ -9,7 +9,7 @@ use stack::Condition;
 
 /// Finds every I/O boundary that a storage stack gets wrong.
 ///
-/// Reading is the default: nothing here writes to a disk.
+/// Reading is the default. What measures writes to a scratch file of its own, and to nothing else.
 #[derive(Debug, Parser)]
 #[command(
     name = "straddle",
@@ -23,6 +23,7 @@ Start with:
   straddle check              every disk of this machine
   straddle check disk.raw     an image
   straddle explain ST101      what a code in the output means
+  straddle trace /data/db     where the bytes of a file lie
   straddle check --help       all options"
 )]
 pub(crate) struct Arguments {
@@ -34,6 +35,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Check(Check),
     Explain(Explain),
+    Trace(Trace),
+    Generate(Generate),
 }
 
 /// Show the layers of disks and images: verdicts, costs and fixes
@@ -48,12 +51,17 @@ Examples:
   straddle check --only-bad images/       a directory of images, the bad ones only
   straddle check /dev/sd[a-d]1            members of one array, judged together
   straddle check /data                    the device under a mount point
-  straddle check --json disk.raw          for programs; the schema is in crates/report/schema
+  straddle check --sysroot other.sysroot  another machine, as captured there
+  straddle check --json disk.raw          for programs; see straddle generate schema
+  straddle check --save base.json         remember how everything lies
+  straddle check --watch base.json        and tell later what changed
 
 Exit codes:
   0  nothing at or above --fail-on
   1  something found
   2  misuse, or a target that could not be judged (its verdict is unknown)
+  --format nagios: 0 OK, 1 WARNING, 2 CRITICAL (an error), 3 UNKNOWN
+  --format npd:    0 OK, 1 NonOK, 2 Unknown
 
 `straddle explain CODE` says more of a finding, such as ST101.")]
 pub(crate) struct Check {
@@ -67,6 +75,10 @@ pub(crate) struct Check {
     /// parity: stripe=64Kx3+1. Sizes may end in K, M, G (1024).
     #[arg(long, value_name = "DISK", help_heading = "Judging")]
     pub(crate) on: Option<Condition>,
+
+    /// Judge a captured machine: a directory or a file of `straddle generate sysroot`
+    #[arg(long, value_name = "TREE", help_heading = "Judging")]
+    pub(crate) sysroot: Option<PathBuf>,
 
     /// How to print
     #[arg(
@@ -94,6 +106,25 @@ pub(crate) struct Check {
     #[arg(long, short, help_heading = "Output")]
     pub(crate) bytes: bool,
 
+    /// Compare with this baseline and print changes only
+    ///
+    /// A baseline is what --save or --json wrote. Exits with 1 when something became worse at or
+    /// above --fail-on (a changed fact counts as info), with 0 when nothing did, with 2 when that
+    /// cannot be told: a target is unknown now, or is not there any more.
+    #[arg(
+        long,
+        value_name = "BASELINE",
+        conflicts_with_all = ["only_bad", "explain"],
+        help_heading = "Changes"
+    )]
+    pub(crate) watch: Option<PathBuf>,
+
+    /// Write a baseline for --watch, whole or not at all
+    ///
+    /// It replaces a baseline, and nothing else.
+    #[arg(long, value_name = "FILE", help_heading = "Changes")]
+    pub(crate) save: Option<PathBuf>,
+
     /// Exit with 1 when a finding is at least this severe
     #[arg(
         long,
@@ -108,6 +139,19 @@ pub(crate) struct Check {
     #[arg(long = "rule", value_name = "CODE=SEVERITY", help_heading = "Judging")]
     pub(crate) rules: Vec<RuleChange>,
 
+    /// The longest message of --format npd
+    ///
+    /// As `max_output_length` in the configuration of the node-problem-detector, which cuts longer
+    /// ones; from 16 to 4096.
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 80,
+        value_parser = clap::value_parser!(u16).range(16..=4096),
+        help_heading = "Output"
+    )]
+    pub(crate) message_bytes: u16,
+
     /// When to use colour; meaning never depends on it
     #[arg(
         long,
@@ -119,11 +163,90 @@ pub(crate) struct Check {
     pub(crate) color: Colour,
 }
 
-/// Say what a code means and how to fix it; without one, list all
+/// Say what a code, a word or a log line means; without one, list all
+///
+/// A whole line of a log will do, with its times and numbers, as one argument or as several.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle explain ST101                     a finding
+  straddle explain ashift                    a word of the field
+  straddle explain slow fdatasync            a log line, or the part of it that stays the same
+  journalctl -u etcd | straddle explain -    every line that is known, once each
+  straddle explain history                   what each partitioner did by default
+  straddle explain drives                    the words of one group
+  straddle explain                           all there is
+
+Exit codes:
+  0  explained
+  2  not known; what comes nearest is named")]
 pub(crate) struct Explain {
-    /// A code such as ST101, in any letter case
-    pub(crate) code: Option<String>,
+    /// A code, a word, a log line, a group; `-` reads lines from standard input
+    #[arg(value_name = "WORDS", allow_hyphen_values = true)]
+    pub(crate) words: Vec<String>,
+}
+
+/// Write what belongs to the program: manual pages, completions, schemas
+#[derive(Debug, Args)]
+pub(crate) struct Generate {
+    #[command(subcommand)]
+    pub(crate) what: crate::generate::What,
+}
+
+/// Show where the bytes of a file lie, layer by layer, and how they are aligned
+///
+/// Every extent is followed through file system, volumes, arrays, partitions and loop devices down
+/// to the drives' addresses. Nothing is written, unless --sync asks for it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle trace /var/lib/mysql/ibdata1          every extent, down to the drives
+  straddle trace --io 16K ibdata1                what its 16 KiB pages cost to read and write
+  straddle trace --offset 1M --length 64K file   a part of it
+  straddle trace --json file                     for programs; see straddle generate schema trace
+
+An extent is aligned to a unit (granule, chunk, full stripe) when the file's own multiples of the
+unit lie on the unit's boundaries.
+
+Exit codes:
+  0  traced
+  2  misuse, or a file that cannot be traced")]
+pub(crate) struct Trace {
+    /// A regular file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// The first byte of the file to trace: 1M
+    #[arg(long, value_name = "SIZE", value_parser = units::prefix::parse, default_value = "0")]
+    pub(crate) offset: u64,
+
+    /// How many bytes to trace; to the file's end where it is not given
+    #[arg(long, value_name = "SIZE", value_parser = units::prefix::parse)]
+    pub(crate) length: Option<u64>,
+
+    /// Count what reads and writes of this length cost, one behind the other: 16K
+    #[arg(long, value_name = "SIZE", value_parser = size_above_0)]
+    pub(crate) io: Option<u64>,
+
+    /// Have the file written to its place first; without it, what waits in memory is said to
+    #[arg(long)]
+    pub(crate) sync: bool,
+
+    /// Print one JSON document
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Print exact numbers of bytes beside sizes
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) bytes: bool,
+}
+
+fn size_above_0(text: &str) -> Result<u64, String> {
+    match units::prefix::parse(text) {
+        Ok(0) => Err("an I/O has at least one byte".to_owned()),
+        Ok(bytes) => Ok(bytes),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -138,6 +261,10 @@ pub(crate) enum Format {
     Junit,
     /// For annotations in a code host
     Sarif,
+    /// A plugin's output for Nagios, Icinga, Naemon; their exit codes
+    Nagios,
+    /// A custom plugin's message for Kubernetes' node-problem-detector; its exit codes
+    Npd,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

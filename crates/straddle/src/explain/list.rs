@@ -1,0 +1,65 @@
+//! What can be explained, group by group.
+
+use stack::lexicon::{GROUPS, Group, pages};
+use stack::rule::RULES;
+
+/// The word for the codes, which have their own table.
+const RULES_WORD: &str = "rules";
+const RULES_TITLE: &str = "Rules: codes in the output of straddle check";
+/// The column in which titles begin, where a name is not longer.
+const NAME_WIDTH: usize = 22;
+
+pub(super) fn all() -> String {
+    let mut out = rules();
+    for group in GROUPS {
+        out.push('\n');
+        out += &of_group(group);
+    }
+    out + "\nHistory  (straddle explain history)\n  what each partitioner did by default\n"
+}
+
+/// The list of one group, by its word.
+pub(super) fn group(word: &str) -> Option<String> {
+    if word.eq_ignore_ascii_case(RULES_WORD) {
+        return Some(rules());
+    }
+    GROUPS.iter().find(|group| group.word.eq_ignore_ascii_case(word)).map(of_group)
+}
+
+fn rules() -> String {
+    let mut out = head(RULES_TITLE, RULES_WORD);
+    for rule in RULES {
+        out += &format!("  {}  {}\n", rule.code, rule.title);
+    }
+    out
+}
+
+fn of_group(group: &'static Group) -> String {
+    let mut out = head(group.title, group.word);
+    for page in pages().iter().filter(|page| page.group == group) {
+        let (name, title) = (page.name, page.title);
+        let apart = if name.chars().count() > NAME_WIDTH {
+            format!("\n{}", " ".repeat(NAME_WIDTH + 2))
+        } else {
+            " ".repeat(NAME_WIDTH - name.chars().count())
+        };
+        out += &format!("  {name}{apart}  {title}\n");
+    }
+    out
+}
+
+fn head(title: &str, word: &str) -> String {
+    format!("{title}  (straddle explain {word})\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_group_hides_a_page() {
+        for group in GROUPS {
+            assert!(pages().iter().all(|page| page.words().all(|word| word != group.word)));
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A page as it is printed.
+
+use stack::history::DEFAULTS;
+use stack::lexicon::{Entry, Page};
+use stack::rule::Rule;
+
+/// Lines are broken here.
+const WIDTH: usize = 80;
+
+pub(super) fn page(entry: Entry) -> String {
+    match entry {
+        Entry::Rule(rule) => of_rule(rule),
+        Entry::Page(page) => of_page(page),
+        Entry::History => history(),
+    }
+}
+
+fn of_rule(rule: &Rule) -> String {
+    let mut out = format!("{}  {}\n", rule.code, rule.title);
+    section(&mut out, "Why it matters", &[rule.why]);
+    section(&mut out, "How to fix it", &[rule.fix]);
+    out
+}
+
+fn of_page(page: &Page) -> String {
+    let mut out = String::new();
+    wrap(&mut out, &format!("{}: {}", page.name, page.title), "", "  ");
+    let also = page.also.join(", ");
+    let lines: Vec<&str> = page.lines.iter().map(|line| line.text).collect();
+    let see = page.see.join(", ");
+    section(&mut out, "Also called", &[&also]);
+    section(&mut out, "Lines", &lines);
+    section(&mut out, "What it means", &[page.means]);
+    section(&mut out, "What causes it", &[page.cause]);
+    section(&mut out, "What to check next", &page.check);
+    section(&mut out, "See also", &[&see]);
+    section(&mut out, "Where it is from", &page.from);
+    out
+}
+
+fn history() -> String {
+    let mut out = "history: what each partitioner did by default\n".to_owned();
+    for default in DEFAULTS {
+        out.push('\n');
+        let head = format!("{}, {} ({})", default.tool, default.versions, default.years);
+        wrap(&mut out, &head, "", "  ");
+        wrap(&mut out, default.rule, "  ", "  ");
+        wrap(&mut out, default.source, "  from ", "       ");
+    }
+    out
+}
+
+/// A heading and its paragraphs; nothing where all of them are empty.
+fn section(out: &mut String, heading: &str, paragraphs: &[&str]) {
+    if paragraphs.iter().all(|paragraph| paragraph.is_empty()) {
+        return;
+    }
+    out.push('\n');
+    out.push_str(heading);
+    out.push('\n');
+    for paragraph in paragraphs {
+        let first = if paragraphs.len() > 1 { "- " } else { "" };
+        let rest = " ".repeat(2 + first.len());
+        wrap(out, paragraph, &format!("  {first}"), &rest);
+    }
+}
+
+/// Breaks `text` into lines of [`WIDTH`]; only a word that is longer than that goes beyond.
+fn wrap(out: &mut String, text: &str, first: &str, rest: &str) {
+    let mut line = first.to_owned();
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            out.push_str(&line);
+            out.push('\n');
+            rest.clone_into(&mut line);
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    out.push_str(&line);
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stack::lexicon::pages;
+    use stack::rule::RULES;
+
+    #[test]
+    fn every_page_fits_a_terminal() {
+        let rules = RULES.iter().map(Entry::Rule);
+        let entries = rules.chain(pages().iter().map(Entry::Page)).chain([Entry::History]);
+        for entry in entries {
+            for line in page(entry).lines() {
+                let is_address = line.contains("https://");
+                assert!(line.chars().count() <= WIDTH || is_address, "{}: {line}", entry.name());
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_only() {
+        let mut out = String::new();
+        let long = "x".repeat(WIDTH + 5);
+        wrap(&mut out, &format!("one {long} two"), "- ", "  ");
+        assert_eq!(out, format!("- one\n  {long}\n  two\n"));
+    }
+}

@@ -1,0 +1,84 @@
+//! `straddle generate sysroot`: a capture of this machine, for others.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::Args;
+use host::LiveTree;
+use host::capture::{self, Mask};
+use units::text::escape;
+
+use crate::arguments::Colour;
+use crate::exit::Outcome;
+use crate::printer;
+
+/// Write down what the kernel says of this machine's disks, for `straddle check --sysroot`
+///
+/// The text holds what straddle reads of /sys, /proc and udev, device-mapper's tables and what
+/// drives answer, and no byte that lies on a disk. Serials, WWNs, UUIDs, hosts and keys are
+/// replaced by numbers, equal ones by equal ones; directories outside the system's keep only their
+/// depth. Names of disks, volumes, models and file systems stay: look through it before you send
+/// it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle generate sysroot -o here.sysroot       as root, so that drives are asked too
+  straddle generate sysroot | gzip > here.gz      check reads that as well
+  straddle check --sysroot here.sysroot           on any machine")]
+pub(crate) struct Sysroot {
+    /// Write to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Replace FILE if it exists
+    #[arg(long, requires = "output")]
+    force: bool,
+
+    /// Keep mount points and the files behind loop devices as they are
+    #[arg(long)]
+    keep_paths: bool,
+}
+
+pub(crate) fn write(sysroot: &Sysroot) -> anyhow::Result<Outcome> {
+    // Before the disks are asked, since that may take long.
+    if let Some(path) = &sysroot.output
+        && !sysroot.force
+        && path.symlink_metadata().is_ok()
+    {
+        return refuse(path, "it exists", "--force replaces it");
+    }
+    let tree = LiveTree::new(Path::new("/"));
+    let mut mask = Mask::new(sysroot.keep_paths);
+    let text = mask.apply(&capture::capture(&tree)).to_text();
+    put(sysroot.output.as_deref(), sysroot.force, text.as_bytes())?;
+    let masked = mask.count();
+    printer::note(&format!("{masked} serials, identifiers, hosts and directories are masked"));
+    Ok(Outcome::Clean)
+}
+
+/// Writes `bytes` to `path`, which must not exist yet unless `force` is set, or to standard output.
+fn put(path: Option<&Path>, force: bool, bytes: &[u8]) -> anyhow::Result<()> {
+    let Some(path) = path else {
+        let mut output = printer::output(Colour::Always);
+        output.write_all(bytes)?;
+        output.flush()?;
+        return Ok(());
+    };
+    let mut options = OpenOptions::new();
+    options.write(true).truncate(force).create(force).create_new(!force);
+    let written = options.open(path).and_then(|mut file| file.write_all(bytes));
+    match written {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            refuse(path, "it exists", "--force replaces it")
+        }
+        Err(error) => refuse(path, &error.to_string(), "check the path"),
+    }
+}
+
+fn refuse<T>(path: &Path, reason: &str, hint: &str) -> anyhow::Result<T> {
+    let path = escape(path.as_os_str().as_encoded_bytes());
+    bail!("cannot write {path}: {reason}\nhint: {hint}")
+}

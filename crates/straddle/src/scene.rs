@@ -1,0 +1,115 @@
+//! The machine that is looked at: this one, or a captured one.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::OnceLock;
+
+use device::{Disk, KernelTree};
+use host::{Beside, FileDisk, HeadCache, Inquiry, LiveTree};
+use stack::assemble::{Devices, Start, StartKind, World};
+use stack::drive::{Answers, Drive};
+use stack::kernel::{Machine, NodeId, Part};
+use units::text;
+
+use crate::crew;
+
+/// A machine and how to ask it.
+pub(crate) struct Scene {
+    tree: host::sysroot::Tree,
+    /// Its block devices, or why they are not known; read when they are first asked for, since
+    /// images need none.
+    machine: OnceLock<Result<Machine, String>>,
+    /// Whether it is another one's capture, so that no device of this machine may be opened for it.
+    pub(crate) is_captured: bool,
+}
+
+impl Scene {
+    /// This machine.
+    pub(crate) fn live() -> Scene {
+        Scene::of(Box::new(LiveTree::new(Path::new("/"))), false)
+    }
+
+    /// The machine that `tree` describes.
+    pub(crate) fn of(tree: host::sysroot::Tree, is_captured: bool) -> Scene {
+        Scene { tree, machine: OnceLock::new(), is_captured }
+    }
+
+    /// Its block devices, as they were when they were first asked for; `Err` says why they are not
+    /// known.
+    pub(crate) fn machine(&self) -> Result<&Machine, &String> {
+        self.machine.get_or_init(|| machine(self.tree.as_ref())).as_ref()
+    }
+
+    /// The files of its kernel.
+    pub(crate) fn tree(&self) -> &dyn KernelTree {
+        self.tree.as_ref()
+    }
+
+    /// The stack of some of its devices, as [`stack::assemble::assemble_machine`] gives it.
+    pub(crate) fn assemble(
+        &self,
+        machine: &Machine,
+        nodes: &[NodeId],
+        told: Option<&stack::Condition>,
+    ) -> stack::assemble::Assembled {
+        let world = World { machine, tree: self.tree(), devices: self, files: &Beside };
+        stack::assemble::assemble_machine(&world, nodes, told)
+    }
+}
+
+/// The machine that `tree` describes; its disks are read on all processors.
+fn machine(tree: &(dyn KernelTree + Send + Sync)) -> Result<Machine, String> {
+    let disks = Machine::disks(tree)?;
+    let mut parts = Vec::with_capacity(disks.len());
+    let read = |index: usize| Part::read(tree, &disks[index]);
+    let taken = crew::in_order(disks.len(), read, |_, part| {
+        parts.push(part);
+        Ok(())
+    });
+    taken.map_err(|error| error.to_string())?;
+    Ok(Machine::joined_from(tree, parts))
+}
+
+impl Devices for Scene {
+    fn disk(&self, name: &str) -> Start {
+        let mut drive = Drive::read(self.tree(), name);
+        let bytes = (!self.is_captured).then(|| {
+            let disk = open(name)?;
+            if let Some(inquiry) = disk.inquiry() {
+                drive.take_answers(answers(&inquiry));
+            }
+            Ok(Rc::new(HeadCache::new(disk)) as Rc<dyn Disk>)
+        });
+        let name = text::escape(name.as_bytes());
+        Start { kind: StartKind::Drive(Box::new(drive)), name, bytes }
+    }
+
+    fn open(&self, name: &str) -> Option<Result<Rc<dyn Disk>, String>> {
+        let opened = || open(name).map(|disk| Rc::new(HeadCache::new(disk)) as Rc<dyn Disk>);
+        (!self.is_captured).then(opened)
+    }
+}
+
+fn open(name: &str) -> Result<FileDisk, String> {
+    FileDisk::open(&node(name)).map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    })
+}
+
+/// The node of a device by the kernel's name, which has `!` where the node has a directory:
+/// cciss!c0d0.
+fn node(name: &str) -> PathBuf {
+    Path::new("/dev").join(name.replace('!', "/"))
+}
+
+/// Ioctls' answers, as the stack takes them.
+fn answers(inquiry: &Inquiry) -> Answers {
+    Answers {
+        logical_bytes: inquiry.logical_sector_bytes.clone(),
+        physical_bytes: inquiry.physical_sector_bytes.clone(),
+        minimum_io_bytes: inquiry.minimum_io_bytes.clone(),
+        optimal_io_bytes: inquiry.optimal_io_bytes.clone(),
+        alignment_offset_bytes: inquiry.alignment_offset_bytes.clone(),
+    }
+}

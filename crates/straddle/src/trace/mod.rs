@@ -1,0 +1,145 @@
+//! `straddle trace`: where a file's bytes lie, all the way down.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use report::Look;
+use report::trace::Trace as Document;
+use stack::assemble::Assembled;
+use stack::judge::{self, Verdict};
+use stack::layer::Host;
+use stack::{Layer, LayerId, LayerKind, Mapping};
+use units::ByteRange;
+use units::prefix::Exact;
+
+use crate::arguments::{Colour, Trace};
+use crate::exit::Outcome;
+use crate::printer;
+use crate::scene::Scene;
+
+mod btrfs;
+mod document;
+mod mount;
+mod seam;
+mod tracer;
+
+use tracer::{Traced, Tracer};
+
+pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
+    let scene = Scene::live();
+    let mut tracer = Tracer::new(&scene, trace.sync);
+    let (document, outcome) = match tracer.file(&trace.file) {
+        Ok(traced) => {
+            tracer.notes.extend(document::guard_notes(&traced));
+            answer(trace, &tracer, &traced)
+        }
+        Err(refusal) => {
+            let hint = refusal.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
+            printer::error(&format!("{}{}", refusal.message, hint.unwrap_or_default()));
+            (document::refused(&trace.file, refusal), Outcome::Unanswered)
+        }
+    };
+    print(trace, &document)?;
+    Ok(outcome)
+}
+
+/// `assembled` with what lies beneath its loop devices: the files behind them, and all that those
+/// lie on; or unknown, with the reason. A loop device over a file in memory stays where it is.
+pub(crate) fn beneath_loops(scene: &Scene, assembled: Assembled) -> Assembled {
+    let is_loop = |layer: &Layer| match &layer.kind {
+        LayerKind::Drive(drive) => drive.backing_file.is_some(),
+        _ => false,
+    };
+    let loops = assembled.stack.iter().filter(|(_, layer)| is_loop(layer));
+    let loops: Vec<LayerId> = loops.map(|(id, _)| id).collect();
+    if loops.is_empty() {
+        return assembled;
+    }
+    let mut tracer = Tracer::new(scene, false);
+    tracer.fills_holes = true;
+    let unknown = |id: LayerId| {
+        let reason = "where the file behind it lies was not captured".to_owned();
+        (id, Mapping::Unknown { on: Vec::new(), reason })
+    };
+    let behind = match scene.is_captured {
+        true => loops.into_iter().map(unknown).collect(),
+        false => tracer.loops_on_disks(&assembled.stack),
+    };
+    if behind.is_empty() {
+        return assembled;
+    }
+    let raised_by = tracer.stack.graft(&assembled.stack, &behind);
+    let roots = assembled.roots.iter().map(|root| LayerId(root.0 + raised_by)).collect();
+    Assembled { stack: tracer.stack, roots, incomplete: assembled.incomplete }
+}
+
+/// Where the file at `path` lies on this machine, holes counted as what they will be.
+pub(crate) fn host(scene: &Scene, path: &Path) -> Host {
+    let mut tracer = Tracer::new(scene, false);
+    tracer.fills_holes = true;
+    let traced = match tracer.file(path) {
+        Ok(traced) => traced,
+        Err(refusal) => return Host { on: Err(refusal.message), off: None },
+    };
+    let stack = &tracer.stack;
+    let under = stack.under(traced.id).into_iter().rev().filter(|&id| id != traced.id);
+    let names: Vec<&str> = under.map(|id| stack.layer(id).name.as_str()).take(NAMES_MAX).collect();
+    let judgement = judge::judge(stack, traced.id);
+    let off = judgement.granule.as_ref().map(|miss| {
+        let (unit, owner) = (Exact(miss.unit.length_bytes()), &stack.layer(miss.owner).name);
+        let share = miss.share * 100.0;
+        match miss.offset_bytes {
+            Some(bytes) => {
+                format!("{share:.1} % of it is {} off the granule of {owner}, {unit}", Exact(bytes))
+            }
+            None => format!("{share:.1} % of it is off the granule of {owner}, {unit}"),
+        }
+    });
+    let on = match judgement.verdict {
+        Verdict::Unknown => Err(judgement.reason),
+        _ => Ok(names.join(" on ")),
+    };
+    Host { on, off }
+}
+
+/// The most layers that one line names.
+const NAMES_MAX: usize = 8;
+
+fn answer(trace: &Trace, tracer: &Tracer<'_>, traced: &Traced) -> (Document, Outcome) {
+    let range = range(trace, traced);
+    let document = document::of(trace, tracer, traced, range);
+    // What is compressed or in metadata is an answer; what should have an address is none.
+    let wanted = document.extents.iter().any(|extent| extent.reason.is_empty());
+    let unknown = !document.total.unknown.is_empty();
+    let nothing = wanted && unknown && document.total.placed_bytes == 0;
+    (document, if nothing { Outcome::Unanswered } else { Outcome::Clean })
+}
+
+/// The bytes asked about: from the offset to the file's end, or as many as were named and are
+/// there; what is allocated behind the end is.
+fn range(trace: &Trace, traced: &Traced) -> ByteRange {
+    let allocated = traced.runs.last().map_or(0, |run| run.range.end_bytes());
+    let left = |end: u64| end.saturating_sub(trace.offset);
+    let length = match trace.length {
+        Some(length) => length.min(left(allocated.max(traced.length_bytes))),
+        None => left(traced.length_bytes),
+    };
+    ByteRange::new(trace.offset, length).expect("it ends within the file, or is empty")
+}
+
+fn print(trace: &Trace, document: &Document) -> anyhow::Result<()> {
+    let mut output = printer::output(Colour::Never);
+    if trace.json {
+        output.write_all(document.json().as_bytes())?;
+    } else {
+        let look = Look {
+            width: Some(printer::width()),
+            ascii: printer::is_ascii(),
+            bytes: trace.bytes,
+            explain: false,
+        };
+        output.write_all(report::trace::table(document, &look).as_bytes())?;
+    }
+    output.flush()?;
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! Which mount a file is on, and which file systems cannot say where their files lie.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use device::KernelTree;
+use host::FileFacts;
+use report::Refusal;
+use stack::mountinfo::{self, MountLine};
+
+/// The mount that the file with `facts` at `path` is on: by its number, else by its device, else by
+/// the longest mount point on the way.
+pub(super) fn of(tree: &dyn KernelTree, facts: &FileFacts, path: &Path) -> Option<MountLine> {
+    let table = tree.bytes("/proc/self/mountinfo").ok()?;
+    let mut lines: Vec<MountLine> = mountinfo::lines(&table).collect();
+    // The last mount on a place is the one in force.
+    lines.reverse();
+    if let Some(&number) = facts.mount.value()
+        && let Some(found) = lines.iter().find(|line| line.id == number)
+    {
+        return Some(found.clone());
+    }
+    let device = format!("{}:{}", facts.device.0, facts.device.1);
+    if let Some(found) = lines.iter().find(|line| line.device == device) {
+        return Some(found.clone());
+    }
+    let on_the_way = lines.into_iter().filter(|line| path.starts_with(point(line)));
+    on_the_way.max_by_key(|line| line.point.raw().len())
+}
+
+fn point(mount: &MountLine) -> &Path {
+    Path::new(OsStr::from_bytes(mount.point.raw()))
+}
+
+/// Why nothing lies beneath a file.
+pub(super) const IN_MEMORY: &str = "so its bytes are in memory alone";
+
+/// Types whose files are in memory.
+const MEMORY: [&str; 10] = [
+    "tmpfs",
+    "ramfs",
+    "devtmpfs",
+    "hugetlbfs",
+    "proc",
+    "sysfs",
+    "cgroup",
+    "cgroup2",
+    "debugfs",
+    "tracefs",
+];
+/// Types whose files are on another machine.
+const NETWORK: [&str; 12] = [
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "ceph",
+    "9p",
+    "afs",
+    "glusterfs",
+    "lustre",
+    "virtiofs",
+    "ncpfs",
+];
+
+/// Why a file of this mount cannot be traced; `None` when it may be.
+pub(super) fn refusal(mount: &MountLine, name: &str, path: &Path) -> Option<Refusal> {
+    let kind = mount.kind.as_str();
+    let refuse = |reason: String, hint: Option<String>| {
+        Some(Refusal { message: format!("cannot trace {name}: {reason}"), hint })
+    };
+    if MEMORY.contains(&kind) {
+        let hint = "copy it to a file system on a disk, or trace another file".to_owned();
+        return refuse(format!("it is on {kind}, {IN_MEMORY}"), Some(hint));
+    }
+    if NETWORK.contains(&kind) {
+        let server = &mount.source;
+        let hint = "run straddle trace on the machine that has the disks".to_owned();
+        return refuse(format!("it is on {kind} from {server}, another machine's"), Some(hint));
+    }
+    if kind == "overlay" {
+        let hint = match below_overlay(mount, path) {
+            Some(below) => {
+                format!("straddle trace {}", units::text::escape(below.as_os_str().as_bytes()))
+            }
+            None => "trace it in the upper or lower directory: findmnt -t overlay".to_owned(),
+        };
+        let reason = format!("it is on overlay, whose files lie in others: {}", layers(mount));
+        return refuse(reason, Some(hint));
+    }
+    if kind == "fuse" || kind == "fuseblk" || kind.starts_with("fuse.") {
+        let hint = "trace the file or device that the program behind it uses".to_owned();
+        let reason = format!("it is on {kind}, and only the program behind that knows where");
+        return refuse(reason, Some(hint));
+    }
+    None
+}
+
+/// The upper and lower directories as text.
+fn layers(mount: &MountLine) -> String {
+    let option = |name: &str| {
+        let value = mount.option(name)?;
+        Some(format!("{name}={}", units::text::escape(&value)))
+    };
+    let found: Vec<String> = ["upperdir", "lowerdir"].into_iter().filter_map(option).collect();
+    found.join(", ")
+}
+
+/// The file itself below an overlay: in the upper directory, else in the first lower one that has
+/// it.
+fn below_overlay(mount: &MountLine, path: &Path) -> Option<PathBuf> {
+    let within = path.strip_prefix(point(mount)).ok()?;
+    let upper = mount.option("upperdir").into_iter();
+    let lower = mount.option("lowerdir").unwrap_or_default();
+    let lower = lower.split(|&byte| byte == b':').map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let places = upper.chain(lower).filter(|place| !place.is_empty());
+    let mut files = places.map(|place| Path::new(OsStr::from_bytes(&place)).join(within));
+    files.find(|file| host::identity(file).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mount(line: &str) -> MountLine {
+        mountinfo::lines(line.as_bytes()).next().unwrap()
+    }
+
+    #[test]
+    fn memory_network_and_overlay_are_refused_with_what_to_do() {
+        for (line, words) in [
+            ("1 0 0:5 / /t rw - tmpfs tmpfs rw", "in memory"),
+            ("1 0 0:6 / /n rw - nfs4 server:/export rw", "server:/export"),
+            ("1 0 0:7 / /o rw - overlay o rw,lowerdir=/l1:/l2,upperdir=/u", "upperdir=/u"),
+            ("1 0 0:8 / /f rw - fuse.sshfs me@there rw", "program"),
+        ] {
+            let found = refusal(&mount(line), "x", Path::new("/o/x")).unwrap();
+            assert!(found.message.contains(words), "{found:?}");
+            assert!(found.hint.is_some());
+        }
+        assert_eq!(refusal(&mount("1 0 8:1 / / rw - ext4 /dev/sda1 rw"), "x", "/x".as_ref()), None);
+    }
+}

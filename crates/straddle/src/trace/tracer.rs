@@ -1,0 +1,322 @@
+//! From a file to a stack with the file on top: file system, device, and where that is a loop, the
+//! file behind it, and so on down.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use device::{Extents as _, ExtentsError};
+use host::{FileDisk, FileFacts, Identity};
+use report::Refusal;
+use stack::file::{self, Run, Space, State};
+use stack::kernel::NodeId;
+use stack::mapping::Below;
+use stack::mountinfo::MountLine;
+use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
+use units::{ByteRange, Known, Source, text};
+
+use super::seam::{self, Found};
+use super::{btrfs, mount};
+use crate::scene::Scene;
+
+/// How many files may lie in each other.
+const DEPTH_MAX: usize = 8;
+
+/// File systems whose FIEMAP addresses count from the start of their volume.
+const FROM_THE_START: [&str; 12] = [
+    "ext2", "ext3", "ext4", "xfs", "f2fs", "gfs2", "ocfs2", "nilfs2", "erofs", "ntfs3", "hfsplus",
+    "udf",
+];
+
+/// Puts stacks under files.
+pub(super) struct Tracer<'a> {
+    pub(super) scene: &'a Scene,
+    pub(super) stack: Stack,
+    pub(super) notes: Vec<String>,
+    sync: bool,
+    /// Whether holes count as what they will be: blocks of the file system.
+    pub(super) fills_holes: bool,
+    /// What is in the stack, by the first of the devices that are joined: where their layers start,
+    /// and how many they are.
+    joined: BTreeMap<NodeId, (usize, usize)>,
+    /// The files that are being traced, the outermost first.
+    inside: Vec<((u32, u32), u64)>,
+}
+
+/// A file in the stack.
+pub(super) struct Traced {
+    /// Its layer.
+    pub(super) id: LayerId,
+    /// The layer of the file system in whose addresses its extents are told.
+    pub(super) system: Option<LayerId>,
+    /// Its length in bytes.
+    pub(super) length_bytes: u64,
+    /// Its extents and holes.
+    pub(super) runs: Vec<Run>,
+    /// What statx says of it.
+    pub(super) facts: FileFacts,
+}
+
+/// That the file at `path` is the one behind a loop device.
+fn confirm(name: &str, path: &Path) -> Result<(), String> {
+    let node = Path::new("/dev").join(name.replace('!', "/"));
+    let behind = host::loop_file(&node)
+        .map_err(|error| format!("which file is behind it cannot be confirmed: {error}"))?;
+    let facts = host::file_facts(path).map_err(|error| {
+        let path = text::escape(path.as_os_str().as_bytes());
+        format!("{path} cannot be looked at: {error}; it was deleted or is in another namespace")
+    })?;
+    if (behind.device, behind.inode) == (facts.device, facts.inode) {
+        return Ok(());
+    }
+    let path = text::escape(path.as_os_str().as_bytes());
+    Err(format!(
+        "{path} is another file here: its own is in another mount namespace, or was replaced"
+    ))
+}
+
+/// A refusal to trace `name`.
+pub(super) fn refused(name: &str, reason: &str, hint: Option<&str>) -> Refusal {
+    let hint = hint.map(str::to_owned);
+    Refusal { message: format!("cannot trace {name}: {reason}"), hint }
+}
+
+impl<'a> Tracer<'a> {
+    pub(super) fn new(scene: &'a Scene, sync: bool) -> Tracer<'a> {
+        Tracer {
+            scene,
+            stack: Stack::new(),
+            notes: Vec::new(),
+            sync,
+            fills_holes: false,
+            joined: BTreeMap::new(),
+            inside: Vec::new(),
+        }
+    }
+
+    /// Adds the file at `path`, and all that it lies on.
+    pub(super) fn file(&mut self, path: &Path) -> Result<Traced, Refusal> {
+        let name = text::escape(path.as_os_str().as_bytes());
+        let facts = host::file_facts(path).map_err(|error| {
+            let hint = Some("check the path, and whether you may search its directories");
+            refused(&name, &error.to_string(), hint)
+        })?;
+        let identity = (facts.device, facts.inode);
+        if self.inside.contains(&identity) {
+            return Err(refused(&name, "it lies in itself, by way of a loop device", None));
+        }
+        if self.inside.len() >= DEPTH_MAX {
+            let reason = format!("it is {DEPTH_MAX} files deep, and no more are followed");
+            return Err(refused(&name, &reason, None));
+        }
+        self.inside.push(identity);
+        let traced = self.opened(path, &name, facts);
+        self.inside.pop();
+        traced
+    }
+
+    fn opened(&mut self, path: &Path, name: &str, facts: FileFacts) -> Result<Traced, Refusal> {
+        if path.is_dir() {
+            let hint = Some("name a file in it; straddle check shows what a mount point lies on");
+            return Err(refused(name, "it is a directory", hint));
+        }
+        if matches!(host::identity(path), Ok(Identity::Block { .. })) {
+            let hint = format!("straddle check {name} shows what it lies on");
+            return Err(refused(name, "it is a block device, no file", Some(&hint)));
+        }
+        let disk = FileDisk::open(path).map_err(|error| Refusal {
+            message: error.to_string(),
+            hint: error.hint().map(str::to_owned),
+        })?;
+        if disk.is_block_device() {
+            return Err(refused(name, "it became a block device", None));
+        }
+        let absolute = host::canonical(path).unwrap_or_else(|_| path.to_owned());
+        let mount = mount::of(self.scene.tree(), &facts, &absolute).ok_or_else(|| {
+            let hint = Some("mount it: mount -t proc proc /proc");
+            refused(name, "/proc/self/mountinfo does not say what it is on", hint)
+        })?;
+        if let Some(refusal) = mount::refusal(&mount, name, &absolute) {
+            return Err(refusal);
+        }
+        let whole = ByteRange::new(0, u64::MAX).expect("a range from 0");
+        let list = disk.extents(whole, self.sync).map_err(|error| {
+            let kind = &mount.kind;
+            let hint = match error {
+                ExtentsError::Unsupported => Some("ext4, XFS, btrfs and f2fs tell"),
+                _ => None,
+            };
+            refused(name, &format!("on {kind}, {error}"), hint)
+        })?;
+        let runs = file::runs(&list, facts.length_bytes);
+        let space = self.space(&disk, &facts, &mount, name)?;
+        let end = runs.last().map_or(0, |run| run.range.end_bytes());
+        let length = Known::yes(end.max(facts.length_bytes), Source::Statx);
+        let mapping = file::mapping(&runs, &space);
+        let mapping = match space {
+            Space::Of(system) if self.fills_holes => {
+                file::filled(mapping, system, facts.block_bytes)
+            }
+            _ => mapping,
+        };
+        let short =
+            path.file_name().map_or_else(|| name.to_owned(), |name| text::escape(name.as_bytes()));
+        let mut layer = Layer::new(LayerKind::File, short, length, mapping);
+        layer.path = Some(name.to_owned());
+        let id = self.stack.add(layer);
+        if self.inside.len() == 1 {
+            self.notes(&runs, &mount, &absolute);
+        }
+        let system = match space {
+            Space::Of(layer) => Some(layer),
+            Space::Unknown { .. } => None,
+        };
+        Ok(Traced { id, system, length_bytes: facts.length_bytes, runs, facts })
+    }
+
+    fn notes(&mut self, runs: &[Run], mount: &MountLine, path: &Path) {
+        let mut note = |text: &str| self.notes.push(text.to_owned());
+        if runs.iter().any(|run| run.state == State::Delayed) {
+            note("parts wait in memory and have no place yet; --sync has them written first");
+        }
+        let shared = device::ExtentFlags::SHARED;
+        if mount.kind == "btrfs" {
+            note("btrfs writes to new places (copy on write) unless the file is nodatacow");
+        } else if runs.iter().any(|run| run.flags.has(shared)) {
+            note("a write to a shared extent goes to a new place (copy on write)");
+        }
+        let swaps = self.scene.tree().read("/proc/swaps").unwrap_or_default();
+        let own = path.as_os_str().as_bytes();
+        let named = |line: &str| line.split_whitespace().next().map(str::to_owned);
+        if swaps.lines().skip(1).filter_map(named).any(|path| path.as_bytes() == own) {
+            note("in use as swap, past the file system and in whole pages: see --io 4K");
+        }
+    }
+
+    /// What FIEMAP's addresses of a file count.
+    fn space(
+        &mut self,
+        disk: &FileDisk,
+        facts: &FileFacts,
+        mount: &MountLine,
+        name: &str,
+    ) -> Result<Space, Refusal> {
+        if mount.kind == "btrfs" {
+            return btrfs::space(self, disk, name);
+        }
+        if facts.device.0 == 0 {
+            let reason = format!("its {} is on no single block device", mount.kind);
+            return Err(refused(name, &reason, Some("ext4, XFS, btrfs and f2fs can be traced")));
+        }
+        let device = self.device(facts.device)?;
+        let system = self.system(device, &mount.kind);
+        if FROM_THE_START.contains(&mount.kind.as_str()) {
+            return Ok(Space::Of(system));
+        }
+        let reason = format!("where the addresses of {} count from is not known here", mount.kind);
+        Ok(Space::Unknown { on: vec![system], reason })
+    }
+
+    /// The layer of the file system on a device, whose addresses are the device's.
+    fn system(&mut self, device: LayerId, kind: &str) -> LayerId {
+        let start = |id: &LayerId| {
+            let layer = self.stack.layer(*id);
+            let is_system = matches!(layer.kind, LayerKind::FileSystem(_) | LayerKind::Mounted(_));
+            let from_the_start = matches!(&layer.mapping, Mapping::Linear(below)
+                if below.layer == device && below.offset_bytes == 0);
+            is_system && from_the_start && layer.name == kind
+        };
+        let found = self.stack.above(device).iter().copied().find(|id| start(id));
+        found.unwrap_or_else(|| {
+            let length = self.stack.layer(device).length_bytes.clone();
+            let mapping = Mapping::Linear(Below { layer: device, offset_bytes: 0 });
+            let kind_of = LayerKind::Mounted(kind.to_owned());
+            self.stack.add(Layer::new(kind_of, kind.to_owned(), length, mapping))
+        })
+    }
+
+    /// The layer of a block device, added with all that it lies on unless it is there.
+    pub(super) fn device(&mut self, number: (u32, u32)) -> Result<LayerId, Refusal> {
+        let Found { stack: upper, id, key } = seam::stack_of_device(self.scene, number)?;
+        // The same devices give the same stack, so a second one of them is there already.
+        if let Some(&(first, count)) = self.joined.get(&key)
+            && id.0 < count
+        {
+            return Ok(LayerId(first + id.0));
+        }
+        let behind = self.behind_loops(&upper);
+        let first = self.stack.graft(&upper, &behind);
+        self.joined.insert(key, (first, upper.len()));
+        Ok(LayerId(first + id.0))
+    }
+
+    /// The loop devices at the bottom of `upper`, as [`Tracer::behind_loops`] has them, but for
+    /// those over files in memory: nothing lies beneath them that has granules.
+    pub(super) fn loops_on_disks(&mut self, upper: &Stack) -> Vec<(LayerId, Mapping)> {
+        let in_memory = |mapping: &Mapping| match mapping {
+            Mapping::Unknown { reason, .. } => reason.ends_with(mount::IN_MEMORY),
+            _ => false,
+        };
+        let mut behind = self.behind_loops(upper);
+        behind.retain(|(_, mapping)| !in_memory(mapping));
+        behind
+    }
+
+    /// The loop devices at the bottom of `upper`, and how they lie on the files behind them.
+    fn behind_loops(&mut self, upper: &Stack) -> Vec<(LayerId, Mapping)> {
+        let loops = upper.iter().filter_map(|(id, layer)| match &layer.kind {
+            LayerKind::Drive(drive) if matches!(layer.mapping, Mapping::Leaf) => {
+                drive.backing_file.as_ref()?;
+                Some((id, drive.name.clone()))
+            }
+            _ => None,
+        });
+        let loops: Vec<(LayerId, String)> = loops.collect();
+        let mut behind = Vec::new();
+        for (id, name) in loops {
+            let mapping = self.loop_mapping(&name).unwrap_or_else(|reason| Mapping::Unknown {
+                on: Vec::new(),
+                reason: format!("behind {name}: {reason}"),
+            });
+            behind.push((id, mapping));
+        }
+        behind
+    }
+
+    fn loop_mapping(&mut self, name: &str) -> Result<Mapping, String> {
+        let base = format!("/sys/block/{name}/loop");
+        let read = |file: &str| {
+            self.scene.tree().bytes(&format!("{base}/{file}")).map_err(|error| error.to_string())
+        };
+        let mut path = read("backing_file")?;
+        while path.last().is_some_and(u8::is_ascii_whitespace) {
+            path.pop();
+        }
+        let offset = String::from_utf8_lossy(&read("offset")?).trim().parse::<u64>();
+        let offset_bytes = offset.map_err(|error| format!("its offset is no number: {error}"))?;
+        let path = PathBuf::from(OsStr::from_bytes(&path));
+        if matches!(host::identity(&path), Ok(Identity::Block { .. })) {
+            return self.on_device(&path, offset_bytes);
+        }
+        confirm(name, &path)?;
+        let file = self.file(&path).map_err(|refusal| refusal.message)?;
+        Ok(Mapping::Linear(Below { layer: file.id, offset_bytes }))
+    }
+
+    /// A loop may lie on a block device, too.
+    fn on_device(&mut self, path: &Path, offset_bytes: u64) -> Result<Mapping, String> {
+        let Ok(Identity::Block { major, minor }) = host::identity(path) else {
+            return Err("its file is gone".to_owned());
+        };
+        let identity = ((major, minor), u64::MAX);
+        if self.inside.contains(&identity) || self.inside.len() >= DEPTH_MAX {
+            return Err("it lies in itself, or too deep".to_owned());
+        }
+        self.inside.push(identity);
+        let layer = self.device((major, minor));
+        self.inside.pop();
+        let layer = layer.map_err(|refusal| refusal.message)?;
+        Ok(Mapping::Linear(Below { layer, offset_bytes }))
+    }
+}

@@ -1,0 +1,158 @@
+//! Baselines: an earlier look in a file, read for `--watch` and written for `--save`.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail};
+use report::{Baseline, BaselineFault, Summary};
+
+/// The longest baseline that is read: ten thousand images take a tenth of it, and what is read
+/// takes a few times its length in memory.
+const BASELINE_BYTES: u64 = 256 << 20;
+
+/// The baseline in the file at `path`.
+///
+/// # Errors
+/// When it cannot be read, is no regular file, is too long, or holds no baseline; the message says
+/// what to do.
+pub(crate) fn read(path: &Path) -> anyhow::Result<Baseline> {
+    let bytes = bytes(path)?;
+    Baseline::read(&bytes).map_err(|fault| {
+        let hint = match fault {
+            BaselineFault::NotOurs(_) | BaselineFault::Broken(_) => {
+                "write one anew: straddle check --save FILE [TARGET]..."
+            }
+            BaselineFault::OtherSchema(_) => {
+                "write one anew with this version: straddle check --save FILE [TARGET]..."
+            }
+        };
+        anyhow!("cannot compare with {}: {fault}\nhint: {hint}", shown(path))
+    })
+}
+
+fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let name = shown(path);
+    // Asked before it is opened: a pipe would wait for a writer.
+    let data = std::fs::metadata(path).map_err(|error| {
+        anyhow!(
+            "cannot read the baseline {name}: {error}\n\
+             hint: write one first: straddle check --save FILE [TARGET]..."
+        )
+    })?;
+    if !data.is_file() {
+        bail!("cannot read the baseline {name}: it is no regular file\nhint: name a file");
+    }
+    let mut bytes = Vec::new();
+    let read =
+        File::open(path).and_then(|file| file.take(BASELINE_BYTES + 1).read_to_end(&mut bytes));
+    read.map_err(|error| anyhow!("cannot read the baseline {name}: {error}"))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > BASELINE_BYTES {
+        bail!(
+            "cannot read the baseline {name}: it is longer than 256 MiB\n\
+             hint: save fewer targets in it, or name another file"
+        );
+    }
+    Ok(bytes)
+}
+
+fn shown(path: &Path) -> String {
+    units::text::escape(path.as_os_str().as_encoded_bytes())
+}
+
+/// A baseline on its way into a file: written beside it, and put in its place when it is whole.
+pub(crate) struct Save {
+    path: PathBuf,
+    beside: PathBuf,
+    file: BufWriter<File>,
+    is_empty: bool,
+    is_done: bool,
+}
+
+impl Save {
+    /// A baseline for `path`, begun.
+    ///
+    /// # Errors
+    /// When something is there that is no baseline, or nothing can be written beside it.
+    pub(crate) fn begin(path: &Path) -> anyhow::Result<Save> {
+        let name = shown(path);
+        replaceable(path)?;
+        let file_name = path.file_name().with_context(|| format!("{name} names no file"))?;
+        let mut beside = OsString::from(".");
+        beside.push(file_name);
+        beside.push(format!(".{}.new", std::process::id()));
+        let beside = path.with_file_name(beside);
+        let file = OpenOptions::new().write(true).create_new(true).open(&beside);
+        let file = file.map_err(|error| {
+            anyhow!(
+                "cannot write the baseline {name}: {}: {error}\n\
+                 hint: name a file in a directory that you may write",
+                shown(&beside)
+            )
+        })?;
+        let file = BufWriter::with_capacity(1 << 16, file);
+        let mut save = Save { path: path.to_owned(), beside, file, is_empty: true, is_done: false };
+        save.write(&report::head(env!("CARGO_PKG_VERSION")))?;
+        Ok(save)
+    }
+
+    /// One target more, as [`report::element`] writes it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn take(&mut self, element: &str) -> anyhow::Result<()> {
+        self.write(if self.is_empty { "\n" } else { ",\n" })?;
+        self.is_empty = false;
+        self.write(element)
+    }
+
+    /// The whole baseline in its place.
+    ///
+    /// # Errors
+    /// When it cannot be written or put in place; what was there is then still there.
+    pub(crate) fn end(mut self, summary: &Summary) -> anyhow::Result<()> {
+        self.write(&report::tail(summary, self.is_empty))?;
+        let done = self
+            .file
+            .flush()
+            .and_then(|()| self.file.get_ref().sync_all())
+            .and_then(|()| std::fs::rename(&self.beside, &self.path));
+        done.map_err(|error| self.failed(&error))?;
+        self.is_done = true;
+        Ok(())
+    }
+
+    fn write(&mut self, text: &str) -> anyhow::Result<()> {
+        let written = self.file.write_all(text.as_bytes());
+        written.map_err(|error| self.failed(&error))
+    }
+
+    fn failed(&self, error: &std::io::Error) -> anyhow::Error {
+        anyhow!("cannot write the baseline {}: {error}", shown(&self.path))
+    }
+}
+
+impl Drop for Save {
+    fn drop(&mut self) {
+        if !self.is_done {
+            // What is half written is of no use to anyone.
+            let _ = std::fs::remove_file(&self.beside);
+        }
+    }
+}
+
+/// Whether a baseline may be put at `path`: nothing is there, or a baseline.
+fn replaceable(path: &Path) -> anyhow::Result<()> {
+    let name = shown(path);
+    let hint = "hint: name a new file, or one that --save wrote";
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => bail!("cannot write the baseline {name}: {error}"),
+        Ok(data) if !data.is_file() => {
+            bail!("will not write the baseline {name}: it is no regular file\n{hint}")
+        }
+        Ok(_) => Baseline::recognise(&bytes(path)?)
+            .map_err(|fault| anyhow!("will not write over {name}: {fault}\n{hint}")),
+    }
+}

@@ -1,0 +1,13 @@
+//! `straddle` alive, on stacks that a real kernel put together: the machine as it was while
+//! everything was up, the same machine as a capture, and its disks as images say the same.
+//!
+//! `STRADDLE_GUEST_LIVE` names the result of a run of `guest/run … live`; without it these tests
+//! skip.
+
+mod alive;
+mod answer;
+mod images;
+mod partial;
+mod result;
+mod stamps;
+mod truth;
