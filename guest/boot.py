@@ -13,7 +13,24 @@ KERNEL_WORDS = """console=ttyS0 panic=-1 quiet loglevel=3 tsc=reliable no_timer_
 cryptomgr.notests mitigations=off nokaslr random.trust_cpu=on raid=noautodetect""".split()
 
 
-def boot(image, scenario, result, limit_seconds):
+# What a boot needs beside the scenario: to start, to send the result, to stop.
+BESIDE_SECONDS = 25
+# virtio and NVMe disks stand on PCI functions from this slot on, eight in a slot.
+FIRST_SLOT = 8
+
+
+# Those that run now.
+PROCESSES = []
+
+
+def stop(number, _frame):
+    """Ends every QEMU with this program, when it is told to end."""
+    for process in PROCESSES:
+        process.kill()
+    os._exit(128 + number)
+
+
+def boot(image, scenario, result):
     """Boots once into an empty result directory; seconds taken, and whether the scenario came to its end."""
     shutil.rmtree(result, ignore_errors=True)
     for name in ("images", "disks", "out"):
@@ -22,8 +39,9 @@ def boot(image, scenario, result, limit_seconds):
     with open(f"{result}/qemu.txt", "w") as messages:
         process = subprocess.Popen(command(image, scenario, result), stdin=subprocess.DEVNULL,
                                    stdout=messages, stderr=subprocess.STDOUT)
+        PROCESSES.append(process)
         try:
-            process.wait(timeout=limit_seconds)
+            process.wait(timeout=scenario.seconds + BESIDE_SECONDS)
         except subprocess.TimeoutExpired:
             pass
         finally:
@@ -46,13 +64,28 @@ def command(image, scenario, result):
              "-device", "virtio-serial-pci", "-chardev", f"file,id=out,path={result}/out.tar",
              "-device", "virtserialport,chardev=out,name=out",
              "-device", "virtio-scsi-pci,id=bus"]
-    for number, (name, size_bytes) in enumerate(scenario.disks):
-        path = f"{result}/images/{name}"
+    numbers = {"scsi-hd": 0, "ide-hd": 0, "pci": 0}
+    for number, disk in enumerate(scenario.disks):
+        path = f"{result}/images/{disk.name}"
         with open(path, "wb") as file:
-            file.truncate(size_bytes)
-        words += ["-blockdev", f"driver=file,node-name=n{number},filename={path},cache.no-flush=on,discard=unmap",
-                  "-device", f"scsi-hd,bus=bus.0,scsi-id={number},drive=n{number},serial={name}"]
+            file.truncate(disk.size_bytes)
+        words += ["-blockdev", f"driver=file,node-name=n{number},filename={path},cache.no-flush=on,discard=unmap"]
+        words += device(disk, f"n{number}", numbers)
     return words
+
+
+def device(disk, node, numbers):
+    """The device for a disk: its serial number is its name."""
+    kind = disk.device if disk.device in numbers else "pci"
+    number = numbers[kind]
+    numbers[kind] += 1
+    serial, drive = f"serial={disk.name}", f"drive={node}"
+    place = f"addr={FIRST_SLOT + number // 8:x}.{number % 8},multifunction=on"
+    if disk.device == "nvme-ns":
+        return ["-device", f"nvme,id={node}bus,{place},{serial}",
+                "-device", ",".join([f"nvme-ns,bus={node}bus,{drive}", *disk.options])]
+    where = {"scsi-hd": f"bus=bus.0,scsi-id={number}", "ide-hd": f"bus=ide.{number}"}.get(kind, place)
+    return ["-device", ",".join([disk.device, where, drive, serial, *disk.options])]
 
 
 def unpack(archive, directory):

@@ -61,8 +61,8 @@ class Archive:
         self.file.close()
 
 
-def pack(work, tree, scenario, here):
-    """The kernel and the initramfs for a scenario."""
+def pack(work, tree, scenario, here, own):
+    """The kernel and the initramfs for a scenario; `own` are paths of programs of this machine."""
     root, version, compressed = kernel(tree.kernel)
     image = Image(f"{work}/vmlinux", f"{work}/{scenario.name}.cpio")
     unpack_kernel(compressed, image.kernel)
@@ -70,9 +70,13 @@ def pack(work, tree, scenario, here):
     for name in "dev proc sys run tmp mnt out etc var/lib usr/lib".split():
         archive.directory(name)
     add_modules(archive, work, root, version, BASE_MODULES + scenario.modules)
-    add_programs(archive, tree.tools, BASE_PROGRAMS + scenario.programs)
-    archive.copy("init", f"{here}/inside/init")
-    archive.copy("library.sh", f"{here}/inside/library.sh")
+    own = {os.path.basename(path): path for path in own if os.path.basename(path) in scenario.programs}
+    for name, path in own.items():
+        add_own(archive, name, path)
+    add_programs(archive, tree.tools, [name for name in BASE_PROGRAMS + scenario.programs if name not in own])
+    for name in sorted(os.listdir(f"{here}/inside")):
+        archive.copy(name, f"{here}/inside/{name}")
+    archive.add("seconds", 0o100644, b"%d\n" % scenario.seconds)
     archive.copy("scenario.sh", scenario.script)
     archive.close()
     return image
@@ -136,6 +140,20 @@ def stage_module(path, target):
         file.write(done.stdout)
 
 
+def add_own(archive, name, path):
+    """A program of this machine under /own, with the libraries that this machine's loader finds for it.
+
+    The guest's may be older than what it was linked with; a static program needs none.
+    """
+    archive.copy(f"own/{name}", path)
+    listed = subprocess.run(["ldd", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=60)
+    for library in re.findall(r"(/\S+) \(0x", listed.stdout):
+        archive.copy(f"own/lib/{os.path.basename(library)}", os.path.realpath(library))
+    loader = re.search(r"^\s*(/\S+) \(0x", listed.stdout, re.M)
+    through = f"/own/lib/{os.path.basename(loader.group(1))} --library-path /own/lib " if loader else ""
+    archive.add(f"sbin/{name}", 0o100755, f'#!/bin/sh\nexec {through}/own/{name} "$@"\n'.encode())
+
+
 def add_programs(archive, tools, names):
     """The programs, and the libraries that their own loader finds for them among the unpacked packages."""
     loader = f"{tools}/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"
@@ -144,7 +162,7 @@ def add_programs(archive, tools, names):
     for name in names:
         found = [f"{tools}/{place}/{name}" for place in PATHS if os.path.exists(f"{tools}/{place}/{name}")]
         if not found:
-            raise SystemExit(f"no unpacked package has the program {name}")
+            raise SystemExit(f"no unpacked package has the program {name}; name it with --program PATH")
         archive.copy(f"sbin/{name}", os.path.realpath(found[0]))
         listed = subprocess.run([loader, "--library-path", path, "--list", found[0]],
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=60)

@@ -1,5 +1,5 @@
 //! What the fuzz targets share. Each runs one parser of `format::hostile`, or
-//! the whole stack, on a packed disk.
+//! the whole stack, on a packed disk, or reads a captured tree.
 
 use testkit::memory::{self, Counting};
 
@@ -23,6 +23,14 @@ pub fn run(name: &str, packed: &[u8]) {
 /// When anything asked does, or when that takes more than 64 MiB.
 pub fn stack(packed: &[u8]) {
     watched(packed, || stack::hostile::run(packed));
+}
+
+/// Reads a captured tree from `text` and asks it for everything.
+///
+/// # Panics
+/// When anything asked does, or when that takes more than 64 MiB.
+pub fn manifest(text: &[u8]) {
+    watched(text, || device::manifest::hostile(text));
 }
 
 fn watched(packed: &[u8], code: impl FnOnce()) {

@@ -14,8 +14,14 @@ disk() {
   done < /tmp/disks
   echo "no-disk-$1"
 }
-for block in /sys/block/sd*; do
-  echo "$(tail -c +5 $block/device/vpd_pg80) ${block##*/}"
+for block in /sys/block/*; do
+  serial=
+  case ${block##*/} in
+    sd*) serial=$(tail -c +5 $block/device/vpd_pg80);;
+    vd*) serial=$(cat $block/serial);;
+    nvme*) serial=$(cat $block/device/serial);;
+  esac
+  if [ -n "$serial" ]; then echo $serial ${block##*/}; fi
 done > /tmp/disks
 
 # fact NAME FILE: the line NAME=VALUE, with the first line of FILE; empty where there is none.

@@ -1,6 +1,7 @@
-//! A run of the guest before the tests: RAID and thin metadata fresh from a real kernel.
+//! Runs of the guest before the tests: metadata fresh from a real kernel, and straddle itself on
+//! live stacks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use testkit::tool;
@@ -8,42 +9,80 @@ use testkit::tool;
 /// What the guest cannot do without; `guest/README.md` says for what.
 const NEEDS: [&str; 6] = ["python3", "apt-get", "depmod", "xz", "zstd", "qemu-system-x86_64"];
 
-/// The longest that fetching, packing and two boots may take, in seconds.
+/// Each scenario, and the variable by which tests learn where its result is.
+const SCENARIOS: [(&str, &str); 2] =
+    [("lvm", "STRADDLE_GUEST_RESULT"), ("live", "STRADDLE_GUEST_LIVE")];
+
+/// The longest that fetching, packing and two boots of each may take, in seconds. One boot of each,
+/// side by side, takes about a minute.
 const LIMIT_SECONDS: &str = "420";
 
-/// The result that the tests take: the one that `STRADDLE_GUEST_RESULT` names already, else that of
-/// a new run. `None`, with the reason printed, where the guest cannot run: tests that need it are
-/// then skipped and counted.
-pub(crate) fn result() -> Option<PathBuf> {
-    if let Some(result) = std::env::var_os("STRADDLE_GUEST_RESULT") {
-        return Some(result.into());
+/// The binary that the guest runs: what `cargo test` builds too.
+const PROGRAM: &str = "target/checked/straddle";
+
+/// The variables that the tests take, with the results that they name: of new runs, but for those
+/// that are set already. Fewer, with the reason printed, where the guest cannot run: tests that
+/// need it are then skipped and counted.
+pub(crate) fn results() -> Vec<(&'static str, PathBuf)> {
+    let is_new = |(_, variable): &(&str, &str)| std::env::var_os(variable).is_none();
+    let wanted: Vec<_> = SCENARIOS.into_iter().filter(is_new).collect();
+    if wanted.is_empty() {
+        return Vec::new();
     }
     let lacks: Vec<&str> = NEEDS.into_iter().filter(|name| tool::find(name).is_none()).collect();
     if !lacks.is_empty() {
         println!("no guest is booted: it needs {}", lacks.join(", "));
-        return None;
+        return Vec::new();
     }
-    println!("booting the guest for metadata of a real kernel (guest/run)");
+    if !build() {
+        println!("no guest is booted: straddle does not build");
+        return Vec::new();
+    }
+    boot(&wanted)
+}
+
+/// Builds the binary as the tests have it; whether that worked.
+fn build() -> bool {
+    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--locked", "--profile", "checked", "--package", "straddle"])
+        .args(["--target-dir", "target"])
+        .current_dir(crate::root())
+        .stdin(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// Boots the guests side by side; the results of those that came to their end.
+fn boot(wanted: &[(&str, &'static str)]) -> Vec<(&'static str, PathBuf)> {
+    let names = wanted.iter().map(|(name, _)| *name);
+    println!("booting guests with a real kernel (guest/run): {}", join(names.clone()));
     let output = Command::new("timeout")
-        .args([LIMIT_SECONDS, "python3", "guest/run", "target/guest", "lvm"])
+        .args([LIMIT_SECONDS, "python3", "guest/run", "target/guest", "--program", PROGRAM])
+        .args(names)
         .current_dir(crate::root())
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output();
-    match output {
-        Ok(output) if output.status.success() => {
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            let result = text.lines().last().map(|line| crate::root().join(line.trim()))?;
-            println!("its result is in {}", result.display());
-            Some(result)
-        }
-        Ok(output) => {
-            println!("the guest gave no result: {}", output.status);
-            None
-        }
+    let output = match output {
+        Ok(output) => output,
         Err(error) => {
             println!("the guest cannot be started: {error}");
-            None
+            return Vec::new();
+        }
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let places: Vec<&Path> = text.lines().map(|line| Path::new(line.trim())).collect();
+    let mut results = Vec::new();
+    for (name, variable) in wanted {
+        let place = places.iter().find(|place| place.ends_with(format!("result-{name}")));
+        match place {
+            Some(place) => results.push((*variable, crate::root().join(place))),
+            None => println!("the guest gave no result of {name}: {}", output.status),
         }
     }
+    results
+}
+
+fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
 }

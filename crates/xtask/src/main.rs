@@ -8,6 +8,7 @@ mod leftovers;
 mod packages;
 mod recipes;
 mod seeds;
+mod sysroot;
 mod test;
 mod tidy;
 mod wrap;
@@ -25,10 +26,14 @@ usage: cargo xtask CHORE
   fuzz [--seconds N] [TARGET]   run every fuzz target, or one, for N seconds each (5)
   seeds DIRECTORY               make packed disk heads with the real tools
   pack FILE PACKED [BYTES]      pack the first BYTES (all) of a disk or image
+  sysroot DIRECTORY MANIFEST    make a captured machine into the one text that tests keep
   tidy [--wrap]                 check the rules of the house; break long comment lines first
   bench [OPTION...]             compare straddle with sfdisk and blkid and with only reading:
                                 --images N (1000), --pairs N (20), --rounds N (3),
                                 --program PATH (this tree, built now)
+  bench sysroot [OPTION...]     compare straddle with lsblk on a captured machine: --disks N (1000),
+                                --pairs N (10), --program PATH
+  ask MANIFEST                  time reading a manifest and its files; bench sysroot runs this
   bare LIST                     read what a list says and nothing else; bench runs this
   install-tools                 install what tests and bench run (Debian, root)";
 
@@ -56,9 +61,13 @@ fn chore() -> anyhow::Result<bool> {
         ["seeds", directory] => seeds::make(Path::new(directory)),
         ["pack", file, packed] => seeds::pack_file(file, packed, u64::MAX),
         ["pack", file, packed, bytes] => seeds::pack_file(file, packed, number(bytes)?),
+        ["sysroot", directory, manifest] => {
+            sysroot::convert(Path::new(directory), Path::new(manifest))
+        }
         ["tidy"] => tidy::run(),
         ["tidy", "--wrap"] => tidy::wrap().and_then(|()| tidy::run()),
         ["bench", rest @ ..] => bench::run(rest),
+        ["ask", manifest] => bench::sysroot::ask(Path::new(manifest)),
         ["bare", list] => bench::bare::run(Path::new(list)),
         ["install-tools"] => packages::install(),
         _ => bail!("what is asked is not known\n\n{USAGE}"),

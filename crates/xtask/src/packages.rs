@@ -8,16 +8,22 @@ use testkit::tool;
 
 /// Debian's package, and the tools of it that are run.
 pub(crate) const TOOLS: &[(&str, &[&str])] = &[
+    ("bash", &["bash"]),
     ("bcache-tools", &["make-bcache", "bcache-super-show"]),
     ("btrfs-progs", &["btrfs", "mkfs.btrfs"]),
-    ("coreutils", &["cp", "mkfifo", "mknod", "timeout", "dd", "sha256sum", "truncate"]),
+    ("coreutils", &["cp", "mkfifo", "mknod", "timeout", "dd", "sha256sum", "truncate", "sync"]),
     ("cryptsetup-bin", &["cryptsetup", "integritysetup"]),
     ("dosfstools", &["fsck.fat", "mkfs.vfat", "mkfs.fat"]),
-    ("e2fsprogs", &["mkfs.ext2", "mkfs.ext3", "mkfs.ext4", "mke2fs", "dumpe2fs", "tune2fs"]),
+    (
+        "e2fsprogs",
+        &["mkfs.ext2", "mkfs.ext3", "mkfs.ext4", "mke2fs", "dumpe2fs", "tune2fs", "filefrag"],
+    ),
     ("erofs-utils", &["dump.erofs", "mkfs.erofs"]),
     ("exfatprogs", &["dump.exfat", "mkfs.exfat"]),
     ("f2fs-tools", &["dump.f2fs", "mkfs.f2fs"]),
     ("fdisk", &["sfdisk", "fdisk"]),
+    ("fio", &["fio"]),
+    ("fish", &["fish"]),
     ("g++", &["c++"]),
     ("gdisk", &["sgdisk"]),
     ("genisoimage", &["genisoimage", "isoinfo"]),
@@ -25,6 +31,8 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("lvm2", &["lvm", "pvcreate", "vgcreate", "vgcfgrestore", "pvs", "lvs", "vgs"]),
     ("kmod", &["depmod", "modprobe"]),
     ("mdadm", &["mdadm"]),
+    ("man-db", &["man"]),
+    ("mandoc", &["mandoc"]),
     ("mount", &["losetup", "mount", "umount"]),
     ("nilfs-tools", &["mkfs.nilfs2", "nilfs-tune"]),
     ("ntfs-3g", &["mkfs.ntfs", "mkntfs", "ntfsinfo"]),
@@ -50,10 +58,12 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
             "mkfs.bfs",
             "mkfs.cramfs",
             "partx",
+            "fallocate",
         ],
     ),
-    ("xfsprogs", &["mkfs.xfs", "xfs_db"]),
+    ("xfsprogs", &["mkfs.xfs", "xfs_db", "xfs_bmap"]),
     ("xz-utils", &["xz"]),
+    ("zsh", &["zsh"]),
     ("zstd", &["zstd"]),
 ];
 

@@ -51,6 +51,15 @@ physical sectors of 4 KiB:
   what `cryptsetup luksFormat --type luks2` put on the volume.
 - `mbr-lowest7`: a disk whose lowest aligned block is 7, partitioned at 63, 2048 and 16383.
 
+Answers of drives come from a virtual machine too, each the bytes of one answer to Linux 6.12:
+
+- `answer-nvme-namespace`, `answer-nvme-controller`: QEMU's NVMe disk, with `logical_block_size=512`
+  and `discard_granularity=16384`.
+- `answer-ata-identify`: QEMU's ATA disk with `physical_block_size=4096`, `rotation_rate=1`;
+  `answer-scsi-characteristics`: what libata makes of one with `rotation_rate=5400`.
+- `answer-scsi-capacity`, `answer-scsi-block-limits`: `modprobe scsi_debug dev_size_mb=64
+  physblk_exp=3 lowest_aligned=7 lbpu=1 unmap_granularity=64 unmap_alignment=8 atomic_wr=1`.
+
 | file | disk | made by |
 |---|---|---|
 ";

@@ -14,17 +14,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("device", &["units"]),
     ("format", &["units", "device"]),
+    ("workload", &["units"]),
     ("stack", &["units", "device", "format"]),
+    ("measure", &["units", "device", "workload"]),
     ("report", &["units"]),
     ("host", &["units", "device"]),
-    ("straddle", &["units", "device", "format", "stack", "report", "host"]),
+    ("straddle", &["units", "device", "format", "stack", "report", "host", "measure", "workload"]),
     ("testkit", &["units", "device"]),
-    ("xtask", &["device", "testkit"]),
-    ("fuzz", &["format", "stack", "testkit"]),
+    ("xtask", &["units", "device", "host", "measure", "workload", "report", "testkit"]),
+    ("fuzz", &["device", "format", "stack", "workload", "testkit"]),
 ];
 
 /// Rooms that see no file, clock or environment.
-const PURE: &[&str] = &["units", "device", "format", "stack", "report"];
+const PURE: &[&str] = &["units", "device", "format", "stack", "report", "measure", "workload"];
 /// What they may not name, as the parts of a path behind `std`.
 const WORLD: &[&str] = &["fs", "env", "time", "process", "net", "os"];
 /// Files outside `host` that may hold unsafe code: a test's allocator.

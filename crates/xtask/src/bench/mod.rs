@@ -7,9 +7,11 @@
 pub(crate) mod bare;
 mod contest;
 mod images;
+mod machine;
 mod memory;
 mod ratio;
 mod sfdisk;
+pub(crate) mod sysroot;
 mod tools;
 mod trace;
 
@@ -57,6 +59,9 @@ impl Options {
 /// # Errors
 /// When something cannot be built, made or run.
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
+    if let ["sysroot", rest @ ..] = words {
+        return sysroot::run(rest);
+    }
     let options = Options::parse(words)?;
     let built = build()?;
     let program = options.program.clone().unwrap_or_else(|| built.join("straddle"));
