@@ -75,8 +75,8 @@ impl Interrupt {
     }
 }
 
-/// The signals that this process ignores, a bit each from signal 1 on. Source: `proc_pid_status(5)`,
-/// `SigIgn`.
+/// The signals that this process ignores, a bit each from signal 1 on. Source: `SigIgn` of
+/// `proc_pid_status(5)`.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -46,7 +46,8 @@ pub struct Limits {
     pub same_low: f64,
     /// ... to here.
     pub same_high: f64,
-    /// How wide the interval of a certain penalty may stay: see [`Interval::half_width`].
+    /// How wide the interval of a certain penalty may stay: see
+    /// [`crate::Interval::half_width`].
     pub half_width: f64,
     /// How many more pairs a certain penalty may take to become that narrow, as a multiple of those
     /// that made it certain.

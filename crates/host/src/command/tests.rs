@@ -36,7 +36,8 @@ fn a_command_gives_its_time_its_output_and_what_it_used() {
     let scratch = Scratch::new();
     let file = scratch.path().join("file");
     let script = format!(
-        "cat; echo out; echo err >&2; dd if=/dev/zero of={} bs=64K count=16 conv=fsync status=none; \
+        "cat; echo out; echo err >&2; \
+         dd if=/dev/zero of={} bs=64K count=16 conv=fsync status=none; \
          for ((i = 0; i < 20000; i++)); do :; done",
         file.display()
     );

@@ -8,7 +8,8 @@
 //! | step | what a cut here leaves |
 //! |---|---|
 //! | length, budget, file system and free space are checked | nothing was written |
-//! | `O_TMPFILE` makes the file (elsewhere: a name, and its unlink at once) | nothing; elsewhere perhaps an empty file, for the blink between the two calls |
+//! | `O_TMPFILE` makes the file | nothing |
+//! | where there is no `O_TMPFILE`: a name, and its unlink at once | an empty file, perhaps |
 //! | its space is taken, it is written and synced | nothing: the kernel frees what has no name |
 //!
 //! Source: open(2) on `O_TMPFILE`; `Documentation/filesystems/fiemap.rst` of Linux.
