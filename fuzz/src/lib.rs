@@ -1,5 +1,5 @@
 //! What the fuzz targets share. Each runs one parser of `format::hostile`, or
-//! the whole stack, on a packed disk, or reads a captured tree.
+//! the whole stack, on a packed disk, or reads a captured tree, a job file or a request file.
 
 use testkit::memory::{self, Counting};
 
@@ -31,6 +31,22 @@ pub fn stack(packed: &[u8]) {
 /// When anything asked does, or when that takes more than 64 MiB.
 pub fn manifest(text: &[u8]) {
     watched(text, || device::manifest::hostile(text));
+}
+
+/// Reads `text` as a job file.
+///
+/// # Panics
+/// When the reader does, or when it takes more than 64 MiB.
+pub fn job(text: &[u8]) {
+    watched(text, || workload::hostile::job(text));
+}
+
+/// Reads `records` as a file of requests.
+///
+/// # Panics
+/// When the reader does, or when it takes more than 64 MiB.
+pub fn raidtest(records: &[u8]) {
+    watched(records, || workload::hostile::raidtest(records));
 }
 
 fn watched(packed: &[u8], code: impl FnOnce()) {

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use format::hostile;
 
-/// The targets that are no parser's here: one that must fail, a captured tree, and the whole stack.
-const OTHERS: [&str; 3] = ["canary", "manifest", "stack"];
+/// The targets that are no parser's here: one that must fail, a job file, a captured tree, a request
+/// file, and the whole stack.
+const OTHERS: [&str; 5] = ["canary", "job", "manifest", "raidtest", "stack"];
 
 /// What every parser's target is: the name under which it is built says which parser it runs.
 const TARGET: &str = "\

@@ -139,7 +139,7 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// Runs it for `seconds`, from its own corpus and the heads of real disks.
+    /// Runs it for `seconds`, from its own corpus, its own seeds and the heads of real disks.
     fn run(&self, seconds: u64) -> anyhow::Result<Output> {
         let corpus = self.directory.join("corpus");
         let artifacts = self.directory.join("artifacts").join(self.name);
@@ -156,8 +156,12 @@ impl Target<'_> {
             .arg("-print_final_stats=1")
             .arg(format!("-seed={}", std::env::var("STRADDLE_SEED").unwrap_or("1".to_owned())));
         if !canary {
-            let heads = [corpus.join("seeds"), crate::root().join("crates/format/tests/heads")];
-            command.arg(&own).args(heads.iter().filter(|heads| heads.is_dir()));
+            let seeds = [
+                corpus.join("seeds"),
+                crate::root().join("crates/workload/tests/seeds").join(self.name),
+                crate::root().join("crates/format/tests/heads"),
+            ];
+            command.arg(&own).args(seeds.iter().filter(|seeds| seeds.is_dir()));
         }
         let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
         let output = output.with_context(|| format!("{} cannot be started", self.name))?;

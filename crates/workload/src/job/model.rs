@@ -1,0 +1,191 @@
+//! A job: what is to be done to a disk, and how.
+
+use std::num::NonZeroU32;
+
+use units::prefix::Size;
+
+use super::engine::Engine;
+
+/// Whether a job reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It only reads.
+    Read,
+    /// It only writes.
+    Write,
+    /// It does both, each operation by chance.
+    Mixed {
+        /// How many of a hundred operations read; 0 to 100.
+        read_percent: u8,
+    },
+}
+
+/// In which order a job goes over its region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// From the start, and from the start again when it comes to the end.
+    Sequential,
+    /// At offsets drawn from the region.
+    Random,
+}
+
+/// Which open flag makes each write durable (`sync=`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// None.
+    None,
+    /// `O_DSYNC`: the data.
+    Dsync,
+    /// `O_SYNC`: the data and all of the file's metadata.
+    Sync,
+}
+
+/// A length or a place: in bytes, or as a part of the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// In bytes.
+    Bytes(u64),
+    /// In percent of the file or device; 0 to 100.
+    Percent(u8),
+}
+
+impl Extent {
+    /// In bytes of something that is `whole_bytes` long; rounded down.
+    #[must_use]
+    pub fn of(self, whole_bytes: u64) -> u64 {
+        match self {
+            Extent::Bytes(bytes) => bytes,
+            Extent::Percent(percent) => {
+                let part = u128::from(whole_bytes) * u128::from(percent.min(100)) / 100;
+                u64::try_from(part).expect("a part of a whole that fits in 64 bits fits")
+            }
+        }
+    }
+}
+
+/// One job. Clones by `numjobs` are not counted out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Its section's name, or what `name` says; hostile text, to be escaped before it is printed.
+    pub name: String,
+    /// On which line its section begins; from 1.
+    pub line: usize,
+    /// Whether it reads or writes.
+    pub action: Action,
+    /// In which order.
+    pub order: Order,
+    /// How much one operation moves, in bytes; 1 to 1 GiB.
+    pub operation_bytes: u64,
+    /// Of what random offsets are multiples, in bytes; at least 1.
+    pub align_bytes: u64,
+    /// Where its region begins.
+    pub offset: Extent,
+    /// How long its region is; `None`: all of the file or device. At least one operation.
+    pub size: Option<Extent>,
+    /// For how long it runs, in nanoseconds; `None`: until the region is done. At least 1.
+    pub runtime_ns: Option<u64>,
+    /// Whether it begins again when the region is done before the time is up. Only with a
+    /// `runtime_ns`.
+    pub time_based: bool,
+    /// How operations are handed over.
+    pub engine: Engine,
+    /// Whether the page cache is bypassed (`O_DIRECT`).
+    pub direct: bool,
+    /// Which open flag makes each write durable.
+    pub durability: Durability,
+    /// After how many writes `fsync` is called.
+    pub fsync_every: Option<NonZeroU32>,
+    /// After how many writes `fdatasync` is called.
+    pub fdatasync_every: Option<NonZeroU32>,
+    /// Whether `fsync` is called at the end.
+    pub end_fsync: bool,
+    /// How many operations of one clone are under way at once; 1 where the engine is
+    /// [`Engine::Sync`].
+    pub depth: u32,
+    /// How many clones of it run at once; 1 to [`JOBS_MAX`](super::JOBS_MAX).
+    pub numjobs: u32,
+    /// How often it runs over its region; at least 1.
+    pub loops: u32,
+    /// To which group it belongs, from 0: jobs of one group are reported together.
+    pub group: u32,
+    /// Whether it waits for all jobs before it (`stonewall`).
+    pub stonewall: bool,
+    /// Whether it opens a group (`new_group`).
+    pub new_group: bool,
+    /// Whether its clones are reported as one (`group_reporting`).
+    pub group_reporting: bool,
+    /// Whether blocks may be met twice in a random pass (`norandommap`).
+    pub norandommap: bool,
+    /// The seed that was told; fio's own sequence is not reproduced.
+    pub seed: Option<u64>,
+    /// Whether two runs use the same offsets (`randrepeat`).
+    pub repeatable: bool,
+    /// The file or device as it was written. It is never opened.
+    pub filename: Option<String>,
+    /// The directory as it was written. It is never opened.
+    pub directory: Option<String>,
+}
+
+impl Job {
+    /// How many operations are under way at once, over all clones.
+    #[must_use]
+    pub fn total_depth(&self) -> u64 {
+        u64::from(self.depth) * u64::from(self.numjobs)
+    }
+
+    /// Whether it writes at all.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        !matches!(self.action, Action::Read | Action::Mixed { read_percent: 100 })
+    }
+
+    /// Whether each write is made durable before the job goes on with the next: by an open flag, or
+    /// by `fsync` or `fdatasync` after each write.
+    #[must_use]
+    pub fn is_durable(&self) -> bool {
+        let each = |every: Option<NonZeroU32>| every.is_some_and(|every| every.get() == 1);
+        let flag = self.durability != Durability::None;
+        self.writes() && (flag || each(self.fsync_every) || each(self.fdatasync_every))
+    }
+
+    /// Whether it is what the log of a database does: only writes, in order, one at a time, each
+    /// durable.
+    #[must_use]
+    pub fn is_durable_log(&self) -> bool {
+        let is_log = self.action == Action::Write && self.order == Order::Sequential;
+        is_log && self.total_depth() == 1 && self.is_durable()
+    }
+
+    /// What it does, for people: `4 KiB write + fsync, depth 1`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let direct = if self.direct { "direct " } else { "" };
+        let random = if self.order == Order::Random { "random " } else { "" };
+        let action = match self.action {
+            Action::Read => "read".to_owned(),
+            Action::Write => "write".to_owned(),
+            Action::Mixed { read_percent } => format!("read and write ({read_percent} % reads)"),
+        };
+        let durable = if self.writes() { self.durable_words() } else { String::new() };
+        let depth = match (self.numjobs, self.depth) {
+            (1, depth) => format!("depth {depth}"),
+            (jobs, depth) => format!("depth {} ({jobs} jobs x {depth})", self.total_depth()),
+        };
+        format!("{} {direct}{random}{action}{durable}, {depth}", Size(self.operation_bytes))
+    }
+
+    fn durable_words(&self) -> String {
+        let flag = match self.durability {
+            Durability::None => "",
+            Durability::Dsync => " + O_DSYNC",
+            Durability::Sync => " + O_SYNC",
+        };
+        let call = |name: &str, every: Option<NonZeroU32>| match every.map(NonZeroU32::get) {
+            None => String::new(),
+            Some(1) => format!(" + {name}"),
+            Some(every) => format!(" + {name} every {every}"),
+        };
+        let calls = [call("fsync", self.fsync_every), call("fdatasync", self.fdatasync_every)];
+        format!("{flag}{}", calls.concat())
+    }
+}

@@ -1,0 +1,350 @@
+//! The one table of the options that are honoured. The reader, the documentation and the tests read
+//! it.
+
+use std::num::NonZeroU32;
+
+use super::JOBS_MAX;
+use super::engine;
+use super::error::Problem;
+use super::model::{Action, Durability, Extent, Order};
+use super::number::KbBase;
+use super::reader::Reader;
+
+/// The largest operation, in bytes.
+pub const OPERATION_BYTES_MAX: u64 = 1 << 30;
+/// The largest `iodepth`.
+pub const DEPTH_MAX: u32 = 4096;
+
+/// What kind of value an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `4096`, `4k`.
+    Size,
+    /// A size, or `20%`.
+    Extent,
+    /// A whole number.
+    Count,
+    /// `10`, `10s`, `5m`, `500ms`.
+    Time,
+    /// `0` or `1`.
+    Switch,
+    /// Nothing, or a number.
+    Flag,
+    /// One of a few words.
+    Word,
+    /// Any text.
+    Text,
+}
+
+impl Kind {
+    /// Its name in the documentation.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Size => "size",
+            Kind::Extent => "size or percentage",
+            Kind::Count => "number",
+            Kind::Time => "time",
+            Kind::Switch => "0 or 1",
+            Kind::Flag => "flag",
+            Kind::Word => "word",
+            Kind::Text => "text",
+        }
+    }
+
+    /// Whether the option may stand without a value.
+    #[must_use]
+    pub fn may_be_bare(self) -> bool {
+        self == Kind::Flag
+    }
+}
+
+/// An option that is honoured.
+pub struct OptionRow {
+    /// fio's name.
+    pub name: &'static str,
+    /// fio's other name.
+    pub alias: Option<&'static str>,
+    /// What it takes.
+    pub kind: Kind,
+    /// What it does here.
+    pub meaning: &'static str,
+    pub(super) store: fn(&mut Reader<'_>) -> Result<(), Problem>,
+}
+
+impl OptionRow {
+    /// Its names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.alias)
+    }
+
+    /// Whether `name` is one of its names. Letters count as they are, as in fio.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        self.names().any(|known| known == name)
+    }
+}
+
+/// `row!(name [/ alias], kind, meaning, reader => field = value)`.
+macro_rules! row {
+    ($name:literal, $alias:expr, $kind:ident, $meaning:literal, $store:expr) => {
+        OptionRow {
+            name: $name,
+            alias: $alias,
+            kind: Kind::$kind,
+            meaning: $meaning,
+            store: $store,
+        }
+    };
+}
+
+/// Every option that is honoured, in the order of the documentation.
+pub const OPTIONS: &[OptionRow] = &[
+    row!("name", None, Text, "the job's name", |it| {
+        it.settings.name = Some(it.kept());
+        Ok(())
+    }),
+    row!("description", None, Text, "a comment", |_| Ok(())),
+    row!("filename", None, Text, "kept and shown; never opened", |it| {
+        it.settings.filename = Some(it.kept());
+        Ok(())
+    }),
+    row!("directory", None, Text, "kept and shown; never opened", |it| {
+        it.settings.directory = Some(it.kept());
+        Ok(())
+    }),
+    row!(
+        "rw",
+        Some("readwrite"),
+        Word,
+        "read, write, randread, randwrite, rw, readwrite, randrw; discards are refused",
+        direction
+    ),
+    row!("rwmixread", None, Count, "percentage of reads in a mixed job; default 50", |it| {
+        it.settings.read_percent = percent(it)?;
+        Ok(())
+    }),
+    row!("rwmixwrite", None, Count, "percentage of writes in a mixed job", |it| {
+        it.settings.read_percent = 100 - percent(it)?;
+        Ok(())
+    }),
+    row!(
+        "bs",
+        Some("blocksize"),
+        Size,
+        "bytes of one operation, to 1 GiB; `read,write` gives one for each; default 4096",
+        |it| {
+            it.settings.operation_bytes = it.two_sizes(1, OPERATION_BYTES_MAX)?;
+            Ok(())
+        }
+    ),
+    row!(
+        "ba",
+        Some("blockalign"),
+        Size,
+        "of what random offsets are multiples; default: bs. Turns the random map off",
+        |it| {
+            it.settings.align_bytes = Some(it.two_sizes(1, OPERATION_BYTES_MAX)?);
+            Ok(())
+        }
+    ),
+    row!("offset", Some("fileoffset"), Extent, "where the region begins", |it| {
+        it.settings.offset = it.extent()?;
+        Ok(())
+    }),
+    row!("size", None, Extent, "how long the region is; at least bs", |it| {
+        it.settings.size = Some(not_empty(it)?);
+        Ok(())
+    }),
+    row!(
+        "ioengine",
+        None,
+        Word,
+        "pread and pwrite, or io_uring: see the engines below; default psync",
+        |it| {
+            it.refuse_environment()?;
+            let (found, lost) = engine::engine(it.text)?;
+            if let Some(lost) = lost {
+                it.not_honoured(lost);
+            }
+            it.settings.engine = found;
+            Ok(())
+        }
+    ),
+    row!("direct", None, Switch, "O_DIRECT", |it| {
+        it.settings.direct = it.boolean()?;
+        Ok(())
+    }),
+    row!("buffered", None, Switch, "the opposite of direct; the last of the two counts", |it| {
+        it.settings.direct = !it.boolean()?;
+        Ok(())
+    }),
+    row!("sync", None, Word, "none, 0: neither; dsync: O_DSYNC; sync, 1: O_SYNC", |it| {
+        const WORDS: [(&str, Durability); 5] = [
+            ("none", Durability::None),
+            ("0", Durability::None),
+            ("dsync", Durability::Dsync),
+            ("sync", Durability::Sync),
+            ("1", Durability::Sync),
+        ];
+        it.settings.durability = it.word(&WORDS, "none, 0, dsync, sync or 1")?;
+        Ok(())
+    }),
+    row!("fsync", None, Count, "fsync after so many writes; 0: never", |it| {
+        it.settings.fsync_every = NonZeroU32::new(it.count(0, u32::MAX)?);
+        Ok(())
+    }),
+    row!("fdatasync", None, Count, "fdatasync after so many writes; 0: never", |it| {
+        it.settings.fdatasync_every = NonZeroU32::new(it.count(0, u32::MAX)?);
+        Ok(())
+    }),
+    row!(
+        "end_fsync",
+        None,
+        Switch,
+        "accepted: what a block leaves in a cache is written out within its time",
+        |it| {
+            it.settings.end_fsync = it.boolean()?;
+            Ok(())
+        }
+    ),
+    row!(
+        "iodepth",
+        None,
+        Count,
+        "operations under way at once; 1 with a synchronous engine",
+        |it| {
+            it.settings.depth = it.count(1, DEPTH_MAX)?;
+            Ok(())
+        }
+    ),
+    row!("numjobs", None, Count, "clones that run at once, to 4096 in all; 0 is refused", |it| {
+        let most = u32::try_from(JOBS_MAX).expect("it is 4096");
+        it.settings.numjobs = it.count(1, most)?;
+        Ok(())
+    }),
+    row!("thread", None, Flag, "clones are threads whatever is said here", |it| it
+        .flag()
+        .map(drop)),
+    row!(
+        "runtime",
+        Some("timeout"),
+        Time,
+        "the longest time of each arm; 0: none. The budget of bench bounds it too",
+        |it| {
+            let runtime_ns = it.duration_ns()?;
+            it.settings.runtime_ns = (runtime_ns > 0).then_some(runtime_ns);
+            Ok(())
+        }
+    ),
+    row!(
+        "time_based",
+        None,
+        Flag,
+        "accepted: a region is begun again until the answer is certain",
+        |it| {
+            it.settings.time_based = it.flag()?;
+            Ok(())
+        }
+    ),
+    row!("loops", None, Count, "accepted: the measurement decides how often; 0 is refused", |it| {
+        it.settings.loops = it.count(1, u32::MAX)?;
+        Ok(())
+    }),
+    row!("overwrite", None, Switch, "the file is always written in full before", |it| {
+        it.boolean().map(drop)
+    }),
+    row!("new_group", None, Flag, "accepted: jobs run one after the other", |it| {
+        it.settings.new_group = it.flag()?;
+        Ok(())
+    }),
+    row!(
+        "stonewall",
+        Some("wait_for_previous"),
+        Flag,
+        "accepted: jobs run one after the other",
+        |it| {
+            it.settings.stonewall = it.flag()?;
+            Ok(())
+        }
+    ),
+    row!("group_reporting", None, Flag, "accepted: clones are always reported as one", |it| {
+        it.settings.group_reporting = it.flag()?;
+        Ok(())
+    }),
+    row!("norandommap", None, Flag, "accepted: random offsets do not repeat within a pair", |it| {
+        it.settings.norandommap = it.flag()?;
+        Ok(())
+    }),
+    row!("randrepeat", None, Switch, "accepted: --seed decides the offsets", |it| {
+        it.settings.repeatable = it.boolean()?;
+        Ok(())
+    }),
+    row!(
+        "randseed",
+        None,
+        Count,
+        "the seed of random offsets; fio's own sequence is not reproduced",
+        |it| {
+            it.settings.seed = Some(it.number()?);
+            Ok(())
+        }
+    ),
+    row!(
+        "kb_base",
+        None,
+        Word,
+        "1024 (default): k is 1024, KiB is 1000; 1000: the reverse",
+        |it| {
+            const WORDS: [(&str, KbBase); 2] =
+                [("1024", KbBase::Swapped), ("1000", KbBase::Standard)];
+            it.settings.kb_base = it.word(&WORDS, "1024 or 1000")?;
+            Ok(())
+        }
+    ),
+];
+
+/// `rw`: the action and the order, before a `:`.
+fn direction(it: &mut Reader<'_>) -> Result<(), Problem> {
+    const MIXED: Action = Action::Mixed { read_percent: 50 };
+    const WORDS: [(&str, Option<(Action, Order)>); 11] = [
+        ("read", Some((Action::Read, Order::Sequential))),
+        ("write", Some((Action::Write, Order::Sequential))),
+        ("randread", Some((Action::Read, Order::Random))),
+        ("randwrite", Some((Action::Write, Order::Random))),
+        ("rw", Some((MIXED, Order::Sequential))),
+        ("readwrite", Some((MIXED, Order::Sequential))),
+        ("randrw", Some((MIXED, Order::Random))),
+        ("trim", None),
+        ("randtrim", None),
+        ("trimwrite", None),
+        ("randtrimwrite", None),
+    ];
+    let text = it.text;
+    let (word, step) = text.split_once(':').map_or((text, None), |(word, step)| (word, Some(step)));
+    let expects = "read, write, randread, randwrite, rw, readwrite or randrw";
+    it.refuse_environment()?;
+    let found = WORDS.iter().find(|(name, _)| *name == word).map(|(_, found)| *found);
+    let found = found.ok_or_else(|| it.unreadable(expects))?;
+    let (action, order) = found.ok_or_else(|| Problem::Discard { value: text.to_owned() })?;
+    if step.is_some() {
+        it.not_honoured("what follows the colon: each operation follows the one before");
+    }
+    (it.settings.action, it.settings.order) = (action, order);
+    Ok(())
+}
+
+fn percent(it: &mut Reader<'_>) -> Result<u8, Problem> {
+    Ok(u8::try_from(it.count(0, 100)?).expect("it is at most 100"))
+}
+
+/// A size above 0: of none, fio says that the size is missing.
+fn not_empty(it: &mut Reader<'_>) -> Result<Extent, Problem> {
+    match it.extent()? {
+        Extent::Bytes(0) | Extent::Percent(0) => {
+            let (option, value) = (it.option, it.text.to_owned());
+            Err(Problem::OutOfRange { option, value, least: 1, most: u64::MAX })
+        }
+        size => Ok(size),
+    }
+}

@@ -1,0 +1,90 @@
+//! Where in a job file something stands, and what is remarked on there.
+
+use std::fmt;
+
+use units::text::escape;
+
+/// Where something was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On a line of a section.
+    Line {
+        /// From 1.
+        number: usize,
+        /// The section's name; `None` before the first one.
+        section: Option<String>,
+    },
+    /// In an override (`--set`).
+    Told,
+    /// In the file as a whole.
+    File,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line { number, section: Some(section) } => {
+                write!(f, "line {number}, [{}]", escape(section.as_bytes()))
+            }
+            Place::Line { number, section: None } => write!(f, "line {number}"),
+            Place::Told => f.write_str("--set"),
+            Place::File => f.write_str("the job file"),
+        }
+    }
+}
+
+/// What a remark is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemarkKind {
+    /// fio would do it; it is not done.
+    NotHonoured,
+    /// It is done, and means something else than it may look like.
+    Reading,
+}
+
+/// Something in a job file that its author should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// What it is about.
+    pub kind: RemarkKind,
+    /// Where it stands.
+    pub place: Place,
+    /// The option, by its first name.
+    pub option: String,
+    /// The value as it was written; empty for a flag without one.
+    pub value: String,
+    /// Why, or what is done.
+    pub words: String,
+}
+
+impl Remark {
+    /// That `option` is not honoured, since `why`.
+    pub(crate) fn not_honoured(place: Place, option: &str, value: &str, why: &str) -> Remark {
+        Remark::new(RemarkKind::NotHonoured, place, (option, value), why)
+    }
+
+    /// That `option` means `words`.
+    pub(crate) fn reading(place: Place, option: &str, value: &str, words: &str) -> Remark {
+        Remark::new(RemarkKind::Reading, place, (option, value), words)
+    }
+
+    fn new(kind: RemarkKind, place: Place, (option, value): (&str, &str), words: &str) -> Remark {
+        let (option, value) = (option.to_owned(), value.to_owned());
+        Remark { kind, place, option, value, words: words.to_owned() }
+    }
+}
+
+impl fmt::Display for Remark {
+    /// One line: `line 5, [global]: not honoured: nice=5: ...`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.place)?;
+        if self.kind == RemarkKind::NotHonoured {
+            f.write_str("not honoured: ")?;
+        }
+        f.write_str(&self.option)?;
+        if !self.value.is_empty() {
+            write!(f, "={}", escape(self.value.as_bytes()))?;
+        }
+        write!(f, ": {}", self.words)
+    }
+}

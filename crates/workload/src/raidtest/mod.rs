@@ -1,0 +1,240 @@
+//! The request files of FreeBSD's raidtest: one fixed list of reads and writes, so that two
+//! layouts are asked exactly the same.
+//!
+//! A file is nothing but records of 16 bytes, little-endian: offset (u64), length (u32), type (u8:
+//! 0 reads, 1 writes) and three bytes without meaning. Source: freebsd-src
+//! `tools/tools/raidtest/raidtest.c`, `struct iorec` and `read_ioreq`.
+
+mod error;
+mod plan;
+
+use std::num::{NonZeroU64, NonZeroUsize};
+
+use units::prefix::Size;
+
+pub use error::RaidtestError;
+pub use plan::{GeneratePlan, Mix};
+
+/// The length of a record, in bytes.
+pub const RECORD_BYTES: usize = 16;
+/// The most requests in a file: 16 MiB of records.
+pub const COUNT_MAX: usize = 1 << 20;
+/// The longest request, in bytes: raidtest's buffer (`MAX_IO_LENGTH`).
+pub const LENGTH_BYTES_MAX: u32 = 128 << 10;
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestKind {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+}
+
+/// One read or write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Where it begins, in bytes; with the length at most `i64::MAX`.
+    pub offset_bytes: u64,
+    /// How much it moves, in bytes; 1 to [`LENGTH_BYTES_MAX`].
+    pub length_bytes: u32,
+    /// What it does.
+    pub kind: RequestKind,
+}
+
+impl Request {
+    /// Where it ends, in bytes.
+    #[must_use]
+    pub fn end_bytes(&self) -> u64 {
+        self.offset_bytes.saturating_add(self.length_bytes.into())
+    }
+
+    /// The request that a record holds.
+    fn decode(record: &[u8; RECORD_BYTES], number: usize) -> Result<Request, RaidtestError> {
+        let [o0, o1, o2, o3, o4, o5, o6, o7, l0, l1, l2, l3, kind, _, _, _] = *record;
+        let kind = match kind {
+            0 => RequestKind::Read,
+            1 => RequestKind::Write,
+            kind => return Err(RaidtestError::Kind { number, kind }),
+        };
+        let offset_bytes = u64::from_le_bytes([o0, o1, o2, o3, o4, o5, o6, o7]);
+        let length_bytes = u32::from_le_bytes([l0, l1, l2, l3]);
+        Request { offset_bytes, length_bytes, kind }.checked(number)
+    }
+
+    /// Itself, where it can be asked of a disk.
+    fn checked(self, number: usize) -> Result<Request, RaidtestError> {
+        let Request { offset_bytes, length_bytes, .. } = self;
+        if length_bytes == 0 || length_bytes > LENGTH_BYTES_MAX {
+            return Err(RaidtestError::Length { number, length_bytes });
+        }
+        // Offsets are `off_t` to every system call.
+        match offset_bytes.checked_add(length_bytes.into()) {
+            Some(end_bytes) if i64::try_from(end_bytes).is_ok() => Ok(self),
+            _ => Err(RaidtestError::End { number, offset_bytes, length_bytes }),
+        }
+    }
+
+    fn encode(&self) -> [u8; RECORD_BYTES] {
+        let mut record = [0; RECORD_BYTES];
+        record[..8].copy_from_slice(&self.offset_bytes.to_le_bytes());
+        record[8..12].copy_from_slice(&self.length_bytes.to_le_bytes());
+        record[12] = u8::from(self.kind == RequestKind::Write);
+        record
+    }
+}
+
+/// The requests of a file, in order: at least one, at most [`COUNT_MAX`], each possible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requests {
+    requests: Vec<Request>,
+}
+
+/// Requests made to fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scaled {
+    /// As many as before, in the same order.
+    pub requests: Requests,
+    /// How many had to be moved.
+    pub moved: usize,
+}
+
+impl Requests {
+    /// `requests` as a file's.
+    ///
+    /// # Errors
+    /// When there are none or too many, or one is empty, too long or ends behind `i64::MAX`.
+    pub fn new(requests: Vec<Request>) -> Result<Requests, RaidtestError> {
+        check_count(requests.len())?;
+        for (number, request) in requests.iter().enumerate() {
+            request.checked(number)?;
+        }
+        Ok(Requests { requests })
+    }
+
+    /// The requests in a file's `bytes`.
+    ///
+    /// # Errors
+    /// When the length is no multiple of [`RECORD_BYTES`], there are none or too many records, or a
+    /// record is of no known type, empty, too long or ends behind `i64::MAX`. The error counts
+    /// records from 0.
+    pub fn decode(bytes: &[u8]) -> Result<Requests, RaidtestError> {
+        let (records, rest) = bytes.as_chunks::<RECORD_BYTES>();
+        if !rest.is_empty() {
+            return Err(RaidtestError::Torn { bytes: bytes.len() });
+        }
+        check_count(records.len())?;
+        let decoded =
+            records.iter().enumerate().map(|(number, record)| Request::decode(record, number));
+        Ok(Requests { requests: decoded.collect::<Result<_, _>>()? })
+    }
+
+    /// The file's bytes; what has no meaning is zero.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        self.requests.iter().flat_map(Request::encode).collect()
+    }
+
+    /// Requests as raidtest's `genfile` makes them: lengths of one sector to 128 KiB, uniform, at
+    /// sectors drawn from the whole medium. The same plan gives the same requests for ever; they
+    /// are not those that FreeBSD's random numbers would give.
+    ///
+    /// # Errors
+    /// When the sector is no power of two of 1 byte to 128 KiB, the count is 0 or above
+    /// [`COUNT_MAX`], or the medium is shorter than 128 KiB or longer than `i64::MAX`.
+    pub fn generate(plan: &GeneratePlan) -> Result<Requests, RaidtestError> {
+        Requests::new(plan.requests()?)
+    }
+
+    /// The requests in order.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// Where the last byte of all ends: the shortest medium that holds every request.
+    #[must_use]
+    pub fn end_bytes(&self) -> u64 {
+        self.requests.iter().map(Request::end_bytes).max().unwrap_or(0)
+    }
+
+    /// How many bytes are moved in all.
+    #[must_use]
+    pub fn total_bytes(&self) -> u64 {
+        self.requests.iter().map(|request| u64::from(request.length_bytes)).sum()
+    }
+
+    /// How many requests write.
+    #[must_use]
+    pub fn writes(&self) -> usize {
+        self.requests.iter().filter(|request| request.kind == RequestKind::Write).count()
+    }
+
+    /// The same requests, all reading or all writing (`raidtest test -r`, `-w`).
+    #[must_use]
+    pub fn all(&self, kind: RequestKind) -> Requests {
+        let requests = self.requests.iter().map(|request| Request { kind, ..*request });
+        Requests { requests: requests.collect() }
+    }
+
+    /// What each of `processes` is to run, one after the other (`raidtest test -n`): shares of
+    /// equal length in the order of the file. As in raidtest, requests that remain are left out.
+    pub fn shares(&self, processes: NonZeroUsize) -> impl Iterator<Item = &[Request]> {
+        let each = self.requests.len() / processes;
+        (0..processes.get()).map(move |number| &self.requests[number * each..][..each])
+    }
+
+    /// The requests on a medium of `media_bytes`: each that does not fit is moved by whole
+    /// `unit_bytes`, so that its place in its unit stays.
+    ///
+    /// # Errors
+    /// When the medium holds no place for a request at its place in a unit.
+    pub fn scaled(
+        &self,
+        media_bytes: u64,
+        unit_bytes: NonZeroU64,
+    ) -> Result<Scaled, RaidtestError> {
+        let mut moved = 0;
+        let mut requests = Vec::with_capacity(self.requests.len());
+        for (number, request) in self.requests.iter().enumerate() {
+            if request.end_bytes() <= media_bytes {
+                requests.push(*request);
+                continue;
+            }
+            let offset_bytes = within(request, media_bytes, unit_bytes)
+                .ok_or(RaidtestError::Media { number, media_bytes })?;
+            requests.push(Request { offset_bytes, ..*request });
+            moved += 1;
+        }
+        Ok(Scaled { requests: Requests { requests }, moved })
+    }
+
+    /// What they are, for people: `1000 requests, 512 write, 62.5 MiB in all`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let (count, writes) = (self.requests.len(), self.writes());
+        format!("{count} requests, {writes} write, {} in all", Size(self.total_bytes()))
+    }
+}
+
+fn check_count(count: usize) -> Result<(), RaidtestError> {
+    if count == 0 || count > COUNT_MAX {
+        return Err(RaidtestError::Count { count });
+    }
+    Ok(())
+}
+
+/// Where `request` lies on a medium of `media_bytes` that it goes beyond: at the same place in a
+/// unit of `unit_bytes`. `None` where there is no such place.
+fn within(request: &Request, media_bytes: u64, unit_bytes: NonZeroU64) -> Option<u64> {
+    let residue_bytes = request.offset_bytes % unit_bytes;
+    let room_bytes =
+        media_bytes.checked_sub(request.length_bytes.into())?.checked_sub(residue_bytes)?;
+    // The length is at least 1, so the room is below `u64::MAX`.
+    let places = (room_bytes / unit_bytes).saturating_add(1);
+    let place = request.offset_bytes / unit_bytes % places;
+    Some(place * unit_bytes.get() + residue_bytes)
+}
+
+#[cfg(test)]
+mod tests;
