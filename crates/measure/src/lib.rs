@@ -5,10 +5,14 @@
 
 pub mod experiment;
 pub mod histogram;
+#[cfg(any(test, feature = "model"))]
+pub mod model;
 mod number;
 pub mod plan;
 pub mod regime;
+pub mod slots;
 pub mod statistics;
+pub mod subject;
 pub mod verdict;
 mod warmup;
 
@@ -16,5 +20,7 @@ pub use experiment::Experiment;
 pub use histogram::Histogram;
 pub use plan::{ArmPlan, Limits, Plan, PlanError, Role};
 pub use regime::Regime;
+pub use slots::{NoRoom, Order, Run, Slots, SlotsPlan};
 pub use statistics::Interval;
+pub use subject::{Fault, Seen, Subject, Work};
 pub use verdict::{Comparison, Conclusion, Standing, Step, Stop, Verdict};

@@ -1,0 +1,158 @@
+//! Which trials are made, what must come out, and what did.
+
+use super::{Effect, Outcome, Temper, Trial};
+use crate::Verdict;
+
+/// Trials that differ in nothing but their seed, and what must hold of all of them together.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// What the shifted arm costs, for people.
+    pub name: &'static str,
+    /// How the drive goes.
+    pub temper: Temper,
+    /// What the shifted arm costs.
+    pub effect: Effect,
+    /// The pairs within which nine of ten trials must find that the arms differ.
+    pub found_within: Option<u64>,
+}
+
+const fn row(
+    name: &'static str,
+    temper: Temper,
+    (times, plus_ns): (f64, f64),
+    found_within: Option<u64>,
+) -> Row {
+    Row { name, temper, effect: Effect { times, plus_ns }, found_within }
+}
+
+/// All rows. What is added is 2 and 0.2 times the fast pace: on a switching drive that is 3 and 1.2
+/// times as long at the one pace and next to nothing at the other, so no number of pairs is asked.
+pub const ROWS: &[Row] = &[
+    row("none (A/A)", Temper::Steady, (1.0, 0.0), None),
+    row("none (A/A)", Temper::Switching, (1.0, 0.0), None),
+    row("3x", Temper::Steady, (3.0, 0.0), Some(20)),
+    row("3x", Temper::Switching, (3.0, 0.0), Some(20)),
+    row("1.5x", Temper::Switching, (1.5, 0.0), None),
+    row("1.2x", Temper::Steady, (1.2, 0.0), Some(150)),
+    row("1.2x", Temper::Switching, (1.2, 0.0), Some(150)),
+    row("1.05x", Temper::Switching, (1.05, 0.0), None),
+    row("+240 us", Temper::Steady, (1.0, 240_000.0), Some(20)),
+    row("+240 us", Temper::Switching, (1.0, 240_000.0), None),
+    row("+24 us", Temper::Steady, (1.0, 24_000.0), Some(150)),
+    row("+24 us", Temper::Switching, (1.0, 24_000.0), None),
+];
+
+/// What came out of a row's trials.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// The trials.
+    pub trials: u64,
+    /// Those whose last interval holds the truth.
+    pub covered: u64,
+    /// Those that ended in each verdict: penalty, no penalty, small, inconclusive, void.
+    pub verdicts: [u64; 5],
+    /// The pairs at which each that found a difference did so.
+    found_at: Vec<u64>,
+    /// The pairs that each ran.
+    pairs: Vec<u64>,
+}
+
+impl Row {
+    /// The trials with these seeds.
+    #[must_use]
+    pub fn tally(&self, seeds: impl IntoIterator<Item = u64>) -> Tally {
+        let mut tally = Tally::default();
+        for seed in seeds {
+            let Row { temper, effect, .. } = *self;
+            tally.add(&Trial { temper, effect, failure: None, seed }.run());
+        }
+        tally.found_at.sort_unstable();
+        tally.pairs.sort_unstable();
+        tally
+    }
+
+    /// Whether the arms do not differ.
+    #[must_use]
+    pub fn is_same(&self) -> bool {
+        self.effect == Effect::NONE
+    }
+
+    /// What `tally` misses of what must hold, one sentence each: the truth inside 97 % of all
+    /// intervals, at most 2 % of trials without an effect end in penalty or small, and nine of ten
+    /// effects found in time. Below some 200 trials chance alone may miss them.
+    #[must_use]
+    pub fn misses(&self, tally: &Tally) -> Vec<String> {
+        let mut misses = Vec::new();
+        let trials = tally.trials;
+        let share = |of_200: u64| (trials * of_200).div_euclid(200);
+        let covered_least = share(194);
+        if tally.covered < covered_least {
+            let covered = tally.covered;
+            misses.push(format!(
+                "{covered} of {trials} intervals hold the truth, not {covered_least}"
+            ));
+        }
+        let false_most = share(4);
+        if self.is_same() && tally.penalty_or_small() > false_most {
+            let wrong = tally.penalty_or_small();
+            misses.push(format!("{wrong} of {trials} end in penalty or small, over {false_most}"));
+        }
+        if let Some(within) = self.found_within {
+            let (found, found_least) = (tally.found_within(within), share(180));
+            if found < found_least {
+                misses.push(format!(
+                    "{found} of {trials} are found within {within} pairs, not {found_least}"
+                ));
+            }
+        }
+        misses
+    }
+}
+
+impl Tally {
+    fn add(&mut self, outcome: &Outcome) {
+        self.trials += 1;
+        self.covered += u64::from(outcome.interval.contains(outcome.truth));
+        let place = match outcome.conclusion.verdict {
+            Verdict::Penalty => 0,
+            Verdict::NoPenalty => 1,
+            Verdict::Small => 2,
+            Verdict::Inconclusive => 3,
+            Verdict::Void => 4,
+        };
+        self.verdicts[place] += 1;
+        self.found_at.extend(outcome.found_at);
+        self.pairs.push(outcome.pairs);
+    }
+
+    /// Those that ended in penalty or small: false where there is no effect.
+    #[must_use]
+    pub fn penalty_or_small(&self) -> u64 {
+        self.verdicts[0] + self.verdicts[2]
+    }
+
+    /// The pairs within which so many percent of all trials found a difference (nearest rank);
+    /// `None` when fewer ever did.
+    #[must_use]
+    pub fn found_at(&self, percent: u64) -> Option<u64> {
+        self.found_at.get(rank(self.trials, percent)).copied()
+    }
+
+    /// How many trials found a difference within so many pairs.
+    #[must_use]
+    pub fn found_within(&self, pairs: u64) -> u64 {
+        crate::number::wide(self.found_at.partition_point(|found| *found <= pairs))
+    }
+
+    /// The pairs that so many percent of all trials ran at most; 0 without trials.
+    #[must_use]
+    pub fn pairs(&self, percent: u64) -> u64 {
+        self.pairs.get(rank(self.trials, percent)).copied().unwrap_or(0)
+    }
+}
+
+/// The place, from 0, of the value that `percent` % of all stay at or below.
+fn rank(count: u64, percent: u64) -> usize {
+    let rank = (count * percent).div_ceil(100).max(1);
+    usize::try_from(rank - 1).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,183 @@
+//! One thing under test: a queue, what is to be done on it, and where.
+//!
+//! An *observation* is the time of one arm in one pair. At depth 1 it is one operation with its
+//! sync, or, with a sync after every N-th, N operations and their sync: the least that is alike
+//! each time. At a greater depth it is a block: so many operations, kept at that depth and drained
+//! at its end, from the first submission to the last completion.
+//!
+//! # Syncs at a depth
+//!
+//! One sync is pushed for each N writes that completed, in a free slot like any operation, while
+//! other writes stay in flight. Writes behind the last full N are synced when no write is left, so
+//! that a block leaves nothing for the next arm to pay for.
+//!
+//! Every result is checked: a short operation or an error makes a [`Fault`], after what else is in
+//! flight ended. Nothing here allocates between the first submit and the last reap.
+
+mod block;
+mod fault;
+mod seen;
+mod work;
+
+use device::{Action, Counters, Queue};
+
+use self::block::{Block, Flight};
+pub use self::fault::Fault;
+pub use self::seen::Seen;
+pub use self::work::Work;
+use crate::Slots;
+
+/// A queue with its counters, the work, the places, and what each arm saw.
+#[derive(Debug)]
+pub struct Subject<Q: Queue, C: Counters> {
+    queue: Q,
+    counters: Option<C>,
+    work: Work,
+    slots: Slots,
+    seen: Vec<Seen>,
+    flight: Flight,
+    written_bytes: u64,
+}
+
+impl<Q: Queue, C: Counters> Subject<Q, C> {
+    /// One that has seen nothing. What writes write is what the queue's buffers hold.
+    ///
+    /// # Panics
+    /// When the work has no depth, no bytes, no operations in a block, or is a sync; when it is
+    /// deeper than the queue, or longer than its buffers; when an arm has no shift in `slots`.
+    pub fn new(
+        mut queue: Q,
+        counters: Option<C>,
+        work: Work,
+        slots: Slots,
+        arms: usize,
+    ) -> Subject<Q, C> {
+        assert!(work.depth >= 1 && work.depth <= queue.depth(), "a depth that the queue has");
+        assert!(work.operation_bytes > 0 && work.block_operations > 0, "something to do");
+        assert!(!matches!(work.action, Action::Sync(_)), "a sync moves no bytes");
+        let buffer_bytes = crate::number::wide(queue.buffer(0).len());
+        assert!(u64::from(work.operation_bytes) <= buffer_bytes, "an operation fits the buffer");
+        assert!(arms <= slots.arms(), "each arm has its shift");
+        let flight = Flight::new(work.depth);
+        let seen = (0..arms).map(|_| Seen::default()).collect();
+        Subject { queue, counters, work, slots, seen, flight, written_bytes: 0 }
+    }
+
+    /// Begins a pair: see [`Slots::start_pair`].
+    pub fn start_pair(&mut self) {
+        self.slots.start_pair();
+    }
+
+    /// How many nanoseconds one observation of `arm` took. The counters are read right before and
+    /// right behind it, outside its time. Allocates nothing, but for the text of a fault.
+    ///
+    /// # Errors
+    /// [`Fault::Void`] when an operation moved fewer bytes than asked or failed, or the counters
+    /// cannot be read: nothing that this subject saw may be used. [`Fault::Stopped`] when the
+    /// queue cannot go on; it is of no use from there.
+    ///
+    /// # Panics
+    /// When there is no such arm.
+    pub fn observe(&mut self, arm: usize) -> Result<u64, Fault> {
+        let before = self.counters.as_mut().map(Counters::counts).transpose()?;
+        let mut block = Block::new(arm, &self.work);
+        let result = self.run(&mut block);
+        if result.is_err() {
+            self.settle(&result);
+        }
+        result?;
+        let after = self.counters.as_mut().map(Counters::counts).transpose()?;
+        let counted = after.zip(before).map(|(after, before)| after.since(&before));
+        self.seen[arm].note(&self.work, &block, counted);
+        Ok(block.time_ns())
+    }
+
+    /// As [`Subject::observe`] of the first arm, and leaves no trace in what that saw: to find out
+    /// how many operations a block should have.
+    ///
+    /// # Errors
+    /// As [`Subject::observe`].
+    pub fn rehearse(&mut self) -> Result<u64, Fault> {
+        let kept = std::mem::take(&mut self.seen[0]);
+        let result = self.observe(0);
+        self.seen[0] = kept;
+        result
+    }
+
+    /// Sets how many operations a block has, from the next observation on; 0 counts as 1. It
+    /// changes nothing at depth 1.
+    pub fn set_block_operations(&mut self, operations: u32) {
+        self.work.block_operations = operations.max(1);
+    }
+
+    /// What `arm` saw.
+    ///
+    /// # Panics
+    /// When there is no such arm.
+    #[must_use]
+    pub fn seen(&self, arm: usize) -> &Seen {
+        &self.seen[arm]
+    }
+
+    /// The bytes of all writes that were handed over, whatever became of them.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        self.written_bytes
+    }
+
+    /// What is done.
+    #[must_use]
+    pub fn work(&self) -> &Work {
+        &self.work
+    }
+
+    /// Where it is done.
+    #[must_use]
+    pub fn slots(&self) -> &Slots {
+        &self.slots
+    }
+
+    /// The queue, to fill its buffers.
+    pub fn queue_mut(&mut self) -> &mut Q {
+        &mut self.queue
+    }
+
+    /// The queue and the counters.
+    #[must_use]
+    pub fn into_parts(self) -> (Q, Option<C>) {
+        (self.queue, self.counters)
+    }
+
+    /// Why the times are not those of the drive, by what it counted: see [`Seen::fewer`]. `None`
+    /// without counters, and while at most 3 observations or 2 % of them are short.
+    #[must_use]
+    pub fn accounting(&self) -> Option<String> {
+        seen::accounting(&self.work, &self.seen)
+    }
+
+    /// Why the arms' times differ by more than the drive: something above it let one operation of
+    /// some arms through at a time, and several of the others. `None` without counters, at depth 1,
+    /// and when all arms went alike. `names` are the arms', in their order.
+    #[must_use]
+    pub fn serialised(&self, names: &[&str]) -> Option<String> {
+        let seen: Vec<&Seen> = self.seen.iter().collect();
+        seen::serialised(&self.work, &seen, names)
+    }
+
+    /// As [`Subject::serialised`], for arms that have a subject each.
+    #[must_use]
+    pub fn serialised_among(subjects: &[Subject<Q, C>], names: &[&str]) -> Option<String> {
+        let seen: Vec<&Seen> = subjects.iter().filter_map(|one| one.seen.first()).collect();
+        seen::serialised(&subjects.first()?.work, &seen, names)
+    }
+
+    /// What should be known about what the drive counted, one sentence each; none without counters
+    /// and when it counted what was asked. `names` are the arms', in their order.
+    #[must_use]
+    pub fn remarks(&self, names: &[&str]) -> Vec<String> {
+        seen::remarks(&self.work, &self.seen, names)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! One subject on a model drive that notes what it was asked.
+
+use device::{Action, Completion, Durability, Operation, Queue, QueueError, SyncKind};
+use units::Unit;
+
+use super::{Fault, Subject, Work};
+use crate::model::{Counting, Drive, DriveCounters, DrivePlan, Effect, Failure, Temper};
+use crate::{Order, Run, Slots, SlotsPlan};
+
+/// A model drive, what was pushed, and the most that was in flight at once.
+struct Noting {
+    drive: Drive,
+    pushed: Vec<Operation>,
+    flying: usize,
+    flying_max: usize,
+    is_silent: bool,
+}
+
+impl Queue for Noting {
+    fn depth(&self) -> u16 {
+        self.drive.depth()
+    }
+
+    fn buffer(&mut self, slot: u16) -> &mut [u8] {
+        self.drive.buffer(slot)
+    }
+
+    fn push(&mut self, operation: Operation) {
+        self.pushed.push(operation);
+        self.flying += 1;
+        self.flying_max = self.flying_max.max(self.flying);
+        self.drive.push(operation);
+    }
+
+    fn submit(&mut self) -> Result<(), QueueError> {
+        self.drive.submit()
+    }
+
+    fn reap(&mut self, completions: &mut [Completion], least: usize) -> Result<usize, QueueError> {
+        let ended = self.drive.reap(completions, least)?;
+        self.flying -= ended;
+        Ok(if self.is_silent { 0 } else { ended })
+    }
+
+    fn now_ns(&mut self) -> u64 {
+        self.drive.now_ns()
+    }
+}
+
+const WRITE: Action = Action::Write { durability: Durability::Cached, atomic: false };
+
+fn work(depth: u16, sync: Option<SyncKind>, sync_every: u32, block_operations: u32) -> Work {
+    let operation_bytes = 4096;
+    Work { action: WRITE, sync, sync_every, operation_bytes, depth, block_operations }
+}
+
+fn subject(
+    work: Work,
+    failure: Option<(u64, Failure)>,
+    counting: Counting,
+) -> Subject<Noting, DriveCounters> {
+    let unit = Unit::new(4096).unwrap();
+    let effect = Effect { times: 3.0, plus_ns: 0.0 };
+    let (temper, depth, buffer_bytes, seed) = (Temper::Steady, 16, 8192, 1);
+    let drive = Drive::new(DrivePlan {
+        unit,
+        effect,
+        temper,
+        depth,
+        buffer_bytes,
+        failure,
+        counting,
+        seed,
+    });
+    let runs = [Run { offset_bytes: 1 << 20, length_bytes: 8 << 20, leaf: 0, address_bytes: 0 }];
+    let slots = Slots::new(SlotsPlan {
+        runs: &runs,
+        unit,
+        operation_bytes: 4096,
+        shifts_bytes: &[0, 512],
+        order: Order::Cursor,
+        seed,
+    });
+    let counters = drive.counters();
+    let queue = Noting { drive, pushed: Vec::new(), flying: 0, flying_max: 0, is_silent: false };
+    Subject::new(queue, Some(counters), work, slots.unwrap(), 2)
+}
+
+fn exact(work: Work) -> Subject<Noting, DriveCounters> {
+    subject(work, None, Counting::Exact)
+}
+
+#[test]
+fn at_depth_one_an_observation_is_a_write_and_its_sync() {
+    let mut subject = exact(work(1, Some(SyncKind::Range), 1, 64));
+    let time_ns = subject.observe(1).unwrap();
+    let pushed = &subject.queue_mut().pushed;
+    let range = |operation: &Operation| (operation.offset_bytes, operation.length_bytes);
+    assert_eq!(pushed.len(), 2);
+    assert_eq!(range(&pushed[0]), ((1 << 20) + 512, 4096));
+    assert_eq!(pushed[1].action, Action::Sync(SyncKind::Range));
+    assert_eq!(range(&pushed[1]), range(&pushed[0]), "the sync covers the write");
+    let seen = subject.seen(1);
+    assert_eq!((seen.operations, seen.observations, seen.busy_ns), (1, 1, time_ns));
+    assert_eq!((seen.latencies.count(), seen.latencies.max()), (1, time_ns));
+    assert_eq!(seen.counts.unwrap().flushes, Some(1));
+    assert!(seen.syncs.max() < time_ns);
+    assert_eq!(subject.written_bytes(), 4096);
+}
+
+#[test]
+fn at_depth_one_with_a_sync_for_four_writes_an_observation_has_all_four() {
+    let mut subject = exact(work(1, Some(SyncKind::Data), 4, 64));
+    subject.observe(0).unwrap();
+    let seen = subject.seen(0);
+    assert_eq!((seen.operations, seen.latencies.count(), seen.syncs.count()), (4, 4, 1));
+    let last = subject.queue_mut().pushed[4];
+    assert_eq!((last.action, last.length_bytes), (Action::Sync(SyncKind::Data), 0));
+}
+
+#[test]
+fn a_block_is_kept_at_its_depth_and_drained() {
+    let mut subject = exact(work(8, None, 0, 100));
+    let time_ns = subject.observe(0).unwrap();
+    let seen = subject.seen(0);
+    assert_eq!((seen.operations, seen.exact, seen.syncs.count()), (100, 1, 0));
+    assert!(time_ns * 4 < seen.latencies.median() * 100, "eight run side by side");
+    let queue = subject.queue_mut();
+    assert_eq!((queue.flying, queue.flying_max), (0, 8));
+    subject.set_block_operations(5);
+    subject.observe(0).unwrap();
+    assert_eq!(subject.seen(0).operations, 105);
+}
+
+#[test]
+fn at_a_depth_each_full_number_of_writes_has_a_sync_and_so_have_the_last() {
+    for (every, syncs) in [(1, 100), (30, 4), (50, 2), (1000, 1)] {
+        let mut subject = exact(work(8, Some(SyncKind::Data), every, 100));
+        subject.observe(0).unwrap();
+        assert_eq!(subject.seen(0).syncs.count(), syncs, "one for {every}");
+        assert_eq!(subject.seen(0).latencies.count(), 100);
+        assert!(matches!(subject.queue_mut().pushed.last().unwrap().action, Action::Sync(_)));
+    }
+}
+
+#[test]
+fn reads_are_never_synced_and_write_nothing() {
+    let mut subject = exact(Work { action: Action::Read, ..work(1, Some(SyncKind::All), 1, 1) });
+    subject.observe(0).unwrap();
+    assert_eq!((subject.seen(0).syncs.count(), subject.seen(0).exact), (0, 1));
+    assert_eq!(subject.written_bytes(), 0);
+}
+
+#[test]
+fn a_short_write_voids_and_the_queue_is_drained() {
+    let failure = Some((3, Failure::Short));
+    let mut subject = subject(work(8, None, 0, 100), failure, Counting::Exact);
+    let expected = "a write of 4096 bytes at offset 1073152 moved 2048 bytes only";
+    assert_eq!(subject.observe(0), Err(Fault::Void(expected.to_owned())));
+    assert_eq!((subject.queue_mut().flying, subject.seen(0).observations), (0, 0));
+    subject.observe(1).unwrap();
+}
+
+#[test]
+fn a_failed_sync_is_named_with_its_error() {
+    let failure = Some((1, Failure::Error(5)));
+    let mut subject = subject(work(1, Some(SyncKind::Data), 1, 1), failure, Counting::Exact);
+    let Err(Fault::Void(text)) = subject.observe(1) else { panic!("an error is no time") };
+    assert_eq!(text, "a sync failed: Input/output error (os error 5)");
+}
+
+#[test]
+fn a_queue_that_stops_or_gives_nothing_back_is_not_waited_for() {
+    let stop = Some((20, Failure::Stop));
+    let mut stopping = subject(work(8, None, 0, 100), stop, Counting::Exact);
+    assert!(matches!(stopping.observe(0), Err(Fault::Stopped(_))));
+    let mut silent = exact(work(1, None, 0, 1));
+    silent.queue_mut().is_silent = true;
+    assert!(matches!(silent.observe(0), Err(Fault::Stopped(_))));
+}
+
+/// The arms' names.
+const NAMES: [&str; 2] = ["aligned", "shifted"];
+
+/// The subject behind so many observations of each arm.
+fn observed(counting: Counting, work: Work, count: u32) -> Subject<Noting, DriveCounters> {
+    let mut subject = subject(work, None, counting);
+    for _ in 0..count {
+        subject.observe(0).unwrap();
+        subject.observe(1).unwrap();
+    }
+    subject
+}
+
+#[test]
+fn a_drive_that_counts_less_than_was_asked_voids_when_it_is_no_chance() {
+    let plain = work(1, None, 0, 1);
+    let voided = observed(Counting::Fewer(10), plain, 100).accounting();
+    assert!(voided.unwrap().contains("in 20 of 200 observations: a cache above it answered"));
+    assert_eq!(observed(Counting::Fewer(100), plain, 200).accounting(), None, "4 of 400");
+    assert_eq!(observed(Counting::Fewer(1), plain, 1).accounting(), None, "2 of 2");
+    let exact = observed(Counting::Exact, plain, 100);
+    assert_eq!((exact.accounting(), exact.remarks(&NAMES)), (None, Vec::new()));
+    assert_eq!((exact.seen(0).exact, exact.seen(0).counts.unwrap().writes), (100, 100));
+}
+
+#[test]
+fn a_drive_that_counts_more_is_remarked_and_voids_nothing() {
+    let plain = observed(Counting::More(4096), work(1, None, 0, 1), 10);
+    assert_eq!((plain.accounting(), plain.seen(1).more), (None, 10));
+    let said = "the drive typically counted 2.0 times the bytes of a write in all arms: others'";
+    let remarks = plain.remarks(&NAMES);
+    assert_eq!(remarks.len(), 1, "what all arms meet is said once");
+    assert!(remarks[0].starts_with(said), "{remarks:?}");
+    let synced = observed(Counting::More(4096), work(1, Some(SyncKind::Data), 1, 1), 10);
+    let remark = &synced.remarks(&NAMES)[0];
+    assert!(remark.ends_with("the file system's journal, or others' work"), "{remark}");
+}

@@ -1,0 +1,48 @@
+//! What is done in an observation.
+
+use device::{Action, SyncKind};
+
+/// What is done in an observation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// A read or a write.
+    pub action: Action,
+    /// What makes writes durable behind them; reads are never synced.
+    pub sync: Option<SyncKind>,
+    /// A sync for so many writes; 0 for none.
+    pub sync_every: u32,
+    /// The length of each operation.
+    pub operation_bytes: u32,
+    /// How many operations are kept in flight, at least 1.
+    pub depth: u16,
+    /// The operations of an observation at a depth above 1.
+    pub block_operations: u32,
+}
+
+impl Work {
+    /// The sync and for how many writes there is one.
+    pub(super) fn syncs(&self) -> Option<(SyncKind, u32)> {
+        let is_read = self.action == Action::Read;
+        self.sync.filter(|_| !is_read && self.sync_every > 0).map(|kind| (kind, self.sync_every))
+    }
+
+    /// The operations of one observation, syncs not counted.
+    #[must_use]
+    pub fn operations(&self) -> u32 {
+        match (self.depth, self.syncs()) {
+            (1, Some((_, every))) => every,
+            (1, None) => 1,
+            _ => self.block_operations,
+        }
+    }
+
+    /// Whether the drive is asked directly: no sync of ours makes a file system write its own data.
+    pub(super) fn is_plain(&self) -> bool {
+        self.syncs().is_none()
+    }
+
+    /// "read" or "write".
+    pub(super) fn verb(&self) -> &'static str {
+        if self.action == Action::Read { "read" } else { "write" }
+    }
+}
