@@ -1,8 +1,9 @@
 //! Linux itself: opens, reads, asks, and moves bytes for measurements.
 //!
-//! What looks at disks here opens them for reading only. Two rooms write: [`scratch`] fills a file
-//! of its own that has no name, and [`engine`] does what it is told to the files that it is given.
-//! Nothing here opens a block device for writing.
+//! What looks at disks here opens them for reading only. Three rooms write: [`scratch`] fills a
+//! file of its own that has no name, [`loops`] shows such a file as a device, and [`engine`] does
+//! what it is told to the files that it is given. A block device that exists already is opened for
+//! writing in [`claim`] and nowhere else.
 //!
 //! `format` and `stack` see the world through `device`'s traits; this crate stands behind them on a
 //! real machine. It fetches raw bytes and raw answers, and understands none of them. Files, clocks
@@ -14,6 +15,7 @@ pub mod cache;
 pub mod capture;
 #[cfg(test)]
 mod child;
+pub mod claim;
 pub mod command;
 pub mod disk;
 pub mod diskstats;
@@ -38,6 +40,7 @@ pub mod tree;
 pub use beside::Beside;
 pub use btrfs::{BtrfsDevice, btrfs_chunk_items, btrfs_devices};
 pub use cache::{HeadCache, Reads, Sparse};
+pub use claim::{Claim, ClaimPlan, ClaimRefusal};
 pub use command::{CommandError, CommandPlan, Ended, Ran, Tail};
 pub use disk::{FileDisk, OpenError};
 pub use diskstats::DiskStats;

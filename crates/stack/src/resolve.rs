@@ -40,6 +40,17 @@ pub enum On {
 /// At most [`PIECES_MAX`] pieces are returned; the last then is [`On::Unknown`] for the rest.
 #[must_use]
 pub fn resolve(stack: &Stack, id: LayerId, range: ByteRange) -> Vec<Piece> {
+    until(stack, id, range, None)
+}
+
+/// As [`resolve`], but for the layer `onto`, which counts as a leaf: where the range lies on an
+/// array, before the array spreads it.
+#[must_use]
+pub fn resolve_onto(stack: &Stack, id: LayerId, range: ByteRange, onto: LayerId) -> Vec<Piece> {
+    until(stack, id, range, Some(onto))
+}
+
+fn until(stack: &Stack, id: LayerId, range: ByteRange, onto: Option<LayerId>) -> Vec<Piece> {
     let mut done = Vec::new();
     let mut todo = vec![(id, range, range.start_bytes())];
     while let Some((id, range, at_bytes)) = todo.pop() {
@@ -48,6 +59,8 @@ pub fn resolve(stack: &Stack, id: LayerId, range: ByteRange) -> Vec<Piece> {
             todo.clear();
             let reason = "more pieces than are looked at".to_owned();
             (range.length_bytes() + rest, Next::Done(On::Unknown(reason)))
+        } else if onto == Some(id) {
+            (range.length_bytes(), Next::Done(On::Leaf(id, range.start_bytes())))
         } else {
             first(stack, id, range)
         };
@@ -243,6 +256,23 @@ mod tests {
             pieces.iter().map(|piece| (piece.length_bytes, piece.on.clone())).collect::<Vec<_>>(),
             [(512, On::Leaf(LayerId(0), 4096 + 16384 - 512)), (512, On::Leaf(LayerId(1), 4096))]
         );
+    }
+
+    #[test]
+    fn a_range_is_resolved_onto_the_array_in_one_piece() {
+        let mut stack = Stack::new();
+        let members: Vec<_> =
+            (0..2).map(|_| Some(below(add(&mut stack, 1 << 30, Mapping::Leaf), 4096))).collect();
+        let stripe = Stripe::new(16384, 2).unwrap();
+        let copies = Copies::Neighbours(1);
+        let array = add(&mut stack, 1 << 30, Mapping::Striped { stripe, copies, members });
+        let top = add(&mut stack, 1 << 20, Mapping::Linear(below(array, 512)));
+        let piece = |length_bytes, on| Piece { at_bytes: 0, length_bytes, on };
+        let pieces = resolve_onto(&stack, top, range(0, 65536), array);
+        assert_eq!(pieces, [piece(65536, On::Leaf(array, 512))]);
+        assert_eq!(resolve_onto(&stack, array, range(7, 9), array)[0].on, On::Leaf(array, 7));
+        let elsewhere = resolve_onto(&stack, top, range(0, 512), top);
+        assert_eq!(elsewhere, [piece(512, On::Leaf(top, 0))]);
     }
 
     #[test]

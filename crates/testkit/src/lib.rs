@@ -3,6 +3,7 @@
 
 pub mod loops;
 pub mod memory;
+pub mod schema;
 pub mod scratch;
 pub mod tool;
 

@@ -32,6 +32,18 @@ impl Loop {
         Loop { path: PathBuf::from(tool::run("losetup", &arguments).trim()) }
     }
 
+    /// As [`Loop::attach`], past the page cache of the file system that has `file`, where that
+    /// allows it: what reaches the loop device reaches the drive.
+    ///
+    /// # Panics
+    /// When losetup fails.
+    #[must_use]
+    pub fn attach_direct(file: &Path, sector_bytes: u64) -> Loop {
+        let device = Loop::attach(file, sector_bytes);
+        let _ = tool::output("losetup", &["--direct-io=on", scratch::text(&device.path)]);
+        device
+    }
+
     /// A loop device over `file` that cannot be written. (`blockdev --setro` would outlive the
     /// loop.)
     ///

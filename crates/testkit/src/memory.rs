@@ -1,7 +1,8 @@
 //! How much memory a piece of code takes: an allocator that counts, for one test binary.
 //!
-//! A test says `#[global_allocator] static COUNTING: Counting = Counting;` and asks [`peak_of`].
-//! Each thread is counted by itself, so that tests beside each other do not mix.
+//! A test says `#[global_allocator] static COUNTING: Counting = Counting;` and asks [`peak_of`] or
+//! [`allocations_of`]. Each thread is counted by itself, so that tests beside each other do not
+//! mix.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,6 +10,7 @@ use std::cell::Cell;
 thread_local! {
     static LIVE: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
+    static ASKED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The system's allocator, counted.
@@ -22,6 +24,19 @@ pub fn peak_of<T>(code: impl FnOnce() -> T) -> (T, usize) {
     PEAK.set(before);
     let value = code();
     (value, usize::try_from(PEAK.get().saturating_sub(before)).unwrap_or(0))
+}
+
+/// What `code` returns, and how often it asked for memory, or for more of it, on this thread: 0
+/// where [`Counting`] is not the allocator.
+pub fn allocations_of<T>(code: impl FnOnce() -> T) -> (T, u64) {
+    let before = ASKED.get();
+    let value = code();
+    (value, ASKED.get() - before)
+}
+
+/// Notes that this thread asked for memory.
+fn ask() {
+    let _ = ASKED.try_with(|asked| asked.set(asked.get() + 1));
 }
 
 /// Notes that this thread holds `change` bytes more. `try_with`, since memory is also freed while a
@@ -43,18 +58,21 @@ fn signed(bytes: usize) -> isize {
 // neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ask();
         note(signed(layout.size()));
         // SAFETY: the caller's promises are the system's.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        ask();
         note(signed(layout.size()));
         // SAFETY: the caller's promises are the system's.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        ask();
         note(signed(bytes).saturating_sub(signed(layout.size())));
         // SAFETY: the caller's promises are the system's.
         unsafe { System.realloc(place, layout, bytes) }

@@ -4,10 +4,11 @@
 //! of a process group of its own, so that Ctrl-C in a terminal reaches this process only, which
 //! then ends the whole group. What it leaves running in its group is ended when it ends, else that
 //! would hold a mount and weigh on the next run. By SIGKILL it dies with the thread that started
-//! it.
+//! it, and a guard ends its group.
 //!
 //! Source: setpgid(2), prctl(2) (`PR_SET_PDEATHSIG`), `pidfd_open(2)`, wait4(2), getrusage(2).
 
+mod guard;
 mod pipe;
 mod process;
 
@@ -19,9 +20,10 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 use thiserror::Error;
 
+use self::guard::Guard;
 use crate::Interrupt;
 
 /// The lines of standard error that an error shows.
@@ -162,8 +164,14 @@ fn shown(lines: &[String]) -> String {
 pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
     let [first, arguments @ ..] = plan.words else { return Err(CommandError::Empty) };
     let program = units::text::escape(first.as_encoded_bytes());
+    let guard = Guard::start().map_err(|error| CommandError::NotStarted {
+        program: guard::PROGRAM.to_owned(),
+        reason: error.to_string(),
+        hint: "commands are watched by a shell: put one there",
+    })?;
+    let group = guard.group();
     let mut command = Command::new(first);
-    command.args(arguments).process_group(0);
+    command.args(arguments).process_group(group.as_raw_nonzero().get());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     process::die_with_parent(&mut command);
     let begun = Instant::now();
@@ -176,13 +184,12 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
             _ => "",
         },
     })?;
-    let group = Group(Pid::from_child(&child));
+    let process = Pid::from_child(&child);
     let out = child.stdout.take().expect("it was piped");
     let errors = child.stderr.take().expect("it was piped");
-    let followed = pipe::follow(group.0, out.into(), errors.into(), begun, plan);
-    let left_running = process::others_in(group.0);
-    // The leader is not reaped yet, so that its number is nobody else's.
-    group.kill();
+    let followed = pipe::follow(process, out.into(), errors.into(), begun, plan);
+    let left_running = process::others_in(group);
+    guard.kill();
     let lost = |attempted| {
         let program = program.clone();
         move |error: Errno| {
@@ -190,8 +197,8 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
             CommandError::Lost { program, attempted, reason }
         }
     };
-    let (status, usage) = process::reap(group.0).map_err(lost("wait4"))?;
-    process::wait_for_others(group.0);
+    let (status, usage) = process::reap(process).map_err(lost("wait4"))?;
+    process::wait_for_others(group);
     let followed = followed.map_err(|(attempted, error)| lost(attempted)(error))?;
     let lines = followed.errors.last_lines(LINES_SHOWN);
     match followed.end {
@@ -216,16 +223,6 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
 fn ended(status: ExitStatus) -> Ended {
     let signal = || Ended::Signal(status.signal().unwrap_or(0));
     status.code().map_or_else(signal, Ended::Exit)
-}
-
-/// A process group whose leader was not reaped.
-struct Group(Pid);
-
-impl Group {
-    fn kill(&self) {
-        // A group that has ended needs no more.
-        let _ = rustix::process::kill_process_group(self.0, Signal::KILL);
-    }
 }
 
 #[cfg(test)]

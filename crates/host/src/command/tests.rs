@@ -124,21 +124,23 @@ fn what_a_command_leaves_running_is_counted_and_ended() {
 
 /// Also the child's side of it: see [`child`].
 #[test]
-fn a_command_dies_with_the_process_that_started_it() {
+fn a_command_and_what_it_started_die_with_the_process_that_started_it() {
     need_tools!("bash");
     if let Some(path) = child::argument() {
-        let script = format!("echo $$ > {}; while :; do sleep 1; done", path.display());
+        // One of its own children outlives it.
+        let script = format!("sleep infinity & echo $$ $! > {}; wait", path.display());
         std::thread::spawn(move || shell(&script, LONG, &Interrupt::none()));
         let written = || std::fs::read_to_string(&path).is_ok_and(|text| text.ends_with('\n'));
         child::until("the command is at work", written);
         child::ready("");
     }
     let scratch = Scratch::new();
-    let path = scratch.path().join("number");
-    let name = "command::tests::a_command_dies_with_the_process_that_started_it";
+    let path = scratch.path().join("numbers");
+    let name = "command::tests::a_command_and_what_it_started_die_with_the_process_that_started_it";
     let child = Child::start(name, path.as_os_str());
-    let number = number_in(&path);
-    assert!(!is_gone(number));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let numbers: Vec<i32> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    assert!(numbers.len() == 2 && !numbers.iter().any(|&number| is_gone(number)), "{text}");
     child.kill();
-    child::until("the command is gone", || is_gone(number));
+    child::until("both are gone", || numbers.iter().all(|&number| is_gone(number)));
 }

@@ -9,11 +9,13 @@
 //! What is *not* here: which operations, in which order, and what their times mean.
 
 mod buffers;
+mod ended;
 mod null;
 mod open;
 mod slots;
 mod sync;
 mod uring;
+mod usage;
 
 use rustix::time::{ClockId, clock_gettime};
 use thiserror::Error;
@@ -25,6 +27,7 @@ pub use null::NullQueue;
 pub use open::{Access, open_measured};
 pub use sync::SyncQueue;
 pub use uring::UringQueue;
+pub use usage::ThreadUsage;
 
 /// Why a queue cannot be made, or a file cannot be opened for one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

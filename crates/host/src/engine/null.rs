@@ -1,9 +1,8 @@
 //! A queue whose operations end at once and move nothing: what is left is what a loop costs.
 
-use std::collections::VecDeque;
-
 use device::{Action, Completion, Operation, Queue, QueueError};
 
+use super::ended::Ended;
 use super::slots::Slots;
 use super::{Buffers, EngineError, now_ns};
 
@@ -13,7 +12,7 @@ pub struct NullQueue {
     buffers: Buffers,
     slots: Slots,
     pushed: Vec<Operation>,
-    ended: VecDeque<Completion>,
+    ended: Ended,
 }
 
 impl NullQueue {
@@ -23,8 +22,8 @@ impl NullQueue {
     /// None so far; as the other queues'.
     pub fn new(buffers: Buffers) -> Result<NullQueue, EngineError> {
         let slots = Slots::new(buffers.slots(), 1, buffers.slot_bytes());
-        let depth = usize::from(buffers.slots());
-        let (pushed, ended) = (Vec::with_capacity(depth), VecDeque::with_capacity(depth));
+        let pushed = Vec::with_capacity(buffers.slots().into());
+        let ended = Ended::new(buffers.slots());
         Ok(NullQueue { buffers, slots, pushed, ended })
     }
 }
@@ -46,7 +45,7 @@ impl Queue for NullQueue {
 
     #[inline]
     fn submit(&mut self) -> Result<(), QueueError> {
-        for operation in self.pushed.drain(..) {
+        for operation in &self.pushed {
             let submitted_ns = now_ns();
             let moved = match operation.action {
                 Action::Sync(_) => 0,
@@ -54,24 +53,15 @@ impl Queue for NullQueue {
             };
             let completed_ns = now_ns();
             let slot = operation.slot;
-            self.ended.push_back(Completion {
-                slot,
-                submitted_ns,
-                completed_ns,
-                result: Ok(moved),
-            });
+            self.ended.push(Completion { slot, submitted_ns, completed_ns, result: Ok(moved) });
         }
+        self.pushed.clear();
         Ok(())
     }
 
     #[inline]
     fn reap(&mut self, completions: &mut [Completion], _: usize) -> Result<usize, QueueError> {
-        let count = completions.len().min(self.ended.len());
-        for (place, ended) in completions.iter_mut().zip(self.ended.drain(..count)) {
-            self.slots.free(ended.slot);
-            *place = ended;
-        }
-        Ok(count)
+        Ok(self.ended.reap(completions, &mut self.slots))
     }
 
     #[inline]

@@ -2,7 +2,6 @@
 //!
 //! Source: preadv2(2), pwritev2(2), fsync(2), `sync_file_range`(2).
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::IoSlice;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -10,6 +9,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use device::{Action, Completion, Durability, Operation, Queue, QueueError, SyncKind};
 use rustix::io::{Errno, ReadWriteFlags};
 
+use super::ended::Ended;
 use super::slots::Slots;
 use super::{Buffers, EngineError, now_ns, open};
 
@@ -24,7 +24,7 @@ pub struct SyncQueue {
     buffers: Buffers,
     slots: Slots,
     pushed: Vec<Operation>,
-    ended: VecDeque<Completion>,
+    ended: Ended,
 }
 
 impl SyncQueue {
@@ -35,8 +35,8 @@ impl SyncQueue {
     pub fn new(files: Vec<OwnedFd>, buffers: Buffers) -> Result<SyncQueue, EngineError> {
         let files = open::checked(files)?;
         let slots = Slots::new(buffers.slots(), files.len(), buffers.slot_bytes());
-        let depth = usize::from(buffers.slots());
-        let (pushed, ended) = (Vec::with_capacity(depth), VecDeque::with_capacity(depth));
+        let pushed = Vec::with_capacity(buffers.slots().into());
+        let ended = Ended::new(buffers.slots());
         Ok(SyncQueue { files, buffers, slots, pushed, ended })
     }
 }
@@ -58,26 +58,22 @@ impl Queue for SyncQueue {
 
     #[inline]
     fn submit(&mut self) -> Result<(), QueueError> {
-        for operation in self.pushed.drain(..) {
+        for operation in &self.pushed {
             let file = &self.files[usize::from(operation.file)];
             let slot = operation.slot;
             let submitted_ns = now_ns();
-            let result = done(file, &mut self.buffers, &operation);
+            let result = done(file, &mut self.buffers, operation);
             let completed_ns = now_ns();
             let result = result.map_err(Errno::raw_os_error);
-            self.ended.push_back(Completion { slot, submitted_ns, completed_ns, result });
+            self.ended.push(Completion { slot, submitted_ns, completed_ns, result });
         }
+        self.pushed.clear();
         Ok(())
     }
 
     #[inline]
     fn reap(&mut self, completions: &mut [Completion], _: usize) -> Result<usize, QueueError> {
-        let count = completions.len().min(self.ended.len());
-        for (place, ended) in completions.iter_mut().zip(self.ended.drain(..count)) {
-            self.slots.free(ended.slot);
-            *place = ended;
-        }
-        Ok(count)
+        Ok(self.ended.reap(completions, &mut self.slots))
     }
 
     #[inline]

@@ -125,18 +125,24 @@ impl UringQueue {
         entry.user_data(slot.into())
     }
 
-    /// Lets the kernel run what it deferred, until `least` completions wait.
-    #[expect(unsafe_code, reason = "the crate's safe call would also submit what was pushed")]
+    /// Hands `count` of the pushed entries to the kernel, lets it run what it deferred, and waits
+    /// until `least` completions are there; how many entries it took. One call does both: so what
+    /// ended meanwhile is mostly seen without another.
+    #[inline]
+    #[expect(unsafe_code, reason = "the crate's safe call would not let deferred work run")]
+    fn enter(&self, count: usize, least: usize) -> io::Result<usize> {
+        let [count, least] = [count, least].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        let flags = EnterFlags::GETEVENTS.bits();
+        // SAFETY: the entries that the kernel takes are those of `push`, which are valid until they
+        // have ended, as it says; no argument is passed, so the kernel reads and writes none of
+        // this program's memory beyond those and the rings (io_uring_enter(2)).
+        unsafe { self.ring.ring.submitter().enter::<libc::sigset_t>(count, least, flags, None) }
+    }
+
+    /// Waits until `least` completions are there.
     fn wait(&self, least: usize) -> Result<(), QueueError> {
-        let least = u32::try_from(least).unwrap_or(u32::MAX);
         loop {
-            // SAFETY: nothing is submitted, and no argument is passed, so the kernel reads and
-            // writes none of this program's memory beyond the rings (io_uring_enter(2)).
-            let waited = unsafe {
-                let flags = EnterFlags::GETEVENTS.bits();
-                self.ring.ring.submitter().enter::<libc::sigset_t>(0, least, flags, None)
-            };
-            match waited {
+            match self.enter(0, least) {
                 Ok(_) => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(stopped("io_uring_enter", &error)),
@@ -210,7 +216,7 @@ impl Queue for UringQueue {
             self.submitted_ns[usize::from(slot)] = submitted_ns;
         }
         while ahead > 0 {
-            match self.ring.ring.submit() {
+            match self.enter(ahead, 0) {
                 Ok(0) => {
                     let nothing = io::Error::from(io::ErrorKind::WriteZero);
                     return Err(stopped("io_uring_enter", &nothing));
@@ -248,7 +254,9 @@ impl Queue for UringQueue {
 
 impl Drop for UringQueue {
     /// Waits for what is in flight, since the kernel moves bytes in and out of the buffers until
-    /// then; where it cannot wait, the buffers are never given back.
+    /// then; where it cannot wait, the buffers are never given back. Files are let go here: the
+    /// kernel would do that some time after the ring is closed (`io_ring_exit_work`), and a file
+    /// system that one of them is on could not be unmounted until then.
     fn drop(&mut self) {
         while self.flying > 0 {
             if self.wait(1).is_err() {
@@ -258,6 +266,8 @@ impl Drop for UringQueue {
             let ended = self.ring.ring.completion().count();
             self.flying = self.flying.saturating_sub(ended);
         }
+        // What fails here is done when the ring is closed.
+        let _ = self.ring.ring.submitter().unregister_files();
     }
 }
 

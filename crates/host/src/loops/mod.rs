@@ -3,6 +3,7 @@
 //! Source: Linux `include/uapi/linux/loop.h`, `drivers/block/loop.c`.
 
 mod attach;
+mod open;
 mod status;
 
 pub use attach::{LoopDevice, LoopError, LoopPlan};

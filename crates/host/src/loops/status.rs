@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::ioctl::{self, Getter, Opcode};
 
 use super::LoopFile;
+use crate::Identity;
 
 /// A number without direction and size, as all of the driver's are.
 const LOOP_GET_STATUS64: Opcode = 0x4c05;
@@ -80,6 +81,16 @@ impl LoopStatus {
             key: [0; 96],
             init: [0; 2],
         }
+    }
+
+    /// Who the file, or the device, behind the device is.
+    pub(crate) fn identity(&self) -> Identity {
+        if self.rdevice != 0 {
+            let (major, minor) = numbers(self.rdevice);
+            return Identity::Block { major, minor };
+        }
+        let (major, minor) = numbers(self.device);
+        Identity::File { device: rustix::fs::makedev(major, minor), inode: self.inode }
     }
 
     /// The file behind the device.

@@ -204,7 +204,7 @@ fn sigkill_leaves_no_loop_device() {
     let file = filled(&scratch, 1);
     let path = scratch.path().join("disk");
     let child = Child::start("loops::tests::sigkill_leaves_no_loop_device", path.as_os_str());
-    let number = child.told().parse().unwrap();
+    let number: u32 = child.told().parse().unwrap();
     assert_eq!(attached(inode(&file)), [number]);
     child.kill();
     child::until("the loop is gone", || attached(inode(&file)).is_empty());

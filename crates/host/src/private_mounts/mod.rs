@@ -21,6 +21,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, mount_remount, unmount,
@@ -91,6 +92,14 @@ pub enum MountError {
         /// Who uses it, as far as that could be found out.
         holders: Vec<Holder>,
     },
+    /// What was cached could not be written out: the drive failed, or is full.
+    #[error("what was written in {} is lost: {reason}", .path.display())]
+    Lost {
+        /// Where it is mounted.
+        path: PathBuf,
+        /// What the kernel said.
+        reason: String,
+    },
     /// The kernel would not unmount it.
     #[error("cannot unmount {}: {reason}", .path.display())]
     Stays {
@@ -115,6 +124,7 @@ impl MountError {
             MountError::Busy { .. } => {
                 Some("let the command wait for what it starts, and leave the directory")
             }
+            MountError::Lost { .. } => Some("dmesg tells what the drive said"),
             MountError::NoDirectory { .. } | MountError::Stays { .. } => None,
         }
     }
@@ -257,10 +267,15 @@ impl Mounted<'_> {
     /// Unmounts it; how long that took. What was cached is written out within that time.
     ///
     /// # Errors
-    /// [`MountError::Busy`] with who uses it, after which it can be tried again;
-    /// [`MountError::Stays`] when the kernel says otherwise no.
+    /// [`MountError::Lost`] when that failed; [`MountError::Busy`] with who uses it, after which it
+    /// can be tried again; [`MountError::Stays`] when the kernel says otherwise no.
     pub fn unmount(&mut self) -> Result<Duration, MountError> {
         let begun = Instant::now();
+        // An unmount writes out as well, and says nothing of what it could not.
+        self.written_out().map_err(|error| {
+            let path = self.path.clone();
+            MountError::Lost { path, reason: reason(error) }
+        })?;
         let done = unmount(&self.path, UnmountFlags::NOFOLLOW);
         let took = begun.elapsed();
         match done {
@@ -275,6 +290,13 @@ impl Mounted<'_> {
             }
             Err(error) => Err(MountError::Stays { path: self.path.clone(), reason: reason(error) }),
         }
+    }
+
+    /// Writes out what is cached. An error that nobody was told before is told here too: syncfs(2),
+    /// since Linux 5.8.
+    fn written_out(&self) -> Result<(), Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::syncfs(rustix::fs::open(&self.path, flags, Mode::empty())?)
     }
 }
 

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 
-use rustix::fs::{Mode, OFlags};
 use testkit::{Scratch, need_loops, need_tools, tool};
 
 use super::*;
@@ -69,6 +68,25 @@ fn a_mount_is_seen_by_its_process_only_and_unmounts_in_a_measured_time() {
         assert!(!path.exists());
         drop(mounted);
         device.detach().unwrap();
+    });
+}
+
+#[test]
+fn an_unmount_tells_of_what_the_drive_did_not_take() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mount");
+    let scratch = Scratch::new();
+    let directory = scratch.path().to_owned();
+    apart(move || {
+        let mounts = PrivateMounts::enter().unwrap();
+        let place = directory.to_str().unwrap();
+        let _ = tool::run("mount", &["-t", "tmpfs", "-o", "size=2m", "none", place]);
+        // It promises more than the memory behind it holds.
+        let device = formatted(&directory);
+        let mut mounted = mounts.mount(ext4(&device)).unwrap();
+        std::fs::write(mounted.path().join("file"), vec![1; 4 << 20]).unwrap();
+        let told = mounted.unmount();
+        assert!(matches!(told, Err(MountError::Lost { .. })), "{told:?}");
     });
 }
 

@@ -17,6 +17,7 @@
 mod error;
 mod filesystem;
 mod place;
+mod settle;
 
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -105,24 +106,12 @@ impl Scratch {
         goes_on: impl FnMut(u64) -> bool,
     ) -> Result<Scratch, ScratchError> {
         let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
-        let ScratchPlan { length_bytes, budget_bytes, .. } = plan;
-        if length_bytes == 0 || length_bytes % PAGE_BYTES != 0 {
-            return Err(ScratchError::Length { length_bytes });
-        }
-        if length_bytes > budget_bytes {
-            return Err(ScratchError::Budget { length_bytes, budget_bytes });
-        }
         let refused = |attempted, error: std::io::Error| ScratchError::Refused {
             attempted,
             directory: place.clone(),
             reason: error.to_string(),
         };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(directory, flags, Mode::empty())
-            .map_err(|error| refused("open the directory", error.into()))?;
-        let filesystem = filesystem::of(opened.as_fd())
-            .map_err(|error| refused("ask for the file system of", error))?;
-        check(&filesystem, plan, &place)?;
+        let (opened, filesystem) = looked_at(directory, plan, &place)?;
         let file = nameless(opened.as_fd()).map_err(|error| match error {
             Errno::NOSPC | Errno::DQUOT | Errno::ROFS => ScratchError::of(error, "open", &place, 0),
             error => refused("make a file in", error.into()),
@@ -133,9 +122,19 @@ impl Scratch {
         }
         let direct = direct_units(file.as_fd());
         let filled_direct = fill(file.as_fd(), plan, &place, goes_on)?;
-        let places = extents_of(file.as_fd(), whole(length_bytes), true);
+        let places = extents_of(file.as_fd(), whole(plan.length_bytes), true);
         let (directory, filesystem) = (place, filesystem.name);
+        let length_bytes = plan.length_bytes;
         Ok(Scratch { file, directory, filesystem, length_bytes, filled_direct, direct, places })
+    }
+
+    /// Whether such a file could be made, as far as that can be told without making it.
+    ///
+    /// # Errors
+    /// As [`Scratch::create`], but for what only a write meets.
+    pub fn possible(directory: &Path, plan: ScratchPlan) -> Result<(), ScratchError> {
+        let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
+        looked_at(directory, plan, &place).map(|_| ())
     }
 
     /// The open file.
@@ -219,6 +218,33 @@ impl Extents for Scratch {
     fn extents(&self, range: ByteRange, sync: bool) -> Result<ExtentList, ExtentsError> {
         extents_of(self.fd(), range, sync)
     }
+}
+
+/// The open directory and its file system, on which a file as in `plan` can be made.
+fn looked_at(
+    directory: &Path,
+    plan: ScratchPlan,
+    place: &DiskText,
+) -> Result<(OwnedFd, Filesystem), ScratchError> {
+    let ScratchPlan { length_bytes, budget_bytes, .. } = plan;
+    if length_bytes == 0 || length_bytes % PAGE_BYTES != 0 {
+        return Err(ScratchError::Length { length_bytes });
+    }
+    if length_bytes > budget_bytes {
+        return Err(ScratchError::Budget { length_bytes, budget_bytes });
+    }
+    let refused = |attempted, error: std::io::Error| ScratchError::Refused {
+        attempted,
+        directory: place.clone(),
+        reason: error.to_string(),
+    };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(directory, flags, Mode::empty())
+        .map_err(|error| refused("open the directory", error.into()))?;
+    let filesystem = filesystem::of(opened.as_fd())
+        .map_err(|error| refused("ask for the file system of", error))?;
+    check(&filesystem, plan, place)?;
+    Ok((opened, filesystem))
 }
 
 fn whole(length_bytes: u64) -> ByteRange {

@@ -1,0 +1,147 @@
+//! What has to be typed to say which device is meant.
+//!
+//! A serial number or a world-wide name fits one drive. Partitions and made devices have none, nor
+//! have drives whose serial another drive shows too: there it is the path with the exact length.
+//!
+//! A refusal never holds the right words: they are worth something only when they were read from
+//! the device that is meant.
+//!
+//! Source: Linux `Documentation/ABI/stable/sysfs-block`; SPC-4 7.8.14 (the unit serial number
+//! page); `drivers/nvme/host/sysfs.c`.
+
+use std::fmt;
+use std::path::Path;
+
+use units::text::escape;
+
+use super::refusal::ClaimRefusal;
+use super::relatives::{self, Relative};
+use super::world::{Live, Number, World};
+
+pub(super) const PATH_AND_BYTES: &str = "path with its exact length (PATH=BYTES)";
+const SERIAL_OR_WWN: &str = "serial number or WWN";
+/// Where drivers put a serial: virtio, MMC and others beside the disk, NVMe at the controller.
+const SERIALS: [&str; 3] = ["serial", "device/serial", "device/vpd_pg80"];
+/// Where the kernel puts a world-wide name.
+const WWNS: [&str; 2] = ["wwid", "device/wwid"];
+/// What stands before a world-wide name in sysfs, in udev's links and in lsblk.
+const WWN_PREFIXES: [&str; 5] = ["wwn-", "naa.", "eui.", "uuid.", "0x"];
+/// The head of a page of vital product data.
+const PAGE_HEAD_BYTES: usize = 4;
+
+/// What to type behind `--confirm`. Shown as it is to be typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IdentityWords {
+    /// The drive's serial number, which no other drive of this machine has.
+    Serial(String),
+    /// The drive's world-wide name, likewise.
+    Wwn(String),
+    /// The path as it was given, and the length in bytes.
+    PathAndBytes(String),
+}
+
+impl fmt::Display for IdentityWords {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Serial(text) | Self::Wwn(text) | Self::PathAndBytes(text)) = self;
+        formatter.write_str(&escape(text.as_bytes()))
+    }
+}
+
+/// What to type behind `--confirm` for the block device at `node`. To be shown where the device is
+/// described, and not in answer to words that did not fit.
+///
+/// # Errors
+/// [`ClaimRefusal`] when it is no block device, or sysfs does not show it.
+pub fn identity_words(node: &Path) -> Result<IdentityWords, ClaimRefusal> {
+    let (_, number) = super::pin(node)?;
+    Ok(accepted(&Live::new(), node, number)?.swap_remove(0))
+}
+
+/// That `typed` names the device.
+///
+/// # Errors
+/// [`ClaimRefusal::NotConfirmed`] when it does not.
+pub(super) fn check(
+    world: &impl World,
+    node: &Path,
+    number: Number,
+    typed: &str,
+) -> Result<(), ClaimRefusal> {
+    let accepted = accepted(world, node, number)?;
+    let fits = accepted.iter().any(|words| match words {
+        IdentityWords::Serial(serial) => typed.trim() == serial,
+        IdentityWords::Wwn(name) => bare(typed) == bare(name),
+        IdentityWords::PathAndBytes(words) => typed == words,
+    });
+    if fits {
+        return Ok(());
+    }
+    let wanted = match accepted[0] {
+        IdentityWords::PathAndBytes(_) => PATH_AND_BYTES,
+        _ => SERIAL_OR_WWN,
+    };
+    Err(ClaimRefusal::NotConfirmed { node: node.to_owned(), wanted })
+}
+
+/// The words that fit, the best first; at least one.
+pub(super) fn accepted(
+    world: &impl World,
+    node: &Path,
+    number: Number,
+) -> Result<Vec<IdentityWords>, ClaimRefusal> {
+    let own = Relative::itself(world, number)?;
+    let mut found = Vec::new();
+    // A partition's serial would be that of its disk, and so of the other partitions.
+    if !own.is_partition(world) {
+        let serial = serial(world, &own.directory).filter(|own| is_only(world, own, serial));
+        found.extend(serial.map(IdentityWords::Serial));
+        let name = wwn(world, &own.directory).filter(|own| is_only(world, own, wwn));
+        found.extend(name.map(IdentityWords::Wwn));
+    }
+    if found.is_empty() {
+        let length_bytes = own.length_bytes(world)?;
+        let words = format!("{}={length_bytes}", node.display());
+        found.push(IdentityWords::PathAndBytes(words));
+    }
+    Ok(found)
+}
+
+/// Whether at most one disk of this machine says `own`.
+fn is_only<W: World>(world: &W, own: &str, read: fn(&W, &str) -> Option<String>) -> bool {
+    let disks = relatives::disks(world);
+    let same = disks.iter().filter(|name| {
+        read(world, &format!("/sys/block/{name}")).is_some_and(|other| other == own)
+    });
+    same.count() <= 1
+}
+
+fn serial<W: World>(world: &W, directory: &str) -> Option<String> {
+    SERIALS.into_iter().find_map(|name| {
+        let bytes = world.tree().bytes(&format!("{directory}/{name}")).ok()?;
+        let page = name.ends_with("vpd_pg80");
+        word(if page { bytes.get(PAGE_HEAD_BYTES..)? } else { &bytes })
+    })
+}
+
+fn wwn<W: World>(world: &W, directory: &str) -> Option<String> {
+    let read = |name| word(&world.tree().bytes(&format!("{directory}/{name}")).ok()?);
+    WWNS.into_iter().find_map(read)
+}
+
+/// The text in `bytes`; `None` where there is none.
+fn word(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_matches(|letter: char| letter.is_whitespace() || letter == '\0');
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// A world-wide name without what tools put before it.
+fn bare(name: &str) -> String {
+    let mut name = name.trim().to_ascii_lowercase();
+    for prefix in WWN_PREFIXES {
+        if let Some(rest) = name.strip_prefix(prefix) {
+            name = rest.to_owned();
+        }
+    }
+    name
+}

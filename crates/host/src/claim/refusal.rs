@@ -1,0 +1,226 @@
+//! Why a device is not handed out for writing.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+use units::text::escape;
+
+/// How a device shares bytes with the one that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It is the one.
+    Itself,
+    /// A partition of it.
+    Partition,
+    /// The disk that it is a partition of.
+    Disk,
+    /// Built on it: device-mapper, md, bcache, a loop device over it.
+    Above,
+    /// What it is built of.
+    Below,
+    /// The device that it shows, where it is a loop device.
+    Backing,
+    /// A loop device over the same file.
+    Beside,
+}
+
+impl Relation {
+    /// The relation in words that stand before the device's name; empty for the device itself.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Relation::Itself => "",
+            Relation::Partition => "its partition ",
+            Relation::Disk => "its disk ",
+            Relation::Above => "what is built on it, ",
+            Relation::Below => "what it is built of, ",
+            Relation::Backing => "the device behind it, ",
+            Relation::Beside => "a loop over the same file, ",
+        }
+    }
+}
+
+/// Why a device is not handed out for writing. Each is a refusal for safety: nothing was written.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ClaimRefusal {
+    /// The kernel says no, or the node is not there.
+    #[error("cannot claim {} for writing: {reason}", shown(.node))]
+    Kernel {
+        /// The path as it was given.
+        node: PathBuf,
+        /// What the kernel said.
+        reason: String,
+        /// What may help; empty when nothing is known to.
+        hint: &'static str,
+    },
+    /// It is something else.
+    #[error("cannot claim {} for writing: it is {found}, not a block device", shown(.node))]
+    NotABlockDevice {
+        /// The path as it was given.
+        node: PathBuf,
+        /// What it is.
+        found: &'static str,
+    },
+    /// What has to be known is not: so it is taken to be in use.
+    #[error("cannot tell who uses {device}: {reason}")]
+    Unknown {
+        /// The device's node or number.
+        device: String,
+        /// What could not be read or understood.
+        reason: String,
+    },
+    /// It has no bytes.
+    #[error("{device} is empty: it is 0 bytes long")]
+    Empty {
+        /// The device's node.
+        device: String,
+    },
+    /// The kernel lets nobody write to it.
+    #[error("{device} is read-only")]
+    ReadOnly {
+        /// The device's node.
+        device: String,
+    },
+    /// It is mounted, or what shares its bytes is.
+    #[error("{wanted} is in use: {}{device} is mounted on {point}", .relation.words())]
+    Mounted {
+        /// The node of the device that is wanted.
+        wanted: String,
+        /// How the mounted device is related to it.
+        relation: Relation,
+        /// The mounted device's node.
+        device: String,
+        /// Where; escaped.
+        point: String,
+    },
+    /// The kernel swaps to it, or to what shares its bytes.
+    #[error("{wanted} is in use: the kernel swaps to {}{device}", .relation.words())]
+    Swap {
+        /// The node of the device that is wanted.
+        wanted: String,
+        /// How the device or file that is swapped to is related to it.
+        relation: Relation,
+        /// The node of the device that is swapped to, or shows the file that is.
+        device: String,
+    },
+    /// Another device is built on it, on a partition of it or on its disk.
+    #[error("{wanted} is in use: {holder} is built on {}{device}", .relation.words())]
+    Holder {
+        /// The node of the device that is wanted.
+        wanted: String,
+        /// How the device that is built on is related to it.
+        relation: Relation,
+        /// The node of the device that is built on.
+        device: String,
+        /// The node of what is built on it.
+        holder: String,
+    },
+    /// A loop device shows it, a partition of it or its disk.
+    #[error("{wanted} is in use: the loop device {by} shows {}{device}", .relation.words())]
+    BacksLoop {
+        /// The node of the device that is wanted.
+        wanted: String,
+        /// How the device that is shown is related to it.
+        relation: Relation,
+        /// The node of the device that is shown.
+        device: String,
+        /// The loop device's node.
+        by: String,
+    },
+    /// It is a loop device, and another shows the same file.
+    #[error("{wanted} is in use: the loop device {other} shows the same file")]
+    SharedFile {
+        /// The node of the device that is wanted.
+        wanted: String,
+        /// The other loop device's node.
+        other: String,
+    },
+    /// There is something on it.
+    #[error("there is data on {}: {}", shown(.node), list(.signatures))]
+    Signature {
+        /// The path as it was given.
+        node: PathBuf,
+        /// What was recognised.
+        signatures: Vec<String>,
+    },
+    /// What was typed does not name this device.
+    #[error("--confirm does not name {}: its {wanted} is wanted", shown(.node))]
+    NotConfirmed {
+        /// The path as it was given.
+        node: PathBuf,
+        /// What is wanted: `serial number`, for example.
+        wanted: &'static str,
+    },
+    /// Somebody has claimed it, its disk or a partition of it.
+    #[error("{} is in use: somebody holds it, its disk or a partition of it", shown(.node))]
+    HeldElsewhere {
+        /// The path as it was given.
+        node: PathBuf,
+    },
+    /// It is another device than the one that was looked at.
+    #[error("{} changed while it was looked at: {what} is another", shown(.node))]
+    Changed {
+        /// The path as it was given.
+        node: PathBuf,
+        /// What changed.
+        what: &'static str,
+    },
+}
+
+impl ClaimRefusal {
+    /// What to do next, in lower case and without a full stop; `None` when nothing is known to
+    /// help. It never holds the words that `--confirm` wants.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let fixed = |text: &str| Some(text.to_owned());
+        match self {
+            ClaimRefusal::Kernel { hint, .. } => (!hint.is_empty()).then(|| (*hint).to_owned()),
+            ClaimRefusal::NotABlockDevice { .. } => fixed("lsblk -p lists block devices"),
+            ClaimRefusal::Unknown { .. } => {
+                fixed("run as root where /sys, /proc and /dev are the machine's own")
+            }
+            ClaimRefusal::Empty { .. } => fixed("insert a medium, or attach the device first"),
+            ClaimRefusal::ReadOnly { device } => Some(format!(
+                "if it may be written to: blockdev --setrw {device}; a switch may forbid it"
+            )),
+            ClaimRefusal::Mounted { point, .. } => Some(format!(
+                "to write to it, unmount it first: umount {point}; what is on it would be lost"
+            )),
+            ClaimRefusal::Swap { device, .. } => Some(format!("swapoff {device}")),
+            ClaimRefusal::Holder { device, .. } => {
+                Some(format!("lsblk {device} shows what is built on it"))
+            }
+            ClaimRefusal::BacksLoop { by: other, .. } | ClaimRefusal::SharedFile { other, .. } => {
+                Some(format!("if it is not needed: losetup --detach {other}"))
+            }
+            ClaimRefusal::Signature { node, .. } => Some(format!(
+                "if nothing on it is needed: wipefs --all {0}; straddle check {0} shows it",
+                shown(node)
+            )),
+            ClaimRefusal::NotConfirmed { node, wanted } => Some(confirmed_by(&shown(node), wanted)),
+            ClaimRefusal::HeldElsewhere { node } => Some(format!(
+                "fuser --verbose {} tells who; lsns --type mnt lists other mount namespaces",
+                shown(node)
+            )),
+            ClaimRefusal::Changed { .. } => fixed("look which device it is now, and try again"),
+        }
+    }
+}
+
+fn confirmed_by(node: &str, wanted: &str) -> String {
+    if wanted == super::confirm::PATH_AND_BYTES {
+        return format!(
+            "read its length: blockdev --getsize64 {node}; then --confirm {node}=BYTES"
+        );
+    }
+    format!("read it: straddle check {node}, or the label of the drive; then --confirm WORDS")
+}
+
+fn shown(path: &std::path::Path) -> String {
+    escape(path.as_os_str().as_encoded_bytes())
+}
+
+fn list(signatures: &[String]) -> String {
+    let escaped = signatures.iter().map(|signature| escape(signature.as_bytes()));
+    escaped.collect::<Vec<_>>().join(", ")
+}
