@@ -253,8 +253,7 @@ pub struct Layer {
     /// Its name, as short as users know it: `sda1`, `disk.raw#1`, `vg0/home`.
     pub name: String,
     /// The kernel's name of it, where it is a block device of a machine: `sda1`, `md0`, `dm-3`;
-    /// else
-    /// `null`.
+    /// else `null`.
     pub device: Option<String>,
     /// Where it is mounted.
     pub mount_points: Vec<String>,

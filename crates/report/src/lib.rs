@@ -48,7 +48,9 @@ pub use npd::{NPD_BYTES, npd, npd_message};
 pub use outcome::is_bad;
 pub use sarif::{RuleInfo, sarif};
 #[cfg(feature = "schema")]
-pub use schema::{changes_schema, schema, trace_schema};
+pub use schema::{
+    bench_compare_schema, bench_plan_schema, bench_schema, changes_schema, schema, trace_schema,
+};
 pub use tree::tree;
 
 /// The closing lines of the views for people, when `shown` of the targets were shown.

@@ -123,7 +123,12 @@ impl Flow<'_> {
             } else {
                 line.advance(0, gap);
             }
-            let room = self.limit.saturating_sub(line.width());
+            let mut room = self.limit.saturating_sub(line.width());
+            if text::width(&text) > room {
+                // What is broken must fit the lines that follow, too.
+                let indent = self.indent.max(text::width(self.margin));
+                room = room.min(self.limit.saturating_sub(indent));
+            }
             for (number, part) in text::wrap(&text, room).iter().enumerate() {
                 if number > 0 {
                     line = self.next(line, page);

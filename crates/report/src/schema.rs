@@ -1,11 +1,10 @@
-//! The JSON schemas of [`Document`] and [`Changes`], made from their types and comments.
+//! The JSON schemas of the documents, made from their types and comments.
 //!
-//! The files `schema/straddle.check.1.schema.json` and
-//! `schema/straddle.check.changes.1.schema.json` hold what this gives; a test fails when they do
-//! not.
+//! The files in `schema/` hold what this gives; a test fails when they do not.
 
 use schemars::generate::SchemaSettings;
 
+use crate::bench::{BENCH_SCHEMA, Bench, COMPARE_SCHEMA, Comparing, DryRun, PLAN_SCHEMA};
 use crate::changes::{CHANGES_SCHEMA, Changes};
 use crate::document::{Document, SCHEMA};
 use crate::trace::{TRACE_SCHEMA, Trace};
@@ -27,6 +26,27 @@ pub fn changes_schema() -> serde_json::Value {
 #[must_use]
 pub fn trace_schema() -> serde_json::Value {
     made::<Trace>(TRACE_SCHEMA)
+}
+
+/// The schema of what `straddle bench --json` writes, in JSON Schema draft 2020-12; committed as
+/// `schema/straddle.bench.1.schema.json`.
+#[must_use]
+pub fn bench_schema() -> serde_json::Value {
+    made::<Bench>(BENCH_SCHEMA)
+}
+
+/// The schema of what `straddle compare --json` writes, in JSON Schema draft 2020-12; committed as
+/// `schema/straddle.bench.compare.1.schema.json`.
+#[must_use]
+pub fn bench_compare_schema() -> serde_json::Value {
+    made::<Comparing>(COMPARE_SCHEMA)
+}
+
+/// The schema of what `straddle bench --dry-run --json` writes, in JSON Schema draft 2020-12;
+/// committed as `schema/straddle.bench.plan.1.schema.json`.
+#[must_use]
+pub fn bench_plan_schema() -> serde_json::Value {
+    made::<DryRun>(PLAN_SCHEMA)
 }
 
 fn made<T: schemars::JsonSchema>(title: &str) -> serde_json::Value {

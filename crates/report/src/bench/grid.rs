@@ -67,11 +67,18 @@ impl Grid {
     }
 }
 
+/// Columns that a label leaves to what is behind it, at least.
+const ROOM: usize = 12;
+
 /// Writes `pieces` behind `label`, as many lines as they need, the later ones under the first
-/// piece.
+/// piece; under the label where that leaves no room.
 pub(super) fn labelled(label: &str, pieces: Vec<Cell>, limit: usize, page: &mut String) {
     let mut line = Line::default();
     line.advance(INDENT, 0);
+    if INDENT + width(label) + 2 + ROOM > limit {
+        let pieces = std::iter::once(quiet(label)).chain(pieces);
+        return Flow { margin: "", indent: 2 * INDENT, limit }.write(line, pieces, page);
+    }
     line.push(QUIET, label);
     line.advance(0, 2);
     let indent = line.width().min(limit.div_euclid(2));

@@ -4,17 +4,36 @@
 //! anything else raises the number in [`BENCH_SCHEMA`].
 
 mod arms;
+mod compare;
+mod compare_view;
+mod comparing;
+mod dry_run;
 mod figures;
+mod fio_json;
 mod grid;
+mod json;
 mod overview;
 mod picture;
+mod prediction;
 mod progress;
 mod sentences;
+mod setting;
 mod table;
+mod unix_time;
 
 use serde::{Deserialize, Serialize};
 
+pub use compare::compare;
+pub use compare_view::{compare_json, compare_table};
+pub use comparing::{
+    COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedArm, ComparedExperiment, ComparedRatio,
+    ComparedRun, Comparing, Figures, Interval, Setting,
+};
+pub use dry_run::{DryRun, PLAN_SCHEMA, dry_run_json, dry_run_text, wear};
+pub use fio_json::{fio_json, fio_json_left_out};
+pub use json::{BENCH_BYTES_MAX, BenchFault, bench_json, bench_parse};
 pub use picture::picture;
+pub use prediction::{Effort, Predicted};
 pub use progress::{Progress, progress};
 pub use table::table;
 
@@ -127,7 +146,10 @@ pub struct Experiment {
     pub arms: Vec<Arm>,
     /// Each other arm against the baseline, in the order of the arms.
     pub comparisons: Vec<Comparison>,
-    /// The probability that an interval ever misses the truth, at most.
+    /// The probability that an interval ever misses the truth, at most; `null` where it is not
+    /// known.
+    #[serde(with = "json::finite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub alpha: f64,
     /// `penalty`, `no-penalty`, `small`, `inconclusive` or `void`.
     pub verdict: String,
@@ -142,7 +164,7 @@ pub struct Experiment {
 }
 
 /// What was done.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workload {
     /// `read`, `write`, or `command`.
@@ -224,9 +246,13 @@ pub struct Comparison {
     pub arm: String,
     /// The baseline's name.
     pub against: String,
-    /// The median of the pairs' ratios.
+    /// The median of the pairs' ratios; `null` where there is none.
+    #[serde(with = "json::finite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub ratio: f64,
-    /// The lower end of its interval; 0 while nothing is known.
+    /// The lower end of its interval; 0 or `null` while nothing is known.
+    #[serde(with = "json::finite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
     /// The upper end; `null` while nothing is known.
     pub high: Option<f64>,
@@ -239,36 +265,16 @@ pub struct Comparison {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClippedMean {
-    /// The figure.
+    /// The figure; `null` where there is none.
+    #[serde(with = "json::finite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub ratio: f64,
-    /// The lower end of its interval; 0 while nothing is known.
+    /// The lower end of its interval; 0 or `null` while nothing is known.
+    #[serde(with = "json::finite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
     /// The upper end; `null` while nothing is known.
     pub high: Option<f64>,
-}
-
-/// What the stack predicts of one operation, counted in granules.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Predicted {
-    /// Of an aligned one.
-    pub aligned: Effort,
-    /// Of a shifted one.
-    pub shifted: Effort,
-}
-
-/// Operations on drives, in granules.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Effort {
-    /// Granules read.
-    pub reads: u64,
-    /// Granules written.
-    pub writes: u64,
-    /// Granules read because a write covers them only in part.
-    pub read_modify_writes: u64,
-    /// Drives that take part.
-    pub drives: u64,
 }
 
 /// A part of the run in which the baseline's latency stayed about the same.
@@ -289,9 +295,13 @@ pub struct Regime {
 pub struct Step {
     /// The pairs.
     pub pairs: u64,
-    /// The median of their ratios.
+    /// The median of their ratios; `null` where there is none.
+    #[serde(with = "json::finite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub ratio: f64,
-    /// The lower end of the interval.
+    /// The lower end of the interval; 0 or `null` while nothing is known.
+    #[serde(with = "json::finite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
     /// The upper end; `null` while nothing is known.
     pub high: Option<f64>,

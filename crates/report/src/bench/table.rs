@@ -74,7 +74,9 @@ impl Page<'_> {
         let target = &bench.target;
         let mut on: Vec<Cell> = vec![(NAME, words.text(&target.path))];
         on.extend(target.layers.iter().map(|layer| cell(format!("on {}", words.text(layer)))));
-        flowing(on, self.limit, &mut self.text);
+        if on.iter().any(|(_, text)| !text.is_empty()) {
+            flowing(on, self.limit, &mut self.text);
+        }
         let granule = target.granule_bytes.map_or("granule not known".to_owned(), |bytes| {
             let origin = match target.granule_origin_bytes {
                 None => " from an address that is not known".to_owned(),
@@ -93,15 +95,17 @@ impl Page<'_> {
         labelled("drive", pieces.map(cell).collect(), self.limit, &mut self.text);
         let run = vec![
             cell(format!("straddle {}", words.text(&bench.version))),
-            cell(format!("kernel {}", words.text(&bench.kernel))),
-            cell(format!("started {}", words.text(&bench.started))),
+            cell(format!("kernel {}", known(&bench.kernel, words))),
+            cell(format!("started {}", known(&bench.started, words))),
             cell(format!("took {}", time(bench.elapsed_ns, words))),
             cell(format!("seed {}", bench.seed)),
         ];
         labelled("run", run, self.limit, &mut self.text);
         let command: Vec<String> = bench.command.iter().map(|word| words.text(word)).collect();
-        let command = vec![cell(command.join(" "))];
-        labelled("command", command, self.limit, &mut self.text);
+        if !command.is_empty() {
+            let command = vec![cell(command.join(" "))];
+            labelled("command", command, self.limit, &mut self.text);
+        }
     }
 
     fn experiment(&mut self, experiment: &Experiment, target: &BenchTarget) {
@@ -220,6 +224,11 @@ impl Page<'_> {
             }
         }
     }
+}
+
+/// A text of the result, or that there is none.
+fn known(text: &str, words: Words<'_>) -> String {
+    if text.is_empty() { "not known".to_owned() } else { words.text(text) }
 }
 
 /// `scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched`.

@@ -6,8 +6,7 @@ use report::trace::{
 };
 use report::{Fact, Look, Refusal, UnitFact};
 use serde_json::Value;
-
-use crate::schema::Check;
+use testkit::schema;
 
 pub(crate) const COMMITTED: &str = include_str!("../../schema/straddle.trace.1.schema.json");
 
@@ -130,8 +129,7 @@ fn a_trace_is_valid_and_wholly_described() {
     let refused = Trace { refusal: Some(refusal), cost: None, ..sample() };
     for trace in [sample(), refused] {
         let document = serde_json::from_str(&trace.json()).expect("valid JSON");
-        let mut faults = Vec::new();
-        Check { root: &schema, faults: &mut faults }.value(&schema, &document, "");
+        let faults = schema::faults(&schema, &document);
         assert!(faults.is_empty(), "{faults:#?}");
     }
 }

@@ -183,3 +183,38 @@ pub(crate) fn drive_counts() -> DriveCounts {
         seen_operations: 141,
     }
 }
+
+/// Every kind of experiment with everything that may be there, commands included.
+pub(crate) fn whole() -> Bench {
+    let mut counted = penalty();
+    counted.arms.iter_mut().for_each(|arm| arm.drive = Some(drive_counts()));
+    let command = Experiment {
+        title: "mkfs.ext4".to_owned(),
+        unit: "command".to_owned(),
+        workload: Workload {
+            action: "command".to_owned(),
+            operation_bytes: None,
+            order: None,
+            command: vec!["mkfs.ext4".to_owned(), "{device}".to_owned()],
+            ..workload()
+        },
+        arms: penalty()
+            .arms
+            .into_iter()
+            .map(|arm| Arm { count: 9, p99_ns: None, operations_per_second: None, ..arm })
+            .collect(),
+        verdict: "small".to_owned(),
+        ..penalty()
+    };
+    let refusal = report::bench::BenchRefusal {
+        message: "stopped".to_owned(),
+        hint: Some("try again".to_owned()),
+        safety: true,
+    };
+    Bench {
+        experiments: vec![counted, no_penalty(), void(), command],
+        notes: vec!["a note".to_owned()],
+        refusal: Some(refusal),
+        ..disk()
+    }
+}

@@ -1,0 +1,177 @@
+//! Views of what nobody hopes for, in every width.
+
+use report::Look;
+use report::bench::{
+    Arm, Bench, BenchTarget, Comparison, Experiment, Progress, Scratch, Step, Workload, compare,
+    compare_table, dry_run_text, picture, progress, table,
+};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::dry_run::{nothing_known, plan};
+use super::sample::{disk, penalty, whole, workload};
+use crate::sample::{plain, same};
+
+/// A result of which nothing is known: no pair, no latency, no drive.
+pub(crate) fn unknown() -> Bench {
+    let arm = |name: &str, role: &str| Arm {
+        name: name.to_owned(),
+        role: role.to_owned(),
+        shift_bytes: 0,
+        count: 0,
+        median_ns: 0,
+        p99_ns: None,
+        least_ns: 0,
+        greatest_ns: 0,
+        operations_per_second: None,
+        turns: None,
+        histogram: Vec::new(),
+        drive: None,
+    };
+    let against = |name: &str| Comparison {
+        arm: name.to_owned(),
+        against: "aligned".to_owned(),
+        ratio: f64::NAN,
+        low: 0.0,
+        high: None,
+        clipped_mean: None,
+    };
+    let experiment = Experiment {
+        title: String::new(),
+        workload: Workload { operation_bytes: None, order: None, ..workload() },
+        pairs: 0,
+        discarded_pairs: 0,
+        elapsed_ns: 0,
+        written_bytes: 0,
+        arms: vec![
+            arm("aligned", "baseline"),
+            arm("shifted 512 B", "shifted"),
+            arm("control", "control"),
+        ],
+        comparisons: vec![against("shifted 512 B"), against("control")],
+        alpha: f64::NAN,
+        verdict: "inconclusive".to_owned(),
+        reason: String::new(),
+        predicted: None,
+        regimes: Vec::new(),
+        narrowing: Vec::new(),
+        ..penalty()
+    };
+    Bench {
+        target: BenchTarget::default(),
+        scratch: None,
+        experiments: vec![experiment],
+        started: String::new(),
+        kernel: String::new(),
+        command: Vec::new(),
+        ..disk()
+    }
+}
+
+/// A result of which every text is long, wide and evil.
+fn evil() -> Bench {
+    let evil = "日本語のとても長い名前\x1b[31m\n\u{202e}and/a/path/that/does/not/end".repeat(3);
+    let mut bench = whole();
+    bench.target.path.clone_from(&evil);
+    bench.target.layers = vec![evil.clone(); 9];
+    bench.target.drive = Some(evil.clone());
+    bench.scratch = bench.scratch.map(|scratch| Scratch { place: evil.clone(), ..scratch });
+    bench.notes = vec![evil.clone()];
+    for experiment in &mut bench.experiments {
+        experiment.title.clone_from(&evil);
+        experiment.reason.clone_from(&evil);
+        experiment.verdict.clone_from(&evil);
+        for (number, arm) in (0_u64..).zip(&mut experiment.arms) {
+            arm.name = format!("{number}{evil}");
+            arm.median_ns = u64::MAX - number;
+        }
+        for (number, comparison) in (1_u64..).zip(&mut experiment.comparisons) {
+            comparison.arm = format!("{number}{evil}");
+        }
+    }
+    bench
+}
+
+fn benches() -> Vec<Bench> {
+    let none = Bench { experiments: Vec::new(), ..unknown() };
+    let no_arms = Experiment { arms: Vec::new(), comparisons: Vec::new(), ..penalty() };
+    let no_arms = Bench { experiments: vec![no_arms.clone(), no_arms], ..unknown() };
+    vec![disk(), whole(), unknown(), none, no_arms, evil()]
+}
+
+/// Every view of every result.
+fn pages(look: &Look) -> Vec<String> {
+    let mut pages = Vec::new();
+    for bench in benches() {
+        pages.push(table(&bench, look));
+        pages.extend(bench.experiments.iter().map(|experiment| picture(experiment, look)));
+        for other in benches() {
+            pages.push(compare_table(&compare(&bench, &other), look));
+        }
+        for experiment in &bench.experiments {
+            let so_far = Progress { title: &experiment.title, elapsed_ns: 0, written_bytes: 0 };
+            let none = Step { pairs: 0, ratio: f64::NAN, low: 0.0, high: None };
+            for step in experiment.narrowing.iter().chain([&none]) {
+                pages.push(progress(step, &so_far, look));
+            }
+        }
+    }
+    pages.extend([dry_run_text(&plan(), look), dry_run_text(&nothing_known(), look)]);
+    pages
+}
+
+#[test]
+fn every_line_of_every_view_fits_its_width_and_holds_nothing_harmful() {
+    for columns in (40..=200).step_by(8).chain([41, 79, 80, 81]) {
+        for (ascii, explain, bytes) in [(false, false, true), (true, true, false)] {
+            let look = Look { width: Some(columns), ascii, bytes, explain };
+            for page in pages(&look) {
+                let page = plain(&page);
+                for line in page.lines() {
+                    assert!(line.width() <= columns, "{columns}: {line}\nof\n{page}");
+                    assert!(!line.chars().any(char::is_control), "{line:?}");
+                    assert!(!line.contains('\u{202e}') && !line.ends_with(' '), "{line:?}");
+                    assert!(!ascii || line.is_ascii(), "{line}");
+                }
+            }
+        }
+    }
+}
+
+/// Where colours carry a meaning, two results that differ only in it would read the same.
+#[test]
+fn without_colours_every_verdict_is_still_said() {
+    let verdicts = ["penalty", "no-penalty", "small", "inconclusive", "void"];
+    for several in [1, 2] {
+        let shown = verdicts.map(|verdict| {
+            let one = Experiment { verdict: verdict.to_owned(), ..penalty() };
+            let bench = Bench { experiments: vec![one; several], ..disk() };
+            let text = plain(&table(&bench, &Look::default()));
+            assert!(text.to_lowercase().contains(&verdict.replace('-', " ")), "{text}");
+            text
+        });
+        let different: std::collections::HashSet<&String> = shown.iter().collect();
+        assert_eq!(different.len(), verdicts.len());
+    }
+}
+
+#[test]
+fn a_result_of_which_nothing_is_known_says_so() {
+    let look = Look { explain: true, ..Look::default() };
+    let bench = unknown();
+    let found = plain(&table(&bench, &look));
+    same(
+        &format!("\n{found}"),
+        r#"
+  drive  granule not known
+  run  straddle 0.1.0  kernel not known  started not known  took 2.10 s  seed 7
+                                                                      0 pairs, 0 ns, nothing written
+            aligned   shifted 512 B   ratio, interval
+  median    -         -               -   not known yet
+  control   -         -               -   not known yet   not known
+  method  each observation is one operation  0 pairs before these left out
+  drive  the drive's counters are not known
+Inconclusive.
+"#,
+    );
+    same(&picture(&bench.experiments[0], &look), "");
+}
