@@ -5,9 +5,11 @@
 //! | 0 | done; nothing at or above `--fail-on` |
 //! | 1 | done; something found |
 //! | 2 | misuse, or the question could not be answered |
+//! | 3 | refused for safety; nothing was written |
+//! | 128 + n | ended by signal n: 130 by Ctrl-C |
 //!
-//! Codes 3 (refused for safety), 4 (stopped part way) and 130 (interrupted) belong to commands that
-//! write. The formats for monitors follow those monitors' own codes: [`CODES`].
+//! Code 4 (stopped part way) belongs to commands that move data. The formats for monitors follow
+//! those monitors' own codes: [`CODES`].
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -27,6 +29,10 @@ pub(crate) enum Outcome {
     Found,
     /// At least one target could not be judged.
     Unanswered,
+    /// Refused for safety; nothing was written.
+    Refused,
+    /// Asked to end by this signal.
+    Interrupted(i32),
     /// A code of a monitor's own.
     Monitor(u8),
 }
@@ -74,6 +80,10 @@ pub(crate) fn code(arguments: &Arguments, done: anyhow::Result<Outcome>) -> Exit
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),
         Ok(Outcome::Unanswered) => ExitCode::from(2),
+        Ok(Outcome::Refused) => ExitCode::from(3),
+        Ok(Outcome::Interrupted(signal)) => {
+            ExitCode::from(u8::try_from(signal).map_or(130, |signal| signal.saturating_add(128)))
+        }
         Ok(Outcome::Monitor(code)) => ExitCode::from(code),
         // Whoever reads our output has seen enough.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
@@ -85,7 +95,7 @@ pub(crate) fn code(arguments: &Arguments, done: anyhow::Result<Outcome>) -> Exit
             printer::error(&message);
             let format = match &arguments.command {
                 Command::Check(check) => check.chosen(),
-                Command::Explain(_) | Command::Generate(_) | Command::Trace(_) => Format::Table,
+                _ => Format::Table,
             };
             failure(format, &message)
         }

@@ -1,6 +1,7 @@
 //! `straddle`: words in, words out. The only place that knows both Linux and everything else.
 
 mod arguments;
+mod bench;
 mod check;
 mod convert;
 mod crew;
@@ -30,6 +31,8 @@ fn main() -> std::process::ExitCode {
         Command::Check(check) => check::run(check),
         Command::Explain(explain) => explain::run(explain),
         Command::Trace(trace) => trace::run(trace),
+        Command::Bench(bench) => bench::run(bench),
+        Command::Compare(compare) => bench::compare(compare),
         Command::Generate(generate) => generate::run(&generate.what),
     };
     exit::code(&arguments, done)

@@ -7,6 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use report::Severity;
 use stack::Condition;
 
+mod bench;
+
+pub(crate) use bench::{Bench, BenchFormat, Compare, Durable, FileSystem, Unit};
+
 /// Finds every I/O boundary that a storage stack gets wrong.
 ///
 /// Reading is the default. What measures writes to a scratch file of its own, and to nothing else.
@@ -24,6 +28,7 @@ Start with:
   straddle check disk.raw     an image
   straddle explain ST101      what a code in the output means
   straddle trace /data/db     where the bytes of a file lie
+  straddle bench /data        what misalignment costs there, live
   straddle check --help       all options"
 )]
 pub(crate) struct Arguments {
@@ -36,6 +41,8 @@ pub(crate) enum Command {
     Check(Check),
     Explain(Explain),
     Trace(Trace),
+    Bench(Box<Bench>),
+    Compare(Compare),
     Generate(Generate),
 }
 
@@ -241,7 +248,11 @@ pub(crate) struct Trace {
     pub(crate) bytes: bool,
 }
 
-fn size_above_0(text: &str) -> Result<u64, String> {
+fn size(text: &str) -> Result<u64, String> {
+    units::prefix::parse(text).map_err(|error| error.to_string())
+}
+
+pub(crate) fn size_above_0(text: &str) -> Result<u64, String> {
     match units::prefix::parse(text) {
         Ok(0) => Err("an I/O has at least one byte".to_owned()),
         Ok(bytes) => Ok(bytes),

@@ -2,6 +2,7 @@
 //! machine.
 
 mod man;
+mod raidtest;
 mod schema;
 mod sysroot;
 
@@ -15,6 +16,7 @@ use crate::arguments::{Arguments, Colour};
 use crate::exit::Outcome;
 use crate::printer;
 
+pub(crate) use raidtest::Raidtest;
 pub(crate) use sysroot::Sysroot;
 
 /// What to generate; each prints to standard output unless told otherwise.
@@ -24,6 +26,7 @@ pub(crate) enum What {
     Completions(Completions),
     Schema(Schema),
     Sysroot(Sysroot),
+    Raidtest(Raidtest),
 }
 
 /// Print a manual page, or write all of them into a directory
@@ -61,8 +64,8 @@ pub(crate) struct Completions {
 Examples:
   straddle generate schema > straddle.check.1.schema.json")]
 pub(crate) struct Schema {
-    /// What it describes: the JSON of `check` or of `trace`, or the changes that `check --watch`
-    /// tells
+    /// What it describes: the JSON of `check`, `trace`, `bench`, `bench --dry-run` or `compare`, or
+    /// the changes that `check --watch` tells
     #[arg(default_value = "check", value_parser = schema::names())]
     pub(crate) name: String,
 }
@@ -74,6 +77,7 @@ pub(crate) fn run(what: &What) -> anyhow::Result<Outcome> {
             return Ok(Outcome::Clean);
         }
         What::Sysroot(sysroot) => return sysroot::write(sysroot),
+        What::Raidtest(requests) => return raidtest::write(requests),
         What::Man(man) => man::page(&man.command)?,
         What::Completions(completions) => {
             let mut script = Vec::new();

@@ -6,6 +6,9 @@ use clap::builder::PossibleValuesParser;
 const SCHEMAS: &[(&str, &str)] = &[
     ("check", include_str!("../../../report/schema/straddle.check.1.schema.json")),
     ("trace", include_str!("../../../report/schema/straddle.trace.1.schema.json")),
+    ("bench", include_str!("../../../report/schema/straddle.bench.1.schema.json")),
+    ("bench-plan", include_str!("../../../report/schema/straddle.bench.plan.1.schema.json")),
+    ("compare", include_str!("../../../report/schema/straddle.bench.compare.1.schema.json")),
     ("changes", include_str!("../../../report/schema/straddle.check.changes.1.schema.json")),
 ];
 

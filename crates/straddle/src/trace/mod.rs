@@ -3,12 +3,13 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use report::Look;
+use host::FileFacts;
 use report::trace::Trace as Document;
+use report::{Look, Refusal};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
 use stack::layer::Host;
-use stack::{Layer, LayerId, LayerKind, Mapping};
+use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::ByteRange;
 use units::prefix::Exact;
 
@@ -100,6 +101,30 @@ pub(crate) fn host(scene: &Scene, path: &Path) -> Host {
         _ => Ok(names.join(" on ")),
     };
     Host { on, off }
+}
+
+/// The stack under the file at `path`, the file's layer in it, and what statx says of the file.
+/// `name` stands for the file in what is printed.
+///
+/// # Errors
+/// When the file cannot be traced; the refusal says why and what to do.
+pub(crate) fn beneath(scene: &Scene, path: &Path) -> Result<(Stack, LayerId, FileFacts), Refusal> {
+    let mut tracer = Tracer::new(scene, true);
+    let traced = tracer.file(path)?;
+    Ok((tracer.stack, traced.id, traced.facts))
+}
+
+/// The stack under the block device with this number, loop devices followed, and its layer in it.
+///
+/// # Errors
+/// When the kernel's tree does not have it.
+pub(crate) fn beneath_device(
+    scene: &Scene,
+    number: (u32, u32),
+) -> Result<(Stack, LayerId), Refusal> {
+    let mut tracer = Tracer::new(scene, false);
+    let id = tracer.device(number)?;
+    Ok((tracer.stack, id))
 }
 
 /// The most layers that one line names.

@@ -2,10 +2,11 @@
 //! everything was up, the same machine as a capture, and its disks as images say the same.
 //!
 //! `STRADDLE_GUEST_LIVE` names the result of a run of `guest/run … live`; without it these tests
-//! skip.
+//! skip. `STRADDLE_GUEST_BENCH` does the same for `bench`.
 
 mod alive;
 mod answer;
+mod bench;
 mod images;
 mod partial;
 mod result;

@@ -1,0 +1,281 @@
+//! What may be typed behind `straddle bench` and `straddle compare`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{size, size_above_0};
+
+/// Measure what misalignment costs here, with a confidence interval, touching nothing else
+///
+/// Writes only to a scratch file of its own in TARGET, bounded in bytes and seconds, which has no
+/// name and is gone however the program ends. Aligned and shifted operations take turns in an
+/// order that coins decide; a third arm, aligned again, must show no difference.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle bench /data                     4 KiB write + fdatasync, aligned and shifted by a sector
+  straddle bench /data --dry-run           what that would write, and for how long
+  straddle bench /data --shift 2K --read   random reads, 2 KiB off
+  straddle bench /data --full              reads and writes, with and without sync, depths 1, 8, 32
+  straddle bench /data --job job.fio       fio's job file on shifted devices; --set rw=write
+  straddle bench /data --suite             mkfs, unpack, copy, read, delete: ext4, XFS, btrfs (root)
+  straddle bench /data --shift 512 -- ./run-database {mount}
+                                           any command on shifted devices, once a pair and arm
+  straddle bench /dev/sdb                  reads of a raw device
+  straddle bench /data -o result.json      keep the result; straddle compare A B
+
+Exit codes:
+  0    no penalty, or a small one
+  1    penalty: the interval lies above 1.10
+  2    misuse, inconclusive, or void
+  3    refused for safety; nothing was written
+  130  interrupted; nothing is left behind")]
+pub(crate) struct Bench {
+    /// A directory or mount point, where the scratch file will be; or a block device
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: PathBuf,
+
+    /// How far the shifted arm is off, in bytes; may be repeated
+    ///
+    /// Without it one logical sector; with --full also half a granule. 0 compares what is the same,
+    /// to see how often a difference is found where there is none.
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "What to do")]
+    pub(crate) shift: Vec<u64>,
+
+    /// Bytes an operation; without it 4 KiB, or a granule where that is larger
+    #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "What to do")]
+    pub(crate) size: Option<u64>,
+
+    /// What operations must fit: the drive's granule, or the chunk of an array
+    #[arg(
+        long,
+        value_enum,
+        value_name = "UNIT",
+        default_value_t = Unit::Granule,
+        help_heading = "What to do"
+    )]
+    pub(crate) unit: Unit,
+
+    /// Read instead of writing
+    #[arg(long, help_heading = "What to do")]
+    pub(crate) read: bool,
+
+    /// How a write is made durable
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        default_value_t = Durable::Fdatasync,
+        help_heading = "What to do"
+    )]
+    pub(crate) sync: Durable,
+
+    /// Operations in flight
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=256),
+        help_heading = "What to do"
+    )]
+    pub(crate) depth: u16,
+
+    /// Reads and writes, with and without sync, depths 1, 8 and 32
+    #[arg(
+        long,
+        conflicts_with_all = ["read", "sync", "depth", "job", "suite", "command"],
+        help_heading = "What to do"
+    )]
+    pub(crate) full: bool,
+
+    /// Run a fio job file on shifted devices; its own paths are never opened
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["suite", "command", "read", "sync", "depth", "size"],
+        help_heading = "What to do"
+    )]
+    pub(crate) job: Option<PathBuf>,
+
+    /// Give an option of the job file another value: rw=write; may be repeated
+    #[arg(
+        long = "set",
+        value_name = "OPTION=VALUE",
+        requires = "job",
+        help_heading = "What to do"
+    )]
+    pub(crate) set: Vec<String>,
+
+    /// The file system of the device on which a job or command runs; without it the bare device
+    #[arg(long, value_name = "TYPE", help_heading = "What to do")]
+    pub(crate) fs: Option<FileSystem>,
+
+    /// Run the requests of a raidtest file
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["job", "suite", "command", "read", "sync", "size"],
+        help_heading = "What to do"
+    )]
+    pub(crate) raidtest: Option<PathBuf>,
+
+    /// File systems at sector 40 and 34: mkfs, unpack, copy, read, delete
+    ///
+    /// ext4, XFS, btrfs, and ext4 in an LVM volume where there is device-mapper; --fs names one.
+    #[arg(long, conflicts_with_all = ["command"], help_heading = "What to do")]
+    pub(crate) suite: bool,
+
+    /// A directory that the suite packs and unpacks; without it a tree that a seed makes
+    #[arg(long, value_name = "DIR", requires = "suite", help_heading = "What to do")]
+    pub(crate) tree: Option<PathBuf>,
+
+    /// The length of the scratch file
+    #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "Bounds")]
+    pub(crate) scratch: Option<u64>,
+
+    /// The most bytes to write, the scratch file included
+    #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "Bounds")]
+    pub(crate) bytes_max: Option<u64>,
+
+    /// The most seconds to measure, for each comparison
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        value_parser = clap::value_parser!(u32).range(1..=86_400),
+        help_heading = "Bounds"
+    )]
+    pub(crate) seconds: Option<u32>,
+
+    /// The most pairs, for each comparison
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+        help_heading = "Bounds"
+    )]
+    pub(crate) pairs: Option<u32>,
+
+    /// The most of the drive's time to take, in percent; without it 25 where the drive is busy
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_parser = clap::value_parser!(u8).range(1..=100),
+        help_heading = "Bounds"
+    )]
+    pub(crate) share: Option<u8>,
+
+    /// Decides all orders and offsets; printed, and drawn where it is not given
+    #[arg(long, value_name = "N", help_heading = "Bounds")]
+    pub(crate) seed: Option<u64>,
+
+    /// Say what would be written, for how long, and what it means; then stop
+    #[arg(long, short = 'n', help_heading = "Bounds")]
+    pub(crate) dry_run: bool,
+
+    /// Write to a raw device: everything on it may be lost
+    #[arg(long, requires = "confirm", help_heading = "Raw devices")]
+    pub(crate) write_device: bool,
+
+    /// The device's serial or WWN; where it has none PATH=BYTES, its exact size
+    #[arg(long, value_name = "SERIAL", requires = "write_device", help_heading = "Raw devices")]
+    pub(crate) confirm: Option<String>,
+
+    /// How to print
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = BenchFormat::Table,
+        value_name = "FORMAT",
+        help_heading = "Output"
+    )]
+    pub(crate) format: BenchFormat,
+
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Also write the whole result, with its histograms, to this file
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Show the distributions and what the drive counted
+    #[arg(long, help_heading = "Output")]
+    pub(crate) explain: bool,
+
+    /// Do not show the interval while it narrows
+    #[arg(
+        long,
+        env = "STRADDLE_NO_PROGRESS",
+        value_parser = clap::builder::FalseyValueParser::new(),
+        action = clap::ArgAction::SetTrue,
+        help_heading = "Output"
+    )]
+    pub(crate) no_progress: bool,
+
+    /// A command to run once for each pair and arm: {device} and {mount} are put in
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Compare two result files of straddle bench
+///
+/// Two results are called different only where their intervals say so.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  nothing differs
+  1  something does
+  2  misuse, or files that cannot be compared")]
+pub(crate) struct Compare {
+    /// The earlier result
+    #[arg(value_name = "A")]
+    pub(crate) before: PathBuf,
+    /// The later one
+    #[arg(value_name = "B")]
+    pub(crate) after: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Durable {
+    /// Not at all: as the caches like
+    None,
+    /// fdatasync after each write
+    Fdatasync,
+    /// fsync after each write
+    Fsync,
+    /// Each write with `RWF_DSYNC`
+    Dsync,
+    /// Each write with `RWF_SYNC`
+    Sync,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Unit {
+    /// What the drive writes as one
+    Granule,
+    /// The stripe unit of an array
+    Chunk,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FileSystem {
+    Ext3,
+    Ext4,
+    Xfs,
+    Btrfs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchFormat {
+    /// For people
+    Table,
+    /// One document: straddle generate schema bench
+    Json,
+    /// As fio prints, for programs that read that
+    FioJson,
+}

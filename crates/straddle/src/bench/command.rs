@@ -1,0 +1,242 @@
+//! `bench TARGET --shift 512 -- COMMAND`: any command on shifted devices, once for each pair and
+//! arm.
+//!
+//! All arms use the same part of the drive, one after the other. What a run leaves behind in
+//! caches is part of its time: the unmount, or the flush of the device.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use host::{CommandPlan, LoopDevice, PrivateMounts};
+use report::bench::{Experiment, Workload};
+use units::text;
+
+use super::contest::{self, Bounds, Done, Timed};
+use super::document::{self, About, Seen};
+use super::ground::Ground;
+use super::halt::Halt;
+use super::made::{Recipe, recipe};
+use super::plan::{self, Arm};
+use super::session::Session;
+use super::shifted::{self, Region};
+use crate::arguments::{Bench, FileSystem};
+
+/// A command as it was typed.
+struct Template<'a> {
+    words: &'a [OsString],
+    device: bool,
+    mount: bool,
+}
+
+impl<'a> Template<'a> {
+    fn of(words: &'a [OsString]) -> Template<'a> {
+        let holds = |name: &str| words.iter().any(|word| contains(word, name));
+        Template { words, device: holds("{device}"), mount: holds("{mount}") }
+    }
+
+    /// The words with the device and the mount point put in.
+    fn filled(&self, device: &Path, mount: Option<&Path>) -> Vec<OsString> {
+        let fill = |word: &OsString| {
+            let word = replaced(word, "{device}", device.as_os_str());
+            match mount {
+                Some(mount) => replaced(&word, "{mount}", mount.as_os_str()),
+                None => word,
+            }
+        };
+        self.words.iter().map(fill).collect()
+    }
+}
+
+fn contains(word: &OsStr, name: &str) -> bool {
+    word.as_bytes().windows(name.len()).any(|part| part == name.as_bytes())
+}
+
+fn replaced(word: &OsStr, name: &str, by: &OsStr) -> OsString {
+    let (mut rest, mut made) = (word.as_bytes(), Vec::new());
+    while let Some(at) = rest.windows(name.len()).position(|part| part == name.as_bytes()) {
+        made.extend_from_slice(&rest[..at]);
+        made.extend_from_slice(by.as_bytes());
+        rest = &rest[at + name.len()..];
+    }
+    made.extend_from_slice(rest);
+    OsString::from_vec(made)
+}
+
+/// The command on the arms' devices.
+struct Runs<'a> {
+    template: Template<'a>,
+    ground: &'a Ground,
+    region: Region,
+    arms: &'a [Arm],
+    file_system: Option<&'static Recipe>,
+    mounts: Option<&'a PrivateMounts>,
+    interrupt: host::Interrupt,
+    budget: Duration,
+    /// The most bytes that one pair was seen to write.
+    pair_bytes: u64,
+    bytes_now: u64,
+}
+
+impl Runs<'_> {
+    /// Runs the command on a device; how long it took with all that it left in caches.
+    fn on(&mut self, device: &LoopDevice) -> Result<u64, Halt> {
+        let node = device.node().to_owned();
+        if let Some(recipe) = self.file_system {
+            let sector = self.ground.place.unit.length_bytes();
+            recipe.make(&node, sector, &self.interrupt)?;
+        }
+        let mounted = match (self.template.mount, self.file_system, self.mounts) {
+            (true, Some(recipe), Some(mounts)) => Some(recipe.mount(mounts, &node)?),
+            _ => None,
+        };
+        let words = self.template.filled(&node, mounted.as_ref().map(|mounted| mounted.path()));
+        let plan = CommandPlan { words: &words, budget: self.budget, interrupt: &self.interrupt };
+        let ran = host::command::run(plan)?;
+        self.bytes_now = self.bytes_now.saturating_add(ran.written_bytes);
+        let behind = match mounted {
+            Some(mut mounted) => mounted.unmount()?,
+            None => flushed(device)?,
+        };
+        Ok(nanoseconds(ran.wall.saturating_add(behind)))
+    }
+}
+
+impl Timed for Runs<'_> {
+    fn time(&mut self, arm: usize) -> Result<u64, Halt> {
+        let device = shifted::attach(self.ground, self.region, self.arms[arm].shift_bytes)?;
+        let took = self.on(&device)?;
+        let detached = device.detach();
+        detached.map_err(|error| Halt::Void(format!("the device stays in use: {error}")))?;
+        self.pair_bytes = self.pair_bytes.max(self.bytes_now);
+        Ok(took)
+    }
+
+    fn pair_bytes(&self) -> u64 {
+        self.pair_bytes
+    }
+
+    fn fault(&mut self) -> Option<String> {
+        self.ground.moved()
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Writes out what the command left in the device's page cache; how long that took.
+fn flushed(device: &LoopDevice) -> Result<Duration, Halt> {
+    let begun = Instant::now();
+    let node = device.node();
+    let file = std::fs::File::options().read(true).write(true).open(node);
+    file.and_then(|file| file.sync_all()).map_err(|error| {
+        Halt::Void(format!("what the command wrote to {} is lost: {error}", node.display()))
+    })?;
+    Ok(begun.elapsed())
+}
+
+/// Whether a file system is mounted for the command.
+pub(crate) fn mounts(bench: &Bench) -> bool {
+    Template::of(&bench.command).mount
+}
+
+/// The command's words, harmless to print.
+pub(crate) fn words(bench: &Bench) -> Vec<String> {
+    bench.command.iter().map(|word| text::escape(word.as_bytes())).collect()
+}
+
+/// Compares the command on aligned and shifted devices.
+pub(crate) fn run(
+    session: &mut Session<'_>,
+    ground: &Ground,
+    mounts: Option<&PrivateMounts>,
+) -> Result<Experiment, Halt> {
+    let bench = session.bench;
+    let template = Template::of(&bench.command);
+    if !template.device && !template.mount {
+        let message = "the command names neither {device} nor {mount}, so it would run elsewhere";
+        let hint = "write one of them where the device or the directory belongs";
+        return Err(Halt::hinted(message.to_owned(), hint.to_owned()));
+    }
+    let arms = arms(session, ground)?;
+    let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
+    let regions = shifted::regions(ground, 1, shift_bytes)?;
+    let kind = bench.fs.or(template.mount.then_some(FileSystem::Ext4));
+    let title = title(&bench.command, kind.map(recipe));
+    let budget_ns = session.comparison_ns();
+    let mut runs = Runs {
+        template,
+        ground,
+        region: regions[0],
+        arms: &arms,
+        file_system: kind.map(recipe),
+        mounts,
+        interrupt: session.interrupt.clone(),
+        budget: Duration::from_nanos(budget_ns),
+        pair_bytes: 0,
+        bytes_now: 0,
+    };
+    let plan = session.experiment(&arms, plan::ALPHA);
+    let bounds = Bounds { nanoseconds: budget_ns, bytes: session.bytes_left() };
+    let done = contest::run(session, plan, &title, bounds, &mut runs)?;
+    Ok(documented(bench.command.as_slice(), title, arms, done))
+}
+
+fn arms(session: &Session<'_>, ground: &Ground) -> Result<Vec<Arm>, Halt> {
+    let unit = ground.place.unit;
+    let size = plan::operation_bytes(session.bench.size, unit)?;
+    let step = ground.step_bytes()?;
+    let bench = session.bench;
+    Ok(plan::arms(&bench.shift, bench.full, step, u64::from(size), unit)?)
+}
+
+fn title(command: &[OsString], file_system: Option<&Recipe>) -> String {
+    let program = command.first().map(|word| text::escape(word.as_bytes())).unwrap_or_default();
+    match file_system {
+        Some(recipe) => format!("{program} on {}, its writing out included", recipe.name),
+        None => format!("{program} on the bare device, its writing out included"),
+    }
+}
+
+fn documented(command: &[OsString], title: String, arms: Vec<Arm>, done: Done) -> Experiment {
+    let about = About {
+        title,
+        unit: "command",
+        block_operations: 1,
+        workload: Workload {
+            action: "command".to_owned(),
+            operation_bytes: None,
+            sync: "none".to_owned(),
+            sync_every: 0,
+            depth: 1,
+            order: None,
+            direct: false,
+            command: command.iter().map(|word| text::escape(word.as_bytes())).collect(),
+        },
+        seen: vec![Seen::default(); arms.len()],
+        arms,
+        elapsed_ns: done.elapsed_ns,
+        written_bytes: done.written_bytes,
+        predicted: None,
+        turn_ns: None,
+    };
+    document::experiment(about, &done.experiment, done.conclusion)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_and_mount_are_put_in_wherever_they_stand() {
+        let words: Vec<OsString> =
+            ["db", "--path={mount}/x/{mount}", "{device}"].map(OsString::from).to_vec();
+        let template = Template::of(&words);
+        assert!(template.device && template.mount);
+        let filled = template.filled(Path::new("/dev/loop7"), Some(Path::new("/m")));
+        assert_eq!(filled, ["db", "--path=/m/x//m", "/dev/loop7"].map(OsString::from));
+        assert!(!Template::of(&words[..1]).device);
+    }
+}

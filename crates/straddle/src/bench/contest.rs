@@ -1,0 +1,126 @@
+//! The loop of every measurement: pairs in an order that coins decide, until enough is known.
+
+use std::time::Duration;
+
+use measure::{Conclusion, Experiment, Plan, Stop};
+
+use super::document::narrowed;
+use super::halt::Halt;
+use super::progress::Progress;
+use super::session::Session;
+
+/// What takes time, once for each arm of a pair.
+pub(crate) trait Timed {
+    /// How long arm `arm` took this time, in nanoseconds.
+    ///
+    /// # Errors
+    /// When it failed, or would have to go on without end.
+    fn time(&mut self, arm: usize) -> Result<u64, Halt>;
+
+    /// The most bytes that one pair writes.
+    fn pair_bytes(&self) -> u64;
+
+    /// Told before each pair.
+    fn start_pair(&mut self) {}
+
+    /// What was wrong with all of it, asked at the end; `None` when nothing was.
+    fn fault(&mut self) -> Option<String> {
+        None
+    }
+}
+
+/// How long and how much.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) nanoseconds: u64,
+    pub(crate) bytes: u64,
+}
+
+/// What a contest came to.
+pub(crate) struct Done {
+    pub(crate) experiment: Experiment,
+    pub(crate) conclusion: Conclusion,
+    pub(crate) elapsed_ns: u64,
+    pub(crate) written_bytes: u64,
+}
+
+/// Runs pairs until the experiment has its answer or a bound is reached.
+///
+/// # Errors
+/// When a pair cannot be done here at all. What is void, or ended early by the user, is a result.
+pub(crate) fn run(
+    session: &mut Session<'_>,
+    plan: Plan,
+    title: &str,
+    bounds: Bounds,
+    timed: &mut dyn Timed,
+) -> Result<Done, Halt> {
+    let mut experiment = Experiment::new(plan).expect("arms() makes one baseline and a shift");
+    let arms = experiment.plan().arms.len();
+    let (mut times, mut order) = (vec![0; arms], vec![0; arms]);
+    let mut progress = Progress::start(session, title);
+    let begun_ns = session.elapsed_ns();
+    let mut written_bytes = 0;
+    let stop = loop {
+        let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
+        if session.interrupt.is_raised() {
+            break Stop::Interrupted;
+        }
+        let bytes_left = bounds.bytes.saturating_sub(written_bytes).min(session.bytes_left());
+        if elapsed_ns >= bounds.nanoseconds || timed.pair_bytes() > bytes_left {
+            break Stop::Budget;
+        }
+        order.copy_from_slice(experiment.order());
+        timed.start_pair();
+        match pair(timed, &order, &mut times) {
+            Ok(()) => {}
+            Err(Halt::Interrupted) => break Stop::Interrupted,
+            Err(Halt::Void(reason)) => {
+                experiment.void(reason);
+                break Stop::Rule;
+            }
+            Err(halt) => {
+                progress.clear();
+                return Err(halt);
+            }
+        }
+        session.wrote(timed.pair_bytes());
+        written_bytes += timed.pair_bytes();
+        experiment.record(&times);
+        if experiment.is_due() {
+            let standing = experiment.standing();
+            if standing.is_done {
+                break Stop::Rule;
+            }
+            if let Some(judged) =
+                standing.comparisons.iter().find(|one| one.arm == experiment.judged())
+            {
+                progress.show(session, &narrowed(standing.pairs, &judged.median));
+            }
+        }
+        rest(session, times.iter().sum());
+    };
+    progress.clear();
+    if let Some(reason) = timed.fault() {
+        experiment.void(reason);
+    }
+    let conclusion = experiment.finish(stop);
+    let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
+    Ok(Done { experiment, conclusion, elapsed_ns, written_bytes })
+}
+
+fn pair(timed: &mut dyn Timed, order: &[usize], times: &mut [u64]) -> Result<(), Halt> {
+    for &arm in order {
+        times[arm] = timed.time(arm)?;
+    }
+    Ok(())
+}
+
+/// Leaves a busy drive to others for as long as its share says.
+fn rest(session: &Session<'_>, busy_ns: u64) {
+    let share = u64::from(session.share_percent.clamp(1, 100));
+    if share < 100 {
+        let idle_ns = busy_ns.saturating_mul(100 - share).div_euclid(share);
+        std::thread::sleep(Duration::from_nanos(idle_ns.min(10_000_000_000)));
+    }
+}

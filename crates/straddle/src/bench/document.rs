@@ -1,0 +1,157 @@
+//! From what `measure` saw to the document that is printed.
+
+use device::DiskCounts;
+use measure::{Conclusion, Experiment, Histogram, Interval};
+use report::bench::{
+    Arm, BenchTarget, ClippedMean, Comparison, DriveCounts, Experiment as Document, Predicted,
+    Regime, Step, Workload,
+};
+
+use super::place::Place;
+use super::plan;
+
+/// Latencies below this many have no 99th percentile.
+const P99_COUNT_MIN: u64 = 100;
+/// Sysfs counts sectors of 512 bytes whatever the drive's are.
+const SECTOR_BYTES: u64 = 512;
+
+/// What one arm did beside the times that the experiment has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    /// All its latencies, one for each operation; `None` where the experiment's times are they.
+    pub(crate) latencies: Option<Histogram>,
+    /// What the drive counted; `None` when it does not.
+    pub(crate) counts: Option<DiskCounts>,
+    /// Observations looked at one by one, and those of which the drive counted exactly what was
+    /// asked.
+    pub(crate) seen: u64,
+    pub(crate) exact: u64,
+    /// Operations a second while it ran.
+    pub(crate) operations_per_second: Option<f64>,
+}
+
+impl Seen {
+    /// Counts what the drive counted during one more observation.
+    pub(crate) fn add(&mut self, since: &DiskCounts) {
+        self.counts = Some(self.counts.map_or(*since, |counts| counts.plus(since)));
+        self.seen += 1;
+    }
+}
+
+/// What is known of an experiment beside its statistics.
+pub(crate) struct About {
+    pub(crate) title: String,
+    pub(crate) unit: &'static str,
+    pub(crate) block_operations: u64,
+    pub(crate) workload: Workload,
+    pub(crate) arms: Vec<plan::Arm>,
+    pub(crate) seen: Vec<Seen>,
+    pub(crate) elapsed_ns: u64,
+    pub(crate) written_bytes: u64,
+    pub(crate) predicted: Option<Predicted>,
+    /// How long the platter takes for a turn; `None` where there is none, or it is not known.
+    pub(crate) turn_ns: Option<u64>,
+}
+
+/// The document of an experiment that ended.
+pub(crate) fn experiment(about: About, done: &Experiment, conclusion: Conclusion) -> Document {
+    let standing = done.standing();
+    let arm = |(number, (arm, seen)): (usize, (&plan::Arm, &Seen))| {
+        let times = seen.latencies.as_ref().unwrap_or_else(|| done.times(number));
+        of_arm(arm, seen, times, about.turn_ns)
+    };
+    let arms: Vec<Arm> = about.arms.iter().zip(&about.seen).enumerate().map(arm).collect();
+    let comparison = |one: &measure::Comparison| Comparison {
+        arm: about.arms[one.arm].name.clone(),
+        against: about.arms[one.against].name.clone(),
+        ratio: one.median.ratio,
+        low: one.median.low,
+        high: known(one.median.high),
+        clipped_mean: one.clipped.map(|mean| ClippedMean {
+            ratio: mean.ratio,
+            low: mean.low,
+            high: known(mean.high),
+        }),
+    };
+    Document {
+        comparisons: standing.comparisons.iter().map(comparison).collect(),
+        pairs: standing.pairs,
+        discarded_pairs: standing.discarded,
+        alpha: done.plan().alpha,
+        verdict: conclusion.verdict.name().to_owned(),
+        reason: conclusion.reason,
+        regimes: done.regimes().iter().map(regime).collect(),
+        narrowing: done.narrowing().iter().map(|step| narrowed(step.pairs, &step.median)).collect(),
+        title: about.title,
+        unit: about.unit.to_owned(),
+        block_operations: about.block_operations,
+        workload: about.workload,
+        elapsed_ns: about.elapsed_ns,
+        written_bytes: about.written_bytes,
+        arms,
+        predicted: about.predicted,
+    }
+}
+
+/// A look at the interval, for the progress line and the document.
+pub(crate) fn narrowed(pairs: u64, interval: &Interval) -> Step {
+    Step { pairs, ratio: interval.ratio, low: interval.low, high: known(interval.high) }
+}
+
+fn known(bound: f64) -> Option<f64> {
+    Some(bound).filter(|bound| bound.is_finite())
+}
+
+fn regime(regime: &measure::Regime) -> Regime {
+    Regime { from_pair: regime.from_pair, median_ns: regime.median_ns, spread_ns: regime.spread_ns }
+}
+
+fn of_arm(arm: &plan::Arm, seen: &Seen, times: &Histogram, turn_ns: Option<u64>) -> Arm {
+    let median_ns = times.median();
+    let drive = seen.counts.map(|counts| DriveCounts {
+        reads: counts.reads,
+        read_bytes: counts.read_sectors.saturating_mul(SECTOR_BYTES),
+        writes: counts.writes,
+        written_bytes: counts.write_sectors.saturating_mul(SECTOR_BYTES),
+        merges: counts.read_merges.saturating_add(counts.write_merges),
+        flushes: counts.flushes,
+        exact_operations: seen.exact,
+        seen_operations: seen.seen,
+    });
+    Arm {
+        name: arm.name.clone(),
+        role: arm.role.name().to_owned(),
+        shift_bytes: arm.shift_bytes,
+        count: times.count(),
+        median_ns,
+        p99_ns: (times.count() >= P99_COUNT_MIN).then(|| times.percentile(99.0)),
+        least_ns: times.min(),
+        greatest_ns: times.max(),
+        operations_per_second: seen.operations_per_second,
+        turns: turn_ns.filter(|&turn| turn > 0).map(|turn| real(median_ns) / real(turn)),
+        histogram: times.buckets().collect(),
+        drive,
+    }
+}
+
+/// A number of nanoseconds as a real number: exact below 2^53, three months.
+#[expect(clippy::cast_precision_loss, reason = "a latency of three months is none")]
+pub(crate) fn real(number: u64) -> f64 {
+    number as f64
+}
+
+/// What was measured.
+pub(crate) fn target(path: String, place: Option<&Place>) -> BenchTarget {
+    let drive = place.and_then(|place| place.drive.as_ref());
+    BenchTarget {
+        path,
+        layers: place.map(|place| place.layers.clone()).unwrap_or_default(),
+        drive: drive.map(|drive| drive.name.clone()),
+        model: drive.and_then(|drive| drive.model.clone()),
+        rotating: drive.and_then(|drive| drive.rotating),
+        logical_sector_bytes: place.and_then(|place| place.logical_sector_bytes),
+        granule_bytes: place.map(|place| place.unit.length_bytes()),
+        granule_origin_bytes: place.map(|place| place.unit.origin_bytes()),
+        granule_source: place.map(|place| place.unit_source.word().to_owned()),
+    }
+}

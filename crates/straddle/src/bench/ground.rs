@@ -1,0 +1,124 @@
+//! The scratch file in which everything is measured, and where it lies.
+
+use std::path::Path;
+
+use host::scratch::{Scratch, ScratchError, ScratchPlan};
+use report::bench::{BenchRefusal, Scratch as Document};
+use stack::UnitKind;
+use units::prefix::Size;
+
+use super::halt::refused;
+use super::place::Place;
+use super::session::Session;
+use super::target::{from_trace, shown};
+
+/// A scratch file whose way down is known.
+pub(crate) struct Ground {
+    pub(crate) scratch: Scratch,
+    pub(crate) place: Place,
+    prepared_ns: u64,
+}
+
+impl Ground {
+    /// Makes the file, writes it, and finds out where it lies.
+    pub(crate) fn prepare(
+        session: &mut Session<'_>,
+        directory: &Path,
+        length_bytes: u64,
+        wanted: UnitKind,
+    ) -> Result<Ground, BenchRefusal> {
+        session.afford(length_bytes, "the scratch file")?;
+        let begun_ns = session.elapsed_ns();
+        let plan = ScratchPlan {
+            length_bytes,
+            seed: session.seed,
+            budget_bytes: session.bytes_left(),
+            nocow_on_btrfs: true,
+            may_move: false,
+        };
+        let interrupt = session.interrupt.clone();
+        let goes_on = |_| !interrupt.is_raised();
+        let scratch =
+            Scratch::create_while(directory, plan, goes_on).map_err(|error| no_file(&error))?;
+        session.wrote(length_bytes);
+        let name = shown(directory);
+        if let Some(reason) = unusable(&scratch) {
+            let message = format!("cannot measure in {name}: {reason}");
+            let hint = "the file system moves or shares what is written: try ext4 or XFS";
+            return Err(refused(message, Some(hint.to_owned())));
+        }
+        let prepared_ns = session.elapsed_ns().saturating_sub(begun_ns);
+        let place = Place::of_file(&session.scene, &scratch.path(), length_bytes, wanted);
+        let place = place.map_err(|refusal| {
+            let mut refusal = from_trace(refusal);
+            refusal.message = format!("cannot measure in {name}: {}", refusal.message);
+            refusal
+        })?;
+        Ok(Ground { scratch, place, prepared_ns })
+    }
+
+    /// The smallest step by which direct I/O on the file can be shifted, in bytes; `Err` says why
+    /// there is none.
+    pub(crate) fn step_bytes(&self) -> Result<u64, BenchRefusal> {
+        let name = self.scratch.directory();
+        let units = self.scratch.direct_units();
+        if self.scratch.filesystem() == "btrfs" {
+            let message = format!(
+                "cannot shift operations in a file in {name}: btrfs turns direct I/O that is not \
+                 on its sectors into buffered I/O, in silence"
+            );
+            let hint = "measure on ext4 or XFS on the same drive".to_owned();
+            return Err(refused(message, Some(hint)));
+        }
+        match units.offset_bytes.value() {
+            Some(&bytes) if bytes > 0 => {
+                Ok(bytes.max(self.place.logical_sector_bytes.unwrap_or(bytes)))
+            }
+            _ => Err(refused(
+                format!("cannot pass by the page cache in {name}: no direct I/O there"),
+                Some("measure on ext4 or XFS on the same drive".to_owned()),
+            )),
+        }
+    }
+
+    /// Whether the file lies elsewhere now than when it was written; `Some` says so.
+    pub(crate) fn moved(&self) -> Option<String> {
+        match self.scratch.has_moved() {
+            Ok(false) => None,
+            Ok(true) => Some("the file system moved the scratch file meanwhile".to_owned()),
+            Err(error) => Some(format!("whether the scratch file moved cannot be told: {error}")),
+        }
+    }
+
+    /// Makes parts real again that were set aside as zeros, before anything is timed on them.
+    pub(crate) fn settle(&self) -> Result<(), BenchRefusal> {
+        self.scratch.rewrite_unwritten().map(|_| ()).map_err(|error| no_file(&error))
+    }
+
+    /// As the document shows it.
+    pub(crate) fn document(&self) -> Document {
+        Document {
+            place: self.scratch.directory().to_string(),
+            length_bytes: self.scratch.length_bytes(),
+            pieces: u64::try_from(self.place.runs.len()).unwrap_or(u64::MAX),
+            drive_address_bytes: self.place.first_address_bytes(),
+            prepared_ns: self.prepared_ns,
+        }
+    }
+
+    /// Its length for people.
+    pub(crate) fn size(&self) -> Size {
+        Size(self.scratch.length_bytes())
+    }
+}
+
+fn unusable(scratch: &Scratch) -> Option<String> {
+    match scratch.usable() {
+        Ok(usable) => usable.unusable.map(|reason| reason.to_string()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+pub(super) fn no_file(error: &ScratchError) -> BenchRefusal {
+    refused(error.to_string(), error.hint().map(str::to_owned))
+}

@@ -1,0 +1,82 @@
+//! Why a measurement ended before its time.
+
+use host::engine::EngineError;
+use host::scratch::ScratchError;
+use host::{CommandError, LoopError, MountError, OpenError};
+use measure::Fault;
+use report::bench::BenchRefusal;
+
+/// Why a measurement ended before its time.
+#[derive(Clone, Debug)]
+pub(crate) enum Halt {
+    /// Something was wrong with what was measured.
+    Void(String),
+    /// The user or the system wants the program to end.
+    Interrupted,
+    /// It cannot be done here.
+    Refused(BenchRefusal),
+}
+
+/// A refusal that is no matter of safety: the question cannot be answered.
+pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> BenchRefusal {
+    BenchRefusal { message: message.into(), hint, safety: false }
+}
+
+impl Halt {
+    /// It cannot be done here, and `hint` may help.
+    pub(crate) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> Halt {
+        Halt::Refused(refused(message, Some(hint.into())))
+    }
+}
+
+impl From<BenchRefusal> for Halt {
+    fn from(refusal: BenchRefusal) -> Halt {
+        Halt::Refused(refusal)
+    }
+}
+
+/// It cannot be done here, for a reason that is all there is to say.
+impl From<String> for Halt {
+    fn from(reason: String) -> Halt {
+        Halt::Refused(refused(reason, None))
+    }
+}
+
+impl From<Fault> for Halt {
+    fn from(fault: Fault) -> Halt {
+        match fault {
+            Fault::Void(reason) | Fault::Stopped(reason) => Halt::Void(reason),
+        }
+    }
+}
+
+impl From<CommandError> for Halt {
+    fn from(error: CommandError) -> Halt {
+        match error {
+            CommandError::Interrupted { .. } => Halt::Interrupted,
+            _ => Halt::Refused(refused(error.to_string(), error.hint().map(str::to_owned))),
+        }
+    }
+}
+
+impl From<ScratchError> for Halt {
+    fn from(error: ScratchError) -> Halt {
+        match error {
+            ScratchError::Stopped { .. } => Halt::Interrupted,
+            _ => Halt::Refused(refused(error.to_string(), error.hint().map(str::to_owned))),
+        }
+    }
+}
+
+/// Errors that say what was tried and what may help.
+macro_rules! refusals {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Halt {
+            fn from(error: $error) -> Halt {
+                Halt::Refused(refused(error.to_string(), error.hint().map(str::to_owned)))
+            }
+        }
+    )*};
+}
+
+refusals!(EngineError, LoopError, MountError, OpenError);

@@ -1,0 +1,86 @@
+//! Direct I/O inside the scratch file: aligned and shifted operations take turns. Needs no root.
+
+use host::DiskStats;
+use host::engine::Access;
+use measure::Role;
+
+use super::contest::Bounds;
+use super::found::Found;
+use super::ground::Ground;
+use super::halt::Halt;
+use super::live::{self, Setting};
+use super::plan::{self, Arm, Work};
+use super::session::Session;
+
+/// Compares all that was asked for.
+pub(crate) fn run(
+    session: &mut Session<'_>,
+    ground: &Ground,
+    found: &mut Found,
+) -> Result<(), Halt> {
+    let place = &ground.place;
+    let size = plan::operation_bytes(session.bench.size, place.unit)?;
+    let step = ground.step_bytes()?;
+    let bench = session.bench;
+    let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit);
+    let arms = arms?;
+    on_scratch(session, ground, &plan::works(bench, size), &arms, found)
+}
+
+/// Compares `arms` under `works` in the scratch file.
+pub(crate) fn on_scratch(
+    session: &mut Session<'_>,
+    ground: &Ground,
+    works: &[Work],
+    arms: &[Arm],
+    found: &mut Found,
+) -> Result<(), Halt> {
+    each(session, works, arms, found, |access| {
+        let opened = ground.scratch.open(access, true);
+        let file = opened?;
+        let moved = || ground.moved();
+        Ok((file, &ground.place, Box::new(moved) as Box<dyn Fn() -> Option<String> + '_>))
+    })
+}
+
+/// What one comparison is made on: the open file, where it lies, and whether it still lies there.
+pub(crate) type Bed<'a> =
+    (std::os::fd::OwnedFd, &'a super::place::Place, Box<dyn Fn() -> Option<String> + 'a>);
+
+/// Compares the arms under each workload, with the error and the bytes shared among them.
+pub(crate) fn each<'a>(
+    session: &mut Session<'_>,
+    works: &[Work],
+    arms: &[Arm],
+    found: &mut Found,
+    open: impl Fn(Access) -> Result<Bed<'a>, Halt>,
+) -> Result<(), Halt> {
+    let works: Vec<Work> = works.iter().copied().filter(|work| suits(session, work)).collect();
+    if works.is_empty() {
+        let hint = "wait until it is quiet, or say --share 100".to_owned();
+        let message = "the drive is busy, and depth 1 is all that is done to a busy one";
+        return Err(Halt::hinted(message.to_owned(), hint));
+    }
+    let shifted = arms.iter().filter(|arm| arm.role == Role::Shifted).count();
+    let questions = u32::try_from(works.len() * shifted.max(1)).unwrap_or(u32::MAX);
+    let alpha = plan::ALPHA / f64::from(questions);
+    for (done, work) in works.iter().enumerate() {
+        let left = u64::try_from(works.len() - done).unwrap_or(1);
+        let bytes = session.bytes_left().div_euclid(left);
+        let bounds = Bounds { nanoseconds: session.comparison_ns(), bytes };
+        let access = if work.read { Access::Read } else { Access::Write };
+        let (file, place, moved) = open(access)?;
+        let counters = place.counted.and_then(|number| DiskStats::open(number).ok());
+        let setting = Setting { place, arms, work: *work, alpha, bounds, moved: &*moved };
+        found.experiments.push(live::compare(session, &setting, file, counters)?);
+        if session.interrupt.is_raised() {
+            return Err(Halt::Interrupted);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a workload may run: on a busy drive depth 1 alone.
+fn suits(session: &Session<'_>, work: &Work) -> bool {
+    !session.is_busy || work.depth == 1
+}

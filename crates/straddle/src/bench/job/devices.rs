@@ -1,0 +1,91 @@
+//! A job on a device for each arm, bare or with a file system on it.
+
+use host::PrivateMounts;
+use report::bench::Experiment;
+use workload::raidtest::Request;
+use workload::{Job, job};
+
+use super::case::{self, Case};
+use super::pattern::{drawn, pattern};
+use super::{arms, depth, name};
+use crate::bench::ground::Ground;
+use crate::bench::halt::Halt;
+use crate::bench::made::{self, Recipe};
+use crate::bench::replay::Replay;
+use crate::bench::session::Session;
+use crate::bench::shifted;
+use crate::bench::stage::{Stage, Wanted};
+use crate::bench::{requests, way};
+
+/// Requests that are drawn where a job mixes reads and writes.
+const DRAWN: usize = 65_536;
+
+/// A job on a device for each arm.
+pub(super) fn run(
+    session: &mut Session<'_>,
+    ground: &Ground,
+    mounts: Option<&PrivateMounts>,
+    job: &Job,
+) -> Result<Experiment, Halt> {
+    let arms = arms(session, ground, job)?;
+    let kind = way::file_system_of(session.bench, job);
+    let interrupt = session.interrupt.clone();
+    let wanted = match (kind, mounts) {
+        (Some(kind), Some(mounts)) => {
+            let recipe = made::recipe(kind);
+            Some(Wanted { recipe, mounts, interrupt: &interrupt })
+        }
+        _ => None,
+    };
+    let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
+    // File systems must not share bytes; bare devices take turns on the same ones.
+    let count = if wanted.is_some() { arms.len() } else { 1 };
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
+    let regions = shifted::regions(ground, count, shift_bytes)?;
+    let region = |arm: usize| regions.get(arm).or(regions.last()).copied();
+    let stages: Vec<Stage<'_>> = (0..arms.len())
+        .map(|arm| {
+            let region = region(arm).expect("there is at least one region");
+            Stage::set(ground, region, arms[arm].shift_bytes, wanted)
+        })
+        .collect::<Result<_, _>>()?;
+    let title = titled(job, wanted.map(|wanted| wanted.recipe));
+    let device_bytes = regions[0].device_bytes;
+    let experiment = if let job::Action::Mixed { .. } = job.action {
+        let all = mixed(session, job, &stages, device_bytes)?;
+        let depth = depth(job)?;
+        let devices = stages.iter().map(Stage::device);
+        let replay = Replay::new(ground, devices, &all, depth, session.seed)?;
+        requests::compared(session, ground, &arms, replay, (&title, &all, depth))?
+    } else {
+        let pattern = pattern(session, job)?;
+        let case = Case { ground, arms: &arms, job, pattern, title };
+        case::measured(session, &case, &stages, device_bytes)?
+    };
+    stages.into_iter().try_for_each(Stage::end)?;
+    Ok(experiment)
+}
+
+fn titled(job: &Job, recipe: Option<&Recipe>) -> String {
+    let place = recipe.map_or("the bare device", |recipe| recipe.name);
+    format!("{}: {}, on {place}", name(job), job.title())
+}
+
+/// The operations of a job that mixes reads and writes.
+fn mixed(
+    session: &Session<'_>,
+    job: &Job,
+    stages: &[Stage<'_>],
+    device_bytes: u64,
+) -> Result<Vec<Request>, Halt> {
+    let on_file_system = stages.iter().any(|stage| stage.directory().is_some());
+    if on_file_system || !job.direct || job.is_durable() {
+        let message = format!(
+            "{} mixes reads and writes, which runs direct, without syncs and on bare devices only",
+            name(job)
+        );
+        let hint = "--set rw=write or --set rw=read runs one of the two".to_owned();
+        return Err(Halt::hinted(message, hint));
+    }
+    drawn(session, job, device_bytes, DRAWN)
+}

@@ -1,0 +1,143 @@
+//! `bench --job`: fio's job files. Their workload runs on shifted devices, or inside the scratch
+//! file where nobody is root; the paths that they name are never opened.
+
+mod case;
+mod devices;
+mod layout;
+mod pattern;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use host::PrivateMounts;
+use report::bench::Experiment;
+use units::text;
+use workload::{Job, JobFile, job};
+
+use self::pattern::pattern;
+use super::ground::Ground;
+use super::inside;
+use super::plan::{self, Arm};
+use super::session::Session;
+use super::target::shown;
+use crate::bench::found::Found;
+use crate::bench::halt::{Halt, refused};
+
+/// The most operations in flight.
+const DEPTH_MAX: u64 = 1024;
+/// The longest job file that is read, in bytes: as `workload` bounds it, and one more.
+const TEXT_BYTES_MAX: u64 = 1 << 20;
+
+/// The jobs of a file, with what the command line puts over them.
+pub(crate) fn read(path: &Path, set: &[String]) -> Result<JobFile, Halt> {
+    let name = shown(path);
+    let wrong = |message: String, hint: String| Halt::hinted(message, hint);
+    let mut told = Vec::new();
+    for word in set {
+        let (option, value) = word.split_once('=').unwrap_or((word, ""));
+        told.push((option.to_owned(), value.to_owned()));
+    }
+    let tried = |error: std::io::Error| {
+        let hint = "check the path, and whether you may read it".to_owned();
+        wrong(format!("cannot read the job file {name}: {error}"), hint)
+    };
+    let file = File::open(path).map_err(tried)?;
+    let mut bytes = Vec::new();
+    file.take(TEXT_BYTES_MAX).read_to_end(&mut bytes).map_err(tried)?;
+    let words = String::from_utf8_lossy(&bytes);
+    JobFile::parse(&words, &told)
+        .map_err(|error| wrong(format!("cannot run the job file {name}: {error}"), error.hint()))
+}
+
+/// Whether all that is asked can be done by direct I/O inside the scratch file.
+pub(crate) fn fits_inside(jobs: &[Job]) -> bool {
+    jobs.iter().all(|job| job.direct && !matches!(job.action, job::Action::Mixed { .. }))
+}
+
+/// Runs every job of the file, one after the other.
+pub(crate) fn run(
+    session: &mut Session<'_>,
+    ground: &Ground,
+    mounts: Option<&PrivateMounts>,
+    file: &JobFile,
+    found: &mut Found,
+) -> Result<(), Halt> {
+    for remark in &file.remarks {
+        session.note(text::escape(remark.to_string().as_bytes()));
+    }
+    if file.jobs.len() > 1 {
+        session.note("jobs run one after the other, not at once");
+    }
+    for job in &file.jobs {
+        if job.total_depth() > 1 && session.is_busy {
+            session.note(format!("{} is left out: the drive is busy", name(job)));
+            continue;
+        }
+        scaled(session, job);
+        let experiment = if host::is_root() {
+            devices::run(session, ground, mounts, job)?
+        } else {
+            in_file(session, ground, job)?
+        };
+        found.experiments.push(experiment);
+        if session.interrupt.is_raised() {
+            return Err(Halt::Interrupted);
+        }
+    }
+    Ok(())
+}
+
+/// A job's name, harmless to print.
+pub(crate) fn name(job: &Job) -> String {
+    text::escape(job.name.as_bytes())
+}
+
+/// Says what of a job is bounded here.
+fn scaled(session: &mut Session<'_>, job: &Job) {
+    let name = name(job);
+    if let Some(path) = job.filename.as_ref().or(job.directory.as_ref()) {
+        let path = text::escape(path.as_bytes());
+        session.note(format!("{name}: {path} is not opened; the workload runs on scratch devices"));
+    }
+    let budget_ns = session.comparison_ns();
+    if let Some(runtime_ns) = job.runtime_ns.filter(|&runtime_ns| runtime_ns > budget_ns) {
+        let seconds = |ns: u64| ns.div_euclid(1_000_000_000);
+        session.note(format!(
+            "{name}: runtime is scaled down from {} s to {} s for all arms; --seconds allows more",
+            seconds(runtime_ns),
+            seconds(budget_ns)
+        ));
+    }
+}
+
+fn depth(job: &Job) -> Result<u16, Halt> {
+    let depth = job.total_depth();
+    match u16::try_from(depth) {
+        Ok(deep) if depth <= DEPTH_MAX => Ok(deep),
+        _ => Err(Halt::from(refused(
+            format!("{} keeps {depth} operations in flight; {DEPTH_MAX} are the most", name(job)),
+            Some("--set iodepth=32 --set numjobs=1".to_owned()),
+        ))),
+    }
+}
+
+/// The arms of a job.
+fn arms(session: &Session<'_>, ground: &Ground, job: &Job) -> Result<Vec<Arm>, Halt> {
+    let step = ground.step_bytes()?;
+    let unit = ground.place.unit;
+    Ok(plan::arms(&session.bench.shift, false, step, job.operation_bytes, unit)?)
+}
+
+/// A direct job inside the scratch file.
+fn in_file(session: &mut Session<'_>, ground: &Ground, job: &Job) -> Result<Experiment, Halt> {
+    let pattern = pattern(session, job)?;
+    let arms = arms(session, ground, job)?;
+    let work = pattern.inside(depth(job)?);
+    let mut found = Found::default();
+    let works = [work];
+    inside::on_scratch(session, ground, &works, &arms, &mut found)?;
+    let mut experiment = found.experiments.pop().ok_or(Halt::Interrupted)?;
+    experiment.title = format!("{}: {}, inside the scratch file", name(job), job.title());
+    Ok(experiment)
+}

@@ -1,0 +1,159 @@
+//! What a fio job does, in this program's words.
+
+use device::{Action, Durability, SyncKind};
+use report::bench::Workload;
+use units::random::Random;
+use workload::raidtest::{Request, RequestKind};
+use workload::{Job, job};
+
+use super::name;
+use crate::arguments::Durable;
+use crate::bench::halt::{Halt, refused};
+use crate::bench::plan::Work;
+use crate::bench::session::Session;
+
+/// Writes to a page cache between two times that they are written out, at depth 1.
+const BUFFERED_WRITES: u32 = 32;
+
+/// What one operation of a job does, and what makes it durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pattern {
+    pub(super) read: bool,
+    pub(super) operation_bytes: u32,
+    pub(super) direct: bool,
+    random: bool,
+    durability: Durability,
+    /// What is called behind how many writes.
+    sync: Option<(SyncKind, u32)>,
+}
+
+/// The pattern of a job that only reads or only writes.
+pub(super) fn pattern(session: &mut Session<'_>, job: &Job) -> Result<Pattern, Halt> {
+    let name = name(job);
+    let read = !job.writes();
+    if read && !job.direct {
+        let message = format!("{name} reads through the page cache, which answers for the drive");
+        return Err(Halt::hinted(message, "--set direct=1".to_owned()));
+    }
+    let Ok(operation_bytes) = u32::try_from(job.operation_bytes) else {
+        return Err(Halt::from(refused(format!("{name} moves more than 4 GiB at once"), None)));
+    };
+    let every = |kind, every: Option<std::num::NonZeroU32>| Some((kind, every?.get()));
+    let (all, data) =
+        (every(SyncKind::All, job.fsync_every), every(SyncKind::Data, job.fdatasync_every));
+    if all.is_some() && data.is_some() {
+        session.note(format!("{name}: fsync is done as it says, and fdatasync is left out"));
+    }
+    let flag = match job.durability {
+        job::Durability::None => Durability::Cached,
+        job::Durability::Dsync => Durability::Data,
+        job::Durability::Sync => Durability::All,
+    };
+    let asked = all.or(data).filter(|_| !read);
+    let is_cached = !read && !job.direct && asked.is_none() && flag == Durability::Cached;
+    if is_cached {
+        session.note(format!(
+            "{name}: what stays in the page cache is written out at the end of each block, within \
+             its time"
+        ));
+    }
+    let written_out = if job.total_depth() == 1 { BUFFERED_WRITES } else { u32::MAX };
+    Ok(Pattern {
+        read,
+        operation_bytes,
+        direct: job.direct,
+        random: job.order == job::Order::Random,
+        durability: flag,
+        sync: asked.or(is_cached.then_some((SyncKind::Data, written_out))),
+    })
+}
+
+impl Pattern {
+    /// It as `measure` does it; at a depth above 1 in blocks that are still to be measured out.
+    pub(super) fn work(&self, depth: u16) -> measure::Work {
+        measure::Work {
+            action: match self.read {
+                true => Action::Read,
+                false => Action::Write { durability: self.durability, atomic: false },
+            },
+            sync: self.sync.map(|(kind, _)| kind),
+            sync_every: self.sync.map_or(0, |(_, every)| every),
+            operation_bytes: self.operation_bytes,
+            depth,
+            block_operations: 1,
+        }
+    }
+
+    /// It as it is done inside the scratch file.
+    pub(super) fn inside(&self, depth: u16) -> Work {
+        let sync = match (self.sync, self.durability) {
+            (Some((SyncKind::All, _)), _) => Durable::Fsync,
+            (Some(_), _) => Durable::Fdatasync,
+            (None, Durability::Data) => Durable::Dsync,
+            (None, Durability::All) => Durable::Sync,
+            (None, Durability::Cached) => Durable::None,
+        };
+        let sync_every = self.sync.map_or(1, |(_, every)| every);
+        let operation_bytes = self.operation_bytes;
+        Work { read: self.read, sync, sync_every, depth, operation_bytes }
+    }
+
+    /// It for the document.
+    pub(super) fn workload(&self, depth: u16) -> Workload {
+        let sync = match (self.sync, self.durability) {
+            (Some((SyncKind::All, _)), _) => "fsync",
+            (Some(_), _) => "fdatasync",
+            (None, Durability::Data) => "dsync",
+            (None, Durability::All) => "sync",
+            (None, Durability::Cached) => "none",
+        };
+        let each = u64::from(sync != "none");
+        Workload {
+            action: if self.read { "read" } else { "write" }.to_owned(),
+            operation_bytes: Some(self.operation_bytes.into()),
+            sync: sync.to_owned(),
+            sync_every: self.sync.map_or(each, |(_, every)| every.into()),
+            depth: depth.into(),
+            order: Some(if self.random { "random" } else { "cursor" }.to_owned()),
+            direct: self.direct,
+            command: Vec::new(),
+        }
+    }
+}
+
+/// `count` operations of a job that mixes reads and writes, on a device of `device_bytes`.
+pub(super) fn drawn(
+    session: &Session<'_>,
+    job: &Job,
+    device_bytes: u64,
+    count: usize,
+) -> Result<Vec<Request>, Halt> {
+    let wrong = |what: &str| {
+        let hint = Some("make the devices longer: --scratch".to_owned());
+        Halt::from(refused(format!("{} has no room on its device: {what}", name(job)), hint))
+    };
+    let length_bytes =
+        u32::try_from(job.operation_bytes).map_err(|_| wrong("an operation above 4 GiB"))?;
+    let start = job.offset.of(device_bytes).min(device_bytes);
+    let length = job.size.map_or(device_bytes - start, |size| size.of(device_bytes));
+    let length = length.min(device_bytes - start);
+    let is_random = job.order == job::Order::Random;
+    let step = if is_random { job.align_bytes } else { job.operation_bytes }.max(1);
+    let places = length.saturating_sub(job.operation_bytes).div_euclid(step) + 1;
+    if length < job.operation_bytes {
+        return Err(wrong("it is shorter than an operation"));
+    }
+    let read_percent = match job.action {
+        job::Action::Read => 100,
+        job::Action::Write => 0,
+        job::Action::Mixed { read_percent } => read_percent,
+    };
+    let mut random = Random::new(job.seed.unwrap_or(session.seed));
+    let mut request = |number: u64| {
+        let place = if is_random { random.below(places) } else { number % places };
+        let write = random.below(100) >= u64::from(read_percent);
+        let kind = if write { RequestKind::Write } else { RequestKind::Read };
+        Request { kind, offset_bytes: start + place * step, length_bytes }
+    };
+    Ok((0..).take(count).map(&mut request).collect())
+}

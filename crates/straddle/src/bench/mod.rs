@@ -1,0 +1,131 @@
+//! `straddle bench`: what misalignment costs here, measured.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `target`, `place`, `ground` | where: a directory or device, the way down, the scratch file |
+//! | `plan`, `session`, `contest` | what is compared, what it may use, the loop over pairs |
+//! | `way` | which of the ways of measuring was asked for |
+//! | `inside`, `raw`, `live` | direct I/O in the scratch file or on a device |
+//! | `shifted`, `stage`, `made` | whole devices that are shifted, file systems on them |
+//! | `command`, `job`, `requests`, `replay`, `suite` | what runs on shifted devices |
+//! | `quiet` | whether others use the drive |
+//! | `preview`, `document`, `progress`, `show`, `compare` | what is printed |
+
+mod command;
+mod compare;
+mod contest;
+mod document;
+mod found;
+mod ground;
+mod halt;
+mod inside;
+mod job;
+mod live;
+mod made;
+mod place;
+mod plan;
+mod preview;
+mod progress;
+mod quiet;
+mod raw;
+mod replay;
+mod requests;
+mod session;
+mod shifted;
+mod show;
+mod stage;
+mod suite;
+mod target;
+mod way;
+
+use std::path::Path;
+
+use host::{Interrupt, PrivateMounts};
+
+use crate::arguments::Bench;
+use crate::exit::Outcome;
+use found::Found;
+use ground::Ground;
+use halt::{Halt, refused};
+use session::Session;
+use target::{Target, shown};
+use way::Way;
+
+pub(crate) use compare::run as compare;
+
+pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
+    let interrupt = Interrupt::install()?;
+    let mut session = Session::new(bench, interrupt.clone());
+    if bench.dry_run {
+        return preview::run(&mut session);
+    }
+    let mut found = Found::default();
+    found.target.path = shown(&bench.target);
+    let refusal = match measure(&mut session, &mut found) {
+        Ok(()) | Err(Halt::Interrupted) => None,
+        Err(Halt::Refused(refusal)) => Some(refusal),
+        Err(Halt::Void(reason)) => Some(refused(reason, None)),
+    };
+    // Where the user wants no more, what cannot be done is no news.
+    let signal = interrupt.signal();
+    let refusal = refusal.filter(|_| signal.is_none());
+    let format = session.format();
+    let Found { target, scratch, experiments } = found;
+    let document = session.document(target, scratch, experiments, refusal);
+    show::result(bench, format, &document, signal)?;
+    if let Some(path) = &bench.output {
+        show::keep(path, &document)?;
+    }
+    Ok(show::outcome(&document, signal))
+}
+
+fn measure(session: &mut Session<'_>, found: &mut Found) -> Result<(), Halt> {
+    match Target::of(&session.bench.target)? {
+        Target::Directory(directory) => in_directory(session, &directory, found),
+        Target::Device { node, number } => raw::run(session, &node, number, found),
+    }
+}
+
+fn in_directory(
+    session: &mut Session<'_>,
+    directory: &Path,
+    found: &mut Found,
+) -> Result<(), Halt> {
+    let way = Way::of(session)?;
+    session.grant(way.budget(session.bench));
+    let mounts = private_mounts(&way, session.bench)?;
+    let ground = prepare(session, directory, found)?;
+    quiet::settle(session, &ground.place);
+    match way {
+        Way::Inside => inside::run(session, &ground, found),
+        Way::Job(file) => job::run(session, &ground, mounts.as_ref(), &file, found),
+        Way::Requests(path) => requests::run(session, &ground, &path, found),
+        Way::Suite(lines) => match &mounts {
+            Some(mounts) => suite::run(session, &ground, mounts, &lines, found),
+            None => Ok(()),
+        },
+        Way::Command => {
+            let experiment = command::run(session, &ground, mounts.as_ref())?;
+            found.experiments.push(experiment);
+            Ok(())
+        }
+    }
+}
+
+/// Where file systems are mounted for this run alone, if any is.
+fn private_mounts(way: &Way, bench: &Bench) -> Result<Option<PrivateMounts>, Halt> {
+    if !way.mounts(bench) {
+        return Ok(None);
+    }
+    PrivateMounts::enter().map(Some).map_err(Halt::from)
+}
+
+/// The scratch file, with what it says of the target.
+fn prepare(session: &mut Session<'_>, directory: &Path, found: &mut Found) -> Result<Ground, Halt> {
+    let wanted = plan::unit_kind(session.bench.unit);
+    let ground = Ground::prepare(session, directory, session.scratch_bytes(), wanted);
+    let ground = ground?;
+    found.target = document::target(shown(directory), Some(&ground.place));
+    found.scratch = Some(ground.document());
+    Ok(ground)
+}

@@ -1,0 +1,322 @@
+//! Where the bytes to be measured finally lie, and which unit they must fit.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use report::Refusal;
+use report::bench::{Effort, Predicted};
+use stack::amplify::{self, Io};
+use stack::resolve::{self, On};
+use stack::{LayerId, LayerKind, Stack, UnitKind};
+use units::{ByteRange, Source, Unit};
+
+use crate::scene::Scene;
+use crate::{title, trace};
+
+/// How much is asked of the stack at once, so that no answer is cut.
+const WINDOW_BYTES: u64 = 64 << 20;
+/// A minute, in nanoseconds.
+const TURN_MINUTE_NS: u64 = 60_000_000_000;
+
+/// A run of the bytes that offsets count, and where it lies on its leaf, or on the array whose
+/// chunks are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) offset_bytes: u64,
+    pub(crate) length_bytes: u64,
+    pub(crate) leaf: LayerId,
+    pub(crate) address_bytes: u64,
+}
+
+/// The drive that everything lies on.
+#[derive(Clone, Debug)]
+pub(crate) struct Drive {
+    /// The kernel's name, harmless to print.
+    pub(crate) name: String,
+    pub(crate) model: Option<String>,
+    pub(crate) rotating: Option<bool>,
+    /// How long the platter takes for a turn; `None` where there is none, or it is not known.
+    pub(crate) turn_ns: Option<u64>,
+}
+
+/// Bytes whose way down is known.
+pub(crate) struct Place {
+    stack: Stack,
+    id: LayerId,
+    /// Runs in order of their offsets; nothing between them can be used.
+    pub(crate) runs: Vec<Run>,
+    first_address_bytes: Option<u64>,
+    /// The unit that arms are placed by.
+    pub(crate) unit: Unit,
+    pub(crate) unit_source: Source,
+    /// The greatest addressable unit of the leaves.
+    pub(crate) logical_sector_bytes: Option<u64>,
+    /// The one drive; `None` when there are several, or it is no drive.
+    pub(crate) drive: Option<Drive>,
+    /// The layers passed, the topmost first.
+    pub(crate) layers: Vec<String>,
+    /// The device whose counters tell what reached the drive: the one drive, else the device of the
+    /// file system or the device itself; `None` when it is not known.
+    pub(crate) counted: Option<(u32, u32)>,
+}
+
+impl Place {
+    /// Where the file at `path` lies, `length_bytes` of it.
+    pub(crate) fn of_file(
+        scene: &Scene,
+        path: &Path,
+        length_bytes: u64,
+        wanted: UnitKind,
+    ) -> Result<Place, Refusal> {
+        let (stack, id, facts) = trace::beneath(scene, path)?;
+        Ok(Place::of(stack, id, length_bytes, wanted)?.counted_by(scene, facts.device))
+    }
+
+    /// Where the block device with this number lies.
+    pub(crate) fn of_device(
+        scene: &Scene,
+        number: (u32, u32),
+        length_bytes: u64,
+        wanted: UnitKind,
+    ) -> Result<Place, Refusal> {
+        let (stack, id) = trace::beneath_device(scene, number)?;
+        Ok(Place::of(stack, id, length_bytes, wanted)?.counted_by(scene, number))
+    }
+
+    fn of(
+        stack: Stack,
+        id: LayerId,
+        length_bytes: u64,
+        wanted: UnitKind,
+    ) -> Result<Place, Refusal> {
+        let on_leaves = runs(&stack, id, length_bytes, None)?;
+        let leaves: BTreeSet<LayerId> = on_leaves.iter().map(|run| run.leaf).collect();
+        let under = stack.under(id);
+        let owners: Vec<LayerId> = match wanted {
+            UnitKind::Granule => leaves.iter().copied().collect(),
+            _ => under.clone(),
+        };
+        // The coarsest unit is the one that everything must fit.
+        let unit = owners
+            .iter()
+            .filter_map(|&owner| Some((owner, stack.layer(owner).units.used(wanted)?)))
+            .max_by_key(|(_, (unit, _))| unit.length_bytes());
+        let Some((owner, (unit, unit_source))) = unit else {
+            return Err(no_unit(wanted));
+        };
+        let sector = |leaf: &LayerId| stack.layer(*leaf).units.used_bytes(UnitKind::LogicalSector);
+        let drive = match leaves.first() {
+            Some(&leaf) if leaves.len() == 1 => drive(&stack, leaf),
+            _ => None,
+        };
+        let logical_sector_bytes = leaves.iter().filter_map(sector).max();
+        // A chunk is a chunk of the array's own bytes, before they go to its members.
+        let first_address_bytes = on_leaves.first().map(|run| run.address_bytes);
+        let runs = match wanted {
+            UnitKind::Granule => on_leaves,
+            _ => runs(&stack, id, length_bytes, Some(owner))?,
+        };
+        let above = under.iter().rev().filter(|&&layer| layer != id || drive.is_none());
+        let layers = above.map(|&layer| named(&stack, layer)).collect();
+        Ok(Place {
+            stack,
+            id,
+            runs,
+            first_address_bytes,
+            unit,
+            unit_source,
+            logical_sector_bytes,
+            drive,
+            layers,
+            counted: None,
+        })
+    }
+
+    /// With the device that counts: the drive's own, else `other`, unless that is anonymous.
+    fn counted_by(mut self, scene: &Scene, other: (u32, u32)) -> Place {
+        let number = |drive: &Drive| {
+            let text = scene.tree().read(&format!("/sys/block/{}/dev", drive.name)).ok()?;
+            let (major, minor) = text.trim().split_once(':')?;
+            Some((major.parse().ok()?, minor.parse().ok()?))
+        };
+        let named = (other.0 > 0).then_some(other);
+        self.counted = self.drive.as_ref().and_then(number).or(named);
+        self
+    }
+
+    /// The leaf's address of the first byte that can be used.
+    pub(crate) fn first_address_bytes(&self) -> Option<u64> {
+        self.first_address_bytes
+    }
+
+    /// What one operation at `offset_bytes` costs on the drives when it is where it is and when it
+    /// is `shift_bytes` further; `None` where the stack cannot tell.
+    pub(crate) fn predicted(
+        &self,
+        write: bool,
+        offset_bytes: u64,
+        length_bytes: u64,
+        shift_bytes: u64,
+    ) -> Option<Predicted> {
+        let effort = |offset: u64| {
+            let range = ByteRange::new(offset, length_bytes)?;
+            let found = amplify::amplify(&self.stack, self.id, Io { write, range }).ok()?;
+            Some(Effort {
+                reads: found.reads,
+                writes: found.writes,
+                read_modify_writes: found.rmws,
+                drives: found.leaves,
+            })
+        };
+        let shifted = effort(offset_bytes.checked_add(shift_bytes)?)?;
+        Some(Predicted { aligned: effort(offset_bytes)?, shifted })
+    }
+
+    /// The longest stretch of bytes that all lie alike within the unit: its first byte on a
+    /// boundary of the unit, and its length in whole units. Devices are made of it.
+    pub(crate) fn stretch(&self) -> Option<ByteRange> {
+        stretch(&self.runs, self.unit)
+    }
+}
+
+fn no_unit(wanted: UnitKind) -> Refusal {
+    let (message, hint) = match wanted {
+        UnitKind::Chunk => ("no array with chunks lies beneath it", "leave --unit chunk away"),
+        _ => ("which granule its drive has is not known", "straddle check says what is"),
+    };
+    Refusal { message: message.to_owned(), hint: Some(hint.to_owned()) }
+}
+
+fn drive(stack: &Stack, leaf: LayerId) -> Option<Drive> {
+    let layer = stack.layer(leaf);
+    let LayerKind::Drive(drive) = &layer.kind else { return None };
+    Some(Drive {
+        name: drive.name.clone(),
+        model: drive.model.as_ref().map(ToString::to_string),
+        rotating: drive.rotational.value().copied(),
+        turn_ns: drive
+            .said
+            .turns_per_minute()
+            .and_then(|turns| TURN_MINUTE_NS.checked_div(turns.into())),
+    })
+}
+
+fn named(stack: &Stack, id: LayerId) -> String {
+    let layer = stack.layer(id);
+    let title = title::title(layer);
+    if title.is_empty() { layer.name.clone() } else { format!("{}: {title}", layer.name) }
+}
+
+/// The runs of layer `id` that lie on leaves, or on the layer `onto`.
+fn runs(
+    stack: &Stack,
+    id: LayerId,
+    length_bytes: u64,
+    onto: Option<LayerId>,
+) -> Result<Vec<Run>, Refusal> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut at = 0;
+    while at < length_bytes {
+        let length = (length_bytes - at).min(WINDOW_BYTES);
+        let range = ByteRange::new(at, length).expect("it ends within the file");
+        let pieces = match onto {
+            None => resolve::resolve(stack, id, range),
+            Some(onto) => resolve::resolve_onto(stack, id, range, onto),
+        };
+        for piece in pieces {
+            let On::Leaf(leaf, address_bytes) = piece.on else {
+                return Err(lost(&piece.on, piece.at_bytes));
+            };
+            let run = Run {
+                offset_bytes: piece.at_bytes,
+                length_bytes: piece.length_bytes,
+                leaf,
+                address_bytes,
+            };
+            match runs.last_mut() {
+                Some(last) if continues(last, &run) => last.length_bytes += run.length_bytes,
+                _ => runs.push(run),
+            }
+        }
+        at += length;
+    }
+    Ok(runs)
+}
+
+fn continues(last: &Run, next: &Run) -> bool {
+    last.leaf == next.leaf
+        && last.offset_bytes.checked_add(last.length_bytes) == Some(next.offset_bytes)
+        && last.address_bytes.checked_add(last.length_bytes) == Some(next.address_bytes)
+}
+
+fn lost(on: &On, at_bytes: u64) -> Refusal {
+    let why = match on {
+        On::Unknown(reason) => reason.clone(),
+        On::Zeros => "it is a hole".to_owned(),
+        On::Compressed(_) => "it is compressed".to_owned(),
+        On::Leaf(..) => String::new(),
+    };
+    Refusal {
+        message: format!("where its byte {at_bytes} lies cannot be told: {why}"),
+        hint: Some("straddle trace FILE shows what is known of a file there".to_owned()),
+    }
+}
+
+/// As [`Place::stretch`].
+fn stretch(runs: &[Run], unit: Unit) -> Option<ByteRange> {
+    let phase = |run: &Run| {
+        let misses = unit.misalignment(run.address_bytes);
+        let offset = run.offset_bytes % unit.length_bytes();
+        (misses + unit.length_bytes() - offset) % unit.length_bytes()
+    };
+    let mut best: Option<ByteRange> = None;
+    let mut at = 0;
+    while let Some(first) = runs.get(at) {
+        let mut end = first.offset_bytes + first.length_bytes;
+        let mut next = at + 1;
+        while let Some(run) = runs.get(next)
+            && run.offset_bytes == end
+            && phase(run) == phase(first)
+        {
+            end += run.length_bytes;
+            next += 1;
+        }
+        at = next;
+        let ahead =
+            (unit.length_bytes() - unit.misalignment(first.address_bytes)) % unit.length_bytes();
+        let start = first.offset_bytes + ahead;
+        let length = end.saturating_sub(start);
+        let length = length - length % unit.length_bytes();
+        if length > best.map_or(0, ByteRange::length_bytes) {
+            best = ByteRange::new(start, length);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(offset_bytes: u64, length_bytes: u64, address_bytes: u64) -> Run {
+        Run { offset_bytes, length_bytes, leaf: LayerId(0), address_bytes }
+    }
+
+    #[test]
+    fn a_stretch_starts_on_a_boundary_and_goes_on_over_runs_that_lie_alike() {
+        let unit = Unit::new(4096).unwrap();
+        let alike = [run(0, 8192, 512), run(8192, 8192, 40960 + 512)];
+        let found = stretch(&alike, unit).unwrap();
+        assert_eq!((found.start_bytes(), found.length_bytes()), (3584, 12288 - 4096 + 4096));
+        let unlike = [run(0, 8192, 0), run(8192, 16384, 100 * 4096 + 512)];
+        let found = stretch(&unlike, unit).unwrap();
+        assert_eq!((found.start_bytes(), found.length_bytes()), (8192 + 3584, 12288));
+    }
+
+    #[test]
+    fn no_stretch_is_found_where_no_unit_is_whole() {
+        let unit = Unit::new(1 << 20).unwrap();
+        assert_eq!(stretch(&[run(0, 4096, 0)], unit), None);
+        assert_eq!(stretch(&[], unit), None);
+    }
+}

@@ -1,0 +1,227 @@
+//! What will be compared, before anything is opened: workloads, arms, bounds. Pure.
+
+use std::collections::BTreeSet;
+
+use measure::Role;
+use stack::UnitKind;
+use units::Unit;
+
+use crate::arguments::{Bench, Durable};
+
+/// What a way of measuring may use unless the user says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Budget {
+    /// The scratch file's length.
+    pub(crate) scratch_bytes: u64,
+    /// The most bytes that are written, the scratch file included.
+    pub(crate) written_bytes: u64,
+    /// How long one comparison may take, in nanoseconds.
+    pub(crate) comparison_ns: u64,
+}
+
+const MIB: u64 = 1 << 20;
+const SECOND_NS: u64 = 1_000_000_000;
+
+impl Budget {
+    /// One headline: with the scratch file below five seconds on drives that write 64 MiB in one.
+    pub(crate) const HEADLINE: Budget =
+        Budget { scratch_bytes: 64 * MIB, written_bytes: 256 * MIB, comparison_ns: 3_500_000_000 };
+    /// All of `--full`.
+    pub(crate) const FULL: Budget =
+        Budget { scratch_bytes: 64 * MIB, written_bytes: 1024 * MIB, comparison_ns: 4 * SECOND_NS };
+    /// Jobs and requests, each of them.
+    pub(crate) const JOB: Budget = Budget {
+        scratch_bytes: 128 * MIB,
+        written_bytes: 1024 * MIB,
+        comparison_ns: 10 * SECOND_NS,
+    };
+    /// A command, whose writes nobody knows before.
+    pub(crate) const COMMAND: Budget = Budget {
+        scratch_bytes: 128 * MIB,
+        written_bytes: 4096 * MIB,
+        comparison_ns: 120 * SECOND_NS,
+    };
+}
+
+/// How long a block of operations is to take, in nanoseconds, where depth makes single ones mean
+/// little.
+pub(crate) const BLOCK_NS: u64 = 25_000_000;
+/// Which of the stack's units operations must fit.
+pub(crate) fn unit_kind(unit: crate::arguments::Unit) -> UnitKind {
+    match unit {
+        crate::arguments::Unit::Granule => UnitKind::Granule,
+        crate::arguments::Unit::Chunk => UnitKind::Chunk,
+    }
+}
+
+/// The most pairs of one comparison.
+pub(crate) const PAIRS_MAX: u64 = 20_000;
+/// The probability that an interval ever misses the truth.
+pub(crate) const ALPHA: f64 = 0.05;
+
+/// A shift that is none: the arm is like the baseline, so that whatever is found is an error.
+const SAME: u64 = 0;
+
+/// One of the things compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Arm {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) shift_bytes: u64,
+}
+
+/// What each arm does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub(crate) read: bool,
+    pub(crate) sync: Durable,
+    /// How many writes a sync follows, where one does.
+    pub(crate) sync_every: u32,
+    pub(crate) depth: u16,
+    pub(crate) operation_bytes: u32,
+}
+
+impl Work {
+    /// As a person says it.
+    pub(crate) fn title(&self) -> String {
+        let size = units::prefix::Size(u64::from(self.operation_bytes));
+        let what = match (self.read, self.sync) {
+            (true, _) => "random read".to_owned(),
+            (false, Durable::None) => "random write, cached".to_owned(),
+            (false, Durable::Fdatasync) => "write + fdatasync".to_owned(),
+            (false, Durable::Fsync) => "write + fsync".to_owned(),
+            (false, Durable::Dsync) => "write (O_DSYNC)".to_owned(),
+            (false, Durable::Sync) => "write (O_SYNC)".to_owned(),
+        };
+        format!("{size} {what}, depth {}", self.depth)
+    }
+
+    /// Whether all arms take the next granules from one cursor: synchronous writes at depth 1, as
+    /// a log does. Everything else draws random places.
+    pub(crate) fn is_log(&self) -> bool {
+        !self.read && self.depth == 1 && self.sync != Durable::None
+    }
+}
+
+/// The bytes of an operation: as told, else 4 KiB or a whole unit of the drive.
+pub(crate) fn operation_bytes(told: Option<u64>, granule: Unit) -> Result<u32, String> {
+    let bytes = told.unwrap_or(granule.length_bytes().max(4096));
+    match u32::try_from(bytes) {
+        Ok(bytes) if bytes <= 16 << 20 => Ok(bytes),
+        _ => Err(format!("{bytes} bytes an operation are more than 16 MiB")),
+    }
+}
+
+/// The arms: aligned, each shift, and aligned again. Without shifts one of `step_bytes` (the
+/// smallest that can be addressed), and half a unit where `full`. A shifted operation that still
+/// fits its unit is [`Role::Inside`]; there is always one that crosses.
+pub(crate) fn arms(
+    shifts: &[u64],
+    full: bool,
+    step_bytes: u64,
+    operation_bytes: u64,
+    unit: Unit,
+) -> Result<Vec<Arm>, String> {
+    let unit_bytes = unit.length_bytes();
+    let step = step_bytes.max(1);
+    let crosses = |shift: u64| crosses(shift, operation_bytes, unit_bytes);
+    let mut shifts: Vec<u64> = shifts.to_vec();
+    if step.is_multiple_of(unit_bytes) && shifts.iter().all(|&shift| shift != SAME) {
+        return Err(format!(
+            "nothing can be misaligned: operations start on multiples of {step} bytes, and the \
+             unit is {unit_bytes} bytes long"
+        ));
+    }
+    if shifts.is_empty() {
+        shifts.push(step);
+        if full {
+            shifts.push(unit_bytes.div_euclid(2).next_multiple_of(step));
+        }
+        if !shifts.iter().any(|&shift| crosses(shift)) {
+            let half = operation_bytes.div_euclid(2).max(step);
+            shifts.insert(0, unit_bytes.saturating_sub(half).next_multiple_of(step));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    shifts.retain(|&shift| seen.insert(shift));
+    for &shift in shifts.iter().filter(|&&shift| shift != SAME) {
+        if shift % step != 0 {
+            return Err(format!(
+                "a shift of {shift} bytes is not possible: operations must start on multiples of \
+                 {step} bytes"
+            ));
+        }
+        if shift % unit_bytes == 0 {
+            return Err(format!(
+                "a shift of {shift} bytes is none: the unit is {unit_bytes} bytes long"
+            ));
+        }
+    }
+    let aligned = |name: &str, role| Arm { name: name.to_owned(), role, shift_bytes: 0 };
+    let mut arms = vec![aligned("aligned", Role::Baseline)];
+    for shift in shifts {
+        let role = if crosses(shift) || shift == SAME { Role::Shifted } else { Role::Inside };
+        let name = match shift {
+            SAME => "aligned too".to_owned(),
+            shift => format!("shifted {}", units::prefix::Size(shift)),
+        };
+        arms.push(Arm { name, role, shift_bytes: shift });
+    }
+    arms.push(aligned("control", Role::Control));
+    Ok(arms)
+}
+
+/// Whether an operation that is `shift` bytes off touches more units than an aligned one, or only
+/// parts of some.
+fn crosses(shift: u64, operation_bytes: u64, unit_bytes: u64) -> bool {
+    let within = shift % unit_bytes;
+    within != 0 && within.saturating_add(operation_bytes) > unit_bytes
+}
+
+/// The workloads that were asked for, the headline first.
+pub(crate) fn works(bench: &Bench, operation_bytes: u32) -> Vec<Work> {
+    let work = |read, sync, depth| Work { read, sync, sync_every: 1, depth, operation_bytes };
+    if !bench.full {
+        return vec![work(bench.read, bench.sync, bench.depth)];
+    }
+    let mut all = vec![work(false, Durable::Fdatasync, 1)];
+    all.extend([8, 32].map(|depth| work(false, Durable::Dsync, depth)));
+    all.extend([1, 8, 32].map(|depth| work(false, Durable::None, depth)));
+    all.extend([1, 8, 32].map(|depth| work(true, Durable::None, depth)));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shifts(shifts: &[u64], full: bool, step: u64, size: u64, unit: u64) -> Vec<(u64, Role)> {
+        let unit = Unit::new(unit).unwrap();
+        let arms = arms(shifts, full, step, size, unit).unwrap();
+        arms.iter().map(|arm| (arm.shift_bytes, arm.role)).collect()
+    }
+
+    #[test]
+    fn one_logical_sector_is_the_shift_and_half_a_granule_the_second() {
+        let (base, again) = ((0, Role::Baseline), (0, Role::Control));
+        assert_eq!(shifts(&[], false, 512, 4096, 4096), [base, (512, Role::Shifted), again]);
+        let both = [base, (512, Role::Shifted), (2048, Role::Shifted), again];
+        assert_eq!(shifts(&[], true, 512, 4096, 4096), both);
+        assert_eq!(shifts(&[512, 512], false, 512, 4096, 4096).len(), 3);
+    }
+
+    #[test]
+    fn what_fits_its_unit_is_inside_and_one_arm_crosses() {
+        let found = shifts(&[], false, 4096, 16384, 65536);
+        assert_eq!(found[1], (65536 - 8192, Role::Shifted));
+        assert_eq!(found[2], (4096, Role::Inside));
+    }
+
+    #[test]
+    fn a_shift_that_is_none_or_cannot_be_addressed_is_refused() {
+        let unit = Unit::new(4096).unwrap();
+        assert!(arms(&[4096], false, 512, 4096, unit).unwrap_err().contains("none"));
+        assert!(arms(&[], false, 4096, 4096, unit).unwrap_err().contains("nothing"));
+        assert!(arms(&[100], false, 512, 4096, unit).unwrap_err().contains("multiples of 512"));
+    }
+}

@@ -1,0 +1,153 @@
+//! `bench --dry-run`: what would be written, for how long, and what it means.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use host::scratch::{Scratch, ScratchPlan};
+use report::bench::{self, DryRun, PLAN_SCHEMA};
+use units::prefix::Size;
+
+use super::ground::no_file;
+use super::halt::Halt;
+use super::place::Place;
+use super::plan::{self, Budget};
+use super::session::Session;
+use super::show;
+use super::target::{Target, shown};
+use super::way::Way;
+use crate::arguments::{BenchFormat, Colour};
+use crate::exit::Outcome;
+use crate::printer;
+
+/// How much of a device is looked at to say what it lies on.
+const LOOK_BYTES: u64 = 1 << 20;
+/// For how long making ready may take beside the comparisons, in seconds.
+const READY_SECONDS: u64 = 5;
+
+/// Prints the plan and does nothing.
+pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<Outcome> {
+    let plan = match planned(session) {
+        Ok(plan) => plan,
+        Err(Halt::Refused(refusal)) => {
+            let hint = refusal.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
+            printer::error(&format!("{}{}", refusal.message, hint.unwrap_or_default()));
+            return Ok(if refusal.safety { Outcome::Refused } else { Outcome::Unanswered });
+        }
+        Err(Halt::Void(_) | Halt::Interrupted) => return Ok(Outcome::Unanswered),
+    };
+    let text = match session.format() {
+        BenchFormat::Table => bench::dry_run_text(&plan, &show::look(false)),
+        BenchFormat::Json | BenchFormat::FioJson => bench::dry_run_json(&plan),
+    };
+    let mut output = printer::output(Colour::Auto);
+    output.write_all(text.as_bytes())?;
+    output.flush()?;
+    Ok(Outcome::Clean)
+}
+
+fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {
+    match Target::of(&session.bench.target)? {
+        Target::Directory(directory) => in_directory(session, &directory),
+        Target::Device { node, number } => on_device(session, &node, number),
+    }
+}
+
+fn in_directory(session: &mut Session<'_>, directory: &Path) -> Result<DryRun, Halt> {
+    let way = Way::of(session)?;
+    session.grant(way.budget(session.bench));
+    let scratch_bytes = session.scratch_bytes();
+    session.afford(scratch_bytes, "the scratch file")?;
+    let plan = ScratchPlan {
+        length_bytes: scratch_bytes,
+        seed: session.seed,
+        budget_bytes: session.bytes_left(),
+        nocow_on_btrfs: true,
+        may_move: false,
+    };
+    Scratch::possible(directory, plan).map_err(|error| Halt::from(no_file(&error)))?;
+    let number = host::file_facts(directory).ok().map(|facts| facts.device);
+    let place = number.and_then(|number| {
+        Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))
+            .ok()
+    });
+    let mut experiments = way.experiments(session.bench);
+    if let Way::Inside = way {
+        experiments = titles(session, place.as_ref());
+    }
+    let mut plan = begun(session, shown(directory), place.as_ref());
+    plan.scratch_bytes = scratch_bytes;
+    plan.written_bytes_max = session.bytes_left();
+    plan.experiments = experiments;
+    plan.seconds_max = seconds(session, &plan.experiments);
+    plan.impact.push(format!(
+        "others share the drive with it for that time; on a busy drive it keeps to depth 1 and a \
+         quarter of the time; {} of free space are taken meanwhile",
+        Size(scratch_bytes)
+    ));
+    plan.wear = bench::wear(plan.written_bytes_max, capacity(session, place.as_ref()));
+    Ok(plan)
+}
+
+fn on_device(session: &mut Session<'_>, node: &Path, number: (u32, u32)) -> Result<DryRun, Halt> {
+    let writes = session.bench.write_device;
+    let place =
+        Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))
+            .ok();
+    let mut plan = begun(session, shown(node), place.as_ref());
+    plan.experiments = titles(session, place.as_ref());
+    plan.seconds_max = seconds(session, &plan.experiments);
+    if writes {
+        session.grant(Budget::HEADLINE);
+        plan.written_bytes_max = session.bytes_left();
+        let length = Size(session.scratch_bytes());
+        plan.impact.push(format!("the first {length} of the device are overwritten and lost"));
+    } else {
+        plan.impact.push("the device is read, never written".to_owned());
+    }
+    plan.wear = bench::wear(plan.written_bytes_max, capacity(session, place.as_ref()));
+    Ok(plan)
+}
+
+/// What each kind of plan says.
+fn begun(session: &Session<'_>, place: String, found: Option<&Place>) -> DryRun {
+    DryRun {
+        schema: PLAN_SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        place,
+        layers: found.map(|found| found.layers.clone()).unwrap_or_default(),
+        granule_bytes: found.map(|found| found.unit.length_bytes()),
+        granule_origin_bytes: found.map(|found| found.unit.origin_bytes()),
+        granule_source: found.map(|found| found.unit_source.word().to_owned()),
+        scratch_bytes: 0,
+        written_bytes_max: 0,
+        seconds_max: 0,
+        experiments: Vec::new(),
+        wear: String::new(),
+        impact: Vec::new(),
+        notes: session.notes.clone(),
+    }
+}
+
+/// The workloads that operations of the default size would do.
+fn titles(session: &Session<'_>, place: Option<&Place>) -> Vec<String> {
+    let told = session.bench.size;
+    let bytes = match place {
+        Some(place) => plan::operation_bytes(told, place.unit).unwrap_or(4096),
+        None => told.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(4096),
+    };
+    plan::works(session.bench, bytes).iter().map(plan::Work::title).collect()
+}
+
+fn seconds(session: &Session<'_>, experiments: &[String]) -> u64 {
+    let each = session.comparison_ns().div_ceil(1_000_000_000);
+    let many = u64::try_from(experiments.len()).unwrap_or(u64::MAX);
+    each.saturating_mul(many).saturating_add(READY_SECONDS)
+}
+
+/// The drive's length in bytes; `None` when it is not known.
+fn capacity(session: &Session<'_>, place: Option<&Place>) -> Option<u64> {
+    let drive = place?.drive.as_ref()?;
+    let text = session.scene.tree().read(&format!("/sys/block/{}/size", drive.name)).ok()?;
+    // Sysfs counts sectors of 512 bytes whatever the drive's are.
+    text.trim().parse::<u64>().ok()?.checked_mul(512)
+}

@@ -1,0 +1,152 @@
+//! A raw device: reading by default. Writing only where `--write-device` says so, `--confirm` names
+//! the device, nothing on it was recognised, and the exclusive claim is held.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use format::probe::{self, Content, Hint};
+use host::claim::{Claim, ClaimPlan};
+use host::engine::{Access, open_measured};
+use host::{FileDisk, HeadCache};
+use report::Refusal;
+use report::bench::{BenchRefusal, Scratch};
+use stack::UnitKind;
+use units::SectorSize;
+use units::prefix::Size;
+
+use super::found::Found;
+use super::halt::{Halt, refused};
+use super::inside::each;
+use super::place::Place;
+use super::plan::{self, Budget, Work};
+use super::session::Session;
+use super::target::{from_trace, shown};
+use super::{document, quiet};
+use crate::arguments::{Durable, Unit};
+
+/// How much of a device is read at most: enough that no cache holds it.
+const READ_BYTES: u64 = 16 << 30;
+
+/// Compares reads of a device, or writes to it.
+pub(crate) fn run(
+    session: &mut Session<'_>,
+    node: &Path,
+    number: (u32, u32),
+    found: &mut Found,
+) -> Result<(), Halt> {
+    let bench = session.bench;
+    let name = shown(node);
+    unsupported(session)?;
+    let disk = FileDisk::open(node)?;
+    let device_bytes = device::Disk::length_bytes(&disk);
+    let most = if bench.write_device {
+        bench.scratch.unwrap_or(Budget::HEADLINE.scratch_bytes)
+    } else {
+        READ_BYTES
+    };
+    let wanted = match bench.unit {
+        Unit::Granule => UnitKind::Granule,
+        Unit::Chunk => UnitKind::Chunk,
+    };
+    let claim = match bench.write_device {
+        true => Some(claimed(session, node, disk)?),
+        false => None,
+    };
+    let length_bytes = device_bytes.min(most);
+    let place = Place::of_device(&session.scene, number, length_bytes, wanted);
+    let place = place.map_err(|refusal| Halt::from(of_device(&name, refusal)))?;
+    found.target = document::target(name.clone(), Some(&place));
+    if claim.is_some() {
+        found.scratch = Some(Scratch {
+            place: format!("{name}, its first {}", Size(length_bytes)),
+            length_bytes,
+            pieces: u64::try_from(place.runs.len()).unwrap_or(u64::MAX),
+            drive_address_bytes: place.first_address_bytes(),
+            prepared_ns: 0,
+        });
+    } else if length_bytes < device_bytes {
+        session.note(format!("reads are drawn from the first {} of {name}", Size(length_bytes)));
+    }
+    quiet::settle(session, &place);
+    let size = plan::operation_bytes(bench.size, place.unit)?;
+    let step = place.logical_sector_bytes.unwrap_or(512);
+    let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit);
+    let arms = arms?;
+    let works = works(session, size, claim.is_some());
+    each(session, &works, &arms, found, |_| {
+        let file = opened(node, claim.as_ref())?;
+        Ok((file, &place, Box::new(|| None)))
+    })
+}
+
+/// What a raw device is not asked for.
+fn unsupported(session: &Session<'_>) -> Result<(), BenchRefusal> {
+    let bench = session.bench;
+    let on_devices =
+        bench.job.is_some() || bench.suite || bench.raidtest.is_some() || !bench.command.is_empty();
+    if on_devices {
+        let message = "jobs, requests, suites and commands run on devices made of a scratch file";
+        let hint = "name a directory on the drive that is meant: straddle bench DIRECTORY ...";
+        return Err(refused(message.to_owned(), Some(hint.to_owned())));
+    }
+    Ok(())
+}
+
+/// The workloads: reads, unless the device is claimed for writing.
+fn works(session: &Session<'_>, size: u32, writes: bool) -> Vec<Work> {
+    let all = plan::works(session.bench, size);
+    if writes {
+        return all;
+    }
+    let read = |work: &Work| Work { read: true, sync: Durable::None, ..*work };
+    if session.bench.full {
+        return all.into_iter().filter(|work| work.read).collect();
+    }
+    all.iter().map(read).collect()
+}
+
+fn opened(node: &Path, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {
+    match claim {
+        Some(claim) => claim.try_clone().map_err(|error| {
+            Halt::from(refused(format!("cannot use the claimed {}: {error}", shown(node)), None))
+        }),
+        None => open_measured(node, Access::Read, true).map_err(Halt::from),
+    }
+}
+
+/// Takes the exclusive claim, after looking at what the bytes say.
+fn claimed(session: &Session<'_>, node: &Path, disk: FileDisk) -> Result<Claim, Halt> {
+    let signatures = signatures(disk);
+    let confirm = session.bench.confirm.as_deref().unwrap_or_default();
+    let plan = ClaimPlan { node, confirm, signatures: &signatures };
+    Claim::take(plan).map_err(|error| {
+        let hint = error.hint();
+        Halt::from(BenchRefusal { message: error.to_string(), hint, safety: true })
+    })
+}
+
+/// What the bytes of a device are known to be, each in words.
+fn signatures(disk: FileDisk) -> Vec<String> {
+    let sector = SectorSize::new(512).expect("512 is a sector's length");
+    let hint = Hint { sector, start_bytes: 0, tables: true };
+    let found = probe::read(&HeadCache::new(disk), hint);
+    found.iter().map(|found| words(&found.value)).collect()
+}
+
+fn words(content: &Content) -> String {
+    match content {
+        Content::Table(table) => format!("a partition table ({})", table.kind.word()),
+        Content::Md(_) => "a member of an md array".to_owned(),
+        Content::Lvm(_) => "a physical volume of LVM".to_owned(),
+        Content::Luks(_) => "a LUKS container".to_owned(),
+        Content::Bcache(_) => "a bcache device".to_owned(),
+        Content::Integrity(_) => "a dm-integrity device".to_owned(),
+        Content::FileSystem(system) => format!("{} data", system.kind),
+    }
+}
+
+fn of_device(name: &str, refusal: Refusal) -> BenchRefusal {
+    let mut refusal = from_trace(refusal);
+    refusal.message = format!("cannot measure {name}: {}", refusal.message);
+    refusal
+}

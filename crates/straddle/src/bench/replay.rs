@@ -1,0 +1,172 @@
+//! Given requests, done again by each arm on a device of its own, a block at a time.
+
+use device::{Action, Completion, Durability, Operation, Queue};
+use host::LoopDevice;
+use host::engine::{Buffers, SyncQueue, UringQueue};
+use measure::Histogram;
+use workload::raidtest::{Request, RequestKind};
+
+use super::contest::Timed;
+use super::document::{self, Seen};
+use super::ground::Ground;
+use super::halt::Halt;
+
+/// How many requests an observation has for each slot.
+const REQUESTS_A_SLOT: usize = 8;
+
+/// A queue of either kind.
+enum Either {
+    One(Box<SyncQueue>),
+    Many(Box<UringQueue>),
+}
+
+/// The requests, and what each arm saw of them.
+pub(crate) struct Replay<'a> {
+    ground: &'a Ground,
+    queues: Vec<Either>,
+    requests: &'a [Request],
+    /// The first request of this pair.
+    next: usize,
+    /// How many requests an observation has.
+    pub(crate) block: usize,
+    latencies: Vec<Histogram>,
+    busy_ns: Vec<u64>,
+}
+
+impl<'a> Replay<'a> {
+    /// `requests` on each of `devices`, `depth` at a time, past the page cache.
+    pub(crate) fn new<'d>(
+        ground: &'a Ground,
+        devices: impl Iterator<Item = &'d LoopDevice>,
+        requests: &'a [Request],
+        depth: u16,
+        seed: u64,
+    ) -> Result<Replay<'a>, Halt> {
+        let longest = requests.iter().map(|request| request.length_bytes).max().unwrap_or(1);
+        let queues: Vec<Either> =
+            devices.map(|device| queue(device, depth, longest, seed)).collect::<Result<_, _>>()?;
+        Ok(Replay {
+            ground,
+            requests,
+            next: 0,
+            block: (usize::from(depth) * REQUESTS_A_SLOT).min(requests.len().max(1)),
+            latencies: queues.iter().map(|_| Histogram::new()).collect(),
+            busy_ns: vec![0; queues.len()],
+            queues,
+        })
+    }
+
+    /// What each arm saw.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        let seen = |(latencies, busy_ns): (&Histogram, &u64)| {
+            let rate = document::real(latencies.count()) / (document::real(*busy_ns) / 1e9);
+            Seen {
+                latencies: Some(latencies.clone()),
+                operations_per_second: Some(rate).filter(|rate| rate.is_finite()),
+                ..Seen::default()
+            }
+        };
+        self.latencies.iter().zip(&self.busy_ns).map(seen).collect()
+    }
+}
+
+fn queue(device: &LoopDevice, depth: u16, longest: u32, seed: u64) -> Result<Either, Halt> {
+    let mut buffers = Buffers::new(depth, longest)?;
+    buffers.fill(seed);
+    let files = vec![device.open(true)?];
+    if depth == 1 {
+        Ok(Either::One(Box::new(SyncQueue::new(files, buffers)?)))
+    } else {
+        Ok(Either::Many(Box::new(UringQueue::new(files, buffers)?)))
+    }
+}
+
+impl Timed for Replay<'_> {
+    fn time(&mut self, arm: usize) -> Result<u64, Halt> {
+        let chosen = self.requests.iter().cycle().skip(self.next).take(self.block).copied();
+        let latencies = &mut self.latencies[arm];
+        let took_ns = match &mut self.queues[arm] {
+            Either::One(queue) => replayed(queue.as_mut(), chosen, latencies),
+            Either::Many(queue) => replayed(queue.as_mut(), chosen, latencies),
+        };
+        let took_ns = took_ns.map_err(Halt::Void)?;
+        self.busy_ns[arm] = self.busy_ns[arm].saturating_add(took_ns);
+        Ok(took_ns)
+    }
+
+    fn pair_bytes(&self) -> u64 {
+        let written = |request: &Request| match request.kind {
+            RequestKind::Write => u64::from(request.length_bytes),
+            RequestKind::Read => 0,
+        };
+        let most = self.requests.iter().map(written).max().unwrap_or(0);
+        let many = u64::try_from(self.block * self.queues.len()).unwrap_or(u64::MAX);
+        most.saturating_mul(many)
+    }
+
+    fn start_pair(&mut self) {
+        self.next = (self.next + self.block) % self.requests.len().max(1);
+    }
+
+    fn fault(&mut self) -> Option<String> {
+        self.ground.moved()
+    }
+}
+
+/// Does `requests` with as many in flight as the queue has slots; how long all of it took, in
+/// nanoseconds.
+fn replayed<Q: Queue>(
+    queue: &mut Q,
+    mut requests: impl Iterator<Item = Request>,
+    latencies: &mut Histogram,
+) -> Result<u64, String> {
+    const NONE: Completion =
+        Completion { slot: 0, submitted_ns: 0, completed_ns: 0, result: Ok(0) };
+    let stopped = |error: device::QueueError| error.to_string();
+    let mut lengths = vec![0; queue.depth().into()];
+    let mut completions = vec![NONE; lengths.len()];
+    let mut in_flight = 0_usize;
+    let begun_ns = queue.now_ns();
+    for slot in 0..queue.depth() {
+        let Some(request) = requests.next() else { break };
+        lengths[usize::from(slot)] = request.length_bytes;
+        queue.push(operation(request, slot));
+        in_flight += 1;
+    }
+    while in_flight > 0 {
+        queue.submit().map_err(stopped)?;
+        let count = queue.reap(&mut completions, 1).map_err(stopped)?;
+        for completion in &completions[..count] {
+            in_flight -= 1;
+            let asked = lengths[usize::from(completion.slot)];
+            match completion.result {
+                Ok(moved) if moved == asked => latencies.record(completion.latency_ns().max(1)),
+                Ok(moved) => return Err(format!("a request of {asked} bytes moved {moved}")),
+                Err(number) => {
+                    let error = std::io::Error::from_raw_os_error(number);
+                    return Err(format!("a request of {asked} bytes failed: {error}"));
+                }
+            }
+            if let Some(request) = requests.next() {
+                lengths[usize::from(completion.slot)] = request.length_bytes;
+                queue.push(operation(request, completion.slot));
+                in_flight += 1;
+            }
+        }
+    }
+    Ok(queue.now_ns().saturating_sub(begun_ns))
+}
+
+fn operation(request: Request, slot: u16) -> Operation {
+    let write = Action::Write { durability: Durability::Cached, atomic: false };
+    Operation {
+        action: match request.kind {
+            RequestKind::Write => write,
+            RequestKind::Read => Action::Read,
+        },
+        file: 0,
+        slot,
+        offset_bytes: request.offset_bytes,
+        length_bytes: request.length_bytes,
+    }
+}

@@ -1,0 +1,129 @@
+//! `bench --raidtest`: the requests of a file, as raidtest runs them, on shifted devices: one at a
+//! time and 64 at a time. Both arms of a pair do the same requests.
+
+use std::num::NonZeroU64;
+use std::path::Path;
+
+use report::bench::{Experiment, Workload};
+use units::prefix::Size;
+use workload::raidtest::{Request, RequestKind, Requests};
+
+use super::contest::{self, Bounds};
+use super::document::{self, About};
+use super::found::Found;
+use super::ground::Ground;
+use super::halt::{Halt, refused};
+use super::plan::{self, Arm};
+use super::replay::Replay;
+use super::session::Session;
+use super::shifted;
+use super::stage::Stage;
+use super::target::shown;
+
+/// How many requests are in flight, as the article compares them.
+const DEPTHS: [u16; 2] = [1, 64];
+
+/// Runs the file's requests at both depths.
+pub(crate) fn run(
+    session: &mut Session<'_>,
+    ground: &Ground,
+    path: &Path,
+    found: &mut Found,
+) -> Result<(), Halt> {
+    let unit = ground.place.unit;
+    let step = ground.step_bytes()?;
+    let requests = read(path)?;
+    let longest = requests.as_slice().iter().map(|request| request.length_bytes).max().unwrap_or(0);
+    let arms = plan::arms(&session.bench.shift, false, step, u64::from(longest), unit);
+    let arms = arms?;
+    let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
+    let region = shifted::regions(ground, 1, shift_bytes)?[0];
+    let unit_bytes = NonZeroU64::new(unit.length_bytes()).expect("a unit has bytes");
+    let scaled = requests
+        .scaled(region.device_bytes, unit_bytes)
+        .map_err(|error| Halt::hinted(error.to_string(), "make it longer: --scratch".to_owned()))?;
+    let all = scaled.requests.as_slice();
+    if scaled.moved > 0 {
+        session.note(format!(
+            "{} of {} requests lay behind the device's {} and were moved into it, as far off the \
+             granule as before",
+            scaled.moved,
+            all.len(),
+            Size(region.device_bytes)
+        ));
+    }
+    let depths = DEPTHS.into_iter().filter(|depth| *depth == 1 || !session.is_busy);
+    for depth in depths.collect::<Vec<_>>() {
+        let stages: Vec<Stage<'_>> = arms
+            .iter()
+            .map(|arm| Stage::set(ground, region, arm.shift_bytes, None))
+            .collect::<Result<_, _>>()?;
+        let devices = stages.iter().map(Stage::device);
+        let replay = Replay::new(ground, devices, all, depth, session.seed)?;
+        let title = format!("{} requests of a file, {depth} at a time", all.len());
+        found.experiments.push(compared(session, ground, &arms, replay, (&title, all, depth))?);
+        stages.into_iter().try_for_each(Stage::end)?;
+        if session.interrupt.is_raised() {
+            return Err(Halt::Interrupted);
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Requests, Halt> {
+    let name = shown(path);
+    let hint = || Some("straddle generate raidtest makes such a file".to_owned());
+    let bytes = std::fs::read(path).map_err(|error| {
+        Halt::from(refused(format!("cannot read the requests in {name}: {error}"), hint()))
+    })?;
+    Requests::decode(&bytes).map_err(|error| {
+        Halt::from(refused(format!("cannot read the requests in {name}: {error}"), hint()))
+    })
+}
+
+/// Compares the arms on requests at one depth.
+pub(crate) fn compared(
+    session: &mut Session<'_>,
+    ground: &Ground,
+    arms: &[Arm],
+    mut replay: Replay<'_>,
+    (title, requests, depth): (&str, &[Request], u16),
+) -> Result<Experiment, Halt> {
+    let plan = session.experiment(arms, plan::ALPHA);
+    let bounds = Bounds { nanoseconds: session.comparison_ns(), bytes: session.bytes_left() };
+    let done = contest::run(session, plan, title, bounds, &mut replay)?;
+    let about = About {
+        title: title.to_owned(),
+        unit: "block",
+        block_operations: u64::try_from(replay.block).unwrap_or(u64::MAX),
+        workload: workload(requests, depth),
+        arms: arms.to_vec(),
+        seen: replay.seen(),
+        elapsed_ns: done.elapsed_ns,
+        written_bytes: done.written_bytes,
+        predicted: None,
+        turn_ns: ground.place.drive.as_ref().and_then(|drive| drive.turn_ns),
+    };
+    Ok(document::experiment(about, &done.experiment, done.conclusion))
+}
+
+fn workload(requests: &[Request], depth: u16) -> Workload {
+    let writes = requests.iter().filter(|request| request.kind == RequestKind::Write).count();
+    let action = match writes {
+        0 => "read",
+        _ if writes == requests.len() => "write",
+        _ => "mixed",
+    };
+    let first = requests.first().map(|request| request.length_bytes);
+    let is_one = requests.iter().all(|request| Some(request.length_bytes) == first);
+    Workload {
+        action: action.to_owned(),
+        operation_bytes: first.filter(|_| is_one).map(u64::from),
+        sync: "none".to_owned(),
+        sync_every: 0,
+        depth: depth.into(),
+        order: Some("file".to_owned()),
+        direct: true,
+        command: Vec::new(),
+    }
+}

@@ -1,0 +1,163 @@
+//! One run of `straddle bench`: its seed, its clock, what it may still write, what it noticed.
+
+use std::io::IsTerminal as _;
+use std::time::Instant;
+
+use host::Interrupt;
+use jiff::Timestamp;
+use report::bench::{
+    BENCH_SCHEMA, Bench as Document, BenchRefusal, BenchTarget, Experiment, Scratch,
+};
+use units::prefix::Size;
+
+use measure::{ArmPlan, Limits, Plan};
+
+use super::halt::refused;
+use super::plan::{self, Arm, Budget};
+use crate::arguments::{Bench, BenchFormat};
+use crate::scene::Scene;
+
+/// What all ways of measuring share.
+pub(crate) struct Session<'a> {
+    pub(crate) bench: &'a Bench,
+    pub(crate) scene: Scene,
+    pub(crate) seed: u64,
+    pub(crate) notes: Vec<String>,
+    /// What ends everything early.
+    pub(crate) interrupt: Interrupt,
+    /// How much of the drive's time is taken, in percent.
+    pub(crate) share_percent: u8,
+    /// Whether others use the drive, so that depth stays at 1.
+    pub(crate) is_busy: bool,
+    /// Whether the interval is shown while it narrows.
+    pub(crate) shows_progress: bool,
+    started: Timestamp,
+    since: Instant,
+    budget: Budget,
+    bytes_max: u64,
+    written_bytes: u64,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(bench: &'a Bench, interrupt: Interrupt) -> Session<'a> {
+        let started = Timestamp::now();
+        // Any number will do that another run is unlikely to have; it is printed.
+        let drawn = u64::try_from(started.as_nanosecond().rem_euclid(1 << 53)).unwrap_or(1);
+        Session {
+            bench,
+            scene: Scene::live(),
+            seed: bench.seed.unwrap_or(drawn),
+            notes: Vec::new(),
+            interrupt,
+            share_percent: bench.share.unwrap_or(100),
+            is_busy: false,
+            shows_progress: !bench.no_progress && std::io::stderr().is_terminal(),
+            started,
+            since: Instant::now(),
+            budget: Budget::HEADLINE,
+            bytes_max: bench.bytes_max.unwrap_or(Budget::HEADLINE.written_bytes),
+            written_bytes: 0,
+        }
+    }
+
+    /// The most bytes that may still be written.
+    pub(crate) fn bytes_left(&self) -> u64 {
+        self.bytes_max.saturating_sub(self.written_bytes)
+    }
+
+    /// What this way of measuring may use, where the user named no limit.
+    pub(crate) fn grant(&mut self, budget: Budget) {
+        self.budget = budget;
+        self.bytes_max = self.bench.bytes_max.unwrap_or(budget.written_bytes);
+    }
+
+    /// The scratch file's length.
+    pub(crate) fn scratch_bytes(&self) -> u64 {
+        self.bench.scratch.unwrap_or(self.budget.scratch_bytes)
+    }
+
+    /// Counts bytes as written.
+    pub(crate) fn wrote(&mut self, bytes: u64) {
+        self.written_bytes = self.written_bytes.saturating_add(bytes);
+    }
+
+    /// How many bytes were written so far.
+    pub(crate) fn written_bytes(&self) -> u64 {
+        self.written_bytes
+    }
+
+    /// Refuses to write `bytes` more where that is above the limit.
+    pub(crate) fn afford(&self, bytes: u64, what: &str) -> Result<(), BenchRefusal> {
+        if bytes <= self.bytes_left() {
+            return Ok(());
+        }
+        let (needs, left) = (Size(bytes), Size(self.bytes_left()));
+        let more = self.written_bytes.saturating_add(bytes).div_ceil(1 << 20);
+        Err(refused(
+            format!("{what} needs {needs}, and {left} may still be written"),
+            Some(format!("allow more with --bytes-max {more}M, or make --scratch smaller")),
+        ))
+    }
+
+    /// Says something that belongs to the result, once.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+
+    /// How long one comparison may take, in nanoseconds.
+    pub(crate) fn comparison_ns(&self) -> u64 {
+        let told = self.bench.seconds.map(|seconds| u64::from(seconds) * 1_000_000_000);
+        told.unwrap_or(self.budget.comparison_ns)
+    }
+
+    /// The most pairs of one comparison.
+    pub(crate) fn pairs_max(&self) -> u64 {
+        self.bench.pairs.map_or(plan::PAIRS_MAX, u64::from)
+    }
+
+    /// An experiment on `arms` with this probability of an interval that misses the truth.
+    pub(crate) fn experiment(&self, arms: &[Arm], alpha: f64) -> Plan {
+        let arms = arms.iter().map(|arm| ArmPlan { name: arm.name.clone(), role: arm.role });
+        let pairs_max = usize::try_from(self.pairs_max()).unwrap_or(usize::MAX);
+        Plan { arms: arms.collect(), alpha, pairs_max, limits: Limits::default(), seed: self.seed }
+    }
+
+    /// Now, in nanoseconds since this run began.
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// How to print.
+    pub(crate) fn format(&self) -> BenchFormat {
+        if self.bench.json { BenchFormat::Json } else { self.bench.format }
+    }
+
+    /// The result.
+    pub(crate) fn document(
+        self,
+        target: BenchTarget,
+        scratch: Option<Scratch>,
+        experiments: Vec<Experiment>,
+        refusal: Option<BenchRefusal>,
+    ) -> Document {
+        let words = std::env::args_os();
+        let kernel = self.scene.tree().read("/proc/sys/kernel/osrelease").unwrap_or_default();
+        Document {
+            schema: BENCH_SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: words.map(|word| units::text::escape(word.as_encoded_bytes())).collect(),
+            seed: self.seed,
+            started: self.started.to_string(),
+            elapsed_ns: self.elapsed_ns(),
+            kernel: units::text::escape(kernel.trim().as_bytes()),
+            target,
+            scratch,
+            experiments,
+            notes: self.notes,
+            refusal,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Shifted devices: one part of the scratch file, attached as a block device so that its first byte
+//! is on a boundary of the drive's unit, or a chosen distance behind it.
+//!
+//! What runs on them sees an ordinary disk that is truly misaligned; the drive sees it too. Nothing
+//! else of the drive is touched, and the devices go with the process.
+
+use std::path::PathBuf;
+
+use host::{LoopDevice, LoopPlan};
+use report::bench::BenchRefusal;
+use units::ByteRange;
+use units::prefix::Size;
+
+use super::ground::Ground;
+use super::halt::{Halt, refused};
+
+/// What an ordinary user is told, who has no loop devices.
+pub(crate) fn need_root(what: &str) -> Result<(), BenchRefusal> {
+    if host::is_root() {
+        return Ok(());
+    }
+    Err(refused(
+        format!("cannot run {what} on shifted devices: only root may attach loop devices"),
+        Some(
+            "try sudo; direct I/O inside the scratch file needs no root: straddle bench DIRECTORY"
+                .to_owned(),
+        ),
+    ))
+}
+
+/// A part of the scratch file, of which devices are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    range: ByteRange,
+    /// The length of every device in it, whatever its shift.
+    pub(crate) device_bytes: u64,
+}
+
+/// `count` regions of equal length, side by side in what of the scratch file lies alike within the
+/// unit; each leaves room for shifts up to `shift_bytes`.
+pub(crate) fn regions(
+    ground: &Ground,
+    count: u64,
+    shift_bytes: u64,
+) -> Result<Vec<Region>, BenchRefusal> {
+    let unit_bytes = ground.place.unit.length_bytes();
+    let none = || {
+        let name = ground.scratch.directory();
+        let message = format!(
+            "the scratch file of {} in {name} has no part that lies alike within {}",
+            ground.size(),
+            Size(unit_bytes)
+        );
+        refused(message, Some("make it longer: --scratch".to_owned()))
+    };
+    let stretch = ground.place.stretch().ok_or_else(none)?;
+    // Devices start on multiples of the unit and of 1 MiB within their part, as partitions do.
+    let unit = unit_bytes.max(1 << 20);
+    let each = stretch.length_bytes().div_euclid(count.max(1));
+    let each = each - each % unit_bytes;
+    let room = shift_bytes.next_multiple_of(unit_bytes).max(unit_bytes);
+    let device_bytes = each.saturating_sub(room);
+    let device_bytes = device_bytes - device_bytes % unit;
+    if device_bytes == 0 {
+        return Err(none());
+    }
+    let region = |number: u64| {
+        let range = ByteRange::new(stretch.start_bytes() + number * each, each)?;
+        Some(Region { range, device_bytes })
+    };
+    (0..count).map(region).collect::<Option<Vec<_>>>().ok_or_else(none)
+}
+
+/// Attaches a region, its data `shift_bytes` behind the boundary.
+pub(crate) fn attach(
+    ground: &Ground,
+    region: Region,
+    shift_bytes: u64,
+) -> Result<LoopDevice, Halt> {
+    let plan = LoopPlan {
+        file: ground.scratch.fd(),
+        offset_bytes: region.range.start_bytes() + shift_bytes,
+        length_bytes: region.device_bytes,
+        sector_bytes: None,
+        direct: true,
+        read_only: false,
+    };
+    let device = LoopDevice::attach(plan)?;
+    // A discard would punch holes into the scratch file, whose place is the whole point. Whatever
+    // this leaves possible shows when the file's place is looked at again.
+    let name = format!("/sys/block/loop{}/queue/discard_max_bytes", device.number());
+    let _ = std::fs::write(PathBuf::from(name), "0");
+    Ok(device)
+}

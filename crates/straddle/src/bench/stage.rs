@@ -1,0 +1,64 @@
+//! A shifted device that is ready for use, with a file system on it or bare.
+
+use std::path::Path;
+
+use host::{Interrupt, LoopDevice, Mounted, PrivateMounts};
+
+use super::ground::Ground;
+use super::halt::Halt;
+use super::made::Recipe;
+use super::shifted::{self, Region};
+
+/// The file system that is to be on it, and where it is mounted.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) recipe: &'static Recipe,
+    pub(crate) mounts: &'a PrivateMounts,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+/// A device for one arm. What is mounted goes before the device.
+pub(crate) struct Stage<'a> {
+    mounted: Option<Mounted<'a>>,
+    device: LoopDevice,
+}
+
+impl<'a> Stage<'a> {
+    /// Attaches a region `shift_bytes` behind the boundary; with a file system that is wanted made
+    /// and mounted on it.
+    pub(crate) fn set(
+        ground: &Ground,
+        region: Region,
+        shift_bytes: u64,
+        wanted: Option<Wanted<'a>>,
+    ) -> Result<Stage<'a>, Halt> {
+        let device = shifted::attach(ground, region, shift_bytes)?;
+        let mounted = match wanted {
+            None => None,
+            Some(Wanted { recipe, mounts, interrupt }) => {
+                recipe.make(device.node(), ground.place.unit.length_bytes(), interrupt)?;
+                ground.settle()?;
+                Some(recipe.mount(mounts, device.node())?)
+            }
+        };
+        Ok(Stage { mounted, device })
+    }
+
+    pub(crate) fn device(&self) -> &LoopDevice {
+        &self.device
+    }
+
+    /// Where its file system is mounted; `None` when it has none.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.mounted.as_ref().map(Mounted::path)
+    }
+
+    /// Unmounts and detaches it.
+    pub(crate) fn end(self) -> Result<(), Halt> {
+        let Stage { mounted, device } = self;
+        if let Some(mut mounted) = mounted {
+            mounted.unmount()?;
+        }
+        device.detach().map_err(Halt::from)
+    }
+}

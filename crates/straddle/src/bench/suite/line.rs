@@ -1,0 +1,73 @@
+//! What the suite goes through: a file system on the shifted device, or in a volume on it.
+
+use crate::arguments::{Bench, FileSystem};
+use crate::bench::made::{Recipe, recipe};
+
+use super::volume;
+
+/// The file systems unless the user names one.
+const USUAL: [FileSystem; 3] = [FileSystem::Ext4, FileSystem::Xfs, FileSystem::Btrfs];
+/// The one that is also made in a volume of LVM.
+const IN_VOLUME: FileSystem = FileSystem::Ext4;
+
+/// A file system, and whether it lies in a volume of LVM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    kind: FileSystem,
+    pub(super) in_volume: bool,
+}
+
+impl Line {
+    pub(super) fn plain(kind: FileSystem) -> Line {
+        Line { kind, in_volume: false }
+    }
+
+    /// How its file system is made and mounted.
+    pub(super) fn recipe(self) -> &'static Recipe {
+        recipe(self.kind)
+    }
+
+    /// As a person says it: "ext4", "ext4 in LVM".
+    pub(crate) fn name(self) -> String {
+        let name = self.recipe().name;
+        if self.in_volume { format!("{name} in LVM") } else { name.to_owned() }
+    }
+
+    /// Why this machine cannot go through it; `None` when nothing speaks against it.
+    fn missing(self) -> Option<String> {
+        let volume = self.in_volume.then(volume::missing).flatten();
+        volume
+            .map(|why| format!("{} is left out: {why}", self.name()))
+            .or_else(|| self.recipe().missing())
+    }
+}
+
+/// What this machine can go through, and why not the others.
+pub(crate) fn lines(bench: &Bench) -> (Vec<Line>, Vec<String>) {
+    let wanted: Vec<Line> = match bench.fs {
+        Some(kind) => vec![Line::plain(kind)],
+        None => {
+            let plain = USUAL.map(Line::plain);
+            plain.into_iter().chain([Line { kind: IN_VOLUME, in_volume: true }]).collect()
+        }
+    };
+    let (mut can, mut cannot) = (Vec::new(), Vec::new());
+    for line in wanted {
+        match line.missing() {
+            None => can.push(line),
+            Some(reason) => cannot.push(reason),
+        }
+    }
+    (can, cannot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_whether_its_file_system_is_in_a_volume() {
+        assert_eq!(Line::plain(FileSystem::Xfs).name(), "xfs");
+        assert_eq!(Line { kind: IN_VOLUME, in_volume: true }.name(), "ext4 in LVM");
+    }
+}

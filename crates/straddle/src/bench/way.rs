@@ -1,0 +1,133 @@
+//! Which of the ways of measuring was asked for, and what each may use.
+
+use std::path::PathBuf;
+
+use workload::{Job, JobFile};
+
+use super::halt::{Halt, refused};
+use super::made::recipe;
+use super::plan::Budget;
+use super::session::Session;
+use super::suite::Line;
+use super::{command, job, shifted, suite};
+use crate::arguments::{Bench, FileSystem};
+
+/// Above the least device of a file system, for what runs on it.
+const ROOM_BYTES: u64 = 32 << 20;
+/// The arms of a job or command with one shift.
+const ARMS: u64 = 3;
+
+/// What is to be done in a directory.
+pub(super) enum Way {
+    /// Direct I/O in the scratch file.
+    Inside,
+    /// fio's jobs.
+    Job(JobFile),
+    /// The requests of a raidtest file.
+    Requests(PathBuf),
+    /// File systems, made and used.
+    Suite(Vec<Line>),
+    /// A command on shifted devices.
+    Command,
+}
+
+impl Way {
+    /// The way that was asked for; what it needs is there.
+    pub(super) fn of(session: &mut Session<'_>) -> Result<Way, Halt> {
+        let bench = session.bench;
+        if let Some(path) = &bench.job {
+            let file = job::read(path, &bench.set)?;
+            let inside = job::fits_inside(&file.jobs) && bench.fs.is_none();
+            if !inside {
+                shifted::need_root("this job")?;
+            }
+            return Ok(Way::Job(file));
+        }
+        if let Some(path) = &bench.raidtest {
+            shifted::need_root("requests")?;
+            return Ok(Way::Requests(path.clone()));
+        }
+        if bench.suite {
+            shifted::need_root("the suite")?;
+            return suite(session);
+        }
+        if bench.command.is_empty() {
+            return Ok(Way::Inside);
+        }
+        shifted::need_root("a command")?;
+        Ok(Way::Command)
+    }
+
+    /// Whether a file system is mounted for it.
+    pub(super) fn mounts(&self, bench: &Bench) -> bool {
+        match self {
+            Way::Inside | Way::Requests(_) => false,
+            Way::Suite(_) => true,
+            Way::Job(file) => file.jobs.iter().any(|job| file_system_of(bench, job).is_some()),
+            Way::Command => command::mounts(bench),
+        }
+    }
+
+    /// What it may use unless the user says otherwise.
+    pub(super) fn budget(&self, bench: &Bench) -> Budget {
+        match self {
+            Way::Inside if bench.full => Budget::FULL,
+            Way::Inside => Budget::HEADLINE,
+            Way::Requests(_) => Budget::JOB,
+            Way::Suite(lines) => suite::budget(lines, bench.pairs.unwrap_or(suite::ROUNDS)),
+            Way::Job(file) => {
+                let jobs = u64::try_from(file.jobs.len()).unwrap_or(u64::MAX);
+                let kinds = file.jobs.iter().filter_map(|job| file_system_of(bench, job));
+                // Each arm has a file system of its own.
+                let scratch = kinds.map(|kind| ARMS * device_bytes(kind)).max().unwrap_or(0);
+                let scratch_bytes = Budget::JOB.scratch_bytes.max(scratch);
+                let written_bytes = Budget::JOB.written_bytes.saturating_mul(jobs);
+                let written_bytes = written_bytes.saturating_add(scratch_bytes * 2);
+                Budget { scratch_bytes, written_bytes, ..Budget::JOB }
+            }
+            Way::Command => {
+                let kind = bench.fs.or(command::mounts(bench).then_some(FileSystem::Ext4));
+                let scratch = kind.map_or(0, device_bytes);
+                let scratch_bytes = Budget::COMMAND.scratch_bytes.max(scratch);
+                Budget { scratch_bytes, ..Budget::COMMAND }
+            }
+        }
+    }
+
+    /// What would be compared, a line each.
+    pub(super) fn experiments(&self, bench: &Bench) -> Vec<String> {
+        match self {
+            Way::Inside => Vec::new(),
+            Way::Job(file) => {
+                file.jobs.iter().map(|one| format!("{}: {}", job::name(one), one.title())).collect()
+            }
+            Way::Requests(_) => vec!["the file's requests, one and 64 at a time".to_owned()],
+            Way::Suite(lines) => {
+                let title =
+                    |line: &Line| format!("{}: make, unpack, copy, read, delete", line.name());
+                lines.iter().map(title).collect()
+            }
+            Way::Command => vec![command::words(bench).join(" ")],
+        }
+    }
+}
+
+fn device_bytes(kind: FileSystem) -> u64 {
+    recipe(kind).device_bytes_min + ROOM_BYTES
+}
+
+fn suite(session: &mut Session<'_>) -> Result<Way, Halt> {
+    let (can, cannot) = suite::lines(session.bench);
+    if can.is_empty() {
+        return Err(Halt::from(refused(cannot.join("; "), None)));
+    }
+    for reason in cannot {
+        session.note(reason);
+    }
+    Ok(Way::Suite(can))
+}
+
+/// The file system that a job runs on: as told, or, where it names a directory, ext4.
+pub(super) fn file_system_of(bench: &Bench, job: &Job) -> Option<FileSystem> {
+    bench.fs.or(job.directory.is_some().then_some(FileSystem::Ext4))
+}

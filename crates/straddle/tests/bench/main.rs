@@ -1,0 +1,13 @@
+//! `straddle bench` as a user runs it, on file systems over loop devices that the tests make: what
+//! it refuses, what it leaves behind when it is stopped or its drive fails, and what it answers.
+
+mod answers;
+mod disk;
+mod faults;
+mod fuse;
+mod interruptions;
+mod jobs;
+mod refusals;
+mod run;
+mod safety;
+mod volume;
