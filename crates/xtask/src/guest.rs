@@ -1,5 +1,5 @@
 //! Runs of the guest before the tests: metadata fresh from a real kernel, and straddle itself on
-//! live stacks.
+//! live stacks and measuring there.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,8 +10,11 @@ use testkit::tool;
 const NEEDS: [&str; 6] = ["python3", "apt-get", "depmod", "xz", "zstd", "qemu-system-x86_64"];
 
 /// Each scenario, and the variable by which tests learn where its result is.
-const SCENARIOS: [(&str, &str); 2] =
-    [("lvm", "STRADDLE_GUEST_RESULT"), ("live", "STRADDLE_GUEST_LIVE")];
+const SCENARIOS: [(&str, &str); 3] = [
+    ("lvm", "STRADDLE_GUEST_RESULT"),
+    ("live", "STRADDLE_GUEST_LIVE"),
+    ("bench", "STRADDLE_GUEST_BENCH"),
+];
 
 /// The longest that fetching, packing and two boots of each may take, in seconds. One boot of each,
 /// side by side, takes about a minute.

@@ -8,6 +8,7 @@ mod leftovers;
 mod packages;
 mod recipes;
 mod seeds;
+mod soak;
 mod sysroot;
 mod test;
 mod tidy;
@@ -33,7 +34,24 @@ usage: cargo xtask CHORE
                                 --program PATH (this tree, built now)
   bench sysroot [OPTION...]     compare straddle with lsblk on a captured machine: --disks N (1000),
                                 --pairs N (10), --program PATH
+  bench harness [OPTION...]     compare the measuring loop with fio and with a bare loop:
+                                --pairs N (10), --milliseconds N (500)
+  soak models [--seeds N]       run the experiment on model drives with seeds 1 to N (200), and
+                                fail when one of its promises does not hold
+  soak bench [DIR] [--runs N] [--seed N] [--program PATH]
+                                run straddle bench on identical arms N times (200) in DIR (beside
+                                the build), and fail when it finds what is not there
+  soak alternate [DIR] [--runs N] [--seed N] [--program PATH]
+                                N runs (10) of the default alternated with N on identical arms;
+                                fail when intervals differ unexplained, or a run takes too much
+  soak recipe [DIR] [--runs N] [--seconds N] [--seed N] [--program PATH]
+                                the sequential recipe with fio, N times (10) with arms of N
+                                seconds (5), beside straddle bench
+  soak procedures [DIR] [--pairs N] [--rounds N] [--seed N] [--program PATH]
+                                the procedures of three articles on shifted devices, as Markdown;
+                                N pairs of the jobs, N rounds of the suite
   ask MANIFEST                  time reading a manifest and its files; bench sysroot runs this
+  loop ARM PATH MILLISECONDS    run one measuring loop; bench harness runs this
   bare LIST                     read what a list says and nothing else; bench runs this
   install-tools                 install what tests and bench run (Debian, root)";
 
@@ -67,7 +85,11 @@ fn chore() -> anyhow::Result<bool> {
         ["tidy"] => tidy::run(),
         ["tidy", "--wrap"] => tidy::wrap().and_then(|()| tidy::run()),
         ["bench", rest @ ..] => bench::run(rest),
+        ["soak", rest @ ..] => soak::run(rest),
         ["ask", manifest] => bench::sysroot::ask(Path::new(manifest)),
+        ["loop", arm, path, milliseconds] => {
+            bench::harness::arm(arm, Path::new(path), number(milliseconds)?)
+        }
         ["bare", list] => bench::bare::run(Path::new(list)),
         ["install-tools"] => packages::install(),
         _ => bail!("what is asked is not known\n\n{USAGE}"),

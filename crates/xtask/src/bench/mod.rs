@@ -6,13 +6,14 @@
 
 pub(crate) mod bare;
 mod contest;
+pub(crate) mod harness;
 mod images;
 mod machine;
 mod memory;
-mod ratio;
+pub(crate) mod ratio;
 mod sfdisk;
 pub(crate) mod sysroot;
-mod tools;
+pub(crate) mod tools;
 mod trace;
 
 use std::path::PathBuf;
@@ -62,6 +63,9 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     if let ["sysroot", rest @ ..] = words {
         return sysroot::run(rest);
     }
+    if let ["harness", rest @ ..] = words {
+        return harness::run(rest);
+    }
     let options = Options::parse(words)?;
     let built = build()?;
     let program = options.program.clone().unwrap_or_else(|| built.join("straddle"));
@@ -87,14 +91,23 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
 }
 
 /// Builds straddle and these chores for release; the directory that holds both.
-fn build() -> anyhow::Result<PathBuf> {
+///
+/// # Errors
+/// When cargo cannot be started, or the build fails.
+pub(crate) fn build() -> anyhow::Result<PathBuf> {
+    build_of(&["straddle", "xtask"])
+}
+
+/// Builds packages for release; the directory that holds their programs.
+fn build_of(packages: &[&str]) -> anyhow::Result<PathBuf> {
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--quiet", "--release", "--package", "straddle", "--package", "xtask"])
+        .args(["build", "--quiet", "--release"])
+        .args(packages.iter().flat_map(|package| ["--package", package]))
         .current_dir(crate::root())
         .stdin(Stdio::null())
         .status()
         .context("cargo cannot be started")?;
-    anyhow::ensure!(status.success(), "straddle cannot be built");
+    anyhow::ensure!(status.success(), "{} cannot be built", packages.join(" and "));
     let here = std::env::current_exe()?;
     let target = here.ancestors().nth(2).context("this program lies in cargo's directory")?;
     Ok(target.join("release"))
@@ -113,7 +126,7 @@ fn print_images(images: &Images) {
 }
 
 /// Says how busy the machine is with other work, which the times include.
-fn print_load() {
+pub(crate) fn print_load() {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or_default();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -122,7 +135,7 @@ fn print_load() {
 
 /// The numbers below `count`, shuffled by `choose`, which picks a number below its argument
 /// (Fisher and Yates).
-fn shuffled(count: usize, mut choose: impl FnMut(u64) -> u64) -> Vec<usize> {
+pub(crate) fn shuffled(count: usize, mut choose: impl FnMut(u64) -> u64) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..count).collect();
     for end in (1..count).rev() {
         let bound = u64::try_from(end + 1).unwrap_or(u64::MAX);

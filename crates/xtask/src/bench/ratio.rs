@@ -75,7 +75,7 @@ impl fmt::Display for Ratios {
 }
 
 /// The middle of `sorted`, or the mean of its two middle ones; 0 when it is empty.
-pub(super) fn median(sorted: &[f64]) -> f64 {
+pub(crate) fn median(sorted: &[f64]) -> f64 {
     let upper = sorted.len().div_euclid(2);
     match sorted.len() {
         0 => 0.0,

@@ -12,7 +12,7 @@ use testkit::tool;
 ///
 /// # Errors
 /// When it is not installed.
-pub(super) fn find(name: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn find(name: &str) -> anyhow::Result<PathBuf> {
     tool::find(name).with_context(|| {
         format!("{name} is not installed; hint: cargo xtask install-tools installs it")
     })
@@ -22,7 +22,7 @@ pub(super) fn find(name: &str) -> anyhow::Result<PathBuf> {
 ///
 /// # Errors
 /// When it is no UTF-8.
-pub(super) fn text(path: &Path) -> anyhow::Result<&str> {
+pub(crate) fn text(path: &Path) -> anyhow::Result<&str> {
     path.to_str().with_context(|| format!("{} is no UTF-8", path.display()))
 }
 
@@ -52,7 +52,7 @@ pub(super) fn run_with_input(name: &str, arguments: &[&str], input: &str) -> any
 ///
 /// # Errors
 /// When it cannot be started or fails.
-pub(super) fn answer(command: &mut Command) -> anyhow::Result<String> {
+pub(crate) fn answer(command: &mut Command) -> anyhow::Result<String> {
     let output = output(command)?;
     succeeded(&command.get_program().to_string_lossy(), &output)?;
     Ok(String::from_utf8(output.stdout)?)
@@ -62,7 +62,7 @@ pub(super) fn answer(command: &mut Command) -> anyhow::Result<String> {
 ///
 /// # Errors
 /// When it cannot be started.
-pub(super) fn output(command: &mut Command) -> anyhow::Result<Output> {
+pub(crate) fn output(command: &mut Command) -> anyhow::Result<Output> {
     let output = piped(command.stdin(Stdio::null())).output();
     output.with_context(|| format!("{} cannot be started", command.get_program().display()))
 }

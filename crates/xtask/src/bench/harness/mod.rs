@@ -1,0 +1,292 @@
+//! `cargo xtask bench harness`: what the measuring loop itself costs, beside fio and beside a loop
+//! that only makes the calls.
+//!
+//! All contestants of a round run one after the other, in an order that is drawn; ratios are taken
+//! within a round. `docs/benchmark.md` says what is compared.
+
+mod arm;
+mod fio;
+mod spread;
+
+use std::fs::File;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use host::{LoopDevice, LoopPlan};
+use units::random::Random;
+
+use self::arm::Done;
+use self::spread::Spread;
+use super::tools;
+
+/// The length of the file that is written and read.
+const LENGTH_BYTES: u64 = 16 << 20;
+/// Where a tmpfs is mounted on every Linux with a C library (shm_open(3)).
+const TMPFS: &str = "/dev/shm";
+
+/// What the loop should reach. The file system's and the ring's are rates over fio's.
+const FIO_SYNC_LEAST: f64 = 1.10;
+const BARE_LEAST: f64 = 0.95;
+const FIO_RING_LEAST: f64 = 1.0;
+const FIO_RING_USER_MOST: f64 = 0.5;
+const NULL_NS_MOST: f64 = 100.0;
+
+/// What was asked for.
+struct Options {
+    rounds: usize,
+    time: Duration,
+}
+
+impl Options {
+    fn parse(mut words: &[&str]) -> anyhow::Result<Options> {
+        let mut options = Options { rounds: 10, time: Duration::from_millis(500) };
+        while let [word, rest @ ..] = words {
+            let [value, rest @ ..] = rest else { bail!("{word} needs a value") };
+            let value = crate::number(value)?.max(1);
+            match *word {
+                "--pairs" => options.rounds = usize::try_from(value)?,
+                "--milliseconds" => options.time = Duration::from_millis(value),
+                _ => bail!("{word} is not known; known are --pairs and --milliseconds"),
+            }
+            words = rest;
+        }
+        Ok(options)
+    }
+}
+
+/// Runs the benchmark as `words` say and prints what it finds. Always `true`: a missed target is
+/// said, and is no failure.
+///
+/// # Errors
+/// When something cannot be built, made or run.
+pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
+    let options = Options::parse(words)?;
+    let program = super::build_of(&["xtask"])?.join("xtask");
+    let room = tempfile::Builder::new().prefix("bench-").tempdir_in(TMPFS);
+    let room = room.with_context(|| format!("a directory in {TMPFS} cannot be made"))?;
+    let path = room.path().join("file");
+    fill(&path)?;
+    super::print_load();
+    let rounds = Rounds { program, options, random: testkit::random(1) };
+    rounds.all(&path)?;
+    Ok(true)
+}
+
+/// Runs the loop called `name` and prints what it did. Always `true`.
+///
+/// # Errors
+/// When there is no such loop, or something fails.
+pub(crate) fn arm(name: &str, path: &Path, milliseconds: u64) -> anyhow::Result<bool> {
+    let Done { operations, wall_ns, user_ns, busy_ns } =
+        arm::run(name, path, Duration::from_millis(milliseconds))?;
+    println!("{operations} {wall_ns} {user_ns} {busy_ns}");
+    Ok(true)
+}
+
+fn fill(path: &Path) -> anyhow::Result<()> {
+    let mut bytes = vec![0; usize::try_from(LENGTH_BYTES)?];
+    let mut random = Random::new(1);
+    for chunk in bytes.chunks_exact_mut(8) {
+        chunk.copy_from_slice(&random.next_u64().to_le_bytes());
+    }
+    let file = File::create(path)?;
+    file.write_all_at(&bytes, 0).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+/// Who runs, how often, and how long.
+struct Rounds {
+    program: PathBuf,
+    options: Options,
+    random: Random,
+}
+
+/// Somebody who does operations for a time.
+#[derive(Clone, Copy)]
+enum Contestant {
+    /// A loop of ours, by name.
+    Own(&'static str),
+    /// fio with more options.
+    Fio(&'static [&'static str]),
+}
+
+impl Rounds {
+    fn all(mut self, path: &Path) -> anyhow::Result<()> {
+        let Options { rounds, time } = self.options;
+        println!("{rounds} rounds of {} ms for each; median, least, greatest", time.as_millis());
+        self.sync(path)?;
+        self.ring(path)?;
+        self.null(path)
+    }
+
+    fn sync(&mut self, path: &Path) -> anyhow::Result<()> {
+        println!("pwrite of 4 KiB, one after the other through a file of 16 MiB on tmpfs");
+        let [own, bare, slow, fast] = self.run(
+            path,
+            [
+                Contestant::Own("sync"),
+                Contestant::Own("bare"),
+                Contestant::Fio(&fio::SYNC_GETTIME),
+                Contestant::Fio(&fio::SYNC_CPU),
+            ],
+        )?;
+        print("our loop", &rates(&own), "operations a second");
+        print("a bare loop", &rates(&bare), "operations a second");
+        print("fio, --clocksource=clock_gettime", &rates(&slow), "operations a second");
+        print("fio, --clocksource=cpu", &rates(&fast), "operations a second");
+        let better = better(&rates(&slow), &rates(&fast), f64::max);
+        least("our rate over fio's better", &over(&rates(&own), &better), FIO_SYNC_LEAST);
+        least("our rate over the bare loop's", &over(&rates(&own), &rates(&bare)), BARE_LEAST);
+        Ok(())
+    }
+
+    fn ring(&mut self, path: &Path) -> anyhow::Result<()> {
+        println!(
+            "io_uring, 128 random direct reads of 4 KiB in flight, on a loop device over tmpfs"
+        );
+        if !host::is_root() {
+            println!("  not measured: only root may make a loop device");
+            return Ok(());
+        }
+        let file = File::options().read(true).write(true).open(path)?;
+        let device = LoopDevice::attach(LoopPlan {
+            file: file.as_fd(),
+            offset_bytes: 0,
+            length_bytes: LENGTH_BYTES,
+            sector_bytes: None,
+            direct: false,
+            read_only: false,
+        })?;
+        let [own, single, batch] = self.run(
+            device.node(),
+            [
+                Contestant::Own("uring"),
+                Contestant::Fio(&fio::RING),
+                Contestant::Fio(&fio::RING_BATCHED),
+            ],
+        )?;
+        print("our loop", &rates(&own), "operations a second");
+        print("fio", &rates(&single), "operations a second");
+        print("fio, batches of 32", &rates(&batch), "operations a second");
+        print("our loop", &users(&own), "ns of user time an operation");
+        print("fio", &users(&single), "ns of user time an operation");
+        print("fio, batches of 32", &users(&batch), "ns of user time an operation");
+        least("our rate over fio's", &over(&rates(&own), &rates(&single)), FIO_RING_LEAST);
+        // Who waits for 32 completions at once makes fewer calls, and learns of 31 of them late:
+        // its latencies are those of batches. Ours are looked at one by one, so this is no target.
+        print("our rate over fio's in batches", &over(&rates(&own), &rates(&batch)), "");
+        let lean = better(&users(&single), &users(&batch), f64::min);
+        most("our user time over fio's lesser", &over(&users(&own), &lean), FIO_RING_USER_MOST);
+        Ok(())
+    }
+
+    fn null(&mut self, path: &Path) -> anyhow::Result<()> {
+        println!("a target that does nothing, with its two readings of the clock an operation");
+        let contestants = ["null-cursor", "null", "null-deep", "clock"].map(Contestant::Own);
+        let [next, one, deep, clock] = self.run(path, contestants)?;
+        most(
+            "our loop at depth 1, place after place, ns an operation",
+            &costs(&next),
+            NULL_NS_MOST,
+        );
+        most("our loop at depth 1, random places, ns an operation", &costs(&one), NULL_NS_MOST);
+        most("our loop at depth 128, random places, ns an operation", &costs(&deep), NULL_NS_MOST);
+        print("the two readings alone", &costs(&clock), "ns");
+        Ok(())
+    }
+
+    /// Runs all contestants in each round, in an order that is drawn; what each did, by round.
+    fn run<const COUNT: usize>(
+        &mut self,
+        path: &Path,
+        contestants: [Contestant; COUNT],
+    ) -> anyhow::Result<[Vec<Done>; COUNT]> {
+        let mut done = [const { Vec::new() }; COUNT];
+        for _ in 0..self.options.rounds {
+            for place in super::shuffled(COUNT, |bound| self.random.below(bound)) {
+                done[place].push(self.once(path, contestants[place])?);
+            }
+        }
+        Ok(done)
+    }
+
+    fn once(&self, path: &Path, contestant: Contestant) -> anyhow::Result<Done> {
+        match contestant {
+            Contestant::Fio(options) => fio::run(path, self.options.time, options),
+            Contestant::Own(name) => {
+                let time = self.options.time.as_millis().to_string();
+                let mut command = Command::new(&self.program);
+                let text = tools::answer(command.args(["loop", name]).arg(path).arg(time))?;
+                let numbers: Result<Vec<u64>, _> =
+                    text.split_whitespace().map(str::parse).collect();
+                let [operations, wall_ns, user_ns, busy_ns] = numbers?[..] else {
+                    bail!("the loop {name} answered {text}");
+                };
+                Ok(Done { operations, wall_ns, user_ns, busy_ns })
+            }
+        }
+    }
+}
+
+fn rates(done: &[Done]) -> Vec<f64> {
+    done.iter()
+        .map(|done| spread::real(done.operations) * 1e9 / spread::real(done.wall_ns))
+        .collect()
+}
+
+fn costs(done: &[Done]) -> Vec<f64> {
+    done.iter().map(|done| spread::real(done.busy_ns) / spread::real(done.operations)).collect()
+}
+
+fn users(done: &[Done]) -> Vec<f64> {
+    done.iter().map(|done| spread::real(done.user_ns) / spread::real(done.operations)).collect()
+}
+
+fn over(first: &[f64], second: &[f64]) -> Vec<f64> {
+    first.iter().zip(second).map(|(first, second)| first / second.max(f64::MIN_POSITIVE)).collect()
+}
+
+fn better(first: &[f64], second: &[f64], pick: fn(f64, f64) -> f64) -> Vec<f64> {
+    first.iter().zip(second).map(|(first, second)| pick(*first, *second)).collect()
+}
+
+fn print(what: &str, values: &[f64], unit: &str) {
+    let spread = Spread::of(values).to_string();
+    println!("  {what}: {}", [spread.as_str(), unit].join(" ").trim_end());
+}
+
+fn least(what: &str, values: &[f64], bound: f64) {
+    let spread = Spread::of(values);
+    let met = if spread.median() >= bound { "met" } else { "MISSED" };
+    println!("  {what}: {spread}; target: at least {bound}: {met}");
+}
+
+fn most(what: &str, values: &[f64], bound: f64) {
+    let spread = Spread::of(values);
+    let met = if spread.median() <= bound { "met" } else { "MISSED" };
+    println!("  {what}: {spread}; target: at most {bound}: {met}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_what_is_not_known_is_refused() {
+        let options = Options::parse(&["--pairs", "3", "--milliseconds", "40"]).unwrap();
+        assert_eq!((options.rounds, options.time.as_millis()), (3, 40));
+        assert!(Options::parse(&["--rounds", "3"]).is_err());
+        assert!(Options::parse(&["--pairs"]).is_err());
+    }
+
+    #[test]
+    fn a_ratio_is_taken_within_a_round_against_the_better_of_two() {
+        let done = |operations| Done { operations, wall_ns: 1_000_000_000, user_ns: 0, busy_ns: 0 };
+        let own = rates(&[done(30), done(10)]);
+        let better = better(&rates(&[done(10), done(1)]), &rates(&[done(15), done(0)]), f64::max);
+        assert_eq!(over(&own, &better), [2.0, 10.0]);
+    }
+}

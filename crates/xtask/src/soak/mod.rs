@@ -1,0 +1,65 @@
+//! `cargo xtask soak`: the experiment, many times, against what is known to be true.
+//!
+//! | chore | what is known |
+//! |---|---|
+//! | `models` | the truth of model drives, which is computed |
+//! | `bench` | identical arms of this machine's disk do not differ |
+//! | `alternate` | runs of the same kind agree, and keep to their seconds and bytes |
+//! | `recipe` | nothing: fio's sequential recipe stands beside the paired one, with its spread |
+//! | `procedures` | nothing: what three articles did, on this machine |
+//!
+//! Everything printed comes from the one run that prints it.
+
+mod alternate;
+mod apart;
+mod fio;
+mod identical;
+mod models;
+mod noise;
+mod options;
+mod procedures;
+mod recipe;
+mod spread;
+mod straddle;
+mod tally;
+
+use anyhow::bail;
+
+use self::options::Options;
+
+/// Runs the soak that the first of `words` names; whether every bound held.
+///
+/// # Errors
+/// When the words are not known, or something cannot be built or run.
+pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
+    match words {
+        ["models"] => models::run(200),
+        ["models", "--seeds", seeds] => models::run(crate::number(seeds)?.max(1)),
+        ["bench", rest @ ..] => identical::run(&Options::parse(rest, &["--runs"])?),
+        ["alternate", rest @ ..] => alternate::run(&Options::parse(rest, &["--runs"])?),
+        ["recipe", rest @ ..] => recipe::run(&Options::parse(rest, &["--runs", "--seconds"])?),
+        ["procedures", rest @ ..] => {
+            procedures::run(&Options::parse(rest, &["--pairs", "--rounds"])?)
+        }
+        _ => bail!("soak is told what: models [--seeds N], bench, alternate, recipe, procedures"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_soak_that_is_not_known_is_refused() {
+        let wrong: [&[&str]; 5] = [
+            &[],
+            &["bonch"],
+            &["models", "--seeds", "x"],
+            &["bench", "--pairs", "3"],
+            &["recipe", "--seconds", "0"],
+        ];
+        for words in wrong {
+            assert!(run(words).is_err(), "{words:?}");
+        }
+    }
+}
