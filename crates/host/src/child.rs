@@ -37,9 +37,17 @@ pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {
 
 /// What a child of `test` with `argument` said, once it ended by itself.
 pub(crate) fn finished(test: &str, argument: &str) -> std::process::Output {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = itself();
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
     command.env(ARGUMENT, argument).stdin(Stdio::null()).output().unwrap()
+}
+
+/// This program once more. Signals are as at the start of a session: who starts tests with nohup,
+/// or behind a script's `&`, ignores some, and a process hands that on.
+fn itself() -> Command {
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT,TERM,HUP").arg(std::env::current_exe().unwrap());
+    command
 }
 
 /// A child at work; killed when dropped.
@@ -51,7 +59,7 @@ pub(crate) struct Child {
 impl Child {
     /// Runs `test` of this program as a child with `argument`, until it is ready.
     pub(crate) fn start(test: &str, argument: &OsStr) -> Child {
-        let mut process = Command::new(std::env::current_exe().unwrap())
+        let mut process = itself()
             .args(["--exact", test, "--nocapture", "--test-threads=1"])
             .env(ARGUMENT, argument)
             .stdin(Stdio::piped())

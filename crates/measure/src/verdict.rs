@@ -129,7 +129,8 @@ pub(crate) fn sentence(
     let counted = if pairs == 1 { "1 pair".to_owned() } else { format!("{pairs} pairs") };
     if low <= 0.0 || high.is_infinite() {
         return format!(
-            "{counted} are too few to bound the ratio of {arm} to {baseline}{}",
+            "{counted} {} too few to bound the ratio of {arm} to {baseline}{}",
+            if pairs == 1 { "is" } else { "are" },
             end(stop)
         );
     }
@@ -145,6 +146,11 @@ pub(crate) fn sentence(
         Verdict::Small if high < 1.0 => {
             format!("{arm} is faster than {baseline}: it takes {figure} times as long ({bounds})")
         }
+        Verdict::Small if high > Limits::default().penalty_above => format!(
+            "{arm} takes longer than {baseline}, and how much is not settled: {figure} times \
+             ({bounds}){}",
+            end(stop)
+        ),
         Verdict::Small => {
             format!("{arm} takes a little longer than {baseline}: {figure} times ({bounds})")
         }

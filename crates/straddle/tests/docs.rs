@@ -193,13 +193,20 @@ fn options(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_option_of_straddle_that_the_readme_names_is_in_its_help() {
-    let helps =
-        [&["check", "--help"][..], &["trace", "--help"], &["generate", "sysroot", "--help"]];
+    let helps = [
+        &["check", "--help"][..],
+        &["trace", "--help"],
+        &["bench", "--help"],
+        &["generate", "sysroot", "--help"],
+    ];
     let known: BTreeSet<String> =
         helps.into_iter().flat_map(|arguments| options(&printed(arguments))).collect();
     let readme = readme();
-    // What stands after `straddle check` on its line, and inline code that is an option alone.
-    let typed = readme.lines().filter_map(|line| line.split_once("straddle check "));
+    // What stands after the command on its line, and inline code that is an option alone.
+    let commands = ["straddle check ", "straddle bench "];
+    let typed = commands
+        .iter()
+        .flat_map(|command| readme.lines().filter_map(move |line| line.split_once(command)));
     let inline = readme.split('`').skip(1).step_by(2).filter(|code| code.starts_with("--"));
     let named: BTreeSet<String> =
         typed.map(|(_, typed)| typed).chain(inline).flat_map(options).collect();

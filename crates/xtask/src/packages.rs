@@ -18,6 +18,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
             "chown",
             "cp",
             "dd",
+            "env",
             "mkfifo",
             "mknod",
             "sha256sum",

@@ -209,7 +209,8 @@ impl Excess {
         let who = if work.is_plain() {
             "others' work, or something between that adds its own"
         } else {
-            "the file system's journal, or others' work"
+            "the file system's journal, or others' work; its time is in all arms, and makes the \
+             drive's part of the ratio smaller"
         };
         format!(
             "the drive typically counted {whole}.{tenths} times the bytes of a {} {place}: {who}",

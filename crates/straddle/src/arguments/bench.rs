@@ -31,7 +31,7 @@ Exit codes:
   1    penalty: the interval lies above 1.10
   2    misuse, inconclusive, or void
   3    refused for safety; nothing was written
-  130  interrupted; nothing is left behind")]
+  130  interrupted (128 + the signal); nothing is left behind")]
 pub(crate) struct Bench {
     /// A directory or mount point, where the scratch file will be; or a block device
     #[arg(value_name = "TARGET")]
@@ -116,7 +116,7 @@ pub(crate) struct Bench {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["job", "suite", "command", "read", "sync", "size"],
+        conflicts_with_all = ["job", "suite", "command", "read", "sync", "size", "depth", "full"],
         help_heading = "What to do"
     )]
     pub(crate) raidtest: Option<PathBuf>,
@@ -124,7 +124,13 @@ pub(crate) struct Bench {
     /// File systems at sector 40 and 34: mkfs, unpack, copy, read, delete
     ///
     /// ext4, XFS, btrfs, and ext4 in an LVM volume where there is device-mapper; --fs names one.
-    #[arg(long, conflicts_with_all = ["command"], help_heading = "What to do")]
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "command", "read", "depth", "size", "sync", "shift", "full", "unit",
+        ],
+        help_heading = "What to do"
+    )]
     pub(crate) suite: bool,
 
     /// A directory that the suite packs and unpacks; without it a tree that a seed makes

@@ -9,7 +9,8 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use host::{CommandPlan, LoopDevice, PrivateMounts};
+use device::Counters as _;
+use host::{CommandPlan, DiskStats, Identity, LoopDevice, PrivateMounts};
 use report::bench::{Experiment, Workload};
 use units::text;
 
@@ -22,6 +23,9 @@ use super::plan::{self, Arm};
 use super::session::Session;
 use super::shifted::{self, Region};
 use crate::arguments::{Bench, FileSystem};
+
+/// Sysfs counts sectors of 512 bytes whatever the device's are.
+const SECTOR_BYTES: u64 = 512;
 
 /// A command as it was typed.
 struct Template<'a> {
@@ -86,6 +90,7 @@ impl Runs<'_> {
         if let Some(recipe) = self.file_system {
             let sector = self.ground.place.unit.length_bytes();
             recipe.make(&node, sector, &self.interrupt)?;
+            self.bytes_now = self.bytes_now.saturating_add(self.ground.settle()?);
         }
         let mounted = match (self.template.mount, self.file_system, self.mounts) {
             (true, Some(recipe), Some(mounts)) => Some(recipe.mount(mounts, &node)?),
@@ -94,7 +99,6 @@ impl Runs<'_> {
         let words = self.template.filled(&node, mounted.as_ref().map(|mounted| mounted.path()));
         let plan = CommandPlan { words: &words, budget: self.budget, interrupt: &self.interrupt };
         let ran = host::command::run(plan)?;
-        self.bytes_now = self.bytes_now.saturating_add(ran.written_bytes);
         let behind = match mounted {
             Some(mut mounted) => mounted.unmount()?,
             None => flushed(device)?,
@@ -106,7 +110,12 @@ impl Runs<'_> {
 impl Timed for Runs<'_> {
     fn time(&mut self, arm: usize) -> Result<u64, Halt> {
         let device = shifted::attach(self.ground, self.region, self.arms[arm].shift_bytes)?;
+        let counters = counters(&device);
+        let before = counters.and_then(written_bytes);
         let took = self.on(&device)?;
+        let after = counters.and_then(written_bytes);
+        let written = after.zip(before).map_or(0, |(after, before)| after.wrapping_sub(before));
+        self.bytes_now = self.bytes_now.saturating_add(written);
         let detached = device.detach();
         detached.map_err(|error| Halt::Void(format!("the device stays in use: {error}")))?;
         self.pair_bytes = self.pair_bytes.max(self.bytes_now);
@@ -117,9 +126,28 @@ impl Timed for Runs<'_> {
         self.pair_bytes
     }
 
+    fn start_pair(&mut self) {
+        self.bytes_now = 0;
+    }
+
     fn fault(&mut self) -> Option<String> {
         self.ground.moved()
     }
+}
+
+/// The number of a device that counts what is written to it: by its file system, the command, and
+/// the unmount.
+fn counters(device: &LoopDevice) -> Option<(u32, u32)> {
+    match host::identity(device.node()) {
+        Ok(Identity::Block { major, minor }) => Some((major, minor)),
+        _ => None,
+    }
+}
+
+/// The bytes that were written to a device since it appeared; `None` when it does not count.
+fn written_bytes(number: (u32, u32)) -> Option<u64> {
+    let counts = DiskStats::open(number).ok()?.counts().ok()?;
+    Some(counts.write_sectors.saturating_mul(SECTOR_BYTES))
 }
 
 fn nanoseconds(duration: Duration) -> u64 {
@@ -184,12 +212,12 @@ pub(crate) fn run(
     Ok(documented(bench.command.as_slice(), title, arms, done))
 }
 
+/// The arms; an operation of a whole unit crosses a boundary wherever it is shifted to.
 fn arms(session: &Session<'_>, ground: &Ground) -> Result<Vec<Arm>, Halt> {
     let unit = ground.place.unit;
-    let size = plan::operation_bytes(session.bench.size, unit)?;
     let step = ground.step_bytes()?;
     let bench = session.bench;
-    Ok(plan::arms(&bench.shift, bench.full, step, u64::from(size), unit)?)
+    Ok(plan::arms(&bench.shift, bench.full, step, unit.length_bytes(), unit)?)
 }
 
 fn title(command: &[OsString], file_system: Option<&Recipe>) -> String {

@@ -9,6 +9,9 @@ use super::halt::Halt;
 use super::progress::Progress;
 use super::session::Session;
 
+/// How long a rest goes on before it is looked whether the user wants to end, in nanoseconds.
+const REST_NS: u64 = 50_000_000;
+
 /// What takes time, once for each arm of a pair.
 pub(crate) trait Timed {
     /// How long arm `arm` took this time, in nanoseconds.
@@ -60,14 +63,15 @@ pub(crate) fn run(
     let (mut times, mut order) = (vec![0; arms], vec![0; arms]);
     let mut progress = Progress::start(session, title);
     let begun_ns = session.elapsed_ns();
-    let mut written_bytes = 0;
+    let (mut written_bytes, mut ran) = (0, 0);
     let stop = loop {
         let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
         if session.interrupt.is_raised() {
             break Stop::Interrupted;
         }
         let bytes_left = bounds.bytes.saturating_sub(written_bytes).min(session.bytes_left());
-        if elapsed_ns >= bounds.nanoseconds || timed.pair_bytes() > bytes_left {
+        let over = elapsed_ns >= bounds.nanoseconds || ran >= session.pairs_max();
+        if over || timed.pair_bytes() > bytes_left {
             break Stop::Budget;
         }
         order.copy_from_slice(experiment.order());
@@ -84,6 +88,7 @@ pub(crate) fn run(
                 return Err(halt);
             }
         }
+        ran += 1;
         session.wrote(timed.pair_bytes());
         written_bytes += timed.pair_bytes();
         experiment.record(&times);
@@ -98,7 +103,8 @@ pub(crate) fn run(
                 progress.show(session, &narrowed(standing.pairs, &judged.median));
             }
         }
-        rest(session, times.iter().sum());
+        let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
+        rest(session, times.iter().sum(), bounds.nanoseconds.saturating_sub(elapsed_ns));
     };
     progress.clear();
     if let Some(reason) = timed.fault() {
@@ -116,11 +122,13 @@ fn pair(timed: &mut dyn Timed, order: &[usize], times: &mut [u64]) -> Result<(),
     Ok(())
 }
 
-/// Leaves a busy drive to others for as long as its share says.
-fn rest(session: &Session<'_>, busy_ns: u64) {
+/// Leaves a busy drive to others for as long as its share says, within what is left of the time.
+fn rest(session: &Session<'_>, busy_ns: u64, left_ns: u64) {
     let share = u64::from(session.share_percent.clamp(1, 100));
-    if share < 100 {
-        let idle_ns = busy_ns.saturating_mul(100 - share).div_euclid(share);
-        std::thread::sleep(Duration::from_nanos(idle_ns.min(10_000_000_000)));
+    let mut idle_ns = busy_ns.saturating_mul(100 - share).div_euclid(share).min(left_ns);
+    while idle_ns > 0 && !session.interrupt.is_raised() {
+        let slice_ns = idle_ns.min(REST_NS);
+        std::thread::sleep(Duration::from_nanos(slice_ns));
+        idle_ns -= slice_ns;
     }
 }

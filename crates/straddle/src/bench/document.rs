@@ -64,7 +64,8 @@ pub(crate) fn experiment(about: About, done: &Experiment, conclusion: Conclusion
     let comparison = |one: &measure::Comparison| Comparison {
         arm: about.arms[one.arm].name.clone(),
         against: about.arms[one.against].name.clone(),
-        ratio: one.median.ratio,
+        // Before the first pair there is none.
+        ratio: if standing.pairs > 0 { one.median.ratio } else { f64::NAN },
         low: one.median.low,
         high: known(one.median.high),
         clipped_mean: one.clipped.map(|mean| ClippedMean {

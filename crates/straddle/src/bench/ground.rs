@@ -7,7 +7,7 @@ use report::bench::{BenchRefusal, Scratch as Document};
 use stack::UnitKind;
 use units::prefix::Size;
 
-use super::halt::refused;
+use super::halt::{Halt, refused};
 use super::place::Place;
 use super::session::Session;
 use super::target::{from_trace, shown};
@@ -90,9 +90,10 @@ impl Ground {
         }
     }
 
-    /// Makes parts real again that were set aside as zeros, before anything is timed on them.
-    pub(crate) fn settle(&self) -> Result<(), BenchRefusal> {
-        self.scratch.rewrite_unwritten().map(|_| ()).map_err(|error| no_file(&error))
+    /// Makes parts real again that were set aside as zeros, before anything is timed on them; how
+    /// many bytes that wrote.
+    pub(crate) fn settle(&self) -> Result<u64, Halt> {
+        Ok(self.scratch.rewrite_unwritten()?)
     }
 
     /// As the document shows it.

@@ -61,18 +61,25 @@ pub(crate) fn each<'a>(
         let message = "the drive is busy, and depth 1 is all that is done to a busy one";
         return Err(Halt::hinted(message.to_owned(), hint));
     }
-    let shifted = arms.iter().filter(|arm| arm.role == Role::Shifted).count();
-    let questions = u32::try_from(works.len() * shifted.max(1)).unwrap_or(u32::MAX);
-    let alpha = plan::ALPHA / f64::from(questions);
-    for (done, work) in works.iter().enumerate() {
-        let left = u64::try_from(works.len() - done).unwrap_or(1);
+    let asked = plan::questions(arms);
+    let all: Vec<(Work, &[Arm])> =
+        works.iter().flat_map(|work| asked.iter().map(|arms| (*work, &arms[..]))).collect();
+    let alpha = plan::ALPHA / f64::from(u32::try_from(all.len().max(1)).unwrap_or(u32::MAX));
+    for (done, (work, arms)) in all.iter().enumerate() {
+        let left = u64::try_from(all.len() - done).unwrap_or(1);
         let bytes = session.bytes_left().div_euclid(left);
         let bounds = Bounds { nanoseconds: session.comparison_ns(), bytes };
         let access = if work.read { Access::Read } else { Access::Write };
         let (file, place, moved) = open(access)?;
         let counters = place.counted.and_then(|number| DiskStats::open(number).ok());
         let setting = Setting { place, arms, work: *work, alpha, bounds, moved: &*moved };
-        found.experiments.push(live::compare(session, &setting, file, counters)?);
+        let mut experiment = live::compare(session, &setting, file, counters)?;
+        if asked.len() > 1
+            && let Some(arm) = arms.iter().find(|arm| arm.role == Role::Shifted)
+        {
+            experiment.title = format!("{}, {}", experiment.title, arm.name);
+        }
+        found.experiments.push(experiment);
         if session.interrupt.is_raised() {
             return Err(Halt::Interrupted);
         }

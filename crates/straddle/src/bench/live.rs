@@ -7,6 +7,7 @@ use host::DiskStats;
 use host::engine::{Buffers, SyncQueue, UringQueue};
 use measure::{Fault, Order, Role, Run, Slots, SlotsPlan, Subject};
 use report::bench::{Experiment, Workload};
+use units::prefix::Size;
 
 use super::contest::{self, Bounds, Timed};
 use super::document::{self, About, Seen};
@@ -16,6 +17,10 @@ use super::plan::{self, Arm, Work};
 use super::session::Session;
 use crate::arguments::Durable;
 
+/// How often the length of a block is tried.
+const REHEARSALS: u64 = 4;
+/// The fewest pairs that say something.
+const PAIRS_MIN: u64 = 12;
 /// How many pairs of blocks the bytes must allow.
 const PAIRS_WANTED: u64 = 48;
 
@@ -63,6 +68,7 @@ fn on_queue<Q: Queue>(
     let first_bytes = slots.first_offset_bytes();
     let mut subject = Subject::new(queue, counters, asked(work), slots, arms.len());
     let block_operations = calibrated(&mut subject, setting.bounds.bytes, arms.len())?;
+    session.wrote(subject.written_bytes());
     let mut arms_in_turn = Turns { subject, work, block_operations, arms, moved: setting.moved };
     let title = work.title();
     let plan = session.experiment(arms, setting.alpha);
@@ -171,9 +177,10 @@ pub(crate) fn calibrated<Q: Queue>(
         return Ok(subject.work().operations());
     }
     let least = u32::from(depth) * 4;
+    affords(subject.work(), least, bytes, arms)?;
     let mut operations = least;
     // A few rounds, since the first ones meet cold caches.
-    for _ in 0..4 {
+    for _ in 0..REHEARSALS {
         subject.set_block_operations(operations);
         let took_ns = subject.rehearse()?.max(1);
         let wanted = u64::from(operations).saturating_mul(plan::BLOCK_NS).div_euclid(took_ns);
@@ -182,6 +189,29 @@ pub(crate) fn calibrated<Q: Queue>(
     }
     subject.set_block_operations(operations);
     Ok(operations)
+}
+
+/// Refuses blocks that are too long for `bytes`, which must do to find out their length and for the
+/// fewest pairs that say something.
+fn affords(work: &measure::Work, least: u32, bytes: u64, arms: usize) -> Result<(), Halt> {
+    if work.action == Action::Read {
+        return Ok(());
+    }
+    let block_bytes = u64::from(least).saturating_mul(u64::from(work.operation_bytes));
+    let arms = u64::try_from(arms).unwrap_or(u64::MAX);
+    let blocks = REHEARSALS.saturating_add(PAIRS_MIN.saturating_mul(arms));
+    let needed = block_bytes.saturating_mul(blocks);
+    if needed <= bytes {
+        return Ok(());
+    }
+    let (size, needed, left) = (Size(block_bytes), Size(needed), Size(bytes));
+    Err(Halt::hinted(
+        format!(
+            "blocks of {size} at depth {} need {needed}, and {left} may be written",
+            work.depth
+        ),
+        "allow more with --bytes-max, or take a smaller --depth or --size".to_owned(),
+    ))
 }
 
 /// The most operations of a block with which enough pairs stay within `bytes`.

@@ -72,10 +72,10 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let format = session.format();
     let Found { target, scratch, experiments } = found;
     let document = session.document(target, scratch, experiments, refusal);
-    show::result(bench, format, &document, signal)?;
     if let Some(path) = &bench.output {
         show::keep(path, &document)?;
     }
+    show::result(bench, format, &document, signal)?;
     Ok(show::outcome(&document, signal))
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn operation_bytes(told: Option<u64>, granule: Unit) -> Result<u32, S
 
 /// The arms: aligned, each shift, and aligned again. Without shifts one of `step_bytes` (the
 /// smallest that can be addressed), and half a unit where `full`. A shifted operation that still
-/// fits its unit is [`Role::Inside`]; there is always one that crosses.
+/// fits its unit is [`Role::Inside`]; there is always one that crosses, or an error.
 pub(crate) fn arms(
     shifts: &[u64],
     full: bool,
@@ -124,51 +124,92 @@ pub(crate) fn arms(
 ) -> Result<Vec<Arm>, String> {
     let unit_bytes = unit.length_bytes();
     let step = step_bytes.max(1);
-    let crosses = |shift: u64| crosses(shift, operation_bytes, unit_bytes);
-    let mut shifts: Vec<u64> = shifts.to_vec();
+    if !operation_bytes.is_multiple_of(step) || operation_bytes == 0 {
+        return Err(format!(
+            "operations of {operation_bytes} bytes are not possible: their length must be a \
+             multiple of {step} bytes"
+        ));
+    }
     if step.is_multiple_of(unit_bytes) && shifts.iter().all(|&shift| shift != SAME) {
         return Err(format!(
             "nothing can be misaligned: operations start on multiples of {step} bytes, and the \
              unit is {unit_bytes} bytes long"
         ));
     }
-    if shifts.is_empty() {
-        shifts.push(step);
-        if full {
-            shifts.push(unit_bytes.div_euclid(2).next_multiple_of(step));
-        }
-        if !shifts.iter().any(|&shift| crosses(shift)) {
-            let half = operation_bytes.div_euclid(2).max(step);
-            shifts.insert(0, unit_bytes.saturating_sub(half).next_multiple_of(step));
-        }
-    }
+    let mut shifts = match shifts {
+        [] => usual(full, step, operation_bytes, unit_bytes),
+        told => told.to_vec(),
+    };
     let mut seen = BTreeSet::new();
     shifts.retain(|&shift| seen.insert(shift));
     for &shift in shifts.iter().filter(|&&shift| shift != SAME) {
-        if shift % step != 0 {
-            return Err(format!(
-                "a shift of {shift} bytes is not possible: operations must start on multiples of \
-                 {step} bytes"
-            ));
-        }
-        if shift % unit_bytes == 0 {
-            return Err(format!(
-                "a shift of {shift} bytes is none: the unit is {unit_bytes} bytes long"
-            ));
-        }
+        possible(shift, step, unit_bytes)?;
     }
     let aligned = |name: &str, role| Arm { name: name.to_owned(), role, shift_bytes: 0 };
-    let mut arms = vec![aligned("aligned", Role::Baseline)];
-    for shift in shifts {
-        let role = if crosses(shift) || shift == SAME { Role::Shifted } else { Role::Inside };
-        let name = match shift {
+    let is_judged = |shift| shift == SAME || crosses(shift, operation_bytes, unit_bytes);
+    if !shifts.iter().any(|&shift| is_judged(shift)) {
+        return Err(format!(
+            "no operation of {operation_bytes} bytes that is shifted so crosses a boundary of \
+             {unit_bytes} bytes: choose a larger --size, or another --shift"
+        ));
+    }
+    let shifted = shifts.into_iter().map(|shift| Arm {
+        name: match shift {
             SAME => "aligned too".to_owned(),
             shift => format!("shifted {}", units::prefix::Size(shift)),
-        };
-        arms.push(Arm { name, role, shift_bytes: shift });
+        },
+        role: if is_judged(shift) { Role::Shifted } else { Role::Inside },
+        shift_bytes: shift,
+    });
+    let ends = (aligned("aligned", Role::Baseline), aligned("control", Role::Control));
+    Ok(std::iter::once(ends.0).chain(shifted).chain([ends.1]).collect())
+}
+
+/// The shifts where none is told.
+fn usual(full: bool, step: u64, operation_bytes: u64, unit_bytes: u64) -> Vec<u64> {
+    let mut shifts = vec![step];
+    if full {
+        shifts.push(unit_bytes.div_euclid(2).next_multiple_of(step));
     }
-    arms.push(aligned("control", Role::Control));
-    Ok(arms)
+    if !shifts.iter().any(|&shift| crosses(shift, operation_bytes, unit_bytes)) {
+        // Half of it on either side of the boundary.
+        let half = operation_bytes.div_euclid(2);
+        let half = half - half % step;
+        shifts.insert(0, unit_bytes.saturating_sub(half) % unit_bytes);
+    }
+    shifts.retain(|shift| shift % unit_bytes != 0);
+    shifts
+}
+
+/// Whether arms can be that far off.
+fn possible(shift: u64, step: u64, unit_bytes: u64) -> Result<(), String> {
+    if !shift.is_multiple_of(step) {
+        return Err(format!(
+            "a shift of {shift} bytes is not possible: operations must start on multiples of \
+             {step} bytes"
+        ));
+    }
+    if shift.is_multiple_of(unit_bytes) {
+        return Err(format!(
+            "a shift of {shift} bytes is none: the unit is {unit_bytes} bytes long"
+        ));
+    }
+    Ok(())
+}
+
+/// One question for each arm that is judged: it with the baseline and the control; what is inside
+/// its unit goes with the first.
+pub(crate) fn questions(arms: &[Arm]) -> Vec<Vec<Arm>> {
+    let judged: Vec<&Arm> = arms.iter().filter(|arm| arm.role == Role::Shifted).collect();
+    let question = |(number, judged): (usize, &&Arm)| {
+        let belongs = |arm: &&Arm| match arm.role {
+            Role::Shifted => arm.shift_bytes == judged.shift_bytes,
+            Role::Inside => number == 0,
+            Role::Baseline | Role::Control => true,
+        };
+        arms.iter().filter(belongs).cloned().collect()
+    };
+    judged.iter().enumerate().map(question).collect()
 }
 
 /// Whether an operation that is `shift` bytes off touches more units than an aligned one, or only
@@ -215,6 +256,24 @@ mod tests {
         let found = shifts(&[], false, 4096, 16384, 65536);
         assert_eq!(found[1], (65536 - 8192, Role::Shifted));
         assert_eq!(found[2], (4096, Role::Inside));
+    }
+
+    #[test]
+    fn what_can_never_cross_is_refused_and_each_judged_arm_is_a_question() {
+        let unit = Unit::new(4096).unwrap();
+        for (size, told) in [(512, &[][..]), (512, &[512]), (2048, &[512])] {
+            let refused = arms(told, false, 512, size, unit).unwrap_err();
+            assert!(refused.contains("larger --size"), "{size}: {refused}");
+        }
+        for size in [1, 1000, 4097] {
+            assert!(arms(&[], false, 512, size, unit).unwrap_err().contains("multiple of 512"));
+        }
+        assert_eq!(shifts(&[], false, 512, 1024, 4096)[1], (4096 - 512, Role::Shifted));
+        let both = arms(&[0, 512], false, 512, 4096, unit).unwrap();
+        let asked = questions(&both);
+        assert_eq!(asked.len(), 2);
+        assert!(asked.iter().all(|arms| arms.len() == 3));
+        assert_eq!((asked[0][1].shift_bytes, asked[1][1].shift_bytes), (0, 512));
     }
 
     #[test]

@@ -12,9 +12,9 @@ use super::halt::Halt;
 use super::place::Place;
 use super::plan::{self, Budget};
 use super::session::Session;
-use super::show;
 use super::target::{Target, shown};
 use super::way::Way;
+use super::{raw, show};
 use crate::arguments::{BenchFormat, Colour};
 use crate::exit::Outcome;
 use crate::printer;
@@ -94,7 +94,9 @@ fn on_device(session: &mut Session<'_>, node: &Path, number: (u32, u32)) -> Resu
         Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))
             .ok();
     let mut plan = begun(session, shown(node), place.as_ref());
-    plan.experiments = titles(session, place.as_ref());
+    let bytes = operation_bytes(session, place.as_ref());
+    let works = raw::works(session, bytes, writes);
+    plan.experiments = works.iter().map(plan::Work::title).collect();
     plan.seconds_max = seconds(session, &plan.experiments);
     if writes {
         session.grant(Budget::HEADLINE);
@@ -128,14 +130,19 @@ fn begun(session: &Session<'_>, place: String, found: Option<&Place>) -> DryRun 
     }
 }
 
-/// The workloads that operations of the default size would do.
+/// The workloads inside the scratch file.
 fn titles(session: &Session<'_>, place: Option<&Place>) -> Vec<String> {
+    let bytes = operation_bytes(session, place);
+    plan::works(session.bench, bytes).iter().map(plan::Work::title).collect()
+}
+
+/// How long an operation would be, in bytes.
+fn operation_bytes(session: &Session<'_>, place: Option<&Place>) -> u32 {
     let told = session.bench.size;
-    let bytes = match place {
+    match place {
         Some(place) => plan::operation_bytes(told, place.unit).unwrap_or(4096),
         None => told.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(4096),
-    };
-    plan::works(session.bench, bytes).iter().map(plan::Work::title).collect()
+    }
 }
 
 fn seconds(session: &Session<'_>, experiments: &[String]) -> u64 {

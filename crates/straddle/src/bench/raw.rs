@@ -93,7 +93,7 @@ fn unsupported(session: &Session<'_>) -> Result<(), BenchRefusal> {
 }
 
 /// The workloads: reads, unless the device is claimed for writing.
-fn works(session: &Session<'_>, size: u32, writes: bool) -> Vec<Work> {
+pub(crate) fn works(session: &Session<'_>, size: u32, writes: bool) -> Vec<Work> {
     let all = plan::works(session.bench, size);
     if writes {
         return all;

@@ -1,8 +1,9 @@
-//! Given requests, done again by each arm on a device of its own, a block at a time.
+//! Given requests, done again by each arm, a block at a time: inside the scratch file, each arm at
+//! its own distance from a boundary. All arms share one queue, since a queue or a device of its own
+//! may give an arm a speed of its own, which no coin evens out.
 
 use device::{Action, Completion, Durability, Operation, Queue};
-use host::LoopDevice;
-use host::engine::{Buffers, SyncQueue, UringQueue};
+use host::engine::{Access, Buffers, SyncQueue, UringQueue};
 use measure::Histogram;
 use workload::raidtest::{Request, RequestKind};
 
@@ -23,7 +24,9 @@ enum Either {
 /// The requests, and what each arm saw of them.
 pub(crate) struct Replay<'a> {
     ground: &'a Ground,
-    queues: Vec<Either>,
+    queue: Either,
+    /// Where each arm's medium starts in the file, in bytes.
+    starts_bytes: Vec<u64>,
     requests: &'a [Request],
     /// The first request of this pair.
     next: usize,
@@ -34,25 +37,25 @@ pub(crate) struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// `requests` on each of `devices`, `depth` at a time, past the page cache.
-    pub(crate) fn new<'d>(
+    /// `requests` on a medium that starts at each of `starts_bytes` of the scratch file, `depth` at
+    /// a time, past the page cache.
+    pub(crate) fn new(
         ground: &'a Ground,
-        devices: impl Iterator<Item = &'d LoopDevice>,
+        starts_bytes: Vec<u64>,
         requests: &'a [Request],
         depth: u16,
         seed: u64,
     ) -> Result<Replay<'a>, Halt> {
         let longest = requests.iter().map(|request| request.length_bytes).max().unwrap_or(1);
-        let queues: Vec<Either> =
-            devices.map(|device| queue(device, depth, longest, seed)).collect::<Result<_, _>>()?;
         Ok(Replay {
             ground,
+            queue: queue(ground, depth, longest, seed)?,
             requests,
             next: 0,
             block: (usize::from(depth) * REQUESTS_A_SLOT).min(requests.len().max(1)),
-            latencies: queues.iter().map(|_| Histogram::new()).collect(),
-            busy_ns: vec![0; queues.len()],
-            queues,
+            latencies: starts_bytes.iter().map(|_| Histogram::new()).collect(),
+            busy_ns: vec![0; starts_bytes.len()],
+            starts_bytes,
         })
     }
 
@@ -70,10 +73,10 @@ impl<'a> Replay<'a> {
     }
 }
 
-fn queue(device: &LoopDevice, depth: u16, longest: u32, seed: u64) -> Result<Either, Halt> {
+fn queue(ground: &Ground, depth: u16, longest: u32, seed: u64) -> Result<Either, Halt> {
     let mut buffers = Buffers::new(depth, longest)?;
     buffers.fill(seed);
-    let files = vec![device.open(true)?];
+    let files = vec![ground.scratch.open(Access::Write, true)?];
     if depth == 1 {
         Ok(Either::One(Box::new(SyncQueue::new(files, buffers)?)))
     } else {
@@ -83,9 +86,14 @@ fn queue(device: &LoopDevice, depth: u16, longest: u32, seed: u64) -> Result<Eit
 
 impl Timed for Replay<'_> {
     fn time(&mut self, arm: usize) -> Result<u64, Halt> {
-        let chosen = self.requests.iter().cycle().skip(self.next).take(self.block).copied();
+        let start_bytes = self.starts_bytes[arm];
+        let chosen = self.requests.iter().cycle().skip(self.next).take(self.block);
+        let chosen = chosen.map(|request| Request {
+            offset_bytes: request.offset_bytes.saturating_add(start_bytes),
+            ..*request
+        });
         let latencies = &mut self.latencies[arm];
-        let took_ns = match &mut self.queues[arm] {
+        let took_ns = match &mut self.queue {
             Either::One(queue) => replayed(queue.as_mut(), chosen, latencies),
             Either::Many(queue) => replayed(queue.as_mut(), chosen, latencies),
         };
@@ -100,7 +108,7 @@ impl Timed for Replay<'_> {
             RequestKind::Read => 0,
         };
         let most = self.requests.iter().map(written).max().unwrap_or(0);
-        let many = u64::try_from(self.block * self.queues.len()).unwrap_or(u64::MAX);
+        let many = u64::try_from(self.block * self.starts_bytes.len()).unwrap_or(u64::MAX);
         most.saturating_mul(many)
     }
 

@@ -1,5 +1,5 @@
-//! `bench --raidtest`: the requests of a file, as raidtest runs them, on shifted devices: one at a
-//! time and 64 at a time. Both arms of a pair do the same requests.
+//! `bench --raidtest`: the requests of a file, as raidtest runs them, inside the scratch file: one
+//! at a time and 64 at a time. All arms of a pair do the same requests.
 
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -17,7 +17,6 @@ use super::plan::{self, Arm};
 use super::replay::Replay;
 use super::session::Session;
 use super::shifted;
-use super::stage::Stage;
 use super::target::shown;
 
 /// How many requests are in flight, as the article compares them.
@@ -34,7 +33,9 @@ pub(crate) fn run(
     let step = ground.step_bytes()?;
     let requests = read(path)?;
     let longest = requests.as_slice().iter().map(|request| request.length_bytes).max().unwrap_or(0);
-    let arms = plan::arms(&session.bench.shift, false, step, u64::from(longest), unit);
+    // Requests have many lengths; one of a whole unit crosses wherever it is shifted to.
+    let length = u64::from(longest).max(unit.length_bytes()).next_multiple_of(step.max(1));
+    let arms = plan::arms(&session.bench.shift, false, step, length, unit);
     let arms = arms?;
     let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
     let region = shifted::regions(ground, 1, shift_bytes)?[0];
@@ -54,15 +55,10 @@ pub(crate) fn run(
     }
     let depths = DEPTHS.into_iter().filter(|depth| *depth == 1 || !session.is_busy);
     for depth in depths.collect::<Vec<_>>() {
-        let stages: Vec<Stage<'_>> = arms
-            .iter()
-            .map(|arm| Stage::set(ground, region, arm.shift_bytes, None))
-            .collect::<Result<_, _>>()?;
-        let devices = stages.iter().map(Stage::device);
-        let replay = Replay::new(ground, devices, all, depth, session.seed)?;
+        let starts = arms.iter().map(|arm| region.start_bytes(arm.shift_bytes)).collect();
+        let replay = Replay::new(ground, starts, all, depth, session.seed)?;
         let title = format!("{} requests of a file, {depth} at a time", all.len());
         found.experiments.push(compared(session, ground, &arms, replay, (&title, all, depth))?);
-        stages.into_iter().try_for_each(Stage::end)?;
         if session.interrupt.is_raised() {
             return Err(Halt::Interrupted);
         }

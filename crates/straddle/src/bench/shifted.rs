@@ -36,6 +36,13 @@ pub(crate) struct Region {
     pub(crate) device_bytes: u64,
 }
 
+impl Region {
+    /// Where the data of an arm starts in the scratch file, in bytes.
+    pub(crate) fn start_bytes(&self, shift_bytes: u64) -> u64 {
+        self.range.start_bytes() + shift_bytes
+    }
+}
+
 /// `count` regions of equal length, side by side in what of the scratch file lies alike within the
 /// unit; each leaves room for shifts up to `shift_bytes`.
 pub(crate) fn regions(
@@ -79,7 +86,7 @@ pub(crate) fn attach(
 ) -> Result<LoopDevice, Halt> {
     let plan = LoopPlan {
         file: ground.scratch.fd(),
-        offset_bytes: region.range.start_bytes() + shift_bytes,
+        offset_bytes: region.start_bytes(shift_bytes),
         length_bytes: region.device_bytes,
         sector_bytes: None,
         direct: true,

@@ -232,3 +232,29 @@ fn a_result_that_cannot_be_kept_is_an_error() {
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.errors.contains("cannot write the result to /nonexistent/result.json"), "{ran:?}");
 }
+
+#[test]
+fn blocks_that_the_bound_does_not_allow_are_refused_before_one_is_written() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let volume = Plan::EXT4.mounted();
+    let before = volume.written_sectors();
+    let arguments = ["--scratch", "8M", "--bytes-max", "16M", "--depth", "64", "--size", "64K"];
+    let ran = bench(&[&[volume.name()], &arguments[..]].concat());
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.errors.contains("at depth 64 need"), "{ran:?}");
+    assert!(ran.errors.contains("hint: allow more with --bytes-max"), "{ran:?}");
+    assert!(volume.written_sectors() - before < (12 << 20) / 512, "only the scratch file");
+}
+
+#[test]
+fn an_operation_that_cannot_cross_a_granule_is_refused_and_does_not_panic() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let volume = Plan::EXT4.mounted();
+    for size in ["512", "1", "1000", "4097"] {
+        let ran = bench(&[volume.name(), "--scratch", "8M", "--size", size]);
+        assert_eq!(ran.status, Some(2), "{size}: {ran:?}");
+        assert!(ran.errors.starts_with("error: "), "{size}: {ran:?}");
+    }
+}

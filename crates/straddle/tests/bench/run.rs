@@ -14,7 +14,10 @@ const ALWAYS: [&str; 4] = ["--share", "100", "--seed", "1"];
 
 /// The binary under test, about to run `bench` with `arguments`.
 pub(crate) fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    // Whoever starts the tests with nohup, or behind a script's `&`, ignores signals that a run is
+    // to end by, and a process hands that on.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_straddle")]);
     command.arg("bench").args(ALWAYS).args(arguments);
     command.env("LC_ALL", "C.UTF-8").env_remove("STRADDLE_NO_PROGRESS").stdin(Stdio::null());
     command

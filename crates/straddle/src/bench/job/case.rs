@@ -77,6 +77,7 @@ fn compared<Q: Queue>(
     }
     let block_operations =
         live::calibrated(&mut subjects[0], session.bytes_left(), case.arms.len())?;
+    session.wrote(subjects[0].written_bytes());
     for subject in &mut subjects {
         subject.set_block_operations(block_operations);
     }

@@ -11,6 +11,7 @@ use super::{arms, depth, name};
 use crate::bench::ground::Ground;
 use crate::bench::halt::Halt;
 use crate::bench::made::{self, Recipe};
+use crate::bench::plan::Arm;
 use crate::bench::replay::Replay;
 use crate::bench::session::Session;
 use crate::bench::shifted;
@@ -54,8 +55,9 @@ pub(super) fn run(
     let experiment = if let job::Action::Mixed { .. } = job.action {
         let all = mixed(session, job, &stages, device_bytes)?;
         let depth = depth(job)?;
-        let devices = stages.iter().map(Stage::device);
-        let replay = Replay::new(ground, devices, &all, depth, session.seed)?;
+        let start = |arm: &Arm| regions[0].start_bytes(arm.shift_bytes);
+        let starts = arms.iter().map(start).collect();
+        let replay = Replay::new(ground, starts, &all, depth, session.seed)?;
         requests::compared(session, ground, &arms, replay, (&title, &all, depth))?
     } else {
         let pattern = pattern(session, job)?;
