@@ -180,6 +180,7 @@ pub(crate) fn run(
     session: &mut Session<'_>,
     ground: &Ground,
     mounts: Option<&PrivateMounts>,
+    arms: &[Arm],
 ) -> Result<Experiment, Halt> {
     let bench = session.bench;
     let template = Template::of(&bench.command);
@@ -188,7 +189,6 @@ pub(crate) fn run(
         let hint = "write one of them where the device or the directory belongs";
         return Err(Halt::hinted(message.to_owned(), hint.to_owned()));
     }
-    let arms = arms(session, ground)?;
     let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
     let regions = shifted::regions(ground, 1, shift_bytes)?;
     let kind = bench.fs.or(template.mount.then_some(FileSystem::Ext4));
@@ -198,7 +198,7 @@ pub(crate) fn run(
         template,
         ground,
         region: regions[0],
-        arms: &arms,
+        arms,
         file_system: kind.map(recipe),
         mounts,
         interrupt: session.interrupt.clone(),
@@ -206,14 +206,14 @@ pub(crate) fn run(
         pair_bytes: 0,
         bytes_now: 0,
     };
-    let plan = session.experiment(&arms, plan::ALPHA);
+    let plan = session.experiment(arms, plan::ALPHA);
     let bounds = Bounds { nanoseconds: budget_ns, bytes: session.bytes_left() };
     let done = contest::run(session, plan, &title, bounds, &mut runs)?;
-    Ok(documented(bench.command.as_slice(), title, arms, done))
+    Ok(documented(bench.command.as_slice(), title, arms.to_vec(), done))
 }
 
 /// The arms; an operation of a whole unit crosses a boundary wherever it is shifted to.
-fn arms(session: &Session<'_>, ground: &Ground) -> Result<Vec<Arm>, Halt> {
+pub(crate) fn arms(session: &Session<'_>, ground: &Ground) -> Result<Vec<Arm>, Halt> {
     let unit = ground.place.unit;
     let step = ground.step_bytes()?;
     let bench = session.bench;

@@ -114,7 +114,7 @@ fn slots(seed: u64, setting: &Setting<'_>) -> Result<Slots, Halt> {
         unit: place.unit,
         operation_bytes: u64::from(work.operation_bytes),
         shifts_bytes: &shifts,
-        order: if work.is_log() { Order::Cursor } else { Order::Random },
+        order: if work.in_order { Order::Cursor } else { Order::Random },
         seed,
     };
     Slots::new(plan)
@@ -159,7 +159,7 @@ fn workload(work: Work) -> Workload {
         sync: sync.to_owned(),
         sync_every: if sync == "none" { 0 } else { work.sync_every.into() },
         depth: u64::from(work.depth),
-        order: Some(if work.is_log() { "cursor" } else { "random" }.to_owned()),
+        order: Some(if work.in_order { "cursor" } else { "random" }.to_owned()),
         direct: true,
         command: Vec::new(),
     }

@@ -6,8 +6,9 @@
 //! | `plan`, `session`, `contest` | what is compared, what it may use, the loop over pairs |
 //! | `way` | which of the ways of measuring was asked for |
 //! | `inside`, `raw`, `live` | direct I/O in the scratch file or on a device |
+//! | `requests`, `replay` | given requests, in the scratch file too |
 //! | `shifted`, `stage`, `made` | whole devices that are shifted, file systems on them |
-//! | `command`, `job`, `requests`, `replay`, `suite` | what runs on shifted devices |
+//! | `command`, `job`, `suite` | what runs on shifted devices |
 //! | `quiet` | whether others use the drive |
 //! | `preview`, `document`, `progress`, `show`, `compare` | what is printed |
 
@@ -105,8 +106,13 @@ fn in_directory(
             None => Ok(()),
         },
         Way::Command => {
-            let experiment = command::run(session, &ground, mounts.as_ref())?;
-            found.experiments.push(experiment);
+            for asked in plan::questions(&command::arms(session, &ground)?) {
+                let experiment = command::run(session, &ground, mounts.as_ref(), &asked)?;
+                found.experiments.push(experiment);
+                if session.interrupt.is_raised() {
+                    return Err(Halt::Interrupted);
+                }
+            }
             Ok(())
         }
     }

@@ -79,6 +79,8 @@ pub(crate) struct Work {
     pub(crate) sync_every: u32,
     pub(crate) depth: u16,
     pub(crate) operation_bytes: u32,
+    /// Whether all arms take the next granules from one cursor; else places are drawn.
+    pub(crate) in_order: bool,
 }
 
 impl Work {
@@ -94,12 +96,6 @@ impl Work {
             (false, Durable::Sync) => "write (O_SYNC)".to_owned(),
         };
         format!("{size} {what}, depth {}", self.depth)
-    }
-
-    /// Whether all arms take the next granules from one cursor: synchronous writes at depth 1, as
-    /// a log does. Everything else draws random places.
-    pub(crate) fn is_log(&self) -> bool {
-        !self.read && self.depth == 1 && self.sync != Durable::None
     }
 }
 
@@ -221,7 +217,11 @@ fn crosses(shift: u64, operation_bytes: u64, unit_bytes: u64) -> bool {
 
 /// The workloads that were asked for, the headline first.
 pub(crate) fn works(bench: &Bench, operation_bytes: u32) -> Vec<Work> {
-    let work = |read, sync, depth| Work { read, sync, sync_every: 1, depth, operation_bytes };
+    // Synchronous writes at depth 1 go forward, as a log does.
+    let work = |read: bool, sync, depth| {
+        let in_order = !read && depth == 1 && sync != Durable::None;
+        Work { read, sync, sync_every: 1, depth, operation_bytes, in_order }
+    };
     if !bench.full {
         return vec![work(bench.read, bench.sync, bench.depth)];
     }

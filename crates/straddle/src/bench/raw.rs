@@ -98,7 +98,7 @@ pub(crate) fn works(session: &Session<'_>, size: u32, writes: bool) -> Vec<Work>
     if writes {
         return all;
     }
-    let read = |work: &Work| Work { read: true, sync: Durable::None, ..*work };
+    let read = |work: &Work| Work { read: true, sync: Durable::None, in_order: false, ..*work };
     if session.bench.full {
         return all.into_iter().filter(|work| work.read).collect();
     }

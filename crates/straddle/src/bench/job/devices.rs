@@ -7,7 +7,7 @@ use workload::{Job, job};
 
 use super::case::{self, Case};
 use super::pattern::{drawn, pattern};
-use super::{arms, depth, name};
+use super::{depth, name};
 use crate::bench::ground::Ground;
 use crate::bench::halt::Halt;
 use crate::bench::made::{self, Recipe};
@@ -27,8 +27,8 @@ pub(super) fn run(
     ground: &Ground,
     mounts: Option<&PrivateMounts>,
     job: &Job,
+    arms: &[Arm],
 ) -> Result<Experiment, Halt> {
-    let arms = arms(session, ground, job)?;
     let kind = way::file_system_of(session.bench, job);
     let interrupt = session.interrupt.clone();
     let wanted = match (kind, mounts) {
@@ -58,10 +58,10 @@ pub(super) fn run(
         let start = |arm: &Arm| regions[0].start_bytes(arm.shift_bytes);
         let starts = arms.iter().map(start).collect();
         let replay = Replay::new(ground, starts, &all, depth, session.seed)?;
-        requests::compared(session, ground, &arms, replay, (&title, &all, depth))?
+        requests::compared(session, ground, arms, replay, (&title, &all, depth))?
     } else {
         let pattern = pattern(session, job)?;
-        let case = Case { ground, arms: &arms, job, pattern, title };
+        let case = Case { ground, arms, job, pattern, title };
         case::measured(session, &case, &stages, device_bytes)?
     };
     stages.into_iter().try_for_each(Stage::end)?;

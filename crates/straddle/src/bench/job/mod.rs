@@ -11,16 +11,16 @@ use std::io::Read as _;
 use std::path::Path;
 
 use host::PrivateMounts;
-use report::bench::Experiment;
+use measure::Role;
 use units::text;
 use workload::{Job, JobFile, job};
 
 use self::pattern::pattern;
 use super::ground::Ground;
-use super::inside;
 use super::plan::{self, Arm};
 use super::session::Session;
 use super::target::shown;
+use super::{inside, way};
 use crate::bench::found::Found;
 use crate::bench::halt::{Halt, refused};
 
@@ -75,12 +75,15 @@ pub(crate) fn run(
             continue;
         }
         scaled(session, job);
-        let experiment = if host::is_root() {
-            devices::run(session, ground, mounts, job)?
+        // One queue for all arms where a job allows it: see ARCHITECTURE.md.
+        let is_plain = way::file_system_of(session.bench, job).is_none();
+        if is_plain && fits_inside(std::slice::from_ref(job)) {
+            in_file(session, ground, job, found)?;
         } else {
-            in_file(session, ground, job)?
-        };
-        found.experiments.push(experiment);
+            for asked in plan::questions(&arms(session, ground, job)?) {
+                found.experiments.push(devices::run(session, ground, mounts, job, &asked)?);
+            }
+        }
         if session.interrupt.is_raised() {
             return Err(Halt::Interrupted);
         }
@@ -129,15 +132,22 @@ fn arms(session: &Session<'_>, ground: &Ground, job: &Job) -> Result<Vec<Arm>, H
     Ok(plan::arms(&session.bench.shift, false, step, job.operation_bytes, unit)?)
 }
 
-/// A direct job inside the scratch file.
-fn in_file(session: &mut Session<'_>, ground: &Ground, job: &Job) -> Result<Experiment, Halt> {
+/// A direct job inside the scratch file: over all of it, whatever region the job names.
+fn in_file(
+    session: &mut Session<'_>,
+    ground: &Ground,
+    job: &Job,
+    found: &mut Found,
+) -> Result<(), Halt> {
     let pattern = pattern(session, job)?;
     let arms = arms(session, ground, job)?;
-    let work = pattern.inside(depth(job)?);
-    let mut found = Found::default();
-    let works = [work];
-    inside::on_scratch(session, ground, &works, &arms, &mut found)?;
-    let mut experiment = found.experiments.pop().ok_or(Halt::Interrupted)?;
-    experiment.title = format!("{}: {}, inside the scratch file", name(job), job.title());
-    Ok(experiment)
+    let works = [pattern.inside(depth(job)?)];
+    let before = found.experiments.len();
+    let measured = inside::on_scratch(session, ground, &works, &arms, found);
+    for experiment in &mut found.experiments[before..] {
+        let arm = experiment.arms.iter().find(|arm| arm.role == Role::Shifted.name());
+        let arm = arm.map_or(String::new(), |arm| format!(", {}", arm.name));
+        experiment.title = format!("{}: {}, inside the scratch file{arm}", name(job), job.title());
+    }
+    measured
 }

@@ -95,7 +95,8 @@ impl Pattern {
         };
         let sync_every = self.sync.map_or(1, |(_, every)| every);
         let operation_bytes = self.operation_bytes;
-        Work { read: self.read, sync, sync_every, depth, operation_bytes }
+        let in_order = !self.random;
+        Work { read: self.read, sync, sync_every, depth, operation_bytes, in_order }
     }
 
     /// It for the document.
