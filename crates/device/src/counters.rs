@@ -55,7 +55,22 @@ pub trait Counters {
 /// How many fields are read.
 const FIELDS: usize = 16;
 
+/// What the kernel calls a sector here, whatever the device's own are.
+const SECTOR_BYTES: u64 = 512;
+
 impl DiskCounts {
+    /// The bytes read.
+    #[must_use]
+    pub fn read_bytes(&self) -> u64 {
+        self.read_sectors.saturating_mul(SECTOR_BYTES)
+    }
+
+    /// The bytes written.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        self.write_sectors.saturating_mul(SECTOR_BYTES)
+    }
+
     /// What the text of a `stat` file says: at least 11 numbers; `None` otherwise. Allocates
     /// nothing.
     #[must_use]

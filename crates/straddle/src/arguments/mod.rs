@@ -254,7 +254,7 @@ fn size(text: &str) -> Result<u64, String> {
 
 pub(crate) fn size_above_0(text: &str) -> Result<u64, String> {
     match units::prefix::parse(text) {
-        Ok(0) => Err("an I/O has at least one byte".to_owned()),
+        Ok(0) => Err("it must be at least one byte".to_owned()),
         Ok(bytes) => Ok(bytes),
         Err(error) => Err(error.to_string()),
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use device::Counters as _;
 use host::{CommandPlan, DiskStats, Identity, LoopDevice, PrivateMounts};
-use report::bench::{Experiment, Workload};
+use report::bench::Experiment;
 use units::text;
 
 use super::contest::{self, Bounds, Done, Timed};
@@ -23,9 +23,6 @@ use super::plan::{self, Arm};
 use super::session::Session;
 use super::shifted::{self, Region};
 use crate::arguments::{Bench, FileSystem};
-
-/// Sysfs counts sectors of 512 bytes whatever the device's are.
-const SECTOR_BYTES: u64 = 512;
 
 /// A command as it was typed.
 struct Template<'a> {
@@ -110,10 +107,10 @@ impl Runs<'_> {
 impl Timed for Runs<'_> {
     fn time(&mut self, arm: usize) -> Result<u64, Halt> {
         let device = shifted::attach(self.ground, self.region, self.arms[arm].shift_bytes)?;
-        let counters = counters(&device);
-        let before = counters.and_then(written_bytes);
+        let number = number(&device);
+        let before = number.and_then(written_bytes);
         let took = self.on(&device)?;
-        let after = counters.and_then(written_bytes);
+        let after = number.and_then(written_bytes);
         let written = after.zip(before).map_or(0, |(after, before)| after.wrapping_sub(before));
         self.bytes_now = self.bytes_now.saturating_add(written);
         let detached = device.detach();
@@ -137,7 +134,7 @@ impl Timed for Runs<'_> {
 
 /// The number of a device that counts what is written to it: by its file system, the command, and
 /// the unmount.
-fn counters(device: &LoopDevice) -> Option<(u32, u32)> {
+fn number(device: &LoopDevice) -> Option<(u32, u32)> {
     match host::identity(device.node()) {
         Ok(Identity::Block { major, minor }) => Some((major, minor)),
         _ => None,
@@ -146,8 +143,7 @@ fn counters(device: &LoopDevice) -> Option<(u32, u32)> {
 
 /// The bytes that were written to a device since it appeared; `None` when it does not count.
 fn written_bytes(number: (u32, u32)) -> Option<u64> {
-    let counts = DiskStats::open(number).ok()?.counts().ok()?;
-    Some(counts.write_sectors.saturating_mul(SECTOR_BYTES))
+    Some(DiskStats::open(number).ok()?.counts().ok()?.written_bytes())
 }
 
 fn nanoseconds(duration: Duration) -> u64 {
@@ -170,6 +166,17 @@ pub(crate) fn mounts(bench: &Bench) -> bool {
     Template::of(&bench.command).mount
 }
 
+/// Refuses a command that would run elsewhere than on a shifted device.
+pub(crate) fn check(bench: &Bench) -> Result<(), Halt> {
+    let template = Template::of(&bench.command);
+    if template.device || template.mount {
+        return Ok(());
+    }
+    let message = "the command names neither {device} nor {mount}, so it would run elsewhere";
+    let hint = "write one of them where the device or the directory belongs";
+    Err(Halt::hinted(message, hint))
+}
+
 /// The command's words, harmless to print.
 pub(crate) fn words(bench: &Bench) -> Vec<String> {
     bench.command.iter().map(|word| text::escape(word.as_bytes())).collect()
@@ -184,11 +191,6 @@ pub(crate) fn run(
 ) -> Result<Experiment, Halt> {
     let bench = session.bench;
     let template = Template::of(&bench.command);
-    if !template.device && !template.mount {
-        let message = "the command names neither {device} nor {mount}, so it would run elsewhere";
-        let hint = "write one of them where the device or the directory belongs";
-        return Err(Halt::hinted(message.to_owned(), hint.to_owned()));
-    }
     let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
     let regions = shifted::regions(ground, 1, shift_bytes)?;
     let kind = bench.fs.or(template.mount.then_some(FileSystem::Ext4));
@@ -209,7 +211,7 @@ pub(crate) fn run(
     let plan = session.experiment(arms, plan::ALPHA);
     let bounds = Bounds { nanoseconds: budget_ns, bytes: session.bytes_left() };
     let done = contest::run(session, plan, &title, bounds, &mut runs)?;
-    Ok(documented(bench.command.as_slice(), title, arms.to_vec(), done))
+    Ok(documented(words(bench), title, arms.to_vec(), done))
 }
 
 /// The arms; an operation of a whole unit crosses a boundary wherever it is shifted to.
@@ -228,21 +230,12 @@ fn title(command: &[OsString], file_system: Option<&Recipe>) -> String {
     }
 }
 
-fn documented(command: &[OsString], title: String, arms: Vec<Arm>, done: Done) -> Experiment {
+fn documented(words: Vec<String>, title: String, arms: Vec<Arm>, done: Done) -> Experiment {
     let about = About {
         title,
         unit: "command",
         block_operations: 1,
-        workload: Workload {
-            action: "command".to_owned(),
-            operation_bytes: None,
-            sync: "none".to_owned(),
-            sync_every: 0,
-            depth: 1,
-            order: None,
-            direct: false,
-            command: command.iter().map(|word| text::escape(word.as_bytes())).collect(),
-        },
+        workload: document::of_command(words),
         seen: vec![Seen::default(); arms.len()],
         arms,
         elapsed_ns: done.elapsed_ns,

@@ -12,8 +12,6 @@ use super::plan;
 
 /// Latencies below this many have no 99th percentile.
 const P99_COUNT_MIN: u64 = 100;
-/// Sysfs counts sectors of 512 bytes whatever the drive's are.
-const SECTOR_BYTES: u64 = 512;
 
 /// What one arm did beside the times that the experiment has.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +49,20 @@ pub(crate) struct About {
     pub(crate) predicted: Option<Predicted>,
     /// How long the platter takes for a turn; `None` where there is none, or it is not known.
     pub(crate) turn_ns: Option<u64>,
+}
+
+/// What programs of the user's or of the suite did, by its words.
+pub(crate) fn of_command(words: Vec<String>) -> Workload {
+    Workload {
+        action: "command".to_owned(),
+        operation_bytes: None,
+        sync: "none".to_owned(),
+        sync_every: 0,
+        depth: 1,
+        order: None,
+        direct: false,
+        command: words,
+    }
 }
 
 /// The document of an experiment that ended.
@@ -111,9 +123,9 @@ fn of_arm(arm: &plan::Arm, seen: &Seen, times: &Histogram, turn_ns: Option<u64>)
     let median_ns = times.median();
     let drive = seen.counts.map(|counts| DriveCounts {
         reads: counts.reads,
-        read_bytes: counts.read_sectors.saturating_mul(SECTOR_BYTES),
+        read_bytes: counts.read_bytes(),
         writes: counts.writes,
-        written_bytes: counts.write_sectors.saturating_mul(SECTOR_BYTES),
+        written_bytes: counts.written_bytes(),
         merges: counts.read_merges.saturating_add(counts.write_merges),
         flushes: counts.flushes,
         exact_operations: seen.exact,

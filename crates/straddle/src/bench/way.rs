@@ -54,6 +54,7 @@ impl Way {
             return Ok(Way::Inside);
         }
         shifted::need_root("a command")?;
+        command::check(bench)?;
         Ok(Way::Command)
     }
 

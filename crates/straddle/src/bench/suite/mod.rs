@@ -13,7 +13,7 @@ mod volume;
 use device::Counters as _;
 use host::{DiskStats, PrivateMounts};
 use measure::{Experiment, Role, Stop};
-use report::bench::{Experiment as Document, Workload};
+use report::bench::Experiment as Document;
 use units::random::Random;
 
 pub(super) use self::line::{Line, lines};
@@ -268,22 +268,13 @@ impl Rounds<'_> {
             course.experiment.void(reason);
         }
         let conclusion = course.experiment.finish(stop);
-        let written = |seen: &Seen| seen.counts.map_or(0, |counts| counts.write_sectors);
-        let written_bytes = course.seen.iter().map(written).sum::<u64>() * SECTOR_BYTES;
+        let written = |seen: &Seen| seen.counts.map_or(0, |counts| counts.written_bytes());
+        let written_bytes = course.seen.iter().map(written).sum::<u64>();
         let about = About {
             title: format!("{}: {name}", self.line.name()),
             unit: "step",
             block_operations: 1,
-            workload: Workload {
-                action: "command".to_owned(),
-                operation_bytes: None,
-                sync: "none".to_owned(),
-                sync_every: 0,
-                depth: 1,
-                order: None,
-                direct: false,
-                command: vec![self.line.name(), name.to_owned()],
-            },
+            workload: document::of_command(vec![self.line.name(), name.to_owned()]),
             arms: self.arms.to_vec(),
             seen: course.seen,
             elapsed_ns,
