@@ -112,8 +112,9 @@ impl Group<'_> {
         let plain = ["--zero", "n", "--wipesignatures", "n", "--name", NAME];
         self.lvm("lvcreate", &[&all[..], &plain[..]].concat(), &[self.name.as_ref()])?;
         let volume = self.hold().map_err(|error| tried("open", &self.node(), &error))?;
-        self.run(&["dmsetup", "remove", "--deferred", "--noudevsync"], &[self.mapped().as_ref()])?;
+        // In this order: once the volume is to go by itself, nothing else is left to be removed.
         self.unlink();
+        self.run(&["dmsetup", "remove", "--deferred", "--noudevsync"], &[self.mapped().as_ref()])?;
         Ok(volume)
     }
 
