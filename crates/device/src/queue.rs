@@ -102,7 +102,8 @@ pub trait Queue {
     /// longer than the buffer.
     fn push(&mut self, operation: Operation);
 
-    /// Starts what was pushed, in order. A queue without depth does it here and now.
+    /// Starts what was pushed, in order. A queue without depth does one after the other when they
+    /// are reaped.
     ///
     /// # Errors
     /// When the kernel does not take them; what one operation meets stands in its completion.

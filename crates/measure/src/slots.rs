@@ -203,6 +203,7 @@ impl Slots {
     ///
     /// # Panics
     /// When there is no such arm.
+    #[inline]
     pub fn next(&mut self, arm: usize) -> u64 {
         let shift_bytes = self.shifts_bytes[arm];
         let number = match &mut self.next {

@@ -78,6 +78,8 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
     ///
     /// # Panics
     /// When there is no such arm.
+    // Always inlined: see the head of `engine::sync` in `host`.
+    #[inline(always)]
     pub fn observe(&mut self, arm: usize) -> Result<u64, Fault> {
         let before = self.counters.as_mut().map(Counters::counts).transpose()?;
         let mut block = Block::new(arm, &self.work);

@@ -2,17 +2,16 @@
 
 use device::{Action, Completion, Operation, Queue, QueueError};
 
-use super::ended::Ended;
 use super::slots::Slots;
+use super::turns::{Act, Turns};
 use super::{Buffers, EngineError, now_ns};
 
-/// Completes every operation in full at `submit`, between two readings of the clock.
+/// Completes every operation in full when it is reaped, between two readings of the clock.
 #[derive(Debug)]
 pub struct NullQueue {
     buffers: Buffers,
     slots: Slots,
-    pushed: Vec<Operation>,
-    ended: Ended,
+    turns: Turns,
 }
 
 impl NullQueue {
@@ -22,9 +21,21 @@ impl NullQueue {
     /// None so far; as the other queues'.
     pub fn new(buffers: Buffers) -> Result<NullQueue, EngineError> {
         let slots = Slots::new(buffers.slots(), 1, buffers.slot_bytes());
-        let pushed = Vec::with_capacity(buffers.slots().into());
-        let ended = Ended::new(buffers.slots());
-        Ok(NullQueue { buffers, slots, pushed, ended })
+        let turns = Turns::new(buffers.slots());
+        Ok(NullQueue { buffers, slots, turns })
+    }
+}
+
+/// Says that all was done.
+struct Nothing;
+
+impl Act for Nothing {
+    #[inline]
+    fn act(&mut self, operation: &Operation) -> Result<u32, i32> {
+        match operation.action {
+            Action::Sync(_) => Ok(0),
+            Action::Read | Action::Write { .. } => Ok(operation.length_bytes),
+        }
     }
 }
 
@@ -40,28 +51,18 @@ impl Queue for NullQueue {
     #[inline]
     fn push(&mut self, operation: Operation) {
         self.slots.take(&operation);
-        self.pushed.push(operation);
+        self.turns.push(operation);
     }
 
     #[inline]
     fn submit(&mut self) -> Result<(), QueueError> {
-        for operation in &self.pushed {
-            let submitted_ns = now_ns();
-            let moved = match operation.action {
-                Action::Sync(_) => 0,
-                Action::Read | Action::Write { .. } => operation.length_bytes,
-            };
-            let completed_ns = now_ns();
-            let slot = operation.slot;
-            self.ended.push(Completion { slot, submitted_ns, completed_ns, result: Ok(moved) });
-        }
-        self.pushed.clear();
+        self.turns.submit();
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn reap(&mut self, completions: &mut [Completion], _: usize) -> Result<usize, QueueError> {
-        Ok(self.ended.reap(completions, &mut self.slots))
+        Ok(self.turns.reap(completions, &mut self.slots, &mut Nothing))
     }
 
     #[inline]

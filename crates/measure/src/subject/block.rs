@@ -60,10 +60,14 @@ fn unasked(slot: u16) -> Fault {
 #[derive(Debug)]
 pub(super) struct Block {
     arm: usize,
+    /// The sync, and for how many writes there is one.
+    syncs: Option<(SyncKind, u32)>,
     /// Operations that are to be handed over.
     left: u32,
     /// Operations in flight, syncs not counted.
     flying: u32,
+    /// Syncs in flight.
+    syncing: u32,
     /// Operations that ended.
     pub(super) ended: u32,
     /// Writes that ended and that no sync was pushed for.
@@ -78,8 +82,10 @@ impl Block {
     pub(super) fn new(arm: usize, work: &Work) -> Block {
         Block {
             arm,
+            syncs: work.syncs(),
             left: work.operations(),
             flying: 0,
+            syncing: 0,
             ended: 0,
             unsynced: 0,
             first_ns: u64::MAX,
@@ -94,8 +100,9 @@ impl Block {
     }
 
     /// The sync that is due: for each full number of writes, and for the rest once none is left.
-    fn due(&mut self, work: &Work) -> Option<SyncKind> {
-        let (kind, every) = work.syncs()?;
+    #[inline]
+    fn due(&mut self) -> Option<SyncKind> {
+        let (kind, every) = self.syncs?;
         if self.unsynced >= every {
             self.unsynced -= every;
         } else if self.left == 0 && self.flying == 0 && self.unsynced > 0 {
@@ -103,32 +110,38 @@ impl Block {
         } else {
             return None;
         }
+        self.syncing += 1;
         Some(kind)
+    }
+
+    /// Whether nothing is left to do, to sync or to wait for.
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.left | self.flying | self.unsynced | self.syncing == 0
     }
 }
 
 impl<Q: Queue, C: Counters> Subject<Q, C> {
     /// Runs a block to its end.
+    #[inline(always)]
     pub(super) fn run(&mut self, block: &mut Block) -> Result<(), Fault> {
         // Where the last operation went, for a sync of its range alone.
         let mut last_bytes = 0;
-        loop {
+        while !block.is_over() {
             self.fill(block, &mut last_bytes);
-            if self.flight.is_empty() {
-                return Ok(());
-            }
             self.queue.submit()?;
             let ended = self.reap()?;
             for place in 0..ended {
                 self.end(place, block)?;
             }
         }
+        Ok(())
     }
 
     /// Pushes what is due as far as there are slots.
     fn fill(&mut self, block: &mut Block, last_bytes: &mut u64) {
         while let Some(slot) = self.flight.free.pop() {
-            let (action, offset_bytes, length_bytes) = if let Some(kind) = block.due(&self.work) {
+            let (action, offset_bytes, length_bytes) = if let Some(kind) = block.due() {
                 let is_alone = kind == SyncKind::Range && self.work.operations() == 1;
                 let range =
                     if is_alone { (*last_bytes, self.work.operation_bytes) } else { (0, 0) };
@@ -153,6 +166,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
     }
 
     /// Waits for at least one operation to end; how many did.
+    #[inline(always)]
     fn reap(&mut self) -> Result<usize, Fault> {
         match self.queue.reap(&mut self.flight.completions, 1)? {
             0 => Err(Fault::Stopped(
@@ -183,6 +197,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         }
         let seen = &mut self.seen[block.arm];
         if is_sync(operation) {
+            block.syncing -= 1;
             seen.syncs.record(completion.latency_ns());
             if let Some(submitted_ns) = block.held_ns.take() {
                 seen.latencies.record(completion.completed_ns.saturating_sub(submitted_ns));
@@ -191,7 +206,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         }
         block.flying -= 1;
         block.ended += 1;
-        let Some((_, every)) = self.work.syncs() else {
+        let Some((_, every)) = block.syncs else {
             seen.latencies.record(completion.latency_ns());
             return Ok(());
         };

@@ -12,6 +12,7 @@ use host::engine::{
 };
 use measure::{Order, Run, Slots, SlotsPlan, Subject, Work};
 use units::Unit;
+use units::random::Random;
 
 /// The length of every operation.
 pub(super) const OPERATION_BYTES: u32 = 4096;
@@ -21,14 +22,21 @@ pub(super) const DEPTH: u16 = 128;
 const ARMS: usize = 3;
 /// The operations of a block at a depth, which is drained at its end.
 const BLOCK_OPERATIONS: u32 = 1 << 13;
-/// How many pairs, or bare operations, are made between two looks at how late it is.
+/// How many pairs, or readings of the clock, are made between two looks at how late it is.
 const CHUNK: u64 = 1024;
+/// How many bare operations: as many as those of the pairs.
+const BARE_CHUNK: u64 = CHUNK * ARMS as u64;
 /// What is written, and where reads go.
 const LENGTH_BYTES: u64 = super::LENGTH_BYTES;
 const WRITE: Action = Action::Write { durability: Durability::Cached, atomic: false };
 
+/// Some operations of a loop, and how many they were.
+trait Slice: FnMut() -> anyhow::Result<u64> {}
+
+impl<Loop: FnMut() -> anyhow::Result<u64>> Slice for Loop {}
+
 /// What a loop did.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Done {
     pub(super) operations: u64,
     pub(super) wall_ns: u64,
@@ -38,29 +46,38 @@ pub(super) struct Done {
     pub(super) busy_ns: u64,
 }
 
-/// Runs the loop called `name` on the file or device at `path`.
+/// Runs the loop called `name` on the file or device at `path`; what each of its parts did, which
+/// is one but for `side-by-side`.
 ///
 /// # Errors
 /// When there is no such loop, or something fails.
-pub(super) fn run(name: &str, path: &Path, time: Duration) -> anyhow::Result<Done> {
-    match name {
-        "sync" => {
-            let file = open_measured(path, Access::Write, false)?;
-            let queue = SyncQueue::new(vec![file], buffers(1)?)?;
-            subject(queue, WRITE, 1, Order::Cursor, time)
-        }
-        "bare" => bare(path, time),
+pub(super) fn run(name: &str, path: &Path, time: Duration) -> anyhow::Result<Vec<Done>> {
+    let done = match name {
+        "sync" => repeated(time, sync(path)?),
+        "side-by-side" => return alternated(time, sync(path)?, bare(path)?),
         "uring" => {
             let file = open_measured(path, Access::Read, true)?;
             let queue = UringQueue::new(vec![file], buffers(DEPTH)?)?;
-            subject(queue, Action::Read, DEPTH, Order::Random, time)
+            repeated(time, subject(queue, Action::Read, DEPTH, Order::Random)?)
         }
-        "null" => subject(NullQueue::new(buffers(1)?)?, WRITE, 1, Order::Random, time),
-        "null-cursor" => subject(NullQueue::new(buffers(1)?)?, WRITE, 1, Order::Cursor, time),
-        "null-deep" => subject(NullQueue::new(buffers(DEPTH)?)?, WRITE, DEPTH, Order::Random, time),
-        "clock" => clock(time),
+        "null" => repeated(time, null(1, Order::Random)?),
+        "null-cursor" => repeated(time, null(1, Order::Cursor)?),
+        "null-deep" => repeated(time, null(DEPTH, Order::Random)?),
+        "clock" => repeated(time, clock),
         _ => bail!("there is no loop called {name}"),
-    }
+    };
+    Ok(vec![done?])
+}
+
+/// Our loop over one pwrite after the other.
+fn sync(path: &Path) -> anyhow::Result<impl Slice> {
+    let file = open_measured(path, Access::Write, false)?;
+    subject(SyncQueue::new(vec![file], buffers(1)?)?, WRITE, 1, Order::Cursor)
+}
+
+/// Our loop over nothing.
+fn null(depth: u16, order: Order) -> anyhow::Result<impl Slice> {
+    subject(NullQueue::new(buffers(depth)?)?, WRITE, depth, order)
 }
 
 fn buffers(depth: u16) -> anyhow::Result<Buffers> {
@@ -75,8 +92,7 @@ fn subject(
     action: Action,
     depth: u16,
     order: Order,
-    time: Duration,
-) -> anyhow::Result<Done> {
+) -> anyhow::Result<impl Slice> {
     let shifts_bytes = [0; ARMS];
     let runs = [Run { offset_bytes: 0, length_bytes: LENGTH_BYTES, leaf: 0, address_bytes: 0 }];
     let unit = Unit::new(OPERATION_BYTES.into()).context("a unit of whole operations")?;
@@ -99,7 +115,7 @@ fn subject(
     let mut subject = Subject::new(queue, None::<DiskStats>, work, slots, ARMS);
     // An observation is one operation at depth 1, and a block at another.
     let (pairs, each) = if depth == 1 { (CHUNK, 1) } else { (1, u64::from(BLOCK_OPERATIONS)) };
-    repeated(time, || {
+    Ok(move || {
         let mut operations = 0;
         for _ in 0..pairs {
             subject.start_pair();
@@ -113,13 +129,13 @@ fn subject(
 }
 
 /// One pwrite between two readings of the clock, and nothing that is kept.
-fn bare(path: &Path, time: Duration) -> anyhow::Result<Done> {
+fn bare(path: &Path) -> anyhow::Result<impl Slice> {
     let file = open_measured(path, Access::Write, false)?;
     let mut buffers = buffers(1)?;
-    let bytes: &[u8] = buffers.slot(0);
     let mut offset_bytes = 0;
-    repeated(time, || {
-        for _ in 0..CHUNK {
+    Ok(move || {
+        let bytes: &[u8] = buffers.slot(0);
+        for _ in 0..BARE_CHUNK {
             let begun_ns = now_ns();
             let moved = rustix::io::pwrite(&file, bytes, offset_bytes)?;
             black_box(now_ns() - begun_ns);
@@ -129,34 +145,64 @@ fn bare(path: &Path, time: Duration) -> anyhow::Result<Done> {
                 offset_bytes = 0;
             }
         }
-        Ok(CHUNK)
+        Ok(BARE_CHUNK)
     })
 }
 
 /// Two readings of the clock.
-fn clock(time: Duration) -> anyhow::Result<Done> {
-    repeated(time, || {
-        for _ in 0..CHUNK {
-            black_box(now_ns());
-            black_box(now_ns());
-        }
-        Ok(CHUNK)
-    })
+fn clock() -> anyhow::Result<u64> {
+    for _ in 0..CHUNK {
+        black_box(now_ns());
+        black_box(now_ns());
+    }
+    Ok(CHUNK)
 }
 
-/// Calls `some`, which says how many operations it did, until `time` is over.
-fn repeated(time: Duration, mut some: impl FnMut() -> anyhow::Result<u64>) -> anyhow::Result<Done> {
+/// Calls `some` until `time` is over.
+fn repeated(time: Duration, mut some: impl Slice) -> anyhow::Result<Done> {
     let end_ns = u64::try_from(time.as_nanos())?;
     // What is only done once is not what an operation costs.
     some()?;
-    let (used, begun_ns) = (ThreadUsage::now(), now_ns());
-    let mut operations = 0;
-    loop {
-        operations += some()?;
-        let wall_ns = now_ns() - begun_ns;
-        if wall_ns >= end_ns {
-            let ThreadUsage { user_ns, system_ns } = ThreadUsage::now().since(used);
-            return Ok(Done { operations, wall_ns, user_ns, busy_ns: user_ns + system_ns });
+    let mut done = Done::default();
+    while done.wall_ns < end_ns {
+        done.add(&mut some)?;
+    }
+    Ok(done)
+}
+
+/// Calls both until `time` is over for both together, some operations of one and as many of the
+/// other, in an order that is drawn each time: both have the same processor, memory and neighbours.
+fn alternated(
+    time: Duration,
+    mut one: impl Slice,
+    mut other: impl Slice,
+) -> anyhow::Result<Vec<Done>> {
+    let end_ns = u64::try_from(time.as_nanos())?;
+    one()?;
+    other()?;
+    let mut random = Random::new(1);
+    let (mut first, mut second) = (Done::default(), Done::default());
+    while first.wall_ns + second.wall_ns < end_ns {
+        if random.below(2) == 0 {
+            first.add(&mut one)?;
+            second.add(&mut other)?;
+        } else {
+            second.add(&mut other)?;
+            first.add(&mut one)?;
         }
+    }
+    Ok(vec![first, second])
+}
+
+impl Done {
+    /// Adds what `some` operations took.
+    fn add(&mut self, some: &mut impl Slice) -> anyhow::Result<()> {
+        let (used, begun_ns) = (ThreadUsage::now(), now_ns());
+        self.operations += some()?;
+        self.wall_ns += now_ns() - begun_ns;
+        let ThreadUsage { user_ns, system_ns } = ThreadUsage::now().since(used);
+        self.user_ns += user_ns;
+        self.busy_ns += user_ns + system_ns;
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@
 //! within a round. `docs/benchmark.md` says what is compared.
 
 mod arm;
+mod figures;
 mod fio;
 mod spread;
 
@@ -20,7 +21,7 @@ use host::{LoopDevice, LoopPlan};
 use units::random::Random;
 
 use self::arm::Done;
-use self::spread::Spread;
+use self::figures::{better, costs, least, most, over, print, rates, users};
 use super::tools;
 
 /// The length of the file that is written and read.
@@ -76,14 +77,15 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Runs the loop called `name` and prints what it did. Always `true`.
+/// Runs the loop called `name` and prints what each part of it did. Always `true`.
 ///
 /// # Errors
 /// When there is no such loop, or something fails.
 pub(crate) fn arm(name: &str, path: &Path, milliseconds: u64) -> anyhow::Result<bool> {
-    let Done { operations, wall_ns, user_ns, busy_ns } =
-        arm::run(name, path, Duration::from_millis(milliseconds))?;
-    println!("{operations} {wall_ns} {user_ns} {busy_ns}");
+    for done in arm::run(name, path, Duration::from_millis(milliseconds))? {
+        let Done { operations, wall_ns, user_ns, busy_ns } = done;
+        println!("{operations} {wall_ns} {user_ns} {busy_ns}");
+    }
     Ok(true)
 }
 
@@ -124,21 +126,34 @@ impl Rounds {
 
     fn sync(&mut self, path: &Path) -> anyhow::Result<()> {
         println!("pwrite of 4 KiB, one after the other through a file of 16 MiB on tmpfs");
-        let [own, bare, slow, fast] = self.run(
+        let [own, slow, fast] = self.run(
             path,
             [
                 Contestant::Own("sync"),
-                Contestant::Own("bare"),
                 Contestant::Fio(&fio::SYNC_GETTIME),
                 Contestant::Fio(&fio::SYNC_CPU),
             ],
         )?;
         print("our loop", &rates(&own), "operations a second");
-        print("a bare loop", &rates(&bare), "operations a second");
         print("fio, --clocksource=clock_gettime", &rates(&slow), "operations a second");
         print("fio, --clocksource=cpu", &rates(&fast), "operations a second");
         let better = better(&rates(&slow), &rates(&fast), f64::max);
         least("our rate over fio's better", &over(&rates(&own), &better), FIO_SYNC_LEAST);
+        self.bare(path)
+    }
+
+    fn bare(&mut self, path: &Path) -> anyhow::Result<()> {
+        println!("the same beside a bare loop, 3,072 of one and of the other, in one process");
+        let (mut own, mut bare) = (Vec::new(), Vec::new());
+        for _ in 0..self.options.rounds {
+            let [ours, other] = self.own("side-by-side", path)?[..] else {
+                bail!("two loops run side by side");
+            };
+            own.push(ours);
+            bare.push(other);
+        }
+        print("our loop", &rates(&own), "operations a second");
+        print("a bare loop", &rates(&bare), "operations a second");
         least("our rate over the bare loop's", &over(&rates(&own), &rates(&bare)), BARE_LEAST);
         Ok(())
     }
@@ -217,57 +232,25 @@ impl Rounds {
         match contestant {
             Contestant::Fio(options) => fio::run(path, self.options.time, options),
             Contestant::Own(name) => {
-                let time = self.options.time.as_millis().to_string();
-                let mut command = Command::new(&self.program);
-                let text = tools::answer(command.args(["loop", name]).arg(path).arg(time))?;
-                let numbers: Result<Vec<u64>, _> =
-                    text.split_whitespace().map(str::parse).collect();
-                let [operations, wall_ns, user_ns, busy_ns] = numbers?[..] else {
-                    bail!("the loop {name} answered {text}");
-                };
-                Ok(Done { operations, wall_ns, user_ns, busy_ns })
+                self.own(name, path)?.pop().with_context(|| format!("the loop {name} did nothing"))
             }
         }
     }
-}
 
-fn rates(done: &[Done]) -> Vec<f64> {
-    done.iter()
-        .map(|done| spread::real(done.operations) * 1e9 / spread::real(done.wall_ns))
-        .collect()
-}
-
-fn costs(done: &[Done]) -> Vec<f64> {
-    done.iter().map(|done| spread::real(done.busy_ns) / spread::real(done.operations)).collect()
-}
-
-fn users(done: &[Done]) -> Vec<f64> {
-    done.iter().map(|done| spread::real(done.user_ns) / spread::real(done.operations)).collect()
-}
-
-fn over(first: &[f64], second: &[f64]) -> Vec<f64> {
-    first.iter().zip(second).map(|(first, second)| first / second.max(f64::MIN_POSITIVE)).collect()
-}
-
-fn better(first: &[f64], second: &[f64], pick: fn(f64, f64) -> f64) -> Vec<f64> {
-    first.iter().zip(second).map(|(first, second)| pick(*first, *second)).collect()
-}
-
-fn print(what: &str, values: &[f64], unit: &str) {
-    let spread = Spread::of(values).to_string();
-    println!("  {what}: {}", [spread.as_str(), unit].join(" ").trim_end());
-}
-
-fn least(what: &str, values: &[f64], bound: f64) {
-    let spread = Spread::of(values);
-    let met = if spread.median() >= bound { "met" } else { "MISSED" };
-    println!("  {what}: {spread}; target: at least {bound}: {met}");
-}
-
-fn most(what: &str, values: &[f64], bound: f64) {
-    let spread = Spread::of(values);
-    let met = if spread.median() <= bound { "met" } else { "MISSED" };
-    println!("  {what}: {spread}; target: at most {bound}: {met}");
+    /// What the parts of a loop of ours did, which is run by a process of its own.
+    fn own(&self, name: &str, path: &Path) -> anyhow::Result<Vec<Done>> {
+        let time = self.options.time.as_millis().to_string();
+        let mut command = Command::new(&self.program);
+        let text = tools::answer(command.args(["loop", name]).arg(path).arg(time))?;
+        let parts = text.lines().map(|line| {
+            let numbers: Result<Vec<u64>, _> = line.split_whitespace().map(str::parse).collect();
+            let [operations, wall_ns, user_ns, busy_ns] = numbers?[..] else {
+                bail!("the loop {name} answered {line}");
+            };
+            Ok(Done { operations, wall_ns, user_ns, busy_ns })
+        });
+        parts.collect()
+    }
 }
 
 #[cfg(test)]
@@ -280,13 +263,5 @@ mod tests {
         assert_eq!((options.rounds, options.time.as_millis()), (3, 40));
         assert!(Options::parse(&["--rounds", "3"]).is_err());
         assert!(Options::parse(&["--pairs"]).is_err());
-    }
-
-    #[test]
-    fn a_ratio_is_taken_within_a_round_against_the_better_of_two() {
-        let done = |operations| Done { operations, wall_ns: 1_000_000_000, user_ns: 0, busy_ns: 0 };
-        let own = rates(&[done(30), done(10)]);
-        let better = better(&rates(&[done(10), done(1)]), &rates(&[done(15), done(0)]), f64::max);
-        assert_eq!(over(&own, &better), [2.0, 10.0]);
     }
 }

@@ -1,0 +1,64 @@
+//! What the contestants' rounds come to, as it is printed.
+
+use super::arm::Done;
+use super::spread::{self, Spread};
+
+/// Operations a second.
+pub(super) fn rates(done: &[Done]) -> Vec<f64> {
+    done.iter()
+        .map(|done| spread::real(done.operations) * 1e9 / spread::real(done.wall_ns))
+        .collect()
+}
+
+/// Nanoseconds of the thread's time an operation.
+pub(super) fn costs(done: &[Done]) -> Vec<f64> {
+    done.iter().map(|done| spread::real(done.busy_ns) / spread::real(done.operations)).collect()
+}
+
+/// Nanoseconds of the thread's time in the program an operation.
+pub(super) fn users(done: &[Done]) -> Vec<f64> {
+    done.iter().map(|done| spread::real(done.user_ns) / spread::real(done.operations)).collect()
+}
+
+/// The first over the second, round by round.
+pub(super) fn over(first: &[f64], second: &[f64]) -> Vec<f64> {
+    first.iter().zip(second).map(|(first, second)| first / second.max(f64::MIN_POSITIVE)).collect()
+}
+
+/// Which of two `pick` takes, round by round.
+pub(super) fn better(first: &[f64], second: &[f64], pick: fn(f64, f64) -> f64) -> Vec<f64> {
+    first.iter().zip(second).map(|(first, second)| pick(*first, *second)).collect()
+}
+
+/// Prints the middle, the least and the greatest.
+pub(super) fn print(what: &str, values: &[f64], unit: &str) {
+    let spread = Spread::of(values).to_string();
+    println!("  {what}: {}", [spread.as_str(), unit].join(" ").trim_end());
+}
+
+/// As [`print`], with a bound that the middle should not stay below.
+pub(super) fn least(what: &str, values: &[f64], bound: f64) {
+    let spread = Spread::of(values);
+    let met = if spread.median() >= bound { "met" } else { "MISSED" };
+    println!("  {what}: {spread}; target: at least {bound}: {met}");
+}
+
+/// As [`print`], with a bound that the middle should not exceed.
+pub(super) fn most(what: &str, values: &[f64], bound: f64) {
+    let spread = Spread::of(values);
+    let met = if spread.median() <= bound { "met" } else { "MISSED" };
+    println!("  {what}: {spread}; target: at most {bound}: {met}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_taken_within_a_round_against_the_better_of_two() {
+        let done = |operations| Done { operations, wall_ns: 1_000_000_000, user_ns: 0, busy_ns: 0 };
+        let own = rates(&[done(30), done(10)]);
+        let better = better(&rates(&[done(10), done(1)]), &rates(&[done(15), done(0)]), f64::max);
+        assert_eq!(over(&own, &better), [2.0, 10.0]);
+    }
+}
