@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 
 use super::{size, size_above_0};
 
@@ -13,6 +13,7 @@ use super::{size, size_above_0};
 /// name and is gone however the program ends. Aligned and shifted operations take turns in an
 /// order that coins decide; a third arm, aligned again, must show no difference.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("on_devices").args(["job", "suite", "command"]).multiple(true))]
 #[command(after_help = "\
 Examples:
   straddle bench /data                     4 KiB write + fdatasync, aligned and shifted by a sector
@@ -109,7 +110,7 @@ pub(crate) struct Bench {
     pub(crate) set: Vec<String>,
 
     /// The file system of the device on which a job or command runs; without it the bare device
-    #[arg(long, value_name = "TYPE", help_heading = "What to do")]
+    #[arg(long, value_name = "TYPE", requires = "on_devices", help_heading = "What to do")]
     pub(crate) fs: Option<FileSystem>,
 
     /// Run the requests of a raidtest file
