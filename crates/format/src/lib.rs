@@ -14,6 +14,7 @@ pub mod image;
 pub mod member;
 pub mod probe;
 pub mod problem;
+pub mod signature;
 pub mod table;
 
 pub use problem::{Parsed, Problem, ProblemKind};

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use format::probe::{self, Content, Hint};
+use format::signature;
 use host::claim::{Claim, ClaimPlan};
 use host::engine::{Access, open_measured};
 use host::{FileDisk, HeadCache};
@@ -129,8 +130,17 @@ fn claimed(session: &Session<'_>, node: &Path, disk: FileDisk) -> Result<Claim, 
 fn signatures(disk: FileDisk) -> Vec<String> {
     let sector = SectorSize::new(512).expect("512 is a sector's length");
     let hint = Hint { sector, start_bytes: 0, tables: true };
-    let found = probe::read(&HeadCache::new(disk), hint);
-    found.iter().map(|found| words(&found.value)).collect()
+    let disk = HeadCache::new(disk);
+    let found = probe::read(&disk, hint);
+    let known = found.iter().map(|found| words(&found.value));
+    let marks = signature::marks(&disk).into_iter().map(|name| format!("{name} data"));
+    let mut all: Vec<String> = known.collect();
+    for mark in marks {
+        if !all.contains(&mark) {
+            all.push(mark);
+        }
+    }
+    all
 }
 
 fn words(content: &Content) -> String {

@@ -178,6 +178,24 @@ fn a_member_of_a_zfs_pool_is_refused_also_where_only_one_label_is_left() {
 }
 
 #[test]
+fn what_no_parser_reads_is_refused_by_its_mark_alone() {
+    need_loops!();
+    need_tools!("strace", "sha256sum", "lsblk");
+    let end = crate::disk::DISK_BYTES;
+    for (at, mark, name) in [
+        (end - 512, &[0xde, 0x11, 0xde, 0x11][..], "ddf_raid_member"),
+        (end - 257 * 512, &[0x11, 0xde, 0x11, 0xde], "ddf_raid_member"),
+        (0, b"HM\x01\0", "LVM1_member"),
+        (32_769, b"CD001", "iso9660"),
+        (508, &[0xda, 0xbe], "sun"),
+    ] {
+        let disk = Disk::blank();
+        disk.put(at, mark);
+        refused(&disk, &["there is data on", name]);
+    }
+}
+
+#[test]
 fn what_tools_make_is_refused_as_what_was_packed_is() {
     need_loops!();
     need_tools!("sfdisk", "mkfs.ext4", "mkfs.xfs", "strace", "sha256sum", "lsblk");
