@@ -80,24 +80,39 @@ struct Seen {
     sequence: Option<String>,
 }
 
+/// What was seen of a device that nobody uses, that holds nothing and that was named.
+fn permitted(world: &Live, plan: ClaimPlan<'_>, number: Number) -> Result<Seen, ClaimRefusal> {
+    let seen = look(world, number)?;
+    if !plan.signatures.is_empty() {
+        let signatures = plan.signatures.to_vec();
+        return Err(ClaimRefusal::Signature { node: plan.node.to_owned(), signatures });
+    }
+    confirm::check(world, plan.node, number, plan.confirm)?;
+    Ok(seen)
+}
+
 impl Claim {
     /// Claims a device.
     ///
     /// # Errors
     /// [`ClaimRefusal`], in the order of the table at the head of this module. Nothing was written.
     pub fn take(plan: ClaimPlan<'_>) -> Result<Claim, ClaimRefusal> {
-        let (pinned, number) = pin(plan.node)?;
         let world = Live::new();
-        let seen = look(&world, number)?;
-        if !plan.signatures.is_empty() {
-            let signatures = plan.signatures.to_vec();
-            return Err(ClaimRefusal::Signature { node: plan.node.to_owned(), signatures });
-        }
-        confirm::check(&world, plan.node, number, plan.confirm)?;
+        let (pinned, number) = pin(plan.node)?;
+        let seen = permitted(&world, plan, number)?;
         let file = exclusive(plan.node, &pinned)?;
         let claim = Claim { length_bytes: length(plan.node, file.as_fd())?, file, number };
         claim.check_again(&world, plan.node, &seen)?;
         Ok(claim)
+    }
+
+    /// Whether a device would be claimed, as far as that can be told without opening it for writing.
+    ///
+    /// # Errors
+    /// As [`Claim::take`], but for what only the exclusive open finds.
+    pub fn rehearse(plan: ClaimPlan<'_>) -> Result<(), ClaimRefusal> {
+        let (_, number) = pin(plan.node)?;
+        permitted(&Live::new(), plan, number).map(drop)
     }
 
     /// That the claimed device is the one that was `seen`, and still used by nobody.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use format::probe::{self, Content, Hint};
 use format::signature;
-use host::claim::{Claim, ClaimPlan};
+use host::claim::{Claim, ClaimPlan, ClaimRefusal};
 use host::engine::{Access, open_measured};
 use host::{FileDisk, HeadCache};
 use report::Refusal;
@@ -117,10 +117,23 @@ fn opened(node: &Path, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {
 
 /// Takes the exclusive claim, after looking at what the bytes say.
 fn claimed(session: &Session<'_>, node: &Path, disk: FileDisk) -> Result<Claim, Halt> {
+    with_plan(session, node, disk, Claim::take)
+}
+
+/// Refuses what [`run`] would refuse to write to, and opens nothing for writing.
+pub(crate) fn rehearse(session: &Session<'_>, node: &Path) -> Result<(), Halt> {
+    with_plan(session, node, FileDisk::open(node)?, Claim::rehearse)
+}
+
+fn with_plan<Done>(
+    session: &Session<'_>,
+    node: &Path,
+    disk: FileDisk,
+    ask: impl Fn(ClaimPlan<'_>) -> Result<Done, ClaimRefusal>,
+) -> Result<Done, Halt> {
     let signatures = signatures(disk);
     let confirm = session.bench.confirm.as_deref().unwrap_or_default();
-    let plan = ClaimPlan { node, confirm, signatures: &signatures };
-    Claim::take(plan).map_err(|error| {
+    ask(ClaimPlan { node, confirm, signatures: &signatures }).map_err(|error| {
         let hint = error.hint();
         Halt::from(BenchRefusal { message: error.to_string(), hint, safety: true })
     })

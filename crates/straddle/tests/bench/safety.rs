@@ -72,6 +72,29 @@ fn a_blank_device_that_is_named_right_is_written_to_and_one_that_is_not_is_not()
 }
 
 #[test]
+fn a_dry_run_of_writing_refuses_what_the_run_would_refuse_and_writes_nothing() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "sha256sum");
+    let disk = Disk::made(&["mkfs.ext4", "-q"]);
+    let before = disk.hash();
+    let right = disk.confirmation();
+    let dry = ["--write-device", "--dry-run", "--confirm"];
+    let said = bench(&[&[disk.name()], &dry[..], &[&right]].concat());
+    assert_eq!(said.status, Some(3), "{said:?}");
+    assert!(said.errors.contains("there is data on"), "{said:?}");
+    assert_eq!(disk.hash(), before);
+    let blank = Disk::blank();
+    let before = blank.hash();
+    let wrong = bench(&[&[blank.name()], &dry[..], &["yes"]].concat());
+    assert_eq!(wrong.status, Some(3), "{wrong:?}");
+    let right = blank.confirmation();
+    let plan = bench(&[&[blank.name()], &dry[..], &[&right]].concat());
+    assert_eq!(plan.status, Some(0), "{plan:?}");
+    assert!(plan.out.contains("overwritten and lost"), "{plan:?}");
+    assert_eq!(blank.hash(), before);
+}
+
+#[test]
 fn a_device_is_only_read_where_nobody_asked_for_writing() {
     need_loops!();
     need_tools!("strace", "sha256sum");
