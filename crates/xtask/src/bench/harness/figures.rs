@@ -36,14 +36,14 @@ pub(super) fn print(what: &str, values: &[f64], unit: &str) {
     println!("  {what}: {}", [spread.as_str(), unit].join(" ").trim_end());
 }
 
-/// As [`print`], with a bound that the middle should not stay below.
+/// As [`print()`], with a bound that the middle should not stay below.
 pub(super) fn least(what: &str, values: &[f64], bound: f64) {
     let spread = Spread::of(values);
     let met = if spread.median() >= bound { "met" } else { "MISSED" };
     println!("  {what}: {spread}; target: at least {bound}: {met}");
 }
 
-/// As [`print`], with a bound that the middle should not exceed.
+/// As [`print()`], with a bound that the middle should not exceed.
 pub(super) fn most(what: &str, values: &[f64], bound: f64) {
     let spread = Spread::of(values);
     let met = if spread.median() <= bound { "met" } else { "MISSED" };
