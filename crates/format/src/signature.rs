@@ -1,11 +1,11 @@
 //! Marks of data that no other parser here reads, for whoever is about to write over them.
 //!
 //! The parsers say what a disk holds, and check what they find. This table only says that something
-//! may be there: its marks are looked for alone, without checksums, since a refusal too many costs a
-//! question and one too few costs the data. Never used to say what a disk is.
+//! may be there: its marks are looked for alone, without checksums, since a refusal too many costs
+//! a question and one too few costs the data. Never used to say what a disk is.
 //!
-//! Sources: util-linux, `libblkid/src/superblocks` and `libblkid/src/partitions`; SNIA, "Common RAID
-//! Disk Data Format"; ECMA-119 and ECMA-167 (volume recognition); Linux, `block/partitions`.
+//! Sources: util-linux, `libblkid/src/superblocks` and `libblkid/src/partitions`; SNIA, "Common
+//! RAID Disk Data Format"; ECMA-119 and ECMA-167 (volume recognition); Linux, `block/partitions`.
 
 use device::Disk;
 

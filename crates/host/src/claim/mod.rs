@@ -106,7 +106,8 @@ impl Claim {
         Ok(claim)
     }
 
-    /// Whether a device would be claimed, as far as that can be told without opening it for writing.
+    /// Whether a device would be claimed, as far as that can be told without opening it for
+    /// writing.
     ///
     /// # Errors
     /// As [`Claim::take`], but for what only the exclusive open finds.
