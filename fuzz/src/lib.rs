@@ -1,5 +1,6 @@
 //! What the fuzz targets share. Each runs one parser of `format::hostile`, or
-//! the whole stack, on a packed disk, or reads a captured tree, a job file or a request file.
+//! the whole stack, on a packed disk, or reads a captured tree, a job file, a profile or a request
+//! file.
 
 use testkit::memory::{self, Counting};
 
@@ -39,6 +40,14 @@ pub fn manifest(text: &[u8]) {
 /// When the reader does, or when it takes more than 64 MiB.
 pub fn job(text: &[u8]) {
     watched(text, || workload::hostile::job(text));
+}
+
+/// Reads `text` as an engine's profile.
+///
+/// # Panics
+/// When the reader does, or when it takes more than 64 MiB.
+pub fn profile(text: &[u8]) {
+    watched(text, || workload::hostile::profile(text));
 }
 
 /// Reads `records` as a file of requests.

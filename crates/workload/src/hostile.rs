@@ -5,6 +5,7 @@
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
+use crate::engine::{Engines, Profile, page};
 use crate::job::option::OPERATION_BYTES_MAX;
 use crate::job::{Extent, JOBS_MAX, Job, JobFile};
 use crate::raidtest::{LENGTH_BYTES_MAX, Requests, Scaled};
@@ -49,6 +50,32 @@ fn check(job: &Job) {
         assert!(size_bytes >= job.operation_bytes);
     }
     assert!(!job.title().contains(char::is_control));
+}
+
+/// Reads `bytes` as an engine's profile.
+///
+/// # Panics
+/// When what is read is not what [`Profile`] promises.
+pub fn profile(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    match Profile::parse("own.toml", &text) {
+        Ok(profile) => {
+            assert!(
+                profile.warn.above_ns >= 1000 && profile.warn.above_ns <= profile.fail.above_ns
+            );
+            let pattern = profile.pattern;
+            assert!(pattern.write_bytes >= 1 && pattern.writes_per_sync >= 1);
+            assert!(pattern.write_bytes * pattern.writes_per_sync <= pattern.file_bytes);
+            let mut engines = Engines::built_in();
+            engines.add(profile);
+            assert!(!page::document(&engines).replace('\n', "").contains(char::is_control));
+        }
+        Err(error) => {
+            let said = format!("{error}{}", error.hint());
+            assert!(!said.contains(char::is_control), "an error is one harmless line");
+            assert!(error.line >= 1 && error.line <= text.matches('\n').count() + 1);
+        }
+    }
 }
 
 /// Reads `bytes` as a request file.

@@ -1,12 +1,14 @@
-//! What is to be done to a disk: fio's job files, raidtest's request files. Pure; everything read
-//! is hostile.
+//! What is to be done to a disk: fio's job files, raidtest's request files, engines' write
+//! patterns. Pure; everything read is hostile.
 //!
 //! Nothing here opens a file: a job's `filename` is kept as it was written. Nothing panics on any
 //! input, and no count that was read decides how much is allocated before it is checked.
 
+pub mod engine;
 pub mod hostile;
 pub mod job;
 pub mod raidtest;
 
+pub use engine::{Engines, Profile};
 pub use job::{Job, JobError, JobFile};
 pub use raidtest::{RaidtestError, Requests};

@@ -14,8 +14,11 @@ const MEMORY_BYTES_MAX: usize = 64 << 20;
 type Reader = fn(&[u8]);
 
 /// Each reader, with the directory of its seeds.
-const READERS: [(&str, Reader); 2] =
-    [("job", workload::hostile::job), ("raidtest", workload::hostile::raidtest)];
+const READERS: [(&str, Reader); 3] = [
+    ("job", workload::hostile::job),
+    ("raidtest", workload::hostile::raidtest),
+    ("profile", workload::hostile::profile),
+];
 
 fn seeds(name: &str) -> Vec<Vec<u8>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/seeds").join(name);

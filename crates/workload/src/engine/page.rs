@@ -1,0 +1,65 @@
+//! The document of all engines, `docs/engines.md`.
+
+use super::{Duration, Engines, Limit, Profile};
+
+/// The form of a profile, as the document shows it.
+const FORM: &str = include_str!("form.md");
+
+/// How a verdict comes about, as the document says it.
+const JUDGED: &str = include_str!("judged.md");
+
+/// The document of all engines, in Markdown.
+#[must_use]
+pub fn document(engines: &Engines) -> String {
+    let mut page = "# Engines\n\n\
+        Made from the profiles in `crates/workload/profiles`; `straddle explain NAME` prints \
+        each.\n\
+        Limits are on one durable write at a time, without load beside it. A limit that nobody \
+        but\n\
+        this project names is marked ours.\n\n\
+        | engine | quantile | WARN above | FAIL above |\n|---|---|---|---|\n"
+        .to_owned();
+    for profile in engines.iter() {
+        let limit = |limit: &Limit| {
+            let ours = if limit.is_ours() { ", ours" } else { "" };
+            format!("{}{ours}", Duration(limit.above_ns))
+        };
+        let (warn, fail) = (limit(&profile.warn), limit(&profile.fail));
+        let (name, quantile) = (&profile.name, profile.quantile.name());
+        page += &format!("| [{name}](#{name}) | {quantile} | {warn} | {fail} |\n");
+    }
+    for profile in engines.iter() {
+        page += &section(profile);
+    }
+    page + "\n" + JUDGED + "\n## A profile of your own\n\n" + FORM
+}
+
+fn section(profile: &Profile) -> String {
+    let mut page = format!("\n## {}\n\n**{}**\n\n", profile.name, plain(&profile.title));
+    page += &format!("Measured: {}; ", plain(&profile.pattern.sentence()));
+    page += &format!("{}.\n\n", profile.pattern.wanted());
+    for (grade, limit) in [("WARN", &profile.warn), ("FAIL", &profile.fail)] {
+        page += &format!(
+            "- **{grade}** above a {} of {}: {}\n  From {}\n",
+            profile.quantile.name(),
+            Duration(limit.above_ns),
+            plain(&limit.sentence),
+            plain(&limit.from())
+        );
+    }
+    page += &format!("- Next: {}\n", plain(&profile.next));
+    profile.notes.iter().for_each(|note| page += &format!("- Note: {}\n", plain(note)));
+    page
+}
+
+/// Text in which Markdown sees no markup.
+fn plain(text: &str) -> String {
+    let mut escaped = String::new();
+    for character in text.chars() {
+        if matches!(character, '*' | '<' | '>' | '#' | '|' | '`' | '[' | ']') {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}

@@ -1,0 +1,97 @@
+//! Profiles of the house, and those that are refused.
+
+use super::{BUILT_IN, Engines, PROFILE_BYTES_MAX, Profile, Sync};
+
+#[test]
+fn every_engine_that_is_promised_has_a_profile_of_its_name() {
+    let engines = Engines::built_in();
+    let names: Vec<&str> = engines.iter().map(|profile| profile.name.as_str()).collect();
+    assert_eq!(
+        names.join("|"),
+        "etcd|openshift|cockroachdb|tikv|postgresql|mysql|mongodb|kafka|zookeeper|redis|nats|ceph|\
+         raft-strict"
+    );
+    for ((file, _), name) in BUILT_IN.iter().zip(names) {
+        assert_eq!(*file, format!("{name}.toml"));
+    }
+    assert_eq!(engines.find("ETCD").unwrap().name, "etcd");
+    assert!(engines.find("etc").unwrap_err().contains("etcd, openshift"));
+}
+
+#[test]
+fn etcd_appends_2300_bytes_to_a_preallocated_segment_and_wants_10_ms() {
+    let etcd = Engines::built_in().find("etcd").unwrap().clone();
+    assert_eq!((etcd.pattern.write_bytes, etcd.pattern.file_bytes), (2300, 64_000_000));
+    assert_eq!(etcd.pattern.sync, Sync::Fdatasync);
+    assert_eq!((etcd.warn.above_ns, etcd.fail.above_ns), (10_000_000, 100_000_000));
+    assert!(etcd.warn.from().starts_with("https://etcd.io/") && !etcd.warn.is_ours());
+    assert!(etcd.fail.is_ours() && etcd.fail.from().starts_with("ours: "));
+}
+
+#[test]
+fn a_sites_own_profile_adds_an_engine_or_replaces_one() {
+    let (_, text) = BUILT_IN[0];
+    let mut engines = Engines::built_in();
+    let own = text.replace("name = \"etcd\"", "name = \"ours-etcd\"");
+    engines.add(Profile::parse("own.toml", &own).unwrap());
+    assert_eq!(engines.iter().count(), 14);
+    let stricter = text.replace("above = \"10 ms\"", "above = \"5 ms\"");
+    engines.add(Profile::parse("etcd.toml", &stricter).unwrap());
+    assert_eq!(engines.iter().count(), 14);
+    assert_eq!(engines.find("etcd").unwrap().warn.above_ns, 5_000_000);
+}
+
+/// Checks the message for etcd's profile with `old` replaced by `new`.
+#[track_caller]
+fn check(old: &str, new: &str, expected: &str) {
+    let (_, text) = BUILT_IN[0];
+    assert!(text.contains(old), "{old}");
+    let error = Profile::parse("own.toml", &text.replacen(old, new, 1)).unwrap_err();
+    let said = format!("{error}; {}", error.hint());
+    assert!(said.contains(expected), "{said}\nis not\n{expected}");
+    assert!(said.starts_with("cannot read the profile: own.toml:"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_with_its_line() {
+    check("write = \"2300\"", "writes = \"2300\"", "own.toml:15: unknown field `writes`");
+    check("sync = \"fdatasync\"\n", "", "missing field `sync`");
+    check("above = \"10 ms\"", "above = \"10\"", "own.toml:24: `above = \"10\"` is not a whole");
+    check("above = \"10 ms\"", "above = \"-10 ms\"", "`above = \"-10 ms\"` is not");
+    check("above = \"10 ms\"", "above = \"10 mb\"", "own.toml:24");
+    check("above = \"10 ms\"", "above = 10", "own.toml:24: invalid type");
+    check("above = \"10 ms\"", "above = \"0 ms\"", "above is 0 ms, outside of 1 us to 60 s");
+    check("above = \"10 ms\"", "above = \"99999999 s\"", "outside of 1 us to 60 s");
+    check("above = \"10 ms\"", "above = \"200 ms\"", "own.toml:24: warn is above 200 ms, which is");
+    check("quantile = \"p99\"", "quantile = \"p98\"", "one of p50, p90, p95, p99, p99.9");
+    check("write = \"2300\"", "write = \"0\"", "write is 0, outside of 1 B to 16 MiB");
+    check("write = \"2300\"", "write = \"2300 ms\"", "is not a size such as 4 KiB");
+    check("samples = 10000", "samples = -1", "samples is -1, outside of 100 to 1000000");
+    check("samples = 10000", "samples = 1e9", "invalid type");
+    check("sync = \"fdatasync\"", "sync = \"O_DIRECT+O_DSYNC\"", "choose a multiple of 512 B");
+    check("source = \"ours\"\n", "source = \"ftp://x\"\n", "is not an address");
+    check("name = \"etcd\"", "name = \"et cd\"", "own.toml:2: `name = \"et cd\"` is not a name");
+    check("name = \"etcd\"", "name = \"etcd", "own.toml:2: ");
+    check("name = \"etcd\"", "name = \"etcd\"\nname = \"etcd\"", "own.toml:3: duplicate key");
+    check("title = \"etcd: write-ahead log\"", "title = \"a\\u001b[31m\"", "is not one line");
+    check("title = \"etcd: write-ahead log\"", "title = \" \"", "is not one line of text");
+    check("file = \"64 MB\"", "file = \"4 KiB\"\nwrites_per_sync = 2", "own.toml:18: file is");
+}
+
+#[test]
+fn a_limit_of_ones_own_needs_a_reason() {
+    let (_, text) = BUILT_IN[0];
+    let at = text.find("reason = ").unwrap();
+    let end = at + text[at..].find('\n').unwrap();
+    let without = format!("{}{}", &text[..at], &text[end + 1..]);
+    let error = Profile::parse("own.toml", &without).unwrap_err();
+    assert!(error.to_string().ends_with("fail is \"ours\" and says no reason"), "{error}");
+}
+
+#[test]
+fn a_huge_file_and_deep_nesting_are_refused() {
+    let huge = "#".repeat(PROFILE_BYTES_MAX + 1);
+    assert!(Profile::parse("own.toml", &huge).unwrap_err().to_string().contains("more than"));
+    let deep = format!("notes = {}{}", "[".repeat(30_000), "]".repeat(30_000));
+    assert!(Profile::parse("own.toml", &deep).is_err());
+}
