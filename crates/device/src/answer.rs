@@ -29,17 +29,23 @@ pub enum Question {
     ScsiCharacteristics,
     /// ATA IDENTIFY DEVICE, 512 bytes; behind a SCSI bridge by ATA PASS-THROUGH.
     AtaIdentify,
+    /// The NVMe log page 02h, health, 512 bytes.
+    NvmeHealth,
+    /// ATA SMART READ DATA, 512 bytes.
+    AtaHealth,
 }
 
 impl Question {
     /// Every question.
-    pub const ALL: [Question; 6] = [
+    pub const ALL: [Question; 8] = [
         Question::NvmeNamespace,
         Question::NvmeController,
         Question::ScsiCapacity,
         Question::ScsiBlockLimits,
         Question::ScsiCharacteristics,
         Question::AtaIdentify,
+        Question::NvmeHealth,
+        Question::AtaHealth,
     ];
 
     /// The last part of the answer's path.
@@ -52,7 +58,16 @@ impl Question {
             Question::ScsiBlockLimits => "scsi-block-limits",
             Question::ScsiCharacteristics => "scsi-characteristics",
             Question::AtaIdentify => "ata-identify",
+            Question::NvmeHealth => "nvme-health",
+            Question::AtaHealth => "ata-health",
         }
+    }
+
+    /// Whether it is about the drive's health, which has no part in a layout: such a question is
+    /// asked by its path alone, and no capture holds its answer.
+    #[must_use]
+    pub fn is_health(self) -> bool {
+        matches!(self, Question::NvmeHealth | Question::AtaHealth)
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod counters;
 pub mod disk;
+pub mod durable;
 pub mod extents;
 pub mod files;
 pub mod manifest;
@@ -20,6 +21,7 @@ pub mod window;
 
 pub use counters::{Counters, CountersError, DiskCounts};
 pub use disk::{Disk, ReadError};
+pub use durable::{Durable, DurableFault};
 pub use extents::{Extent, ExtentFlags, ExtentList, Extents, ExtentsError};
 pub use files::{FileIdentity, Files, NoFiles, OpenFile};
 pub use manifest::{Manifest, ManifestError};

@@ -10,11 +10,12 @@ use units::{ByteRange, SectorSize, Unit};
 
 use crate::Parsed;
 use crate::filesystem::{self, Heads, Reader, chunks};
-use crate::identify::{ata, nvme, scsi};
+use crate::identify::{ata, ata_health, nvme, nvme_health, scsi};
 use crate::image::guest::Guest;
 use crate::image::{self, Image, recognise};
 use crate::member::{bcache, integrity, luks, lvm, md};
 use crate::probe::{self, Hint};
+use crate::seccomp;
 use crate::table::{bsd, gpt, mbr};
 
 /// A parser, with all that may be asked of it.
@@ -34,7 +35,7 @@ enum Call {
 }
 
 /// The parsers that no table lists.
-const PLAIN: [Parser; 13] = [
+const PLAIN: [Parser; 15] = [
     Parser::new("mbr", |disk| both_sectors(disk, mbr::read)),
     Parser::new("gpt", |disk| both_sectors(disk, gpt::read)),
     Parser::new("bsd", |disk| {
@@ -62,6 +63,11 @@ const PLAIN: [Parser; 13] = [
         }
     }),
     Parser::new("ata", |disk| drop(black_box(ata::identity(&answer(disk))))),
+    Parser::new("health", |disk| {
+        let bytes = answer(disk);
+        drop(black_box((nvme_health::health(&bytes), ata_health::health(&bytes))));
+    }),
+    Parser::new("seccomp", filtered),
     Parser::new("chunks", placed),
     Parser::new("probe", |disk| {
         for sector in SECTORS {
@@ -118,6 +124,20 @@ impl Parser {
 fn answer(disk: &dyn Disk) -> Vec<u8> {
     let length = disk.length_bytes().min(4096);
     disk::read_vec(disk, 0, length).unwrap_or_default()
+}
+
+/// The longest filter and more, asked about calls of all kinds.
+fn filtered(disk: &dyn Disk) {
+    let length = disk.length_bytes().min(1 << 16);
+    let bytes = disk::read_vec(disk, 0, length).unwrap_or_default();
+    let Ok(filter) = seccomp::Program::parse(&bytes) else { return };
+    for argument in [0, 3, 0x10_1002, u64::MAX] {
+        for number in [0, 74, 257, u32::MAX] {
+            let call =
+                seccomp::Call { number, architecture: 0xc000_003e, arguments: [argument; 6] };
+            black_box(seccomp::outcome(std::slice::from_ref(&filter), &call));
+        }
+    }
 }
 
 /// Both sizes of logical sectors in use.

@@ -14,6 +14,7 @@ pub mod image;
 pub mod member;
 pub mod probe;
 pub mod problem;
+pub mod seccomp;
 pub mod signature;
 pub mod table;
 

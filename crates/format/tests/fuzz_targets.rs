@@ -11,7 +11,7 @@ use format::hostile;
 
 /// The targets that are no parser's here: one that must fail, a job file, a captured tree, a request
 /// file, and the whole stack.
-const OTHERS: [&str; 5] = ["canary", "job", "manifest", "raidtest", "stack"];
+const OTHERS: [&str; 6] = ["canary", "job", "profile", "manifest", "raidtest", "stack"];
 
 /// What every parser's target is: the name under which it is built says which parser it runs.
 const TARGET: &str = "\

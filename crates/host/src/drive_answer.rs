@@ -1,8 +1,8 @@
 //! What drives answer in their own languages, asked through the kernel by passthrough.
 //!
-//! Only questions are sent: NVMe Identify, SCSI INQUIRY and READ CAPACITY (16), ATA IDENTIFY
-//! DEVICE. A VPD page that the kernel has read already is taken from `/sys`, so that nothing is
-//! sent at all.
+//! Only questions are sent: NVMe Identify and its health log, SCSI INQUIRY and READ CAPACITY (16),
+//! ATA IDENTIFY DEVICE and SMART READ DATA. A VPD page that the kernel has read already is taken
+//! from `/sys`, so that nothing is sent at all.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 
@@ -24,7 +24,12 @@ pub(crate) fn ask(
     question: Question,
 ) -> Result<Vec<u8>, TreeError> {
     let path = answer::of_drive(disk, question);
-    if !questions(tree, disk).contains(&question) {
+    let language = match question {
+        Question::NvmeHealth => Question::NvmeController,
+        Question::AtaHealth => Question::AtaIdentify,
+        question => question,
+    };
+    if !questions(tree, disk).contains(&language) {
         return Err(TreeError::Missing { path: units::text::escape(path.as_bytes()) });
     }
     answered(tree, disk, question).map_err(|reason| TreeError::Unreadable {
@@ -33,8 +38,8 @@ pub(crate) fn ask(
     })
 }
 
-/// What the disk which the kernel calls `disk` may be asked: nothing unless it is an NVMe namespace
-/// or a SCSI disk, to which ATA disks and USB bridges belong.
+/// What the disk which the kernel calls `disk` may be asked, but for its health: nothing unless it
+/// is an NVMe namespace or a SCSI disk, to which ATA disks and USB bridges belong.
 pub(crate) fn questions(tree: &dyn KernelTree, disk: &str) -> Vec<Question> {
     if disk.is_empty() || disk.starts_with('.') || disk.contains(['/', '\0']) {
         return Vec::new();
@@ -82,6 +87,8 @@ fn answered(tree: &dyn KernelTree, disk: &str, question: Question) -> Result<Vec
         Question::ScsiBlockLimits => scsi::vital_page(node.as_fd(), 0xb0),
         Question::ScsiCharacteristics => scsi::vital_page(node.as_fd(), 0xb1),
         Question::AtaIdentify => scsi::ata_identify(node.as_fd()),
+        Question::NvmeHealth => nvme::health_log(node.as_fd()),
+        Question::AtaHealth => scsi::ata_health(node.as_fd()),
     }
 }
 
@@ -155,8 +162,10 @@ mod tests {
         assert_eq!(questions(&tree, "sda").len(), 4);
         assert!(questions(&tree, "sdb").is_empty());
         assert!(questions(&tree, "../sda").is_empty());
-        let error = ask(&tree, "sda", Question::NvmeNamespace).unwrap_err();
-        assert!(matches!(error, TreeError::Missing { .. }));
+        for question in [Question::NvmeNamespace, Question::NvmeHealth] {
+            let error = ask(&tree, "sda", question).unwrap_err();
+            assert!(matches!(error, TreeError::Missing { .. }));
+        }
     }
 
     #[test]
@@ -181,7 +190,9 @@ mod tests {
     fn a_disk_without_a_node_says_what_was_tried() {
         let place = "/sys/devices/pci0/block/sda";
         let tree = linked(scsi(place), place);
-        let error = ask(&tree, "sda", Question::ScsiCapacity).unwrap_err().to_string();
-        assert!(error.contains("/dev/sda"), "{error}");
+        for question in [Question::ScsiCapacity, Question::AtaHealth] {
+            let error = ask(&tree, "sda", question).unwrap_err().to_string();
+            assert!(error.contains("/dev/sda"), "{error}");
+        }
     }
 }

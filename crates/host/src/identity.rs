@@ -52,6 +52,20 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
 }
 
+/// The effective user id of this process: geteuid(2).
+#[must_use]
+pub fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Flags of open(2) with which a link is not followed and a FIFO is not waited for.
+#[must_use]
+pub fn neither_follow_nor_wait() -> i32 {
+    use rustix::fs::OFlags;
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    flags.bits().cast_signed()
+}
+
 /// Whether this process has root's user id, as reading most block devices needs.
 #[must_use]
 pub fn is_root() -> bool {

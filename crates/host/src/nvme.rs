@@ -1,4 +1,4 @@
-//! NVMe Identify by the kernel's passthrough.
+//! NVMe Identify and the health log by the kernel's passthrough.
 //!
 //! Source: Linux `include/uapi/linux/nvme_ioctl.h`, `drivers/nvme/host/ioctl.c`. Since Linux 6.2
 //! whoever may open the node may also send Identify; before, it takes root.
@@ -19,8 +19,14 @@ const NVME_IOCTL_ADMIN_CMD: Opcode = ioctl::opcode::read_write::<Command>(b'N', 
 const IDENTIFY: u8 = 6;
 const CNS_NAMESPACE: u32 = 0;
 const CNS_CONTROLLER: u32 = 1;
-/// Every answer is this long.
+/// Every answer to Identify is this long.
 const ANSWER_BYTES: usize = 4096;
+/// The Get Log Page command, the page about health, and how long that is.
+const GET_LOG_PAGE: u8 = 2;
+const HEALTH_PAGE: u32 = 2;
+const HEALTH_BYTES: usize = 512;
+/// The whole controller, not one namespace.
+const ALL_NAMESPACES: u32 = u32::MAX;
 const TIMEOUT_MS: u32 = 5000;
 
 /// `struct nvme_passthru_cmd`.
@@ -62,6 +68,22 @@ pub(crate) fn identify_controller(device: BorrowedFd<'_>) -> Result<Vec<u8>, Str
     identify(device, CNS_CONTROLLER, 0)
 }
 
+/// The log page about the health of the controller behind `device`.
+///
+/// # Errors
+/// As [`identify_namespace`].
+pub(crate) fn health_log(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
+    // Number of 32-bit words, less one, in the upper half: NUMDL.
+    let words = u32::try_from(HEALTH_BYTES.div_euclid(4) - 1).map_err(|error| error.to_string())?;
+    let mut command = Command {
+        opcode: GET_LOG_PAGE,
+        namespace: ALL_NAMESPACES,
+        word10: words << 16 | HEALTH_PAGE,
+        ..Command::default()
+    };
+    asked(device, "Get Log Page", &mut command, HEALTH_BYTES)
+}
+
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel does")]
 fn number(device: BorrowedFd<'_>) -> Result<u32, Errno> {
     // SAFETY: the kernel takes no argument for NVME_IOCTL_ID and writes nothing; it returns the
@@ -70,26 +92,30 @@ fn number(device: BorrowedFd<'_>) -> Result<u32, Errno> {
     u32::try_from(number).map_err(|_| Errno::RANGE)
 }
 
-#[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel writes")]
 fn identify(device: BorrowedFd<'_>, what: u32, namespace: u32) -> Result<Vec<u8>, String> {
-    let mut answer = vec![0_u8; ANSWER_BYTES];
-    let mut command = Command {
-        opcode: IDENTIFY,
-        namespace,
-        address: u64::try_from(answer.as_mut_ptr().expose_provenance())
-            .map_err(|error| error.to_string())?,
-        data_bytes: u32::try_from(answer.len()).map_err(|error| error.to_string())?,
-        word10: what,
-        timeout_ms: TIMEOUT_MS,
-        ..Command::default()
-    };
+    let mut command = Command { opcode: IDENTIFY, namespace, word10: what, ..Command::default() };
+    asked(device, "Identify", &mut command, ANSWER_BYTES)
+}
+
+/// What the drive answers to `command`: `length` bytes.
+#[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel writes")]
+fn asked(
+    device: BorrowedFd<'_>,
+    name: &str,
+    command: &mut Command,
+    length: usize,
+) -> Result<Vec<u8>, String> {
+    let mut answer = vec![0_u8; length];
+    command.address = u64::try_from(answer.as_mut_ptr().expose_provenance())
+        .map_err(|error| error.to_string())?;
+    command.data_bytes = u32::try_from(answer.len()).map_err(|error| error.to_string())?;
+    command.timeout_ms = TIMEOUT_MS;
     // SAFETY: the kernel reads and writes one struct nvme_admin_cmd, which `Command` is, and writes
     // at most `data_bytes` bytes at `address`, which `answer` has and outlives the call.
-    let passed =
-        unsafe { ioctl::ioctl(device, Passed::<NVME_IOCTL_ADMIN_CMD, Command>(&mut command)) };
+    let passed = unsafe { ioctl::ioctl(device, Passed::<NVME_IOCTL_ADMIN_CMD, Command>(command)) };
     match passed {
         Ok(0) => Ok(answer),
-        Ok(status) => Err(format!("the drive refuses Identify with status {status:#06x}")),
+        Ok(status) => Err(format!("the drive refuses {name} with status {status:#06x}")),
         Err(error) => Err(explained("NVME_IOCTL_ADMIN_CMD", error)),
     }
 }
@@ -121,7 +147,9 @@ mod tests {
         let file = std::fs::File::open("/dev/null").unwrap();
         let error = identify_namespace(file.as_fd()).unwrap_err();
         assert!(error.starts_with("NVME_IOCTL_ID is not known to this device"), "{error}");
-        let error = identify_controller(file.as_fd()).unwrap_err();
-        assert!(error.starts_with("NVME_IOCTL_ADMIN_CMD is not known"), "{error}");
+        for ask in [identify_controller, health_log] {
+            let error = ask(file.as_fd()).unwrap_err();
+            assert!(error.starts_with("NVME_IOCTL_ADMIN_CMD is not known"), "{error}");
+        }
     }
 }

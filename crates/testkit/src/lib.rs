@@ -1,10 +1,12 @@
 //! What tests share: the field's real tools, scratch images that vanish, loop devices that detach,
 //! and skips that are counted aloud. Used by tests and benchmarks only.
 
+pub mod fuse;
 pub mod loops;
 pub mod memory;
 pub mod schema;
 pub mod scratch;
+pub mod suppress;
 pub mod tool;
 
 pub use loops::Loop;

@@ -24,6 +24,24 @@ impl Scratch {
         Scratch { directory: directory.expect("a scratch directory can be made") }
     }
 
+    /// A new, empty directory in `directory`.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    #[must_use]
+    pub fn within(directory: &Path) -> Scratch {
+        let made = tempfile::Builder::new().prefix("straddle-test-").tempdir_in(directory);
+        Scratch { directory: made.expect("a scratch directory can be made") }
+    }
+
+    /// A new, empty directory in memory; `None` where there is no such place.
+    #[must_use]
+    pub fn in_memory() -> Option<Scratch> {
+        let memory = Path::new("/dev/shm");
+        let made = tempfile::Builder::new().prefix("straddle-test-").tempdir_in(memory);
+        Some(Scratch { directory: made.ok()? })
+    }
+
     /// The directory.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -10,8 +10,17 @@ pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from))
+        .chain(of_postgresql())
         .map(|directory| directory.join(name))
         .find(|candidate| candidate.is_file())
+}
+
+/// Where Debian puts the programs of PostgreSQL's server: a directory for each version.
+fn of_postgresql() -> Vec<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut directories: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
+    directories.sort_unstable();
+    directories
 }
 
 /// A command for tool `name`, with messages in English.

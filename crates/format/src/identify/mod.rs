@@ -1,5 +1,5 @@
 //! What drives answer in their own languages: NVMe Identify, SCSI capacity and VPD pages, ATA
-//! IDENTIFY DEVICE.
+//! IDENTIFY DEVICE; and the pages in which they tell of their health.
 //!
 //! Each parser takes the bytes of one answer and returns facts in bytes, whatever unit the drive
 //! counts in, plus what cannot be right. A value that cannot be right stands as it was said, with a
@@ -11,7 +11,9 @@ use thiserror::Error;
 use crate::problem::{Problem, ProblemKind};
 
 pub mod ata;
+pub mod ata_health;
 pub mod nvme;
+pub mod nvme_health;
 pub mod scsi;
 
 /// Why an answer holds nothing.

@@ -181,6 +181,9 @@ impl ScratchError {
             ScratchError::Quota { .. } => {
                 "ask for a larger quota, or measure with a smaller scratch file"
             }
+            ScratchError::Refused { attempted: "make a file in", .. } => {
+                "name a directory on a disk, one that you may write"
+            }
             ScratchError::Refused { .. }
             | ScratchError::Failed { .. }
             | ScratchError::Stopped { .. } => return None,

@@ -16,6 +16,7 @@
 
 mod error;
 mod filesystem;
+mod name;
 mod place;
 mod settle;
 
@@ -32,6 +33,7 @@ use crate::engine::{Access, Buffers, EngineError, now_ns, open_measured};
 use crate::extents::{extents_of, facts_of};
 
 use self::filesystem::{Filesystem, Unfit};
+pub(crate) use self::name::Name;
 
 pub use error::ScratchError;
 pub use place::{Unusable, Usable, same_places, usable};
@@ -77,6 +79,8 @@ pub struct DirectUnits {
 #[derive(Debug)]
 pub struct Scratch {
     file: OwnedFd,
+    /// Where it must have one: see [`Scratch::create_anywhere_while`].
+    name: Option<Name>,
     directory: DiskText,
     filesystem: String,
     length_bytes: u64,
@@ -105,14 +109,46 @@ impl Scratch {
         plan: ScratchPlan,
         goes_on: impl FnMut(u64) -> bool,
     ) -> Result<Scratch, ScratchError> {
+        Scratch::made(directory, plan, Purpose::Placed, goes_on)
+    }
+
+    /// As [`Scratch::create_while`], on any file system on which a file can be made: where it is
+    /// asked what the path does as it is, and where bytes lie does not matter.
+    ///
+    /// On file systems that do not sync a file without a name as others, it has one
+    /// ([`Scratch::has_name`]), which a process beside this one removes at the end, whatever that
+    /// is. Where that process cannot be started it has none.
+    ///
+    /// # Errors
+    /// As [`Scratch::create_while`], but for what a kind of file system alone decides.
+    pub fn create_anywhere_while(
+        directory: &Path,
+        plan: ScratchPlan,
+        goes_on: impl FnMut(u64) -> bool,
+    ) -> Result<Scratch, ScratchError> {
+        Scratch::made(directory, plan, Purpose::Synced, goes_on)
+    }
+
+    fn made(
+        directory: &Path,
+        plan: ScratchPlan,
+        purpose: Purpose,
+        goes_on: impl FnMut(u64) -> bool,
+    ) -> Result<Scratch, ScratchError> {
         let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
         let refused = |attempted, error: std::io::Error| ScratchError::Refused {
             attempted,
             directory: place.clone(),
             reason: error.to_string(),
         };
-        let (opened, filesystem) = looked_at(directory, plan, &place)?;
-        let file = nameless(opened.as_fd()).map_err(|error| match error {
+        let (opened, filesystem) = looked_at(directory, plan, &place, purpose)?;
+        let wants_name = purpose == Purpose::Synced && name::is_needed(&filesystem.name);
+        let named = || Name::create(&opened, now_ns()).ok().map(|(file, name)| (file, Some(name)));
+        let made = match wants_name.then(named).flatten() {
+            Some(made) => Ok(made),
+            None => nameless(opened.as_fd()).map(|file| (file, None)),
+        };
+        let (file, name) = made.map_err(|error| match error {
             Errno::NOSPC | Errno::DQUOT | Errno::ROFS => ScratchError::of(error, "open", &place, 0),
             error => refused("make a file in", error.into()),
         })?;
@@ -125,7 +161,16 @@ impl Scratch {
         let places = extents_of(file.as_fd(), whole(plan.length_bytes), true);
         let (directory, filesystem) = (place, filesystem.name);
         let length_bytes = plan.length_bytes;
-        Ok(Scratch { file, directory, filesystem, length_bytes, filled_direct, direct, places })
+        Ok(Scratch {
+            file,
+            name,
+            directory,
+            filesystem,
+            length_bytes,
+            filled_direct,
+            direct,
+            places,
+        })
     }
 
     /// Whether such a file could be made, as far as that can be told without making it.
@@ -134,7 +179,28 @@ impl Scratch {
     /// As [`Scratch::create`], but for what only a write meets.
     pub fn possible(directory: &Path, plan: ScratchPlan) -> Result<(), ScratchError> {
         let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
-        looked_at(directory, plan, &place).map(|_| ())
+        looked_at(directory, plan, &place, Purpose::Placed).map(|_| ())
+    }
+
+    /// As [`Scratch::possible`], for [`Scratch::create_anywhere_while`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn possible_anywhere(directory: &Path, plan: ScratchPlan) -> Result<(), ScratchError> {
+        let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
+        looked_at(directory, plan, &place, Purpose::Synced).map(|_| ())
+    }
+
+    /// Whether it has a name meanwhile.
+    #[must_use]
+    pub fn has_name(&self) -> bool {
+        self.name.is_some()
+    }
+
+    /// Whether its file system does not sync a file without a name as it does others.
+    #[must_use]
+    pub fn needs_name(&self) -> bool {
+        name::is_needed(&self.filesystem)
     }
 
     /// The open file.
@@ -220,11 +286,21 @@ impl Extents for Scratch {
     }
 }
 
+/// What a scratch file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Writes are placed in it: its bytes must lie still on a drive.
+    Placed,
+    /// Writes are synced in it: any file system will do.
+    Synced,
+}
+
 /// The open directory and its file system, on which a file as in `plan` can be made.
 fn looked_at(
     directory: &Path,
     plan: ScratchPlan,
     place: &DiskText,
+    purpose: Purpose,
 ) -> Result<(OwnedFd, Filesystem), ScratchError> {
     let ScratchPlan { length_bytes, budget_bytes, .. } = plan;
     if length_bytes == 0 || length_bytes % PAGE_BYTES != 0 {
@@ -243,7 +319,10 @@ fn looked_at(
         .map_err(|error| refused("open the directory", error.into()))?;
     let filesystem = filesystem::of(opened.as_fd())
         .map_err(|error| refused("ask for the file system of", error))?;
-    check(&filesystem, plan, place)?;
+    match purpose {
+        Purpose::Placed => check(&filesystem, plan, place)?,
+        Purpose::Synced => check_room(&filesystem, plan, place)?,
+    }
     Ok((opened, filesystem))
 }
 
@@ -257,7 +336,8 @@ fn check(
     plan: ScratchPlan,
     directory: &DiskText,
 ) -> Result<(), ScratchError> {
-    let (directory, name) = (directory.clone(), filesystem.name.clone());
+    let (place, name) = (directory, filesystem.name.clone());
+    let directory = directory.clone();
     match filesystem.unfit {
         None => {}
         Some(Unfit::Memory) => return Err(ScratchError::Memory { directory, filesystem: name }),
@@ -269,22 +349,49 @@ fn check(
         Some(Unfit::Moving) if plan.may_move => {}
         Some(Unfit::Moving) => return Err(ScratchError::Moving { directory, filesystem: name }),
     }
-    if filesystem.read_only {
-        return Err(ScratchError::ReadOnly { directory });
-    }
     if filesystem.encrypted {
         return Err(ScratchError::Encrypted { directory, filesystem: name });
     }
     if let Some(by) = filesystem.compressed.clone() {
         return Err(ScratchError::Compressed { directory, by });
     }
+    check_room(filesystem, plan, place)
+}
+
+/// Whether there is room for a file as in `plan`, and it can be written.
+fn check_room(
+    filesystem: &Filesystem,
+    plan: ScratchPlan,
+    directory: &DiskText,
+) -> Result<(), ScratchError> {
+    let directory = directory.clone();
+    if filesystem.read_only {
+        return Err(ScratchError::ReadOnly { directory });
+    }
     let free_bytes = filesystem.free_bytes;
     let keep_bytes = filesystem.total_bytes.div_euclid(KEEP_SHARE).min(KEEP_BYTES);
     let length_bytes = plan.length_bytes;
     match free_bytes.checked_sub(length_bytes) {
         Some(left) if left >= keep_bytes => Ok(()),
+        // Some file systems do not say how long they are.
+        _ if filesystem.total_bytes == 0 => Ok(()),
         _ => Err(ScratchError::Space { directory, length_bytes, free_bytes, keep_bytes }),
     }
+}
+
+/// An empty file in `directory`, on which syncs are what they are on others: without a name, or,
+/// where its file system asks for one, with a name that goes when the process does.
+///
+/// # Errors
+/// When the file system cannot be asked for, or the file cannot be made so.
+pub(crate) fn synced_file(directory: &OwnedFd) -> Result<(OwnedFd, Option<Name>), Errno> {
+    let filesystem = filesystem::of(directory.as_fd());
+    let filesystem =
+        filesystem.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    if name::is_needed(&filesystem.name) {
+        return Name::create(directory, now_ns()).map(|(file, name)| (file, Some(name)));
+    }
+    nameless(directory.as_fd()).map(|file| (file, None))
 }
 
 /// An empty file in `directory` that has no name.

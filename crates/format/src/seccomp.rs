@@ -1,0 +1,318 @@
+//! A seccomp filter: the program that the kernel runs before each system call of a process, and
+//! what it would answer to one.
+//!
+//! Programs jump forward only, so every run ends. What the kernel refuses to install, this refuses
+//! to run. Source: seccomp(2); Linux `include/uapi/linux/{seccomp,bpf_common,filter}.h`,
+//! `kernel/seccomp.c` (`seccomp_check_filter`, `seccomp_run_filters`).
+
+use thiserror::Error;
+
+/// The most instructions of a program: `BPF_MAXINSNS`.
+pub const INSTRUCTIONS_MAX: usize = 4096;
+/// The length of one: `struct sock_filter`.
+const INSTRUCTION_BYTES: usize = 8;
+/// The cells of a program's own memory: `BPF_MEMWORDS`.
+const CELLS: usize = 16;
+/// The length of what a program sees of a call: `struct seccomp_data`.
+const CALL_BYTES: u32 = 64;
+
+/// A system call as a filter sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Its number.
+    pub number: u32,
+    /// The architecture's, `AUDIT_ARCH_…` of `include/uapi/linux/audit.h`.
+    pub architecture: u32,
+    /// Its arguments.
+    pub arguments: [u64; 6],
+}
+
+impl Call {
+    /// The 32-bit word at `at_bytes` of `struct seccomp_data`, little-endian; `None` outside of it
+    /// or off a word. The address from which a call comes is 0 here.
+    fn word(&self, at_bytes: u32) -> Option<u32> {
+        let half = |number: u64, upper: bool| {
+            let number = if upper { number >> 32 } else { number & 0xffff_ffff };
+            u32::try_from(number).ok()
+        };
+        match at_bytes {
+            0 => Some(self.number),
+            4 => Some(self.architecture),
+            8 | 12 => Some(0),
+            16..CALL_BYTES if at_bytes.is_multiple_of(4) => {
+                let place = usize::try_from((at_bytes - 16).div_euclid(8)).ok()?;
+                half(*self.arguments.get(place)?, at_bytes.rem_euclid(8) == 4)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The process or thread is killed.
+    Kill,
+    /// The process gets a signal.
+    Trap,
+    /// Nothing is done, and the call gives this error; 0 means that it seems to have gone well.
+    Error(u16),
+    /// Another process decides.
+    Notify,
+    /// A tracer decides; without one the call fails.
+    Trace,
+    /// It is done.
+    Allow,
+}
+
+impl Action {
+    /// What `stored` means; a word that no kernel knows kills.
+    fn of(stored: u32) -> Action {
+        let data = u16::try_from(stored & 0xffff).unwrap_or(0);
+        match stored & 0xffff_0000 {
+            0x0003_0000 => Action::Trap,
+            // The kernel takes no more than MAX_ERRNO.
+            0x0005_0000 => Action::Error(data.min(4095)),
+            0x7fc0_0000 => Action::Notify,
+            0x7ff0_0000 => Action::Trace,
+            // SECCOMP_RET_LOG notes the call and lets it through.
+            0x7ffc_0000 | 0x7fff_0000 => Action::Allow,
+            _ => Action::Kill,
+        }
+    }
+}
+
+/// Why bytes are no program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NoProgram {
+    /// They are not whole instructions, or none, or too many.
+    #[error("{bytes} bytes are no program: it has 1 to 4096 instructions of 8 bytes")]
+    Length {
+        /// The bytes that there are.
+        bytes: usize,
+    },
+    /// An instruction that the kernel would not have taken.
+    #[error("instruction {at} is none that a seccomp filter may have")]
+    Instruction {
+        /// Its place from 0.
+        at: usize,
+    },
+}
+
+/// One filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    instructions: Vec<Instruction>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Instruction {
+    code: u16,
+    then: u8,
+    otherwise: u8,
+    constant: u32,
+}
+
+/// The registers and the memory of a run.
+#[derive(Default)]
+struct Machine {
+    accumulator: u32,
+    index: u32,
+    cells: [u32; CELLS],
+}
+
+/// What an instruction leads to.
+enum Next {
+    Skip(u32),
+    Return(u32),
+}
+
+impl Program {
+    /// The program that `bytes` hold, as `PTRACE_SECCOMP_GET_FILTER` gives it on a little-endian
+    /// machine.
+    ///
+    /// # Errors
+    /// [`NoProgram`] when they hold none that the kernel would install.
+    pub fn parse(bytes: &[u8]) -> Result<Program, NoProgram> {
+        let count = bytes.len().div_euclid(INSTRUCTION_BYTES);
+        if !bytes.len().is_multiple_of(INSTRUCTION_BYTES)
+            || !(1..=INSTRUCTIONS_MAX).contains(&count)
+        {
+            return Err(NoProgram::Length { bytes: bytes.len() });
+        }
+        let rows = bytes.chunks_exact(INSTRUCTION_BYTES);
+        let instructions: Vec<Instruction> = rows
+            .map(|row| Instruction {
+                code: u16::from_le_bytes([row[0], row[1]]),
+                then: row[2],
+                otherwise: row[3],
+                constant: u32::from_le_bytes([row[4], row[5], row[6], row[7]]),
+            })
+            .collect();
+        let bad = instructions.iter().enumerate().find(|(at, one)| !one.suits(count - at - 1));
+        match bad {
+            Some((at, _)) => Err(NoProgram::Instruction { at }),
+            None => Ok(Program { instructions }),
+        }
+    }
+
+    /// The word that the program returns for `call`.
+    fn returned(&self, call: &Call) -> u32 {
+        let mut machine = Machine::default();
+        let mut at = 0_usize;
+        // Every step goes forward, and parse has seen that no jump leads out.
+        while let Some(instruction) = self.instructions.get(at) {
+            match machine.step(*instruction, call) {
+                Next::Return(word) => return word,
+                Next::Skip(count) => {
+                    let count = usize::try_from(count).unwrap_or(usize::MAX);
+                    at = at.saturating_add(1).saturating_add(count);
+                }
+            }
+        }
+        0
+    }
+}
+
+/// What becomes of `call` under all of a process's filters, the oldest first: the strictest
+/// action wins, and among equals the newest filter's. Without filters it is allowed.
+#[must_use]
+pub fn outcome(filters: &[Program], call: &Call) -> Action {
+    let mut strictest = 0x7fff_0000_u32;
+    for filter in filters.iter().rev() {
+        let word = filter.returned(call);
+        if rank(word) < rank(strictest) {
+            strictest = word;
+        }
+    }
+    Action::of(strictest)
+}
+
+/// Actions in the order of strictness: their numbers, taken as signed.
+fn rank(word: u32) -> i64 {
+    let action = i64::from(word & 0xffff_0000);
+    if action >= 1 << 31 { action - (1 << 32) } else { action }
+}
+
+// Classes, and parts of codes: bpf_common.h.
+const LOAD: u16 = 0x00;
+const LOAD_INDEX: u16 = 0x01;
+const STORE: u16 = 0x02;
+const STORE_INDEX: u16 = 0x03;
+const ARITHMETIC: u16 = 0x04;
+const JUMP: u16 = 0x05;
+const RETURN: u16 = 0x06;
+const MISCELLANEOUS: u16 = 0x07;
+const IMMEDIATE: u16 = 0x00;
+const ABSOLUTE: u16 = 0x20;
+const MEMORY: u16 = 0x60;
+const LENGTH: u16 = 0x80;
+/// The operand is the index register, not the constant.
+const BY_INDEX: u16 = 0x08;
+
+impl Instruction {
+    fn class(self) -> u16 {
+        self.code & 0x07
+    }
+
+    /// Whether the kernel would take it with `left` instructions behind it.
+    fn suits(self, left: usize) -> bool {
+        let left = u32::try_from(left).unwrap_or(u32::MAX);
+        let cell = usize::try_from(self.constant).is_ok_and(|cell| cell < CELLS);
+        let mode = self.code & 0xf8;
+        let known = match self.class() {
+            LOAD => match mode {
+                ABSOLUTE => self.constant < CALL_BYTES && self.constant.is_multiple_of(4),
+                MEMORY => cell,
+                IMMEDIATE | LENGTH => true,
+                _ => false,
+            },
+            LOAD_INDEX => matches!(mode, IMMEDIATE | LENGTH) || mode == MEMORY && cell,
+            STORE | STORE_INDEX => mode == 0 && cell,
+            ARITHMETIC => {
+                let (by_index, operation) = (mode & BY_INDEX != 0, mode & 0xf0);
+                let divides = operation == 0x30 && !by_index;
+                let shifts = matches!(operation, 0x60 | 0x70) && !by_index;
+                let there = operation <= 0x80 || operation == 0xa0;
+                there && !(divides && self.constant == 0) && !(shifts && self.constant > 31)
+            }
+            JUMP => match mode & 0xf0 {
+                0x00 => mode == 0 && self.constant < left,
+                0x10..=0x40 => u32::from(self.then) < left && u32::from(self.otherwise) < left,
+                _ => false,
+            },
+            // BPF_RET takes the constant or the accumulator.
+            RETURN => matches!(mode, 0x00 | 0x10),
+            _ => matches!(mode, 0x00 | 0x80),
+        };
+        // Every program must end with a return.
+        known && (left > 0 || self.class() == RETURN)
+    }
+}
+
+impl Machine {
+    fn step(&mut self, instruction: Instruction, call: &Call) -> Next {
+        let Instruction { code, then, otherwise, constant } = instruction;
+        let operand = if code & BY_INDEX != 0 { self.index } else { constant };
+        let cell = usize::try_from(constant).unwrap_or(0).min(CELLS - 1);
+        match instruction.class() {
+            LOAD => match self.loaded(code, constant, cell, call) {
+                Some(word) => self.accumulator = word,
+                None => return Next::Return(0),
+            },
+            LOAD_INDEX => match self.loaded(code, constant, cell, call) {
+                Some(word) => self.index = word,
+                None => return Next::Return(0),
+            },
+            STORE => self.cells[cell] = self.accumulator,
+            STORE_INDEX => self.cells[cell] = self.index,
+            ARITHMETIC => match computed(code & 0xf0, self.accumulator, operand) {
+                Some(word) => self.accumulator = word,
+                None => return Next::Return(0),
+            },
+            JUMP => {
+                let holds = match code & 0xf0 {
+                    0x00 => return Next::Skip(constant),
+                    0x10 => self.accumulator == operand,
+                    0x20 => self.accumulator > operand,
+                    0x30 => self.accumulator >= operand,
+                    _ => self.accumulator & operand != 0,
+                };
+                return Next::Skip(u32::from(if holds { then } else { otherwise }));
+            }
+            RETURN if code & 0x10 != 0 => return Next::Return(self.accumulator),
+            RETURN => return Next::Return(constant),
+            MISCELLANEOUS if code & 0x80 != 0 => self.accumulator = self.index,
+            _ => self.index = self.accumulator,
+        }
+        Next::Skip(0)
+    }
+
+    fn loaded(&self, code: u16, constant: u32, cell: usize, call: &Call) -> Option<u32> {
+        match code & 0xe0 {
+            ABSOLUTE => call.word(constant),
+            MEMORY => Some(self.cells[cell]),
+            LENGTH => Some(CALL_BYTES),
+            _ => Some(constant),
+        }
+    }
+}
+
+/// What arithmetic gives; `None` for a division by nothing, which ends the program with 0.
+fn computed(operation: u16, one: u32, other: u32) -> Option<u32> {
+    Some(match operation {
+        0x00 => one.wrapping_add(other),
+        0x10 => one.wrapping_sub(other),
+        0x20 => one.wrapping_mul(other),
+        0x30 => one.checked_div(other)?,
+        0x40 => one | other,
+        0x50 => one & other,
+        0x60 => one.checked_shl(other).unwrap_or(0),
+        0x70 => one.checked_shr(other).unwrap_or(0),
+        0xa0 => one ^ other,
+        _ => one.wrapping_neg(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! The calls, each with its result checked, and what a failure means.
+
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use device::DurableFault;
+use device::durable::{Method, Place, Way};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+/// A call that did not do what it was to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Open(Errno),
+    Write(Errno),
+    /// A write moved fewer bytes than it was given: how many, and how many it was given.
+    Short(usize, usize),
+    /// A sync, by its name.
+    Sync(&'static str, Errno),
+}
+
+impl Step {
+    /// What follows from it for `way`.
+    pub(super) fn fault(self, way: Way) -> DurableFault {
+        let said = |error: Errno| std::io::Error::from(error).to_string();
+        let syncs = matches!(way.method, Method::OpenDatasync | Method::OpenSync);
+        let bytes = way.write_bytes;
+        match self {
+            Step::Open(error) => {
+                DurableFault::Void(format!("the scratch file cannot be opened: {}", said(error)))
+            }
+            Step::Write(Errno::INVAL) if way.is_direct => DurableFault::Unavailable(format!(
+                "direct I/O of {bytes} bytes is refused here: the drive's sectors are longer"
+            )),
+            Step::Write(error) if syncs && error == Errno::IO => DurableFault::Stopped(format!(
+                "a durable write of {bytes} bytes failed: {}",
+                said(error)
+            )),
+            Step::Write(error) => {
+                DurableFault::Void(format!("a write of {bytes} bytes failed: {}", said(error)))
+            }
+            Step::Short(moved, given) => {
+                DurableFault::Void(format!("a write of {given} bytes wrote {moved}"))
+            }
+            Step::Sync(call @ "sync_file_range", Errno::NOSYS | Errno::INVAL | Errno::SPIPE) => {
+                DurableFault::Unavailable(format!("{call} is not there"))
+            }
+            Step::Sync(call, error) => {
+                DurableFault::Stopped(format!("{call} failed: {}", said(error)))
+            }
+        }
+    }
+}
+
+/// The scratch file at `path`, opened as `way` wants it.
+pub(super) fn open(path: &Path, way: Way) -> Result<OwnedFd, Errno> {
+    let sync = match way.method {
+        Method::OpenDatasync => OFlags::DSYNC,
+        Method::OpenSync => OFlags::SYNC,
+        _ => OFlags::empty(),
+    };
+    let direct = if way.is_direct { OFlags::DIRECT } else { OFlags::empty() };
+    rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC | sync | direct, Mode::empty())
+}
+
+/// Why `way` cannot open its file.
+pub(super) fn not_opened(error: Errno, way: Way, filesystem: &str) -> DurableFault {
+    match error {
+        Errno::INVAL if way.is_direct => DurableFault::Unavailable(format!(
+            "{filesystem} and its mount options do not support direct I/O"
+        )),
+        error => Step::Open(error).fault(way),
+    }
+}
+
+/// Writes all of `bytes` by one call.
+#[inline]
+pub(super) fn write(file: BorrowedFd<'_>, bytes: &[u8], at_bytes: u64) -> Result<(), Step> {
+    let moved = rustix::io::pwrite(file, bytes, at_bytes).map_err(Step::Write)?;
+    if moved == bytes.len() { Ok(()) } else { Err(Step::Short(moved, bytes.len())) }
+}
+
+#[inline]
+pub(super) fn fdatasync(file: BorrowedFd<'_>) -> Result<(), Step> {
+    rustix::fs::fdatasync(file).map_err(|error| Step::Sync("fdatasync", error))
+}
+
+#[inline]
+pub(super) fn fsync(file: BorrowedFd<'_>) -> Result<(), Step> {
+    rustix::fs::fsync(file).map_err(|error| Step::Sync("fsync", error))
+}
+
+/// Has a range written to the drive and waits for that; the drive's cache is not flushed.
+pub(super) fn sync_file_range(file: BorrowedFd<'_>, at: u64, bytes: u64) -> Result<(), Step> {
+    const ALL: libc::c_uint = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+        | libc::SYNC_FILE_RANGE_WRITE
+        | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    range_call(file, at, bytes, ALL).map_err(|error| Step::Sync("sync_file_range", error))
+}
+
+/// Has a range go on its way to the drive, as the kernel does by itself when much waits in memory.
+pub(super) fn start_writing(file: BorrowedFd<'_>, at: u64, bytes: u64) -> Result<(), Errno> {
+    match range_call(file, at, bytes, libc::SYNC_FILE_RANGE_WRITE) {
+        // Where there is no such call the kernel does it in its own time.
+        Err(Errno::NOSYS | Errno::INVAL | Errno::SPIPE) => Ok(()),
+        done => done,
+    }
+}
+
+#[expect(unsafe_code, reason = "rustix does not have the call")]
+fn range_call(file: BorrowedFd<'_>, at: u64, bytes: u64, flags: libc::c_uint) -> Result<(), Errno> {
+    let range = (i64::try_from(at).ok()).zip(i64::try_from(bytes).ok());
+    let (at, bytes) = range.ok_or(Errno::INVAL)?;
+    // SAFETY: sync_file_range(2) takes an open descriptor, which `file` is, and three numbers; it
+    // touches no memory of this process.
+    let result = unsafe { libc::sync_file_range(file.as_raw_fd(), at, bytes, flags) };
+    if result == 0 { Ok(()) } else { Err(last_error()) }
+}
+
+fn last_error() -> Errno {
+    let error = std::io::Error::last_os_error();
+    Errno::from_io_error(&error).unwrap_or(Errno::IO)
+}
+
+/// One operation of the rows that sync on another descriptor than they write, or on the same: what
+/// `pg_test_fsync` does, call by call.
+pub(super) fn on_descriptors(path: &Path, method: Method, bytes: &[u8]) -> Result<(), Step> {
+    const PLAIN: Way = Way {
+        method: Method::None,
+        is_direct: false,
+        place: Place::Overwrite,
+        write_bytes: 0,
+        writes: 1,
+        is_contended: false,
+    };
+    let open = || open(path, PLAIN).map_err(Step::Open);
+    let file = open()?;
+    write(file.as_fd(), bytes, 0)?;
+    if method == Method::WriteFsyncClose {
+        fsync(file.as_fd())?;
+        drop(file);
+        // Opened once more, so that both rows open and close as often.
+        drop(open()?);
+    } else {
+        drop(file);
+        fsync(open()?.as_fd())?;
+    }
+    Ok(())
+}

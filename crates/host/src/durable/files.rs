@@ -1,0 +1,162 @@
+//! The scratch files, each made for a kind of place.
+
+use device::DurableFault;
+use device::durable::{Place, Way};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+
+use crate::scratch::{Scratch, ScratchError, ScratchPlan};
+
+use super::{DurablePlan, neighbour};
+
+/// How long the files may become that grow, or whose space is taken.
+const ROOM_BYTES: u64 = 8 << 20;
+/// What such a file begins with, before it is made empty.
+const SEED_BYTES: u64 = 4096;
+
+/// How many bytes all files of `ways` take at most, where the first one has `file_bytes`.
+pub(super) fn scratch_bytes(ways: &[Way], file_bytes: u64) -> u64 {
+    let mut bytes = file_bytes;
+    for place in [Place::Preallocated, Place::Append] {
+        if ways.iter().any(|way| way.place == place) {
+            bytes = bytes.saturating_add(room(file_bytes));
+        }
+    }
+    match ways.iter().any(|way| way.is_contended) {
+        true => bytes.saturating_add(neighbour::BYTES_MAX),
+        false => bytes,
+    }
+}
+
+fn room(file_bytes: u64) -> u64 {
+    file_bytes.min(ROOM_BYTES)
+}
+
+/// A scratch file as long as all of them together.
+pub(super) fn whole_plan(plan: &DurablePlan<'_>) -> ScratchPlan {
+    ScratchPlan { length_bytes: plan.scratch_bytes(), ..of_length(plan, plan.file_bytes) }
+}
+
+/// A scratch file of `length_bytes`.
+pub(super) fn of_length(plan: &DurablePlan<'_>, length_bytes: u64) -> ScratchPlan {
+    ScratchPlan {
+        length_bytes,
+        seed: plan.seed,
+        budget_bytes: plan.budget_bytes,
+        nocow_on_btrfs: false,
+        may_move: true,
+    }
+}
+
+/// The files.
+#[derive(Debug)]
+pub(super) struct Files {
+    /// Written in full.
+    pub(super) first: Scratch,
+    preallocated: Option<Scratch>,
+    growing: Option<Scratch>,
+    /// How long the last two become.
+    room_bytes: u64,
+    /// Where writing goes on in the first.
+    first_at: u64,
+    /// And in the one whose space is taken; `None` before it is.
+    preallocated_at: Option<u64>,
+}
+
+impl Files {
+    pub(super) fn create(plan: &DurablePlan<'_>) -> Result<Files, ScratchError> {
+        Scratch::possible_anywhere(plan.directory, whole_plan(plan))?;
+        let goes_on = |_| !plan.interrupt.is_raised();
+        let scratch = |length_bytes| {
+            Scratch::create_anywhere_while(plan.directory, of_length(plan, length_bytes), goes_on)
+        };
+        let small = |place| match plan.ways.iter().any(|way| way.place == place) {
+            true => scratch(SEED_BYTES).map(Some),
+            false => Ok(None),
+        };
+        let made = Files {
+            first: scratch(plan.file_bytes)?,
+            preallocated: small(Place::Preallocated)?,
+            growing: small(Place::Append)?,
+            room_bytes: room(plan.file_bytes),
+            first_at: 0,
+            preallocated_at: None,
+        };
+        Ok(made)
+    }
+
+    /// The file for writes to `place`.
+    pub(super) fn of(&self, place: Place) -> &Scratch {
+        let own = match place {
+            Place::Preallocated => self.preallocated.as_ref(),
+            Place::Append => self.growing.as_ref(),
+            Place::Overwrite | Place::Sequential | Place::Nothing => None,
+        };
+        own.unwrap_or(&self.first)
+    }
+
+    /// Where the next `bytes` of `place` go. A file that is full begins anew, which is not timed.
+    pub(super) fn next(&mut self, place: Place, bytes: u64) -> Result<u64, DurableFault> {
+        match place {
+            Place::Overwrite | Place::Nothing => Ok(0),
+            Place::Sequential => {
+                let fits = self.first_at.saturating_add(bytes) <= self.first.length_bytes();
+                let at_bytes = if fits { self.first_at } else { 0 };
+                self.first_at = at_bytes.saturating_add(bytes);
+                Ok(at_bytes)
+            }
+            Place::Preallocated => {
+                let at = self.preallocated_at.filter(|at| self.has_room(*at, bytes));
+                let at_bytes = match at {
+                    Some(at_bytes) => at_bytes,
+                    None => self.renewed(place)?,
+                };
+                self.preallocated_at = Some(at_bytes.saturating_add(bytes));
+                Ok(at_bytes)
+            }
+            Place::Append => match self.end_bytes(place)? {
+                end_bytes if self.has_room(end_bytes, bytes) => Ok(end_bytes),
+                _ => self.renewed(place),
+            },
+        }
+    }
+
+    fn has_room(&self, at_bytes: u64, bytes: u64) -> bool {
+        at_bytes.saturating_add(bytes) <= self.room_bytes
+    }
+
+    /// Where the file for `place` ends.
+    fn end_bytes(&self, place: Place) -> Result<u64, DurableFault> {
+        let stat = rustix::fs::fstat(self.of(place).fd()).map_err(|error| void("fstat", error))?;
+        Ok(u64::try_from(stat.st_size).unwrap_or(0))
+    }
+
+    /// Makes the file for `place` empty, takes its space again where it is preallocated, and syncs
+    /// that; where writing begins.
+    fn renewed(&self, place: Place) -> Result<u64, DurableFault> {
+        let file = self.of(place).fd();
+        rustix::fs::ftruncate(file, 0).map_err(|error| void("ftruncate", error))?;
+        if place == Place::Preallocated {
+            let taken = rustix::fs::fallocate(file, FallocateFlags::empty(), 0, self.room_bytes);
+            match taken {
+                Ok(()) => {}
+                Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+                    let reason = "the file system does not take space ahead (fallocate)";
+                    return Err(DurableFault::Unavailable(reason.to_owned()));
+                }
+                Err(error) => return Err(void("fallocate", error)),
+            }
+        }
+        rustix::fs::fsync(file).map_err(|error| {
+            DurableFault::Stopped(format!("fsync failed: {}", std::io::Error::from(error)))
+        })?;
+        Ok(0)
+    }
+}
+
+fn void(call: &str, error: Errno) -> DurableFault {
+    DurableFault::Void(format!(
+        "{call} of the scratch file failed: {}",
+        std::io::Error::from(error)
+    ))
+}

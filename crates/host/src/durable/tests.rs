@@ -1,0 +1,144 @@
+//! Every way on a real file system, and what failures mean.
+
+use std::path::Path;
+
+use super::*;
+
+const WAY: Way = Way {
+    method: Method::Fdatasync,
+    is_direct: false,
+    place: Place::Overwrite,
+    write_bytes: 8192,
+    writes: 2,
+    is_contended: false,
+};
+
+fn plan<'a>(directory: &'a Path, ways: &'a [Way]) -> DurablePlan<'a> {
+    let interrupt = Interrupt::none();
+    DurablePlan {
+        directory,
+        ways,
+        file_bytes: 256 << 10,
+        seed: 1,
+        budget_bytes: 64 << 20,
+        interrupt,
+    }
+}
+
+/// Does each way some times; what went wrong with it, if anything did.
+fn done(directory: &Path, ways: &[Way], times: u64) -> Vec<Option<DurableFault>> {
+    let mut files = DurableFiles::create(&plan(directory, ways)).unwrap();
+    let mut slice = |way: usize| {
+        files.begin(way)?;
+        for _ in 0..times {
+            assert!(files.once(way)? > 0);
+        }
+        files.end(way)
+    };
+    let faults = (0..ways.len()).map(|way| slice(way).err()).collect();
+    let names = std::fs::read_dir(directory).unwrap().flatten().map(|entry| entry.file_name());
+    let names: Vec<_> = names.collect();
+    assert!(files.scratch().has_name() || names.is_empty(), "{names:?}");
+    faults
+}
+
+#[test]
+fn every_way_works_or_says_that_it_cannot_and_nothing_is_left() {
+    let mut ways = Vec::new();
+    for method in [
+        Method::OpenDatasync,
+        Method::OpenSync,
+        Method::Fdatasync,
+        Method::Fsync,
+        Method::Writethrough,
+        Method::SyncFileRange,
+        Method::None,
+    ] {
+        for place in [
+            Place::Overwrite,
+            Place::Sequential,
+            Place::Preallocated,
+            Place::Append,
+            Place::Nothing,
+        ] {
+            for is_direct in [false, true] {
+                ways.push(Way { method, place, is_direct, ..WAY });
+            }
+        }
+    }
+    for method in [Method::WriteFsyncClose, Method::WriteCloseFsync] {
+        ways.push(Way { method, ..WAY });
+    }
+    ways.push(Way { is_contended: true, ..WAY });
+    let scratch = testkit::Scratch::new();
+    // More than a file of 256 KiB has room for.
+    for (way, fault) in ways.iter().zip(done(scratch.path(), &ways, 20)) {
+        let unavailable = matches!(fault, Some(DurableFault::Unavailable(_)));
+        let may_lack = way.is_direct || way.method == Method::Writethrough;
+        assert!(fault.is_none() || (unavailable && may_lack), "{way:?}: {fault:?}");
+        assert!(unavailable || way.method != Method::Writethrough);
+    }
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_was_written_is_counted_and_bounded() {
+    let scratch = testkit::Scratch::new();
+    let ways = [WAY, Way { method: Method::None, ..WAY }, Way { place: Place::Nothing, ..WAY }];
+    let plan = plan(scratch.path(), &ways);
+    let mut files = DurableFiles::create(&plan).unwrap();
+    let mut slice = |way: usize| {
+        let before = files.written_bytes();
+        files.begin(way).unwrap();
+        (0..10).for_each(|_| assert!(files.once(way).unwrap() > 0));
+        files.end(way).unwrap();
+        files.written_bytes() - before
+    };
+    assert_eq!(slice(0), 10 * 16384);
+    assert_eq!(slice(1), 16384, "the drive gets what is left at the end");
+    assert_eq!(slice(2), 0);
+}
+
+#[test]
+fn files_over_the_budget_and_directories_that_are_none_are_refused() {
+    let ways = [WAY];
+    let over = DurablePlan { budget_bytes: 4096, ..plan(Path::new("/"), &ways) };
+    assert!(matches!(over.possible(), Err(ScratchError::Budget { .. })));
+    let nowhere = plan(Path::new("/nonexistent"), &ways);
+    let error = DurableFiles::create(&nowhere).unwrap_err();
+    assert!(error.to_string().contains("/nonexistent"), "{error}");
+}
+
+#[test]
+fn a_failed_sync_stops_everything_and_a_short_write_only_its_way() {
+    use rustix::io::Errno;
+    let durable = Way { method: Method::OpenDatasync, is_direct: true, ..WAY };
+    let stopped = |step: Step, way| matches!(step.fault(way), DurableFault::Stopped(_));
+    let void = |step: Step, way| matches!(step.fault(way), DurableFault::Void(_));
+    assert!(stopped(Step::Sync("fsync", Errno::IO), WAY));
+    assert!(stopped(Step::Sync("fdatasync", Errno::NOSPC), WAY));
+    assert!(stopped(Step::Write(Errno::IO), durable));
+    assert!(void(Step::Write(Errno::NOSPC), durable));
+    assert!(void(Step::Write(Errno::IO), WAY));
+    assert!(void(Step::Short(4096, 8192), WAY));
+    assert!(matches!(Step::Write(Errno::INVAL).fault(durable), DurableFault::Unavailable(_)));
+    let missing = Step::Sync("sync_file_range", Errno::NOSYS);
+    assert!(matches!(missing.fault(WAY), DurableFault::Unavailable(_)));
+}
+
+#[test]
+fn a_name_goes_with_the_process_that_made_it() {
+    let scratch = testkit::Scratch::new();
+    let directory = rustix::fs::open(
+        scratch.path(),
+        rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY,
+        rustix::fs::Mode::empty(),
+    )
+    .unwrap();
+    let count = || std::fs::read_dir(scratch.path()).unwrap().count();
+    let (file, name) = crate::scratch::Name::create(&directory, 1).unwrap();
+    assert_eq!(count(), 1);
+    drop(name);
+    assert_eq!(count(), 0);
+    drop(file);
+}

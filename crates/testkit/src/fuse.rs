@@ -1,0 +1,208 @@
+//! A file system in user space: one file, whose writes fail from a moment on. The server is a
+//! thread of the test. Source: Linux `include/uapi/linux/fuse.h`, protocol 7.31.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use crate::scratch::text;
+use crate::tool;
+
+/// The name of its one file.
+const NAME: &[u8] = b"disk";
+const DIRECTORY: u64 = 1;
+const FILE: u64 = 2;
+const HEAD_BYTES: usize = 40;
+const REQUEST_BYTES: usize = (1 << 20) + 4096;
+const ENOENT: i32 = 2;
+const EIO: i32 = 5;
+const ENOSYS: i32 = 38;
+
+/// A mounted one, gone when dropped.
+#[derive(Debug)]
+pub struct Fuse {
+    point: PathBuf,
+    failing: Arc<AtomicBool>,
+    writes: Arc<AtomicU64>,
+    server: Option<JoinHandle<()>>,
+}
+
+impl Fuse {
+    /// One whose file holds the bytes of `back`; `None` where this machine has no such thing.
+    ///
+    /// # Panics
+    /// When `back` cannot be opened, or `point` cannot be made.
+    #[must_use]
+    pub fn over(back: &Path, point: &Path) -> Option<Fuse> {
+        let device = File::options().read(true).write(true).open("/dev/fuse").ok()?;
+        std::fs::create_dir_all(point).expect("a mount point can be made");
+        let (failing, writes) = (Arc::default(), Arc::default());
+        let served = Served {
+            device: device.try_clone().expect("a descriptor can be cloned"),
+            back: File::options().read(true).write(true).open(back).expect("the file is there"),
+            failing: Arc::clone(&failing),
+            writes: Arc::clone(&writes),
+        };
+        // The descriptor that is mounted is mount's standard input.
+        let options = "fd=0,rootmode=40000,user_id=0,group_id=0,allow_other";
+        let mut mount = Command::new(tool::find("mount")?);
+        mount.args(["-i", "-t", "fuse", "-o", options, "straddle", text(point)]);
+        let mounted = mount.stdin(Stdio::from(device)).stderr(Stdio::null()).status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            return None;
+        }
+        let server = Some(std::thread::spawn(move || served.serve()));
+        Some(Fuse { point: point.to_owned(), failing, writes, server })
+    }
+
+    /// The directory where it is mounted. A file that is made there is its one file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.point
+    }
+
+    /// Its file.
+    #[must_use]
+    pub fn file(&self) -> PathBuf {
+        self.point.join("disk")
+    }
+
+    /// From now on every write fails.
+    pub fn fail(&self) {
+        self.failing.store(true, Ordering::SeqCst);
+    }
+
+    /// How many writes came.
+    #[must_use]
+    pub fn writes(&self) -> u64 {
+        self.writes.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Fuse {
+    fn drop(&mut self) {
+        let _ = tool::output("umount", &["--lazy", text(&self.point)]);
+        // The device ends the server's reading when it is unmounted.
+        let _ = self.server.take().map(JoinHandle::join);
+    }
+}
+
+struct Served {
+    device: File,
+    back: File,
+    failing: Arc<AtomicBool>,
+    writes: Arc<AtomicU64>,
+}
+
+/// A request, behind its head.
+struct Request<'a> {
+    kind: u32,
+    node: u64,
+    body: &'a [u8],
+}
+
+impl Served {
+    /// Answers requests until it is unmounted.
+    fn serve(self) {
+        let mut bytes = vec![0; REQUEST_BYTES];
+        loop {
+            let length = match (&self.device).read(&mut bytes) {
+                Ok(length) if length >= HEAD_BYTES => length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                _ => return,
+            };
+            let (head, body) = bytes[..length].split_at(HEAD_BYTES);
+            let request = Request { kind: word(head, 4), node: long(head, 16), body };
+            let Some(answer) = self.answer(&request) else { continue };
+            let (error, data) = answer.map_or_else(|error| (-error, Vec::new()), |data| (0, data));
+            let whole = u32::try_from(16 + data.len()).expect("answers are short");
+            let head = [&whole.to_le_bytes()[..], &error.to_le_bytes(), &head[8..16]];
+            // A request that was given up meanwhile takes no answer.
+            let _ = (&self.device).write(&[&head.concat()[..], &data].concat());
+        }
+    }
+
+    /// What is answered: bytes or an error; `None` where nothing is.
+    fn answer(&self, request: &Request<'_>) -> Option<Result<Vec<u8>, i32>> {
+        let node = request.node;
+        Some(match request.kind {
+            // FUSE_LOOKUP
+            1 if request.body.strip_suffix(&[0]) == Some(NAME) => {
+                let entry = [FILE, 1, 3600, 3600, 0].map(u64::to_le_bytes).concat();
+                Ok([entry, self.attributes(FILE)].concat())
+            }
+            1 => Err(ENOENT),
+            // FUSE_FORGET, FUSE_BATCH_FORGET
+            2 | 42 => return None,
+            // FUSE_GETATTR, FUSE_SETATTR
+            3 | 4 => Ok([3600, 0].map(u64::to_le_bytes).concat())
+                .map(|valid| [valid, self.attributes(node)].concat()),
+            // FUSE_UNLINK: a name that was made leads to the one file, and goes again.
+            10 => Ok(Vec::new()),
+            // FUSE_CREATE
+            35 => {
+                let entry = [FILE, 1, 3600, 3600, 0].map(u64::to_le_bytes).concat();
+                let opened = [2, 0].map(u64::to_le_bytes).concat();
+                Ok([entry, self.attributes(FILE), opened].concat())
+            }
+            // FUSE_OPEN, FUSE_OPENDIR
+            14 | 27 => Ok([1, 0].map(u64::to_le_bytes).concat()),
+            // FUSE_READ
+            15 => {
+                let length = usize::try_from(word(request.body, 16)).expect("it fits");
+                let mut data = vec![0; length];
+                let read = self.back.read_at(&mut data, long(request.body, 8));
+                read.map(|read| data[..read].to_vec()).map_err(|_| EIO)
+            }
+            // FUSE_WRITE
+            16 => self.write(request.body),
+            // FUSE_STATFS
+            17 => {
+                let longs = [1 << 20, 1 << 20, 1 << 20, 9, 9].map(u64::to_le_bytes).concat();
+                let words = [4096, 255, 4096, 0].map(u32::to_le_bytes).concat();
+                Ok([longs, words, vec![0; 24]].concat())
+            }
+            // FUSE_RELEASE, FUSE_FSYNC, FUSE_FLUSH, FUSE_RELEASEDIR
+            18 | 20 | 25 | 29 => Ok(Vec::new()),
+            // FUSE_INIT
+            26 => {
+                let words = [7, 31, 1 << 17, 0, 0, 1 << 17, 1].map(u32::to_le_bytes).concat();
+                Ok([words, vec![0; 36]].concat())
+            }
+            _ => Err(ENOSYS),
+        })
+    }
+
+    fn write(&self, body: &[u8]) -> Result<Vec<u8>, i32> {
+        self.writes.fetch_add(1, Ordering::SeqCst);
+        if self.failing.load(Ordering::SeqCst) {
+            return Err(EIO);
+        }
+        let length = word(body, 16);
+        let data = &body[40..40 + usize::try_from(length).expect("it fits")];
+        self.back.write_all_at(data, long(body, 8)).map_err(|_| EIO)?;
+        Ok([length, 0].map(u32::to_le_bytes).concat())
+    }
+
+    /// `struct fuse_attr`.
+    fn attributes(&self, node: u64) -> Vec<u8> {
+        let length = self.back.metadata().map_or(0, |data| data.len());
+        let (mode, length) = if node == DIRECTORY { (0o40_755, 0) } else { (0o100_600, length) };
+        let longs = [node, length, length / 512, 0, 0, 0].map(u64::to_le_bytes).concat();
+        let words = [0, 0, 0, mode, 1, 0, 0, 0, 4096, 0].map(u32::to_le_bytes).concat();
+        [longs, words].concat()
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn long(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
