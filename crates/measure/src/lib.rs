@@ -3,16 +3,22 @@
 //! Nothing here knows a file, a clock or a stack: it meets the world through `device`'s traits, so
 //! the same code runs on a drive and on a model of one.
 
+pub mod ceiling;
+pub mod durable;
 pub mod experiment;
+pub mod fitness;
 pub mod histogram;
+pub mod knee;
 #[cfg(any(test, feature = "model"))]
 pub mod model;
 mod number;
 pub mod plan;
+pub mod probe;
 pub mod regime;
 pub mod slots;
 pub mod statistics;
 pub mod subject;
+pub mod tail;
 pub mod verdict;
 mod warmup;
 
@@ -23,4 +29,5 @@ pub use regime::Regime;
 pub use slots::{NoRoom, Order, Run, Slots, SlotsPlan};
 pub use statistics::Interval;
 pub use subject::{Fault, Seen, Subject, Work};
+pub use tail::Tail;
 pub use verdict::{Comparison, Conclusion, Standing, Step, Stop, Verdict};

@@ -7,8 +7,12 @@
 //! `cargo xtask soak`; the feature `model` makes it public.
 
 pub mod drive;
+pub mod geometry;
 pub mod matrix;
 pub mod pace;
+pub mod probing;
+pub mod series;
+pub mod tails;
 pub mod trial;
 
 pub use drive::{Counting, Drive, DriveCounters, DrivePlan, Failure};

@@ -36,6 +36,9 @@ pub enum Order {
     /// The next one, in the order of the runs, and the first again behind the last. All arms share
     /// one cursor.
     Cursor,
+    /// As [`Order::Cursor`], from the last to the first: on a platter each waits about as long for
+    /// its place, most of a turn, where forwards the next place comes at once.
+    Backwards,
     /// Any, and none twice in a pair.
     Random,
 }
@@ -123,6 +126,7 @@ struct Stretch {
 #[derive(Clone, Debug)]
 enum Next {
     Cursor(u64),
+    Backwards(u64),
     Random(Shuffle),
 }
 
@@ -161,6 +165,7 @@ impl Slots {
         }
         let next = match plan.order {
             Order::Cursor => Next::Cursor(0),
+            Order::Backwards => Next::Backwards(0),
             Order::Random => Next::Random(Shuffle::new(count, Random::new(plan.seed))),
         };
         Ok(Slots { stretches, slot_bytes, count, shifts_bytes: plan.shifts_bytes.to_vec(), next })
@@ -211,6 +216,10 @@ impl Slots {
                 let number = *cursor;
                 *cursor = if number + 1 < self.count { number + 1 } else { 0 };
                 number
+            }
+            Next::Backwards(cursor) => {
+                *cursor = cursor.checked_sub(1).unwrap_or(self.count - 1);
+                *cursor
             }
             Next::Random(shuffle) => shuffle.next(),
         };

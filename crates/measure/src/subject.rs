@@ -15,7 +15,7 @@
 //! flight ended. Nothing here allocates between the first submit and the last reap.
 
 mod block;
-mod fault;
+pub(crate) mod fault;
 mod seen;
 mod work;
 

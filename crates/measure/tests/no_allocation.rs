@@ -8,7 +8,7 @@ use device::{
 use measure::{
     ArmPlan, Experiment, Limits, Order, Plan, Role, Run, Slots, SlotsPlan, Subject, Work,
 };
-use testkit::memory::{Counting, peak_of};
+use testkit::memory::{Counting, allocations_of, peak_of};
 use units::Unit;
 
 #[global_allocator]
@@ -133,4 +133,55 @@ fn observing_and_recording_allocate_nothing() {
         }
         assert!(experiment.standing().pairs >= 2400 && experiment.regimes().len() == 1);
     }
+}
+
+/// Durable writes that take no time of their own, on a clock that goes on by itself.
+struct Instant {
+    now_ns: u64,
+}
+
+impl device::Durable for Instant {
+    fn begin(&mut self, _way: usize) -> Result<(), device::DurableFault> {
+        Ok(())
+    }
+
+    fn once(&mut self, _way: usize) -> Result<u64, device::DurableFault> {
+        self.now_ns += 50_000;
+        Ok(50_000)
+    }
+
+    fn end(&mut self, _way: usize) -> Result<(), device::DurableFault> {
+        Ok(())
+    }
+
+    fn written_bytes(&self) -> u64 {
+        0
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn goes_on(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_hundred_rounds_of_durable_writes_allocate_no_more_than_one() {
+    let ways: Vec<_> = measure::durable::pg_rows().into_iter().map(|row| row.way).collect();
+    let ran = |rounds| {
+        let limits = measure::durable::DurableLimits {
+            elapsed_ns: u64::MAX,
+            written_bytes: u64::MAX,
+            slice_ns: 1_000_000,
+            slice_bytes: u64::MAX,
+            rounds,
+        };
+        let mut double = Instant { now_ns: 0 };
+        let (seen, count) = allocations_of(|| measure::durable::run(&mut double, &ways, limits, 1));
+        assert_eq!(seen.rounds + seen.discarded_rounds, rounds);
+        count
+    };
+    assert_eq!(ran(1), ran(100));
 }

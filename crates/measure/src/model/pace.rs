@@ -28,8 +28,10 @@ pub const DWELL_NS_MAX: u64 = 3_000_000_000;
 pub const CORRELATION: f64 = 0.35;
 /// The standard deviation of ln(time), stumbles aside.
 const SPREAD: f64 = 0.22;
-/// How much ln(time) drifts with each operation, at most.
+/// How much ln(time) drifts with each operation, at most ...
 const DRIFT: f64 = 5e-5;
+/// ... and in all.
+const DRIFTED_MAX: f64 = 1.0;
 /// One operation in so many stumbles ...
 const STUMBLE_ONE_IN: u64 = 25;
 /// ... and takes at least so many times as long ...
@@ -68,7 +70,7 @@ impl Pace {
             self.is_slow = !self.is_slow;
             self.until_ns += self.random.below(DWELL_NS_MAX) + 1;
         }
-        self.drifted += self.drift;
+        self.drifted = (self.drifted + self.drift).clamp(-DRIFTED_MAX, DRIFTED_MAX);
         let fresh = SPREAD * (1.0 - CORRELATION * CORRELATION).sqrt();
         self.memory = CORRELATION * self.memory + fresh * normal(&mut self.random);
         let stumble = self.stumble();
@@ -87,13 +89,13 @@ impl Pace {
 }
 
 /// Above 0, at most 1.
-fn uniform(random: &mut Random) -> f64 {
+pub(super) fn uniform(random: &mut Random) -> f64 {
     (real(random.next_u64() >> 11) + 1.0) / 9_007_199_254_740_992.0
 }
 
 /// From a normal distribution (Box and Muller, "A Note on the Generation of Random Normal
 /// Deviates", 1958).
-fn normal(random: &mut Random) -> f64 {
+pub(super) fn normal(random: &mut Random) -> f64 {
     let length = (-2.0 * uniform(random).ln()).sqrt();
     length * (std::f64::consts::TAU * uniform(random)).cos()
 }

@@ -47,6 +47,18 @@ fn the_cursor_is_shared_goes_on_from_run_to_run_and_comes_round() {
 }
 
 #[test]
+fn backwards_is_the_cursor_from_the_last_to_the_first() {
+    let runs = [run(0, 5 * 8192, 0)];
+    let taken = |order: Order| {
+        let mut slots = slots(&runs, unit(4096, 0), &[512], order).unwrap();
+        (0..10).map(|_| slots.next(0)).collect::<Vec<u64>>()
+    };
+    let mut forwards = taken(Order::Cursor);
+    forwards.reverse();
+    assert_eq!(taken(Order::Backwards), forwards);
+}
+
+#[test]
 fn no_two_operations_touch_one_unit_and_each_stays_in_its_run() {
     let mut random = testkit::random(4);
     for order in [Order::Cursor, Order::Random] {

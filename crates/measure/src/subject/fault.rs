@@ -28,13 +28,13 @@ impl From<QueueError> for Fault {
 
 /// Whether all bytes of an operation moved.
 #[inline]
-pub(super) fn is_whole(operation: &Operation, completion: &Completion) -> bool {
+pub(crate) fn is_whole(operation: &Operation, completion: &Completion) -> bool {
     completion.result.is_ok_and(|moved| moved == operation.length_bytes || is_sync(operation))
 }
 
 /// What is wrong with an operation's end, whose bytes did not all move.
 #[cold]
-pub(super) fn wrong(operation: &Operation, completion: &Completion) -> Fault {
+pub(crate) fn wrong(operation: &Operation, completion: &Completion) -> Fault {
     let Operation { offset_bytes, length_bytes, .. } = *operation;
     let end = match completion.result {
         Err(number) => format!("failed: {}", std::io::Error::from_raw_os_error(number)),

@@ -1,0 +1,270 @@
+//! Ways of making writes durable, measured beside each other.
+//!
+//! Every round gives each row one short slice of operations, in an order that is drawn anew, so
+//! that what drifts (a drive's state, a neighbour, a throttle) hits all rows alike. What a row took
+//! in each round is kept, so that two rows can be compared round by round ([`compare`]).
+//!
+//! What is left out, by rule and not by looking:
+//! - the first operation of each slice, which pays for what the row before left in caches;
+//! - the first round, in which files, caches and the journal are met for the first time.
+
+mod compare;
+mod rows;
+mod series;
+
+use device::durable::Way;
+use device::{Durable, DurableFault};
+use units::random::Random;
+
+pub use compare::{Compared, compare};
+pub use rows::{Group, QUESTIONS, RowPlan, Rows, pg_rows, wal_rows};
+pub use series::{SeriesPoint, Span, sustained};
+
+use crate::Histogram;
+
+/// The most single latencies of a row that are kept in their order.
+pub const SERIES_MAX: usize = 1 << 16;
+/// The most rounds whose means are kept.
+const ROUNDS_MAX: usize = 1 << 14;
+
+/// What the rounds may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DurableLimits {
+    /// How long all of them, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Up to which number of bytes written, as [`Durable::written_bytes`] counts them.
+    pub written_bytes: u64,
+    /// How long a slice is to be, in nanoseconds; it has two operations however long they take.
+    pub slice_ns: u64,
+    /// How many bytes a slice writes at most, beyond those two operations.
+    pub slice_bytes: u64,
+    /// The most rounds, those left out included.
+    pub rounds: u64,
+}
+
+/// The rounds at the beginning that are left out.
+pub const WARM_UP_ROUNDS: u64 = 1;
+
+/// What one row took.
+#[derive(Clone, Debug)]
+pub struct RowSeen {
+    /// The latencies that count.
+    pub latencies: Histogram,
+    /// The same in their order, the first [`SERIES_MAX`] of them, in nanoseconds.
+    pub series: Vec<u64>,
+    /// How long those that count took together, in nanoseconds.
+    pub busy_ns: u64,
+    /// The operations that were done and left out.
+    pub discarded: u64,
+    /// The mean latency of each round that counts, in nanoseconds; `None` for a round in which the
+    /// row had no slice.
+    pub round_means_ns: Vec<Option<f64>>,
+    /// Why it cannot be measured here.
+    pub unavailable: Option<String>,
+    /// What went wrong; nothing was done with the row after that.
+    pub errors: Vec<String>,
+}
+
+impl RowSeen {
+    fn new() -> RowSeen {
+        RowSeen {
+            latencies: Histogram::new(),
+            series: Vec::with_capacity(SERIES_MAX),
+            busy_ns: 0,
+            discarded: 0,
+            round_means_ns: Vec::with_capacity(ROUNDS_MAX),
+            unavailable: None,
+            errors: Vec::new(),
+        }
+    }
+
+    /// The mean latency in nanoseconds; `None` where none counts.
+    #[must_use]
+    pub fn mean_ns(&self) -> Option<f64> {
+        let count = self.latencies.count();
+        (count > 0).then(|| crate::number::real(self.busy_ns) / crate::number::real(count))
+    }
+
+    /// Whether it goes on.
+    fn is_live(&self) -> bool {
+        self.unavailable.is_none() && self.errors.is_empty()
+    }
+
+    fn record(&mut self, took_ns: u64) {
+        self.latencies.record(took_ns);
+        self.busy_ns = self.busy_ns.saturating_add(took_ns);
+        if self.series.len() < SERIES_MAX {
+            self.series.push(took_ns);
+        }
+    }
+}
+
+/// What all rows took.
+#[derive(Clone, Debug)]
+pub struct DurableSeen {
+    /// Each row, in the order in which they were given.
+    pub rows: Vec<RowSeen>,
+    /// The rounds that count, the last of which may not be whole.
+    pub rounds: u64,
+    /// The rounds that were left out.
+    pub discarded_rounds: u64,
+    /// How long all of it took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Whether the last round is not whole.
+    pub was_cut_short: bool,
+    /// Why it stopped before its time: a sync failed.
+    pub stopped: Option<String>,
+}
+
+/// Measures the rows whose ways these are, until a limit is reached or the user wants no more.
+/// `seed` decides the order.
+#[must_use]
+pub fn run<D: Durable>(
+    doer: &mut D,
+    ways: &[Way],
+    limits: DurableLimits,
+    seed: u64,
+) -> DurableSeen {
+    let begun_ns = doer.now_ns();
+    let mut rounds = Run {
+        end_ns: begun_ns.saturating_add(limits.elapsed_ns),
+        limits,
+        ways,
+        seen: ways.iter().map(|_| RowSeen::new()).collect(),
+        stopped: None,
+    };
+    let mut random = Random::new(seed);
+    let mut order: Vec<usize> = (0..ways.len()).collect();
+    let (mut count, mut was_cut_short) = (0_u64, false);
+    while count < limits.rounds && rounds.has_live() {
+        shuffle(&mut order, &mut random);
+        let is_whole = rounds.round(doer, &order, count >= WARM_UP_ROUNDS);
+        count += 1;
+        if !is_whole {
+            was_cut_short = true;
+            break;
+        }
+        if rounds.is_over(doer) {
+            break;
+        }
+    }
+    let discarded_rounds = count.min(WARM_UP_ROUNDS);
+    DurableSeen {
+        rows: rounds.seen,
+        rounds: count - discarded_rounds,
+        discarded_rounds,
+        elapsed_ns: doer.now_ns().saturating_sub(begun_ns),
+        was_cut_short,
+        stopped: rounds.stopped,
+    }
+}
+
+/// The rounds as they go.
+struct Run<'a> {
+    limits: DurableLimits,
+    end_ns: u64,
+    ways: &'a [Way],
+    seen: Vec<RowSeen>,
+    stopped: Option<String>,
+}
+
+impl Run<'_> {
+    fn has_live(&self) -> bool {
+        self.seen.iter().any(RowSeen::is_live)
+    }
+
+    /// Whether a limit was reached.
+    fn is_over<D: Durable>(&self, doer: &D) -> bool {
+        !doer.goes_on()
+            || doer.now_ns() >= self.end_ns
+            || doer.written_bytes() >= self.limits.written_bytes
+    }
+
+    /// Gives each row its slice; whether all had theirs.
+    fn round<D: Durable>(&mut self, doer: &mut D, order: &[usize], counts: bool) -> bool {
+        for (number, &row) in order.iter().enumerate() {
+            if !self.seen[row].is_live() {
+                self.note_mean(row, None, counts);
+                continue;
+            }
+            // A round that has begun is cut short only by what must not be passed.
+            let least = self.ways[row].operation_bytes().saturating_mul(2);
+            let has_room = doer.written_bytes().saturating_add(least) <= self.limits.written_bytes;
+            if !doer.goes_on() || !has_room || doer.now_ns() >= self.end_ns {
+                order[number..].iter().for_each(|&row| self.note_mean(row, None, counts));
+                return false;
+            }
+            let mean = self.slice(doer, row, counts);
+            let mean = mean.unwrap_or_else(|fault| self.fault(row, fault));
+            self.note_mean(row, mean, counts);
+            if self.stopped.is_some() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn note_mean(&mut self, row: usize, mean: Option<f64>, counts: bool) {
+        let means = &mut self.seen[row].round_means_ns;
+        if counts && means.len() < ROUNDS_MAX {
+            means.push(mean);
+        }
+    }
+
+    fn fault(&mut self, row: usize, fault: DurableFault) -> Option<f64> {
+        let seen = &mut self.seen[row];
+        match fault {
+            DurableFault::Unavailable(reason) => seen.unavailable = Some(reason),
+            DurableFault::Void(reason) => seen.errors.push(reason),
+            DurableFault::Stopped(reason) => {
+                seen.errors.push(reason.clone());
+                self.stopped = Some(reason);
+            }
+        }
+        None
+    }
+
+    /// Some operations of a row; the mean of those that count, in nanoseconds.
+    fn slice<D: Durable>(
+        &mut self,
+        doer: &mut D,
+        row: usize,
+        counts: bool,
+    ) -> Result<Option<f64>, DurableFault> {
+        doer.begin(row)?;
+        doer.once(row)?;
+        self.seen[row].discarded += 1;
+        let bytes = self.ways[row].operation_bytes();
+        let written_max = doer.written_bytes().saturating_add(self.limits.slice_bytes);
+        let slice_end_ns = doer.now_ns().saturating_add(self.limits.slice_ns).min(self.end_ns);
+        let (mut busy_ns, mut operations) = (0_u64, 0_u64);
+        loop {
+            let took_ns = doer.once(row)?;
+            busy_ns = busy_ns.saturating_add(took_ns);
+            operations += 1;
+            match counts {
+                true => self.seen[row].record(took_ns),
+                false => self.seen[row].discarded += 1,
+            }
+            let next = doer.written_bytes().saturating_add(bytes);
+            let is_full = next > written_max || next > self.limits.written_bytes;
+            if is_full || doer.now_ns() >= slice_end_ns || !doer.goes_on() {
+                break;
+            }
+        }
+        doer.end(row)?;
+        let mean = crate::number::real(busy_ns) / crate::number::real(operations);
+        Ok(counts.then_some(mean))
+    }
+}
+
+/// Puts `order` into a random order, each as likely (Fisher and Yates).
+fn shuffle(order: &mut [usize], random: &mut Random) {
+    for last in (1..order.len()).rev() {
+        let other = random.below(crate::number::wide(last) + 1);
+        order.swap(last, usize::try_from(other).unwrap_or(last));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! What a probe answers: a value with what said so, or why there is none.
+
+use crate::statistics::Interval;
+
+/// One comparison of two arms, as it stood at its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// The panel that it belongs to: `alignment`, `size`, `chunk`.
+    pub panel: &'static str,
+    /// What was compared, as people read it.
+    pub arm: String,
+    /// With what.
+    pub against: String,
+    /// How many times as long it took: the median of the blocks, with its interval.
+    pub ratio: Interval,
+    /// The blocks that count.
+    pub blocks: u64,
+    /// What that says.
+    pub reading: Reading,
+}
+
+/// What an interval says of a ratio. The bounds are [`SLOWER_ABOVE`] and one over it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// The interval is wholly above.
+    Slower,
+    /// The interval is wholly between.
+    Same,
+    /// The interval is wholly below.
+    Faster,
+    /// The interval ends below the upper bound, and holds the lower one.
+    NotSlower,
+    /// The interval holds the upper bound.
+    Open,
+}
+
+/// From here on an arm takes longer. A read-modify-write that costs less than a fifth is not looked
+/// for: it would take too many writes to be sure of it.
+pub const SLOWER_ABOVE: f64 = 1.20;
+
+impl Reading {
+    /// What `ratio` says.
+    #[must_use]
+    pub fn of(ratio: &Interval) -> Reading {
+        let faster_below = SLOWER_ABOVE.recip();
+        match () {
+            () if ratio.low > SLOWER_ABOVE => Reading::Slower,
+            () if ratio.high < faster_below => Reading::Faster,
+            () if ratio.low >= faster_below && ratio.high <= SLOWER_ABOVE => Reading::Same,
+            () if ratio.high <= SLOWER_ABOVE => Reading::NotSlower,
+            () => Reading::Open,
+        }
+    }
+
+    /// Its word in documents.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Reading::Slower => "slower",
+            Reading::Same => "same",
+            Reading::Faster => "faster",
+            Reading::NotSlower => "not-slower",
+            Reading::Open => "open",
+        }
+    }
+
+    /// Whether it is certain that the arm is not slower.
+    #[must_use]
+    pub fn is_not_slower(self) -> bool {
+        matches!(self, Reading::Same | Reading::Faster | Reading::NotSlower)
+    }
+}
+
+/// Why a quantity is not identified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unidentified {
+    /// Nothing that was tried made a difference.
+    NoSignal,
+    /// The intervals were still too wide when the budget ended.
+    Noise,
+    /// What was seen fits no drive that the method knows.
+    Contradiction,
+    /// It was not tried.
+    NotTried,
+}
+
+impl Unidentified {
+    /// Its word in documents.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Unidentified::NoSignal => "no-signal",
+            Unidentified::Noise => "noise",
+            Unidentified::Contradiction => "contradiction",
+            Unidentified::NotTried => "not-tried",
+        }
+    }
+}
+
+/// A quantity, or why there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer<T> {
+    /// Found. It is wrong with probability [`Answer::Found::alpha`] at most, where the drive is one
+    /// that the method knows.
+    Found {
+        /// The quantity.
+        value: T,
+        /// The probability of an error, summed over the comparisons that said it.
+        alpha: f64,
+        /// The comparisons that said it, in one sentence.
+        said_by: String,
+    },
+    /// Not identifiable.
+    Not {
+        /// What kind of reason.
+        why: Unidentified,
+        /// The reason as one clause.
+        reason: String,
+    },
+}
+
+impl<T> Answer<T> {
+    /// Not identifiable, and why.
+    pub fn not(why: Unidentified, reason: impl Into<String>) -> Answer<T> {
+        Answer::Not { why, reason: reason.into() }
+    }
+
+    /// The quantity; `None` where it was not identified.
+    #[must_use]
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Answer::Found { value, .. } => Some(value),
+            Answer::Not { .. } => None,
+        }
+    }
+
+    /// The same answer about what `map` makes of the value.
+    #[must_use]
+    pub fn map<U>(&self, map: impl FnOnce(&T) -> U) -> Answer<U> {
+        match self {
+            Answer::Found { value, alpha, said_by } => {
+                Answer::Found { value: map(value), alpha: *alpha, said_by: said_by.clone() }
+            }
+            Answer::Not { why, reason } => Answer::Not { why: *why, reason: reason.clone() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_says_one_thing_and_nothing_at_its_bounds() {
+        let check = |low: f64, high: f64, expected: Reading| {
+            let interval = Interval { ratio: f64::midpoint(low, high), low, high };
+            assert_eq!(Reading::of(&interval), expected, "{low} to {high}");
+        };
+        check(1.21, 9.0, Reading::Slower);
+        check(1.20, 9.0, Reading::Open);
+        check(0.95, 1.20, Reading::Same);
+        check(0.50, 1.20, Reading::NotSlower);
+        check(0.50, 0.83, Reading::Faster);
+        check(0.0, f64::INFINITY, Reading::Open);
+    }
+}

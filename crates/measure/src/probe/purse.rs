@@ -1,0 +1,102 @@
+//! What a probe may still use: bytes, operations, time. What is spent is never given back.
+
+/// What a probe may use at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// The bytes of all writes.
+    pub written_bytes: u64,
+    /// The operations, reads and writes.
+    pub operations: u64,
+    /// The time of the queue's clock, in nanoseconds.
+    pub nanoseconds: u64,
+}
+
+/// What is left of a [`Budget`].
+#[derive(Clone, Copy, Debug)]
+pub struct Purse {
+    left: Budget,
+    begun_ns: u64,
+    spent_bytes: u64,
+    spent_operations: u64,
+}
+
+impl Purse {
+    /// All of `budget`, from `now_ns` of the queue's clock on.
+    #[must_use]
+    pub fn new(budget: Budget, now_ns: u64) -> Purse {
+        Purse { left: budget, begun_ns: now_ns, spent_bytes: 0, spent_operations: 0 }
+    }
+
+    /// A purse with this part of what is left, in percent.
+    pub(super) fn part(&self, percent: u64, now_ns: u64) -> Purse {
+        let part = |left: u64| {
+            let wide = u128::from(left) * u128::from(percent);
+            u64::try_from(wide.div_euclid(100)).unwrap_or(u64::MAX)
+        };
+        let left = self.left(now_ns);
+        let budget = Budget {
+            written_bytes: part(left.written_bytes),
+            operations: part(left.operations),
+            nanoseconds: part(left.nanoseconds),
+        };
+        Purse::new(budget, now_ns)
+    }
+
+    /// Takes what `other`, a part of this one, spent.
+    pub(super) fn settle(&mut self, other: &Purse) {
+        self.spend(other.spent_operations, other.spent_bytes);
+    }
+
+    pub(super) fn spend(&mut self, operations: u64, written_bytes: u64) {
+        self.spent_bytes = self.spent_bytes.saturating_add(written_bytes);
+        self.spent_operations = self.spent_operations.saturating_add(operations);
+    }
+
+    /// Whether so many more can be done now.
+    pub(super) fn affords(&self, operations: u64, written_bytes: u64, now_ns: u64) -> bool {
+        let left = self.left(now_ns);
+        left.nanoseconds > 0 && operations <= left.operations && written_bytes <= left.written_bytes
+    }
+
+    /// What is left at `now_ns`.
+    #[must_use]
+    pub fn left(&self, now_ns: u64) -> Budget {
+        let took_ns = now_ns.saturating_sub(self.begun_ns);
+        Budget {
+            written_bytes: self.left.written_bytes.saturating_sub(self.spent_bytes),
+            operations: self.left.operations.saturating_sub(self.spent_operations),
+            nanoseconds: self.left.nanoseconds.saturating_sub(took_ns),
+        }
+    }
+
+    /// The bytes written so far.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        self.spent_bytes
+    }
+
+    /// The operations done so far.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        self.spent_operations
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_of_what_is_left_and_comes_off_the_whole() {
+        let budget = Budget { written_bytes: 1000, operations: 100, nanoseconds: 50 };
+        let mut purse = Purse::new(budget, 10);
+        purse.spend(20, 200);
+        let mut part = purse.part(50, 20);
+        assert_eq!(part.left(20), Budget { written_bytes: 400, operations: 40, nanoseconds: 20 });
+        assert!(part.affords(40, 400, 20) && !part.affords(41, 0, 20));
+        assert!(!part.affords(1, 1, 40), "its time is over");
+        part.spend(5, 50);
+        purse.settle(&part);
+        assert_eq!((purse.written_bytes(), purse.operations()), (250, 25));
+    }
+}

@@ -1,0 +1,159 @@
+//! A quantile of a latency series with an interval that stays valid when neighbours are alike.
+//!
+//! # The interval
+//!
+//! Of n independent values the number at or below the true quantile q is binomial with n and p, so
+//! the values at two ranks hold q between them with a probability that no distribution changes
+//! (David and Nagaraja, "Order Statistics", 3rd edition, section 7.1). Latencies depend on each
+//! other: a slow sync is followed by slow ones. Then that number is as uncertain as that of fewer
+//! independent values. How many fewer is what the batch means of the exceedances say: with v the
+//! variance of the mean of m neighbouring values of "is above the quantile", and s that of one
+//! value, the series is worth n s / (m v) values (Schmeiser, "Batch size effects in the analysis
+//! of simulation output", 1982; Alexopoulos, Goldsman, Mokashi and Wilson, "Sequest: a sequential
+//! procedure for estimating quantiles in steady-state simulations", 2019). The ranks are those of
+//! so many values.
+//!
+//! v rests on few batches. That is paid for twice: the number is divided by (t / z)², with t of
+//! Student's distribution with one degree of freedom less than batches and z of the normal one; and
+//! of three numbers of batches (`BATCHES`) the one counts that says the least.
+//!
+//! A bootstrap of blocks was the other choice. It never gives a value beyond the greatest one seen,
+//! so it has no way to say "not known" where a p99 rests on 300 syncs; the binomial ranks do.
+//!
+//! # What it cannot do
+//!
+//! A pace that the drive did not show while it was watched is in no interval. A series that holds
+//! one slow phase, or none, of a drive that has one every minute is too short, and nothing in it
+//! says so. `cargo xtask soak tails` prints how often that goes wrong.
+
+mod binomial;
+
+use crate::number::{count, real, whole, wide};
+
+/// How often intervals miss, at most: 5 %, half of it on either side.
+pub const ALPHA: f64 = 0.05;
+
+/// The numbers of batches, each with (t / z)² at 97.5 %: t is 2.2622, 2.0930 and 2.0227 with 9, 19
+/// and 39 degrees of freedom (tables of Student's distribution), z is 1.9600.
+const BATCHES: [(usize, f64); 3] = [(10, 1.3322), (20, 1.1404), (40, 1.0651)];
+
+/// A quantile of a series, with the interval that it lies in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tail {
+    /// Which one, as a share of all values: 0.99.
+    pub share: f64,
+    /// The values it was taken from.
+    pub samples: u64,
+    /// The independent values that they are worth; at most as many.
+    pub effective: u64,
+    /// The independent values below which no upper end is known: [`needed`].
+    pub needed: u64,
+    /// The quantile of what was seen (nearest rank), in nanoseconds.
+    pub at_ns: u64,
+    /// The lower end, part of the interval; `None` where it is not known.
+    pub low_ns: Option<u64>,
+    /// The upper end, part of the interval; `None` where it is not known.
+    pub high_ns: Option<u64>,
+}
+
+impl Tail {
+    /// The quantile `share` of `series`, in the order in which it was measured. `None` when there
+    /// is no value, or the share is not between 0 and 1.
+    #[must_use]
+    pub fn of(series: &[u64], share: f64) -> Option<Tail> {
+        let needed = needed(share)?;
+        let mut sorted = series.to_vec();
+        sorted.sort_unstable();
+        let at_ns = *sorted.get(rank(share * count(series.len()), series.len())?)?;
+        let effective = effective(series, at_ns);
+        let (low, high) = binomial::ranks(effective, share, ALPHA);
+        let scaled = |rank: u64| real(rank) * count(series.len()) / real(effective.max(1));
+        let at = |place: Option<usize>| place.and_then(|place| sorted.get(place).copied());
+        // Between two ranks of fewer values the farther one is taken.
+        let below = |rank: u64| whole(scaled(rank)).checked_sub(1)?.try_into().ok();
+        let above = |rank: u64| self::rank(scaled(rank), series.len());
+        Some(Tail {
+            share,
+            samples: wide(series.len()),
+            effective,
+            needed,
+            at_ns,
+            low_ns: at(low.and_then(below)),
+            high_ns: at(high.and_then(above)),
+        })
+    }
+
+    /// How many more values are likely to give an upper end, when they are as alike as these; 0
+    /// where there is one.
+    #[must_use]
+    pub fn more_for_an_end(&self) -> u64 {
+        if self.high_ns.is_some() {
+            return 0;
+        }
+        let each = real(self.samples) / real(self.effective.max(1));
+        whole((real(self.needed) * each).ceil()).saturating_sub(self.samples).max(1)
+    }
+
+    /// How many values, these included, are likely to hold the interval apart from `limit_ns`, when
+    /// its width falls with the root of their number. `None` where the figure is at the limit, so
+    /// that no number is.
+    #[must_use]
+    pub fn samples_to_leave(&self, limit_ns: u64) -> Option<u64> {
+        let apart = real(self.at_ns.abs_diff(limit_ns));
+        let end = if self.at_ns < limit_ns { self.high_ns } else { self.low_ns };
+        let Some(end) = end else { return Some(self.samples + self.more_for_an_end()) };
+        let times = real(end.abs_diff(self.at_ns)) / apart;
+        times.is_finite().then(|| whole((real(self.samples) * times * times).ceil()))
+    }
+}
+
+/// The least number of independent values whose greatest one is an upper end of the quantile
+/// `share`: the chance that all of n stay below the quantile is share^n, which must not be above
+/// half of [`ALPHA`]. 368 for p99, 6 for the median, 3688 for p99.9. `None` when the share is not
+/// between 0 and 1.
+#[must_use]
+pub fn needed(share: f64) -> Option<u64> {
+    let is_share = 0.0 < share && share < 1.0;
+    is_share.then(|| whole(((ALPHA / 2.0).ln() / share.ln()).ceil()))
+}
+
+/// The place, from 0, of the value of a rank that may lie between two: of the upper one. `None`
+/// when there are no values.
+fn rank(rank: f64, values: usize) -> Option<usize> {
+    // What rounding adds to a product that should be whole is taken off again.
+    let place = whole((rank - rank * 1e-12).ceil()).max(1) - 1;
+    Some(usize::try_from(place).ok()?.min(values.checked_sub(1)?))
+}
+
+/// The number of independent values that `series` is worth where its quantile is `at_ns`.
+fn effective(series: &[u64], at_ns: u64) -> u64 {
+    let is_above = |ns: &u64| *ns > at_ns;
+    let above = count(series.iter().filter(|ns| is_above(ns)).count());
+    let share = above / count(series.len().max(1));
+    let one = share * (1.0 - share);
+    let mut worst = 1.0_f64;
+    for (batches, doubt) in BATCHES {
+        let length = series.len() / batches;
+        if length < 2 || one <= 0.0 {
+            // Too few to say how alike they are: the doubt alone is paid.
+            worst = worst.max(doubt);
+            continue;
+        }
+        let recent = &series[series.len() - length * batches..];
+        let means = recent
+            .chunks_exact(length)
+            .map(|batch| count(batch.iter().filter(|ns| is_above(ns)).count()) / count(length));
+        worst = worst.max(doubt * count(length) * variance(means) / one);
+    }
+    whole(count(series.len()) / worst)
+}
+
+/// The sample variance.
+fn variance(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let number = count(values.clone().count());
+    let mean = values.clone().sum::<f64>() / number;
+    values.map(|value| (value - mean).powi(2)).sum::<f64>() / (number - 1.0)
+}
+
+#[cfg(test)]
+mod tests;
