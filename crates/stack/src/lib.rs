@@ -15,6 +15,7 @@ pub mod file;
 mod graft;
 pub mod graph;
 pub mod history;
+pub mod honesty;
 pub mod hostile;
 pub mod id;
 pub mod judge;

@@ -17,10 +17,12 @@ mod disagree;
 mod granule;
 mod hints;
 pub mod liar;
+mod measured;
 mod queue;
 mod said;
 mod sysfs;
 
+pub use measured::{Measured, MeasuredGranule};
 pub use queue::{AtomicLimits, Card, Path, Queue};
 pub use said::{Identity, Said};
 
@@ -82,6 +84,9 @@ pub struct Drive {
     /// Where one source says otherwise than another, and which is used: `physical_block_size: sysfs
     /// says 512, the ioctl 4096; sysfs is used`.
     pub disagreements: Vec<String>,
+    /// What was measured on it and kept; `None` where nothing was, or it is to be left out. Nothing
+    /// here reads it: whoever keeps it puts it here.
+    pub measured: Option<Measured>,
 }
 
 /// What ioctls answered of a block device.
@@ -137,6 +142,7 @@ impl Drive {
             card: Card::read(&files),
             paths: queue::paths(tree, name),
             disagreements: Vec::new(),
+            measured: None,
         };
         drive.disagreements = disagree::of(&drive);
         drive
@@ -211,6 +217,9 @@ impl Drive {
         self.put_hints(&mut units);
         if let Some(told) = told {
             put_told(&mut units, told);
+        }
+        if let Some(measured) = &self.measured {
+            measured::put(measured, &mut units);
         }
         units
     }

@@ -199,6 +199,14 @@ impl Machine {
         self.shared.iter().any(|nodes| nodes.contains(&id))
     }
 
+    /// The nodes that hold one file system together with this one, this one among them; this one
+    /// alone where it holds its own.
+    #[must_use]
+    pub fn beside(&self, id: NodeId) -> Vec<NodeId> {
+        let group = self.shared.iter().find(|nodes| nodes.contains(&id));
+        group.cloned().unwrap_or_else(|| vec![id])
+    }
+
     fn link_above(&mut self) {
         for id in 0..self.nodes.len() {
             for below in self.nodes[id].below.clone() {

@@ -73,3 +73,35 @@ fn a_missing_tree_is_unknown_with_reasons_and_never_zero() {
     assert!(drive.length_bytes.reason().is_some());
     assert_eq!(drive.units(None).used(UnitKind::Granule).unwrap().1, Source::Assumed);
 }
+
+#[test]
+fn what_was_measured_outranks_what_is_told_and_reported_and_says_when() {
+    let values = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "4096")];
+    let mut drive = Drive::read(&tree(&values), "sda");
+    drive.measured = Some(Measured::Granule(MeasuredGranule {
+        alignment_bytes: 4096,
+        origin_bytes: 3584,
+        size_bytes: Some(16384),
+        date: "2026-01-02".to_owned(),
+        note: "straddle 0.1.0 probe, 2026-01-02".to_owned(),
+    }));
+    let told: Condition = "granule=8K".parse().unwrap();
+    let units = drive.units(Some(&told));
+    let (unit, source) = units.used(UnitKind::Granule).unwrap();
+    assert_eq!((unit.length_bytes(), unit.origin_bytes(), source), (4096, 3584, Source::Measured));
+    let used = units.facts().iter().find(|fact| fact.kind == UnitKind::Granule && fact.used);
+    assert!(used.unwrap().note.contains("2026-01-02"));
+    let sizes = units.facts().iter().filter(|fact| fact.bytes.value() == Some(&16384));
+    assert_eq!(sizes.count(), 1, "the size is shown and not used");
+}
+
+#[test]
+fn what_was_measured_in_another_state_is_said_and_not_used() {
+    let values = [("queue/logical_block_size", "512"), ("queue/physical_block_size", "4096")];
+    let mut drive = Drive::read(&tree(&values), "sda");
+    drive.measured = Some(Measured::NotUsed("its firmware was 1, and is 2 now".to_owned()));
+    let units = drive.units(None);
+    assert_eq!(units.used(UnitKind::Granule).unwrap().1, Source::Sysfs);
+    let mut reasons = units.facts().iter().filter_map(|fact| fact.bytes.reason());
+    assert!(reasons.any(|reason| reason == "its firmware was 1, and is 2 now"));
+}

@@ -1,0 +1,50 @@
+//! A granule that was measured on this very drive and kept.
+//!
+//! It outranks what is told and what is reported, and it is never silent: the unit's source is
+//! `measured`, and its note says when and by what. What was kept of another state of the drive (its
+//! firmware, its sector format) is not used, and that is said too.
+
+use units::{Known, Source};
+
+use crate::unit::{UnitKind, Units};
+
+/// What was kept of a drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Measured {
+    /// Its granule.
+    Granule(MeasuredGranule),
+    /// Something that is not used, and why.
+    NotUsed(String),
+}
+
+/// A granule that was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeasuredGranule {
+    /// Where writes must start: every so many bytes.
+    pub alignment_bytes: u64,
+    /// The drive's address of the first such place.
+    pub origin_bytes: u64,
+    /// Of what their lengths must be multiples, where that was found.
+    pub size_bytes: Option<u64>,
+    /// The day it was measured: `2026-01-02`. Harmless to print.
+    pub date: String,
+    /// When and by what: `straddle 0.1.0 probe, 2026-01-02`. Harmless to print.
+    pub note: String,
+}
+
+/// Adds what was measured, as the granule that is used.
+pub(super) fn put(measured: &Measured, units: &mut Units) {
+    const KIND: UnitKind = UnitKind::Granule;
+    match measured {
+        Measured::NotUsed(reason) => units.put_unused(KIND, Known::no(reason), "measured"),
+        Measured::Granule(found) => {
+            let MeasuredGranule { alignment_bytes, origin_bytes, size_bytes, note, .. } = found;
+            if let Some(size) = size_bytes.filter(|size| size != alignment_bytes) {
+                let text = format!("size, by {note}: lengths should be multiples of it");
+                units.put_unused(KIND, Known::yes(size, Source::Measured), &text);
+            }
+            let source = Source::Measured;
+            units.put_used_from(KIND, *alignment_bytes, *origin_bytes, source, note);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! What a drive says of its cache, its protection and its wear, read from a kernel's tree.
+//!
+//! ATA attributes are each maker's own. Which mean what is a table by model, after smartmontools'
+//! `drivedb.h`; of other models nothing is taken.
+
+use device::KernelTree;
+use device::answer::{self, Question};
+use format::Parsed;
+use format::identify::ata_health::{self, Attribute};
+use format::identify::{NoAnswer, nvme_health};
+use units::{Known, Source};
+
+use super::evidence::{DriveWord, Medium, Protection};
+use crate::drive::Drive;
+
+/// What one maker's attributes mean.
+struct Maker {
+    /// How models begin.
+    models: &'static [&'static str],
+    /// The attribute whose value is below its threshold, 10, when the last test of the capacitors
+    /// failed.
+    protection: Option<u8>,
+    /// The attribute whose value falls from 100 with the life that is left.
+    life: u8,
+}
+
+/// A value at or below this is a failed test; a good one is 100.
+const TEST_THRESHOLD: u8 = 10;
+/// The value of a test that was put off, since the drive was too hot.
+const TEST_TOO_HOT: u8 = 11;
+
+/// Source: smartmontools `drivedb.h`: the entries of Intel's and Solidigm's data centre drives
+/// (175 `Power_Loss_Cap_Test`, 233 `Media_Wearout_Indicator`), Samsung's (177
+/// `Wear_Leveling_Count`), Crucial's and Micron's (202 `Percent_Lifetime_Remain`), Kingston's and
+/// SandForce's (231 `SSD_Life_Left`).
+const MAKERS: &[Maker] = &[
+    Maker { models: &["INTEL SSDSC2", "SSDSC2", "SOLIDIGM"], protection: Some(175), life: 233 },
+    Maker { models: &["SAMSUNG", "Samsung"], protection: None, life: 177 },
+    Maker { models: &["Crucial", "CT", "Micron", "MICRON", "MTFD"], protection: None, life: 202 },
+    Maker { models: &["KINGSTON", "OCZ", "Corsair"], protection: None, life: 231 },
+];
+
+/// What the disk that the kernel calls `name` says, as far as `tree` can ask it.
+#[must_use]
+pub fn drive_word(tree: &dyn KernelTree, name: &str) -> DriveWord {
+    let drive = Drive::read(tree, name);
+    let said = &drive.said;
+    let medium = match (said.rotates(), said.turns_per_minute()) {
+        (_, Some(turns)) => Medium::Rotating(turns),
+        (Some(false), None) => Medium::Solid,
+        // NVMe is never anything else.
+        _ if said.controller.value().is_some() => Medium::Solid,
+        _ => Medium::Unknown,
+    };
+    let volatile_cache = match (said.controller.value(), said.ata.value()) {
+        (Some(controller), _) => Known::yes(controller.volatile_cache, Source::Identify),
+        (None, Some(ata)) => match ata.write_cache {
+            Some(on) => Known::yes(on, Source::Identify),
+            None => Known::no("IDENTIFY DEVICE does not say"),
+        },
+        (None, None) => Known::no("the drive was not asked, or does not answer"),
+    };
+    let mut word = DriveWord {
+        is_virtual: is_virtual(tree, name),
+        medium,
+        volatile_cache,
+        protection: Protection::Unknown,
+        protection_source: String::new(),
+        life_used_percent: Known::no("the drive does not answer"),
+    };
+    let controller = said.controller.value().is_some();
+    if controller {
+        of_nvme(&mut word, asked(tree, name, Question::NvmeHealth, nvme_health::health));
+    } else if let Some(ata) = said.ata.value() {
+        let model = ata.model.to_string();
+        let health = asked(tree, name, Question::AtaHealth, ata_health::health);
+        of_ata(&mut word, &model, health);
+    } else if word.is_virtual {
+        let reason = "a virtual disk answers nothing about its media";
+        word.protection_source = reason.to_owned();
+        word.life_used_percent = Known::no(reason);
+    } else {
+        let reason = said.ata.reason().unwrap_or("the drive was not asked");
+        word.protection_source = reason.to_owned();
+        word.life_used_percent = Known::no(reason);
+    }
+    word
+}
+
+/// Whether a disk is made up by the software of a host: by the bus that it is on, or by what
+/// hypervisors call theirs.
+fn is_virtual(tree: &dyn KernelTree, name: &str) -> bool {
+    let base = format!("/sys/block/{name}/device");
+    let bus = tree.link(&format!("{base}/subsystem")).unwrap_or_default();
+    let bus = bus.rsplit('/').next().unwrap_or_default();
+    if matches!(bus, "virtio" | "xen" | "vmbus") {
+        return true;
+    }
+    let text = |file: &str| tree.read(&format!("{base}/{file}")).unwrap_or_default();
+    let (vendor, model) = (text("vendor"), text("model"));
+    let place = tree.link(&format!("/sys/block/{name}")).unwrap_or_default();
+    let made_up = ["QEMU", "VMware", "VBOX", "Msft", "Virtual", "Google", "Amazon Elastic"];
+    let named = made_up.iter().any(|word| vendor.contains(word) || model.contains(word));
+    named || place.contains("/virtio")
+}
+
+fn asked<T>(
+    tree: &dyn KernelTree,
+    name: &str,
+    question: Question,
+    read: impl Fn(&[u8]) -> Result<Parsed<T>, NoAnswer>,
+) -> Result<T, String> {
+    let text = tree.read(&answer::of_drive(name, question)).map_err(|error| error.to_string())?;
+    let bytes = answer::to_bytes(&text).ok_or("its answer holds no hexadecimal bytes")?;
+    read(&bytes).map(|parsed| parsed.value).map_err(|error| error.to_string())
+}
+
+fn of_nvme(word: &mut DriveWord, health: Result<nvme_health::Health, String>) {
+    match health {
+        Ok(health) => {
+            let log = "NVMe log page 02h";
+            (word.protection, word.protection_source) = match health.backup_failed {
+                true => (Protection::Failed, format!("{log}, critical warning bit 4")),
+                false => (
+                    Protection::Unknown,
+                    format!("{log} reports no failed backup, as it would where there is none"),
+                ),
+            };
+            word.life_used_percent = Known::yes(health.used_percent, Source::Identify);
+        }
+        Err(reason) => {
+            word.protection_source = reason.clone();
+            word.life_used_percent = Known::no(reason);
+        }
+    }
+}
+
+fn of_ata(word: &mut DriveWord, model: &str, health: Result<ata_health::Health, String>) {
+    let health = match health {
+        Ok(health) => health,
+        Err(reason) => {
+            word.protection_source = reason.clone();
+            word.life_used_percent = Known::no(reason);
+            return;
+        }
+    };
+    let begins = |maker: &&Maker| maker.models.iter().any(|start| model.starts_with(start));
+    let Some(maker) = MAKERS.iter().find(begins) else {
+        let reason = "what the SMART attributes of this model mean is not known here";
+        word.protection_source = reason.to_owned();
+        word.life_used_percent = Known::no(reason);
+        return;
+    };
+    let test = maker.protection.and_then(|number| health.attribute(number));
+    (word.protection, word.protection_source) = tested(test);
+    word.life_used_percent = match health.attribute(maker.life) {
+        Some(life) if life.value <= 100 => Known::yes(100 - life.value, Source::Identify),
+        Some(life) => Known::no(format!("attribute {} is {}", maker.life, life.value)),
+        None => Known::no(format!("the drive has no attribute {}", maker.life)),
+    };
+}
+
+/// What the test of the capacitors came to.
+fn tested(test: Option<Attribute>) -> (Protection, String) {
+    let Some(test) = test else {
+        return (Protection::Unknown, "this model reports no test of it".to_owned());
+    };
+    let named = format!("ATA attribute {} is {}", test.number, test.value);
+    match test.value {
+        ..=TEST_THRESHOLD => (Protection::Failed, named),
+        TEST_TOO_HOT => (Protection::Unknown, format!("{named}: too hot to test")),
+        _ => (Protection::Good, named),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use device::MemoryTree;
+
+    fn word() -> DriveWord {
+        drive_word(&MemoryTree::new(), "sda")
+    }
+
+    fn attribute(number: u8, value: u8) -> ata_health::Health {
+        let attribute = Attribute { number, value, worst: value, raw: 0 };
+        ata_health::Health { attributes: vec![attribute] }
+    }
+
+    #[test]
+    fn the_test_of_capacitors_is_good_failed_or_unknown() {
+        let found = |model: &str, number, value| {
+            let mut word = word();
+            of_ata(&mut word, model, Ok(attribute(number, value)));
+            word
+        };
+        assert_eq!(found("INTEL SSDSC2BB480G4", 175, 100).protection, Protection::Good);
+        assert_eq!(found("INTEL SSDSC2BB480G4", 175, 1).protection, Protection::Failed);
+        assert_eq!(found("INTEL SSDSC2BB480G4", 175, 11).protection, Protection::Unknown);
+        // The same number counts failed programs elsewhere.
+        assert_eq!(found("Samsung SSD 860", 175, 1).protection, Protection::Unknown);
+        assert_eq!(found("WDC WD20EFRX", 175, 1).protection, Protection::Unknown);
+    }
+
+    #[test]
+    fn life_is_taken_from_the_makers_own_attribute_only() {
+        let used = |model: &str, number, value| {
+            let mut word = word();
+            of_ata(&mut word, model, Ok(attribute(number, value)));
+            word.life_used_percent.value().copied()
+        };
+        assert_eq!(used("INTEL SSDSC2BB480G4", 233, 97), Some(3));
+        assert_eq!(used("Samsung SSD 860", 177, 40), Some(60));
+        assert_eq!(used("Samsung SSD 860", 233, 40), None);
+        assert_eq!(used("Micron_5200", 202, 200), None);
+        assert_eq!(used("WDC WD20EFRX", 231, 40), None);
+    }
+
+    #[test]
+    fn an_nvme_drive_names_a_failed_backup_and_a_clear_bit_says_nothing() {
+        let page = |warning: u8, used: u8| {
+            let mut page = [0; nvme_health::ANSWER_BYTES];
+            (page[0], page[3], page[5]) = (warning, 100, used);
+            nvme_health::health(&page).unwrap().value
+        };
+        let mut word = word();
+        of_nvme(&mut word, Ok(page(16, 120)));
+        assert_eq!(
+            (word.protection, word.life_used_percent.value()),
+            (Protection::Failed, Some(&120))
+        );
+        of_nvme(&mut word, Ok(page(0, 5)));
+        assert_eq!(word.protection, Protection::Unknown);
+    }
+
+    #[test]
+    fn a_virtual_disk_says_nothing_and_why() {
+        let tree = MemoryTree::new()
+            .with_link("/sys/block/vda/device/subsystem", "/sys/bus/virtio")
+            .with_file("/sys/block/vda/queue/rotational", "1");
+        let word = drive_word(&tree, "vda");
+        assert!(word.is_virtual);
+        assert_eq!((word.medium, word.protection), (Medium::Unknown, Protection::Unknown));
+        assert!(word.protection_source.contains("virtual disk"));
+        assert_eq!(word.life_used_percent.value(), None);
+    }
+
+    #[test]
+    fn a_drive_is_asked_for_its_health_in_its_own_language() {
+        let mut page = [0; 512];
+        (page[0], page[3], page[5]) = (16, 90, 7);
+        let controller = {
+            let mut bytes = vec![0_u8; 4096];
+            bytes[24..29].copy_from_slice(b"Model");
+            bytes[525] = 1;
+            bytes
+        };
+        let at = |question| answer::of_drive("nvme0n1", question);
+        let tree = MemoryTree::new()
+            .with_file(&at(Question::NvmeController), &answer::to_text(&controller))
+            .with_file(&at(Question::NvmeHealth), &answer::to_text(&page));
+        let word = drive_word(&tree, "nvme0n1");
+        assert_eq!(word.medium, Medium::Solid);
+        assert_eq!(word.volatile_cache.value(), Some(&true));
+        assert_eq!(word.protection, Protection::Failed);
+        assert_eq!(word.life_used_percent.value(), Some(&7));
+    }
+}

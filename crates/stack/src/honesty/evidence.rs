@@ -1,0 +1,224 @@
+//! What was seen of a path on which syncs complete: its layers, what they counted, times, the
+//! process.
+
+use units::Known;
+
+/// All that was seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evidence {
+    /// The layers, from the file system down; each names those that it lies on.
+    pub layers: Vec<Layer>,
+    /// How many syncs of our own were made and timed; `Err` says why none were.
+    pub times: Result<Times, String>,
+    /// What is known of the process that asks, and so of all that it starts.
+    pub here: Here,
+    /// What is known of the process that was asked about; `None` when none was.
+    pub process: Option<Process>,
+}
+
+/// One level of the path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// Its name, harmless to print: `ext4`, `dm-0`, `vda`.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The layers that it lies on, as places in [`Evidence::layers`], all behind its own.
+    pub below: Vec<usize>,
+    /// Whether the kernel takes its cache to be volatile and sends flushes, from
+    /// `queue/write_cache`.
+    pub write_back: Known<bool>,
+    /// Whether the kernel uses forced unit access, from `queue/fua`.
+    pub forced_unit_access: Known<bool>,
+    /// What it counted while syncs were made; `Err` says why it counts no flushes.
+    pub counted: Result<Counts, String>,
+}
+
+/// What a layer is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// A file system on block devices.
+    FileSystem {
+        /// The kernel's word: `ext4`.
+        kind: String,
+        /// The options of its mount, as the kernel shows them.
+        options: Vec<String>,
+    },
+    /// Memory: `tmpfs`, `zram`, `ram disk`.
+    Memory(String),
+    /// Something that hides what is below: `fuse.sshfs`, `nfs4`, `overlay`; with the options of its
+    /// mount.
+    Opaque {
+        /// The kernel's word.
+        kind: String,
+        /// The options of its mount.
+        options: Vec<String>,
+    },
+    /// A file, behind a loop device.
+    File,
+    /// A loop device; whether it passes the page cache by, where that is known.
+    Loop(Option<bool>),
+    /// Another device on devices: `partition`, `md raid1`, `dm crypt`.
+    Mapped(String),
+    /// A drive as far as this machine sees.
+    Drive(Box<DriveWord>),
+    /// What lies here is not known; the text says why.
+    Lost(String),
+}
+
+/// What a drive says of itself, and who it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriveWord {
+    /// Whether it is one that another machine's software makes up: virtio, Xen, Hyper-V.
+    pub is_virtual: bool,
+    /// Its medium, by its own word; a virtual disk and a bridge tell the kernel anything.
+    pub medium: Medium,
+    /// Whether it has a write cache that loses its content with power, by its own word.
+    pub volatile_cache: Known<bool>,
+    /// Its power-loss protection.
+    pub protection: Protection,
+    /// Why that is so: which page says it, or why it is not known.
+    pub protection_source: String,
+    /// The life used by the maker's estimate, in percent; it may be over 100.
+    pub life_used_percent: Known<u8>,
+}
+
+/// A drive's medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// It turns, so often a minute.
+    Rotating(u16),
+    /// Flash, or other memory that stays.
+    Solid,
+    /// It does not say.
+    Unknown,
+}
+
+/// Whether a drive can save its cache when power fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protection {
+    /// Its own test went well.
+    Good,
+    /// Its own test failed.
+    Failed,
+    /// Nothing says so.
+    Unknown,
+}
+
+/// What a layer counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// While bytes that were there were written again and synced.
+    pub overwrites: Vec<Window>,
+    /// While a file grew and was synced.
+    pub appends: Vec<Window>,
+    /// While a file with nothing to write was synced.
+    pub empty: Vec<Window>,
+}
+
+/// What a layer counted while some syncs were made, one behind the other, and just before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// The syncs.
+    pub syncs: u64,
+    /// Flushes completed meanwhile, others' included.
+    pub flushes: u64,
+    /// Writes completed meanwhile, others' included.
+    pub writes: u64,
+    /// Flushes completed in a time as long before, when no sync of ours was made: others'.
+    pub idle_flushes: u64,
+}
+
+/// How long calls took, in nanoseconds. Each list is in order of time taken, but for the pairs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Bytes that were there written again, and fdatasync.
+    pub overwrite: Vec<u64>,
+    /// A file made longer, and fdatasync.
+    pub append: Vec<u64>,
+    /// fsync with nothing to write.
+    pub empty: Vec<u64>,
+    /// A write without any sync.
+    pub write: Vec<u64>,
+    /// The same bytes written again by two methods, one right behind the other, either first by
+    /// turns: with fdatasync, and by a write that is durable itself (`RWF_DSYNC`).
+    pub pairs: Vec<(u64, u64)>,
+}
+
+/// The process that asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Here {
+    /// Sync calls that said all went well on a descriptor that cannot be: they never reach a file.
+    pub suppressed: Vec<String>,
+    /// Calls that fail, though the same without syncing works.
+    pub refused: Vec<String>,
+    /// Whether it runs under a seccomp filter.
+    pub is_filtered: bool,
+    /// What is loaded into all that it starts: libraries of `LD_PRELOAD` and `/etc/ld.so.preload`.
+    pub preloads: Vec<String>,
+}
+
+/// Another process, that syncs for its living.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// Its name, harmless to print.
+    pub name: String,
+    /// Libraries that were loaded before its own, by its environment; or why they are not known.
+    pub preloads: Known<Vec<String>>,
+    /// Libraries in its memory that are known to suppress syncs; or why that is not known.
+    pub suppressors: Known<Vec<String>>,
+    /// What its seccomp filters make of sync calls; or why that is not known.
+    pub calls: Known<Vec<CallFate>>,
+}
+
+/// What becomes of one call of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallFate {
+    /// The call: `fsync`, `openat with O_DSYNC`.
+    pub call: String,
+    /// What the filters do to it.
+    pub fate: Fate,
+}
+
+/// What filters do to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It reaches the kernel.
+    Done,
+    /// It does nothing and says that all went well.
+    Suppressed,
+    /// It fails with this error, or the process ends; the program sees that.
+    Refused,
+    /// Another process decides.
+    Decided,
+}
+
+impl Evidence {
+    /// The layers that lie on nothing.
+    pub fn bottoms(&self) -> impl Iterator<Item = &Layer> {
+        self.layers.iter().filter(|layer| layer.below.is_empty())
+    }
+
+    /// Everything under the layer at `place`, itself left out, each once.
+    #[must_use]
+    pub fn under(&self, place: usize) -> Vec<&Layer> {
+        let mut wanted = vec![false; self.layers.len()];
+        let below = |place: usize| self.layers.get(place).into_iter().flat_map(|it| &it.below);
+        let mut ahead: Vec<usize> = below(place).copied().collect();
+        while let Some(next) = ahead.pop() {
+            let Some(seen) = wanted.get_mut(next) else { continue };
+            if !std::mem::replace(seen, true) {
+                ahead.extend(below(next));
+            }
+        }
+        self.layers.iter().zip(wanted).filter_map(|(layer, is)| is.then_some(layer)).collect()
+    }
+}
+
+/// The middle of a list in order; `None` of an empty one.
+#[must_use]
+pub fn median(times_ns: &[u64]) -> Option<u64> {
+    times_ns.get(times_ns.len().div_euclid(2)).copied()
+}

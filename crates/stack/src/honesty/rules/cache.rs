@@ -1,0 +1,126 @@
+//! What is declared of caches, and what drives say of theirs.
+
+use super::super::evidence::{DriveWord, Evidence, Kind, Layer, Protection};
+use super::{Grade, Reason};
+
+const DECLARED: &str = "queue/write_cache";
+
+/// Layers that are declared write through, so that the kernel drops flushes there.
+pub(in super::super) fn write_through(evidence: &Evidence) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    for (place, layer) in evidence.layers.iter().enumerate() {
+        if layer.write_back.value() != Some(&false) {
+            continue;
+        }
+        match &layer.kind {
+            Kind::Drive(word) => reasons.push(of_drive(&layer.name, word)),
+            Kind::Memory(_) => {}
+            _ => reasons.extend(of_mapped(evidence, place, layer)),
+        }
+    }
+    reasons
+}
+
+/// A drive's own word against what is declared of it.
+fn of_drive(name: &str, word: &DriveWord) -> Reason {
+    let declared = format!("{name} is declared write through, so the kernel sends no flushes");
+    match (word.volatile_cache.value(), word.protection) {
+        (_, Protection::Good) => Reason::speaks_for("protected").seen(
+            format!("{declared}; its power-loss protection passed its own test"),
+            word.protection_source.clone(),
+        ),
+        // Drives with protection may call their cache volatile all the same.
+        (Some(true), _) => Reason::against("write-through-lie", Grade::Suspect)
+            .seen(
+                format!(
+                    "{declared}, and the drive says that its cache is volatile and names no \
+                     protection that works"
+                ),
+                "the drive",
+            )
+            .changes(format!("echo 'write back' > /sys/block/{name}/queue/write_cache")),
+        (Some(false), _) => Reason::speaks_for("no-volatile-cache")
+            .seen(format!("{declared}; the drive itself says that it has none"), "the drive"),
+        (None, _) => Reason::open("write-through", Grade::Unproven)
+            .seen(format!("{declared}; nothing but that word says that it may"), DECLARED)
+            .changes(if word.is_virtual {
+                "ask who runs the host how it caches this disk"
+            } else {
+                "compare with the drive's own data sheet"
+            }),
+    }
+}
+
+/// A device on others that drops flushes which those would want.
+fn of_mapped(evidence: &Evidence, place: usize, layer: &Layer) -> Option<Reason> {
+    let wants = |layer: &&&Layer| layer.write_back.value() == Some(&true);
+    let under = evidence.under(place);
+    let wants = under.iter().find(wants)?;
+    let (name, below) = (&layer.name, &wants.name);
+    // A partition has no queue of its own, and the kernel's own stacking never does this.
+    Some(
+        Reason::against("flush-dropped", Grade::NotDurable)
+            .seen(
+                format!("{name} is declared write through, so flushes never get to {below}"),
+                DECLARED,
+            )
+            .changes(format!("echo 'write back' > /sys/block/{name}/queue/write_cache")),
+    )
+}
+
+/// What drives say of their protection and of their wear.
+pub(in super::super) fn drives(evidence: &Evidence) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    for layer in &evidence.layers {
+        let Kind::Drive(word) = &layer.kind else { continue };
+        reasons.extend(protection(layer, word));
+        reasons.extend(wear(layer, word));
+        if word.is_virtual {
+            reasons.push(
+                Reason::open("virtual-drive", Grade::Consistent)
+                    .seen(
+                        format!("{} is a virtual disk: what its host does is not seen", layer.name),
+                        "sysfs",
+                    )
+                    .changes("run straddle on the host too, on what holds this disk"),
+            );
+        }
+    }
+    reasons
+}
+
+fn protection(layer: &Layer, word: &DriveWord) -> Option<Reason> {
+    let (name, source) = (&layer.name, word.protection_source.clone());
+    match word.protection {
+        Protection::Failed => {
+            // Without flushes all rests on the protection; with them only what is in flight.
+            let flushed = layer.write_back.value() == Some(&true);
+            let at_best = if flushed { Grade::Suspect } else { Grade::NotDurable };
+            Some(
+                Reason::against("protection-failed", at_best)
+                    .seen(format!("{name} says that its power-loss protection failed"), source)
+                    .changes("replace the drive"),
+            )
+        }
+        Protection::Good if layer.write_back.value() == Some(&true) => {
+            Some(Reason::speaks_for("protected").seen(
+                format!("{name} says that its power-loss protection passed its own test"),
+                source,
+            ))
+        }
+        _ => None,
+    }
+}
+
+fn wear(layer: &Layer, word: &DriveWord) -> Option<Reason> {
+    let used = word.life_used_percent.value().filter(|used| **used >= 100)?;
+    let name = &layer.name;
+    Some(
+        Reason::open("worn-out", Grade::Consistent)
+            .seen(
+                format!("{name} has used {used} % of the life that its maker gives it"),
+                "the drive",
+            )
+            .changes("plan to replace the drive"),
+    )
+}

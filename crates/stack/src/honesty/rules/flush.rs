@@ -1,0 +1,98 @@
+//! Whether flushes are sent, by what mounts say and by what devices count.
+
+use super::super::evidence::{Evidence, Kind, Layer, median};
+use super::super::reach::{Reach, reach};
+use super::{Grade, Reason, time_of};
+
+const COUNTERS: &str = "flushes of /sys/block/*/stat";
+
+/// Options with which a file system sends no flushes. Sources: Linux
+/// `Documentation/admin-guide/ext4.rst`, `Documentation/filesystems/{f2fs,nilfs2}.rst`,
+/// btrfs(5), mount(8).
+const OFF: [&str; 4] = ["barrier=0", "nobarrier", "barrier=none", "fsync_mode=nobarrier"];
+
+/// A file system that was told to send none.
+pub(in super::super) fn barriers(evidence: &Evidence) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    for (place, layer) in evidence.layers.iter().enumerate() {
+        let Kind::FileSystem { kind, options } = &layer.kind else { continue };
+        let Some(option) = options.iter().find(|option| OFF.contains(&option.as_str())) else {
+            continue;
+        };
+        let under = evidence.under(place);
+        if under.iter().all(|layer| layer.write_back.value() == Some(&false)) {
+            continue;
+        }
+        reasons.push(
+            Reason::against("barrier-off", Grade::NotDurable)
+                .seen(
+                    format!("{kind} is mounted with `{option}`: it sends no flushes"),
+                    "/proc/self/mountinfo",
+                )
+                .changes(format!("mount it without {option}: mount -o remount,barrier")),
+        );
+    }
+    reasons
+}
+
+/// What the layers counted while syncs were made.
+pub(in super::super) fn counted(evidence: &Evidence) -> Vec<Reason> {
+    let missed = evidence.layers.iter().find_map(|layer| match outcome(layer) {
+        Some(Reach::Missed { writes_per_sync }) => Some((layer, writes_per_sync)),
+        _ => None,
+    });
+    if let Some((layer, writes_per_sync)) = missed {
+        return vec![missing(evidence, layer, writes_per_sync)];
+    }
+    let mut reasons = Vec::new();
+    for layer in evidence.layers.iter().filter(|layer| layer.write_back.value() == Some(&true)) {
+        let name = &layer.name;
+        let drive = matches!(layer.kind, Kind::Drive(_));
+        match outcome(layer) {
+            Some(Reach::Reached { per_sync }) => {
+                reasons.push(Reason::speaks_for("flushed").seen(
+                    format!("{name} completes {per_sync:.1} flushes for each sync"),
+                    COUNTERS,
+                ))
+            }
+            Some(Reach::Unclear) => reasons.push(
+                Reason::open("others-flush", Grade::Unproven)
+                    .seen(
+                        format!("others flush {name} about as often, so its counter cannot tell"),
+                        COUNTERS,
+                    )
+                    .changes("look again when the machine is quiet"),
+            ),
+            // Only what is at the bottom must count: the kernel counts none of bio-based ones.
+            _ if drive => {
+                let why = layer.counted.as_ref().err().map_or("no sync was made", String::as_str);
+                reasons.push(
+                    Reason::open("not-counted", Grade::Unproven)
+                        .seen(format!("no flush of {name} could be counted: {why}"), COUNTERS),
+                );
+            }
+            _ => {}
+        }
+    }
+    reasons
+}
+
+/// What became of flushes at a layer that the kernel sends them to.
+fn outcome(layer: &Layer) -> Option<Reach> {
+    (layer.write_back.value() == Some(&true)).then_some(())?;
+    reach(layer.counted.as_ref().ok()?)
+}
+
+fn missing(evidence: &Evidence, layer: &Layer, writes_per_sync: f64) -> Reason {
+    let name = &layer.name;
+    if writes_per_sync == 0.0 {
+        return Reason::against("nothing-written", Grade::NotDurable)
+            .seen(format!("syncs return, and nothing at all reaches {name}"), COUNTERS)
+            .changes("find what suppresses them: seccomp filters, libeatmydata");
+    }
+    let empty = evidence.times.as_ref().ok().and_then(|times| median(&times.empty));
+    let also = empty.map_or(String::new(), |ns| format!("; an empty fsync takes {}", time_of(ns)));
+    Reason::against("no-flush", Grade::NotDurable)
+        .seen(format!("writes reach {name} and flushes do not{also}"), COUNTERS)
+        .changes(format!("find which layer above {name} drops them: barrier=0, write_cache"))
+}

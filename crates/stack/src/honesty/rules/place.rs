@@ -1,0 +1,64 @@
+//! What lies at the bottom.
+
+use super::super::evidence::{Evidence, Kind};
+use super::{Grade, Reason};
+
+const MOUNTS: &str = "/proc/self/mountinfo";
+/// With which an overlay leaves syncs out. Source: Linux `Documentation/filesystems/overlayfs.rst`,
+/// "Volatile mount"; newer kernels show the second.
+const VOLATILE: [&str; 2] = ["volatile", "fsync=volatile"];
+
+/// Memory at the bottom: power takes it all.
+pub(in super::super) fn memory(evidence: &Evidence) -> Vec<Reason> {
+    let of = |layer: &super::super::Layer| match &layer.kind {
+        Kind::Memory(what) => Some((layer.name.clone(), what.clone())),
+        _ => None,
+    };
+    let one = |(name, what): (String, String)| {
+        let named = if name == what { name } else { format!("{name} ({what})") };
+        let above = if evidence.layers.len() > 1 { ", at the bottom of all layers," } else { "" };
+        Reason::against("in-memory", Grade::NotDurable)
+            .seen(format!("{named}{above} is memory, which loses all with power"), "the kernel")
+            .changes("keep the files on a drive")
+    };
+    evidence.bottoms().filter_map(of).map(one).collect()
+}
+
+/// A layer that hides what is below.
+pub(in super::super) fn opaque(evidence: &Evidence) -> Vec<Reason> {
+    let of = |layer: &super::super::Layer| match &layer.kind {
+        Kind::Opaque { kind, options } => Some((kind.clone(), options.clone())),
+        _ => None,
+    };
+    let one = |(kind, options): (String, Vec<String>)| {
+        let off = options.iter().find(|option| VOLATILE.contains(&option.as_str()));
+        if let Some(option) = off.filter(|_| kind == "overlay") {
+            return Reason::against("sync-off", Grade::NotDurable)
+                .seen(format!("overlay is mounted with `{option}`: it leaves syncs out"), MOUNTS)
+                .changes(format!("mount it without {option}"));
+        }
+        let change = match kind.as_str() {
+            "overlay" => "look at the upper directory itself: findmnt -t overlay",
+            word if word.starts_with("fuse") => {
+                "look on the path that the program behind it writes to"
+            }
+            _ => "look on the machine that has the drives",
+        };
+        Reason::open("opaque-layer", Grade::Opaque)
+            .seen(format!("opaque layer ({kind}): no flush seen below it, unproven"), "the kernel")
+            .changes(change)
+    };
+    evidence.bottoms().filter_map(of).map(one).collect()
+}
+
+/// What could not be followed down.
+pub(in super::super) fn lost(evidence: &Evidence) -> Vec<Reason> {
+    let of = |layer: &super::super::Layer| match &layer.kind {
+        Kind::Lost(reason) => Some(
+            Reason::open("lost", Grade::Unproven)
+                .seen(format!("what lies under {} is not known: {reason}", layer.name), "straddle"),
+        ),
+        _ => None,
+    };
+    evidence.bottoms().filter_map(of).collect()
+}

@@ -1,0 +1,136 @@
+//! Times that do not fit the medium, and methods that should take as long as each other.
+//!
+//! A time never proves anything: memory that is protected and memory that is not take as long.
+
+use super::super::evidence::{DriveWord, Evidence, Kind, Layer, Medium, Protection, Times, median};
+use super::{Grade, Reason, time_of};
+
+const TIMED: &str = "measured here";
+const MINUTE_NS: u64 = 60_000_000_000;
+/// What a flash drive without protection takes at least to program a page.
+const FLASH_NS: u64 = 50_000;
+/// How far apart two methods may be.
+const APART: u64 = 5;
+/// How many pairs must be there, and in how many of ten the slower one must take twice as long:
+/// whatever others do to the drive, it meets either method as often.
+const PAIRS_MIN: usize = 10;
+const OF_TEN: usize = 9;
+
+fn drives(evidence: &Evidence) -> impl Iterator<Item = (&Layer, &DriveWord)> {
+    evidence.layers.iter().filter_map(|layer| match &layer.kind {
+        Kind::Drive(word) => Some((layer, word.as_ref())),
+        _ => None,
+    })
+}
+
+/// The one time that stands for durable writes of the same bytes: the quicker method's median.
+fn rewrite_ns(times: &Times) -> Option<u64> {
+    let dsync = median(&sorted(times.pairs.iter().map(|&(_, dsync)| dsync)));
+    [median(&times.overwrite), dsync].into_iter().flatten().min()
+}
+
+fn sorted(times: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut sorted: Vec<u64> = times.collect();
+    sorted.sort_unstable();
+    sorted
+}
+
+/// A sector of a rotating drive comes by once a turn.
+pub(in super::super) fn turns(evidence: &Evidence) -> Vec<Reason> {
+    let Some(took_ns) = evidence.times.as_ref().ok().and_then(rewrite_ns) else {
+        return Vec::new();
+    };
+    let one = |(layer, word): (&Layer, &DriveWord)| {
+        let Medium::Rotating(per_minute) = word.medium else { return None };
+        let turn_ns = MINUTE_NS.checked_div(u64::from(per_minute))?;
+        if took_ns.saturating_mul(10) >= turn_ns.saturating_mul(9) {
+            return None;
+        }
+        let (name, took, turn) = (&layer.name, time_of(took_ns), time_of(turn_ns));
+        let at_best = match word.protection {
+            Protection::Good => Grade::Consistent,
+            _ => Grade::Suspect,
+        };
+        Some(
+            Reason::against("faster-than-a-turn", at_best)
+                .seen(
+                    format!(
+                        "the same bytes are durable again after {took}, and {name} turns once in \
+                         {turn}: consistent with a protected cache, unproven"
+                    ),
+                    TIMED,
+                )
+                .changes("find out whether a controller or the drive has a battery or capacitors"),
+        )
+    };
+    drives(evidence).filter_map(one).collect()
+}
+
+/// Flash takes its time, unless it answers from memory.
+pub(in super::super) fn flash(evidence: &Evidence) -> Vec<Reason> {
+    let times = evidence.times.as_ref().ok();
+    let Some(took_ns) = times.and_then(|times| median(&times.overwrite)) else { return Vec::new() };
+    let one = |(layer, word): (&Layer, &DriveWord)| {
+        let vouched =
+            word.protection == Protection::Good || word.volatile_cache.value() == Some(&false);
+        let solid = word.medium == Medium::Solid || word.is_virtual;
+        if took_ns >= FLASH_NS || vouched || !solid {
+            return None;
+        }
+        let (name, took) = (&layer.name, time_of(took_ns));
+        Some(
+            Reason::open("faster-than-flash", Grade::Unproven)
+                .seen(
+                    format!(
+                        "{name} is durable after {took}, which flash alone is not: consistent with \
+                         power-loss protection, unproven"
+                    ),
+                    TIMED,
+                )
+                .changes("find power-loss protection in the drive's data sheet, or cut its power"),
+        )
+    };
+    drives(evidence).filter_map(one).collect()
+}
+
+/// Two methods that should both be durable.
+pub(in super::super) fn methods(evidence: &Evidence) -> Vec<Reason> {
+    let Ok(Times { pairs, .. }) = &evidence.times else { return Vec::new() };
+    let data = median(&sorted(pairs.iter().map(|&(data, _)| data)));
+    let dsync = median(&sorted(pairs.iter().map(|&(_, dsync)| dsync)));
+    let (Some(data_ns), Some(dsync_ns)) = (data, dsync) else { return Vec::new() };
+    let is_swapped = dsync_ns < data_ns;
+    let twice = pairs.iter().filter(|&&(data, dsync)| {
+        let (quick, slow) = if is_swapped { (dsync, data) } else { (data, dsync) };
+        slow > quick.saturating_mul(2)
+    });
+    let agree = pairs.len() >= PAIRS_MIN && twice.count() * 10 >= pairs.len() * OF_TEN;
+    let (quick_ns, slow_ns) = (data_ns.min(dsync_ns), data_ns.max(dsync_ns));
+    if !agree || slow_ns <= quick_ns.saturating_mul(APART) {
+        return Vec::new();
+    }
+    let names = ("write and fdatasync", "a write with O_DSYNC");
+    let (quick, slow) = if is_swapped { (names.1, names.0) } else { names };
+    let (quick_took, slow_took) = (time_of(quick_ns), time_of(slow_ns));
+    vec![
+        Reason::against("methods-disagree", Grade::Suspect)
+            .seen(
+                format!(
+                    "{quick} takes {quick_took} and {slow} {slow_took} for the same bytes, though \
+                     both should wait for the medium"
+                ),
+                TIMED,
+            )
+            .changes("find which of the two the flush counters follow"),
+    ]
+}
+
+/// No sync of ours was made.
+pub(in super::super) fn unmeasured(evidence: &Evidence) -> Vec<Reason> {
+    let Err(reason) = &evidence.times else { return Vec::new() };
+    vec![
+        Reason::open("not-tried", Grade::Unproven)
+            .seen(format!("no sync could be tried here: {reason}"), TIMED)
+            .changes("name a directory that may be written"),
+    ]
+}

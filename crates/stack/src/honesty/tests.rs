@@ -1,0 +1,305 @@
+//! Stacks of known truth, and what they are graded.
+
+use units::{Known, Source};
+
+use super::*;
+
+fn known(write_back: Option<bool>) -> Known<bool> {
+    write_back.map_or(Known::no("there is no queue"), |yes| Known::yes(yes, Source::Sysfs))
+}
+
+fn layer(
+    name: &str,
+    kind: Kind,
+    write_back: Option<bool>,
+    counted: Result<Counts, String>,
+) -> Layer {
+    let forced_unit_access = known(write_back.map(|_| false));
+    let write_back = known(write_back);
+    Layer {
+        name: name.to_owned(),
+        kind,
+        below: Vec::new(),
+        write_back,
+        forced_unit_access,
+        counted,
+    }
+}
+
+/// Windows with so many flushes and writes for 8 syncs, and so many of others before.
+fn counts(flushes: u64, writes: u64, idle_flushes: u64) -> Result<Counts, String> {
+    let window = Window { syncs: 8, flushes, writes, idle_flushes };
+    Ok(Counts { overwrites: vec![window; 4], appends: vec![window; 2], empty: Vec::new() })
+}
+
+fn none() -> Result<Counts, String> {
+    Err("it has no queue".to_owned())
+}
+
+fn system(kind: &str, options: &[&str]) -> Layer {
+    let options = options.iter().map(|&option| option.to_owned()).collect();
+    layer(kind, Kind::FileSystem { kind: kind.to_owned(), options }, None, none())
+}
+
+/// A disk of a virtual machine.
+fn virtual_word() -> DriveWord {
+    DriveWord {
+        is_virtual: true,
+        medium: Medium::Unknown,
+        volatile_cache: Known::no("it does not say"),
+        protection: Protection::Unknown,
+        protection_source: "a virtual disk answers nothing".to_owned(),
+        life_used_percent: Known::no("it does not say"),
+    }
+}
+
+fn solid(volatile: bool, protection: Protection) -> DriveWord {
+    DriveWord {
+        is_virtual: false,
+        medium: Medium::Solid,
+        volatile_cache: Known::yes(volatile, Source::Identify),
+        protection,
+        protection_source: "a page".to_owned(),
+        life_used_percent: Known::yes(3, Source::Identify),
+    }
+}
+
+fn drive(word: DriveWord, write_back: bool, counted: Result<Counts, String>) -> Layer {
+    layer("sda", Kind::Drive(Box::new(word)), Some(write_back), counted)
+}
+
+fn times(overwrite_ns: u64, dsync_ns: u64) -> Times {
+    Times {
+        overwrite: vec![overwrite_ns; 9],
+        append: vec![overwrite_ns.saturating_mul(2); 9],
+        empty: vec![overwrite_ns.div_euclid(3); 9],
+        write: vec![2_000; 9],
+        pairs: vec![(overwrite_ns, dsync_ns); 12],
+    }
+}
+
+/// Layers one on the other.
+fn stack(layers: Vec<Layer>) -> Evidence {
+    let count = layers.len();
+    let mut layers = layers;
+    for (place, layer) in layers.iter_mut().enumerate() {
+        layer.below = (place + 1 < count).then_some(place + 1).into_iter().collect();
+    }
+    Evidence { layers, times: Ok(times(160_000, 150_000)), here: Here::default(), process: None }
+}
+
+#[track_caller]
+fn check(evidence: &Evidence, grade: Grade, code: &str) -> Grading {
+    let found = judge(evidence);
+    assert_eq!(found.grade, grade, "{found:#?}");
+    assert!(found.reasons.iter().any(|reason| reason.code == code), "{code}: {found:#?}");
+    for reason in &found.reasons {
+        assert!(!reason.sentence.is_empty() && !reason.source.is_empty(), "{reason:?}");
+        let may_change = reason.at_best > Grade::Consistent && reason.code != "not-counted";
+        assert!(reason.change.is_some() || !may_change || reason.code == "lost", "{reason:?}");
+    }
+    found
+}
+
+#[test]
+fn a_disk_that_is_flushed_for_each_sync_passes() {
+    let plain = stack(vec![system("ext4", &["rw"]), drive(virtual_word(), true, counts(8, 16, 0))]);
+    let found = check(&plain, Grade::Consistent, "flushed");
+    assert!(found.sentence.contains("no test short of a power cut"));
+    let looped = stack(vec![
+        system("btrfs", &["rw"]),
+        layer("loop0", Kind::Loop(Some(true)), Some(true), counts(16, 64, 0)),
+        layer("image", Kind::File, None, none()),
+        system("ext4", &["rw"]),
+        drive(virtual_word(), true, counts(17, 80, 1)),
+    ]);
+    check(&looped, Grade::Consistent, "flushed");
+}
+
+#[test]
+fn others_on_the_same_disk_leave_it_open_and_never_pass_for_ours() {
+    let busy = stack(vec![system("xfs", &[]), drive(virtual_word(), true, counts(40, 90, 30))]);
+    check(&busy, Grade::Unproven, "others-flush");
+    let dropped = stack(vec![system("xfs", &[]), drive(virtual_word(), true, counts(2, 90, 30))]);
+    check(&dropped, Grade::NotDurable, "no-flush");
+}
+
+#[test]
+fn barriers_that_are_off_are_seen_in_the_mount_and_by_the_counter() {
+    for option in ["barrier=0", "nobarrier"] {
+        let off = stack(vec![
+            system("ext4", &["rw", option]),
+            drive(virtual_word(), true, counts(0, 8, 0)),
+        ]);
+        check(&off, Grade::NotDurable, "no-flush");
+        check(&off, Grade::NotDurable, "barrier-off");
+    }
+    // With nothing volatile below no flush would be sent either way.
+    let needless = stack(vec![
+        system("ext4", &["nobarrier"]),
+        drive(solid(false, Protection::Unknown), false, counts(0, 8, 0)),
+    ]);
+    check(&needless, Grade::Consistent, "no-volatile-cache");
+}
+
+#[test]
+fn memory_at_the_very_bottom_is_found_below_loops() {
+    let bottom = |name: &str| layer(name, Kind::Memory(name.to_owned()), None, none());
+    check(&stack(vec![bottom("tmpfs")]), Grade::NotDurable, "in-memory");
+    let looped = stack(vec![
+        system("xfs", &[]),
+        layer("loop0", Kind::Loop(None), Some(true), counts(8, 16, 0)),
+        layer("image", Kind::File, None, none()),
+        bottom("tmpfs"),
+    ]);
+    check(&looped, Grade::NotDurable, "in-memory");
+    let mut zram = bottom("zram0");
+    zram.write_back = known(Some(false));
+    check(&stack(vec![system("ext4", &[]), zram]), Grade::NotDurable, "in-memory");
+}
+
+#[test]
+fn write_through_is_believed_as_far_as_the_drive_says_so() {
+    let declared = |word| stack(vec![system("ext4", &[]), drive(word, false, counts(0, 16, 0))]);
+    check(&declared(virtual_word()), Grade::Unproven, "write-through");
+    let lies = solid(true, Protection::Unknown);
+    check(&declared(lies), Grade::Suspect, "write-through-lie");
+    check(&declared(solid(true, Protection::Failed)), Grade::NotDurable, "protection-failed");
+    check(&declared(solid(true, Protection::Good)), Grade::Consistent, "protected");
+    check(&declared(solid(false, Protection::Unknown)), Grade::Consistent, "no-volatile-cache");
+    check(&declared(solid(false, Protection::Failed)), Grade::NotDurable, "protection-failed");
+    let dropped = stack(vec![
+        system("ext4", &[]),
+        layer("dm-0", Kind::Mapped("dm crypt".to_owned()), Some(false), none()),
+        drive(virtual_word(), true, counts(8, 16, 0)),
+    ]);
+    check(&dropped, Grade::NotDurable, "flush-dropped");
+}
+
+#[test]
+fn devices_that_count_no_flushes_are_passed_over_and_drives_are_not() {
+    let mapped = layer("dm-0", Kind::Mapped("dm crypt".to_owned()), Some(true), none());
+    let through = stack(vec![
+        system("ext4", &[]),
+        mapped.clone(),
+        drive(virtual_word(), true, counts(8, 16, 0)),
+    ]);
+    check(&through, Grade::Consistent, "flushed");
+    let old = stack(vec![system("ext4", &[]), mapped, drive(virtual_word(), true, none())]);
+    check(&old, Grade::Unproven, "not-counted");
+}
+
+#[test]
+fn what_hides_the_layers_below_is_opaque() {
+    let opaque = |kind: &str, options: &[&str]| {
+        let options = options.iter().map(|&option| option.to_owned()).collect();
+        stack(vec![layer(kind, Kind::Opaque { kind: kind.to_owned(), options }, None, none())])
+    };
+    let found = check(&opaque("fuse", &[]), Grade::Opaque, "opaque-layer");
+    assert_eq!(found.sentence, "opaque layer (fuse): no flush seen below it, unproven");
+    check(&opaque("nfs4", &[]), Grade::Opaque, "opaque-layer");
+    check(&opaque("overlay", &["rw"]), Grade::Opaque, "opaque-layer");
+    check(&opaque("overlay", &["volatile"]), Grade::NotDurable, "sync-off");
+    check(&opaque("overlay", &["rw", "fsync=volatile"]), Grade::NotDurable, "sync-off");
+    let lost = stack(vec![layer("zfs", Kind::Lost("it is a pool".to_owned()), None, none())]);
+    check(&lost, Grade::Unproven, "lost");
+}
+
+#[test]
+fn syncs_that_never_reach_the_kernel_are_not_durable() {
+    let mut evidence =
+        stack(vec![system("ext4", &[]), drive(virtual_word(), true, counts(0, 0, 0))]);
+    evidence.here = Here {
+        suppressed: vec!["fsync".to_owned(), "fdatasync".to_owned()],
+        refused: vec!["open with O_SYNC".to_owned()],
+        is_filtered: true,
+        preloads: Vec::new(),
+    };
+    check(&evidence, Grade::NotDurable, "sync-suppressed");
+    check(&evidence, Grade::NotDurable, "nothing-written");
+    check(&evidence, Grade::NotDurable, "sync-refused");
+    let mut good = stack(vec![system("ext4", &[]), drive(virtual_word(), true, counts(8, 16, 0))]);
+    good.here.preloads = vec!["libeatmydata.so".to_owned()];
+    check(&good, Grade::NotDurable, "preload");
+    good.here.preloads = vec!["libjemalloc.so.2".to_owned()];
+    check(&good, Grade::Consistent, "preload");
+    good.here.preloads = vec!["libours.so".to_owned()];
+    check(&good, Grade::Unproven, "preload");
+}
+
+#[test]
+fn times_lower_a_grade_and_never_raise_it() {
+    let with = |word: DriveWord, times| Evidence {
+        times: Ok(times),
+        ..stack(vec![system("ext4", &[]), drive(word, true, counts(8, 16, 0))])
+    };
+    let disk = || DriveWord { medium: Medium::Rotating(7200), ..solid(true, Protection::Unknown) };
+    check(&with(disk(), times(160_000, 8_330_000)), Grade::Suspect, "faster-than-a-turn");
+    check(&with(disk(), times(8_330_000, 8_400_000)), Grade::Consistent, "flushed");
+    let quick = times(30_000, 28_000);
+    check(
+        &with(solid(true, Protection::Unknown), quick.clone()),
+        Grade::Unproven,
+        "faster-than-flash",
+    );
+    check(&with(solid(true, Protection::Good), quick.clone()), Grade::Consistent, "protected");
+    // The kernel says that this one turns; it does not say so itself.
+    check(&with(virtual_word(), times(160_000, 150_000)), Grade::Consistent, "virtual-drive");
+    check(&with(virtual_word(), times(100_000, 1_400_000)), Grade::Suspect, "methods-disagree");
+    check(&with(virtual_word(), times(100_000, 450_000)), Grade::Consistent, "flushed");
+    let mut burst = times(100_000, 1_400_000);
+    burst.pairs[0].1 = 110_000;
+    burst.pairs[7].0 = 2_000_000;
+    check(&with(virtual_word(), burst.clone()), Grade::Consistent, "flushed");
+    burst.pairs.truncate(5);
+    check(&with(virtual_word(), burst), Grade::Consistent, "flushed");
+    let swapped =
+        check(&with(virtual_word(), times(1_400_000, 100_000)), Grade::Suspect, "methods-disagree");
+    assert!(swapped.sentence.starts_with("a write with O_DSYNC takes 100"), "{swapped:?}");
+}
+
+#[test]
+fn a_failed_protection_counts_less_where_flushes_are_sent() {
+    let failed = solid(true, Protection::Failed);
+    let flushed = stack(vec![system("xfs", &[]), drive(failed, true, counts(8, 8, 0))]);
+    check(&flushed, Grade::Suspect, "protection-failed");
+    let worn = DriveWord {
+        life_used_percent: Known::yes(117, Source::Identify),
+        ..solid(true, Protection::Unknown)
+    };
+    let worn = stack(vec![system("xfs", &[]), drive(worn, true, counts(8, 8, 0))]);
+    check(&worn, Grade::Consistent, "worn-out");
+}
+
+#[test]
+fn a_process_is_told_by_its_libraries_and_its_filters() {
+    let process = |suppressors: &[&str], calls: Known<Vec<CallFate>>| Evidence {
+        process: Some(Process {
+            pid: 7,
+            name: "postgres".to_owned(),
+            preloads: Known::yes(Vec::new(), Source::Procfs),
+            suppressors: Known::yes(
+                suppressors.iter().map(|&library| library.to_owned()).collect(),
+                Source::Procfs,
+            ),
+            calls,
+        }),
+        ..stack(vec![system("xfs", &[]), drive(virtual_word(), true, counts(8, 8, 0))])
+    };
+    let fate = |fate| Known::yes(vec![CallFate { call: "fsync".to_owned(), fate }], Source::Procfs);
+    check(&process(&[], fate(Fate::Done)), Grade::Consistent, "flushed");
+    check(&process(&[], fate(Fate::Suppressed)), Grade::NotDurable, "filter-suppresses");
+    check(&process(&[], fate(Fate::Refused)), Grade::Consistent, "filter-refuses");
+    let unknown = Known::no("it may not be read");
+    check(&process(&[], unknown), Grade::Unproven, "process-unknown");
+    let preloaded = process(&["/usr/lib/libeatmydata.so.1"], fate(Fate::Done));
+    check(&preloaded, Grade::NotDurable, "suppressor-loaded");
+}
+
+#[test]
+fn where_no_sync_could_be_tried_nothing_is_claimed() {
+    let mut evidence =
+        stack(vec![system("ext4", &[]), drive(virtual_word(), true, Ok(Counts::default()))]);
+    evidence.times = Err("it is read-only".to_owned());
+    check(&evidence, Grade::Unproven, "not-tried");
+}
