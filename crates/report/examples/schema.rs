@@ -15,6 +15,9 @@ fn main() -> std::io::Result<()> {
         Some("bench") => report::bench_schema(),
         Some("bench.compare") => report::bench_compare_schema(),
         Some("bench.plan") => report::bench_plan_schema(),
+        Some("fsync") => report::fsync_schema(),
+        Some("fsync.plan") => report::fsync_plan_schema(),
+        Some("probe") => report::probe_schema(),
         _ => report::schema(),
     };
     let text = serde_json::to_string_pretty(&schema)?;

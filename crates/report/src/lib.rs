@@ -10,6 +10,8 @@ mod digest;
 pub mod document;
 mod footer;
 mod forest;
+pub mod fsync;
+pub mod html;
 mod json;
 mod junit;
 mod line;
@@ -18,6 +20,7 @@ mod look;
 mod nagios;
 mod npd;
 mod outcome;
+pub mod probe;
 mod sarif;
 #[cfg(feature = "schema")]
 mod schema;
@@ -49,7 +52,8 @@ pub use outcome::is_bad;
 pub use sarif::{RuleInfo, sarif};
 #[cfg(feature = "schema")]
 pub use schema::{
-    bench_compare_schema, bench_plan_schema, bench_schema, changes_schema, schema, trace_schema,
+    bench_compare_schema, bench_plan_schema, bench_schema, changes_schema, fsync_plan_schema,
+    fsync_schema, probe_schema, schema, trace_schema,
 };
 pub use tree::tree;
 

@@ -7,6 +7,8 @@ use schemars::generate::SchemaSettings;
 use crate::bench::{BENCH_SCHEMA, Bench, COMPARE_SCHEMA, Comparing, DryRun, PLAN_SCHEMA};
 use crate::changes::{CHANGES_SCHEMA, Changes};
 use crate::document::{Document, SCHEMA};
+use crate::fsync::{FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Fsync, FsyncPlan};
+use crate::probe::{PROBE_SCHEMA, Probe};
 use crate::trace::{TRACE_SCHEMA, Trace};
 
 /// The schema of what `--json` writes, in JSON Schema draft 2020-12.
@@ -47,6 +49,27 @@ pub fn bench_compare_schema() -> serde_json::Value {
 #[must_use]
 pub fn bench_plan_schema() -> serde_json::Value {
     made::<DryRun>(PLAN_SCHEMA)
+}
+
+/// The schema of what `straddle fsync --json` writes, in JSON Schema draft 2020-12; committed as
+/// `schema/straddle.fsync.1.schema.json`.
+#[must_use]
+pub fn fsync_schema() -> serde_json::Value {
+    made::<Fsync>(FSYNC_SCHEMA)
+}
+
+/// The schema of what `straddle fsync --dry-run --json` writes, in JSON Schema draft 2020-12;
+/// committed as `schema/straddle.fsync.plan.1.schema.json`.
+#[must_use]
+pub fn fsync_plan_schema() -> serde_json::Value {
+    made::<FsyncPlan>(FSYNC_PLAN_SCHEMA)
+}
+
+/// The schema of what `straddle probe --json` writes, in JSON Schema draft 2020-12; committed as
+/// `schema/straddle.probe.1.schema.json`.
+#[must_use]
+pub fn probe_schema() -> serde_json::Value {
+    made::<Probe>(PROBE_SCHEMA)
 }
 
 fn made<T: schemars::JsonSchema>(title: &str) -> serde_json::Value {

@@ -133,6 +133,7 @@ fn bench() -> Bench {
         started: "2026-03-01T12:00:00Z".to_owned(),
         elapsed_ns: 1_000_000,
         kernel: "6.12.0".to_owned(),
+        host: None,
         target: BenchTarget { drive: Some("sda".to_owned()), ..BenchTarget::default() },
         scratch: None,
         experiments: vec![experiment],

@@ -4,13 +4,13 @@
 //! Every number carries its unit in its key. Unknown is `null`. Adding fields is compatible;
 //! anything else raises the number in [`COMPARE_SCHEMA`].
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The schema's name and version.
 pub const COMPARE_SCHEMA: &str = "straddle.bench.compare/1";
 
 /// Two results side by side.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparing {
     /// Name and version of this format: `straddle.bench.compare/1`.
@@ -36,7 +36,7 @@ pub struct Comparing {
 }
 
 /// One of the two runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedRun {
     /// What was measured, as it was given.
@@ -50,7 +50,7 @@ pub struct ComparedRun {
 }
 
 /// Something that differs between the two runs' settings.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setting {
     /// What, in kebab case with the unit last: `kernel`, `granule-bytes`.
@@ -62,7 +62,7 @@ pub struct Setting {
 }
 
 /// Whether two runs found the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CompareAnswer {
@@ -87,7 +87,7 @@ impl CompareAnswer {
 }
 
 /// An experiment of both runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedExperiment {
     /// What was done, as a person says it.
@@ -110,7 +110,7 @@ pub struct ComparedExperiment {
 }
 
 /// How many times as long as its baseline an arm took in both runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedRatio {
     /// The arm's name.
@@ -128,7 +128,7 @@ pub struct ComparedRatio {
 }
 
 /// A ratio with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// The median of the pairs' ratios; `null` where there is none.
@@ -140,7 +140,7 @@ pub struct Interval {
 }
 
 /// An arm's latencies in both runs, which are not paired.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedArm {
     /// The arm's name.
@@ -157,7 +157,7 @@ pub struct ComparedArm {
 }
 
 /// An arm's latencies in one run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figures {
     /// How many latencies were seen.
@@ -169,7 +169,7 @@ pub struct Figures {
 }
 
 /// Counts over the experiments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareSummary {
     /// Experiments that both runs have.

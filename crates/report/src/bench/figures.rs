@@ -4,7 +4,7 @@ use super::Comparison;
 use crate::words::Words;
 
 /// What stands for a figure that is not known.
-pub(super) const UNKNOWN: &str = "-";
+pub(crate) const UNKNOWN: &str = "-";
 
 /// Nanoseconds of each unit of time, the least first.
 const MICRO: u64 = 1_000;
@@ -12,7 +12,7 @@ const MILLI: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
 /// A time to three digits: `835 ns`, `8.35 ms`, `25.0 ms`, `3600 s`.
-pub(super) fn time(nanoseconds: u64, words: Words<'_>) -> String {
+pub(crate) fn time(nanoseconds: u64, words: Words<'_>) -> String {
     if nanoseconds < MICRO {
         return format!("{nanoseconds} ns");
     }
@@ -49,7 +49,7 @@ fn scaled(value: u64, unit: u64, factor: u128) -> u128 {
 }
 
 /// A positive number to three digits: `39.9`, `1200`; [`UNKNOWN`] for what is no number.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     match value {
         _ if !value.is_finite() => UNKNOWN.to_owned(),
         0.0 => "0".to_owned(),
@@ -61,7 +61,7 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// A number of turns of the platter: `1`, `3`, `2.5`.
-pub(super) fn turns(value: f64) -> String {
+pub(crate) fn turns(value: f64) -> String {
     if !(0.05..1e9).contains(&value) {
         return number(value);
     }
@@ -72,24 +72,24 @@ pub(super) fn turns(value: f64) -> String {
 /// How many times as long, with an interval: three figures with as many places as each needs to
 /// stay on its side of 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Ratio {
-    pub(super) ratio: f64,
-    pub(super) low: f64,
-    pub(super) high: Option<f64>,
+pub(crate) struct Ratio {
+    pub(crate) ratio: f64,
+    pub(crate) low: f64,
+    pub(crate) high: Option<f64>,
 }
 
 impl Ratio {
-    pub(super) fn of(comparison: &Comparison) -> Ratio {
+    pub(crate) fn of(comparison: &Comparison) -> Ratio {
         Ratio { ratio: comparison.ratio, low: comparison.low, high: comparison.high }
     }
 
     /// The figure: `3.00`.
-    pub(super) fn figure(self) -> String {
+    pub(crate) fn figure(self) -> String {
         factor(self.ratio, self.places())
     }
 
     /// The interval: `2.97 to 3.03`, `over 1.20`, or `not known yet`.
-    pub(super) fn interval(self) -> String {
+    pub(crate) fn interval(self) -> String {
         let places = self.places();
         let is_end = |end: f64| end.is_finite() && end > 0.0;
         match self.high.filter(|high| high.is_finite()) {
@@ -103,7 +103,7 @@ impl Ratio {
     }
 
     /// Whether 1 is inside; `None` while the interval has no upper end.
-    pub(super) fn holds_one(self) -> Option<bool> {
+    pub(crate) fn holds_one(self) -> Option<bool> {
         let high = self.high?;
         (high.is_finite() && self.low.is_finite()).then_some(self.low <= 1.0 && 1.0 <= high)
     }
@@ -133,7 +133,7 @@ fn factor(value: f64, places: usize) -> String {
 
 /// `95 % interval`: how sure an interval is that misses the truth with probability `alpha`, never
 /// rounded up; without a figure where `alpha` is no probability.
-pub(super) fn interval_title(alpha: f64) -> String {
+pub(crate) fn interval_title(alpha: f64) -> String {
     confidence(alpha).map_or("interval".to_owned(), |percent| format!("{percent} % interval"))
 }
 
@@ -149,7 +149,7 @@ fn confidence(alpha: f64) -> Option<String> {
 }
 
 /// What share `part` is of `whole`, never rounded to nothing or to all; [`UNKNOWN`] of nothing.
-pub(super) fn share(part: u64, whole: u64) -> String {
+pub(crate) fn share(part: u64, whole: u64) -> String {
     let tenths = (u128::from(part) * 1000).checked_div(u128::from(whole));
     match tenths {
         None => UNKNOWN.to_owned(),

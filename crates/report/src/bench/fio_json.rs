@@ -126,7 +126,11 @@ fn options(experiment: &Experiment, arm: &Arm) -> Value {
 }
 
 /// What was done one way.
-fn direction(seen: &Latencies, bytes: Option<u64>, operations_per_second: Option<f64>) -> Value {
+pub(crate) fn direction(
+    seen: &Latencies,
+    bytes: Option<u64>,
+    operations_per_second: Option<f64>,
+) -> Value {
     let mut way = Map::new();
     let mut say = |key: &str, value: Option<Value>| {
         // Unknown is null; a key that parsers look for is there all the same.
@@ -155,7 +159,7 @@ fn direction(seen: &Latencies, bytes: Option<u64>, operations_per_second: Option
 
 /// The latencies of an arm, in nanoseconds.
 #[derive(Default)]
-struct Latencies {
+pub(crate) struct Latencies {
     count: u64,
     least: u64,
     greatest: u64,
@@ -169,11 +173,20 @@ struct Latencies {
 
 impl Latencies {
     fn of(arm: &Arm) -> Latencies {
-        if arm.count == 0 {
+        Latencies::new(arm.count, (arm.least_ns, arm.greatest_ns), &arm.histogram)
+    }
+
+    /// Of `count` latencies: the least and the greatest, and their histogram.
+    pub(crate) fn new(
+        count: u64,
+        (least, greatest): (u64, u64),
+        histogram: &[(u64, u64)],
+    ) -> Latencies {
+        if count == 0 {
             return Latencies::default();
         }
-        let (least, greatest) = (arm.least_ns.min(arm.greatest_ns), arm.greatest_ns);
-        let filled = arm.histogram.iter().filter(|(_, count)| *count > 0);
+        let least = least.min(greatest);
+        let filled = histogram.iter().filter(|(_, count)| *count > 0);
         let placed = |&(from, count): &(u64, u64)| (middle(from).clamp(least, greatest), count);
         let mut buckets: Vec<(u64, u64)> = filled.map(placed).collect();
         buckets.sort_unstable();
@@ -185,11 +198,11 @@ impl Latencies {
         // The sample's deviation, as fio's: sqrt(sum((x - mean)^2) / (n - 1)).
         let squares = sum(&|at| (at - mean) * (at - mean));
         let deviation = if held < 2 { 0.0 } else { (squares / (real(held) - 1.0)).sqrt() };
-        Latencies { count: arm.count, least, greatest, mean, deviation, buckets, held }
+        Latencies { count, least, greatest, mean, deviation, buckets, held }
     }
 
     /// `min`, `max`, `mean`, `stddev`, `N`.
-    fn summary(&self) -> Value {
+    pub(crate) fn summary(&self) -> Value {
         json!({
             "min": self.least,
             "max": self.greatest,
@@ -200,7 +213,7 @@ impl Latencies {
     }
 
     /// The same with percentiles and all buckets, where anything was seen.
-    fn detail(&self) -> Value {
+    pub(crate) fn detail(&self) -> Value {
         let mut detail = self.summary();
         if self.held > 0 {
             let bins = self.buckets.iter().map(|(at, count)| (at.to_string(), (*count).into()));
@@ -228,7 +241,7 @@ impl Latencies {
 
     /// The percentage of latencies up to each bound of fio's and over the one before, in units of
     /// `unit_ns`; those below 1000 of the unit beneath belong to that.
-    fn shares(&self, unit_ns: u64) -> Value {
+    pub(crate) fn shares(&self, unit_ns: u64) -> Value {
         let mut shares = Map::new();
         let mut from = if unit_ns == 1 { 0 } else { unit_ns };
         let share = |from: u64, to: u64| {

@@ -6,24 +6,24 @@ use crate::line::{Flow, Line, PLAIN, QUIET};
 use crate::text::{width, wrap};
 
 /// Left of everything that belongs to an experiment.
-pub(super) const INDENT: usize = 2;
+pub(crate) const INDENT: usize = 2;
 
 /// A text and its colour.
-pub(super) type Cell = (Style, String);
+pub(crate) type Cell = (Style, String);
 
 /// An ordinary cell.
-pub(super) fn cell(text: impl Into<String>) -> Cell {
+pub(crate) fn cell(text: impl Into<String>) -> Cell {
     (PLAIN, text.into())
 }
 
 /// A label or heading.
-pub(super) fn quiet(text: impl Into<String>) -> Cell {
+pub(crate) fn quiet(text: impl Into<String>) -> Cell {
     (QUIET, text.into())
 }
 
 /// Rows of cells; all start where their column starts.
 #[derive(Debug, Default)]
-pub(super) struct Grid {
+pub(crate) struct Grid {
     rows: Vec<Vec<Cell>>,
 }
 
@@ -31,12 +31,12 @@ pub(super) struct Grid {
 const GAP: usize = 3;
 
 impl Grid {
-    pub(super) fn push(&mut self, row: Vec<Cell>) {
+    pub(crate) fn push(&mut self, row: Vec<Cell>) {
         self.rows.push(row);
     }
 
     /// Whether it fits into `limit` columns.
-    pub(super) fn fits(&self, limit: usize) -> bool {
+    pub(crate) fn fits(&self, limit: usize) -> bool {
         self.starts().last().is_none_or(|end| *end <= limit + GAP)
     }
 
@@ -54,7 +54,7 @@ impl Grid {
     }
 
     /// Writes the rows.
-    pub(super) fn write(&self, page: &mut String) {
+    pub(crate) fn write(&self, page: &mut String) {
         let starts = self.starts();
         for row in &self.rows {
             let mut line = Line::default();
@@ -72,7 +72,7 @@ const ROOM: usize = 12;
 
 /// Writes `pieces` behind `label`, as many lines as they need, the later ones under the first
 /// piece; under the label where that leaves no room.
-pub(super) fn labelled(label: &str, pieces: Vec<Cell>, limit: usize, page: &mut String) {
+pub(crate) fn labelled(label: &str, pieces: Vec<Cell>, limit: usize, page: &mut String) {
     let mut line = Line::default();
     line.advance(INDENT, 0);
     if INDENT + width(label) + 2 + ROOM > limit {
@@ -86,7 +86,7 @@ pub(super) fn labelled(label: &str, pieces: Vec<Cell>, limit: usize, page: &mut 
 }
 
 /// Writes `text` as a paragraph that begins with `head` in its colour.
-pub(super) fn prose((style, head): Cell, text: &str, limit: usize, page: &mut String) {
+pub(crate) fn prose((style, head): Cell, text: &str, limit: usize, page: &mut String) {
     let whole = [head.as_str(), text].join(" ");
     for (number, part) in wrap(whole.trim(), limit.saturating_sub(INDENT)).iter().enumerate() {
         let mut line = Line::default();
@@ -103,6 +103,6 @@ pub(super) fn prose((style, head): Cell, text: &str, limit: usize, page: &mut St
 }
 
 /// Writes `pieces` from the left edge on, two blanks apart.
-pub(super) fn flowing(pieces: Vec<Cell>, limit: usize, page: &mut String) {
+pub(crate) fn flowing(pieces: Vec<Cell>, limit: usize, page: &mut String) {
     Flow { margin: "", indent: INDENT, limit }.write(Line::default(), pieces, page);
 }

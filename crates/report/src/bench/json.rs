@@ -75,8 +75,13 @@ impl BenchFault {
 /// The document as JSON with its line feed: indented, each histogram on one line.
 #[must_use]
 pub fn bench_json(bench: &Bench) -> String {
+    pretty(bench)
+}
+
+/// A document as JSON with its line feed: indented, each histogram on one line.
+pub(crate) fn pretty(document: &impl Serialize) -> String {
     let mut text = Vec::new();
-    let written = bench.serialize(&mut Serializer::with_formatter(&mut text, Lines::default()));
+    let written = document.serialize(&mut Serializer::with_formatter(&mut text, Lines::default()));
     written.expect("the document has only string keys and writes to memory");
     text.push(b'\n');
     String::from_utf8(text).expect("JSON is text")
@@ -136,20 +141,15 @@ fn shown(text: &str) -> String {
 
 /// Numbers of which JSON has no word for some: those that are not finite are `null`, and `null` is
 /// read as not a number.
-pub(super) mod finite {
+pub(crate) mod finite {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields by reference")]
-    pub(in crate::bench) fn serialize<S: Serializer>(
-        value: &f64,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
         value.is_finite().then_some(*value).serialize(to)
     }
 
-    pub(in crate::bench) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<f64, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
     }
 }

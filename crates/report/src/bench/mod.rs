@@ -8,15 +8,15 @@ mod compare;
 mod compare_view;
 mod comparing;
 mod dry_run;
-mod figures;
-mod fio_json;
-mod grid;
-mod json;
+pub(crate) mod figures;
+pub(crate) mod fio_json;
+pub(crate) mod grid;
+pub(crate) mod json;
 mod overview;
 mod picture;
 mod prediction;
 mod progress;
-mod sentences;
+pub(crate) mod sentences;
 mod setting;
 mod table;
 mod unix_time;
@@ -31,6 +31,7 @@ pub use comparing::{
 };
 pub use dry_run::{DryRun, PLAN_SCHEMA, dry_run_json, dry_run_text, wear};
 pub use fio_json::{fio_json, fio_json_left_out};
+pub(crate) use json::finite;
 pub use json::{BENCH_BYTES_MAX, BenchFault, bench_json, bench_parse};
 pub use picture::picture;
 pub use prediction::{Effort, Predicted};
@@ -58,6 +59,8 @@ pub struct Bench {
     pub elapsed_ns: u64,
     /// The kernel's release.
     pub kernel: String,
+    /// The machine's own name; `null` when not known.
+    pub host: Option<String>,
     /// What was measured.
     pub target: BenchTarget,
     /// What was written to measure; `null` where nothing was.
@@ -94,6 +97,8 @@ pub struct BenchTarget {
     pub drive: Option<String>,
     /// The drive's model; `null` when not known.
     pub model: Option<String>,
+    /// The version of the drive's firmware; `null` when not known.
+    pub firmware: Option<String>,
     /// Whether the drive rotates; `null` when not known.
     pub rotating: Option<bool>,
     /// The drive's addressable unit in bytes; `null` when not known.

@@ -10,7 +10,7 @@ use crate::words::{Words, count};
 const REGIMES_MAX: usize = 6;
 
 /// The word of a verdict as it starts a sentence, and its colour.
-pub(super) fn verdict_word(verdict: &str, words: Words<'_>) -> Cell {
+pub(crate) fn verdict_word(verdict: &str, words: Words<'_>) -> Cell {
     match verdict {
         "penalty" => (BAD, "Penalty".to_owned()),
         "no-penalty" => (GOOD, "No penalty".to_owned()),
@@ -22,7 +22,7 @@ pub(super) fn verdict_word(verdict: &str, words: Words<'_>) -> Cell {
 }
 
 /// The verdict, and its reason as one sentence.
-pub(super) fn verdict(experiment: &Experiment, words: Words<'_>) -> (Cell, String) {
+pub(crate) fn verdict(experiment: &Experiment, words: Words<'_>) -> (Cell, String) {
     let (style, word) = verdict_word(&experiment.verdict, words);
     let reason = words.text(&experiment.reason);
     // A reason may be a whole sentence that begins with the verdict.
@@ -38,7 +38,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// `Predicted from the stack: 2 reads and 2 writes of 4 KiB instead of 1 write.`
-pub(super) fn predicted(stack: &Predicted, granule_bytes: Option<u64>, words: Words<'_>) -> String {
+pub(crate) fn predicted(stack: &Predicted, granule_bytes: Option<u64>, words: Words<'_>) -> String {
     let of = match granule_bytes {
         Some(bytes) => format!("of {}", words.exact(bytes)),
         None => "of a granule each".to_owned(),
@@ -69,7 +69,7 @@ fn effort(effort: &Effort) -> String {
 }
 
 /// How the drive changed during the run; `None` where it did not.
-pub(super) fn regimes(regimes: &[Regime], words: Words<'_>) -> Option<String> {
+pub(crate) fn regimes(regimes: &[Regime], words: Words<'_>) -> Option<String> {
     if regimes.len() < 2 {
         return None;
     }
@@ -77,7 +77,7 @@ pub(super) fn regimes(regimes: &[Regime], words: Words<'_>) -> Option<String> {
 }
 
 /// `8.35 ms (spread 120 µs) from pair 1, 12.0 ms (spread 300 µs) from pair 23`.
-pub(super) fn regime_list(regimes: &[Regime], words: Words<'_>) -> String {
+pub(crate) fn regime_list(regimes: &[Regime], words: Words<'_>) -> String {
     let one = |regime: &Regime| {
         let (median, spread) = (time(regime.median_ns, words), time(regime.spread_ns, words));
         format!("{median} (spread {spread}) from pair {}", regime.from_pair)

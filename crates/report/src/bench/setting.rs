@@ -8,16 +8,18 @@ use crate::text::one_line;
 type Look = (&'static str, fn(&Bench) -> Option<String>);
 
 /// Everything that is looked at, what matters most first.
-const LOOKS: [Look; 17] = [
+const LOOKS: [Look; 19] = [
     ("target", |bench| Some(bench.target.path.clone())),
     ("layers", |bench| Some(bench.target.layers.join(", "))),
     ("drive", |bench| bench.target.drive.clone()),
     ("model", |bench| bench.target.model.clone()),
+    ("firmware", |bench| bench.target.firmware.clone()),
     ("rotating", |bench| bench.target.rotating.map(|yes| yes.to_string())),
     ("logical-sector-bytes", |bench| text(bench.target.logical_sector_bytes)),
     ("granule-bytes", |bench| text(bench.target.granule_bytes)),
     ("granule-origin-bytes", |bench| text(bench.target.granule_origin_bytes)),
     ("granule-source", |bench| bench.target.granule_source.clone()),
+    ("host", |bench| bench.host.clone()),
     ("kernel", |bench| Some(bench.kernel.clone())),
     ("version", |bench| Some(bench.version.clone())),
     ("command", |bench| Some(bench.command.join(" "))),

@@ -3,7 +3,7 @@
 //! Every number carries its unit in its key. Unknown is `null` beside a reason. Adding fields is
 //! compatible; anything else raises the number in [`TRACE_SCHEMA`].
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::document::{Fact, Refusal, UnitFact, Word};
 
@@ -15,7 +15,7 @@ pub use table::table;
 pub const TRACE_SCHEMA: &str = "straddle.trace/1";
 
 /// Where a file's bytes lie.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trace {
     /// Name and version of this format: `straddle.trace/1`.
@@ -49,7 +49,7 @@ pub struct Trace {
 }
 
 /// A layer on the way down.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceLayer {
     /// Its number, by which extents and others name it.
@@ -69,7 +69,7 @@ pub struct TraceLayer {
 }
 
 /// An extent of the file, or a hole.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceExtent {
     /// Where it starts in the file, in bytes.
@@ -97,7 +97,7 @@ pub struct TraceExtent {
 }
 
 /// A run of the file of which every copy lies in one piece.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TracePiece {
     /// Where it starts in the file, in bytes.
@@ -109,7 +109,7 @@ pub struct TracePiece {
 }
 
 /// One copy of a piece.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceCopy {
     /// The byte on each layer below the file at which it starts, from the top down.
@@ -121,7 +121,7 @@ pub struct TraceCopy {
 }
 
 /// An address on a layer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceStep {
     /// The layer's number.
@@ -131,7 +131,7 @@ pub struct TraceStep {
 }
 
 /// How many bytes fit a unit: the file's own multiples of it lie on its boundaries.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceShare {
     /// The unit: granule, chunk or full-stripe.
@@ -152,7 +152,7 @@ pub struct TraceShare {
 }
 
 /// The whole range.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceTotal {
     /// Extents, holes not counted.
@@ -170,7 +170,7 @@ pub struct TraceTotal {
 }
 
 /// Bytes, or I/Os, that cannot be told.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceUnknown {
     /// How many bytes.
@@ -180,7 +180,7 @@ pub struct TraceUnknown {
 }
 
 /// What I/Os of one size cost, one behind the other from the range's start.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceCost {
     /// The length of each I/O in bytes.
@@ -200,7 +200,7 @@ pub struct TraceCost {
 }
 
 /// What the I/Os cost together that can be told.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceEffort {
     /// How many I/Os can be told.
@@ -218,7 +218,7 @@ pub struct TraceEffort {
 }
 
 /// I/Os that cannot be told.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceUntold {
     /// How many.

@@ -2,10 +2,13 @@
 
 mod bench;
 mod changes;
+mod fsync;
+mod html;
 mod json;
 mod junit;
 mod lines;
 mod monitors;
+mod probe;
 mod sample;
 mod sarif;
 mod schema;

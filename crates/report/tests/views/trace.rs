@@ -54,7 +54,7 @@ fn extent(offset_bytes: u64, state: &'static str) -> TraceExtent {
 }
 
 /// A file of a mirror half of which is off, with a hole and something compressed.
-fn sample() -> Trace {
+pub(crate) fn sample() -> Trace {
     let share = TraceShare {
         unit: "granule".into(),
         layer: 0,

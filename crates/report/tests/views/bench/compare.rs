@@ -112,7 +112,7 @@ fn all_that_differs_of_the_setting_is_listed() {
     assert_eq!(compare(&disk(), &disk()).setting, []);
 }
 
-fn two() -> (Bench, Bench) {
+pub(crate) fn two() -> (Bench, Bench) {
     let mut after = with(vec![ratio(1.5, 1.4, Some(1.6)), no_penalty()]);
     after.experiments[0].arms[1].median_ns = 12_500_000;
     after.experiments[0].arms[1].p99_ns = None;

@@ -16,11 +16,13 @@ pub(crate) fn disk() -> Bench {
         started: "2026-03-01T12:00:00Z".to_owned(),
         elapsed_ns: 2_100_000_000,
         kernel: "6.12.0".to_owned(),
+        host: Some("web-3".to_owned()),
         target: BenchTarget {
             path: "/data".to_owned(),
             layers: vec!["ext4".to_owned(), "sda1".to_owned(), "sda".to_owned()],
             drive: Some("sda".to_owned()),
             model: Some("WDC WD60EFRX".to_owned()),
+            firmware: Some("82.00A82".to_owned()),
             rotating: Some(true),
             logical_sector_bytes: Some(512),
             granule_bytes: Some(4096),

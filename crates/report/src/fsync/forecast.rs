@@ -1,0 +1,109 @@
+//! What a run is going to do, said before anything is written: bytes, time, wear, impact.
+
+use serde::{Deserialize, Serialize};
+
+use super::FsyncTarget;
+use crate::bench::grid::{cell, flowing, labelled, prose, quiet};
+use crate::line::NAME;
+use crate::look::Look;
+use crate::words::{Words, count};
+
+/// The schema's name and version of the dry run.
+pub const FSYNC_PLAN_SCHEMA: &str = "straddle.fsync.plan/1";
+
+/// What a run writes at most, and what others notice of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Forecast {
+    /// How many bytes the scratch files take meanwhile, at most.
+    pub scratch_bytes: u64,
+    /// How many bytes are written at most, the scratch files included.
+    pub written_bytes_max: u64,
+    /// How long it takes at most, in seconds.
+    pub seconds_max: u64,
+    /// What that is of the drive's life: one sentence.
+    pub wear: String,
+    /// What others on the machine notice: a sentence each.
+    pub impact: Vec<String>,
+}
+
+/// What `straddle fsync --dry-run` says: what would be done, and that nothing was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FsyncPlan {
+    /// Name and version of this format: `straddle.fsync.plan/1`.
+    pub schema: String,
+    /// The version of straddle that wrote it.
+    pub version: String,
+    /// What would be measured.
+    pub target: FsyncTarget,
+    /// What would be written, for how long, and what it means.
+    pub forecast: Forecast,
+    /// The rows that would be measured: group, label and path.
+    pub rows: Vec<String>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// The document as JSON, with its line feed.
+#[must_use]
+pub fn fsync_plan_json(plan: &FsyncPlan) -> String {
+    crate::json::ended(serde_json::to_string_pretty(plan))
+}
+
+/// What would be done as text, with its last line feed; the last line says that nothing was.
+#[must_use]
+pub fn fsync_plan_text(plan: &FsyncPlan, look: &Look) -> String {
+    let words = Words { look };
+    let limit = look.columns();
+    let mut page = String::new();
+    target(&plan.target, words, limit, &mut page);
+    forecast(&plan.forecast, words, limit, &mut page);
+    let many = u64::try_from(plan.rows.len()).unwrap_or(u64::MAX);
+    prose(quiet(""), &format!("{}:", count(many, "row")), limit, &mut page);
+    for (number, row) in (1_u64..).zip(&plan.rows) {
+        labelled(&format!("{number:>2}"), vec![cell(words.text(row))], limit, &mut page);
+    }
+    for note in &plan.notes {
+        prose((NAME, "note:".to_owned()), &words.text(note), limit, &mut page);
+    }
+    prose(quiet(""), "dry run: nothing was written, nothing was measured", limit, &mut page);
+    page
+}
+
+/// The line that says what is measured: the directory, and the layers under it.
+pub(super) fn target(target: &FsyncTarget, words: Words<'_>, limit: usize, page: &mut String) {
+    let mut on = vec![(NAME, words.text(&target.path))];
+    if target.layers.is_empty() && !target.filesystem.is_empty() {
+        on.push(cell(format!("on {}", words.text(&target.filesystem))));
+    }
+    for layer in &target.layers {
+        let title = if layer.title.is_empty() { &layer.kind } else { &layer.title };
+        let (name, title) = (words.text(&layer.name), words.text(title));
+        on.push(cell(match title.is_empty() || title == name {
+            true => format!("on {name}"),
+            false => format!("on {name}: {title}"),
+        }));
+    }
+    flowing(on, limit, page);
+    let options: Vec<String> = target.mount_options.iter().map(|one| words.text(one)).collect();
+    if !options.is_empty() {
+        let options = cell(format!("{} {}", words.text(&target.filesystem), options.join(",")));
+        labelled("mounted", vec![options], limit, page);
+    }
+    if let Some(unknown) = &target.unknown {
+        labelled("not known", vec![cell(words.text(unknown))], limit, page);
+    }
+}
+
+/// What is going to be written, and what that means.
+pub(super) fn forecast(forecast: &Forecast, words: Words<'_>, limit: usize, page: &mut String) {
+    let mut row = |label: &str, text: String| labelled(label, vec![cell(text)], limit, page);
+    row("scratch", words.size(forecast.scratch_bytes));
+    row("written", format!("{} at most", words.size(forecast.written_bytes_max)));
+    row("time", format!("{} at most", count(forecast.seconds_max, "second")));
+    row("wear", words.text(&forecast.wear));
+    for sentence in &forecast.impact {
+        row("impact", words.text(sentence));
+    }
+}

@@ -1,0 +1,99 @@
+//! Whether a completed sync is real, for people: the grade, what speaks for and against it, what
+//! each layer counted, what drive and process say.
+
+use super::{Honesty, LayerFlushes, ProcessWord};
+use crate::bench::figures::UNKNOWN;
+use crate::bench::grid::{Cell, Grid, cell, flowing, labelled, prose, quiet};
+use crate::line::{BAD, CARE, GOOD, NAME};
+use crate::words::Words;
+
+/// Writes all of it.
+pub(super) fn honesty(honesty: &Honesty, words: Words<'_>, limit: usize, text: &mut String) {
+    prose(grade(&honesty.grade, words), &words.text(&honesty.sentence), limit, text);
+    for evidence in &honesty.evidence {
+        let style = match evidence.direction.as_str() {
+            "against" => BAD,
+            "for" => GOOD,
+            _ => CARE,
+        };
+        let source = format!("({})", words.text(&evidence.source));
+        let pieces = vec![(style, words.text(&evidence.sentence)), quiet(source)];
+        labelled(&words.text(&evidence.direction), pieces, limit, text);
+    }
+    layers(&honesty.layers, words, limit, text);
+    if let Some(drive) = &honesty.drive {
+        let life = drive.life_used_percent;
+        let life = life.map_or("life used: not known".to_owned(), |used| {
+            format!("{used} % of its rated life used")
+        });
+        let protection = words.text(&drive.power_loss_protection);
+        let pieces = vec![
+            cell(format!("power-loss protection: {protection}")),
+            quiet(format!("({})", words.text(&drive.power_loss_source))),
+            cell(life),
+        ];
+        labelled("drive", pieces, limit, text);
+    }
+    if let Some(seen) = &honesty.process {
+        process(seen, words, limit, text);
+    }
+    for change in &honesty.would_change {
+        labelled("would change this:", vec![cell(words.text(change))], limit, text);
+    }
+}
+
+fn grade(word: &str, words: Words<'_>) -> Cell {
+    let style = match word {
+        "consistent" => GOOD,
+        "not-durable" => BAD,
+        _ => CARE,
+    };
+    (style, format!("sync is {}:", words.text(word).replace('-', " ")))
+}
+
+/// A row for each layer; a line for each where columns do not fit.
+fn layers(layers: &[LayerFlushes], words: Words<'_>, limit: usize, text: &mut String) {
+    if layers.is_empty() {
+        return;
+    }
+    let mut grid = Grid::default();
+    let heads = ["layer", "", "write cache", "flushes per sync", "append", "empty"];
+    grid.push(heads.into_iter().map(quiet).collect());
+    let rows: Vec<Vec<Cell>> = layers.iter().map(|layer| row(layer, words)).collect();
+    rows.iter().for_each(|row| grid.push(row.clone()));
+    if grid.fits(limit) {
+        return grid.write(text);
+    }
+    for mut row in rows {
+        row.truncate(4);
+        row.retain(|(_, text)| !text.is_empty());
+        flowing(row, limit, text);
+    }
+}
+
+fn row(layer: &LayerFlushes, words: Words<'_>) -> Vec<Cell> {
+    let figure = |flushes: Option<f64>| {
+        flushes.filter(|flushes| flushes.is_finite()).map(|flushes| format!("{flushes:.2}"))
+    };
+    // Unknown is told where something should have been counted, and left out elsewhere.
+    let none = if layer.write_cache.is_some() { UNKNOWN } else { "" };
+    let cells =
+        [layer.flushes_per_sync, layer.append_flushes_per_sync, layer.empty_flushes_per_sync];
+    let mut row = vec![
+        (NAME, words.text(&layer.name)),
+        cell(words.text(&layer.kind)),
+        cell(layer.write_cache.as_ref().map_or(String::new(), |mode| words.text(mode))),
+    ];
+    row.extend(cells.map(|flushes| cell(figure(flushes).unwrap_or_else(|| none.to_owned()))));
+    row
+}
+
+fn process(process: &ProcessWord, words: Words<'_>, limit: usize, text: &mut String) {
+    let name = format!("{} ({})", process.pid, words.text(&process.name));
+    let mut pieces = vec![(NAME, name)];
+    match process.suppressors.is_empty() {
+        true => pieces.push(cell("nothing is seen that keeps its syncs from the kernel")),
+        false => pieces.extend(process.suppressors.iter().map(|one| cell(words.text(one)))),
+    }
+    labelled("process", pieces, limit, text);
+}

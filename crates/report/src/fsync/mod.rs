@@ -1,0 +1,142 @@
+//! What `straddle fsync` found: the contract behind its `--json`, and the views for people.
+//!
+//! Every number carries its unit in its key. Unknown is `null`. Adding fields is compatible;
+//! anything else raises the number in [`FSYNC_SCHEMA`].
+
+mod fio_json;
+mod forecast;
+mod honesty;
+mod honesty_view;
+mod json;
+mod rows;
+mod sustained;
+mod table;
+mod verdict;
+mod verdict_view;
+
+use serde::{Deserialize, Serialize};
+
+pub use fio_json::fsync_fio_json;
+pub use forecast::{FSYNC_PLAN_SCHEMA, Forecast, FsyncPlan, fsync_plan_json, fsync_plan_text};
+pub use honesty::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
+pub use json::{FsyncFault, fsync_json, fsync_parse};
+pub use rows::{FsyncRow, Rounds, RowComparison};
+pub use sustained::{Knee, Sustained, SustainedPoint};
+pub use table::fsync_table;
+pub use verdict::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
+
+/// The schema's name and version.
+pub const FSYNC_SCHEMA: &str = "straddle.fsync/1";
+
+/// What a run of `straddle fsync` found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Fsync {
+    /// Name and version of this format: `straddle.fsync/1`.
+    pub schema: String,
+    /// The version of straddle that wrote it.
+    pub version: String,
+    /// The command line, word by word; harmless to print.
+    pub command: Vec<String>,
+    /// The seed that decided the order of the rows and the bytes written.
+    pub seed: u64,
+    /// When it started, RFC 3339 in UTC.
+    pub started: String,
+    /// How long all of it took, the scratch file included, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// The kernel's release.
+    pub kernel: String,
+    /// The machine's name, harmless to print; empty where it is not known.
+    pub host: String,
+    /// What was measured.
+    pub target: FsyncTarget,
+    /// The file that was written to measure; `null` where none was.
+    pub scratch: Option<FsyncScratch>,
+    /// What was said before anything was written; `null` where nothing was to be.
+    pub forecast: Option<Forecast>,
+    /// How the rows took turns; `null` where none was measured.
+    pub rounds: Option<Rounds>,
+    /// What was measured, in the order in which it is shown.
+    pub rows: Vec<FsyncRow>,
+    /// Rows against each other, where the question is a usual one.
+    pub comparisons: Vec<RowComparison>,
+    /// The run that goes on until the drive's write buffer is full; `null` without `--sustained`.
+    pub sustained: Option<Sustained>,
+    /// Whether that is fast enough for an engine; `null` without `--for`.
+    pub verdict: Option<FsyncVerdict>,
+    /// Whether a completed sync is real; `null` where nobody looked.
+    pub honesty: Option<Honesty>,
+    /// What the reader should know: what was cut short, what this machine could not do.
+    pub notes: Vec<String>,
+    /// Why it ended before its time; rows that were measured until then stand.
+    pub refusal: Option<FsyncRefusal>,
+}
+
+/// Why nothing was measured, or not all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FsyncRefusal {
+    /// What was tried, on what, and why it was refused or failed.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// Whether it was refused for safety (exit code 3), not for lack of an answer (2).
+    pub safety: bool,
+}
+
+/// The directory that was measured, and what it lies on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FsyncTarget {
+    /// The directory as it was given; harmless to print.
+    pub path: String,
+    /// The type of its file system, as the kernel names it: `ext4`; empty where it is not known.
+    pub filesystem: String,
+    /// The options of its mount and of its file system, as the kernel tells them; empty where it
+    /// does not.
+    pub mount_options: Vec<String>,
+    /// The number of the device that the file system says it is on: `8:1`; `null` when not known.
+    pub device: Option<String>,
+    /// The layers under it, the topmost first; empty where they cannot be told.
+    pub layers: Vec<FsyncLayer>,
+    /// The kernel's name of the drive; `null` where there are several, or it is not known.
+    pub drive: Option<String>,
+    /// The drive's model; `null` when not known.
+    pub model: Option<String>,
+    /// The drive's firmware; `null` when not known.
+    pub firmware: Option<String>,
+    /// What tells the drive from others: WWN, EUI-64 or serial number; `null` when not known.
+    pub identity: Option<String>,
+    /// Whether the drive rotates; `null` when not known.
+    pub rotating: Option<bool>,
+    /// The drive's length in bytes; `null` when not known.
+    pub capacity_bytes: Option<u64>,
+    /// Why some of it is not known; `null` where all is.
+    pub unknown: Option<String>,
+}
+
+/// One layer under the directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FsyncLayer {
+    /// Its name, as in `straddle check`: `sda1`.
+    pub name: String,
+    /// What it is: `ext4`, `partition`, `drive`.
+    pub kind: String,
+    /// What it is in a few words; empty where its name says all.
+    pub title: String,
+}
+
+/// The file that was written to measure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FsyncScratch {
+    /// The directory in which it had no name.
+    pub place: String,
+    /// How many bytes of all scratch files lay there at once, at most.
+    pub length_bytes: u64,
+    /// How many bytes were written in all, the preparation included.
+    pub written_bytes: u64,
+    /// How long preparing took, in nanoseconds.
+    pub prepared_ns: u64,
+}

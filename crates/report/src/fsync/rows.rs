@@ -1,0 +1,109 @@
+//! The rows: one way of making writes durable each, with what it took.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bench::finite;
+
+/// One way of making writes durable, and what it took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FsyncRow {
+    /// What no other row is called: `pg.one.fdatasync`.
+    pub id: String,
+    /// What the row belongs to: `one-8kb-write`, `two-8kb-writes`, `open-sync-sizes`,
+    /// `other-descriptor`, `non-synced`, `wal`, `group-size`.
+    pub group: String,
+    /// How the row is called: by `pg_test_fsync`'s own label where it is one of its rows.
+    pub label: String,
+    /// Whether it is a row of `pg_test_fsync`, done as that does it.
+    pub is_pg: bool,
+    /// How data goes: `buffered` (through the page cache) or `direct` (`O_DIRECT`).
+    pub path: String,
+    /// What makes it durable: `open_datasync`, `open_sync`, `fdatasync`, `fsync`,
+    /// `fsync_writethrough`, `sync_file_range` or `none`.
+    pub method: String,
+    /// Where the writes go: `overwrite` (the same place again), `sequential` (the next place in a
+    /// written file), `preallocated` (the next place, allocated and never written), `append` (the
+    /// file grows), or `nothing`.
+    pub place: String,
+    /// Bytes of each write; 0 where nothing is written.
+    pub write_bytes: u64,
+    /// Writes of one operation.
+    pub writes_per_operation: u64,
+    /// The operations that count.
+    pub operations: u64,
+    /// The operations before those, seen and left out: warm-up.
+    pub discarded_operations: u64,
+    /// How long the operations that count took together, in nanoseconds.
+    pub busy_ns: u64,
+    /// Operations a second, one behind the other; `null` where none counts.
+    pub operations_per_second: Option<f64>,
+    /// The mean of all latencies, in nanoseconds; `null` where none counts.
+    pub mean_ns: Option<f64>,
+    /// The latency that half stay at or below; `null` where none counts.
+    pub median_ns: Option<u64>,
+    /// The latency that 90 % stay at or below; `null` with fewer than 10.
+    pub p90_ns: Option<u64>,
+    /// The latency that 99 % stay at or below; `null` with fewer than 100.
+    pub p99_ns: Option<u64>,
+    /// The latency that 99.9 % stay at or below; `null` with fewer than 1000.
+    pub p999_ns: Option<u64>,
+    /// The least latency; `null` where none counts.
+    pub least_ns: Option<u64>,
+    /// The greatest latency; `null` where none counts.
+    pub greatest_ns: Option<u64>,
+    /// All latencies: the least of each bucket in nanoseconds, and how many are in it. A bucket is
+    /// at most 0.8 % wide on either side of its middle.
+    pub histogram: Vec<(u64, u64)>,
+    /// Why it cannot be measured here: no such method, no direct I/O; `null` where it can.
+    pub unavailable: Option<String>,
+    /// What went wrong: a call that failed, a write that was short. A row with any has no figures.
+    pub errors: Vec<String>,
+}
+
+/// How the rows took turns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Rounds {
+    /// The rounds that count: in each, every row had one slice, in random order.
+    pub rounds: u64,
+    /// The rounds before those, seen and left out.
+    pub discarded_rounds: u64,
+    /// The rule by which those were left out, as a sentence.
+    pub warm_up: String,
+    /// How long a slice was to be, in nanoseconds.
+    pub slice_ns: u64,
+    /// How long all rounds took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Whether it ended before the last round was whole; that round counts as far as it came.
+    pub was_cut_short: bool,
+}
+
+/// One row against another.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RowComparison {
+    /// What is asked, as a person says it: `append against overwrite`.
+    pub question: String,
+    /// The row's id.
+    pub row: String,
+    /// The id of the row that it is compared with.
+    pub against: String,
+    /// How many times as long the row takes: the median of the rounds' ratios; `null` where there
+    /// is none.
+    #[serde(with = "finite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    pub ratio: f64,
+    /// The lower end of its interval; 0 or `null` while nothing is known.
+    #[serde(with = "finite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    pub low: f64,
+    /// The upper end; `null` while nothing is known.
+    pub high: Option<f64>,
+    /// The probability that the interval misses the truth, at most.
+    pub alpha: f64,
+    /// The rounds in which both rows had a slice.
+    pub rounds: u64,
+    /// `slower`, `faster` (only where the interval says so), `not told apart`, or `void`.
+    pub conclusion: String,
+}

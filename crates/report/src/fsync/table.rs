@@ -1,0 +1,264 @@
+//! A result for people: the answer, then a row for each method in `pg_test_fsync`'s columns, with
+//! the percentiles that it lacks.
+//!
+//! Text from the result cannot leave its line, and every line fits the width asked for.
+
+use super::forecast::{forecast, target};
+use super::{Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, honesty_view, verdict_view};
+use crate::bench::figures::{Ratio, UNKNOWN, time};
+use crate::bench::grid::{Cell, Grid, cell, flowing, labelled, prose, quiet};
+use crate::line::{BAD, CARE, GOOD, NAME};
+use crate::look::Look;
+use crate::words::{Words, count};
+
+/// The titles of the groups, as they head their rows.
+const GROUPS: [(&str, &str); 8] = [
+    ("one-8kb-write", "one 8kB write"),
+    ("two-8kb-writes", "two 8kB writes"),
+    ("open-sync-sizes", "16kB by open_sync, cut up"),
+    ("other-descriptor", "sync on another descriptor"),
+    ("non-synced", "non-sync'ed 8kB write"),
+    ("other-path", "8kB by the other path"),
+    ("wal", "as a log is written"),
+    ("group-size", "writes for each sync"),
+];
+
+/// What stands over the columns behind the labels.
+const HEADS: [&str; 7] = ["path", "      ops/sec", "usecs/op", "median", "p90", "p99", "p99.9"];
+/// The columns that are shown, as many as fit: the least wanted fall first.
+const COLUMNS: [&[usize]; 5] = [
+    &[0, 1, 2, 3, 4, 5, 6, 7],
+    &[0, 1, 2, 3, 4, 5, 6],
+    &[0, 1, 2, 3, 4, 6],
+    &[0, 1, 2, 3, 6],
+    &[0, 1, 2, 3],
+];
+
+/// The cells of these columns.
+fn chosen(cells: Vec<Cell>, columns: &[usize]) -> Vec<Cell> {
+    let numbered = cells.into_iter().enumerate();
+    numbered.filter(|(number, _)| columns.contains(number)).map(|(_, cell)| cell).collect()
+}
+
+/// The whole result as text, with its last line feed; colours only repeat what the words say.
+#[must_use]
+pub fn fsync_table(fsync: &Fsync, look: &Look) -> String {
+    let mut page = Page { words: Words { look }, limit: look.columns(), text: String::new() };
+    page.fsync(fsync);
+    page.text
+}
+
+/// The text so far.
+struct Page<'a> {
+    words: Words<'a>,
+    limit: usize,
+    text: String,
+}
+
+impl Page<'_> {
+    fn fsync(&mut self, fsync: &Fsync) {
+        if let Some(verdict) = &fsync.verdict {
+            verdict_view::verdict(verdict, self.words, self.limit, &mut self.text);
+        }
+        if let Some(honesty) = &fsync.honesty {
+            honesty_view::honesty(honesty, self.words, self.limit, &mut self.text);
+        }
+        target(&fsync.target, self.words, self.limit, &mut self.text);
+        if self.words.look.explain {
+            self.circumstances(fsync);
+        }
+        if let Some(scratch) = &fsync.scratch {
+            self.scratch(scratch);
+        }
+        if !fsync.rows.is_empty() {
+            self.rounds(fsync);
+            self.rows(&fsync.rows);
+        }
+        self.comparisons(&fsync.comparisons, &fsync.rows);
+        if let Some(sustained) = &fsync.sustained {
+            self.sustained(sustained);
+        }
+        let words = self.words;
+        for note in &fsync.notes {
+            self.prose((NAME, "note:".to_owned()), &words.text(note));
+        }
+        if let Some(refusal) = &fsync.refusal {
+            self.prose((BAD, "error:".to_owned()), &words.text(&refusal.message));
+            if let Some(hint) = &refusal.hint {
+                self.prose((NAME, "hint:".to_owned()), &words.text(hint));
+            }
+        }
+    }
+
+    fn prose(&mut self, head: Cell, text: &str) {
+        prose(head, text, self.limit, &mut self.text);
+    }
+
+    /// What the figures depend on, and what was said before anything was written.
+    fn circumstances(&mut self, fsync: &Fsync) {
+        let words = self.words;
+        let run = vec![
+            cell(format!("straddle {}", words.text(&fsync.version))),
+            cell(format!("kernel {}", words.text(&fsync.kernel))),
+            cell(format!("host {}", words.text(&fsync.host))),
+            cell(format!("started {}", words.text(&fsync.started))),
+            cell(format!("took {}", time(fsync.elapsed_ns, words))),
+            cell(format!("seed {}", fsync.seed)),
+        ];
+        labelled("run", run, self.limit, &mut self.text);
+        let command: Vec<String> = fsync.command.iter().map(|word| words.text(word)).collect();
+        if !command.is_empty() {
+            labelled("command", vec![cell(command.join(" "))], self.limit, &mut self.text);
+        }
+        if let Some(said) = &fsync.forecast {
+            forecast(said, words, self.limit, &mut self.text);
+        }
+    }
+
+    fn scratch(&mut self, scratch: &FsyncScratch) {
+        let words = self.words;
+        let (length, place) = (words.size(scratch.length_bytes), words.text(&scratch.place));
+        let written = words.size(scratch.written_bytes);
+        let line =
+            format!("scratch: {length} in {place}, {written} written; nothing else is touched");
+        self.prose(quiet(""), &line);
+    }
+
+    /// How the rows took turns.
+    fn rounds(&mut self, fsync: &Fsync) {
+        let Some(rounds) = &fsync.rounds else { return };
+        let words = self.words;
+        let mut line = format!(
+            "{} in random order, {} a row; {}",
+            count(rounds.rounds, "round"),
+            time(rounds.slice_ns, words),
+            words.text(&rounds.warm_up),
+        );
+        if rounds.was_cut_short {
+            line += "; the last round is not whole";
+        }
+        self.prose(quiet(""), &line);
+    }
+
+    fn rows(&mut self, rows: &[FsyncRow]) {
+        let grids = COLUMNS.iter().map(|columns| self.grid(rows, columns));
+        match grids.into_iter().find(|grid| grid.fits(self.limit)) {
+            Some(grid) => grid.write(&mut self.text),
+            None => self.list(rows),
+        }
+        let words = self.words;
+        for row in rows {
+            for error in &row.errors {
+                let text = format!("{}: {}", words.text(&row.id), words.text(error));
+                self.prose((BAD, "void:".to_owned()), &text);
+            }
+        }
+        let mut said: Vec<&str> = Vec::new();
+        for row in rows {
+            let Some(reason) = &row.unavailable else { continue };
+            if !said.contains(&reason.as_str()) {
+                said.push(reason);
+                self.prose(quiet("n/a:"), &words.text(reason));
+            }
+        }
+    }
+
+    fn grid(&self, rows: &[FsyncRow], columns: &[usize]) -> Grid {
+        let mut grid = Grid::default();
+        for (number, row) in rows.iter().enumerate() {
+            if let Some(title) = self.title(rows, number) {
+                let mut head = vec![(NAME, title)];
+                if number == 0 {
+                    head.extend(HEADS.map(quiet));
+                }
+                grid.push(chosen(head, columns));
+            }
+            grid.push(chosen(self.cells(row), columns));
+        }
+        grid
+    }
+
+    /// The title of the group that begins with this row; `None` where none does.
+    fn title(&self, rows: &[FsyncRow], number: usize) -> Option<String> {
+        let group = &rows[number].group;
+        let before = number.checked_sub(1).map(|before| &rows[before].group);
+        if before == Some(group) {
+            return None;
+        }
+        let title = GROUPS.iter().find(|(name, _)| name == group);
+        Some(title.map_or_else(|| self.words.text(group), |(_, title)| (*title).to_owned()))
+    }
+
+    fn cells(&self, row: &FsyncRow) -> Vec<Cell> {
+        let words = self.words;
+        let mut cells = vec![cell(format!("  {}", words.text(&row.label)))];
+        cells.push(cell(words.text(&row.path)));
+        let rate = row.operations_per_second.filter(|rate| rate.is_finite());
+        match (rate, row.mean_ns) {
+            (Some(rate), Some(mean)) => {
+                cells.push((NAME, format!("{rate:>13.3}")));
+                cells.push(cell(format!("{:>8.0}", mean / 1e3)));
+                let figure =
+                    |value: Option<u64>| value.map_or(UNKNOWN.into(), |ns| time(ns, words));
+                let figures = [row.median_ns, row.p90_ns, row.p99_ns, row.p999_ns];
+                cells.extend(figures.map(figure).map(cell));
+            }
+            _ if !row.errors.is_empty() => cells.push((BAD, format!("{:>13}", "void"))),
+            _ => cells.push(quiet(format!("{:>13}", "n/a"))),
+        }
+        cells
+    }
+
+    /// The rows where no columns fit.
+    fn list(&mut self, rows: &[FsyncRow]) {
+        for (number, row) in rows.iter().enumerate() {
+            if let Some(title) = self.title(rows, number) {
+                self.prose((NAME, title), "");
+            }
+            let pieces = chosen(self.cells(row), COLUMNS[2]).into_iter();
+            let pieces = pieces.map(|(style, text)| (style, text.trim().to_owned())).collect();
+            flowing(pieces, self.limit, &mut self.text);
+        }
+    }
+
+    fn comparisons(&mut self, comparisons: &[RowComparison], rows: &[FsyncRow]) {
+        let words = self.words;
+        let named = |id: &str| {
+            let row = rows.iter().find(|row| row.id == id);
+            row.map_or_else(
+                || words.text(id),
+                |row| format!("{} {}", words.text(&row.path), words.text(&row.label)),
+            )
+        };
+        if comparisons.is_empty() {
+            return;
+        }
+        self.prose((NAME, "compared round by round".to_owned()), "");
+        for one in comparisons {
+            let ratio = Ratio { ratio: one.ratio, low: one.low, high: one.high };
+            let style = match one.conclusion.as_str() {
+                "slower" => CARE,
+                "faster" => GOOD,
+                _ => crate::line::QUIET,
+            };
+            let pieces = vec![
+                (NAME, ratio.figure()),
+                cell(ratio.interval()),
+                (style, words.text(&one.conclusion)),
+                quiet(format!("({}; {})", named(&one.row), named(&one.against))),
+            ];
+            labelled(&words.text(&one.question), pieces, self.limit, &mut self.text);
+        }
+    }
+
+    fn sustained(&mut self, sustained: &Sustained) {
+        let words = self.words;
+        let (written, took) =
+            (words.size(sustained.written_bytes), time(sustained.elapsed_ns, words));
+        let head = format!("{}: {written} in {took}", words.text(&sustained.title));
+        self.prose((NAME, "sustained".to_owned()), &head);
+        if !sustained.reason.is_empty() {
+            self.prose(quiet(""), &words.text(&sustained.reason));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The verdict for people: the figure with its interval and the limit, what that means, what to do.
+
+use super::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
+use crate::bench::figures::{UNKNOWN, number, time};
+use crate::bench::grid::{Cell, cell, labelled, prose, quiet};
+use crate::line::{BAD, CARE, GAP, GOOD, Line, NAME, PLAIN};
+use crate::text::wrap;
+use crate::words::Words;
+
+/// Writes all of it; limits, notes and the evidence where they are asked for.
+pub(super) fn verdict(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut String) {
+    let (style, word) = match verdict.verdict.as_str() {
+        "pass" => (GOOD, "PASS"),
+        "warn" => (CARE, "WARN"),
+        "fail" => (BAD, "FAIL"),
+        _ => (CARE, "NOT ENOUGH EVIDENCE"),
+    };
+    let word = (style, word.to_owned());
+    let headline = match &verdict.not_durable {
+        Some(reason) => words.text(reason),
+        None => headline(verdict, words),
+    };
+    hanging(word, &headline, limit, page);
+    hanging(cell(""), &words.text(&verdict.sentence), limit, page);
+    hanging((NAME, "next".to_owned()), &words.text(&verdict.next), limit, page);
+    if words.look.explain {
+        evidence(verdict, words, limit, page);
+    }
+    for ceiling in &verdict.ceilings {
+        self::ceiling(ceiling, words, limit, page);
+    }
+    if words.look.explain {
+        for note in &verdict.notes {
+            prose((NAME, "note:".to_owned()), &words.text(note), limit, page);
+        }
+    }
+}
+
+/// The column in which a verdict's text begins.
+const INDENT: usize = 6;
+
+/// Writes `text` from [`INDENT`] on, with `head` before its first line; behind a longer one it
+/// begins on a line of its own.
+fn hanging((style, head): Cell, text: &str, limit: usize, page: &mut String) {
+    let mut first = Line::default();
+    first.push(style, &head);
+    if first.width() + GAP > INDENT {
+        std::mem::take(&mut first).end(page);
+    }
+    for part in wrap(text, limit.saturating_sub(INDENT)) {
+        let mut line = std::mem::take(&mut first);
+        line.advance(INDENT, 0);
+        line.push(PLAIN, &part);
+        line.end(page);
+    }
+}
+
+/// `p99 of write + fdatasync is 14.2 ms (12.9 ms to 15.8 ms); etcd wants under 10.0 ms [...]`.
+fn headline(verdict: &FsyncVerdict, words: Words<'_>) -> String {
+    let engine = words.text(&verdict.engine);
+    let Some(quantile) = &verdict.quantile else {
+        return format!("nothing was measured for {engine}");
+    };
+    let operation = match verdict.operation.as_str() {
+        "" => "a durable write".to_owned(),
+        operation => words.text(operation),
+    };
+    let mut line = format!(
+        "p{} of {operation} is {} ({})",
+        quantile.quantile_percent,
+        time(quantile.value_ns, words),
+        ends(quantile, words)
+    );
+    // Of a FAIL the limit that it is over, else the one that is wanted.
+    let is_fail = verdict.verdict == "fail";
+    let grade = if is_fail { "fail" } else { "warn" };
+    if let Some(limit) = verdict.limits.iter().find(|limit| limit.grade == grade) {
+        let says = if is_fail { "is too slow over" } else { "wants under" };
+        let (over, source) = (whole(limit.limit_ns, words), source(limit, words));
+        line += &format!("; {engine} {says} {over} [{source}]");
+    }
+    line
+}
+
+/// A limit, which was chosen and not measured: without digits behind the point that say nothing.
+fn whole(limit_ns: u64, words: Words<'_>) -> String {
+    let text = time(limit_ns, words);
+    match text.split_once(' ') {
+        Some((digits, unit)) if digits.contains('.') => {
+            format!("{} {unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
+    }
+}
+
+/// The interval, with what is not known of it.
+fn ends(quantile: &QuantileInterval, words: Words<'_>) -> String {
+    match (quantile.low_ns, quantile.high_ns) {
+        (Some(low), Some(high)) => format!("{} to {}", time(low, words), time(high, words)),
+        (Some(low), None) => format!("{} or more, upper end not known", time(low, words)),
+        (None, Some(high)) => format!("{} or less, lower end not known", time(high, words)),
+        (None, None) => "its interval is not known".to_owned(),
+    }
+}
+
+/// An address alone, or that it is ours: what stands behind an address is for `--explain`.
+fn source(limit: &EngineLimit, words: Words<'_>) -> String {
+    if limit.is_ours {
+        return "ours".to_owned();
+    }
+    words.text(limit.source.split_whitespace().next().unwrap_or(UNKNOWN))
+}
+
+/// What the verdict rests on: the pattern, the samples, the limits with their sources.
+fn evidence(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut String) {
+    labelled("pattern", vec![cell(words.text(&verdict.pattern))], limit, page);
+    for quantile in verdict.quantile.iter().chain(&verdict.few) {
+        let pieces = vec![
+            cell(format!("{} ({})", time(quantile.value_ns, words), ends(quantile, words))),
+            cell(format!("{} writes", quantile.samples)),
+            cell(format!("worth {} independent ones", quantile.effective_samples)),
+            quiet(words.text(&quantile.method)),
+        ];
+        labelled(&format!("p{}", quantile.quantile_percent), pieces, limit, page);
+    }
+    for one in &verdict.limits {
+        let says = format!(
+            "{} over p{} {}",
+            words.text(&one.grade).to_uppercase(),
+            one.quantile_percent,
+            whole(one.limit_ns, words)
+        );
+        labelled("limit", vec![cell(says), quiet(words.text(&one.source))], limit, page);
+    }
+}
+
+fn ceiling(ceiling: &Ceiling, words: Words<'_>, limit: usize, page: &mut String) {
+    let rate = ceiling.operations_per_second.map(|rate| format!("{} a second", number(rate)));
+    let latency = ceiling.latency_ns.map(|latency_ns| time(latency_ns, words));
+    let pieces = vec![
+        cell(words.text(&ceiling.name)),
+        (NAME, rate.or(latency).unwrap_or_else(|| UNKNOWN.to_owned())),
+        quiet(words.text(&ceiling.assumption)),
+    ];
+    labelled("ceiling", pieces, limit, page);
+}

@@ -1,0 +1,188 @@
+//! A result of `straddle bench` on the page.
+
+use maud::{Markup, html};
+
+use super::chart::{Caption, narrowing};
+use super::facts;
+use super::latency::{Latency, latencies};
+use super::phrase::{
+    Tone, chip, head, more, notes, pairs, say, time, time_or_unknown, wide, words,
+};
+use crate::bench::figures::{Ratio, UNKNOWN, interval_title, number, turns};
+use crate::bench::sentences;
+use crate::bench::{Arm, Bench, BenchRefusal, Experiment, Scratch};
+
+/// The most experiments that are drawn, and the most arms in a table.
+const EXPERIMENTS_MAX: usize = 24;
+const ARMS_MAX: usize = 32;
+
+/// All of one result; `id` makes names unique on the page.
+pub(super) fn section(id: &str, bench: &Bench) -> Markup {
+    html! {
+        (pairs(&facts::of_bench(bench).rows))
+        @if let Some(scratch) = &bench.scratch { p { (written(scratch)) } }
+        @if let Some(refusal) = &bench.refusal { (refused(refusal)) }
+        @for (at, experiment) in bench.experiments.iter().take(EXPERIMENTS_MAX).enumerate() {
+            (one(&format!("{id}-e{at}"), bench, experiment))
+        }
+        (more(bench.experiments.len().saturating_sub(EXPERIMENTS_MAX), "experiments"))
+        (notes(&bench.notes))
+    }
+}
+
+fn written(scratch: &Scratch) -> String {
+    let address = scratch.drive_address_bytes.map(|at| format!(" at byte {at} of the drive"));
+    format!(
+        "Scratch file: {} in {}{}, gone when it was over.",
+        words().size(scratch.length_bytes),
+        say(&scratch.place),
+        address.unwrap_or_default()
+    )
+}
+
+fn refused(refusal: &BenchRefusal) -> Markup {
+    html! {
+        p { (chip(Tone::Care, "nothing measured")) " " (say(&refusal.message)) }
+        @if let Some(hint) = &refusal.hint { p.quiet { "What to do: " (say(hint)) } }
+    }
+}
+
+fn one(id: &str, bench: &Bench, experiment: &Experiment) -> Markup {
+    let (_, reason) = sentences::verdict(experiment, words());
+    let (tone, word) = verdict(experiment);
+    let seen = experiment.arms.iter().filter(|arm| arm.count > 0);
+    let shown: Vec<Latency<'_>> = seen.map(latency).collect();
+    html! {
+        h3 { (say(&experiment.title)) }
+        p { (chip(tone, &word)) " " (say(&reason)) }
+        @if let Some(predicted) = &experiment.predicted {
+            p { (say(&sentences::predicted(predicted, bench.target.granule_bytes, words()))) }
+        }
+        (arms(experiment))
+        (narrowed(id, experiment))
+        (latencies(&format!("{id}-l"), &shown))
+        (method(experiment))
+    }
+}
+
+fn latency(arm: &Arm) -> Latency<'_> {
+    Latency {
+        name: &arm.name,
+        count: arm.count,
+        median_ns: arm.median_ns,
+        p99_ns: arm.p99_ns,
+        histogram: &arm.histogram,
+    }
+}
+
+fn arms(experiment: &Experiment) -> Markup {
+    let interval = interval_title(experiment.alpha);
+    let heads = ["Arm", "Median", "p99", "Turns", "Operations/s", "Ratio", &interval, "Shift"];
+    html! {
+        (wide("Arms, the baseline first", &heads, &html! {
+            @for arm in experiment.arms.iter().take(ARMS_MAX) { (row(experiment, arm)) }
+        }))
+        (more(experiment.arms.len().saturating_sub(ARMS_MAX), "arms"))
+    }
+}
+
+fn row(experiment: &Experiment, arm: &Arm) -> Markup {
+    let comparison = experiment.comparisons.iter().find(|one| one.arm == arm.name);
+    let ratio = comparison.map(Ratio::of);
+    let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
+    let median = (arm.count > 0).then(|| time(arm.median_ns));
+    html! {
+        tr {
+            (head(&arm.name))
+            td { (or_unknown(median)) }
+            td { (time_or_unknown(arm.p99_ns)) }
+            td { (or_unknown(arm.turns.map(turns))) }
+            td { (or_unknown(arm.operations_per_second.map(number))) }
+            td { (or_unknown(ratio.map(Ratio::figure))) }
+            td { (or_unknown(ratio.map(Ratio::interval))) }
+            td { (words().exact(arm.shift_bytes)) }
+        }
+    }
+}
+
+fn narrowed(id: &str, experiment: &Experiment) -> Markup {
+    let Some(comparison) = experiment.comparisons.first() else { return Markup::default() };
+    let ratio = Ratio::of(comparison);
+    let caption = Caption {
+        id: format!("{id}-n"),
+        title: format!("Ratio of {} to {}", say(&comparison.arm), say(&comparison.against)),
+        description: format!(
+            "How the ratio (line) and its {} (band) narrowed, pair by pair, to {} ({}) after {} \
+             pairs. The thin line is 1, no difference.",
+            interval_title(experiment.alpha),
+            ratio.figure(),
+            ratio.interval(),
+            experiment.pairs
+        ),
+    };
+    narrowing(&caption, &experiment.narrowing)
+}
+
+/// How it was measured.
+fn method(experiment: &Experiment) -> Markup {
+    let workload = &experiment.workload;
+    let unit = match experiment.block_operations {
+        0 | 1 => format!("one {}", say(&experiment.unit)),
+        many => format!("one {} of {many} operations", say(&experiment.unit)),
+    };
+    let bytes = workload.operation_bytes.map(|bytes| words().exact(bytes));
+    let command = workload.command.join(" ");
+    let rows = [
+        ("Pairs", Some(experiment.pairs.to_string())),
+        ("Left out before (warm-up)", Some(experiment.discarded_pairs.to_string())),
+        ("An observation is", Some(unit)),
+        ("Done", Some(say(&workload.action))),
+        ("Bytes an operation", bytes),
+        ("Made durable by", Some(say(&workload.sync))),
+        ("In flight", Some(workload.depth.to_string())),
+        ("Order", workload.order.as_deref().map(say)),
+        ("Page cache", Some(if workload.direct { "passed by" } else { "used" }.to_owned())),
+        ("Command", Some(say(&command)).filter(|text| !text.is_empty())),
+        ("Written", Some(words().size(experiment.written_bytes))),
+        ("Took", Some(time(experiment.elapsed_ns))),
+    ];
+    html! {
+        details open {
+            summary { "Method" }
+            p {
+                "Each pair is one observation of every arm, in random order. The ratio is the \
+                 median of the pairs' ratios; its interval holds at every moment of the run, so \
+                 looking early does not spoil it. Controls are the same as the baseline: where one \
+                 differs, the run is void."
+            }
+            (pairs(&rows))
+            @if experiment.regimes.len() > 1 {
+                p { "The drive changed during the run: "
+                    (say(&sentences::regime_list(&experiment.regimes, words()))) "." }
+            }
+        }
+    }
+}
+
+/// A verdict as its word and how good that is.
+pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
+    let (_, word) = sentences::verdict_word(&experiment.verdict, words());
+    let tone = match experiment.verdict.as_str() {
+        "penalty" => Tone::Bad,
+        "no-penalty" => Tone::Good,
+        _ => Tone::Care,
+    };
+    (tone, word)
+}
+
+/// The result in a few words, for the table of all files.
+pub(super) fn summary(bench: &Bench) -> (Tone, String) {
+    if bench.refusal.is_some() || bench.experiments.is_empty() {
+        return (Tone::Care, "nothing measured".to_owned());
+    }
+    let worst = bench.experiments.iter().max_by_key(|one| verdict(one).0);
+    let (tone, word) = worst.map_or((Tone::Care, String::new()), verdict);
+    let ratio = worst.and_then(|one| one.comparisons.first()).map(Ratio::of);
+    let ratio = ratio.map(|it| format!(", ratio {}", it.figure())).unwrap_or_default();
+    (tone, format!("{word}{ratio}"))
+}

@@ -1,0 +1,76 @@
+//! Charts: drawn by `plotters` into SVG, each with a title, a description and the same figures in a
+//! table or a sentence beside it.
+//!
+//! Only numbers are drawn. The colours are those of the light page; `style.css` gives each another
+//! one where the page is dark, by the attribute that holds it.
+
+mod axis;
+mod bars;
+mod narrowing;
+mod pace;
+mod ranges;
+
+use maud::{Markup, PreEscaped, html};
+use plotters::backend::SVGBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea as _};
+use plotters::style::RGBColor;
+
+use axis::Axis;
+pub(super) use axis::Span;
+pub(super) use bars::{Bars, bars};
+pub(super) use narrowing::narrowing;
+pub(super) use pace::pace;
+pub(super) use ranges::{Range, ranges};
+
+/// Text and axes.
+const INK: RGBColor = RGBColor(0x4a, 0x52, 0x5a);
+/// Lines to read values by.
+const GRID: RGBColor = RGBColor(0xd9, 0xdd, 0xe1);
+/// What is shown.
+const DATA: RGBColor = RGBColor(0x0b, 0x57, 0xd0);
+/// How sure it is.
+const BAND: RGBColor = RGBColor(0xb5, 0xcf, 0xf5);
+/// What stands out.
+const MARK: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
+
+/// Width of every chart in its own units; it grows and shrinks with the page.
+const WIDTH: u32 = 400;
+/// Height of letters in those units, as the library wants it: it draws them 1.24 times smaller.
+const LETTER: f64 = 15.0;
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// A chart's name, and in a sentence what it shows.
+pub(super) struct Caption {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) description: String,
+}
+
+/// What `draw` draws, as a figure; without a picture where nothing can be drawn.
+fn figure(caption: &Caption, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> Markup {
+    let mut text = String::new();
+    let drawn = {
+        let area = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
+        draw(&area).and_then(|()| area.present())
+    };
+    // The library's own root names a size in pixels and nothing for those who do not see it.
+    let inner = text.split_once('>').and_then(|(_, rest)| rest.trim_end().strip_suffix("</svg>"));
+    let (title, about) = (format!("{}-t", caption.id), format!("{}-d", caption.id));
+    html! {
+        figure {
+            @match inner.filter(|_| drawn.is_ok()) {
+                Some(inner) => svg viewBox=(format!("0 0 {WIDTH} {height}")) role="img"
+                    aria-labelledby=(title) aria-describedby=(about) {
+                    title id=(title) { (caption.title) }
+                    desc id=(about) { (caption.description) }
+                    (PreEscaped(inner))
+                },
+                None => p.quiet { "This cannot be drawn." },
+            }
+            figcaption { strong { (caption.title) "." } " " (caption.description) }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! How a ratio and its interval narrowed, pair by pair.
+
+use maud::Markup;
+use plotters::chart::ChartBuilder;
+use plotters::element::{PathElement, Polygon};
+use plotters::series::LineSeries;
+use plotters::style::Color as _;
+
+use super::{BAND, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
+use crate::bench::Step;
+use crate::bench::figures::number;
+
+/// The most steps that are drawn; of more, some are left out, the last never.
+const STEPS_MAX: usize = 400;
+const HEIGHT: u32 = 220;
+/// How many times as wide as the last interval what is drawn may be.
+const ROOM: f64 = 4.0;
+
+/// The chart of `steps`; nothing where there are fewer than two.
+pub(in crate::html) fn narrowing(caption: &Caption, steps: &[Step]) -> Markup {
+    let steps = thinned(steps);
+    let spans = across(&steps).zip(upwards(&steps));
+    let Some((across, upwards)) = spans.filter(|_| steps.len() > 1) else {
+        return Markup::default();
+    };
+    figure(caption, HEIGHT, |area| -> Drawn {
+        let mut chart = ChartBuilder::on(area)
+            .margin(6)
+            .margin_right(14)
+            .x_label_area_size(38)
+            .y_label_area_size(46)
+            .build_cartesian_2d(across.axis(), upwards.axis())?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .bold_line_style(GRID)
+            .light_line_style(GRID)
+            .axis_style(INK)
+            .label_style(("sans-serif", LETTER, &INK))
+            .x_desc("pairs")
+            .x_label_formatter(&|value| format!("{:.0}", value.exp()))
+            .y_label_formatter(&|value| number(value.exp()))
+            .draw()?;
+        let at = |step: &Step, value: f64| (across.at(real(step.pairs)), upwards.at(value));
+        let upper = steps.iter().map(|step| at(step, step.high.unwrap_or(f64::INFINITY)));
+        let lower = steps.iter().rev().map(|step| at(step, step.low));
+        let band: Vec<(f64, f64)> = upper.chain(lower).collect();
+        chart.draw_series([Polygon::new(band, BAND.filled())])?;
+        let ends = across.ends();
+        let one = [(ends.start, upwards.at(1.0)), (ends.end, upwards.at(1.0))];
+        chart.draw_series([PathElement::new(one, MARK.stroke_width(1))])?;
+        let ratios = steps.iter().filter(|step| step.ratio.is_finite());
+        let ratios = ratios.map(|step| at(step, step.ratio));
+        chart.draw_series(LineSeries::new(ratios, DATA.stroke_width(2)))?;
+        Ok(())
+    })
+}
+
+fn thinned(steps: &[Step]) -> Vec<Step> {
+    let stride = steps.len().div_ceil(STEPS_MAX).max(1);
+    let last = steps.len().saturating_sub(1);
+    let kept = |(place, _): &(usize, &Step)| place.is_multiple_of(stride) || *place == last;
+    steps.iter().enumerate().filter(kept).map(|(_, step)| step.clone()).collect()
+}
+
+fn across(steps: &[Step]) -> Option<Span> {
+    Span::of(steps.iter().map(|step| real(step.pairs)), 1.5)
+}
+
+/// The ratios, 1, and as much of the intervals as is not out of all proportion to the last one.
+fn upwards(steps: &[Step]) -> Option<Span> {
+    let last = steps.last()?;
+    let middle = if last.ratio.is_finite() && last.ratio > 0.0 { last.ratio } else { 1.0 };
+    let width = match last.high {
+        Some(high) if last.low > 0.0 => (high / last.low).clamp(1.05, 4.0),
+        _ => 2.0,
+    };
+    let room = width.powf(ROOM);
+    let near = move |value: f64| value.clamp(middle / room, middle * room);
+    let ends = steps.iter().flat_map(|step| [step.low, step.high.unwrap_or(f64::NAN)]);
+    let ends = ends.filter(|end| end.is_finite()).map(near);
+    let ratios = steps.iter().map(|step| step.ratio);
+    Span::of(ratios.chain(ends).chain([1.0, middle]), 1.2).map(Span::roomy)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "it decides about pixels")]
+fn real(number: u64) -> f64 {
+    number as f64
+}

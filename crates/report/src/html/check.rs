@@ -1,0 +1,71 @@
+//! A result of `straddle check` on the page.
+
+use maud::{Markup, html};
+
+use super::facts::{self, Setting};
+use super::finding::findings;
+use super::phrase::{Tone, chip, more, pairs, say};
+use super::stack::{of_verdict, stack, units};
+use crate::document::{Document, Target, Verdict};
+use crate::outcome;
+use crate::words::{count, severities};
+
+/// The most targets that are drawn, the worst first.
+const TARGETS_MAX: usize = 24;
+
+/// All of one result.
+pub(super) fn section(document: &Document) -> Markup {
+    let Setting { rows, .. } = facts::of_check(document);
+    // In the order of the file, but what is bad is not lost behind what is not.
+    let mut targets: Vec<&Target> = document.targets.iter().collect();
+    targets.sort_by_key(|target| std::cmp::Reverse(answer(target).0));
+    html! {
+        (pairs(&rows))
+        @for target in targets.iter().take(TARGETS_MAX) { (one(target)) }
+        (more(targets.len().saturating_sub(TARGETS_MAX), "targets"))
+    }
+}
+
+fn one(target: &Target) -> Markup {
+    let (tone, word) = answer(target);
+    html! {
+        h3 { (say(&target.target)) " " (chip(tone, &word)) }
+        @if let Some(refusal) = &target.refusal {
+            p { (say(&refusal.message)) }
+            @if let Some(hint) = &refusal.hint { p.quiet { "What to do: " (say(hint)) } }
+        } @else {
+            h4 { "Stack" }
+            (stack(target))
+            h4 { "Findings" }
+            (findings(target))
+            (units(target))
+        }
+    }
+}
+
+/// How good a target is, and its verdict in a word.
+fn answer(target: &Target) -> (Tone, String) {
+    if target.refusal.is_some() {
+        return (Tone::Care, "not judged".to_owned());
+    }
+    let bad = outcome::worst(target).is_some_and(|it| it.severity == crate::Severity::Error);
+    let tone = of_verdict(target.verdict);
+    (if bad { Tone::Bad } else { tone }, target.verdict.words().to_owned())
+}
+
+/// The result in a few words, for the table of all files.
+pub(super) fn summary(document: &Document) -> (Tone, String) {
+    let summary = &document.summary;
+    let worst = document.targets.iter().map(answer).max_by_key(|(tone, _)| *tone);
+    let severities = severities(summary.errors, summary.warnings, summary.infos);
+    let found =
+        if severities.is_empty() { "no findings".to_owned() } else { severities.join(", ") };
+    match worst {
+        None => (Tone::Care, "no target".to_owned()),
+        Some((tone, _)) => {
+            let bad = summary.verdicts.of(Verdict::Misaligned);
+            let off = if bad > 0 { format!(", {bad} misaligned") } else { String::new() };
+            (tone, format!("{}{off}, {found}", count(summary.targets, "target")))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Why a file is none that a page can be made of.
+
+use std::fmt;
+
+use super::source::{KINDS, SOURCE_BYTES_MAX};
+
+/// Why a text is no result that a page shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceFault {
+    /// It is longer than [`SOURCE_BYTES_MAX`]: its length in bytes.
+    TooLong(usize),
+    /// No JSON object that names its schema; what the parser said.
+    NotOurs(String),
+    /// Another document: the name of its schema.
+    OtherSchema(String),
+    /// A result of another version of the format: the name of its schema.
+    OtherVersion(String),
+    /// Its schema is known, its content is not what that says; what the parser said.
+    Broken(String),
+}
+
+impl fmt::Display for SourceFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SourceFault::TooLong(bytes) => {
+                write!(f, "it has {bytes} bytes, more than the {SOURCE_BYTES_MAX} that are read")
+            }
+            SourceFault::NotOurs(reason) => write!(f, "it is no document of straddle: {reason}"),
+            SourceFault::OtherSchema(schema) => {
+                write!(f, "its schema is `{schema}`, of which no page is made")
+            }
+            SourceFault::OtherVersion(schema) => {
+                write!(f, "its schema is `{schema}`, a version that this straddle does not know")
+            }
+            SourceFault::Broken(reason) => write!(f, "it is damaged: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for SourceFault {}
+
+impl SourceFault {
+    /// What was expected, and what to do next.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            SourceFault::OtherVersion(_) => {
+                "read it with the version of straddle that wrote it, or measure again with this one"
+                    .to_owned()
+            }
+            SourceFault::Broken(_) => "it was cut short or edited; make it again".to_owned(),
+            SourceFault::TooLong(_) | SourceFault::NotOurs(_) | SourceFault::OtherSchema(_) => {
+                let names: Vec<&str> = KINDS.iter().map(|kind| kind.schema).collect();
+                format!("give what --json wrote: {}", names.join(", "))
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! One page for a browser, made of any result files: self-contained, without a script, the same
+//! bytes for the same files.
+//!
+//! [`read`] takes what files hold, which may be anything. [`page`] draws it. Markup is made by a
+//! template library that escapes every text, all texts are cut to a length, and what could reorder
+//! a line is taken out of the whole page at its end, so that no label of a disk gets to be markup.
+//! Every list has a bound, and so has the page: [`PAGE_BYTES_MAX`].
+
+mod bench;
+mod chart;
+mod check;
+mod compare;
+mod facts;
+mod fault;
+mod finding;
+mod fsync;
+mod honesty;
+mod latency;
+mod page;
+mod peers;
+mod phrase;
+mod probe;
+mod source;
+mod stack;
+mod trace;
+mod verdict;
+
+pub use fault::SourceFault;
+pub use page::{PAGE_BYTES_MAX, PAGE_MARK, Report, page};
+pub use peers::{Odd, Outlier, outliers};
+pub use source::{Content, SOURCE_BYTES_MAX, Source, Unread, read};

@@ -1,0 +1,118 @@
+//! What every part of the page is put together from: texts, chips, tables, lists.
+
+use maud::{Markup, html};
+
+use crate::bench::figures;
+use crate::digest::clip;
+use crate::look::Look;
+use crate::text::one_line;
+use crate::words::Words;
+
+/// The longest text of a file that is shown, in bytes.
+const TEXT_BYTES: usize = 400;
+
+/// How sizes and times are written on the page.
+const LOOK: Look = Look { width: None, ascii: false, bytes: false, explain: true };
+
+/// Numbers in the words of the other views.
+pub(super) fn words() -> Words<'static> {
+    Words { look: &LOOK }
+}
+
+/// A text of a file: one harmless line of a bounded length. What it means to HTML is escaped where
+/// it is put in.
+pub(super) fn say(text: &str) -> String {
+    // Escapes make a character longer, never shorter; a few bytes more show that it is cut.
+    let head = &text[..text.floor_char_boundary(TEXT_BYTES + 8)];
+    clip(&one_line(head), TEXT_BYTES)
+}
+
+/// A time to three digits.
+pub(super) fn time(nanoseconds: u64) -> String {
+    figures::time(nanoseconds, words())
+}
+
+/// A time that may not be known.
+pub(super) fn time_or_unknown(nanoseconds: Option<u64>) -> String {
+    nanoseconds.map_or_else(|| figures::UNKNOWN.to_owned(), time)
+}
+
+/// How good something is: a colour that repeats what the words beside it say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tone {
+    Plain,
+    Good,
+    Care,
+    Bad,
+}
+
+impl Tone {
+    fn class(self) -> &'static str {
+        match self {
+            Tone::Plain => "chip",
+            Tone::Good => "chip good",
+            Tone::Care => "chip care",
+            Tone::Bad => "chip bad",
+        }
+    }
+}
+
+/// A word or two in a frame.
+pub(super) fn chip(tone: Tone, text: &str) -> Markup {
+    html! { span class=(tone.class()) { (or_unknown(text)) } }
+}
+
+/// What a row of a table is about.
+pub(super) fn head(text: &str) -> Markup {
+    html! { th scope="row" { (or_unknown(text)) } }
+}
+
+fn or_unknown(text: &str) -> String {
+    if text.trim().is_empty() { figures::UNKNOWN.to_owned() } else { say(text) }
+}
+
+/// A table that scrolls by itself where it is wider than its room.
+pub(super) fn wide(caption: &str, heads: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div.wide role="region" tabindex="0" aria-label=(caption) {
+            table {
+                caption { (caption) }
+                thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+/// Names and what they stand for; a name without a value is left out.
+pub(super) fn pairs(rows: &[(&str, Option<String>)]) -> Markup {
+    html! {
+        dl {
+            @for (name, value) in rows {
+                @if let Some(value) = value {
+                    div { dt { (name) } dd { (value) } }
+                }
+            }
+        }
+    }
+}
+
+/// `and 12 more, which are in the file`; nothing for none.
+pub(super) fn more(left_out: usize, what: &str) -> Markup {
+    html! {
+        @if left_out > 0 {
+            p.quiet { "And " (left_out) " more " (what) ", which are in the file." }
+        }
+    }
+}
+
+/// What a reader should know, each in a sentence.
+pub(super) fn notes(notes: &[String]) -> Markup {
+    const NOTES: usize = 20;
+    html! {
+        @if !notes.is_empty() {
+            ul.notes { @for note in notes.iter().take(NOTES) { li { (say(note)) } } }
+        }
+        (more(notes.len().saturating_sub(NOTES), "notes"))
+    }
+}

@@ -1,0 +1,197 @@
+//! A result of `straddle probe` on the page.
+
+use maud::{Markup, html};
+
+use super::facts;
+use super::phrase::{Tone, chip, head, more, notes, pairs, say, time, wide, words};
+use crate::bench::figures::{Ratio, UNKNOWN, number};
+use crate::probe::{Answer, Answers, Comparison, Kept, Probe, Reported, Tool};
+
+const ROWS_MAX: usize = 60;
+
+/// All of one result.
+pub(super) fn section(probe: &Probe) -> Markup {
+    html! {
+        (pairs(&facts::of_probe(probe).rows))
+        @if let Some(refusal) = &probe.refusal {
+            p { (chip(Tone::Care, "nothing probed")) " " (say(&refusal.message)) }
+            @if let Some(hint) = &refusal.hint { p.quiet { "What to do: " (say(hint)) } }
+        }
+        @if probe.dry_run { p { (chip(Tone::Plain, "dry run")) " Nothing was probed." } }
+        h3 { "What was found" }
+        (answers(&probe.answers))
+        (reported(&probe.reported))
+        (tools(&probe.tools))
+        (kept(&probe.kept))
+        (method(probe))
+        (notes(&probe.notes))
+    }
+}
+
+/// One answer: what it is of, in words, and what else there is to it.
+struct Row<'a> {
+    of: &'static str,
+    value: Option<String>,
+    alpha: Option<f64>,
+    said_by: Option<&'a str>,
+    reason: Option<&'a str>,
+}
+
+fn row<'a, T>(of: &'static str, answer: &'a Answer<T>, text: impl Fn(&T) -> String) -> Row<'a> {
+    Row {
+        of,
+        value: answer.value.as_ref().map(text),
+        alpha: answer.alpha,
+        said_by: answer.said_by.as_deref(),
+        reason: answer.reason.as_deref(),
+    }
+}
+
+fn rows(answers: &Answers) -> Vec<Row<'_>> {
+    let bytes = |bytes: u64| words().exact(bytes);
+    vec![
+        row("Writes must start at multiples of", &answers.alignment, |it| match it.origin_bytes {
+            0 => bytes(it.bytes),
+            origin => format!("{} plus {}", bytes(it.bytes), bytes(origin)),
+        }),
+        row("and be multiples of", &answers.size, |it| bytes(it.bytes)),
+        row("Chunk of an array", &answers.chunk, |it| bytes(it.bytes)),
+        row("Members that reads go round", &answers.members, |it| it.count.to_string()),
+        row("A turn of the platter", &answers.turn, |it| {
+            format!("{} ({} to {})", time(it.turn_ns), time(it.low_ns), time(it.high_ns))
+        }),
+        row("Turns of a misaligned write", &answers.turns, |it| {
+            let (low, high) = (number(it.low_turns), number(it.high_turns));
+            format!("{} ({low} to {high}), {}", it.turns, say(&it.policy))
+        }),
+    ]
+}
+
+fn answers(answers: &Answers) -> Markup {
+    html! {
+        (wide("Answers, and how sure they are",
+            &["Question", "Answer", "Wrong with probability", "Why"],
+            &html! {
+                @for row in rows(answers) {
+                    tr {
+                        (head(row.of))
+                        td { (row.value.as_deref().unwrap_or("not identifiable")) }
+                        td { (row.alpha.map_or(UNKNOWN.to_owned(), at_most)) }
+                        td { (say(row.said_by.or(row.reason).unwrap_or_default())) }
+                    }
+                }
+            }))
+    }
+}
+
+fn at_most(alpha: f64) -> String {
+    format!("{} at most", number(alpha))
+}
+
+fn reported(reported: &Reported) -> Markup {
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| words().exact(bytes));
+    let source = reported.granule_source.as_deref().map(say);
+    let granule = bytes(reported.granule_bytes)
+        .map(|granule| source.map_or(granule.clone(), |by| format!("{granule} ({by})")));
+    html! {
+        h3 { "What the kernel says" }
+        (pairs(&[
+            ("Logical sector", bytes(reported.logical_sector_bytes)),
+            ("Physical sector", bytes(reported.physical_sector_bytes)),
+            ("Granule without the probe", granule),
+        ]))
+        @match reported.physical_sector_lies {
+            Some(true) => p {
+                (chip(Tone::Bad, "differs"))
+                " The physical sector that is reported is not the granule that was found."
+            },
+            Some(false) => p {
+                (chip(Tone::Good, "agrees"))
+                " The physical sector that is reported is the granule that was found."
+            },
+            None => p.quiet { "Whether that is so was not found." },
+        }
+    }
+}
+
+fn tools(tools: &[Tool]) -> Markup {
+    html! {
+        @if !tools.is_empty() {
+            h3 { "What to type" }
+            (wide("Values for each tool", &["Tool", "Value", "Note"], &html! {
+                @for tool in tools.iter().take(ROWS_MAX) {
+                    tr {
+                        (head(&tool.tool))
+                        td { code { (say(&tool.value)) } }
+                        td { (tool.note.as_deref().map(say).unwrap_or_default()) }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+fn kept(kept: &Kept) -> Markup {
+    html! {
+        @if let Some(file) = &kept.file { p { "Saved in " (say(file)) ", for straddle check." } }
+        @if let Some(reason) = &kept.reason { p.quiet { "Not saved: " (say(reason)) } }
+    }
+}
+
+fn method(probe: &Probe) -> Markup {
+    let spent = &probe.spent;
+    let rows = [
+        ("Written", Some(words().size(spent.written_bytes))),
+        ("At most", Some(words().size(spent.bytes_max))),
+        ("Operations", Some(spent.operations.to_string())),
+        (
+            "Done by",
+            Some(if probe.target.writes { "durable writes" } else { "reads alone" }.to_owned()),
+        ),
+    ];
+    html! {
+        details open {
+            summary { "Method" }
+            (pairs(&rows))
+            @if !probe.comparisons.is_empty() {
+                (wide("Every comparison, in its order",
+                    &["Question", "Compared", "With", "Ratio", "Interval", "Blocks", "That says"],
+                    &html! {
+                        @for one in probe.comparisons.iter().take(ROWS_MAX) { (compared(one)) }
+                    }))
+                (more(probe.comparisons.len().saturating_sub(ROWS_MAX), "comparisons"))
+            }
+        }
+    }
+}
+
+fn compared(one: &Comparison) -> Markup {
+    let ratio = Ratio { ratio: one.ratio.unwrap_or(f64::NAN), low: one.low, high: one.high };
+    html! {
+        tr {
+            (head(&one.panel))
+            td { (say(&one.arm)) }
+            td { (say(&one.against)) }
+            td { (ratio.figure()) }
+            td { (ratio.interval()) }
+            td { (one.blocks) }
+            td { (say(&one.reading)) }
+        }
+    }
+}
+
+/// The result in a few words, for the table of all files.
+pub(super) fn summary(probe: &Probe) -> (Tone, String) {
+    if probe.refusal.is_some() || probe.dry_run {
+        return (Tone::Care, "nothing probed".to_owned());
+    }
+    match &probe.answers.alignment.value {
+        Some(found) => {
+            let lies = probe.reported.physical_sector_lies == Some(true);
+            let tone = if lies { Tone::Bad } else { Tone::Good };
+            let but = if lies { ", not what is reported" } else { "" };
+            (tone, format!("granule {}{but}", words().exact(found.bytes)))
+        }
+        None => (Tone::Care, "cannot tell".to_owned()),
+    }
+}

@@ -1,0 +1,118 @@
+//! Result files, read as what they are: bytes that may hold anything.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::fault::SourceFault;
+use super::phrase::say;
+use crate::bench::{BENCH_SCHEMA, Bench, COMPARE_SCHEMA, Comparing};
+use crate::document::{Document, SCHEMA};
+use crate::fsync::{FSYNC_SCHEMA, Fsync};
+use crate::probe::{PROBE_SCHEMA, Probe};
+use crate::trace::{TRACE_SCHEMA, Trace};
+
+/// The longest result file that is read, in bytes.
+pub const SOURCE_BYTES_MAX: usize = 64 << 20;
+
+/// What one file holds.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// What `straddle check` found.
+    Check(Box<Document>),
+    /// What `straddle bench` measured.
+    Bench(Box<Bench>),
+    /// What `straddle fsync` measured.
+    Fsync(Box<Fsync>),
+    /// What `straddle probe` found.
+    Probe(Box<Probe>),
+    /// Two results of `straddle bench` side by side.
+    Compare(Box<Comparing>),
+    /// Where a file's bytes lie.
+    Trace(Box<Trace>),
+}
+
+/// One result and where it came from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The file as it was given.
+    pub name: String,
+    /// What it holds.
+    pub content: Content,
+}
+
+/// A file that is not shown, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The file as it was given.
+    pub name: String,
+    /// Why it is not shown.
+    pub reason: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+/// A kind of document: its schema, and how it is read.
+pub(super) struct Kind {
+    pub(super) schema: &'static str,
+    read: fn(&str) -> serde_json::Result<Content>,
+}
+
+/// Every kind of which a page is made.
+pub(super) const KINDS: [Kind; 6] = [
+    Kind { schema: SCHEMA, read: |text| held(text).map(Content::Check) },
+    Kind { schema: BENCH_SCHEMA, read: |text| held(text).map(Content::Bench) },
+    Kind { schema: FSYNC_SCHEMA, read: |text| held(text).map(Content::Fsync) },
+    Kind { schema: PROBE_SCHEMA, read: |text| held(text).map(Content::Probe) },
+    Kind { schema: COMPARE_SCHEMA, read: |text| held(text).map(Content::Compare) },
+    Kind { schema: TRACE_SCHEMA, read: |text| held(text).map(Content::Trace) },
+];
+
+fn held<T: DeserializeOwned>(text: &str) -> serde_json::Result<Box<T>> {
+    serde_json::from_str(text).map(Box::new)
+}
+
+/// What `text`, the content of the file `name`, holds.
+///
+/// # Errors
+/// When it is no whole document of a schema and version of which a page is made, or is longer than
+/// [`SOURCE_BYTES_MAX`].
+pub fn read(name: &str, text: &str) -> Result<Source, SourceFault> {
+    /// What a file must tell before the rest is read.
+    #[derive(Deserialize)]
+    struct Head {
+        schema: String,
+    }
+    if text.len() > SOURCE_BYTES_MAX {
+        return Err(SourceFault::TooLong(text.len()));
+    }
+    // The parser gives up below 128 levels, so depth is bounded; every list is paid for in bytes.
+    let head: Head = serde_json::from_str(text).map_err(|error| {
+        // A file that was cut short names its schema all the same.
+        match cut_short(text, &error) {
+            true => SourceFault::Broken(say(&error.to_string())),
+            false => SourceFault::NotOurs(say(&error.to_string())),
+        }
+    })?;
+    let Some(kind) = KINDS.iter().find(|kind| kind.schema == head.schema) else {
+        return Err(unknown(&head.schema));
+    };
+    let content =
+        (kind.read)(text).map_err(|error| SourceFault::Broken(say(&error.to_string())))?;
+    Ok(Source { name: name.to_owned(), content })
+}
+
+/// Whether `text` is the beginning of one of our documents.
+fn cut_short(text: &str, error: &serde_json::Error) -> bool {
+    let head: String = text.chars().take(200).filter(|letter| !letter.is_whitespace()).collect();
+    error.is_eof() && KINDS.iter().any(|kind| head.contains(&format!("\"{}\"", kind.schema)))
+}
+
+fn unknown(schema: &str) -> SourceFault {
+    let family = |name: &str| name.split_once('/').map(|(family, _)| family.to_owned());
+    let ours = family(schema);
+    let known = |kind: &Kind| ours.is_some() && family(kind.schema) == ours;
+    match KINDS.iter().any(known) {
+        true => SourceFault::OtherVersion(say(schema)),
+        false => SourceFault::OtherSchema(say(schema)),
+    }
+}

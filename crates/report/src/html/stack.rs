@@ -1,0 +1,141 @@
+//! A target's layers, drawn from the leaf up, the first bad one marked.
+
+use maud::{Markup, html};
+
+use super::phrase::{Tone, chip, head, more, say, wide, words};
+use crate::document::{Layer, Target, Verdict};
+use crate::forest::{Branch, Entry, branches};
+use crate::look::Look;
+
+/// The most layers of a target that are drawn.
+const LAYERS_MAX: usize = 300;
+/// The deepest indent that is drawn; what is deeper stays there.
+const INDENT_MAX: usize = 8;
+/// Columns of a level in a branch's stem.
+const LEVEL: usize = 3;
+
+/// The layers of `target`, those that others lie on first.
+pub(super) fn stack(target: &Target) -> Markup {
+    let look = Look::default();
+    let branches = branches(&target.layers, look.glyphs());
+    let left_out = branches.len().saturating_sub(LAYERS_MAX);
+    html! {
+        ol.stack {
+            @for branch in branches.iter().take(LAYERS_MAX) {
+                @match branch.entry {
+                    Entry::Layer(index) => (layer(target, &target.layers[index], branch)),
+                    Entry::Reference { to, above } => {
+                        (reference(&target.layers[to], above, branch))
+                    },
+                }
+            }
+        }
+        (more(left_out, "layers"))
+    }
+}
+
+fn indent(branch: &Branch) -> String {
+    let level = branch.stem.chars().count().div_euclid(LEVEL).min(INDENT_MAX);
+    format!("layer level-{level}")
+}
+
+fn reference(layer: &Layer, above: bool, branch: &Branch) -> Markup {
+    let place = if above { "shown above" } else { "shown below" };
+    html! {
+        li class=(indent(branch)) {
+            span.quiet { (say(&layer.name)) ", " (place) ", lies here too" }
+        }
+    }
+}
+
+fn layer(target: &Target, layer: &Layer, branch: &Branch) -> Markup {
+    let class = format!("{}{}", indent(branch), if layer.first_bad { " first-bad" } else { "" });
+    html! {
+        li class=(class) {
+            p.name {
+                strong { (say(&layer.name)) } " " span { (say(&layer.title)) }
+                @if let Some(bytes) = layer.length_bytes {
+                    " " span.quiet { (words().size(bytes)) }
+                }
+            }
+            p {
+                (chip(tone(layer), &words().verdict(layer)))
+                @if layer.first_bad { " " strong.marker { "◀ first bad layer" } }
+                @if let Some(bytes) = layer.start_bytes {
+                    " " span.quiet { "starts at " (words().exact(bytes)) (below(target, layer)) }
+                }
+            }
+            @if !layer.mount_points.is_empty() {
+                p.quiet { "mounted at " (say(&layer.mount_points.join(", "))) }
+            }
+            @if !layer.reason.is_empty() && layer.verdict != Verdict::Aligned {
+                p.quiet { (say(&layer.reason)) }
+            }
+            (problems(layer))
+        }
+    }
+}
+
+/// ` of sda`: what a start is counted from.
+fn below(target: &Target, layer: &Layer) -> String {
+    let below = target.layers.iter().find(|other| layer.below.first() == Some(&other.id));
+    below.map_or(String::new(), |below| format!(" of {}", say(&below.name)))
+}
+
+fn problems(layer: &Layer) -> Markup {
+    const PROBLEMS: usize = 8;
+    html! {
+        @if !layer.problems.is_empty() {
+            ul.notes {
+                @for problem in layer.problems.iter().take(PROBLEMS) {
+                    li { (chip(Tone::Care, &problem.kind)) " at byte " (problem.at_bytes) ": "
+                        (say(&problem.detail)) }
+                }
+            }
+            (more(layer.problems.len().saturating_sub(PROBLEMS), "problems"))
+        }
+    }
+}
+
+fn tone(layer: &Layer) -> Tone {
+    of_verdict(layer.verdict)
+}
+
+pub(super) fn of_verdict(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Aligned => Tone::Good,
+        Verdict::ChunkOnly | Verdict::NotExpressible | Verdict::Undefined => Tone::Care,
+        Verdict::Unknown => Tone::Plain,
+        Verdict::Misaligned => Tone::Bad,
+    }
+}
+
+/// The units that layers must fit, from every source.
+pub(super) fn units(target: &Target) -> Markup {
+    const UNITS: usize = 60;
+    let all = target.layers.iter().flat_map(|layer| layer.units.iter().map(move |it| (layer, it)));
+    let count = all.clone().count();
+    html! {
+        @if count > 0 {
+            details {
+                summary { "Units, and who says so" }
+                (wide("Units that layers must fit", &["Layer", "Unit", "Length", "Source", "Used"],
+                    &html! { @for (layer, unit) in all.take(UNITS) {
+                        tr {
+                            (head(&layer.name))
+                            td { (say(&unit.unit)) }
+                            td {
+                                (unit.bytes.map_or("not known".to_owned(), |it| words().exact(it)))
+                            }
+                            td { (say(&unit.source)) }
+                            td {
+                                (if unit.used { "yes" } else { "no" }) " "
+                                span.quiet { (say(&unit.reason)) }
+                            }
+                        }
+                    } }))
+                (more(count.saturating_sub(UNITS), "units"))
+            }
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! What `straddle probe` found: the contract behind its `--json`, what is saved of it, and the view
+//! for people.
+//!
+//! Every number carries its unit in its key. What was not identified is `null` with a reason.
+//! Adding fields is compatible; anything else raises the number in [`PROBE_SCHEMA`].
+
+mod saved;
+mod table;
+mod tools;
+
+use serde::{Deserialize, Serialize};
+
+pub use saved::{
+    SAVED_BYTES_MAX, SAVED_SCHEMA, Saved, SavedFault, SavedGranule, SavedIdentity, saved_json,
+    saved_parse,
+};
+pub use table::probe_table;
+pub use tools::{Tool, tools};
+
+/// The schema's name and version.
+pub const PROBE_SCHEMA: &str = "straddle.probe/1";
+
+/// What a run of `straddle probe` found, or with `--dry-run` would do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Probe {
+    /// Name and version of this format: `straddle.probe/1`.
+    pub schema: String,
+    /// The version of straddle that wrote it.
+    pub version: String,
+    /// The command line, word by word; harmless to print.
+    pub command: Vec<String>,
+    /// The seed that decided all orders and places.
+    pub seed: u64,
+    /// When it started, RFC 3339 in UTC.
+    pub started: String,
+    /// How long all of it took, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// The kernel's release.
+    pub kernel: String,
+    /// Whether it only says what it would do.
+    pub dry_run: bool,
+    /// What was probed.
+    pub target: ProbeTarget,
+    /// What it may use and used.
+    pub spent: Spent,
+    /// What was found.
+    pub answers: Answers,
+    /// What the kernel says, and whether that is so.
+    pub reported: Reported,
+    /// Every comparison, in the order in which it was made.
+    pub comparisons: Vec<Comparison>,
+    /// What to type into tools, for what was found.
+    pub tools: Vec<Tool>,
+    /// What became of it.
+    pub kept: Kept,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+    /// Why nothing was probed.
+    pub refusal: Option<ProbeRefusal>,
+}
+
+/// Why nothing was probed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProbeRefusal {
+    /// What was tried, on what, and why it was refused.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// Whether it was refused for safety (exit code 3), not for lack of an answer (2).
+    pub safety: bool,
+}
+
+/// What was probed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProbeTarget {
+    /// As it was given; harmless to print.
+    pub path: String,
+    /// The layers under it, the topmost first, each in a few words.
+    pub layers: Vec<String>,
+    /// The kernel's name of the drive; `null` where there are several, or it is not known.
+    pub drive: Option<String>,
+    /// The drive's model; `null` when not known.
+    pub model: Option<String>,
+    /// Whether durable writes were made, and not reads alone.
+    pub writes: bool,
+    /// What was written or read, in bytes.
+    pub length_bytes: u64,
+}
+
+/// What it may use and used.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Spent {
+    /// The most bytes that it may write, the scratch file included.
+    pub bytes_max: u64,
+    /// The bytes that it wrote.
+    pub written_bytes: u64,
+    /// The most seconds that it may take.
+    pub seconds_max: u64,
+    /// The operations that it made.
+    pub operations: u64,
+}
+
+/// An answer, or why there is none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Answer<T> {
+    /// What was found; `null` where it is not identifiable.
+    pub value: Option<T>,
+    /// The probability that it is wrong, at most, summed over the comparisons that say it.
+    pub alpha: Option<f64>,
+    /// The comparisons that say it, in one sentence.
+    pub said_by: Option<String>,
+    /// Why there is none: `no-signal`, `noise`, `contradiction`, `not-tried`.
+    pub why: Option<String>,
+    /// The same in words.
+    pub reason: Option<String>,
+}
+
+impl<T> Answer<T> {
+    /// Not tried, and why.
+    #[must_use]
+    pub fn not_tried(reason: &str) -> Answer<T> {
+        Answer {
+            value: None,
+            alpha: None,
+            said_by: None,
+            why: Some("not-tried".to_owned()),
+            reason: Some(reason.to_owned()),
+        }
+    }
+}
+
+/// All answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Answers {
+    /// Where a write must start to cost no read-modify-write.
+    pub alignment: Answer<FoundAlignment>,
+    /// Of what its length must be a multiple.
+    pub size: Answer<FoundBytes>,
+    /// The bytes that lie on one member of an array before the next one's come.
+    pub chunk: Answer<FoundBytes>,
+    /// How many members reads go round.
+    pub members: Answer<FoundCount>,
+    /// How long a turn of the platter takes.
+    pub turn: Answer<FoundTurn>,
+    /// How many turns a misaligned write takes.
+    pub turns: Answer<FoundTurns>,
+}
+
+impl Answers {
+    /// None, for the same reason.
+    #[must_use]
+    pub fn not_tried(reason: &str) -> Answers {
+        Answers {
+            alignment: Answer::not_tried(reason),
+            size: Answer::not_tried(reason),
+            chunk: Answer::not_tried(reason),
+            members: Answer::not_tried(reason),
+            turn: Answer::not_tried(reason),
+            turns: Answer::not_tried(reason),
+        }
+    }
+
+    /// Whether anything was found.
+    #[must_use]
+    pub fn found_any(&self) -> bool {
+        self.alignment.value.is_some() || self.chunk.value.is_some() || self.turn.value.is_some()
+    }
+}
+
+/// Where writes must start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FoundAlignment {
+    /// Every so many bytes.
+    pub bytes: u64,
+    /// The drive's address of the first such place, in bytes.
+    pub origin_bytes: u64,
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FoundBytes {
+    /// In bytes.
+    pub bytes: u64,
+}
+
+/// A number of things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FoundCount {
+    /// How many.
+    pub count: u64,
+}
+
+/// How long a turn takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FoundTurn {
+    /// The median, in nanoseconds.
+    pub turn_ns: u64,
+    /// The interval's lower bound, in nanoseconds.
+    pub low_ns: u64,
+    /// The interval's upper bound, in nanoseconds.
+    pub high_ns: u64,
+}
+
+/// How many turns a misaligned write takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FoundTurns {
+    /// 2, 3 or 4.
+    pub turns: u8,
+    /// The interval's lower bound, in turns.
+    pub low_turns: f64,
+    /// The interval's upper bound, in turns.
+    pub high_turns: f64,
+    /// What firmware does that takes so many: `batched`, `per-sector`, `serial`.
+    pub policy: String,
+}
+
+/// What the kernel says of the drive.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Reported {
+    /// `logical_block_size`, in bytes.
+    pub logical_sector_bytes: Option<u64>,
+    /// `physical_block_size`, in bytes.
+    pub physical_sector_bytes: Option<u64>,
+    /// Whether `physical_block_size` is another number than the granule that was found; `null`
+    /// where none was.
+    pub physical_sector_lies: Option<bool>,
+    /// The granule that the stack would be judged by without what was found, in bytes.
+    pub granule_bytes: Option<u64>,
+    /// Who says that one.
+    pub granule_source: Option<String>,
+}
+
+/// One comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Comparison {
+    /// The question it belongs to: `alignment`, `origin`, `size`, `chunk`, `members`.
+    pub panel: String,
+    /// What was compared.
+    pub arm: String,
+    /// With what.
+    pub against: String,
+    /// How many times as long it took, the median of the blocks; `null` without any.
+    pub ratio: Option<f64>,
+    /// The lower bound.
+    pub low: f64,
+    /// The upper bound; `null` where there is none yet.
+    pub high: Option<f64>,
+    /// The blocks that count.
+    pub blocks: u64,
+    /// What that says: `slower`, `same`, `faster`, `not-slower`, `open`.
+    pub reading: String,
+}
+
+/// What became of the result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Kept {
+    /// The file in which it is saved, for `straddle check`; `null` where it is not.
+    pub file: Option<String>,
+    /// Why it is not saved.
+    pub reason: Option<String>,
+}
+
+/// The document as JSON, with its line feed.
+#[must_use]
+pub fn probe_json(probe: &Probe) -> String {
+    crate::json::ended(serde_json::to_string_pretty(probe))
+}

@@ -1,0 +1,159 @@
+//! The result for people: each answer with what said it, or why there is none, then what to type.
+
+use units::prefix::Size;
+
+use super::{Answer, Answers, Probe, Tool};
+use crate::look::Look;
+use crate::text;
+use crate::words::Words;
+
+/// Where the text of a row starts.
+const COLUMN: usize = 11;
+
+/// The whole result as text, with its last line feed.
+#[must_use]
+pub fn probe_table(probe: &Probe, look: &Look) -> String {
+    let mut page = Page { words: Words { look }, limit: look.columns(), text: String::new() };
+    page.probe(probe);
+    page.text
+}
+
+struct Page<'a> {
+    words: Words<'a>,
+    limit: usize,
+    text: String,
+}
+
+impl Page<'_> {
+    fn probe(&mut self, probe: &Probe) {
+        self.target(probe);
+        if probe.dry_run {
+            self.plan(probe);
+            return;
+        }
+        self.answers(&probe.answers);
+        self.reported(probe);
+        for tool in &probe.tools {
+            self.row("type", &typed(tool));
+        }
+        match (&probe.kept.file, &probe.kept.reason) {
+            (Some(file), _) => self.row("saved", &format!("{file}; straddle check uses it")),
+            (None, Some(reason)) => self.row("saved", &format!("not: {reason}")),
+            (None, None) => {}
+        }
+        if self.words.look.explain {
+            self.comparisons(probe);
+        }
+        self.notes(probe);
+    }
+
+    fn target(&mut self, probe: &Probe) {
+        let target = &probe.target;
+        let on: Vec<String> = target.layers.iter().map(|layer| format!("on {layer}")).collect();
+        self.row("target", &[vec![target.path.clone()], on].concat().join(", "));
+        let what = match (target.writes, probe.target.length_bytes) {
+            (_, 0) => return,
+            (true, bytes) => format!("durable writes and reads within {}", Size(bytes)),
+            (false, bytes) => format!("reads alone, within {}; nothing was written", Size(bytes)),
+        };
+        self.row("by", &what);
+    }
+
+    fn plan(&mut self, probe: &Probe) {
+        let spent = &probe.spent;
+        let written = match spent.bytes_max {
+            0 => "nothing".to_owned(),
+            bytes => format!("{} at most", Size(bytes)),
+        };
+        self.row("written", &written);
+        self.row("time", &format!("{} seconds at most", spent.seconds_max));
+        self.notes(probe);
+        self.text.push_str("dry run: nothing was written, nothing was measured\n");
+    }
+
+    fn answers(&mut self, answers: &Answers) {
+        self.answer("alignment", &answers.alignment, |found| match found.origin_bytes {
+            0 => format!("writes start at multiples of {}", Size(found.bytes)),
+            origin => {
+                format!("writes start at multiples of {} plus {origin} bytes", Size(found.bytes))
+            }
+        });
+        self.answer("size", &answers.size, |found| {
+            format!("and are multiples of {} long", Size(found.bytes))
+        });
+        self.answer("chunk", &answers.chunk, |found| Size(found.bytes).to_string());
+        self.answer("members", &answers.members, |found| found.count.to_string());
+        self.answer("turn", &answers.turn, |found| {
+            let ms = |ns: u64| format!("{}.{:03} ms", ns.div_euclid(1_000_000), ns / 1000 % 1000);
+            format!("{} ({} to {})", ms(found.turn_ns), ms(found.low_ns), ms(found.high_ns))
+        });
+        self.answer("turns", &answers.turns, |found| {
+            let bounds = format!("{:.2} to {:.2}", found.low_turns, found.high_turns);
+            format!("{} for a misaligned write ({bounds}): {}", found.turns, found.policy)
+        });
+    }
+
+    fn answer<T>(&mut self, name: &str, answer: &Answer<T>, shown: impl Fn(&T) -> String) {
+        let Some(value) = &answer.value else {
+            let why = answer.why.as_deref().unwrap_or("not-tried");
+            let reason = answer.reason.as_deref().unwrap_or_default();
+            self.row(name, &format!("cannot tell ({why}): {reason}"));
+            return;
+        };
+        let said_by = answer.said_by.as_deref().unwrap_or_default();
+        let error = answer.alpha.map_or(String::new(), |alpha| {
+            format!("; wrong with a probability of {alpha:.4} at most")
+        });
+        self.row(name, &format!("{}: {said_by}{error}", shown(value)));
+    }
+
+    fn reported(&mut self, probe: &Probe) {
+        let reported = &probe.reported;
+        let Some(bytes) = reported.physical_sector_bytes else { return };
+        let verdict = match reported.physical_sector_lies {
+            Some(true) => "which is not what was measured",
+            Some(false) => "as measured",
+            None => "which nothing here confirms or refutes",
+        };
+        self.row("reported", &format!("physical_block_size is {bytes}, {verdict}"));
+    }
+
+    fn comparisons(&mut self, probe: &Probe) {
+        for one in &probe.comparisons {
+            let high = one.high.map_or("no bound".to_owned(), |high| format!("{high:.2}"));
+            let line = format!(
+                "{} against {}: {:.2} to {high}, {} ({} blocks)",
+                one.arm, one.against, one.low, one.reading, one.blocks
+            );
+            self.row(&one.panel, &line);
+        }
+    }
+
+    fn notes(&mut self, probe: &Probe) {
+        for note in &probe.notes {
+            self.row("note", note);
+        }
+        if let Some(refusal) = &probe.refusal {
+            self.row("error", &refusal.message);
+            if let Some(hint) = &refusal.hint {
+                self.row("hint", hint);
+            }
+        }
+    }
+
+    /// A label and text that is wrapped behind it.
+    fn row(&mut self, label: &str, line: &str) {
+        let line = self.words.text(line);
+        let room = self.limit.saturating_sub(COLUMN).max(20);
+        for (number, part) in text::wrap(&line, room).into_iter().enumerate() {
+            let label = if number == 0 { label } else { "" };
+            self.text.push_str(format!("{label:<COLUMN$}{part}").trim_end());
+            self.text.push('\n');
+        }
+    }
+}
+
+fn typed(tool: &Tool) -> String {
+    let note = tool.note.as_ref().map_or(String::new(), |note| format!("   ({note})"));
+    format!("{}: {}{note}", tool.tool, tool.value)
+}

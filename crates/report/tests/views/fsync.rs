@@ -1,0 +1,279 @@
+//! A result of `straddle fsync` in every view.
+
+use report::Look;
+use report::fsync::{
+    Ceiling, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast, Fsync,
+    FsyncFault, FsyncPlan, FsyncRefusal, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict,
+    Honesty, Knee, LayerFlushes, ProcessWord, QuantileInterval, Rounds, RowComparison, Sustained,
+    SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json, fsync_plan_text,
+    fsync_table,
+};
+use serde_json::Value;
+use testkit::schema;
+
+const FSYNC: &str = include_str!("../../schema/straddle.fsync.1.schema.json");
+const PLAN: &str = include_str!("../../schema/straddle.fsync.plan.1.schema.json");
+
+fn text(word: &str) -> String {
+    word.to_owned()
+}
+
+fn row(id: &str, group: &str, label: &str, path: &str) -> FsyncRow {
+    FsyncRow {
+        id: text(id),
+        group: text(group),
+        label: text(label),
+        is_pg: true,
+        path: text(path),
+        method: text("fdatasync"),
+        place: text("overwrite"),
+        write_bytes: 8192,
+        writes_per_operation: 1,
+        operations: 1000,
+        discarded_operations: 100,
+        busy_ns: 164_000_000,
+        operations_per_second: Some(6097.561),
+        mean_ns: Some(164_000.0),
+        median_ns: Some(160_000),
+        p90_ns: Some(170_000),
+        p99_ns: Some(400_000),
+        p999_ns: Some(1_200_000),
+        least_ns: Some(131_072),
+        greatest_ns: Some(1_200_000),
+        histogram: vec![(159_744, 998), (397_312, 1), (1_196_032, 1)],
+        unavailable: None,
+        errors: Vec::new(),
+    }
+}
+
+/// A row that has no figures.
+fn bare(id: &str, group: &str, label: &str) -> FsyncRow {
+    FsyncRow {
+        id: text(id),
+        group: text(group),
+        label: text(label),
+        path: text("buffered"),
+        method: text("fsync_writethrough"),
+        place: text("overwrite"),
+        ..FsyncRow::default()
+    }
+}
+
+fn target() -> FsyncTarget {
+    FsyncTarget {
+        path: text("/data"),
+        filesystem: text("ext4"),
+        mount_options: vec![text("rw"), text("relatime")],
+        ..FsyncTarget::default()
+    }
+}
+
+fn forecast() -> Forecast {
+    Forecast {
+        scratch_bytes: 16 << 20,
+        written_bytes_max: 256 << 20,
+        seconds_max: 25,
+        wear: text("at most 256 MiB written"),
+        impact: vec![text("others share the drive")],
+    }
+}
+
+/// A small result of a disk.
+fn plain() -> Fsync {
+    Fsync {
+        schema: text(FSYNC_SCHEMA),
+        version: text("0.1.0"),
+        seed: 7,
+        kernel: text("6.1.0"),
+        host: text("db1"),
+        target: target(),
+        scratch: Some(FsyncScratch {
+            place: text("/data"),
+            length_bytes: 16 << 20,
+            written_bytes: 100 << 20,
+            prepared_ns: 5,
+        }),
+        forecast: Some(forecast()),
+        rounds: Some(Rounds {
+            rounds: 12,
+            discarded_rounds: 1,
+            warm_up: text("the first round is left out"),
+            slice_ns: 20_000_000,
+            elapsed_ns: 9_000_000_000,
+            was_cut_short: false,
+        }),
+        rows: vec![
+            row("pg.one.open_datasync", "one-8kb-write", "open_datasync", "direct"),
+            row("pg.one.fdatasync", "one-8kb-write", "fdatasync", "buffered"),
+            FsyncRow {
+                unavailable: Some(text("Linux has no fsync_writethrough")),
+                ..bare("pg.one.fsync_writethrough", "one-8kb-write", "fsync_writethrough")
+            },
+            FsyncRow {
+                errors: vec![text("a write of 8192 bytes wrote 4096")],
+                ..bare("wal.append", "wal", "append, fdatasync")
+            },
+        ],
+        ..Fsync::default()
+    }
+}
+
+/// All that there can be.
+pub(crate) fn whole() -> Fsync {
+    Fsync {
+        comparisons: vec![RowComparison {
+            question: text("append against overwrite"),
+            row: text("wal.append"),
+            against: text("pg.one.fdatasync"),
+            ratio: 2.9,
+            low: 2.7,
+            high: Some(3.1),
+            alpha: 0.05,
+            rounds: 12,
+            conclusion: text("slower"),
+        }],
+        sustained: Some(Sustained {
+            points: vec![SustainedPoint::default()],
+            knee: Some(Knee::default()),
+            reason: text("the pace fell after 1 GiB"),
+            ..Sustained::default()
+        }),
+        verdict: Some(FsyncVerdict {
+            engine: text("etcd"),
+            verdict: text("warn"),
+            sentence: text("p99 is 14.2 ms"),
+            next: text("use a drive with PLP"),
+            quantile: Some(QuantileInterval::default()),
+            limits: vec![EngineLimit::default()],
+            ceilings: vec![Ceiling::default()],
+            ..FsyncVerdict::default()
+        }),
+        honesty: Some(Honesty {
+            grade: text("unproven"),
+            evidence: vec![Evidence::default()],
+            would_change: vec![text("a plug-pull test")],
+            layers: vec![LayerFlushes::default()],
+            drive: Some(DriveWord::default()),
+            process: Some(ProcessWord::default()),
+            ..Honesty::default()
+        }),
+        notes: vec![text("a note")],
+        refusal: Some(FsyncRefusal {
+            message: text("stopped"),
+            hint: Some(text("try again")),
+            safety: false,
+        }),
+        ..plain()
+    }
+}
+
+fn faults(schema: &str, document: &str) -> Vec<String> {
+    let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
+    let document: Value = serde_json::from_str(document).expect("valid JSON");
+    schema::faults(&schema, &document)
+}
+
+#[test]
+fn results_are_valid_and_wholly_described() {
+    for fsync in [plain(), whole(), Fsync::default()] {
+        assert_eq!(faults(FSYNC, &fsync_json(&fsync)), Vec::<String>::new());
+    }
+    let plan = FsyncPlan {
+        schema: text(FSYNC_PLAN_SCHEMA),
+        target: target(),
+        forecast: forecast(),
+        ..FsyncPlan::default()
+    };
+    assert_eq!(faults(PLAN, &fsync_plan_json(&plan)), Vec::<String>::new());
+    let said = fsync_plan_text(&plan, &Look::default());
+    assert!(said.ends_with("dry run: nothing was written, nothing was measured\n"), "{said}");
+}
+
+#[cfg(feature = "schema")]
+#[test]
+fn the_committed_schemas_of_fsync_are_what_the_types_give() {
+    for (schema, committed, word) in [
+        (report::fsync_schema(), FSYNC, "fsync"),
+        (report::fsync_plan_schema(), PLAN, "fsync.plan"),
+    ] {
+        let fresh = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";
+        assert!(
+            fresh == committed,
+            "schema/straddle.{word}.1.schema.json is stale; write it anew with `cargo run -p \
+             report --features schema --example schema -- {word}`"
+        );
+    }
+}
+
+#[test]
+fn a_result_comes_back_from_its_file_and_others_are_told_apart() {
+    assert_eq!(fsync_parse(&fsync_json(&whole())), Ok(whole()));
+    assert!(matches!(fsync_parse("{}"), Err(FsyncFault::NotOurs(_))));
+    let other = fsync_json(&Fsync { schema: text("straddle.bench/1"), ..plain() });
+    assert_eq!(fsync_parse(&other), Err(FsyncFault::OtherSchema(text("straddle.bench/1"))));
+    let cut = fsync_json(&plain()).replace("\"rows\"", "\"lines\"");
+    assert!(matches!(fsync_parse(&cut), Err(FsyncFault::Broken(_))));
+}
+
+#[test]
+fn the_table_has_the_labels_and_columns_of_pg_test_fsync() {
+    let shown = fsync_table(&plain(), &Look { width: Some(120), ..Look::default() });
+    let plain_text = anstream::adapter::strip_str(&shown).to_string();
+    let line = |word: &str| {
+        let found = plain_text.lines().find(|line| line.trim_start().starts_with(word));
+        found.unwrap_or_else(|| panic!("no {word} in\n{plain_text}")).to_owned()
+    };
+    let head = line("one 8kB write");
+    for word in ["ops/sec", "usecs/op", "median", "p90", "p99", "p99.9"] {
+        assert!(head.contains(word), "{head}");
+    }
+    let fdatasync = line("fdatasync");
+    for word in ["buffered", "6097.561", "164", "160 µs", "170 µs", "400 µs", "1.20 ms"] {
+        assert!(fdatasync.contains(word), "{fdatasync}");
+    }
+    assert!(line("open_datasync").contains("direct"));
+    assert!(line("fsync_writethrough").contains("n/a"));
+    assert!(line("append").contains("void"));
+    assert!(plain_text.contains("a write of 8192 bytes wrote 4096"), "{plain_text}");
+}
+
+#[test]
+fn a_narrow_terminal_keeps_the_99th_percentile() {
+    let shown = fsync_table(&plain(), &Look { width: Some(80), ..Look::default() });
+    let shown = anstream::adapter::strip_str(&shown).to_string();
+    let head = shown.lines().find(|line| line.contains("ops/sec")).expect("a head");
+    assert!(head.contains("p99") && !head.contains("p99.9"), "{head}");
+    assert!(shown.contains("400 µs"), "{shown}");
+}
+
+#[test]
+fn every_line_fits_and_no_text_leaves_its_line() {
+    let mut hostile = whole();
+    hostile.target.path = text("/da\x1b[31mta\nfoo");
+    hostile.rows[0].label = text("a\x1b]0;x\x07b\nc").repeat(20);
+    hostile.notes = vec![text("\u{202e}x\r\n").repeat(30)];
+    for width in [40, 60, 80, 120, 200] {
+        for explain in [false, true] {
+            for ascii in [false, true] {
+                let look = Look { width: Some(width), ascii, explain, ..Look::default() };
+                let shown = fsync_table(&hostile, &look);
+                let shown = anstream::adapter::strip_str(&shown).to_string();
+                for line in shown.lines() {
+                    assert!(unicode_width::UnicodeWidthStr::width(line) <= width, "{line}");
+                    assert!(!line.chars().any(char::is_control), "{line:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn parsers_of_fio_find_the_percentiles_of_the_sync() {
+    let document: Value = serde_json::from_str(&fsync_fio_json(&plain())).expect("JSON");
+    let jobs = document["jobs"].as_array().expect("jobs");
+    assert_eq!(jobs.len(), 2, "rows without figures are no jobs");
+    let p99 = &jobs[0]["sync"]["lat_ns"]["percentile"]["99.000000"];
+    assert!(p99.as_u64().is_some_and(|ns| ns.abs_diff(160_768) < 2_000), "{p99}");
+    assert_eq!(jobs[1]["job options"]["fdatasync"], "1");
+    assert_eq!(jobs[1]["straddle"]["id"], "pg.one.fdatasync");
+}

@@ -1,0 +1,120 @@
+//! Files that are no result, and results that are damaged, huge or hostile.
+
+use report::html::{Content, PAGE_BYTES_MAX, Report, SourceFault, page, read};
+
+use super::pages::{sources, texts};
+
+fn fault(text: &str) -> SourceFault {
+    match read("x.json", text) {
+        Err(fault) => fault,
+        Ok(source) => panic!("it is read: {source:?}"),
+    }
+}
+
+#[test]
+fn what_is_no_result_is_told_apart_by_what_it_lacks() {
+    for text in ["", "{", "[]", "null", "{}", "hello", "{\"schema\": 7}", "\u{0}"] {
+        assert!(matches!(fault(text), SourceFault::NotOurs(_)), "{text:?}: {:?}", fault(text));
+    }
+    for (schema, expected) in [
+        ("straddle.bench/2", SourceFault::OtherVersion("straddle.bench/2".to_owned())),
+        ("straddle.check/99", SourceFault::OtherVersion("straddle.check/99".to_owned())),
+        ("straddle.party/1", SourceFault::OtherSchema("straddle.party/1".to_owned())),
+        ("\u{202e}", SourceFault::OtherSchema("\\u{202e}".to_owned())),
+    ] {
+        assert_eq!(fault(&format!("{{\"schema\": \"{schema}\"}}")), expected);
+    }
+    let long = format!("{{\"schema\": \"{}\"}}", "x".repeat(100_000));
+    let SourceFault::OtherSchema(shown) = fault(&long) else { panic!("{long}") };
+    assert!(shown.len() < 500, "{}", shown.len());
+}
+
+#[test]
+fn a_result_cut_anywhere_or_with_wrong_types_is_damaged_and_never_a_panic() {
+    for (name, text) in texts() {
+        for length in (0..text.len()).step_by(97).filter(|&at| text.is_char_boundary(at)) {
+            assert!(read(name, &text[..length]).is_err(), "{name} cut at {length}");
+        }
+        let cut = &text[..text.floor_char_boundary(text.len() / 2)];
+        assert!(matches!(fault(cut), SourceFault::Broken(_)), "{name}: {:?}", fault(cut));
+        // The schema alone is not the document.
+        let schema = text.split('"').nth(3).expect("the schema comes first");
+        let bare = format!("{{\"schema\": \"{schema}\"}}");
+        assert!(matches!(fault(&bare), SourceFault::Broken(_)), "{name}: {:?}", fault(&bare));
+        let deep = format!("{{\"schema\": \"{schema}\", \"targets\": {}", "[".repeat(1_000_000));
+        assert!(read(name, &deep).is_err());
+    }
+    assert!(read("deep", &"[".repeat(1_000_000)).is_err());
+    assert!(read("deep", &"{\"a\":".repeat(1_000_000)).is_err());
+}
+
+#[test]
+fn every_fault_says_what_to_do() {
+    for text in ["", "{\"schema\": \"straddle.bench/2\"}", "{\"schema\": \"straddle.bench/1\"}"] {
+        let fault = fault(text);
+        assert!(fault.hint().len() > 20, "{fault}");
+        assert!(!fault.to_string().is_empty());
+    }
+    assert!(fault("{}").hint().contains("straddle.fsync/1"), "it says what is expected");
+}
+
+#[test]
+fn figures_beyond_all_reason_make_a_page_and_no_panic() {
+    for (name, text) in texts() {
+        let mut value: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        for number in ["18446744073709551615", "0", "1"] {
+            numbers(&mut value, &number.parse().expect("it is a number"));
+            // Some fields hold 32 bits: a layer's number, which nothing is drawn by.
+            if let Ok(source) = read(name, &value.to_string()) {
+                let page = page(&Report { sources: vec![source], unread: Vec::new() });
+                assert!(page.ends_with("</html>") && !page.contains("NaN"), "{name} {number}");
+            }
+        }
+    }
+}
+
+fn numbers(value: &mut serde_json::Value, number: &serde_json::Number) {
+    use serde_json::Value;
+    match value {
+        Value::Number(old) => *old = number.clone(),
+        Value::Array(values) => values.iter_mut().for_each(|value| numbers(value, number)),
+        Value::Object(fields) => {
+            let fields = fields.iter_mut().filter(|(key, _)| *key != "id" && *key != "below");
+            fields.for_each(|(_, value)| numbers(value, number));
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+#[test]
+fn a_page_of_very_much_is_bounded_and_says_what_it_leaves_out() {
+    let mut all = sources();
+    for source in &mut all {
+        match &mut source.content {
+            Content::Check(document) => {
+                let target = document.targets[1].clone();
+                document.targets.extend(vec![target; 5000]);
+            }
+            Content::Bench(bench) => {
+                let experiment = bench.experiments[0].clone();
+                bench.experiments.extend(vec![experiment; 3000]);
+            }
+            Content::Fsync(fsync) => {
+                let row = fsync.rows[0].clone();
+                fsync.rows.extend(vec![row; 3000]);
+            }
+            Content::Compare(_) | Content::Probe(_) | Content::Trace(_) => {}
+        }
+    }
+    let many = (0..40).flat_map(|_| all.clone()).collect();
+    let page = page(&Report { sources: many, unread: Vec::new() });
+    assert!(page.len() < PAGE_BYTES_MAX + PAGE_BYTES_MAX / 2, "{}", page.len());
+    assert!(page.contains("more experiments, which are in the file"));
+    assert!(page.contains("The page would be longer than 8 MiB"));
+}
+
+#[test]
+fn the_same_files_give_the_same_page() {
+    let made = || page(&Report { sources: sources(), unread: Vec::new() });
+    assert_eq!(made(), made());
+}

@@ -1,0 +1,120 @@
+//! Hosts side by side: who is named, and who is not.
+
+use report::bench::{Arm, Bench, BenchTarget};
+use report::html::{Content, Odd, Outlier, Report, Source, outliers, page};
+
+use crate::bench::sample::disk;
+
+/// The results of `count` hosts with drives of one model, each with a median of its own.
+pub(crate) fn fleet(count: u64, median_ns: impl Fn(u64) -> u64) -> Vec<Source> {
+    (0..count).map(|host| one(host, "SSD 960", "XCV1", median_ns(host))).collect()
+}
+
+fn one(host: u64, model: &str, firmware: &str, median_ns: u64) -> Source {
+    let mut bench = disk();
+    let arm = &mut bench.experiments[0].arms[0];
+    *arm = Arm {
+        median_ns,
+        p99_ns: Some(median_ns * 2),
+        histogram: vec![(median_ns, 139), (median_ns * 2, 2)],
+        ..arm.clone()
+    };
+    let (model, firmware) = (Some(model.to_owned()), Some(firmware.to_owned()));
+    let target = BenchTarget { model, firmware, ..bench.target.clone() };
+    let bench = Bench { host: Some(format!("db-{host:02}")), target, ..bench };
+    Source { name: format!("results/{host}.json"), content: Content::Bench(Box::new(bench)) }
+}
+
+fn names(sources: &[Source]) -> Vec<String> {
+    outliers(sources).into_iter().map(|outlier| outlier.host).collect()
+}
+
+#[test]
+fn of_twenty_hosts_exactly_the_slow_one_is_named() {
+    // Its peers differ by a few percent each.
+    let peers = |host: u64| 2_000_000 + 30_000 * (host * 7 % 20);
+    let sources = fleet(20, |host| if host == 7 { 200_000_000 } else { peers(host) });
+    let found = outliers(&sources);
+    let [Outlier { host, measure, latency_ns, hosts, odd, times, .. }] = found.as_slice() else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        (host.as_str(), *measure, *latency_ns, *hosts),
+        ("db-07", "median", 200_000_000, 20)
+    );
+    assert_eq!(*odd, Odd::Slower);
+    assert!((70.0..100.0).contains(times), "{times}");
+    let page = page(&Report { sources, unread: Vec::new() });
+    assert!(page.contains("<strong>db-07</strong>: median 200 ms"), "it is said first");
+    assert_eq!(page.matches("stands out</span>").count(), 1);
+}
+
+#[test]
+fn nobody_is_named_where_every_host_is_slow() {
+    let sources = fleet(20, |host| 200_000_000 + host * 1_000_000);
+    assert_eq!(names(&sources), Vec::<String>::new());
+    let page = page(&Report { sources, unread: Vec::new() });
+    assert!(page.contains("No host stands out among its peers."));
+}
+
+#[test]
+fn nobody_is_named_among_too_few_or_where_two_kinds_meet() {
+    assert!(names(&fleet(4, |host| if host == 0 { 200_000_000 } else { 2_000_000 })).is_empty());
+    let one = names(&fleet(5, |host| if host == 0 { 200_000_000 } else { 2_000_000 }));
+    assert_eq!(one, ["db-00"], "four peers are enough");
+    assert!(names(&fleet(20, |host| if host < 8 { 200_000_000 } else { 2_000_000 })).is_empty());
+}
+
+#[test]
+fn a_slow_model_accuses_none_of_its_hosts() {
+    let model = |host: u64| if host < 10 { ("HDD 4T", 90_000_000) } else { ("SSD 960", 2_000_000) };
+    let sources: Vec<Source> =
+        (0..20).map(|host| one(host, model(host).0, "1", model(host).1)).collect();
+    assert!(names(&sources).is_empty());
+    let firmware = |host: u64| if host < 3 { ("old", 90_000_000) } else { ("new", 2_000_000) };
+    let sources: Vec<Source> =
+        (0..20).map(|host| one(host, "SSD", firmware(host).0, firmware(host).1)).collect();
+    assert!(names(&sources).is_empty(), "three with the same firmware are no exceptions");
+}
+
+#[test]
+fn a_host_that_is_too_fast_to_be_true_is_named_too() {
+    let found = outliers(&fleet(12, |host| if host == 3 { 20_000 } else { 2_000_000 }));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].host.as_str(), found[0].odd), ("db-03", Odd::Faster));
+}
+
+#[test]
+fn a_host_that_stands_out_in_many_ways_is_named_once() {
+    let mut sources = fleet(20, |host| if host == 7 { 200_000_000 } else { 2_000_000 });
+    for source in &mut sources {
+        let Content::Bench(bench) = &mut source.content else { continue };
+        for number in 1..12 {
+            let mut other = bench.experiments[0].clone();
+            other.title = format!("experiment {number}");
+            bench.experiments.push(other);
+        }
+    }
+    let page = page(&Report { sources, unread: Vec::new() });
+    assert_eq!(page.matches("<strong>db-07</strong>").count(), 1);
+    assert!(page.contains("It stands out in 11 more comparisons."));
+}
+
+#[test]
+fn several_runs_of_one_host_are_one_peer() {
+    // Four runs of each of two hosts are not eight peers.
+    let sources: Vec<Source> = (0..8)
+        .map(|run| one(run % 2, "SSD", "1", if run == 0 { 200_000_000 } else { 2_000_000 }))
+        .collect();
+    assert!(names(&sources).is_empty());
+}
+
+#[test]
+fn a_host_without_a_name_of_its_own_is_called_by_its_file() {
+    let mut sources = fleet(12, |host| if host == 3 { 200_000_000 } else { 2_000_000 });
+    for source in &mut sources {
+        let Content::Bench(bench) = &mut source.content else { continue };
+        bench.host = Some("localhost".to_owned());
+    }
+    assert_eq!(names(&sources), ["3.json"]);
+}

@@ -1,0 +1,9 @@
+//! The page: what is on it, what cannot get onto it, and how it looks in a browser.
+
+mod browser;
+mod faults;
+mod hosts;
+mod looks;
+mod markup;
+mod measure;
+mod pages;

@@ -1,0 +1,174 @@
+//! Pages of every kind of result, of plain and of hostile ones.
+
+use report::Document;
+use report::bench::{Bench, Step, bench_json, compare, compare_json};
+use report::fsync::fsync_json;
+use report::html::{Report, Source, Unread, page, read};
+use report::probe::{
+    Answer, Answers, Comparison as Compared, FoundAlignment, Kept, PROBE_SCHEMA, Probe,
+    ProbeTarget, Reported, Spent, probe_json, tools,
+};
+use serde_json::Value;
+
+use crate::bench::compare::two;
+use crate::bench::sample::whole as bench;
+use crate::fsync::whole as fsync;
+use crate::sample::{array, broken, document, image, old_image, shifted_disk, unknowns};
+use crate::trace::sample as trace;
+use crate::whole;
+
+/// What a label may try: to end a text, an attribute or the page, to run, to turn a line around, to
+/// be no text at all, to be very long.
+pub(crate) const HOSTILE: &str = "<script>window.pwned=1</script>\" onload=\"window.pwned=1' \
+     onerror='window.pwned=1 --></title></style></textarea></svg><img src=x \
+     onerror=window.pwned=1><a href=\"javascript:window.pwned=1\">&lt;b&gt;&#60;\u{202e}txet\u{0}\
+     \u{1b}[31m\u{2066}\r\n]]>{{7*7}}";
+
+/// A document of each kind, as its file holds it.
+pub(crate) fn texts() -> Vec<(&'static str, String)> {
+    let targets = vec![
+        image("disk.raw"),
+        shifted_disk(),
+        array(),
+        broken(),
+        old_image("old.raw"),
+        unknowns(),
+    ];
+    let check: Document = document(targets);
+    let (before, after) = two();
+    vec![
+        ("check.json", whole::json(&check)),
+        ("bench.json", bench_json(&narrowed())),
+        ("fsync.json", fsync_json(&fsync())),
+        ("compare.json", compare_json(&compare(&before, &after))),
+        ("trace.json", trace().json()),
+        ("probe.json", probe_json(&probe())),
+    ]
+}
+
+/// A result of which the interval narrows over many pairs, and latencies scatter.
+fn narrowed() -> Bench {
+    let mut bench = bench();
+    for experiment in &mut bench.experiments {
+        let step = |pairs: u64| {
+            let width = 1.0 + 12.0 / (pairs as f64);
+            Step { pairs, ratio: 3.0, low: 3.0 / width, high: (pairs > 12).then_some(3.0 * width) }
+        };
+        experiment.narrowing = (1..80).map(|number| step(number * 4)).collect();
+        for arm in &mut experiment.arms {
+            let bucket = |at: u64| (arm.median_ns / 2 + arm.median_ns * at / 40, 1 + (at * 7) % 23);
+            arm.histogram = (0..60).map(bucket).collect();
+        }
+    }
+    bench
+}
+
+/// A drive that says 512 and has granules of 16 KiB.
+fn probe() -> Probe {
+    let text = |word: &str| word.to_owned();
+    let found = |bytes| Answer {
+        value: Some(bytes),
+        alpha: Some(0.01),
+        said_by: Some(text("writes at 8 KiB take longer than those at 16 KiB")),
+        why: None,
+        reason: None,
+    };
+    let mut answers = Answers::not_tried("the drive does not rotate");
+    answers.alignment = found(FoundAlignment { bytes: 16384, origin_bytes: 4096 });
+    let tools = tools(&answers);
+    Probe {
+        schema: text(PROBE_SCHEMA),
+        version: text("0.1.0"),
+        command: vec![text("straddle"), text("probe"), text("/data")],
+        seed: 3,
+        started: text("2026-03-01T12:00:00Z"),
+        elapsed_ns: 9_000_000_000,
+        kernel: text("6.12.0"),
+        dry_run: false,
+        target: ProbeTarget {
+            path: text("/data"),
+            layers: vec![text("ext4"), text("nvme0n1")],
+            drive: Some(text("nvme0n1")),
+            model: Some(text("SSD 960")),
+            writes: true,
+            length_bytes: 64 << 20,
+        },
+        spent: Spent { bytes_max: 1 << 30, written_bytes: 90 << 20, ..Spent::default() },
+        answers,
+        reported: Reported {
+            logical_sector_bytes: Some(512),
+            physical_sector_bytes: Some(512),
+            physical_sector_lies: Some(true),
+            granule_bytes: Some(512),
+            granule_source: Some(text("sysfs")),
+        },
+        comparisons: vec![Compared {
+            panel: text("alignment"),
+            arm: text("at 8 KiB"),
+            against: text("at 16 KiB"),
+            ratio: Some(1.8),
+            low: 1.7,
+            high: Some(1.9),
+            blocks: 40,
+            reading: text("slower"),
+        }],
+        tools,
+        kept: Kept { file: Some(text("/var/lib/straddle/x.json")), reason: None },
+        notes: vec![text("the drive was quiet")],
+        refusal: None,
+    }
+}
+
+pub(crate) fn sources() -> Vec<Source> {
+    let read = |(name, text): (&str, String)| {
+        read(name, &text).unwrap_or_else(|fault| panic!("{name}: {fault}"))
+    };
+    texts().into_iter().map(read).collect()
+}
+
+/// A page with everything on it.
+pub(crate) fn full() -> String {
+    let unread = vec![Unread {
+        name: "cut.json".to_owned(),
+        reason: "it is damaged".to_owned(),
+        hint: "make it again".to_owned(),
+    }];
+    let mut sources = sources();
+    sources.extend(super::hosts::fleet(20, |host| if host == 7 { 200_000_000 } else { 2_000_000 }));
+    page(&Report { sources, unread })
+}
+
+/// The same documents, every text of which that may be anything is `label`.
+pub(crate) fn with_label(label: &str) -> Vec<Source> {
+    let hostile = |(name, text): (&str, String)| {
+        let mut value: Value = serde_json::from_str(&text).expect("it is JSON");
+        overwrite(&mut value, label);
+        let text = value.to_string();
+        read(label, &text).unwrap_or_else(|fault| panic!("{name}: {fault}"))
+    };
+    texts().into_iter().map(hostile).collect()
+}
+
+/// A page of which every text is `label`.
+pub(crate) fn labelled(label: &str) -> String {
+    let text = || label.to_owned();
+    let unread = vec![Unread { name: text(), reason: text(), hint: text() }];
+    page(&Report { sources: with_label(label), unread })
+}
+
+/// Puts `label` in place of every text but those of a fixed list, without which it is no document.
+fn overwrite(value: &mut Value, label: &str) {
+    const FIXED: [&str; 4] = ["schema", "answer", "severity", "verdict"];
+    match value {
+        Value::String(text) => label.clone_into(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| overwrite(value, label)),
+        Value::Object(fields) => {
+            for (key, value) in fields.iter_mut() {
+                if !FIXED.contains(&key.as_str()) || value.is_object() {
+                    overwrite(value, label);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

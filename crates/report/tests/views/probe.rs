@@ -1,0 +1,124 @@
+//! A probe as it is printed, and its schema.
+
+use report::Look;
+use report::probe::{
+    Answer, Answers, Comparison, FoundAlignment, FoundBytes, FoundTurn, FoundTurns, Kept,
+    PROBE_SCHEMA, Probe, ProbeRefusal, ProbeTarget, Reported, Spent, probe_json, probe_table,
+    tools,
+};
+use serde_json::Value;
+use testkit::schema;
+
+const COMMITTED: &str = include_str!("../../schema/straddle.probe.1.schema.json");
+
+fn found<T>(value: T) -> Answer<T> {
+    Answer {
+        value: Some(value),
+        alpha: Some(0.004),
+        said_by: Some("writes shifted by 512 bytes are slower".to_owned()),
+        why: None,
+        reason: None,
+    }
+}
+
+/// A shifted platter of 512e sectors.
+fn platter() -> Probe {
+    let mut answers = Answers::not_tried("it was not tried");
+    answers.alignment = found(FoundAlignment { bytes: 4096, origin_bytes: 3584 });
+    answers.size = found(FoundBytes { bytes: 4096 });
+    let (turn_ns, low_ns, high_ns) = (8_333_333, 8_331_000, 8_335_000);
+    answers.turn = found(FoundTurn { turn_ns, low_ns, high_ns });
+    let policy = "per-sector".to_owned();
+    answers.turns = found(FoundTurns { turns: 3, low_turns: 2.97, high_turns: 3.02, policy });
+    Probe {
+        schema: PROBE_SCHEMA.to_owned(),
+        version: "0.1.0".to_owned(),
+        command: vec!["straddle".to_owned(), "probe".to_owned()],
+        seed: 1,
+        started: "2026-01-02T03:04:05Z".to_owned(),
+        elapsed_ns: 1,
+        kernel: "6.12".to_owned(),
+        dry_run: false,
+        target: ProbeTarget {
+            path: "/data".to_owned(),
+            layers: vec!["sda: \x1b[2Jevil".to_owned()],
+            drive: Some("sda".to_owned()),
+            model: None,
+            writes: true,
+            length_bytes: 64 << 20,
+        },
+        spent: Spent::default(),
+        tools: tools(&answers),
+        answers,
+        reported: Reported {
+            physical_sector_bytes: Some(512),
+            physical_sector_lies: Some(true),
+            ..Reported::default()
+        },
+        comparisons: vec![Comparison {
+            panel: "alignment".to_owned(),
+            arm: "64 KiB, 512 bytes further".to_owned(),
+            against: "64 KiB, 0 bytes further".to_owned(),
+            ratio: Some(3.0),
+            low: 2.9,
+            high: None,
+            blocks: 29,
+            reading: "slower".to_owned(),
+        }],
+        kept: Kept { file: None, reason: Some("--no-save".to_owned()) },
+        notes: vec!["a note".to_owned()],
+        refusal: None,
+    }
+}
+
+#[cfg(feature = "schema")]
+#[test]
+fn the_committed_schema_of_probes_is_what_the_types_give() {
+    let fresh = serde_json::to_string_pretty(&report::probe_schema()).expect("JSON") + "\n";
+    assert!(
+        fresh == COMMITTED,
+        "schema/straddle.probe.1.schema.json is stale; write it anew with `cargo run -p report \
+         --features schema --example schema -- probe`"
+    );
+}
+
+#[test]
+fn probes_are_valid_and_wholly_described() {
+    let schema: Value = serde_json::from_str(COMMITTED).expect("the schema is JSON");
+    let refusal =
+        ProbeRefusal { message: "cannot".to_owned(), hint: Some("do".to_owned()), safety: true };
+    let nothing = Answers::not_tried("nothing was measured");
+    let refused = Probe { answers: nothing, refusal: Some(refusal), ..platter() };
+    for probe in [platter(), refused] {
+        let document: Value = serde_json::from_str(&probe_json(&probe)).expect("valid JSON");
+        assert_eq!(schema::faults(&schema, &document), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_person_reads_what_was_found_what_was_not_and_what_to_type() {
+    let shown = probe_table(&platter(), &Look::default());
+    for line in [
+        "alignment  writes start at multiples of 4 KiB plus 3584 bytes",
+        "chunk      cannot tell (not-tried): it was not tried",
+        "turn       8.333 ms (8.331 ms to 8.335 ms)",
+        "turns      3 for a misaligned write (2.97 to 3.02): per-sector",
+        "reported   physical_block_size is 512, which is not what was measured",
+        "type       zpool create: -o ashift=12",
+        "saved      not: --no-save",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_asked_and_none_holds_control_characters() {
+    for width in [40, 60, 100] {
+        let look = Look { width: Some(width), explain: true, ..Look::default() };
+        let shown = probe_table(&platter(), &look);
+        for line in shown.lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+            assert!(!line.chars().any(char::is_control), "{line:?}");
+        }
+    }
+}
