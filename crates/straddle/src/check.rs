@@ -28,6 +28,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
         Some(path) => Scene::of(host::sysroot::open(path)?, true),
         None => Scene::live(),
     };
+    let scene = scene.ignoring_measured(check.ignore_measured);
     let targets = target::expand(&check.targets, &scene);
     // Formats for machines hold no colours that would have to be taken out again.
     let people = check.chosen() == Format::Table;

@@ -6,10 +6,16 @@ mod check;
 mod convert;
 mod crew;
 mod drive_facts;
+mod engine;
 mod exit;
 mod explain;
+mod fsync;
 mod generate;
+mod honesty;
+mod measured;
+mod page;
 mod printer;
+mod probe;
 mod scene;
 mod show;
 mod target;
@@ -32,7 +38,10 @@ fn main() -> std::process::ExitCode {
         Command::Explain(explain) => explain::run(explain),
         Command::Trace(trace) => trace::run(trace),
         Command::Bench(bench) => bench::run(bench),
+        Command::Probe(probe) => probe::run(probe),
         Command::Compare(compare) => bench::compare(compare),
+        Command::Fsync(fsync) => fsync::run(fsync),
+        Command::Report(report) => page::run(report),
         Command::Generate(generate) => generate::run(&generate.what),
     };
     exit::code(&arguments, done)

@@ -12,6 +12,7 @@ use stack::kernel::{Machine, NodeId, Part};
 use units::text;
 
 use crate::crew;
+use crate::measured::Store;
 
 /// A machine and how to ask it.
 pub(crate) struct Scene {
@@ -21,6 +22,8 @@ pub(crate) struct Scene {
     machine: OnceLock<Result<Machine, String>>,
     /// Whether it is another one's capture, so that no device of this machine may be opened for it.
     pub(crate) is_captured: bool,
+    /// What was measured of drives before; `None` where it is to be left out.
+    measured: Option<Store>,
 }
 
 impl Scene {
@@ -31,7 +34,13 @@ impl Scene {
 
     /// The machine that `tree` describes.
     pub(crate) fn of(tree: host::sysroot::Tree, is_captured: bool) -> Scene {
-        Scene { tree, machine: OnceLock::new(), is_captured }
+        let measured = Store::of_environment();
+        Scene { tree, machine: OnceLock::new(), is_captured, measured }
+    }
+
+    /// The same, where what was measured of drives before is left out if `ignores` says so.
+    pub(crate) fn ignoring_measured(self, ignores: bool) -> Scene {
+        if ignores { Scene { measured: None, ..self } } else { self }
     }
 
     /// Its block devices, as they were when they were first asked for; `Err` says why they are not
@@ -80,6 +89,7 @@ impl Devices for Scene {
             }
             Ok(Rc::new(HeadCache::new(disk)) as Rc<dyn Disk>)
         });
+        drive.measured = self.measured.as_ref().and_then(|store| store.of(&drive));
         let name = text::escape(name.as_bytes());
         Start { kind: StartKind::Drive(Box::new(drive)), name, bytes }
     }

@@ -5,7 +5,7 @@ use format::image::{ImageKind, ReferenceRole};
 use format::member::bcache::BcacheRole;
 use format::member::md::MdMember;
 use format::table::{Partition, PartitionRole, TableKind};
-use stack::drive::Drive;
+use stack::drive::{Drive, Measured};
 use stack::{Layer, LayerKind};
 use units::Known;
 use units::prefix::Size;
@@ -75,7 +75,14 @@ fn drive_words(drive: &Drive, layer: &Layer) -> Vec<String> {
         None => "",
     };
     let behind = drive.backing_file.as_ref().map(|file| format!("loop over {file}"));
-    vec![model, behind.unwrap_or_else(|| medium.to_owned()), tables(layer)]
+    let measured = match &drive.measured {
+        Some(Measured::Granule(found)) => {
+            let bytes = Size(found.alignment_bytes);
+            format!("granule of {bytes} measured {}", found.date)
+        }
+        Some(Measured::NotUsed(_)) | None => String::new(),
+    };
+    vec![model, behind.unwrap_or_else(|| medium.to_owned()), measured, tables(layer)]
 }
 
 fn image_file_words(layer: &Layer) -> Vec<String> {

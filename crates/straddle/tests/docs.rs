@@ -197,13 +197,17 @@ fn every_option_of_straddle_that_the_readme_names_is_in_its_help() {
         &["check", "--help"][..],
         &["trace", "--help"],
         &["bench", "--help"],
+        &["probe", "--help"],
+        &["fsync", "--help"],
+        &["report", "--help"],
         &["generate", "sysroot", "--help"],
     ];
     let known: BTreeSet<String> =
         helps.into_iter().flat_map(|arguments| options(&printed(arguments))).collect();
     let readme = readme();
     // What stands after the command on its line, and inline code that is an option alone.
-    let commands = ["straddle check ", "straddle bench "];
+    let commands =
+        ["check", "bench", "probe", "fsync", "report"].map(|it| format!("straddle {it} "));
     let typed = commands
         .iter()
         .flat_map(|command| readme.lines().filter_map(move |line| line.split_once(command)));

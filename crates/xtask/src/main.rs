@@ -36,8 +36,12 @@ usage: cargo xtask CHORE
                                 --pairs N (10), --program PATH
   bench harness [OPTION...]     compare the measuring loop with fio and with a bare loop:
                                 --pairs N (10), --milliseconds N (500)
+  bench fsync [DIR] [OPTION...] compare straddle fsync with pg_test_fsync in DIR (beside the build):
+                                --rounds N (10), --seconds N (16, of straddle), --program PATH
   soak models [--seeds N]       run the experiment on model drives with seeds 1 to N (200), and
                                 fail when one of its promises does not hold
+  soak tails [--seeds N]        check intervals of quantiles on series of known quantiles, with
+                                seeds 1 to N (1000); fail when fewer hold them than is promised
   soak bench [DIR] [--runs N] [--seed N] [--program PATH]
                                 run straddle bench on identical arms N times (200) in DIR (beside
                                 the build), and fail when it finds what is not there

@@ -11,6 +11,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("bash", &["bash"]),
     ("bcache-tools", &["make-bcache", "bcache-super-show"]),
     ("btrfs-progs", &["btrfs", "mkfs.btrfs"]),
+    ("chromium", &["chromium"]),
     (
         "coreutils",
         &[
@@ -53,6 +54,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("nilfs-tools", &["mkfs.nilfs2", "nilfs-tune"]),
     ("ntfs-3g", &["mkfs.ntfs", "mkntfs", "ntfsinfo"]),
     ("parted", &["parted"]),
+    ("postgresql", &["pg_test_fsync"]),
     ("procps", &["kill"]),
     ("python3", &["python3"]),
     ("qemu-system-x86", &["qemu-system-x86_64"]),

@@ -59,6 +59,10 @@ pub(crate) struct Bench {
     )]
     pub(crate) unit: Unit,
 
+    /// Leave out what straddle probe measured of the drive
+    #[arg(long, help_heading = "What to do")]
+    pub(crate) ignore_measured: bool,
+
     /// Read instead of writing
     #[arg(long, help_heading = "What to do")]
     pub(crate) read: bool,

@@ -8,8 +8,14 @@ use report::Severity;
 use stack::Condition;
 
 mod bench;
+mod fsync;
+mod page;
+mod probe;
 
 pub(crate) use bench::{Bench, BenchFormat, Compare, Durable, FileSystem, Unit};
+pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows};
+pub(crate) use page::Report;
+pub(crate) use probe::Probe;
 
 /// Finds every I/O boundary that a storage stack gets wrong.
 ///
@@ -29,6 +35,8 @@ Start with:
   straddle explain ST101      what a code in the output means
   straddle trace /data/db     where the bytes of a file lie
   straddle bench /data        what misalignment costs there, live
+  straddle fsync /data        how long a durable write takes there
+  straddle report *.json      a page of all results
   straddle check --help       all options"
 )]
 pub(crate) struct Arguments {
@@ -42,7 +50,10 @@ pub(crate) enum Command {
     Explain(Explain),
     Trace(Trace),
     Bench(Box<Bench>),
+    Probe(Probe),
     Compare(Compare),
+    Fsync(Box<Fsync>),
+    Report(Report),
     Generate(Generate),
 }
 
@@ -86,6 +97,10 @@ pub(crate) struct Check {
     /// Judge a captured machine: a directory or a file of `straddle generate sysroot`
     #[arg(long, value_name = "TREE", help_heading = "Judging")]
     pub(crate) sysroot: Option<PathBuf>,
+
+    /// Leave out what straddle probe measured of drives
+    #[arg(long, help_heading = "Judging")]
+    pub(crate) ignore_measured: bool,
 
     /// How to print
     #[arg(
@@ -238,6 +253,10 @@ pub(crate) struct Trace {
     /// Have the file written to its place first; without it, what waits in memory is said to
     #[arg(long)]
     pub(crate) sync: bool,
+
+    /// Leave out what straddle probe measured of drives
+    #[arg(long)]
+    pub(crate) ignore_measured: bool,
 
     /// Print one JSON document
     #[arg(long, help_heading = "Output")]

@@ -161,6 +161,7 @@ pub(crate) fn target(path: String, place: Option<&Place>) -> BenchTarget {
         layers: place.map(|place| place.layers.clone()).unwrap_or_default(),
         drive: drive.map(|drive| drive.name.clone()),
         model: drive.and_then(|drive| drive.model.clone()),
+        firmware: drive.and_then(|drive| drive.firmware.clone()),
         rotating: drive.and_then(|drive| drive.rotating),
         logical_sector_bytes: place.and_then(|place| place.logical_sector_bytes),
         granule_bytes: place.map(|place| place.unit.length_bytes()),

@@ -23,12 +23,12 @@ mod inside;
 mod job;
 mod live;
 mod made;
-mod place;
+pub(crate) mod place;
 mod plan;
 mod preview;
 mod progress;
-mod quiet;
-mod raw;
+pub(crate) mod quiet;
+pub(crate) mod raw;
 mod replay;
 mod requests;
 mod session;
@@ -36,7 +36,7 @@ mod shifted;
 mod show;
 mod stage;
 mod suite;
-mod target;
+pub(crate) mod target;
 mod way;
 
 use std::path::Path;
@@ -49,10 +49,12 @@ use found::Found;
 use ground::Ground;
 use halt::{Halt, refused};
 use session::Session;
-use target::{Target, shown};
+use target::Target;
 use way::Way;
 
 pub(crate) use compare::run as compare;
+pub(crate) use document::real;
+pub(crate) use target::shown;
 
 pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
@@ -73,10 +75,10 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let format = session.format();
     let Found { target, scratch, experiments } = found;
     let document = session.document(target, scratch, experiments, refusal);
-    if let Some(path) = &bench.output {
-        show::keep(path, &document)?;
-    }
+    // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
+    let kept = bench.output.as_ref().map_or(Ok(()), |path| show::keep(path, &document));
     show::result(bench, format, &document, signal)?;
+    kept?;
     Ok(show::outcome(&document, signal))
 }
 

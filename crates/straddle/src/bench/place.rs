@@ -34,6 +34,7 @@ pub(crate) struct Drive {
     /// The kernel's name, harmless to print.
     pub(crate) name: String,
     pub(crate) model: Option<String>,
+    pub(crate) firmware: Option<String>,
     pub(crate) rotating: Option<bool>,
     /// How long the platter takes for a turn; `None` where there is none, or it is not known.
     pub(crate) turn_ns: Option<u64>,
@@ -193,6 +194,7 @@ fn drive(stack: &Stack, leaf: LayerId) -> Option<Drive> {
     Some(Drive {
         name: drive.name.clone(),
         model: drive.model.as_ref().map(ToString::to_string),
+        firmware: drive.identity.firmware.value().map(|text| units::text::escape(text.as_bytes())),
         rotating: drive.rotational.value().copied(),
         turn_ns: drive
             .said

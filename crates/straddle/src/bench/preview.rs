@@ -91,7 +91,7 @@ fn in_directory(session: &mut Session<'_>, directory: &Path) -> Result<DryRun, H
 fn on_device(session: &mut Session<'_>, node: &Path, number: (u32, u32)) -> Result<DryRun, Halt> {
     let writes = session.bench.write_device;
     if writes {
-        raw::rehearse(session, node)?;
+        raw::rehearse(session.bench.confirm.as_deref(), node)?;
     }
     let place =
         Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))

@@ -12,9 +12,9 @@ use super::session::Session;
 /// How long the drive is watched.
 const WATCH: Duration = Duration::from_millis(150);
 /// A drive is busy that has something in flight for this part of the time, in percent.
-const BUSY_PERCENT: u64 = 10;
+pub(crate) const BUSY_PERCENT: u64 = 10;
 /// What is taken of a busy drive's time, in percent.
-const SHARE_PERCENT: u8 = 25;
+pub(crate) const SHARE_PERCENT: u8 = 25;
 
 /// Watches the drive, and holds back where it is busy and the user named no share.
 pub(crate) fn settle(session: &mut Session<'_>, place: &Place) {
@@ -34,7 +34,7 @@ pub(crate) fn settle(session: &mut Session<'_>, place: &Place) {
 }
 
 /// For how much of the time others have something in flight; `None` when it does not count.
-fn busy_percent(place: &Place) -> Option<u64> {
+pub(crate) fn busy_percent(place: &Place) -> Option<u64> {
     let mut counters = DiskStats::open(place.counted?).ok()?;
     let before = counters.counts().ok()?;
     std::thread::sleep(WATCH);

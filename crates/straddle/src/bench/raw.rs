@@ -50,7 +50,7 @@ pub(crate) fn run(
         Unit::Chunk => UnitKind::Chunk,
     };
     let claim = match bench.write_device {
-        true => Some(claimed(session, node, disk)?),
+        true => Some(claimed(bench.confirm.as_deref(), node, disk)?),
         false => None,
     };
     let length_bytes = device_bytes.min(most);
@@ -116,26 +116,30 @@ fn opened(node: &Path, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {
 }
 
 /// Takes the exclusive claim, after looking at what the bytes say.
-fn claimed(session: &Session<'_>, node: &Path, disk: FileDisk) -> Result<Claim, Halt> {
-    with_plan(session, node, disk, Claim::take)
+pub(crate) fn claimed(
+    confirm: Option<&str>,
+    node: &Path,
+    disk: FileDisk,
+) -> Result<Claim, BenchRefusal> {
+    with_plan(confirm, node, disk, Claim::take)
 }
 
-/// Refuses what [`run`] would refuse to write to, and opens nothing for writing.
-pub(crate) fn rehearse(session: &Session<'_>, node: &Path) -> Result<(), Halt> {
-    with_plan(session, node, FileDisk::open(node)?, Claim::rehearse)
+/// Refuses what [`claimed`] would refuse, and opens nothing for writing.
+pub(crate) fn rehearse(confirm: Option<&str>, node: &Path) -> Result<(), Halt> {
+    Ok(with_plan(confirm, node, FileDisk::open(node)?, Claim::rehearse)?)
 }
 
 fn with_plan<Done>(
-    session: &Session<'_>,
+    confirm: Option<&str>,
     node: &Path,
     disk: FileDisk,
     ask: impl Fn(ClaimPlan<'_>) -> Result<Done, ClaimRefusal>,
-) -> Result<Done, Halt> {
+) -> Result<Done, BenchRefusal> {
     let signatures = signatures(disk);
-    let confirm = session.bench.confirm.as_deref().unwrap_or_default();
+    let confirm = confirm.unwrap_or_default();
     ask(ClaimPlan { node, confirm, signatures: &signatures }).map_err(|error| {
         let hint = error.hint();
-        Halt::from(BenchRefusal { message: error.to_string(), hint, safety: true })
+        BenchRefusal { message: error.to_string(), hint, safety: true }
     })
 }
 

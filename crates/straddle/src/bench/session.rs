@@ -45,7 +45,7 @@ impl<'a> Session<'a> {
         let drawn = u64::try_from(started.as_nanosecond().rem_euclid(1 << 53)).unwrap_or(1);
         Session {
             bench,
-            scene: Scene::live(),
+            scene: Scene::live().ignoring_measured(bench.ignore_measured),
             seed: bench.seed.unwrap_or(drawn),
             notes: Vec::new(),
             interrupt,
@@ -144,7 +144,9 @@ impl<'a> Session<'a> {
         refusal: Option<BenchRefusal>,
     ) -> Document {
         let words = std::env::args_os();
-        let kernel = self.scene.tree().read("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let said = |path| self.scene.tree().read(path).unwrap_or_default();
+        let harmless = |text: String| units::text::escape(text.trim().as_bytes());
+        let host = harmless(said("/proc/sys/kernel/hostname"));
         Document {
             schema: BENCH_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -152,7 +154,8 @@ impl<'a> Session<'a> {
             seed: self.seed,
             started: self.started.to_string(),
             elapsed_ns: self.elapsed_ns(),
-            kernel: units::text::escape(kernel.trim().as_bytes()),
+            kernel: harmless(said("/proc/sys/kernel/osrelease")),
+            host: Some(host).filter(|name| !name.is_empty()),
             target,
             scratch,
             experiments,

@@ -2,10 +2,14 @@
 
 use stack::lexicon::{GROUPS, Group, pages};
 use stack::rule::RULES;
+use workload::Engines;
 
 /// The word for the codes, which have their own table.
 const RULES_WORD: &str = "rules";
 const RULES_TITLE: &str = "Rules: codes in the output of straddle check";
+/// The word for engines, which are read from their profiles.
+const ENGINES_WORD: &str = "engines";
+const ENGINES_TITLE: &str = "Engines: what each writes, and how long it can wait";
 /// The column in which titles begin, where a name is not longer.
 const NAME_WIDTH: usize = 22;
 
@@ -15,6 +19,8 @@ pub(super) fn all() -> String {
         out.push('\n');
         out += &of_group(group);
     }
+    out.push('\n');
+    out += &engines();
     out + "\nHistory  (straddle explain history)\n  what each partitioner did by default\n"
 }
 
@@ -23,6 +29,9 @@ pub(super) fn group(word: &str) -> Option<String> {
     if word.eq_ignore_ascii_case(RULES_WORD) {
         return Some(rules());
     }
+    if word.eq_ignore_ascii_case(ENGINES_WORD) {
+        return Some(engines());
+    }
     GROUPS.iter().find(|group| group.word.eq_ignore_ascii_case(word)).map(of_group)
 }
 
@@ -30,6 +39,14 @@ fn rules() -> String {
     let mut out = head(RULES_TITLE, RULES_WORD);
     for rule in RULES {
         out += &format!("  {}  {}\n", rule.code, rule.title);
+    }
+    out
+}
+
+fn engines() -> String {
+    let mut out = head(ENGINES_TITLE, ENGINES_WORD);
+    for profile in Engines::built_in().iter() {
+        out += &format!("  {:<NAME_WIDTH$}  {}\n", profile.name, profile.title);
     }
     out
 }
@@ -60,6 +77,15 @@ mod tests {
     fn no_group_hides_a_page() {
         for group in GROUPS {
             assert!(pages().iter().all(|page| page.words().all(|word| word != group.word)));
+        }
+    }
+
+    #[test]
+    fn no_engine_hides_a_page_or_a_rule() {
+        for profile in Engines::built_in().iter() {
+            let hides = |word: &str| word.eq_ignore_ascii_case(&profile.name);
+            assert!(!pages().iter().any(|page| page.words().any(hides)), "{}", profile.name);
+            assert!(!GROUPS.iter().any(|group| hides(group.word)), "{}", profile.name);
         }
     }
 }

@@ -8,6 +8,7 @@ use std::io::Write as _;
 
 use anyhow::bail;
 use stack::lexicon::{self, Entry};
+use workload::Engines;
 
 use crate::arguments::{Colour, Explain};
 use crate::exit::Outcome;
@@ -18,9 +19,10 @@ pub(crate) fn run(explain: &Explain) -> anyhow::Result<Outcome> {
     let printed = match text.trim() {
         "" => list::all(),
         "-" => input::pages(std::io::stdin().lock())?,
-        words => match list::group(words) {
-            Some(group) => group,
-            None => page::page(entry(words)?),
+        words => match (list::group(words), Engines::built_in().find(words)) {
+            (Some(group), _) => group,
+            (None, Ok(profile)) => page::of_engine(profile),
+            (None, Err(_)) => page::page(entry(words)?),
         },
     };
     let mut output = printer::output(Colour::Auto);

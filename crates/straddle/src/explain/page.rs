@@ -3,6 +3,8 @@
 use stack::history::DEFAULTS;
 use stack::lexicon::{Entry, Page};
 use stack::rule::Rule;
+use workload::Profile;
+use workload::engine::Duration;
 
 /// Lines are broken here.
 const WIDTH: usize = 80;
@@ -35,6 +37,26 @@ fn of_page(page: &Page) -> String {
     section(&mut out, "What to check next", &page.check);
     section(&mut out, "See also", &[&see]);
     section(&mut out, "Where it is from", &page.from);
+    out
+}
+
+/// What an engine writes, its limits with their sources, and what to do.
+pub(crate) fn of_engine(profile: &Profile) -> String {
+    let mut out = String::new();
+    wrap(&mut out, &format!("{}: {}", profile.name, profile.title), "", "  ");
+    let (pattern, wanted) = (profile.pattern.sentence(), profile.pattern.wanted());
+    section(&mut out, "What is measured", &[&pattern, &wanted]);
+    out += "\nLimits\n";
+    for (grade, limit) in [("WARN", &profile.warn), ("FAIL", &profile.fail)] {
+        let over = format!("above a {} of {}", profile.quantile.name(), Duration(limit.above_ns));
+        wrap(&mut out, &format!("{grade} {over}: {}", limit.sentence), "  - ", "    ");
+        wrap(&mut out, &limit.from(), "    from ", "    ");
+    }
+    section(&mut out, "What to do next", &[&profile.next]);
+    let notes: Vec<&str> = profile.notes.iter().map(String::as_str).collect();
+    section(&mut out, "Notes", &notes);
+    let typed = format!("straddle fsync DIRECTORY --for {}", profile.name);
+    section(&mut out, "See also", &[&typed]);
     out
 }
 
@@ -101,6 +123,20 @@ mod tests {
                 let is_address = line.contains("https://");
                 assert!(line.chars().count() <= WIDTH || is_address, "{}: {line}", entry.name());
             }
+        }
+    }
+
+    #[test]
+    fn an_engines_page_names_its_limits_with_their_sources() {
+        let engines = workload::Engines::built_in();
+        let page = of_engine(engines.find("etcd").unwrap());
+        assert!(page.contains("WARN above a p99 of 10 ms"), "{page}");
+        assert!(
+            page.contains("from https://etcd.io/docs/v3.5/faq/") && page.contains("from ours:")
+        );
+        for line in engines.iter().map(of_engine).collect::<String>().lines() {
+            let is_address = line.contains("https://");
+            assert!(line.chars().count() <= WIDTH || is_address, "{line}");
         }
     }
 

@@ -64,8 +64,8 @@ pub(crate) struct Completions {
 Examples:
   straddle generate schema > straddle.check.1.schema.json")]
 pub(crate) struct Schema {
-    /// What it describes: the JSON of `check`, `trace`, `bench`, `bench --dry-run` or `compare`, or
-    /// the changes that `check --watch` tells
+    /// What it describes: the JSON of `check`, `trace`, `bench`, `bench --dry-run`, `compare`,
+    /// `fsync` or `fsync --dry-run`, or the changes that `check --watch` tells
     #[arg(default_value = "check", value_parser = schema::names())]
     pub(crate) name: String,
 }

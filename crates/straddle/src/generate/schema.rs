@@ -8,7 +8,10 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("trace", include_str!("../../../report/schema/straddle.trace.1.schema.json")),
     ("bench", include_str!("../../../report/schema/straddle.bench.1.schema.json")),
     ("bench-plan", include_str!("../../../report/schema/straddle.bench.plan.1.schema.json")),
+    ("probe", include_str!("../../../report/schema/straddle.probe.1.schema.json")),
     ("compare", include_str!("../../../report/schema/straddle.bench.compare.1.schema.json")),
+    ("fsync", include_str!("../../../report/schema/straddle.fsync.1.schema.json")),
+    ("fsync-plan", include_str!("../../../report/schema/straddle.fsync.plan.1.schema.json")),
     ("changes", include_str!("../../../report/schema/straddle.check.changes.1.schema.json")),
 ];
 

@@ -9,6 +9,7 @@ use report::{Look, Refusal};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
 use stack::layer::Host;
+use stack::mountinfo::MountLine;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::ByteRange;
 use units::prefix::Exact;
@@ -20,14 +21,14 @@ use crate::scene::Scene;
 
 mod btrfs;
 mod document;
-mod mount;
+pub(crate) mod mount;
 mod seam;
 mod tracer;
 
 use tracer::{Traced, Tracer};
 
 pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
-    let scene = Scene::live();
+    let scene = Scene::live().ignoring_measured(trace.ignore_measured);
     let mut tracer = Tracer::new(&scene, trace.sync);
     let (document, outcome) = match tracer.file(&trace.file) {
         Ok(traced) => {
@@ -125,6 +126,12 @@ pub(crate) fn beneath_device(
     let mut tracer = Tracer::new(scene, false);
     let id = tracer.device(number)?;
     Ok((tracer.stack, id))
+}
+
+/// The mount that what has `facts` at `path` is on; `None` when it cannot be told.
+pub(crate) fn mount_of(scene: &Scene, facts: &FileFacts, path: &Path) -> Option<MountLine> {
+    let path = host::canonical(path).unwrap_or_else(|_| path.to_owned());
+    mount::of(scene.tree(), facts, &path)
 }
 
 /// The most layers that one line names.

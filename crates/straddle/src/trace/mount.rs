@@ -65,37 +65,64 @@ const NETWORK: [&str; 12] = [
     "ncpfs",
 ];
 
+/// Where the bytes of a file are that is on no block device of this machine, as far as that can be
+/// told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Away {
+    /// In memory.
+    Memory,
+    /// On another machine.
+    Network,
+    /// In other directories.
+    Overlay,
+    /// Where a program puts them.
+    Program,
+}
+
+/// Whether files of a file system of this kind are somewhere else than on a block device.
+pub(crate) fn away(kind: &str) -> Option<Away> {
+    match kind {
+        kind if MEMORY.contains(&kind) => Some(Away::Memory),
+        kind if NETWORK.contains(&kind) => Some(Away::Network),
+        "overlay" => Some(Away::Overlay),
+        "fuse" | "fuseblk" => Some(Away::Program),
+        kind if kind.starts_with("fuse.") => Some(Away::Program),
+        _ => None,
+    }
+}
+
 /// Why a file of this mount cannot be traced; `None` when it may be.
 pub(super) fn refusal(mount: &MountLine, name: &str, path: &Path) -> Option<Refusal> {
     let kind = mount.kind.as_str();
     let refuse = |reason: String, hint: Option<String>| {
         Some(Refusal { message: format!("cannot trace {name}: {reason}"), hint })
     };
-    if MEMORY.contains(&kind) {
-        let hint = "copy it to a file system on a disk, or trace another file".to_owned();
-        return refuse(format!("it is on {kind}, {IN_MEMORY}"), Some(hint));
+    match away(kind)? {
+        Away::Memory => {
+            let hint = "copy it to a file system on a disk, or trace another file".to_owned();
+            refuse(format!("it is on {kind}, {IN_MEMORY}"), Some(hint))
+        }
+        Away::Network => {
+            let server = &mount.source;
+            let hint = "run straddle trace on the machine that has the disks".to_owned();
+            refuse(format!("it is on {kind} from {server}, another machine's"), Some(hint))
+        }
+        Away::Overlay => {
+            let hint = match below_overlay(mount, path) {
+                Some(below) => {
+                    format!("straddle trace {}", units::text::escape(below.as_os_str().as_bytes()))
+                }
+                None => "trace it in the upper or lower directory: findmnt -t overlay".to_owned(),
+            };
+            let reason = format!("it is on overlay, whose files lie in others: {}", layers(mount));
+            refuse(reason, Some(hint))
+        }
+        Away::Program => {
+            let hint = "trace the file or device that the program behind it uses".to_owned();
+            let reason = format!("it is on {kind}, and only the program behind that knows where");
+            refuse(reason, Some(hint))
+        }
     }
-    if NETWORK.contains(&kind) {
-        let server = &mount.source;
-        let hint = "run straddle trace on the machine that has the disks".to_owned();
-        return refuse(format!("it is on {kind} from {server}, another machine's"), Some(hint));
-    }
-    if kind == "overlay" {
-        let hint = match below_overlay(mount, path) {
-            Some(below) => {
-                format!("straddle trace {}", units::text::escape(below.as_os_str().as_bytes()))
-            }
-            None => "trace it in the upper or lower directory: findmnt -t overlay".to_owned(),
-        };
-        let reason = format!("it is on overlay, whose files lie in others: {}", layers(mount));
-        return refuse(reason, Some(hint));
-    }
-    if kind == "fuse" || kind == "fuseblk" || kind.starts_with("fuse.") {
-        let hint = "trace the file or device that the program behind it uses".to_owned();
-        let reason = format!("it is on {kind}, and only the program behind that knows where");
-        return refuse(reason, Some(hint));
-    }
-    None
 }
 
 /// The upper and lower directories as text.

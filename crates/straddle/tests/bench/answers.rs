@@ -44,8 +44,13 @@ fn code(verdict: &Value) -> i32 {
 fn a_table_says_where_what_and_how_it_ended_and_the_code_goes_with_it() {
     need_loops!();
     need_tools!("mkfs.ext4", "mkfs.xfs");
-    let verdicts =
-        [("No penalty", 0), ("Small", 0), ("Penalty", 1), ("Inconclusive", 2), ("Void", 2)];
+    let verdicts = [
+        ("No penalty", 0),
+        ("Small difference", 0),
+        ("Penalty", 1),
+        ("Inconclusive", 2),
+        ("Void", 2),
+    ];
     for plan in [Plan::EXT4, Plan::XFS] {
         let volume = plan.mounted();
         let before = volume.state();

@@ -8,10 +8,10 @@
 use std::fs;
 
 use serde_json::Value;
+use testkit::fuse::Fuse;
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use crate::disk::confirmation;
-use crate::fuse::Fuse;
 use crate::run::{Going, Ran, bench};
 use crate::volume::{Mount, Parts, Plan, Volume};
 

@@ -4,7 +4,6 @@
 mod answers;
 mod disk;
 mod faults;
-mod fuse;
 mod interruptions;
 mod jobs;
 mod refusals;

@@ -223,7 +223,7 @@ fn an_ordinary_user_is_told_what_needs_root_and_may_do_the_rest() {
 }
 
 #[test]
-fn a_result_that_cannot_be_kept_is_an_error() {
+fn a_result_that_cannot_be_kept_is_an_error_and_is_shown() {
     need_loops!();
     need_tools!("mkfs.ext4");
     let volume = Plan::EXT4.mounted();
@@ -231,6 +231,7 @@ fn a_result_that_cannot_be_kept_is_an_error() {
     let ran = bench(&[&[volume.name(), "--output", text(place)], &SMALL[..]].concat());
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.errors.contains("cannot write the result to /nonexistent/result.json"), "{ran:?}");
+    assert!(ran.out.contains("ratio, 95 % interval"), "{ran:?}");
 }
 
 #[test]

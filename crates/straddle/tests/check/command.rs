@@ -117,12 +117,16 @@ fn explain_knows_everything_that_it_lists() {
         .map(|line| line.trim_start().split("  ").next().unwrap())
         .collect();
     assert!(names.len() > 100, "{names:?}");
+    let engines = stdout(&["explain", "engines"]);
     for name in names.into_iter().filter(|name| !name.starts_with("what each")) {
         let page = stdout(&["explain", &name.to_lowercase()]);
         assert!(page.starts_with(name), "{name}: {page}");
         let is_rule = name.len() == 5 && name.starts_with("ST");
         assert_eq!(page.contains("How to fix it"), is_rule, "{page}");
-        assert_eq!(page.contains("What it means"), !is_rule, "{page}");
+        // An engine's page says what is measured and who says what it can bear.
+        let is_engine = engines.contains(&format!("\n  {name} "));
+        assert_eq!(page.contains("What is measured"), is_engine, "{page}");
+        assert_eq!(page.contains("What it means"), !is_rule && !is_engine, "{page}");
     }
     assert!(stdout(&["explain", "history"]).contains("16065"));
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod bare;
 mod contest;
+mod fsync;
 pub(crate) mod harness;
 mod images;
 mod machine;
@@ -65,6 +66,9 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     }
     if let ["harness", rest @ ..] = words {
         return harness::run(rest);
+    }
+    if let ["fsync", rest @ ..] = words {
+        return fsync::run(rest);
     }
     let options = Options::parse(words)?;
     let built = build()?;

@@ -3,6 +3,8 @@
 //! | chore | what is known |
 //! |---|---|
 //! | `models` | the truth of model drives, which is computed |
+//! | `probe` | the geometry of model drives, which is given |
+//! | `tails` | the quantiles of series that are computed |
 //! | `bench` | identical arms of this machine's disk do not differ |
 //! | `alternate` | runs of the same kind agree, and keep to their seconds and bytes |
 //! | `recipe` | nothing: fio's sequential recipe stands beside the paired one, with its spread |
@@ -17,10 +19,12 @@ mod identical;
 mod models;
 mod noise;
 mod options;
+mod probe;
 mod procedures;
 mod recipe;
 mod spread;
 mod straddle;
+mod tails;
 mod tally;
 
 use anyhow::bail;
@@ -35,13 +39,20 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     match words {
         ["models"] => models::run(200),
         ["models", "--seeds", seeds] => models::run(crate::number(seeds)?.max(1)),
+        ["probe"] => probe::run(200),
+        ["probe", "--seeds", seeds] => probe::run(crate::number(seeds)?.max(1)),
+        ["tails"] => tails::run(1000),
+        ["tails", "--seeds", seeds] => tails::run(crate::number(seeds)?.max(1)),
         ["bench", rest @ ..] => identical::run(&Options::parse(rest, &["--runs"])?),
         ["alternate", rest @ ..] => alternate::run(&Options::parse(rest, &["--runs"])?),
         ["recipe", rest @ ..] => recipe::run(&Options::parse(rest, &["--runs", "--seconds"])?),
         ["procedures", rest @ ..] => {
             procedures::run(&Options::parse(rest, &["--pairs", "--rounds"])?)
         }
-        _ => bail!("soak is told what: models [--seeds N], bench, alternate, recipe, procedures"),
+        _ => bail!(
+            "soak is told what: models [--seeds N], probe [--seeds N], tails [--seeds N], bench, \
+             alternate, recipe, procedures"
+        ),
     }
 }
 

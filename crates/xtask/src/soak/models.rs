@@ -31,7 +31,7 @@ pub(super) fn run(seeds: u64) -> anyhow::Result<bool> {
 }
 
 /// Runs these chores again, built for release.
-fn released(words: &[&str]) -> anyhow::Result<bool> {
+pub(super) fn released(words: &[&str]) -> anyhow::Result<bool> {
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["run", "--quiet", "--release", "--package", "xtask", "--"])
         .args(words)

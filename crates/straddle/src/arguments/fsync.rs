@@ -1,0 +1,204 @@
+//! What may be typed behind `straddle fsync`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use workload::engine::Duration;
+
+use super::{BenchFormat, size_above_0};
+
+/// The seconds that the rows take where none are given.
+pub(crate) const FSYNC_SECONDS: u32 = 15;
+
+/// Measure how long a durable write takes in a directory, in every way that there is
+///
+/// Writes only to scratch files of its own in DIR, bounded in bytes and seconds, which are gone
+/// however the program ends. All rows of pg_test_fsync, under its labels, take turns in an order
+/// that is drawn anew each round, beside rows that show what write-ahead logs meet. What is going
+/// to be written is said before it is.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle fsync /var/lib/postgresql       all rows of pg_test_fsync, and what logs meet
+  straddle fsync /var/lib/etcd --for etcd  is it fast enough for etcd? PASS, WARN or FAIL
+  straddle fsync /data --dry-run           what that would write, and for how long
+  straddle fsync /data --rows pg           the rows of pg_test_fsync alone
+  straddle fsync /data --rows none         only whether a completed sync is real, in a second
+  straddle fsync /data --pid 4711          also what process 4711 makes of its own syncs
+  straddle fsync /data --rows all          also 1, 2, 4, 8, 16 and 32 writes for each sync
+  straddle fsync /data --sustained --bytes-max 8G
+                                           write on until the drive's buffer is full
+  straddle fsync /data -o result.json      keep the result
+  straddle fsync /data --format fio-json   for programs that read fio's sync.lat_ns
+
+Exit codes:
+  0    measured, and nothing shows that a sync is not durable; with --for: fast enough, or a
+       warning
+  1    a sync is not durable, or is suspect under --fail-on warning; with --for: too slow, or a
+       warning under --fail-on warning
+  2    misuse, not enough evidence, or a sync failed
+  3    refused for safety; nothing was written
+  130  interrupted (128 + the signal); nothing is left behind")]
+pub(crate) struct Fsync {
+    /// The directory whose file system and drive are meant
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    /// Which rows to measure
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ROWS",
+        default_value_t = FsyncRows::Usual,
+        conflicts_with = "engine",
+        help_heading = "What to do"
+    )]
+    pub(crate) rows: FsyncRows,
+
+    /// Say whether that is fast enough for an engine: etcd, postgresql, ...
+    ///
+    /// What the engine writes is measured in place of the usual rows. `straddle explain engines`
+    /// lists all, `straddle explain etcd` the limits with their sources.
+    #[arg(long = "for", value_name = "ENGINE", help_heading = "What to do")]
+    pub(crate) engine: Option<String>,
+
+    /// Also look what a running process makes of its own syncs: libeatmydata, seccomp filters
+    ///
+    /// Without root much of another user's process cannot be seen. Where it runs under seccomp
+    /// filters it is stopped for a moment, so that they can be read.
+    #[arg(
+        long,
+        value_name = "PID",
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = "What to do"
+    )]
+    pub(crate) pid: Option<u32>,
+
+    /// Know this engine too, or instead of the one of its name; may be repeated
+    #[arg(long = "profile", value_name = "FILE", requires = "engine", help_heading = "What to do")]
+    pub(crate) profiles: Vec<PathBuf>,
+
+    /// The round trips from this node to the others of its group: 300us,300us
+    ///
+    /// For what is possible at best; without it 500us in groups of three and five nodes. The first
+    /// is also taken for that to a client.
+    #[arg(
+        long = "rtt",
+        value_name = "TIME",
+        requires = "engine",
+        value_delimiter = ',',
+        value_parser = time,
+        help_heading = "Judging"
+    )]
+    pub(crate) round_trips_ns: Vec<u64>,
+
+    /// The commits that share a sync, for what is possible at best; without it 100
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "engine",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000),
+        help_heading = "Judging"
+    )]
+    pub(crate) batch: Option<u64>,
+
+    /// Also write without a pause, to see where the drive's write buffer ends
+    ///
+    /// It takes what --bytes-max leaves, in --seconds more.
+    #[arg(long, help_heading = "What to do")]
+    pub(crate) sustained: bool,
+
+    /// The most seconds that all rows take together
+    ///
+    /// With --for, more than the default also lifts the number of writes at which it would stop.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = FSYNC_SECONDS,
+        value_parser = clap::value_parser!(u32).range(1..=86_400),
+        help_heading = "Bounds"
+    )]
+    pub(crate) seconds: u32,
+
+    /// The most bytes to write, the scratch files included
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "256M",
+        value_parser = size_above_0,
+        help_heading = "Bounds"
+    )]
+    pub(crate) bytes_max: u64,
+
+    /// Decides the order of the rows and the bytes written; drawn where it is not given
+    #[arg(long, value_name = "N", help_heading = "Bounds")]
+    pub(crate) seed: Option<u64>,
+
+    /// Say what would be written, for how long, and what it means; then stop
+    #[arg(long, short = 'n', help_heading = "Bounds")]
+    pub(crate) dry_run: bool,
+
+    /// Exit with 1 when the verdict is at least this bad
+    #[arg(
+        long,
+        value_enum,
+        value_name = "VERDICT",
+        default_value_t = FsyncFailOn::Failure,
+        help_heading = "Judging"
+    )]
+    pub(crate) fail_on: FsyncFailOn,
+
+    /// How to print
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = BenchFormat::Table,
+        value_name = "FORMAT",
+        help_heading = "Output"
+    )]
+    pub(crate) format: BenchFormat,
+
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Also write the whole result, with its histograms, to this file
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Show what the figures depend on
+    #[arg(long, help_heading = "Output")]
+    pub(crate) explain: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FsyncRows {
+    /// Those of `pg_test_fsync`
+    Pg,
+    /// Those that show what write-ahead logs meet
+    Wal,
+    /// Both, and each method past the page cache and through it
+    Usual,
+    /// Also several writes for each sync
+    All,
+    /// None: only whether a completed sync is real
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FsyncFailOn {
+    /// Too slow
+    Failure,
+    /// A warning, too
+    Warning,
+    /// Never
+    Never,
+}
+
+/// A time with its unit, as in engines' profiles: `300us`, `2ms`; in nanoseconds, a minute at most.
+fn time(text: &str) -> Result<u64, String> {
+    match Duration::parse(text) {
+        Some(Duration(ns)) if ns <= 60_000_000_000 => Ok(ns),
+        _ => Err("a whole number with its unit is meant, a minute at most: 300us, 2ms".to_owned()),
+    }
+}

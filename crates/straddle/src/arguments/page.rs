@@ -1,0 +1,30 @@
+//! What may be typed behind `straddle report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Make one HTML page of result files
+///
+/// The page holds all it needs: it opens without a network, runs no script, prints, and reads on a
+/// phone. Of many hosts that did the same, those that stand out among drives of the same model and
+/// firmware are named. Nothing is measured; the same files give the same bytes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle report -o page.html bench.json fsync.json
+  straddle report results/*.json > fleet.html       many hosts side by side
+  straddle check --json | straddle report - > page.html
+
+Exit codes:
+  0  the page is written
+  2  misuse, or a file that cannot be shown; the page has the others, and says why")]
+pub(crate) struct Report {
+    /// What --json of check, bench, fsync, probe, compare or trace wrote; `-` reads standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Write the page to this file, whole or not at all; it replaces a page, and nothing else
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+}

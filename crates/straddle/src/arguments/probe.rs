@@ -1,0 +1,88 @@
+//! What may be typed behind `straddle probe`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::size_above_0;
+
+/// Find what a drive really writes as one, by measuring, and what to tell tools
+///
+/// Writes to a scratch file of its own in TARGET, bounded in bytes and seconds, which has no name
+/// and is gone however the program ends. Raw devices are read. An answer is given only where every
+/// comparison says the same; anything else is "cannot tell", with the reason.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle probe /data                     granule, chunk, turns of the drive under /data
+  straddle probe /data --dry-run           what that would write, and for how long
+  straddle probe /dev/sdb                  reads alone: chunk and members
+  straddle probe /dev/sdb --write-device --confirm SERIAL
+                                           writes too: everything on it may be lost
+  straddle probe /data --explain           every comparison with its interval
+
+What is found of a drive that has a WWN or a serial number is kept for straddle check, in
+$STATE_DIRECTORY, else $XDG_STATE_HOME/straddle, else ~/.local/state/straddle.
+
+Exit codes:
+  0    something was found
+  2    misuse, or it cannot be told
+  3    refused for safety; nothing was written
+  130  interrupted (128 + the signal); nothing is left behind")]
+pub(crate) struct Probe {
+    /// A directory or mount point, where the scratch file will be; or a block device
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: PathBuf,
+
+    /// The most bytes to write, the scratch file included
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = size_above_0,
+        default_value = "768M",
+        help_heading = "Bounds"
+    )]
+    pub(crate) bytes_max: u64,
+
+    /// The most seconds to measure
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60,
+        value_parser = clap::value_parser!(u32).range(1..=86_400),
+        help_heading = "Bounds"
+    )]
+    pub(crate) seconds: u32,
+
+    /// Decides all orders and places; printed, and drawn where it is not given
+    #[arg(long, value_name = "N", help_heading = "Bounds")]
+    pub(crate) seed: Option<u64>,
+
+    /// Say what would be written, for how long; then stop
+    #[arg(long, short = 'n', help_heading = "Bounds")]
+    pub(crate) dry_run: bool,
+
+    /// Do not keep what is found
+    #[arg(long, help_heading = "Bounds")]
+    pub(crate) no_save: bool,
+
+    /// Write to a raw device: everything on it may be lost
+    #[arg(long, requires = "confirm", help_heading = "Raw devices")]
+    pub(crate) write_device: bool,
+
+    /// The device's serial or WWN; where it has none PATH=BYTES, its exact size
+    #[arg(long, value_name = "SERIAL", requires = "write_device", help_heading = "Raw devices")]
+    pub(crate) confirm: Option<String>,
+
+    /// Print one JSON document
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Also write the whole result to this file
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Show every comparison with its interval
+    #[arg(long, help_heading = "Output")]
+    pub(crate) explain: bool,
+}

@@ -1,0 +1,302 @@
+//! From what was measured of an engine's pattern to the verdict in the document.
+
+use measure::ceiling::{Around, Bound, Ceiling, ceilings};
+use measure::durable::SeriesPoint;
+use measure::fitness::{FEW_SHARE, judgement};
+use measure::knee::{NoKnee, Stretch};
+use measure::{Histogram, Tail, tail};
+use report::fsync::{EngineLimit, FsyncVerdict, Honesty, Knee, QuantileInterval};
+use workload::Profile;
+use workload::engine::Limit;
+
+/// What the ceilings are reckoned for, where nobody says: a round trip within one datacentre (0.5
+/// ms: Dean, "Numbers everyone should know", 2009), 100 commits in a batch, groups of three and
+/// five.
+const ROUND_TRIP_NS: u64 = 500_000;
+const BATCH: u64 = 100;
+const NODES: [usize; 2] = [3, 5];
+
+/// What the ceilings are reckoned for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Circumstances {
+    around: Around,
+    /// Decides what is drawn.
+    seed: u64,
+}
+
+impl Circumstances {
+    /// Those that were typed: the round trips to the others of a group and the commits in a batch;
+    /// the usual ones where nothing was, groups only for engines that commit by majority.
+    pub(crate) fn of(
+        profile: &Profile,
+        trips_ns: &[u64],
+        batch: Option<u64>,
+        seed: u64,
+    ) -> Circumstances {
+        let groups = match trips_ns.first() {
+            Some(_) => vec![trips_ns.to_vec()],
+            None if profile.has_quorum => {
+                NODES.iter().map(|nodes| vec![ROUND_TRIP_NS; nodes - 1]).collect()
+            }
+            None => Vec::new(),
+        };
+        let client_ns = trips_ns.first().copied().unwrap_or(ROUND_TRIP_NS);
+        let batch = batch.unwrap_or(BATCH);
+        Circumstances { around: Around { client_ns, batch, groups }, seed }
+    }
+}
+
+/// Whether durable writes that took `series_ns`, in their order, are fast enough for the engine.
+pub(crate) fn verdict(
+    profile: &Profile,
+    series_ns: &[u64],
+    circumstances: &Circumstances,
+) -> FsyncVerdict {
+    let share = profile.quantile.share();
+    let (tail, few) = (Tail::of(series_ns, share), Tail::of(series_ns, FEW_SHARE));
+    let limit = |grade: &str, limit: &Limit| EngineLimit {
+        grade: grade.to_owned(),
+        quantile_percent: profile.quantile.percent(),
+        limit_ns: limit.above_ns,
+        source: limit.from(),
+        is_ours: limit.is_ours(),
+        sentence: limit.sentence.clone(),
+    };
+    let asked = FsyncVerdict {
+        engine: profile.name.clone(),
+        title: profile.title.clone(),
+        pattern: profile.pattern.sentence(),
+        operation: super::operation(&profile.pattern),
+        limits: vec![limit("warn", &profile.warn), limit("fail", &profile.fail)],
+        notes: profile.notes.clone(),
+        ..FsyncVerdict::default()
+    };
+    let Some(tail) = tail else {
+        return FsyncVerdict {
+            verdict: measure::fitness::Fitness::NotEnough.name().to_owned(),
+            sentence: "Not enough evidence: no durable write was measured.".to_owned(),
+            next: "measure again, for longer".to_owned(),
+            ..asked
+        };
+    };
+    let judged = judgement(profile, &tail, few.as_ref());
+    let mut syncs = Histogram::new();
+    series_ns.iter().for_each(|ns| syncs.record(*ns));
+    let bounds = ceilings(&syncs, share, &circumstances.around, circumstances.seed);
+    FsyncVerdict {
+        verdict: judged.fitness.name().to_owned(),
+        has_rare_stalls: judged.has_rare_stalls,
+        sentence: judged.sentence,
+        next: judged.next,
+        samples_to_settle: judged.samples_to_settle,
+        quantile: Some(interval(&tail)),
+        few: few.as_ref().map(interval),
+        ceilings: bounds.into_iter().map(shown).collect(),
+        ..asked
+    }
+}
+
+/// The verdict on what is fast enough or not, where a completed sync is none.
+pub(crate) fn undone(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
+    let engine = &verdict.engine;
+    let next = honesty.would_change.first().cloned();
+    FsyncVerdict {
+        verdict: measure::fitness::Fitness::Fail.name().to_owned(),
+        not_durable: Some(honesty.sentence.clone()),
+        sentence: format!(
+            "{engine} would lose commits that it acknowledged, however fast they were."
+        ),
+        next: next.unwrap_or_else(|| "put the files where a sync is durable".to_owned()),
+        samples_to_settle: None,
+        ceilings: Vec::new(),
+        ..verdict
+    }
+}
+
+fn interval(tail: &Tail) -> QuantileInterval {
+    QuantileInterval {
+        // To a thousandth of a percent: 0.999 in binary is not 99.9 %.
+        quantile_percent: (tail.share * 100_000.0).round() / 1000.0,
+        value_ns: tail.at_ns,
+        low_ns: tail.low_ns,
+        high_ns: tail.high_ns,
+        alpha: tail::ALPHA,
+        samples: tail.samples,
+        effective_samples: tail.effective,
+        needed_samples: tail.needed,
+        method: "ranks of the binomial for the effective number of samples, from batch means of \
+                 the exceedances"
+            .to_owned(),
+    }
+}
+
+fn shown(ceiling: Ceiling) -> report::fsync::Ceiling {
+    let (rate, latency_ns) = match ceiling.bound {
+        Bound::PerSecond(rate) => (Some(rate).filter(|rate| rate.is_finite()), None),
+        Bound::Nanoseconds(ns) => (None, Some(ns)),
+    };
+    report::fsync::Ceiling {
+        name: ceiling.name,
+        operations_per_second: rate,
+        latency_ns,
+        assumption: ceiling.assumption,
+    }
+}
+
+/// Where the pace of a sustained run fell for good, and that as a sentence; `seed` decides the
+/// random orders that it is held against.
+pub(crate) fn knee(points: &[SeriesPoint], seed: u64) -> (Option<Knee>, String) {
+    let stretch = |point: &SeriesPoint| Stretch {
+        at_bytes: point.at_bytes,
+        // A stretch's time for each MiB, so that a shorter last one is no faster.
+        ns: per_mib(point.took_ns, point.bytes),
+    };
+    let run: Vec<Stretch> = points.iter().map(stretch).collect();
+    let found = match measure::knee::knee(&run, seed) {
+        Ok(found) => found,
+        Err(NoKnee::TooShort) => {
+            let reason = format!(
+                "{}: {} stretches were measured, {} are needed",
+                NoKnee::TooShort.reason(),
+                points.len(),
+                measure::knee::POINTS_LEAST
+            );
+            return (None, reason);
+        }
+        Err(none) => return (None, none.reason().to_owned()),
+    };
+    let pace = |ns: f64| f64::from(1_u32 << 20) * 1e9 / ns.max(1.0);
+    let size = |bytes| units::prefix::Size(bytes).to_string();
+    let reason = format!(
+        "behind {} ({} to {}) writes take {:.1} times as long: a write buffer is full there",
+        size(found.at_bytes),
+        size(found.low_bytes),
+        size(found.high_bytes),
+        found.after_ns / found.before_ns.max(1.0)
+    );
+    let knee = Knee {
+        at_bytes: found.at_bytes,
+        low_bytes: found.low_bytes,
+        high_bytes: found.high_bytes,
+        before_bytes_per_second: pace(found.before_ns),
+        after_bytes_per_second: pace(found.after_ns),
+    };
+    (Some(knee), reason)
+}
+
+/// How long a MiB takes when `bytes` took `ns`.
+fn per_mib(ns: u64, bytes: u64) -> u64 {
+    let each = (u128::from(ns) << 20).checked_div(u128::from(bytes));
+    each.and_then(|each| u64::try_from(each).ok()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::Look;
+    use report::fsync::{Fsync, fsync_table};
+    use workload::Engines;
+
+    /// The verdict on etcd of so many writes, every hundredth of which takes `slow_ns`.
+    fn etcd(number: u64, ns: u64, slow_ns: u64) -> FsyncVerdict {
+        let mut random = testkit::random(71);
+        let mut draw = || if random.below(50) == 0 { slow_ns } else { ns + random.below(1000) };
+        let series: Vec<u64> = (0..number).map(|_| draw()).collect();
+        let engines = Engines::built_in();
+        let profile = engines.find("etcd").unwrap();
+        verdict(profile, &series, &Circumstances::of(profile, &[], None, 1))
+    }
+
+    #[test]
+    fn each_verdict_says_its_figure_its_limit_and_one_next_step() {
+        let check = |seen: FsyncVerdict, verdict: &str, sentence: &str| {
+            assert_eq!(seen.verdict, verdict);
+            assert!(seen.sentence.contains(sentence), "{}", seen.sentence);
+            assert!(!seen.next.is_empty() && seen.limits.len() == 2);
+        };
+        check(etcd(3000, 300_000, 400_000), "pass", "Fast enough for etcd");
+        check(etcd(3000, 12_000_000, 14_000_000), "warn", "leader changes are likely under load");
+        check(etcd(3000, 150_000_000, 200_000_000), "fail", "heartbeats come late");
+        check(etcd(3000, 300_000, 200_000_000), "warn", "Rare stalls");
+        check(etcd(300, 300_000, 400_000), "not-enough-evidence", "upper end is not known");
+        check(etcd(0, 1, 1), "not-enough-evidence", "no durable write was measured");
+    }
+
+    #[test]
+    fn commits_of_groups_are_reckoned_where_an_engine_has_them_or_round_trips_were_typed() {
+        let engines = Engines::built_in();
+        let ceilings = |name: &str, trips_ns: &[u64]| {
+            let profile = engines.find(name).unwrap();
+            let circumstances = Circumstances::of(profile, trips_ns, Some(7), 1);
+            verdict(profile, &[100_000; 1000], &circumstances).ceilings
+        };
+        assert_eq!(ceilings("postgresql", &[]).len(), 2);
+        assert_eq!(ceilings("etcd", &[]).len(), 6);
+        let typed = ceilings("postgresql", &[300_000, 20_000_000]);
+        assert_eq!(typed.len(), 4);
+        assert_eq!(typed[0].operations_per_second, Some(2500.0));
+        assert_eq!(typed[1].operations_per_second, Some(70_000.0));
+        assert!(typed[2].latency_ns.is_some_and(|ns| (399_000..=402_000).contains(&ns)));
+    }
+
+    #[test]
+    fn no_speed_is_fast_enough_where_a_sync_is_not_durable() {
+        let honesty = Honesty {
+            grade: "not-durable".to_owned(),
+            sentence: "a completed sync is not durable: tmpfs is memory".to_owned(),
+            would_change: vec!["keep the files on a drive".to_owned()],
+            ..Honesty::default()
+        };
+        let seen = undone(etcd(3000, 5_000, 6_000), &honesty);
+        assert_eq!(
+            (seen.verdict.as_str(), seen.next.as_str()),
+            ("fail", "keep the files on a drive")
+        );
+        let fsync = Fsync { verdict: Some(seen), ..Fsync::default() };
+        let text = fsync_table(&fsync, &Look { width: Some(100), ..Look::default() });
+        let text = anstream::adapter::strip_str(&text).to_string();
+        assert!(text.starts_with("FAIL  a completed sync is not durable: tmpfs"), "{text}");
+        assert!(text.contains("would lose commits"), "{text}");
+        assert!(!text.contains("Fast enough") && !text.contains("ceiling"), "{text}");
+    }
+
+    #[test]
+    fn the_first_screen_is_the_verdict_as_a_person_reads_it() {
+        let seen = etcd(3000, 12_000_000, 14_200_000);
+        let fsync = Fsync { verdict: Some(seen), ..Fsync::default() };
+        let look = Look { width: Some(100), ..Look::default() };
+        let text = fsync_table(&fsync, &look);
+        let text = anstream::adapter::strip_str(&text).to_string();
+        let expected = "\
+WARN  p99 of write + fdatasync is 14.2 ms (14.2 ms to 14.2 ms); etcd wants under 10 ms
+      [https://etcd.io/docs/v3.5/faq/]
+      Slower than etcd wants: leader changes are likely under load; a quiet cluster will work.
+next  put etcd's data directory on a drive with power-loss protection (PLP) that nothing else writes
+      to
+";
+        assert!(text.starts_with(expected), "{text}");
+        assert!(text.contains("ceiling  one client that waits for each commit"), "{text}");
+    }
+
+    #[test]
+    fn a_knee_is_told_with_its_bytes_and_paces() {
+        let point = |place: u64| SeriesPoint {
+            at_ns: 0,
+            at_bytes: (place + 1) << 22,
+            bytes: 1 << 22,
+            took_ns: if place < 100 { 4_000_000 } else { 40_000_000 },
+            operations: 4,
+            median_ns: 1,
+            greatest_ns: 1,
+        };
+        let points: Vec<SeriesPoint> = (0..256).map(point).collect();
+        let (found, reason) = knee(&points, 1);
+        let found = found.unwrap();
+        assert_eq!(found.at_bytes, 400 << 20);
+        assert!((found.before_bytes_per_second / found.after_bytes_per_second - 10.0).abs() < 1e-6);
+        assert!(reason.starts_with("behind 400 MiB (384 MiB to 416 MiB)"), "{reason}");
+        assert!(reason.contains("10.0 times as long"));
+        let (none, reason) = knee(&points[..3], 1);
+        assert!(none.is_none() && reason.contains("3 stretches were measured, 128 are needed"));
+    }
+}

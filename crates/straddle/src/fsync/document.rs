@@ -1,0 +1,149 @@
+//! From what was seen to the document that is printed.
+
+use device::DurableFault;
+use device::durable::{Method, Place};
+use measure::durable::{self, DurableSeen, QUESTIONS, RowPlan, RowSeen, SeriesPoint};
+use report::fsync::{FsyncRow, Rounds, RowComparison, SustainedPoint};
+
+use super::Halt;
+use super::plan::Plan;
+use super::session::Session;
+
+/// The probability that any of the intervals of a run misses the truth.
+const ALPHA: f64 = 0.05;
+/// Below this many latencies the percentile of the same row is not told.
+const PERCENTILES: [(u64, f64); 3] = [(10, 90.0), (100, 99.0), (1000, 99.9)];
+/// The rule by which operations are left out.
+const WARM_UP: &str =
+    "the first round is left out as warm-up, and the first operation of each slice";
+
+/// Puts what was seen into the document.
+pub(super) fn fill(session: &mut Session<'_>, plan: &Plan, seen: &DurableSeen, slice_ns: u64) {
+    let document = &mut session.document;
+    document.rounds = Some(Rounds {
+        rounds: seen.rounds,
+        discarded_rounds: seen.discarded_rounds,
+        warm_up: WARM_UP.to_owned(),
+        slice_ns,
+        elapsed_ns: seen.elapsed_ns,
+        was_cut_short: seen.was_cut_short,
+    });
+    document.rows = plan.rows.iter().zip(&seen.rows).map(|(plan, seen)| row(plan, seen)).collect();
+    document.comparisons = comparisons(plan, seen);
+}
+
+fn row(plan: &RowPlan, seen: &RowSeen) -> FsyncRow {
+    let way = plan.way;
+    // What went wrong makes the rest mean nothing.
+    let counts = seen.errors.is_empty() && seen.latencies.count() > 0;
+    let latencies = counts.then_some(&seen.latencies);
+    let percentile = |(least, percent): (u64, f64)| {
+        let enough = latencies.filter(|latencies| latencies.count() >= least);
+        enough.map(|latencies| latencies.percentile(percent))
+    };
+    let [p90_ns, p99_ns, p999_ns] = PERCENTILES.map(percentile);
+    let mean_ns = seen.mean_ns().filter(|_| counts);
+    FsyncRow {
+        id: plan.id.clone(),
+        group: plan.group.name().to_owned(),
+        label: plan.label.clone(),
+        is_pg: plan.is_pg,
+        path: if way.is_direct { "direct" } else { "buffered" }.to_owned(),
+        method: method(way.method).to_owned(),
+        place: place(way.place).to_owned(),
+        write_bytes: u64::from(way.write_bytes),
+        writes_per_operation: u64::from(way.writes),
+        operations: latencies.map_or(0, measure::Histogram::count),
+        discarded_operations: seen.discarded,
+        busy_ns: if counts { seen.busy_ns } else { 0 },
+        operations_per_second: mean_ns.map(|mean| 1e9 / mean),
+        mean_ns,
+        median_ns: latencies.map(measure::Histogram::median),
+        p90_ns,
+        p99_ns,
+        p999_ns,
+        least_ns: latencies.map(measure::Histogram::min),
+        greatest_ns: latencies.map(measure::Histogram::max),
+        histogram: latencies.map(|it| it.buckets().collect()).unwrap_or_default(),
+        unavailable: seen.unavailable.clone(),
+        errors: seen.errors.clone(),
+    }
+}
+
+fn method(method: Method) -> &'static str {
+    match method {
+        Method::OpenDatasync => "open_datasync",
+        Method::OpenSync => "open_sync",
+        Method::Fdatasync => "fdatasync",
+        Method::Fsync | Method::WriteFsyncClose | Method::WriteCloseFsync => "fsync",
+        Method::Writethrough => "fsync_writethrough",
+        Method::SyncFileRange => "sync_file_range",
+        Method::None => "none",
+    }
+}
+
+fn place(place: Place) -> &'static str {
+    match place {
+        Place::Overwrite => "overwrite",
+        Place::Sequential => "sequential",
+        Place::Preallocated => "preallocated",
+        Place::Append => "append",
+        Place::Nothing => "nothing",
+    }
+}
+
+/// The questions about rows that were both measured.
+fn comparisons(plan: &Plan, seen: &DurableSeen) -> Vec<RowComparison> {
+    let found = |id: &str| {
+        let number = plan.rows.iter().position(|row| row.id == id)?;
+        Some(&seen.rows[number]).filter(|row| row.errors.is_empty() && row.mean_ns().is_some())
+    };
+    let asked: Vec<_> = QUESTIONS
+        .iter()
+        .filter_map(|(question, row, against)| {
+            Some((question, (row, found(row)?), (against, found(against)?)))
+        })
+        .collect();
+    // All of them together miss with the probability of one.
+    let many = u32::try_from(asked.len()).unwrap_or(u32::MAX).max(1);
+    let alpha = ALPHA / f64::from(many);
+    asked
+        .into_iter()
+        .map(|(question, (row, one), (against, other))| {
+            let compared = durable::compare(&one.round_means_ns, &other.round_means_ns, alpha);
+            let interval = compared.interval;
+            RowComparison {
+                question: (*question).to_owned(),
+                row: (*row).to_owned(),
+                against: (*against).to_owned(),
+                ratio: interval.ratio,
+                low: interval.low,
+                high: Some(interval.high).filter(|high| high.is_finite()),
+                alpha,
+                rounds: compared.rounds,
+                conclusion: compared.conclusion().to_owned(),
+            }
+        })
+        .collect()
+}
+
+/// A stretch of a sustained run.
+pub(super) fn point(point: &SeriesPoint) -> SustainedPoint {
+    let seconds = crate::bench::real(point.took_ns) / 1e9;
+    SustainedPoint {
+        at_ns: point.at_ns,
+        at_bytes: point.at_bytes,
+        bytes_per_second: crate::bench::real(point.bytes) / seconds,
+        operations: point.operations,
+        median_ns: point.median_ns,
+        greatest_ns: point.greatest_ns,
+    }
+}
+
+/// What a fault of what is called `name` means for the run.
+pub(super) fn halt(name: &str, fault: DurableFault) -> Halt {
+    let (DurableFault::Unavailable(reason)
+    | DurableFault::Void(reason)
+    | DurableFault::Stopped(reason)) = fault;
+    Halt::refused(format!("{name}: {reason}"), None)
+}

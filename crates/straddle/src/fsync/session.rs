@@ -1,0 +1,89 @@
+//! One run of `straddle fsync`: its clock, its document as it grows, what ends it early.
+
+use std::time::Instant;
+
+use host::{DurableFiles, Interrupt};
+use jiff::Timestamp;
+use report::fsync::{FSYNC_SCHEMA, Fsync as Document};
+
+use crate::arguments::{BenchFormat, Fsync};
+use crate::scene::Scene;
+
+/// What all parts of a run share.
+pub(crate) struct Session<'a> {
+    pub(crate) arguments: &'a Fsync,
+    pub(crate) scene: Scene,
+    pub(crate) interrupt: Interrupt,
+    /// The result so far.
+    pub(crate) document: Document,
+    since: Instant,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(arguments: &'a Fsync, interrupt: Interrupt) -> Session<'a> {
+        let started = Timestamp::now();
+        // Any number will do that another run is unlikely to have; it is printed.
+        let drawn = u64::try_from(started.as_nanosecond().rem_euclid(1 << 53)).unwrap_or(1);
+        let scene = Scene::live();
+        let told = |path: &str| {
+            let text = scene.tree().read(path).unwrap_or_default();
+            units::text::escape(text.trim().as_bytes())
+        };
+        let words = std::env::args_os();
+        let document = Document {
+            schema: FSYNC_SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: words.map(|word| units::text::escape(word.as_encoded_bytes())).collect(),
+            seed: arguments.seed.unwrap_or(drawn),
+            started: started.to_string(),
+            kernel: told("/proc/sys/kernel/osrelease"),
+            host: told("/proc/sys/kernel/hostname"),
+            ..Document::default()
+        };
+        Session { arguments, scene, interrupt, document, since: Instant::now() }
+    }
+
+    /// Now, in nanoseconds since this run began.
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// How to print.
+    pub(crate) fn format(&self) -> BenchFormat {
+        if self.arguments.json { BenchFormat::Json } else { self.arguments.format }
+    }
+
+    /// Says something that belongs to the result, once.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.document.notes.contains(&text) {
+            self.document.notes.push(text);
+        }
+    }
+
+    /// Says what a file without a name means where it does not sync as others do.
+    pub(crate) fn note_name(&mut self, files: &DurableFiles) {
+        let scratch = files.scratch();
+        if scratch.needs_name() && !scratch.has_name() {
+            let system = files.filesystem();
+            self.note(format!(
+                "the scratch file has no name, and {system} may not sync such a file as it does \
+                 others: what is measured may be too good"
+            ));
+        }
+        if files.filesystem() == "btrfs" {
+            // Linux commit "btrfs: always fallback to buffered write if the inode requires
+            // checksum".
+            self.note(
+                "btrfs may take direct writes through the page cache where it keeps checksums \
+                 (since Linux 6.14), so that rows called direct may not be",
+            );
+        }
+    }
+
+    /// The result.
+    pub(crate) fn ended(mut self) -> Document {
+        self.document.elapsed_ns = self.elapsed_ns();
+        self.document
+    }
+}

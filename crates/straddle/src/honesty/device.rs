@@ -1,0 +1,153 @@
+//! What a block device is to a sync, and where its flushes are counted.
+
+use device::KernelTree;
+use stack::honesty::{Counts, Kind, Layer, drive_word};
+use stack::kernel::{Limits, Node, NodeKind};
+use units::{Known, Source, text};
+
+/// A layer, and the files in which it counts.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) layer: Layer,
+    /// `/sys/block/vda/stat`: of several the flushes are added up.
+    pub(super) counters: Vec<String>,
+}
+
+impl Found {
+    /// A layer that has no queue, and so counts nothing.
+    pub(super) fn without_queue(name: &str, kind: Kind) -> Found {
+        let none = "it has no queue of its own";
+        let layer = Layer {
+            name: name.to_owned(),
+            kind,
+            below: Vec::new(),
+            write_back: Known::no(none),
+            forced_unit_access: Known::no(none),
+            counted: Err(none.to_owned()),
+        };
+        Found { layer, counters: Vec::new() }
+    }
+}
+
+/// Disks that are memory, by how their names begin: Linux `drivers/block/{zram,brd,null_blk}`.
+const MEMORY: [(&str, &str); 3] = [("zram", "zram"), ("ram", "RAM disk"), ("nullb", "null_blk")];
+/// Disks that another machine holds: `drivers/block/{nbd,rbd,drbd}`.
+const NETWORK: [&str; 3] = ["nbd", "rbd", "drbd"];
+
+/// The layer of a block device.
+pub(super) fn of(tree: &dyn KernelTree, node: &Node) -> Found {
+    let name = text::escape(node.name.as_bytes());
+    let kind = match &node.kind {
+        NodeKind::Partition { .. } => {
+            // Flushes are counted for the whole disk (blk_account_io_flush in block/blk-flush.c).
+            return Found::without_queue(&name, Kind::Mapped("partition".to_owned()));
+        }
+        NodeKind::Disk => disk(tree, &node.name),
+        NodeKind::Md(_) => Kind::Mapped("md array".to_owned()),
+        NodeKind::Dm { uuid, .. } => Kind::Mapped(mapped(uuid)),
+        NodeKind::Bcache => Kind::Mapped("bcache".to_owned()),
+        NodeKind::Other => Kind::Mapped("stacked device".to_owned()),
+        NodeKind::Loop { .. } => {
+            let direct = tree.read(&format!("/sys/block/{}/loop/dio", node.name)).ok();
+            Kind::Loop(direct.map(|text| text.trim() == "1"))
+        }
+    };
+    let base = format!("/sys/block/{}", node.name);
+    let counters = counters(tree, &node.name);
+    let counted = match counters.is_empty() {
+        true => Err("the kernel counts no flushes of devices without a request queue".to_owned()),
+        false => Ok(Counts::default()),
+    };
+    let forced_unit_access = match tree.read(&format!("{base}/queue/fua")) {
+        Ok(text) => Known::yes(text.trim() == "1", Source::Sysfs),
+        Err(error) => Known::no(error.to_string()),
+    };
+    let write_back = Limits::read(tree, &base).write_back;
+    let layer = Layer { name, kind, below: Vec::new(), write_back, forced_unit_access, counted };
+    Found { layer, counters }
+}
+
+/// What a disk that lies on nothing is.
+fn disk(tree: &dyn KernelTree, name: &str) -> Kind {
+    let memory = MEMORY.iter().find(|(start, _)| name.starts_with(start));
+    if let Some((_, what)) = memory {
+        return Kind::Memory((*what).to_owned());
+    }
+    let model = tree.read(&format!("/sys/block/{name}/device/model")).unwrap_or_default();
+    if model.trim() == "scsi_debug" {
+        return Kind::Memory("scsi_debug".to_owned());
+    }
+    if let Some(kind) = NETWORK.iter().find(|start| name.starts_with(**start)) {
+        return Kind::Opaque { kind: (*kind).to_owned(), options: Vec::new() };
+    }
+    if name.starts_with("loop") {
+        return Kind::Lost("no file is behind it".to_owned());
+    }
+    Kind::Drive(Box::new(drive_word(tree, name)))
+}
+
+/// `dm crypt`, `dm LVM`: by who made it.
+fn mapped(uuid: &str) -> String {
+    let (maker, _) = uuid.split_once('-').unwrap_or_default();
+    let maker = text::escape(maker.as_bytes());
+    if maker.is_empty() { "dm".to_owned() } else { format!("dm {maker}") }
+}
+
+/// Where the flushes of a disk are counted: with itself where it has a request queue; of an NVMe
+/// head with its paths. Others are handed on, and counted below.
+fn counters(tree: &dyn KernelTree, name: &str) -> Vec<String> {
+    let has_queue = |name: &str| tree.list(&format!("/sys/block/{name}/mq")).is_ok();
+    let stat = |name: &str| format!("/sys/block/{name}/stat");
+    if has_queue(name) {
+        return vec![stat(name)];
+    }
+    if !name.starts_with("nvme") {
+        return Vec::new();
+    }
+    let paths = stack::drive::Drive::read(tree, name).paths;
+    paths.iter().filter(|path| has_queue(&path.name)).map(|path| stat(&path.name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use device::MemoryTree;
+    use stack::kernel::Machine;
+
+    use super::*;
+
+    fn found(name: &str, tree: MemoryTree) -> Found {
+        let tree = tree.with_file(&format!("/sys/block/{name}/size"), "8");
+        let machine = Machine::read(&tree).expect("it can be listed");
+        of(&tree, machine.node(machine.named(name).expect("it is there")))
+    }
+
+    #[test]
+    fn memory_is_told_by_the_kernels_names_for_it() {
+        for (name, what) in [("zram0", "zram"), ("ram1", "RAM disk"), ("nullb0", "null_blk")] {
+            let kind = found(name, MemoryTree::new()).layer.kind;
+            assert_eq!(kind, Kind::Memory(what.to_owned()), "{name}");
+        }
+        let model = MemoryTree::new().with_file("/sys/block/sda/device/model", "scsi_debug");
+        assert!(matches!(found("sda", model).layer.kind, Kind::Memory(_)));
+        assert!(matches!(found("nbd0", MemoryTree::new()).layer.kind, Kind::Opaque { .. }));
+        assert!(matches!(found("loop7", MemoryTree::new()).layer.kind, Kind::Lost(_)));
+    }
+
+    #[test]
+    fn flushes_are_counted_where_there_is_a_request_queue() {
+        let queue = |name: &str| {
+            MemoryTree::new()
+                .with_file(&format!("/sys/block/{name}/mq/0/cpu_list"), "0")
+                .with_file(&format!("/sys/block/{name}/queue/write_cache"), "write back")
+                .with_file(&format!("/sys/block/{name}/queue/fua"), "1")
+        };
+        let with = found("sda", queue("sda"));
+        assert_eq!(with.counters, ["/sys/block/sda/stat"]);
+        assert_eq!(with.layer.write_back.value(), Some(&true));
+        assert_eq!(with.layer.forced_unit_access.value(), Some(&true));
+        let without = found("sdb", MemoryTree::new());
+        assert!(without.counters.is_empty() && without.layer.counted.is_err());
+        let head = found("nvme0n1", queue("nvme0c0n1"));
+        assert_eq!(head.counters, ["/sys/block/nvme0c0n1/stat"]);
+    }
+}

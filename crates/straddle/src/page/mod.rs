@@ -1,0 +1,77 @@
+//! `straddle report FILE...`: result files in, one HTML page out.
+
+mod destination;
+mod source;
+
+use std::io::Write as _;
+use std::path::Path;
+
+use report::html::{self, Odd, Outlier, Report as Document};
+
+use crate::arguments::{Colour, Report};
+use crate::exit::Outcome;
+use crate::printer;
+use destination::Destination;
+
+/// The most hosts that are named on standard error; the page names more.
+const NAMED_MAX: usize = 20;
+
+pub(crate) fn run(report: &Report) -> anyhow::Result<Outcome> {
+    let destination = report.output.as_deref().map(Destination::new).transpose()?;
+    let document = source::read(&report.files)?;
+    for unread in &document.unread {
+        printer::error(&format!(
+            "cannot show {}: {}\nhint: {}",
+            unread.name, unread.reason, unread.hint
+        ));
+    }
+    if document.sources.is_empty() {
+        return Ok(Outcome::Unanswered);
+    }
+    tell(&html::outliers(&document.sources));
+    let page = html::page(&document);
+    match destination {
+        Some(destination) => destination.write(&page)?,
+        None => {
+            // A page has no colours of a terminal that would have to be taken out.
+            let mut output = printer::output(Colour::Always);
+            output.write_all(page.as_bytes())?;
+            output.flush()?;
+        }
+    }
+    Ok(outcome(&document))
+}
+
+/// A path, harmless to print.
+fn shown(path: &Path) -> String {
+    units::text::escape(path.as_os_str().as_encoded_bytes())
+}
+
+/// A file that is not shown is an answer that is missing.
+fn outcome(document: &Document) -> Outcome {
+    if document.unread.is_empty() { Outcome::Clean } else { Outcome::Unanswered }
+}
+
+/// Names the hosts that stand out.
+fn tell(outliers: &[Outlier]) {
+    let mut named: Vec<&Outlier> = Vec::new();
+    for outlier in outliers {
+        if named.iter().all(|other| other.host != outlier.host) {
+            named.push(outlier);
+        }
+    }
+    for outlier in named.iter().take(NAMED_MAX) {
+        let (times, word) = match outlier.odd {
+            Odd::Slower => (outlier.times, "slower"),
+            Odd::Faster => (1.0 / outlier.times, "faster"),
+        };
+        printer::note(&format!(
+            "{} stands out among {} hosts: its {} is {times:.1} times {word} than the median ({})",
+            outlier.host, outlier.hosts, outlier.measure, outlier.work
+        ));
+    }
+    let more = named.len().saturating_sub(NAMED_MAX);
+    if more > 0 {
+        printer::note(&format!("{more} more hosts stand out; the page names them"));
+    }
+}

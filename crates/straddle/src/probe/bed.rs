@@ -1,0 +1,245 @@
+//! Where a probe measures: a scratch file in a directory, or a device.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use host::claim::Claim;
+use host::engine::{Access, open_measured};
+use host::scratch::{Scratch, ScratchPlan};
+use host::{FileDisk, file_facts};
+use report::Refusal;
+use report::probe::{Probe as Document, ProbeRefusal};
+use stack::UnitKind;
+use stack::drive::Drive;
+
+use super::{Run, from_bench, refused};
+use crate::bench::place::Place;
+use crate::bench::target::{Target, from_trace};
+use crate::bench::{raw, shown};
+use crate::scene::Scene;
+
+/// The scratch file's length, where the bytes allow it.
+const SCRATCH_BYTES: u64 = 64 << 20;
+/// The shortest in which there is room to compare anything.
+const SCRATCH_BYTES_LEAST: u64 = 16 << 20;
+/// How much of a device is read at most: enough that no cache holds it.
+const READ_BYTES: u64 = 4 << 30;
+/// What a scratch file's length is a multiple of.
+const PAGE_BYTES: u64 = 4096;
+/// How much of the target is looked at to say what it lies on.
+const LOOK_BYTES: u64 = 1 << 20;
+
+/// Where a probe measures.
+pub(super) struct Bed {
+    pub(super) place: Place,
+    /// The one drive; `None` where there are several, or it is no drive.
+    pub(super) drive: Option<Drive>,
+    pub(super) writes: bool,
+    pub(super) length_bytes: u64,
+    /// What writing it took of the bytes that may be written.
+    pub(super) prepared_bytes: u64,
+    /// The least step.
+    pub(super) sector_bytes: u64,
+    ground: Ground,
+}
+
+enum Ground {
+    Scratch(Scratch),
+    Claimed(Claim),
+    Device(std::path::PathBuf),
+}
+
+impl Bed {
+    /// What `target` gives.
+    pub(super) fn made(
+        run: &Run<'_>,
+        target: &Target,
+        document: &mut Document,
+    ) -> Result<Bed, ProbeRefusal> {
+        match target {
+            Target::Directory(directory) => Bed::in_directory(run, directory),
+            Target::Device { node, number } => Bed::on_device(run, node, *number, document),
+        }
+    }
+
+    fn in_directory(run: &Run<'_>, directory: &Path) -> Result<Bed, ProbeRefusal> {
+        let length_bytes = scratch_bytes(run)?;
+        let plan = plan(run, length_bytes);
+        let interrupt = run.interrupt.clone();
+        let scratch = Scratch::create_while(directory, plan, |_| !interrupt.is_raised())
+            .map_err(|error| refused(error.to_string(), error.hint()))?;
+        let name = shown(directory);
+        if let Some(reason) = unusable(&scratch) {
+            let message = format!("cannot probe in {name}: {reason}");
+            let hint = "probe on ext4 or XFS on the same drive";
+            return Err(refused(message, Some(hint)));
+        }
+        let place =
+            placed(|wanted| Place::of_file(&run.scene, &scratch.path(), length_bytes, wanted))
+                .map_err(|refusal| of_place(&name, refusal))?;
+        let step = scratch.direct_units().offset_bytes.value().copied().filter(|step| *step > 0);
+        let Some(step) = step else {
+            let message = format!("cannot pass by the page cache in {name}: no direct I/O there");
+            return Err(refused(message, Some("probe on ext4 or XFS on the same drive")));
+        };
+        let sector_bytes = step.max(place.logical_sector_bytes.unwrap_or(step)).max(512);
+        Ok(Bed {
+            drive: drive(&run.scene, &place),
+            place,
+            writes: true,
+            length_bytes,
+            prepared_bytes: length_bytes,
+            sector_bytes,
+            ground: Ground::Scratch(scratch),
+        })
+    }
+
+    fn on_device(
+        run: &Run<'_>,
+        node: &Path,
+        number: (u32, u32),
+        document: &mut Document,
+    ) -> Result<Bed, ProbeRefusal> {
+        let name = shown(node);
+        let open = |node: &Path| {
+            FileDisk::open(node).map_err(|error| refused(error.to_string(), error.hint()))
+        };
+        let disk = open(node)?;
+        let device_bytes = device::Disk::length_bytes(&disk);
+        let writes = run.probe.write_device;
+        let most = if writes { scratch_bytes(run)? } else { READ_BYTES };
+        let length_bytes = device_bytes.min(most);
+        let confirm = run.probe.confirm.as_deref();
+        let ground = match writes {
+            true => Ground::Claimed(raw::claimed(confirm, node, disk).map_err(from_bench)?),
+            false => Ground::Device(node.to_owned()),
+        };
+        let place = placed(|wanted| Place::of_device(&run.scene, number, length_bytes, wanted))
+            .map_err(|refusal| of_place(&name, refusal))?;
+        if !writes {
+            let note = "reads do not say what writes cost: the granule and the turns need a \
+                        directory on the drive, or --write-device";
+            document.notes.push(note.to_owned());
+        }
+        Ok(Bed {
+            drive: drive(&run.scene, &place),
+            sector_bytes: place.logical_sector_bytes.unwrap_or(512).max(512),
+            place,
+            writes,
+            length_bytes,
+            prepared_bytes: 0,
+            ground,
+        })
+    }
+
+    /// It, opened past the page cache.
+    pub(super) fn open(&self, access: Access) -> Result<OwnedFd, ProbeRefusal> {
+        let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
+        match &self.ground {
+            Ground::Scratch(scratch) => scratch.open(access, true).map_err(engine),
+            Ground::Device(node) => open_measured(node, Access::Read, true).map_err(engine),
+            Ground::Claimed(claim) => claim
+                .try_clone()
+                .map_err(|error| refused(format!("cannot use the claimed device: {error}"), None)),
+        }
+    }
+
+    /// Why what was measured is nothing: it lies elsewhere now.
+    pub(super) fn moved(&self) -> Option<String> {
+        let Ground::Scratch(scratch) = &self.ground else { return None };
+        match scratch.has_moved() {
+            Ok(false) => None,
+            Ok(true) => Some("the file system moved the scratch file meanwhile".to_owned()),
+            Err(error) => Some(format!("whether the scratch file moved cannot be told: {error}")),
+        }
+    }
+}
+
+/// The place by the leaves' addresses; by the array's own where there are several.
+fn placed(of: impl Fn(UnitKind) -> Result<Place, Refusal>) -> Result<Place, Refusal> {
+    let place = of(UnitKind::Granule)?;
+    let leaves: std::collections::BTreeSet<_> = place.runs.iter().map(|run| run.leaf).collect();
+    match leaves.len() {
+        0 | 1 => Ok(place),
+        _ => Ok(of(UnitKind::Chunk).unwrap_or(place)),
+    }
+}
+
+fn drive(scene: &Scene, place: &Place) -> Option<Drive> {
+    place.drive.as_ref().map(|drive| Drive::read(scene.tree(), &drive.name))
+}
+
+fn scratch_bytes(run: &Run<'_>) -> Result<u64, ProbeRefusal> {
+    let third = run.probe.bytes_max.div_euclid(3);
+    let bytes = third.min(SCRATCH_BYTES);
+    let bytes = bytes - bytes % PAGE_BYTES;
+    if bytes < SCRATCH_BYTES_LEAST {
+        let message = "fewer than 48 MiB leave no room to compare anything";
+        return Err(refused(message, Some("allow more: --bytes-max 256M")));
+    }
+    Ok(bytes)
+}
+
+fn plan(run: &Run<'_>, length_bytes: u64) -> ScratchPlan {
+    ScratchPlan {
+        length_bytes,
+        seed: run.seed,
+        budget_bytes: run.probe.bytes_max,
+        nocow_on_btrfs: true,
+        may_move: false,
+    }
+}
+
+fn unusable(scratch: &Scratch) -> Option<String> {
+    if scratch.filesystem() == "btrfs" {
+        let reason = "btrfs turns direct I/O that is not on its sectors into buffered I/O";
+        return Some(reason.to_owned());
+    }
+    match scratch.usable() {
+        Ok(usable) => usable.unusable.map(|reason| reason.to_string()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+fn of_place(name: &str, refusal: Refusal) -> ProbeRefusal {
+    let mut refusal = from_bench(from_trace(refusal));
+    refusal.message = format!("cannot probe {name}: {}", refusal.message);
+    refusal
+}
+
+/// What a probe would do, in the document; nothing is made.
+pub(super) fn preview(
+    run: &Run<'_>,
+    target: &Target,
+    document: &mut Document,
+) -> Result<(), ProbeRefusal> {
+    let (number, writes) = match target {
+        Target::Directory(directory) => {
+            let length_bytes = scratch_bytes(run)?;
+            Scratch::possible(directory, plan(run, length_bytes))
+                .map_err(|error| refused(error.to_string(), error.hint()))?;
+            document.target.length_bytes = length_bytes;
+            (file_facts(directory).ok().map(|facts| facts.device), true)
+        }
+        Target::Device { number, .. } => (Some(*number), run.probe.write_device),
+    };
+    let place = number.and_then(|number| {
+        Place::of_device(&run.scene, number, LOOK_BYTES, UnitKind::Granule).ok()
+    });
+    if let Some(place) = &place {
+        super::document::of_place(place, document);
+    }
+    document.target.writes = writes;
+    if !writes {
+        document.spent.bytes_max = 0;
+    }
+    let impact = match (target, writes) {
+        (Target::Directory(_), _) => {
+            "others share the drive with it for that time; on a busy drive it takes a quarter of it"
+        }
+        (_, true) => "the start of the device is overwritten and lost",
+        (_, false) => "the device is read, never written",
+    };
+    document.notes.push(impact.to_owned());
+    Ok(())
+}

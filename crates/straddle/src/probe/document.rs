@@ -1,0 +1,207 @@
+//! From what `measure` found to the document, and to what is kept.
+
+use measure::probe::{Answer, Compared, Reading};
+use report::probe::{
+    Answer as Said, Answers, Comparison, FoundAlignment, FoundBytes, FoundCount, FoundTurn,
+    FoundTurns, Kept, PROBE_SCHEMA, Probe as Document, ProbeTarget, Reported, SAVED_SCHEMA, Saved,
+    SavedGranule, Spent, tools,
+};
+use stack::UnitKind;
+
+use super::Run;
+use super::bed::Bed;
+use super::measuring::Found;
+use crate::bench::place::Place;
+use crate::bench::shown;
+use crate::measured::{self, Store};
+
+/// Why writes say nothing where none are made.
+const READS_ALONE: &str = "reads do not say what writes cost";
+
+/// A document that says nothing yet.
+pub(super) fn begun(run: &Run<'_>, started: String) -> Document {
+    let words = std::env::args_os();
+    let kernel = run.scene.tree().read("/proc/sys/kernel/osrelease").unwrap_or_default();
+    Document {
+        schema: PROBE_SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: words.map(|word| units::text::escape(word.as_encoded_bytes())).collect(),
+        seed: run.seed,
+        started,
+        elapsed_ns: 0,
+        kernel: units::text::escape(kernel.trim().as_bytes()),
+        dry_run: run.probe.dry_run,
+        target: ProbeTarget { path: shown(&run.probe.target), ..ProbeTarget::default() },
+        spent: Spent {
+            bytes_max: run.probe.bytes_max,
+            seconds_max: u64::from(run.probe.seconds),
+            ..Spent::default()
+        },
+        answers: Answers::not_tried("nothing was measured"),
+        reported: Reported::default(),
+        comparisons: Vec::new(),
+        tools: Vec::new(),
+        kept: Kept::default(),
+        notes: Vec::new(),
+        refusal: None,
+    }
+}
+
+/// What it lies on.
+pub(super) fn of_place(place: &Place, document: &mut Document) {
+    let target = &mut document.target;
+    target.layers.clone_from(&place.layers);
+    target.drive = place.drive.as_ref().map(|drive| drive.name.clone());
+    target.model = place.drive.as_ref().and_then(|drive| drive.model.clone());
+}
+
+/// What is known before anything is measured.
+pub(super) fn describe(bed: &Bed, document: &mut Document) {
+    of_place(&bed.place, document);
+    document.target.writes = bed.writes;
+    document.target.length_bytes = bed.length_bytes;
+    if !bed.writes {
+        document.spent.bytes_max = 0;
+    }
+    if let Some(drive) = &bed.drive {
+        let used = drive.units(None).used(UnitKind::Granule);
+        document.reported = Reported {
+            logical_sector_bytes: drive.logical_bytes.value().copied(),
+            physical_sector_bytes: drive.physical_bytes.value().copied(),
+            physical_sector_lies: None,
+            granule_bytes: used.map(|(unit, _)| unit.length_bytes()),
+            granule_source: used.map(|(_, source)| source.word().to_owned()),
+        };
+    }
+}
+
+/// What was found.
+pub(super) fn answer(run: &Run<'_>, bed: &Bed, found: &Found, document: &mut Document) {
+    let mut answers = Answers::not_tried(READS_ALONE);
+    if let Some(granule) = &found.granule {
+        answers.alignment = said(&granule.alignment, |found| FoundAlignment {
+            bytes: found.bytes,
+            origin_bytes: found.origin_bytes,
+        });
+        answers.size = said(&granule.size, |bytes| FoundBytes { bytes: *bytes });
+        document.comparisons.extend(granule.compared.iter().map(comparison));
+    }
+    if let Some(turn) = &found.turn {
+        answers.turn = said(turn, |turn| FoundTurn {
+            turn_ns: turn.turn_ns,
+            low_ns: turn.low_ns,
+            high_ns: turn.high_ns,
+        });
+    }
+    if let Some(turns) = &found.turns {
+        answers.turns = said(turns, |turns| FoundTurns {
+            turns: turns.turns,
+            low_turns: turns.low,
+            high_turns: turns.high,
+            policy: turns.policy().to_owned(),
+        });
+    }
+    answers.chunk = said(&found.stripe.chunk, |bytes| FoundBytes { bytes: *bytes });
+    answers.members = said(&found.stripe.members, |count| FoundCount { count: *count });
+    document.comparisons.extend(found.stripe.compared.iter().map(comparison));
+    let physical = document.reported.physical_sector_bytes;
+    let granule = answers.size.value.map(|size| size.bytes);
+    let granule = granule.or(answers.alignment.value.map(|found| found.bytes));
+    document.reported.physical_sector_lies =
+        physical.zip(granule).map(|(physical, granule)| physical != granule);
+    let noisy = [&answers.alignment.why, &answers.size.why, &answers.chunk.why];
+    if noisy.iter().any(|why| why.as_deref() == Some("noise")) {
+        let note = "what was not settled may be with more: --bytes-max, --seconds, a quiet drive";
+        document.notes.push(note.to_owned());
+    }
+    document.tools = tools(&answers);
+    document.answers = answers;
+    document.kept = kept(run, bed, found, document);
+}
+
+fn said<T, U>(answer: &Answer<T>, map: impl FnOnce(&T) -> U) -> Said<U> {
+    match answer {
+        Answer::Found { value, alpha, said_by } => Said {
+            value: Some(map(value)),
+            alpha: Some(*alpha),
+            said_by: Some(said_by.clone()),
+            why: None,
+            reason: None,
+        },
+        Answer::Not { why, reason } => Said {
+            value: None,
+            alpha: None,
+            said_by: None,
+            why: Some(why.name().to_owned()),
+            reason: Some(reason.clone()),
+        },
+    }
+}
+
+fn comparison(one: &Compared) -> Comparison {
+    Comparison {
+        panel: one.panel.to_owned(),
+        arm: one.arm.clone(),
+        against: one.against.clone(),
+        ratio: (one.blocks > 0).then_some(one.ratio.ratio),
+        low: one.ratio.low,
+        high: Some(one.ratio.high).filter(|high| high.is_finite()),
+        blocks: one.blocks,
+        reading: one.reading.name().to_owned(),
+    }
+}
+
+/// Keeps the granule, where there is one and a drive to name.
+fn kept(run: &Run<'_>, bed: &Bed, found: &Found, document: &Document) -> Kept {
+    let not = |reason: String| Kept { file: None, reason: Some(reason) };
+    let Some(granule) = saved_granule(found) else {
+        return not("no granule was found".to_owned());
+    };
+    if run.probe.no_save {
+        return not("--no-save".to_owned());
+    }
+    let Some(drive) = &bed.drive else {
+        return not("it lies on several drives, or on none that is known".to_owned());
+    };
+    let identity = match measured::identity(drive) {
+        Ok(identity) => identity,
+        Err(reason) => return not(reason),
+    };
+    let Some(store) = Store::of_environment() else {
+        let reason = "none of $STATE_DIRECTORY, $XDG_STATE_HOME and $HOME names a directory";
+        return not(reason.to_owned());
+    };
+    let saved = Saved {
+        schema: SAVED_SCHEMA.to_owned(),
+        version: document.version.clone(),
+        measured: document.started.clone(),
+        identity,
+        granule,
+    };
+    match store.keep(&saved) {
+        Ok(path) => Kept { file: Some(shown(&path)), reason: None },
+        Err(reason) => not(reason),
+    }
+}
+
+/// The granule with the bounds of the comparisons that say it.
+fn saved_granule(found: &Found) -> Option<SavedGranule> {
+    let granule = found.granule.as_ref()?;
+    let Answer::Found { value, alpha, said_by } = &granule.alignment else { return None };
+    let shifts = granule.compared.iter().filter(|one| one.panel == "alignment");
+    // The panel that says it is the last one.
+    let last = granule.compared.iter().rfind(|one| one.panel == "alignment")?;
+    let own = shifts.filter(|one| one.against == last.against);
+    let (slower, others): (Vec<_>, Vec<_>) = own.partition(|one| one.reading == Reading::Slower);
+    let low = slower.iter().map(|one| one.ratio.low).fold(f64::INFINITY, f64::min);
+    let high = others.iter().map(|one| one.ratio.high).fold(0.0, f64::max);
+    Some(SavedGranule {
+        alignment_bytes: value.bytes,
+        origin_bytes: value.origin_bytes,
+        size_bytes: granule.size.value().copied(),
+        slower_low: low,
+        aligned_high: high,
+        alpha: *alpha,
+        said_by: said_by.clone(),
+    })
+}

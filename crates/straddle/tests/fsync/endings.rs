@@ -1,0 +1,85 @@
+//! However a run ends, nothing of it is left.
+
+use std::io::Write as _;
+
+use serde_json::Value;
+use testkit::{need_loops, need_tools};
+
+use crate::run::{Going, row, until};
+use crate::volume::Volume;
+
+/// A run that goes on for longer than a test does.
+fn started(volume: &Volume) -> Going {
+    let before = volume.written_bytes();
+    let going = Going::with(&[volume.name(), "--seconds", "600", "--bytes-max", "64G"]);
+    // The first file is written, and rows are measured.
+    until("it measures", || volume.written_bytes() > before + (17 << 20));
+    going
+}
+
+#[test]
+fn a_signal_ends_it_with_its_code_and_leaves_nothing() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mkfs.btrfs", "kill");
+    for (volume, signal, code) in [
+        (Volume::ext4(""), "INT", 130),
+        (Volume::on_loop("btrfs", &["-q", "-f"], ""), "INT", 130),
+        (Volume::ext4(""), "TERM", 143),
+    ] {
+        let going = started(&volume);
+        going.signal(signal);
+        let ran = going.ended();
+        assert_eq!(ran.status, Some(code), "{ran:?}");
+        assert!(ran.errors.contains("interrupted; nothing is left behind"), "{ran:?}");
+        assert!(!ran.errors.contains("error:"), "{ran:?}");
+        volume.is_clean();
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_run_that_is_killed() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mkfs.btrfs", "kill");
+    for volume in [Volume::ext4(""), Volume::on_loop("btrfs", &["-q", "-f"], "")] {
+        let going = started(&volume);
+        going.signal("KILL");
+        assert_eq!(going.ended().status, None, "a signal is no exit code");
+        volume.is_clean();
+    }
+}
+
+#[test]
+fn rows_that_meet_a_full_file_system_are_void_and_the_others_go_on() {
+    need_loops!();
+    let volume = Volume::in_memory("size=64m");
+    let filler = volume.path().join("filler");
+    let mut file = std::fs::File::create(&filler).expect("it can be made");
+    let arguments = [volume.name(), "--json", "--seconds", "5", "--bytes-max", "64G"];
+    let mut going = Going::with(&arguments);
+    // Takes whatever is free as soon as rows are measured: space is taken ahead only then.
+    let free = || free_bytes(&volume);
+    let begun = free();
+    until("rows are measured", || free() + (24 << 20) <= begun);
+    while going.is_going() {
+        let _ = file.write(&[1; 65536]);
+    }
+    let ran = going.ended();
+    assert_eq!(ran.status, Some(1), "memory is not durable: {ran:?}");
+    let document: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let append = row(&document, "wal.append");
+    let error = append["errors"][0].as_str().unwrap_or_default();
+    assert!(error.contains("No space left"), "{append}");
+    assert!(append["mean_ns"].is_null() && append["operations"] == 0, "{append}");
+    let over = row(&document, "pg.one.fdatasync");
+    assert!(over["operations"].as_u64() > Some(0), "{over}");
+    std::fs::remove_file(&filler).expect("it is there");
+    volume.is_clean();
+}
+
+/// The bytes that are free there.
+fn free_bytes(volume: &Volume) -> u64 {
+    let answer = testkit::tool::run("stat", &["--file-system", "--format=%f %S", volume.name()]);
+    let numbers: Vec<u64> =
+        answer.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    numbers.iter().product()
+}

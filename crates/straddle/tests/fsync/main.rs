@@ -1,0 +1,8 @@
+//! `straddle fsync` on real file systems: what it measures, says, refuses and leaves behind.
+
+mod answers;
+mod endings;
+mod faults;
+mod refusals;
+mod run;
+mod volume;

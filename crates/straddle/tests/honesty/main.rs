@@ -1,0 +1,353 @@
+//! Stacks of known truth on this machine: what must be caught, and what must pass.
+//!
+//! What passes is looked at several times, since others use the same drive. A look may not be able
+//! to tell then, which it says; it may never cry wolf.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use report::fsync::{Fsync, Honesty, fsync_parse};
+use testkit::fuse::Fuse;
+use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, suppress, tool};
+
+mod volume;
+mod zram;
+
+use volume::{Mount, Volume};
+use zram::Zram;
+
+/// How often what must pass is looked at.
+const TIMES: usize = 5;
+
+/// What one run said, and its exit status.
+struct Looked {
+    document: Fsync,
+    status: Option<i32>,
+    errors: String,
+}
+
+/// `straddle fsync` without its rows; it takes on the seccomp filters of who calls.
+fn ran(directory: &Path, more: &[&str]) -> Looked {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    command.arg("fsync").arg(directory).args(["--rows", "none", "--json"]).args(more);
+    let output = command.env("LC_ALL", "C.UTF-8").stdin(Stdio::null()).output();
+    let output = output.expect("the binary runs");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document = String::from_utf8(output.stdout).expect("it prints UTF-8");
+    let document = fsync_parse(&document).unwrap_or_else(|error| panic!("{error:?}: {errors}"));
+    Looked { document, status: output.status.code(), errors }
+}
+
+/// What was found, with the exit status that belongs to the grade.
+#[track_caller]
+fn looked(directory: &Path) -> Honesty {
+    with(directory, &[])
+}
+
+#[track_caller]
+fn with(directory: &Path, more: &[&str]) -> Honesty {
+    let ran = ran(directory, more);
+    let found = ran.document.honesty.unwrap_or_else(|| panic!("it looked: {}", ran.errors));
+    let expected = if found.grade == "not-durable" { 1 } else { 0 };
+    assert_eq!(ran.status, Some(expected), "{found:#?}");
+    found
+}
+
+/// The same of a process.
+#[track_caller]
+fn of_process(directory: &Path, pid: u32) -> Honesty {
+    with(directory, &["--pid", &pid.to_string()])
+}
+
+#[track_caller]
+fn check(found: &Honesty, grade: &str, code: &str) {
+    assert_eq!(found.grade, grade, "{found:#?}");
+    assert!(found.evidence.iter().any(|one| one.code == code), "{code}: {found:#?}");
+}
+
+/// It passes: consistent, or not to be told while others flush as often; and never the same code
+/// that a lie has.
+#[track_caller]
+fn passes(directory: &Path) {
+    let mut consistent = 0;
+    for _ in 0..TIMES {
+        let found = looked(directory);
+        let busy = found.evidence.iter().any(|one| one.code == "others-flush");
+        assert!(found.grade == "consistent" || found.grade == "unproven" && busy, "{found:#?}");
+        assert!(found.evidence.iter().all(|one| one.direction != "against"), "{found:#?}");
+        consistent += usize::from(found.grade == "consistent");
+    }
+    if consistent == 0 {
+        testkit::skip("needs a drive that others do not flush all the time");
+    }
+}
+
+#[test]
+fn the_disk_of_this_machine_passes() {
+    let scratch = Scratch::new();
+    let found = looked(scratch.path());
+    if found.layers.iter().all(|layer| layer.kind != "drive") {
+        testkit::skip("needs a temporary directory on a drive");
+        return;
+    }
+    passes(scratch.path());
+    assert_eq!(std::fs::read_dir(scratch.path()).expect("it is there").count(), 0);
+}
+
+#[test]
+fn ext4_xfs_and_btrfs_on_a_direct_loop_pass() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "mount", "umount");
+    for kind in ["ext4", "xfs", "btrfs"] {
+        let volume = Volume::new(kind, "");
+        let found = looked(volume.path());
+        let names: Vec<&str> = found.layers.iter().map(|layer| layer.kind.as_str()).collect();
+        assert_eq!(names[..3], ["file system", "loop, direct", "file"], "{found:#?}");
+        if found.layers.last().is_some_and(|layer| layer.kind == "memory") {
+            testkit::skip("needs a temporary directory on a drive");
+            return;
+        }
+        passes(volume.path());
+    }
+}
+
+#[test]
+fn btrfs_that_skips_an_empty_sync_is_shown_and_not_blamed() {
+    need_loops!();
+    need_tools!("mkfs.btrfs", "mount", "umount");
+    let volume = Volume::new("btrfs", "");
+    let found = looked(volume.path());
+    let layer = found.layers.iter().find(|layer| layer.kind == "loop, direct").expect("a loop");
+    assert!(layer.flushes_per_sync >= Some(1.0), "{found:#?}");
+    assert!(layer.empty_flushes_per_sync < Some(1.0), "{found:#?}");
+}
+
+#[test]
+fn ext4_without_barriers_is_caught_by_its_mount_and_by_the_counter() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mount", "umount");
+    let volume = Volume::new("ext4", "barrier=0");
+    let found = looked(volume.path());
+    check(&found, "not-durable", "barrier-off");
+    check(&found, "not-durable", "no-flush");
+    let btrfs = tool::find("mkfs.btrfs").map(|_| Volume::new("btrfs", "nobarrier"));
+    if let Some(volume) = btrfs {
+        check(&looked(volume.path()), "not-durable", "no-flush");
+    }
+}
+
+#[test]
+fn memory_is_caught_also_below_a_loop_device() {
+    let Some(memory) = Scratch::in_memory() else {
+        testkit::skip("needs /dev/shm");
+        return;
+    };
+    check(&looked(memory.path()), "not-durable", "in-memory");
+    need_loops!();
+    need_tools!("mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "mount", "umount");
+    for kind in ["ext4", "xfs", "btrfs"] {
+        let volume = Volume::within(kind, "", memory.path());
+        let found = looked(volume.path());
+        check(&found, "not-durable", "in-memory");
+        // Flushes do come to the loop device, and end in memory.
+        let layer = found.layers.iter().find(|layer| layer.kind.starts_with("loop"));
+        assert!(layer.expect("a loop").flushes_per_sync >= Some(1.0), "{found:#?}");
+    }
+}
+
+#[test]
+fn zram_that_declares_write_through_is_caught() {
+    need_tools!("mkfs.ext4", "mount", "umount");
+    let Some(zram) = Zram::new(128 << 20) else {
+        testkit::skip("needs root and zram");
+        return;
+    };
+    tool::run("mkfs.ext4", &["-q", "-F", text(zram.node())]);
+    let scratch = Scratch::new();
+    let mount = Mount::new("ext4", "", text(zram.node()), &scratch.path().join("mounted"));
+    let found = looked(mount.path());
+    check(&found, "not-durable", "in-memory");
+    let layer = found.layers.last().expect("zram is the last");
+    assert_eq!(layer.write_cache.as_deref(), Some("write through"), "{found:#?}");
+}
+
+#[test]
+fn syncs_that_a_filter_suppresses_are_caught_within_it() {
+    // A filter is of one thread, and ends with it.
+    let inside = || {
+        let scratch = Scratch::new();
+        suppress::syncs().then(|| looked(scratch.path()))
+    };
+    let Some(found) = std::thread::spawn(inside).join().expect("it does not panic") else {
+        testkit::skip("needs seccomp filters");
+        return;
+    };
+    check(&found, "not-durable", "sync-suppressed");
+    check(&found, "not-durable", "sync-refused");
+    let first = &found.evidence[0];
+    assert!(first.sentence.contains("fsync, fdatasync"), "{found:#?}");
+    assert!(first.sentence.contains("seccomp filter"), "{found:#?}");
+}
+
+/// A process that sleeps; killed when dropped.
+struct Sleeper(std::process::Child);
+
+impl Sleeper {
+    fn start(command: &mut Command) -> Sleeper {
+        let child = command.arg("1000").stdin(Stdio::null()).stderr(Stdio::null()).spawn();
+        let sleeper = Sleeper(child.expect("sleep can be started"));
+        // It is given its name a moment after it was started.
+        let comm = format!("/proc/{}/comm", sleeper.0.id());
+        for _ in 0..5000 {
+            if std::fs::read_to_string(&comm).is_ok_and(|name| name.trim() == "sleep") {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        sleeper
+    }
+
+    fn state(&self) -> String {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()));
+        let stat = stat.expect("it runs");
+        let (_, behind) = stat.rsplit_once(") ").expect("it has a state");
+        behind[..1].to_owned()
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_process_whose_syncs_a_filter_suppresses_is_told_by_its_number_and_goes_on() {
+    let started = std::thread::spawn(|| {
+        suppress::syncs().then(|| Sleeper::start(&mut Command::new("sleep")))
+    });
+    let Some(sleeper) = started.join().expect("it does not panic") else {
+        testkit::skip("needs seccomp filters");
+        return;
+    };
+    let scratch = Scratch::new();
+    let found = of_process(scratch.path(), sleeper.0.id());
+    assert!(matches!(&*sleeper.state(), "S" | "R"), "it goes on: {}", sleeper.state());
+    if let Some(unknown) = found.evidence.iter().find(|one| one.code == "process-unknown") {
+        testkit::skip(&unknown.sentence);
+        return;
+    }
+    check(&found, "not-durable", "filter-suppresses");
+    let process = found.process.expect("it was asked about");
+    assert_eq!(process.name, "sleep");
+    for call in ["fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"] {
+        let sentence = format!("A seccomp filter suppresses {call}.");
+        assert!(process.suppressors.contains(&sentence), "{call}: {process:#?}");
+    }
+    let refused = found.evidence.iter().find(|one| one.code == "filter-refuses");
+    assert!(refused.is_some_and(|one| one.sentence.contains("openat with O_DSYNC")));
+}
+
+#[test]
+fn libraries_before_a_processs_own_are_named() {
+    let scratch = Scratch::new();
+    let library = scratch.path().join("libeatmydata.so");
+    // That the loader cannot take it does not matter: the environment names it.
+    std::fs::write(&library, "").expect("a file can be written");
+    let sleeper = Sleeper::start(Command::new("sleep").env("LD_PRELOAD", &library));
+    let found = of_process(scratch.path(), sleeper.0.id());
+    let process = found.process.expect("it was asked about");
+    let named = format!("LD_PRELOAD names {}.", text(&library));
+    assert!(process.suppressors.contains(&named), "{process:#?}");
+    let missing = ran(scratch.path(), &["--pid", "4194305"]);
+    assert_eq!(missing.status, Some(2));
+    let refusal = missing.document.refusal.expect("there is none");
+    assert!(refusal.hint.is_some() && refusal.message.contains("4194305"), "{refusal:?}");
+}
+
+#[test]
+fn a_file_system_in_user_space_is_opaque() {
+    let scratch = Scratch::new();
+    let back = scratch.image("back", 1 << 20);
+    let Some(fuse) = Fuse::over(&back, &scratch.path().join("mounted")) else {
+        testkit::skip("needs root and FUSE");
+        return;
+    };
+    let found = looked(fuse.path());
+    check(&found, "opaque", "opaque-layer");
+    assert_eq!(found.sentence, "opaque layer (fuse): no flush seen below it, unproven.");
+    let tried = found.evidence.iter().all(|one| one.code != "not-tried");
+    assert!(tried && fuse.writes() > 0, "{found:#?}");
+}
+
+#[test]
+fn an_overlay_is_opaque_and_a_volatile_one_is_not_durable() {
+    need_loops!();
+    need_tools!("mount", "umount");
+    for (option, grade, code) in
+        [("", "opaque", "opaque-layer"), ("volatile,", "not-durable", "sync-off")]
+    {
+        let Some(scratch) = Scratch::in_memory() else {
+            testkit::skip("needs /dev/shm");
+            return;
+        };
+        let at = |name: &str| scratch.path().join(name);
+        for name in ["lower", "upper", "work"] {
+            std::fs::create_dir(at(name)).expect("a directory can be made");
+        }
+        let [lower, upper, work] = ["lower", "upper", "work"].map(at);
+        let options = format!(
+            "{option}lowerdir={},upperdir={},workdir={}",
+            text(&lower),
+            text(&upper),
+            text(&work)
+        );
+        let mount = Mount::new("overlay", &options, "overlay", &scratch.path().join("mounted"));
+        check(&looked(mount.path()), grade, code);
+    }
+}
+
+#[test]
+fn people_are_shown_the_grade_its_reasons_and_each_layer() {
+    let Some(memory) = Scratch::in_memory() else {
+        testkit::skip("needs /dev/shm");
+        return;
+    };
+    let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    command.arg("fsync").arg(memory.path()).args(["--rows", "none"]);
+    let output = command.env("LC_ALL", "C.UTF-8").stdin(Stdio::null()).output();
+    let said = String::from_utf8(output.expect("the binary runs").stdout).expect("UTF-8");
+    assert!(said.starts_with("sync is not durable: "), "{said}");
+    for words in ["against  tmpfs is memory", "would change this:  keep", "flushes per sync"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn a_directory_that_takes_no_file_says_so_and_a_missing_one_is_refused() {
+    let found = looked(Path::new("/proc/self"));
+    check(&found, "not-durable", "in-memory");
+    check(&found, "not-durable", "not-tried");
+    let missing = ran(Path::new("/nonexistent"), &[]);
+    assert_eq!(missing.status, Some(2));
+    assert!(missing.document.honesty.is_none() && missing.document.refusal.is_some());
+}
+
+#[test]
+fn a_loop_through_the_page_cache_passes_too() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mount", "umount");
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 256 << 20);
+    let device = Loop::attach(&image, 512);
+    tool::run("mkfs.ext4", &["-q", "-F", text(device.path())]);
+    let mount = Mount::new("ext4", "", text(device.path()), &scratch.path().join("mounted"));
+    let found = looked(mount.path());
+    if found.layers.last().is_some_and(|layer| layer.kind == "memory") {
+        testkit::skip("needs a temporary directory on a drive");
+        return;
+    }
+    assert!(found.layers.iter().any(|layer| layer.kind == "loop, through the page cache"));
+    passes(mount.path());
+}

@@ -1,0 +1,69 @@
+//! File systems of the tests' own.
+
+use std::path::{Path, PathBuf};
+
+use testkit::{Loop, Scratch, scratch::text, tool};
+
+/// A mount, undone when dropped.
+pub(super) struct Mount {
+    point: PathBuf,
+}
+
+impl Mount {
+    /// Mounts `what` on `point`, which is made.
+    pub(super) fn new(kind: &str, options: &str, what: &str, point: &Path) -> Mount {
+        std::fs::create_dir_all(point).expect("a mount point can be made");
+        let options = if options.is_empty() { "defaults" } else { options };
+        tool::run("mount", &["-t", kind, "-o", options, what, text(point)]);
+        Mount { point: point.to_owned() }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.point
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        // Another test's process may look through it for a moment.
+        for _ in 0..2000 {
+            if tool::output("umount", &[text(&self.point)]).status.success() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+}
+
+/// A file system on a loop device with direct I/O over a file. The parts go in this order.
+pub(super) struct Volume {
+    mount: Mount,
+    _device: Loop,
+    _scratch: Scratch,
+}
+
+impl Volume {
+    /// One of `kind` mounted with `options`, in the temporary directory.
+    pub(super) fn new(kind: &str, options: &str) -> Volume {
+        Volume::of(kind, options, Scratch::new())
+    }
+
+    /// The same over a file in `directory`.
+    pub(super) fn within(kind: &str, options: &str, directory: &Path) -> Volume {
+        Volume::of(kind, options, Scratch::within(directory))
+    }
+
+    fn of(kind: &str, options: &str, scratch: Scratch) -> Volume {
+        let image = scratch.image("image", 512 << 20);
+        let device = Loop::attach_direct(&image, 512);
+        let node = text(device.path());
+        let force = if kind == "ext4" { "-F" } else { "-f" };
+        tool::run(&format!("mkfs.{kind}"), &["-q", force, node]);
+        let mount = Mount::new(kind, options, node, &scratch.path().join("mounted"));
+        Volume { mount, _device: device, _scratch: scratch }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.mount.path()
+    }
+}

@@ -1,0 +1,200 @@
+//! `straddle probe` as a user runs it, and what `straddle check` makes of what it kept.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use testkit::loops::{self, Loop};
+use testkit::{Scratch, schema};
+
+const SCHEMA: &str = include_str!("../../report/schema/straddle.probe.1.schema.json");
+
+/// Runs straddle with its state in `state`.
+fn straddle(state: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_straddle"))
+        .args(arguments)
+        .env("STATE_DIRECTORY", state)
+        .output()
+        .expect("the binary runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("it prints UTF-8")
+}
+
+/// What was printed, which the schema describes wholly.
+#[track_caller]
+fn document(output: &Output) -> Value {
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", text(&output.stderr)));
+    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    assert_eq!(schema::faults(&schema, &document), Vec::<String>::new());
+    document
+}
+
+/// A captured machine whose disk `v512e` has a serial number.
+fn captured() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../stack/tests/sysroots/qemu-all.k6.12.sysroot")
+}
+
+/// What a probe of that disk would keep.
+fn saved(physical_sector_bytes: u64) -> Value {
+    json!({
+        "schema": "straddle.measured/1",
+        "version": "0.1.0",
+        "measured": "2026-01-02T03:04:05Z",
+        "identity": {
+            "name": "v512e",
+            "kind": "serial",
+            "firmware": null,
+            "logical_sector_bytes": 512,
+            "physical_sector_bytes": physical_sector_bytes,
+        },
+        "granule": {
+            "alignment_bytes": 16384,
+            "origin_bytes": 0,
+            "size_bytes": 16384,
+            "slower_low": 1.9,
+            "aligned_high": 1.1,
+            "alpha": 0.004,
+            "said_by": "a test",
+        },
+    })
+}
+
+/// A state directory with that.
+fn state(physical_sector_bytes: u64) -> Scratch {
+    let scratch = Scratch::new();
+    let _ = scratch
+        .file("measured-serial-v512e.json", saved(physical_sector_bytes).to_string().as_bytes());
+    scratch
+}
+
+/// The granules of a check that are used, with who says them and why.
+fn granules(check: &Value) -> Vec<(u64, String, String)> {
+    let targets = check["targets"].as_array().expect("targets");
+    let layers = targets.iter().flat_map(|target| target["layers"].as_array().expect("layers"));
+    let units = layers.flat_map(|layer| layer["units"].as_array().into_iter().flatten());
+    units
+        .filter(|unit| unit["unit"] == "granule" && unit["used"] == true)
+        .map(|unit| {
+            let word = |key: &str| unit[key].as_str().expect("text").to_owned();
+            (unit["bytes"].as_u64().expect("bytes"), word("source"), word("reason"))
+        })
+        .collect()
+}
+
+fn check(state: &Path, more: &[&str]) -> (Value, String) {
+    let captured = captured();
+    let sysroot = captured.to_str().expect("the path is text");
+    let arguments = [&["check", "--json", "--sysroot", sysroot], more].concat();
+    let output = straddle(state, &arguments);
+    let check = serde_json::from_slice(&output.stdout).expect("valid JSON");
+    (check, text(&output.stderr))
+}
+
+#[test]
+fn check_judges_by_what_was_measured_and_says_when() {
+    let state = state(4096);
+    let (found, said) = check(state.path(), &[]);
+    let measured: Vec<_> =
+        granules(&found).into_iter().filter(|(_, source, _)| source == "measured").collect();
+    assert_eq!(measured.len(), 1, "one drive alone has this serial: {measured:?}");
+    assert_eq!(measured[0].0, 16384);
+    assert!(measured[0].2.contains("2026-01-02"), "{measured:?}");
+    assert!(said.contains("the granule is 16384 bytes") && said.contains("2026-01-02"), "{said}");
+    assert_eq!(said.matches("the granule is 16384 bytes").count(), 1, "it is said once");
+    let captured = captured();
+    let sysroot = captured.to_str().expect("the path is text");
+    let shown = text(&straddle(state.path(), &["check", "--sysroot", sysroot]).stdout);
+    assert!(shown.contains("granule of 16 KiB measured 2026-01-02"), "{shown}");
+}
+
+#[test]
+fn ignoring_what_was_measured_leaves_no_trace_of_it() {
+    let (found, said) = check(state(4096).path(), &["--ignore-measured"]);
+    assert!(granules(&found).iter().all(|(_, source, _)| source != "measured"));
+    assert!(!said.contains("measured"), "{said}");
+    let (without, _) = check(Scratch::new().path(), &[]);
+    assert_eq!(granules(&found), granules(&without));
+}
+
+#[test]
+fn what_was_measured_in_another_sector_format_is_not_used_and_said() {
+    let (found, said) = check(state(512).path(), &[]);
+    assert!(granules(&found).iter().all(|(_, source, _)| source != "measured"));
+    assert!(said.contains("the sectors were 512 and 512 bytes"), "{said}");
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_says_what_it_would() {
+    let scratch = Scratch::new();
+    let directory = scratch.path().to_str().expect("text");
+    let output = straddle(scratch.path(), &["probe", directory, "--dry-run", "--json"]);
+    let document = document(&output);
+    assert_eq!(output.status.code(), Some(0), "{document}");
+    assert_eq!(document["dry_run"], true);
+    assert_eq!(document["spent"]["bytes_max"], 768 << 20);
+    assert_eq!(document["spent"]["written_bytes"], 0);
+    assert_eq!(std::fs::read_dir(scratch.path()).expect("it is there").count(), 0);
+}
+
+#[test]
+fn a_probe_keeps_to_its_bytes_and_leaves_nothing_behind() {
+    let scratch = Scratch::new();
+    let directory = scratch.path().to_str().expect("text");
+    let arguments =
+        ["probe", directory, "--bytes-max", "60M", "--seconds", "5", "--seed", "1", "--json"];
+    let output = straddle(scratch.path(), &[&arguments[..], &["--no-save"]].concat());
+    let document = document(&output);
+    if document["refusal"].is_object() {
+        testkit::skip("the temporary directory is on no file system to measure on");
+        return;
+    }
+    assert!(document["spent"]["written_bytes"].as_u64().expect("a number") <= 60 << 20);
+    assert!(document["kept"]["reason"].is_string(), "{}", document["kept"]);
+    let found = ["alignment", "chunk", "turn"];
+    let found = found.iter().any(|name| !document["answers"][name]["value"].is_null());
+    assert_eq!(output.status.code(), Some(if found { 0 } else { 2 }), "{document}");
+    for name in ["alignment", "size", "chunk", "members", "turn", "turns"] {
+        let answer = &document["answers"][name];
+        let is_whole = answer["value"].is_null() == answer["reason"].is_string();
+        assert!(is_whole, "{name} has a value or a reason: {answer}");
+    }
+    assert_eq!(std::fs::read_dir(scratch.path()).expect("it is there").count(), 0);
+}
+
+#[test]
+fn too_few_bytes_and_a_file_are_refused_with_what_to_do() {
+    let scratch = Scratch::new();
+    let directory = scratch.path().to_str().expect("text");
+    let output = straddle(scratch.path(), &["probe", directory, "--bytes-max", "1M"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("hint: allow more: --bytes-max"));
+    let file = scratch.image("file", 4096);
+    let output = straddle(scratch.path(), &["probe", file.to_str().expect("text")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("straddle probe "), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_raw_device_is_read_and_not_written_and_without_the_right_word_refused() {
+    if !loops::available() {
+        testkit::skip("no loop devices here");
+        return;
+    }
+    let scratch = Scratch::new();
+    let file = scratch.image("disk", 64 << 20);
+    let before = std::fs::read(&file).expect("it is there");
+    let device = Loop::attach(&file, 512);
+    let node = device.path().to_str().expect("text");
+    let output = straddle(scratch.path(), &["probe", node, "--seconds", "3", "--json"]);
+    let document = document(&output);
+    assert_eq!(document["spent"]["written_bytes"], 0, "{document}");
+    assert_eq!(document["answers"]["alignment"]["why"], "not-tried");
+    let words = ["probe", node, "--write-device", "--confirm", "wrong"];
+    let output = straddle(scratch.path(), &words);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    drop(device);
+    assert!(std::fs::read(&file).expect("it is there") == before, "nothing was written");
+}

@@ -1,0 +1,6 @@
+//! `straddle report`: result files in, one page out.
+
+mod destination;
+mod peers;
+mod refusals;
+mod run;
