@@ -54,7 +54,11 @@ fn rows_that_meet_a_full_file_system_are_void_and_the_others_go_on() {
     let volume = Volume::in_memory("size=64m");
     let filler = volume.path().join("filler");
     let mut file = std::fs::File::create(&filler).expect("it can be made");
-    let arguments = [volume.name(), "--json", "--seconds", "5", "--bytes-max", "64G"];
+    // To a file: nobody reads a pipe while the file system is filled.
+    let kept = testkit::Scratch::new();
+    let output = kept.path().join("result.json");
+    let to = output.to_str().expect("it is text");
+    let arguments = [volume.name(), "--seconds", "5", "--bytes-max", "64G", "--output", to];
     let mut going = Going::with(&arguments);
     // Takes whatever is free as soon as rows are measured: space is taken ahead only then.
     let free = || free_bytes(&volume);
@@ -65,7 +69,8 @@ fn rows_that_meet_a_full_file_system_are_void_and_the_others_go_on() {
     }
     let ran = going.ended();
     assert_eq!(ran.status, Some(1), "memory is not durable: {ran:?}");
-    let document: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let text = std::fs::read_to_string(&output).expect("it was kept");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
     let append = row(&document, "wal.append");
     let error = append["errors"][0].as_str().unwrap_or_default();
     assert!(error.contains("No space left"), "{append}");
