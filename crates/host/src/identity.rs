@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{self, FileType, Stat};
+use rustix::fs::{self, Access, AtFlags, FileType, Stat};
 
 /// What a path leads to. Two paths to the same file, or to nodes of the same device, are equal: so
 /// targets named twice and backing chains that come back are found.
@@ -50,6 +50,19 @@ pub fn identity(path: &Path) -> io::Result<Identity> {
 /// When the file is missing or a directory on the way may not be searched.
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
+}
+
+/// Whether this process may make files in `directory`: faccessat(2) with `AT_EACCESS`. Nothing is
+/// written.
+///
+/// # Errors
+/// When it is missing, no directory, on a mount that is read-only, or may not be written to.
+pub fn may_make_files(directory: &Path) -> io::Result<()> {
+    if !std::fs::metadata(directory)?.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    Ok(fs::accessat(fs::CWD, directory, access, AtFlags::EACCESS)?)
 }
 
 /// The effective user id of this process: geteuid(2).

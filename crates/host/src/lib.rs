@@ -50,7 +50,9 @@ pub use disk::{FileDisk, OpenError};
 pub use diskstats::DiskStats;
 pub use durable::{DurableFiles, DurablePlan};
 pub use extents::{FileFacts, file_facts};
-pub use identity::{Identity, canonical, identity, is_root, neither_follow_nor_wait, user};
+pub use identity::{
+    Identity, canonical, identity, is_root, may_make_files, neither_follow_nor_wait, user,
+};
 pub use inquiry::Inquiry;
 pub use interrupt::Interrupt;
 pub use loops::{LoopDevice, LoopError, LoopFile, LoopPlan, loop_file};

@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod convert;
 mod crew;
+mod destination;
 mod drive_facts;
 mod engine;
 mod exit;

@@ -60,7 +60,7 @@ impl Store {
                 Some(reason) => Measured::NotUsed(reason),
             },
             Err(reason) => {
-                let name = crate::bench::shown(&path);
+                let name = printer::shown(&path);
                 Measured::NotUsed(format!("{name} is not used: {reason}"))
             }
         };
@@ -94,7 +94,7 @@ impl Store {
     pub(crate) fn keep(&self, saved: &Saved) -> Result<PathBuf, String> {
         let path = self.path(&saved.identity);
         let told =
-            |error: std::io::Error| format!("cannot write {}: {error}", crate::bench::shown(&path));
+            |error: std::io::Error| format!("cannot write {}: {error}", printer::shown(&path));
         fs::DirBuilder::new().recursive(true).mode(0o755).create(&self.directory).map_err(told)?;
         let mut beside = OsString::from(".");
         beside.push(path.file_name().unwrap_or_default());

@@ -2,7 +2,10 @@
 
 use std::io::{self, Write as _};
 
+use std::path::Path;
+
 use anstream::{AutoStream, ColorChoice};
+use report::Look;
 
 use crate::arguments::Colour;
 
@@ -14,6 +17,26 @@ pub(crate) fn output(colour: Colour) -> io::BufWriter<AutoStream<io::Stdout>> {
         Colour::Auto => AutoStream::choice(&io::stdout()),
     };
     io::BufWriter::with_capacity(1 << 16, AutoStream::new(io::stdout(), choice))
+}
+
+/// Prints `text` on standard output, whole.
+///
+/// # Errors
+/// When standard output does not take it.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut output = output(Colour::Auto);
+    output.write_all(text.as_bytes())?;
+    output.flush()
+}
+
+/// How text is laid out here, where sizes are rounded.
+pub(crate) fn look(explain: bool) -> Look {
+    Look { width: Some(width()), ascii: is_ascii(), bytes: false, explain }
+}
+
+/// A path, harmless to print.
+pub(crate) fn shown(path: &Path) -> String {
+    units::text::escape(path.as_os_str().as_encoded_bytes())
 }
 
 /// The width to print for: the terminal's, or what `COLUMNS` says, or 100.
@@ -47,4 +70,15 @@ pub(crate) fn error(message: &str) {
 /// Something that the user should know and that is no data.
 pub(crate) fn note(message: &str) {
     let _ = writeln!(anstream::stderr(), "note: {message}");
+}
+
+/// Why something was refused, and what to do next.
+pub(crate) fn refusal(message: &str, hint: Option<&str>) {
+    let hint = hint.map(|hint| format!("\nhint: {hint}"));
+    error(&format!("{message}{}", hint.unwrap_or_default()));
+}
+
+/// That a signal ended it.
+pub(crate) fn interrupted() {
+    note("interrupted; nothing is left behind");
 }

@@ -60,12 +60,7 @@ impl Press {
         }
         let saves = check.save.is_some();
         let baseline = check.watch.as_deref().map(watch::read).transpose()?;
-        let look = Look {
-            width: Some(printer::width()),
-            ascii: printer::is_ascii(),
-            bytes: check.bytes,
-            explain: check.explain,
-        };
+        let look = Look { bytes: check.bytes, ..printer::look(check.explain) };
         // Where nothing fails the command, the worst still fails its case.
         let fails = check.fail_on.severity().unwrap_or(report::Severity::Error);
         let least = check.fail_on.severity();

@@ -10,6 +10,7 @@ use stack::assemble::{Start, StartKind};
 use stack::kernel::{Machine, NodeId, NodeKind, Number};
 use units::text;
 
+use crate::printer::shown;
 use crate::scene::Scene;
 
 /// What helps where the kernel's tree is missing.
@@ -120,10 +121,6 @@ pub(crate) fn joined_names(names: &[&str]) -> String {
 fn refused(name: String, message: String, hint: Option<&str>) -> Target {
     let hint = hint.map(str::to_owned);
     Target { name, what: What::Refused(Refusal { message, hint }) }
-}
-
-fn shown(path: &Path) -> String {
-    text::escape(path.as_os_str().as_encoded_bytes())
 }
 
 /// A device of a captured machine, by its name, its path or where it is mounted.

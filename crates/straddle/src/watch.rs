@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use report::{Baseline, BaselineFault, Summary};
 
+use crate::printer::shown;
+
 /// The longest baseline that is read: ten thousand images take a tenth of it, and what is read
 /// takes a few times its length in memory.
 const BASELINE_BYTES: u64 = 256 << 20;
@@ -55,10 +57,6 @@ fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
         );
     }
     Ok(bytes)
-}
-
-fn shown(path: &Path) -> String {
-    units::text::escape(path.as_os_str().as_encoded_bytes())
 }
 
 /// A baseline on its way into a file: written beside it, and put in its place when it is whole.

@@ -4,6 +4,7 @@
 pub mod fuse;
 pub mod loops;
 pub mod memory;
+pub mod run;
 pub mod schema;
 pub mod scratch;
 pub mod suppress;

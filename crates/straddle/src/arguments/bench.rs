@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
+use super::printed::Printed;
 use super::{size, size_above_0};
 
 /// Measure what misalignment costs here, with a confidence interval, touching nothing else
@@ -193,37 +194,12 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "SERIAL", requires = "write_device", help_heading = "Raw devices")]
     pub(crate) confirm: Option<String>,
 
-    /// How to print
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = BenchFormat::Table,
-        value_name = "FORMAT",
-        help_heading = "Output"
-    )]
-    pub(crate) format: BenchFormat,
-
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format", help_heading = "Output")]
-    pub(crate) json: bool,
-
-    /// Also write the whole result, with its histograms, to this file
-    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) printed: Printed,
 
     /// Show the distributions and what the drive counted
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
-
-    /// Do not show the interval while it narrows
-    #[arg(
-        long,
-        env = "STRADDLE_NO_PROGRESS",
-        value_parser = clap::builder::FalseyValueParser::new(),
-        action = clap::ArgAction::SetTrue,
-        help_heading = "Output"
-    )]
-    pub(crate) no_progress: bool,
 
     /// A command to run once for each pair and arm: {device} and {mount} are put in
     #[arg(last = true, value_name = "COMMAND")]
@@ -279,14 +255,4 @@ pub(crate) enum FileSystem {
     Ext4,
     Xfs,
     Btrfs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BenchFormat {
-    /// For people
-    Table,
-    /// One document: straddle generate schema bench
-    Json,
-    /// As fio prints, for programs that read that
-    FioJson,
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use workload::engine::Duration;
 
-use super::{BenchFormat, size_above_0};
+use super::printed::Printed;
+use super::size_above_0;
 
 /// The seconds that the rows take where none are given.
 pub(crate) const FSYNC_SECONDS: u32 = 15;
@@ -148,23 +149,8 @@ pub(crate) struct Fsync {
     )]
     pub(crate) fail_on: FsyncFailOn,
 
-    /// How to print
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = BenchFormat::Table,
-        value_name = "FORMAT",
-        help_heading = "Output"
-    )]
-    pub(crate) format: BenchFormat,
-
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format", help_heading = "Output")]
-    pub(crate) json: bool,
-
-    /// Also write the whole result, with its histograms, to this file
-    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) printed: Printed,
 
     /// Show what the figures depend on
     #[arg(long, help_heading = "Output")]

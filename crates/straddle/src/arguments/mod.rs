@@ -10,11 +10,13 @@ use stack::Condition;
 mod bench;
 mod fsync;
 mod page;
+mod printed;
 mod probe;
 
-pub(crate) use bench::{Bench, BenchFormat, Compare, Durable, FileSystem, Unit};
+pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows};
 pub(crate) use page::Report;
+pub(crate) use printed::BenchFormat;
 pub(crate) use probe::Probe;
 
 /// Finds every I/O boundary that a storage stack gets wrong.

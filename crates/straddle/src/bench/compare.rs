@@ -1,17 +1,15 @@
 //! `straddle compare A B`: two result files.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
 use report::bench::{self, Bench as Document};
 
-use super::show;
-use super::target::shown;
-use crate::arguments::{Colour, Compare};
+use crate::arguments::Compare;
 use crate::exit::Outcome;
-use crate::printer;
+use crate::printer::{self, shown};
 
 /// The longest result file that is read: histograms of hundreds of experiments fit.
 const BYTES_MAX: u64 = bench::BENCH_BYTES_MAX as u64;
@@ -22,11 +20,9 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Outcome> {
     let text = if compare.json {
         bench::compare_json(&comparing)
     } else {
-        bench::compare_table(&comparing, &show::look(false))
+        bench::compare_table(&comparing, &printer::look(false))
     };
-    let mut output = printer::output(Colour::Auto);
-    output.write_all(text.as_bytes())?;
-    output.flush()?;
+    printer::print(&text)?;
     Ok(if comparing.summary.compared == 0 {
         Outcome::Unanswered
     } else if comparing.differs() {

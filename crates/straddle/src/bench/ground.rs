@@ -10,7 +10,8 @@ use units::prefix::Size;
 use super::halt::{Halt, refused};
 use super::place::Place;
 use super::session::Session;
-use super::target::{from_trace, shown};
+use super::target::from_trace;
+use crate::printer::shown;
 
 /// A scratch file whose way down is known.
 pub(crate) struct Ground {

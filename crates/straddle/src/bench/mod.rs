@@ -42,9 +42,12 @@ mod way;
 use std::path::Path;
 
 use host::{Interrupt, PrivateMounts};
+use report::bench::bench_json;
 
 use crate::arguments::Bench;
+use crate::destination::{self, Destination};
 use crate::exit::Outcome;
+use crate::printer::shown;
 use found::Found;
 use ground::Ground;
 use halt::{Halt, refused};
@@ -54,11 +57,11 @@ use way::Way;
 
 pub(crate) use compare::run as compare;
 pub(crate) use document::real;
-pub(crate) use target::shown;
 
 pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
     let mut session = Session::new(bench, interrupt.clone());
+    let destination = Destination::of(destination::RESULT, bench.printed.output.as_ref())?;
     if bench.dry_run {
         return preview::run(&mut session);
     }
@@ -72,12 +75,11 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     // Where the user wants no more, what cannot be done is no news.
     let signal = interrupt.signal();
     let refusal = refusal.filter(|_| signal.is_none());
-    let format = session.format();
     let Found { target, scratch, experiments } = found;
     let document = session.document(target, scratch, experiments, refusal);
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
-    let kept = bench.output.as_ref().map_or(Ok(()), |path| show::keep(path, &document));
-    show::result(bench, format, &document, signal)?;
+    let kept = destination.map_or(Ok(()), |file| file.write(&bench_json(&document)));
+    show::result(bench, &document, signal)?;
     kept?;
     Ok(show::outcome(&document, signal))
 }

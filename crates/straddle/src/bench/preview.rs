@@ -1,6 +1,5 @@
 //! `bench --dry-run`: what would be written, for how long, and what it means.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use host::scratch::{Scratch, ScratchPlan};
@@ -11,13 +10,14 @@ use super::ground::no_file;
 use super::halt::Halt;
 use super::place::Place;
 use super::plan::{self, Budget};
+use super::raw;
 use super::session::Session;
-use super::target::{Target, shown};
+use super::target::Target;
 use super::way::Way;
-use super::{raw, show};
-use crate::arguments::{BenchFormat, Colour};
+use crate::arguments::BenchFormat;
 use crate::exit::Outcome;
 use crate::printer;
+use crate::printer::shown;
 
 /// How much of a device is looked at to say what it lies on.
 const LOOK_BYTES: u64 = 1 << 20;
@@ -29,19 +29,16 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<Outcome> {
     let plan = match planned(session) {
         Ok(plan) => plan,
         Err(Halt::Refused(refusal)) => {
-            let hint = refusal.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
-            printer::error(&format!("{}{}", refusal.message, hint.unwrap_or_default()));
+            printer::refusal(&refusal.message, refusal.hint.as_deref());
             return Ok(if refusal.safety { Outcome::Refused } else { Outcome::Unanswered });
         }
         Err(Halt::Void(_) | Halt::Interrupted) => return Ok(Outcome::Unanswered),
     };
-    let text = match session.format() {
-        BenchFormat::Table => bench::dry_run_text(&plan, &show::look(false)),
+    let text = match session.bench.printed.format() {
+        BenchFormat::Table => bench::dry_run_text(&plan, &printer::look(false)),
         BenchFormat::Json | BenchFormat::FioJson => bench::dry_run_json(&plan),
     };
-    let mut output = printer::output(Colour::Auto);
-    output.write_all(text.as_bytes())?;
-    output.flush()?;
+    printer::print(&text)?;
     Ok(Outcome::Clean)
 }
 

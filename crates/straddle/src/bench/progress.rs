@@ -23,12 +23,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn start(session: &Session<'_>, title: &str) -> Progress {
-        let look = Look {
-            width: Some(printer::width()),
-            ascii: printer::is_ascii(),
-            bytes: false,
-            explain: false,
-        };
+        let look = printer::look(false);
         let begun_ns = session.elapsed_ns();
         Progress {
             is_wanted: session.shows_progress,

@@ -21,9 +21,10 @@ use super::inside::each;
 use super::place::Place;
 use super::plan::{self, Budget, Work};
 use super::session::Session;
-use super::target::{from_trace, shown};
+use super::target::from_trace;
 use super::{document, quiet};
 use crate::arguments::{Durable, Unit};
+use crate::printer::shown;
 
 /// How much of a device is read at most: enough that no cache holds it.
 const READ_BYTES: u64 = 16 << 30;

@@ -17,7 +17,7 @@ use super::plan::{self, Arm};
 use super::replay::Replay;
 use super::session::Session;
 use super::shifted;
-use super::target::shown;
+use crate::printer::shown;
 
 /// How many requests are in flight, as the article compares them.
 const DEPTHS: [u16; 2] = [1, 64];

@@ -14,7 +14,7 @@ use measure::{ArmPlan, Limits, Plan};
 
 use super::halt::refused;
 use super::plan::{self, Arm, Budget};
-use crate::arguments::{Bench, BenchFormat};
+use crate::arguments::Bench;
 use crate::scene::Scene;
 
 /// What all ways of measuring share.
@@ -51,7 +51,7 @@ impl<'a> Session<'a> {
             interrupt,
             share_percent: bench.share.unwrap_or(100),
             is_busy: false,
-            shows_progress: !bench.no_progress && std::io::stderr().is_terminal(),
+            shows_progress: !bench.printed.no_progress && std::io::stderr().is_terminal(),
             started,
             since: Instant::now(),
             budget: Budget::HEADLINE,
@@ -128,11 +128,6 @@ impl<'a> Session<'a> {
     /// Now, in nanoseconds since this run began.
     pub(crate) fn elapsed_ns(&self) -> u64 {
         u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    /// How to print.
-    pub(crate) fn format(&self) -> BenchFormat {
-        if self.bench.json { BenchFormat::Json } else { self.bench.format }
     }
 
     /// The result.

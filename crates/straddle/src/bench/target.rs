@@ -1,13 +1,12 @@
 //! What TARGET is: a directory in which a scratch file can be, or a raw device.
 
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use host::Identity;
 use report::bench::BenchRefusal;
-use units::text;
 
 use super::halt::refused;
+use crate::printer::shown;
 
 /// Where is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,11 +49,6 @@ fn parent(path: &Path) -> String {
         Some(parent) => shown(parent),
         None => ".".to_owned(),
     }
-}
-
-/// A path, harmless to print.
-pub(crate) fn shown(path: &Path) -> String {
-    text::escape(path.as_os_str().as_bytes())
 }
 
 /// A refusal of another command, as one of this.

@@ -19,9 +19,10 @@ mod target;
 use device::durable::Way;
 use host::{DurableFiles, Interrupt};
 use measure::durable;
-use report::fsync::{FsyncRefusal, FsyncScratch, Sustained};
+use report::fsync::{FsyncRefusal, FsyncScratch, Sustained, fsync_json};
 
 use crate::arguments::{Fsync, FsyncRows};
+use crate::destination::{self, Destination};
 use crate::exit::Outcome;
 use judged::Measured;
 use plan::Plan;
@@ -54,6 +55,7 @@ impl From<host::ScratchError> for Halt {
 pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
     let mut session = Session::new(arguments, interrupt.clone());
+    let destination = Destination::of(destination::RESULT, arguments.printed.output.as_ref())?;
     let ended = match arguments.dry_run {
         true => previewed(&mut session)?,
         false => measured(&mut session),
@@ -67,8 +69,8 @@ pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
     session.document.refusal = refusal.filter(|_| signal.is_none());
     let document = session.ended();
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
-    let output = arguments.output.as_ref().filter(|_| !arguments.dry_run);
-    let kept = output.map_or(Ok(()), |path| show::keep(path, &document));
+    let destination = destination.filter(|_| !arguments.dry_run);
+    let kept = destination.map_or(Ok(()), |file| file.write(&fsync_json(&document)));
     show::result(arguments, &document, signal)?;
     kept?;
     Ok(show::outcome(arguments, &document, signal))

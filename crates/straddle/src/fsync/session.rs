@@ -6,7 +6,7 @@ use host::{DurableFiles, Interrupt};
 use jiff::Timestamp;
 use report::fsync::{FSYNC_SCHEMA, Fsync as Document};
 
-use crate::arguments::{BenchFormat, Fsync};
+use crate::arguments::Fsync;
 use crate::scene::Scene;
 
 /// What all parts of a run share.
@@ -46,11 +46,6 @@ impl<'a> Session<'a> {
     /// Now, in nanoseconds since this run began.
     pub(crate) fn elapsed_ns(&self) -> u64 {
         u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    /// How to print.
-    pub(crate) fn format(&self) -> BenchFormat {
-        if self.arguments.json { BenchFormat::Json } else { self.arguments.format }
     }
 
     /// Says something that belongs to the result, once.

@@ -1,26 +1,16 @@
 //! What is printed, and what the process ends with.
 
-use std::fs::File;
-use std::io::{self, Write as _};
-use std::path::Path;
+use std::io;
 
-use anyhow::Context as _;
-use report::Look;
 use report::fsync::{self, FSYNC_PLAN_SCHEMA, Fsync as Document, FsyncPlan};
 use units::prefix::Size;
 
 use super::plan::Plan;
 use super::session::Session;
-use super::target::shown;
-use crate::arguments::{BenchFormat, Colour, Fsync, FsyncFailOn, FsyncRows};
+use crate::arguments::{BenchFormat, Fsync, FsyncFailOn, FsyncRows};
 use crate::exit::Outcome;
 use crate::honesty;
 use crate::printer;
-
-/// How text is laid out here.
-fn look(explain: bool) -> Look {
-    Look { width: Some(printer::width()), ascii: printer::is_ascii(), bytes: false, explain }
-}
 
 /// Says on standard error what is going to be written, before it is.
 pub(super) fn forecast(session: &Session<'_>, plan: &Plan) {
@@ -58,11 +48,11 @@ pub(super) fn preview(session: &Session<'_>, plan: &Plan) -> io::Result<()> {
         rows: plan.rows.iter().map(row).collect(),
         notes: session.document.notes.clone(),
     };
-    let text = match session.format() {
-        BenchFormat::Table => fsync::fsync_plan_text(&document, &look(false)),
+    let text = match session.arguments.printed.format() {
+        BenchFormat::Table => fsync::fsync_plan_text(&document, &printer::look(false)),
         BenchFormat::Json | BenchFormat::FioJson => fsync::fsync_plan_json(&document),
     };
-    write(&text)
+    printer::print(&text)
 }
 
 /// Prints the result, and on standard error why there is none, or not all.
@@ -72,44 +62,22 @@ pub(super) fn result(
     signal: Option<i32>,
 ) -> io::Result<()> {
     if let Some(refusal) = &document.refusal {
-        let hint = refusal.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
-        printer::error(&format!("{}{}", refusal.message, hint.unwrap_or_default()));
+        printer::refusal(&refusal.message, refusal.hint.as_deref());
     }
     if signal.is_some() {
-        printer::note("interrupted; nothing is left behind");
+        printer::interrupted();
     }
-    let format = if arguments.json { BenchFormat::Json } else { arguments.format };
-    match format {
+    match arguments.printed.format() {
         _ if arguments.dry_run => Ok(()),
-        BenchFormat::Json => write(&fsync::fsync_json(document)),
-        BenchFormat::FioJson => write(&fsync::fsync_fio_json(document)),
+        BenchFormat::Json => printer::print(&fsync::fsync_json(document)),
+        BenchFormat::FioJson => printer::print(&fsync::fsync_fio_json(document)),
         BenchFormat::Table if document.rows.is_empty() && document.honesty.is_none() => Ok(()),
         BenchFormat::Table => {
             // Standard error has said it.
             let shown = Document { refusal: None, ..document.clone() };
-            write(&fsync::fsync_table(&shown, &look(arguments.explain)))
+            printer::print(&fsync::fsync_table(&shown, &printer::look(arguments.explain)))
         }
     }
-}
-
-fn write(text: &str) -> io::Result<()> {
-    let mut output = printer::output(Colour::Auto);
-    output.write_all(text.as_bytes())?;
-    output.flush()
-}
-
-/// Writes the whole result to a file.
-pub(super) fn keep(path: &Path, document: &Document) -> anyhow::Result<()> {
-    let write = || -> io::Result<()> {
-        let mut file = File::create(path)?;
-        file.write_all(fsync::fsync_json(document).as_bytes())?;
-        file.sync_all()
-    };
-    // The chain must not hold the I/O error itself, which would be taken for standard output's.
-    write()
-        .map_err(|error| error.to_string())
-        .map_err(anyhow::Error::msg)
-        .with_context(|| format!("cannot write the result to {}", shown(path)))
 }
 
 /// What the process ends with.

@@ -11,6 +11,7 @@ use stack::{LayerKind, Stack};
 use units::text;
 
 use super::Halt;
+use crate::printer::shown;
 use crate::scene::Scene;
 use crate::{title, trace};
 
@@ -109,9 +110,4 @@ fn fill(target: &mut FsyncTarget, (stack, id): &(Stack, stack::LayerId)) {
     target.identity = identity.wwid.value().or_else(|| identity.serial.value()).map(said);
     target.rotating = drive.rotational.value().copied();
     target.capacity_bytes = drive.length_bytes.value().copied();
-}
-
-/// A path, harmless to print.
-pub(super) fn shown(path: &Path) -> String {
-    text::escape(path.as_os_str().as_encoded_bytes())
 }

@@ -1,23 +1,21 @@
 //! `straddle report FILE...`: result files in, one HTML page out.
 
-mod destination;
 mod source;
 
 use std::io::Write as _;
-use std::path::Path;
 
 use report::html::{self, Odd, Outlier, Report as Document};
 
 use crate::arguments::{Colour, Report};
+use crate::destination::{self, Destination};
 use crate::exit::Outcome;
 use crate::printer;
-use destination::Destination;
 
 /// The most hosts that are named on standard error; the page names more.
 const NAMED_MAX: usize = 20;
 
 pub(crate) fn run(report: &Report) -> anyhow::Result<Outcome> {
-    let destination = report.output.as_deref().map(Destination::new).transpose()?;
+    let destination = Destination::of(destination::PAGE, report.output.as_ref())?;
     let document = source::read(&report.files)?;
     for unread in &document.unread {
         printer::error(&format!(
@@ -40,11 +38,6 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Outcome> {
         }
     }
     Ok(outcome(&document))
-}
-
-/// A path, harmless to print.
-fn shown(path: &Path) -> String {
-    units::text::escape(path.as_os_str().as_encoded_bytes())
 }
 
 /// A file that is not shown is an answer that is missing.

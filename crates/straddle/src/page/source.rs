@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use report::html::{Report, SOURCE_BYTES_MAX, Unread, read as parse};
 
-use super::shown;
+use crate::printer::shown;
 
 /// The longest result file that is read.
 const FILE_BYTES: u64 = SOURCE_BYTES_MAX as u64;

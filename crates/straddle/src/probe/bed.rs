@@ -14,8 +14,9 @@ use stack::drive::Drive;
 
 use super::{Run, from_bench, refused};
 use crate::bench::place::Place;
+use crate::bench::raw;
 use crate::bench::target::{Target, from_trace};
-use crate::bench::{raw, shown};
+use crate::printer::shown;
 use crate::scene::Scene;
 
 /// The scratch file's length, where the bytes allow it.

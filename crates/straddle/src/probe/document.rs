@@ -12,8 +12,8 @@ use super::Run;
 use super::bed::Bed;
 use super::measuring::Found;
 use crate::bench::place::Place;
-use crate::bench::shown;
 use crate::measured::{self, Store};
+use crate::printer::shown;
 
 /// Why writes say nothing where none are made.
 const READS_ALONE: &str = "reads do not say what writes cost";

@@ -10,16 +10,13 @@ mod bed;
 mod document;
 mod measuring;
 
-use std::io::Write as _;
-
 use host::Interrupt;
 use jiff::Timestamp;
-use report::Look;
 use report::probe::{Probe as Document, ProbeRefusal, probe_json, probe_table};
 
-use crate::arguments::{Colour, Probe};
-use crate::bench::shown;
+use crate::arguments::Probe;
 use crate::bench::target::Target;
+use crate::destination::{self, Destination};
 use crate::exit::Outcome;
 use crate::printer;
 use crate::scene::Scene;
@@ -36,6 +33,7 @@ struct Run<'a> {
 }
 
 pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
+    let destination = Destination::of(destination::RESULT, probe.output.as_ref())?;
     let started = Timestamp::now();
     let begun = std::time::Instant::now();
     // Any number will do that another run is unlikely to have; it is printed.
@@ -51,7 +49,7 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
         document.refusal = Some(refusal);
     }
     document.elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    show(&run, &document)
+    show(&run, &document, destination)
 }
 
 /// Answers what was asked.
@@ -80,35 +78,26 @@ fn refused(message: impl Into<String>, hint: Option<&str>) -> ProbeRefusal {
 }
 
 /// Prints the result; what the process ends with.
-fn show(run: &Run<'_>, document: &Document) -> anyhow::Result<Outcome> {
+fn show(
+    run: &Run<'_>,
+    document: &Document,
+    destination: Option<Destination>,
+) -> anyhow::Result<Outcome> {
     if let Some(refusal) = &document.refusal {
-        let hint = refusal.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
-        printer::error(&format!("{}{}", refusal.message, hint.unwrap_or_default()));
+        printer::refusal(&refusal.message, refusal.hint.as_deref());
     }
     let signal = run.interrupt.signal();
     if signal.is_some() {
-        printer::note("interrupted; nothing is left behind");
+        printer::interrupted();
     }
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
-    let kept = run.probe.output.as_ref().map_or(Ok(()), |path| {
-        // The chain must not hold the I/O error itself, which would be taken for standard output's.
-        std::fs::write(path, probe_json(document))
-            .map_err(|error| anyhow::anyhow!("cannot write the result to {}: {error}", shown(path)))
-    });
-    let look = Look {
-        width: Some(printer::width()),
-        ascii: printer::is_ascii(),
-        bytes: false,
-        explain: run.probe.explain,
-    };
+    let kept = destination.map_or(Ok(()), |file| file.write(&probe_json(document)));
     let text = match (run.probe.json, &document.refusal) {
         (true, _) => probe_json(document),
         (false, Some(_)) => String::new(),
-        (false, None) => probe_table(document, &look),
+        (false, None) => probe_table(document, &printer::look(run.probe.explain)),
     };
-    let mut output = printer::output(Colour::Auto);
-    output.write_all(text.as_bytes())?;
-    output.flush()?;
+    printer::print(&text)?;
     kept?;
     Ok(match (&document.refusal, signal) {
         (_, Some(signal)) => Outcome::Interrupted(signal),

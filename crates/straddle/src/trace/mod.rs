@@ -164,12 +164,7 @@ fn print(trace: &Trace, document: &Document) -> anyhow::Result<()> {
     if trace.json {
         output.write_all(document.json().as_bytes())?;
     } else {
-        let look = Look {
-            width: Some(printer::width()),
-            ascii: printer::is_ascii(),
-            bytes: trace.bytes,
-            explain: false,
-        };
+        let look = Look { bytes: trace.bytes, ..printer::look(false) };
         output.write_all(report::trace::table(document, &look).as_bytes())?;
     }
     output.flush()?;

@@ -12,7 +12,7 @@ use testkit::fuse::Fuse;
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use crate::disk::confirmation;
-use crate::run::{Going, Ran, bench};
+use crate::run::{Ran, bench, going};
 use crate::volume::{Mount, Parts, Plan, Volume};
 
 const SCRATCH_SECTORS: u64 = 16 << 11;
@@ -54,7 +54,7 @@ impl Frail {
     fn pulled(&self, arguments: &[&str], counter: usize, more_sectors: u64) -> Ran {
         let count = || self.inner.counter(counter);
         let before = count();
-        let mut going = Going::with(&[&[self.inner.name()], &LONG[..], arguments].concat());
+        let mut going = going(&[&[self.inner.name()], &LONG[..], arguments].concat());
         going.until("it is in the middle", || count() > before + more_sectors);
         self.pull();
         let ran = going.ended();
@@ -136,7 +136,7 @@ fn a_file_system_that_is_shut_down_beneath_its_scratch_file_gives_no_verdict() {
     need_tools!("mkfs.ext4", "xfs_io");
     let volume = Plan::EXT4.mounted();
     let before = volume.written_sectors();
-    let mut going = Going::with(&[&[volume.name()], &LONG[..], &SMALL].concat());
+    let mut going = going(&[&[volume.name()], &LONG[..], &SMALL].concat());
     going.until("it measures", || volume.written_sectors() > before + SCRATCH_SECTORS + 200);
     tool::run("xfs_io", &["-x", "-c", "shutdown", volume.name()]);
     void(&going.ended());
@@ -205,7 +205,7 @@ fn a_file_system_that_others_fill_meanwhile_disturbs_nothing_that_is_written_alr
     let volume = Plan { length_bytes: 256 << 20, ..Plan::EXT4 }.mounted();
     let before = volume.written_sectors();
     let arguments = ["--scratch", "16M", "--seconds", "600", "--pairs", "120"];
-    let mut going = Going::with(&[&[volume.name()], &arguments[..]].concat());
+    let mut going = going(&[&[volume.name()], &arguments[..]].concat());
     going.until("it measures", || volume.written_sectors() > before + SCRATCH_SECTORS + 100);
     let full = format!("of={}", text(&volume.path().join("full")));
     let filled = tool::output("dd", &["if=/dev/zero", &full, "bs=1M"]);
@@ -234,7 +234,7 @@ fn a_raw_device_that_vanishes_is_named_when_it_is_read_and_when_it_is_written() 
         }
         let count = || crate::volume::counter(&device, counter);
         let before = count();
-        let mut going = Going::with(&arguments);
+        let mut going = going(&arguments);
         going.until("it is in the middle", || count() > before + more_sectors);
         tool::run("xfs_io", &["-x", "-c", "shutdown", outer.name()]);
         void(&going.ended());
@@ -262,7 +262,7 @@ fn a_file_in_user_space_is_not_measured_on_and_one_that_fails_is_named() {
     assert_eq!(above.status, Some(2), "{above:?}");
     assert!(above.errors.contains("it is on fuse"), "{above:?}");
     let before = fuse.writes();
-    let mut going = Going::with(&[name, "--scratch", "128M"]);
+    let mut going = going(&[name, "--scratch", "128M"]);
     going.until("it writes", || fuse.writes() > before + 32);
     fuse.fail();
     void(&going.ended());

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use testkit::{Scratch, need_loops, need_tools, scratch::text};
 
-use crate::run::{Going, Ran, until};
+use crate::run::{Going, Ran, going, until};
 use crate::volume::{Plan, Volume};
 
 const SCRATCH_BYTES: u64 = 48 << 20;
@@ -61,7 +61,7 @@ impl Scene {
         };
         // The suite knows best how long its scratch file must be.
         let bounds = if let Way::Suite = way { &LONG[2..] } else { &LONG[..] };
-        Going::with(&[&[self.volume.name()], bounds, &words].concat())
+        going(&[&[self.volume.name()], bounds, &words].concat())
     }
 
     /// A number of seconds that no other process sleeps.
@@ -143,7 +143,7 @@ fn a_signal_while_the_scratch_file_is_written_ends_it_at_once() {
     need_tools!("mkfs.ext4", "kill");
     let volume = Plan { length_bytes: 8 << 30, ..Plan::EXT4 }.mounted();
     let (before, sectors) = (volume.state(), volume.written_sectors());
-    let mut going = Going::with(&[volume.name(), "--scratch", "4G", "--bytes-max", "8G"]);
+    let mut going = going(&[volume.name(), "--scratch", "4G", "--bytes-max", "8G"]);
     going.until("a part is written", || volume.written_sectors() > sectors + (8 << 11));
     going.signal("INT");
     let ran = going.ended();

@@ -5,13 +5,13 @@ use std::io::Write as _;
 use serde_json::Value;
 use testkit::{need_loops, need_tools};
 
-use crate::run::{Going, row, until};
+use crate::run::{Going, going, row, until};
 use crate::volume::Volume;
 
 /// A run that goes on for longer than a test does.
 fn started(volume: &Volume) -> Going {
     let before = volume.written_bytes();
-    let going = Going::with(&[volume.name(), "--seconds", "600", "--bytes-max", "64G"]);
+    let going = going(&[volume.name(), "--seconds", "600", "--bytes-max", "64G"]);
     // The first file is written, and rows are measured.
     until("it measures", || volume.written_bytes() > before + (17 << 20));
     going
@@ -59,7 +59,7 @@ fn rows_that_meet_a_full_file_system_are_void_and_the_others_go_on() {
     let output = kept.path().join("result.json");
     let to = output.to_str().expect("it is text");
     let arguments = [volume.name(), "--seconds", "5", "--bytes-max", "64G", "--output", to];
-    let mut going = Going::with(&arguments);
+    let mut going = going(&arguments);
     // Takes whatever is free as soon as rows are measured: space is taken ahead only then.
     let free = || free_bytes(&volume);
     let begun = free();

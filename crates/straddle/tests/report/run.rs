@@ -1,24 +1,10 @@
 //! Running the binary, and results that it wrote.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use testkit::{Scratch, scratch::text};
 
-/// What one run ended with and said.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) status: Option<i32>,
-    pub(crate) out: String,
-    pub(crate) errors: String,
-}
-
-impl From<Output> for Ran {
-    fn from(output: Output) -> Ran {
-        let text = |bytes| String::from_utf8(bytes).expect("it prints UTF-8");
-        let (out, errors) = (text(output.stdout), text(output.stderr));
-        Ran { status: output.status.code(), out, errors }
-    }
-}
+pub(crate) use testkit::run::Ran;
 
 /// The binary, about to run with `arguments`.
 pub(crate) fn command(arguments: &[&str]) -> Command {
@@ -29,13 +15,12 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
 
 /// `straddle report` with `arguments`.
 pub(crate) fn report(arguments: &[&str]) -> Ran {
-    let arguments = [&["report"], arguments].concat();
-    command(&arguments).output().expect("the binary runs").into()
+    Ran::of(&mut command(&[&["report"], arguments].concat()))
 }
 
 /// A result of `straddle check` of an empty image, as its file in `scratch`.
 pub(crate) fn checked(scratch: &Scratch) -> String {
     let image = scratch.image("disk.raw", 8 << 20);
-    let output = command(&["check", "--json", text(&image)]).output().expect("the binary runs");
-    text(&scratch.file("check.json", &output.stdout)).to_owned()
+    let ran = Ran::of(&mut command(&["check", "--json", text(&image)]));
+    text(&scratch.file("check.json", ran.out.as_bytes())).to_owned()
 }

@@ -19,10 +19,10 @@ use self::pattern::pattern;
 use super::ground::Ground;
 use super::plan::{self, Arm};
 use super::session::Session;
-use super::target::shown;
 use super::{inside, way};
 use crate::bench::found::Found;
 use crate::bench::halt::{Halt, refused};
+use crate::printer::shown;
 
 /// The most operations in flight.
 const DEPTH_MAX: u64 = 1024;

@@ -26,9 +26,9 @@ use super::plan::{self, Arm, Budget};
 use super::progress::Progress;
 use super::session::Session;
 use super::shifted::{self, Region};
-use super::target::shown;
 use crate::bench::found::Found;
 use crate::bench::halt::{Halt, refused};
+use crate::printer::shown;
 
 /// The sectors of 512 bytes at which a partition starts in the aligned and the shifted arm.
 const START_ALIGNED: u64 = 40;

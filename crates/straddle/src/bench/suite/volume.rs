@@ -22,7 +22,7 @@ use host::{CommandPlan, Interrupt};
 
 use crate::bench::halt::{Halt, refused};
 use crate::bench::made::{failed, installed};
-use crate::bench::target::shown;
+use crate::printer::shown;
 
 const PACKAGE: &str = "lvm2";
 const CONTROL: &str = "/dev/mapper/control";

@@ -1,0 +1,130 @@
+//! The file that a page or a result goes to: replaced when it is one already, and by nothing but a
+//! whole one. It is looked at before anything is measured, and written when all is done.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail};
+use report::html::PAGE_MARK;
+
+use crate::printer::shown;
+
+/// What goes to a file, and which files it may replace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Content {
+    /// What it is called.
+    name: &'static str,
+    /// What each such file starts with.
+    mark: &'static str,
+    /// Who writes such files.
+    writer: &'static str,
+}
+
+/// A page of `straddle report`.
+pub(crate) const PAGE: Content =
+    Content { name: "page", mark: PAGE_MARK, writer: "`straddle report`" };
+
+/// A result of whatever measures.
+pub(crate) const RESULT: Content =
+    Content { name: "result", mark: "{\n  \"schema\": \"straddle.", writer: "-o" };
+
+/// A file that something may be written to.
+#[derive(Debug)]
+pub(crate) struct Destination {
+    content: Content,
+    path: PathBuf,
+    beside: PathBuf,
+}
+
+impl Destination {
+    /// The file at `path`, for `content`. Nothing is written yet.
+    ///
+    /// # Errors
+    /// When something is there that is neither empty nor such content, or no file can be made in
+    /// its directory.
+    pub(crate) fn new(content: Content, path: &Path) -> anyhow::Result<Destination> {
+        let Some(name) = path.file_name() else { bail!("{} names no file", shown(path)) };
+        content.may_replace(path)?;
+        let mut beside = OsString::from(".");
+        beside.push(name);
+        beside.push(format!(".{}.new", std::process::id()));
+        let destination =
+            Destination { content, path: path.to_owned(), beside: path.with_file_name(beside) };
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        host::may_make_files(parent.unwrap_or(Path::new(".")))
+            .map_err(|error| destination.failed(&error))?;
+        Ok(destination)
+    }
+
+    /// The destination that `path` names, where it names one.
+    ///
+    /// # Errors
+    /// As [`Destination::new`].
+    pub(crate) fn of(
+        content: Content,
+        path: Option<&PathBuf>,
+    ) -> anyhow::Result<Option<Destination>> {
+        path.map(|path| Destination::new(content, path)).transpose()
+    }
+
+    /// `text` in its place.
+    ///
+    /// # Errors
+    /// When it cannot be written or put in place; what was there is then still there.
+    pub(crate) fn write(self, text: &str) -> anyhow::Result<()> {
+        let mut made = false;
+        let write = || -> io::Result<()> {
+            let mut file = OpenOptions::new().write(true).create_new(true).open(&self.beside)?;
+            made = true;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&self.beside, &self.path)
+        };
+        let written = { write }();
+        written.map_err(|error| {
+            if made {
+                // What is half written is of no use to anyone.
+                let _ = std::fs::remove_file(&self.beside);
+            }
+            self.failed(&error)
+        })
+    }
+
+    /// That it cannot be written. The chain must not hold the I/O error itself, which would be
+    /// taken for standard output's.
+    fn failed(&self, error: &io::Error) -> anyhow::Error {
+        anyhow!(
+            "cannot write the {} to {}: {error}\n\
+             hint: name a file in a directory that you may write",
+            self.content.name,
+            shown(&self.path)
+        )
+    }
+}
+
+impl Content {
+    /// Whether it may be put at `path`: nothing is there, or nothing in it, or its like.
+    fn may_replace(self, path: &Path) -> anyhow::Result<()> {
+        let Content { name: what, mark, writer } = self;
+        let name = shown(path);
+        let hint = format!("hint: name a new file, or one that {writer} wrote");
+        match std::fs::symlink_metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => bail!("cannot write the {what} to {name}: {error}\n{hint}"),
+            Ok(data) if !data.is_file() => {
+                bail!("will not write the {what} to {name}: it is no regular file\n{hint}")
+            }
+            Ok(_) => {}
+        }
+        let mut head = Vec::new();
+        let length = u64::try_from(mark.len()).unwrap_or(u64::MAX);
+        let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut head));
+        read.map_err(|error| anyhow!("will not write over {name}: {error}\n{hint}"))?;
+        if !head.is_empty() && head != mark.as_bytes() {
+            bail!("will not write over {name}: it is no {what} of straddle\n{hint}");
+        }
+        Ok(())
+    }
+}

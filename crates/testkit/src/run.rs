@@ -1,0 +1,145 @@
+//! A program that runs: what it said, and that it does not outlive its test.
+
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::tool;
+
+/// How long a condition may take to come true.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What one run ended with and said.
+#[derive(Debug)]
+pub struct Ran {
+    /// The exit code; none where a signal ended it.
+    pub status: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub errors: String,
+}
+
+impl From<Output> for Ran {
+    /// # Panics
+    /// When what was printed is no UTF-8.
+    fn from(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).expect("it prints UTF-8");
+        let (out, errors) = (text(output.stdout), text(output.stderr));
+        Ran { status: output.status.code(), out, errors }
+    }
+}
+
+impl Ran {
+    /// How `command` ended.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn of(command: &mut Command) -> Ran {
+        command.output().expect("the program runs").into()
+    }
+
+    /// What it printed, as a document.
+    ///
+    /// # Panics
+    /// When that is no JSON.
+    #[must_use]
+    #[track_caller]
+    pub fn document(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// `program`, about to run, so that signals end it as they do by default: whoever starts the tests
+/// with nohup, or behind a script's `&`, ignores some, and a process hands that on.
+#[must_use]
+pub fn by_signals(program: &str) -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT,TERM,HUP", program]).stdin(Stdio::null());
+    command
+}
+
+/// Waits until `condition` holds.
+///
+/// # Panics
+/// When it does not within a minute; `what` says what it was.
+#[track_caller]
+pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < PATIENCE, "it did not come to this: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A run that a signal or a fault ends: it may not outlive its test.
+pub struct Going(Option<Child>);
+
+impl Going {
+    /// `command`, going on by itself.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn with(command: &mut Command) -> Going {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Going(Some(command.spawn().expect("the program runs")))
+    }
+
+    fn child(&mut self) -> &mut Child {
+        self.0.as_mut().expect("it was not waited for")
+    }
+
+    /// Whether it has not ended yet.
+    ///
+    /// # Panics
+    /// When it cannot be asked.
+    pub fn is_going(&mut self) -> bool {
+        self.child().try_wait().expect("it can be waited for").is_none()
+    }
+
+    /// Waits until `condition` holds while it goes on.
+    ///
+    /// # Panics
+    /// When it ends before, or the condition does not hold within a minute.
+    #[track_caller]
+    pub fn until(&mut self, what: &str, mut condition: impl FnMut() -> bool) {
+        until(what, || {
+            let is_going = self.is_going();
+            condition() || {
+                assert!(is_going, "it ended before this: {what}");
+                false
+            }
+        });
+    }
+
+    /// Sends a signal, by its name.
+    ///
+    /// # Panics
+    /// When it cannot be sent.
+    pub fn signal(&self, name: &str) {
+        let child = self.0.as_ref().expect("it was not waited for");
+        tool::run("kill", &["-s", name, &child.id().to_string()]);
+    }
+
+    /// How it ended.
+    ///
+    /// # Panics
+    /// When it cannot be waited for.
+    #[must_use]
+    pub fn ended(mut self) -> Ran {
+        let child = self.0.take().expect("it was not waited for");
+        child.wait_with_output().expect("it can be waited for").into()
+    }
+}
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
