@@ -13,6 +13,7 @@ mod explain;
 mod fsync;
 mod generate;
 mod honesty;
+mod leftover;
 mod measured;
 mod page;
 mod printer;

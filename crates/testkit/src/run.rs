@@ -74,6 +74,22 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
+/// Sends a process a signal, by its name.
+///
+/// # Panics
+/// When it cannot be sent.
+pub fn signal(process: u32, name: &str) {
+    tool::run("kill", &["-s", name, &process.to_string()]);
+}
+
+/// Source: `proc_pid_stat(5)`.
+fn parent_of(process: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name in parentheses may hold anything.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(1)?.parse().ok()
+}
+
 /// A run that a signal or a fault ends: it may not outlive its test.
 pub struct Going(Option<Child>);
 
@@ -120,8 +136,22 @@ impl Going {
     /// # Panics
     /// When it cannot be sent.
     pub fn signal(&self, name: &str) {
-        let child = self.0.as_ref().expect("it was not waited for");
-        tool::run("kill", &["-s", name, &child.id().to_string()]);
+        signal(self.number(), name);
+    }
+
+    fn number(&self) -> u32 {
+        self.0.as_ref().expect("it was not waited for").id()
+    }
+
+    /// The processes that it started and that are there still.
+    ///
+    /// # Panics
+    /// When /proc cannot be listed.
+    #[must_use]
+    pub fn children(&self) -> Vec<u32> {
+        let entries = std::fs::read_dir("/proc").expect("it can be listed").flatten();
+        let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        numbers.filter(|&number| parent_of(number) == Some(self.number())).collect()
     }
 
     /// How it ended.

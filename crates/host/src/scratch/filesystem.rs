@@ -62,6 +62,12 @@ const KINDS: &[Row] = &[
     ("nilfs2", 0x3434, Some(Unfit::Moving)),
 ];
 
+/// File systems that one machine has mounted at a time.
+const LOCAL: [&str; 13] = [
+    "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "bcachefs", "f2fs", "nilfs2", "jfs", "vfat",
+    "exfat", "ntfs3",
+];
+
 /// What is known of the file system under a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filesystem {
@@ -77,6 +83,13 @@ pub(super) struct Filesystem {
     pub(super) total_bytes: u64,
     /// What may be taken by who asks, in bytes.
     pub(super) free_bytes: u64,
+}
+
+impl Filesystem {
+    /// Whether no other machine has it mounted too, as far as its kind tells.
+    pub(super) fn is_local(&self) -> bool {
+        LOCAL.contains(&self.name.as_str())
+    }
 }
 
 /// The file system under the open `directory`.

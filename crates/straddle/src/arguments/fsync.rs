@@ -14,9 +14,10 @@ pub(crate) const FSYNC_SECONDS: u32 = 15;
 /// Measure how long a durable write takes in a directory, in every way that there is
 ///
 /// Writes only to scratch files of its own in DIR, bounded in bytes and seconds, which are gone
-/// however the program ends. All rows of pg_test_fsync, under its labels, take turns in an order
-/// that is drawn anew each round, beside rows that show what write-ahead logs meet. What is going
-/// to be written is said before it is.
+/// however the program ends; where they must have names (btrfs and others), and it and what guards
+/// them are killed at once, the next run in DIR removes them. All rows of pg_test_fsync, under its
+/// labels, take turns in an order that is drawn anew each round, beside rows that show what
+/// write-ahead logs meet. What is going to be written is said before it is.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

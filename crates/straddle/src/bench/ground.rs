@@ -11,6 +11,7 @@ use super::halt::{Halt, refused};
 use super::place::Place;
 use super::session::Session;
 use super::target::from_trace;
+use crate::leftover;
 use crate::printer::shown;
 
 /// A scratch file whose way down is known.
@@ -39,6 +40,7 @@ impl Ground {
         };
         let interrupt = session.interrupt.clone();
         let goes_on = |_| !interrupt.is_raised();
+        leftover::clear(directory);
         let scratch =
             Scratch::create_while(directory, plan, goes_on).map_err(|error| no_file(&error))?;
         session.wrote(length_bytes);

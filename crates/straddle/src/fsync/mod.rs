@@ -24,6 +24,7 @@ use report::fsync::{FsyncRefusal, FsyncScratch, Sustained, fsync_json};
 use crate::arguments::{Fsync, FsyncRows};
 use crate::destination::{self, Destination};
 use crate::exit::Outcome;
+use crate::leftover;
 use judged::Measured;
 use plan::Plan;
 use session::Session;
@@ -103,10 +104,13 @@ fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
     let plan = planned(session)?;
     if session.arguments.rows == FsyncRows::None {
         writable(session)?;
+        leftover::clear(&session.arguments.directory);
         show::look_only(session);
         session.document.honesty = Some(judged::honesty(session)?);
         return Ok(());
     }
+    // Before: what was left takes space.
+    leftover::clear(&session.arguments.directory);
     plan.files(session).possible()?;
     show::forecast(session, &plan);
     let begun_ns = session.elapsed_ns();

@@ -16,6 +16,7 @@ use super::{Run, from_bench, refused};
 use crate::bench::place::Place;
 use crate::bench::raw;
 use crate::bench::target::{Target, from_trace};
+use crate::leftover;
 use crate::printer::shown;
 use crate::scene::Scene;
 
@@ -67,6 +68,7 @@ impl Bed {
         let length_bytes = scratch_bytes(run)?;
         let plan = plan(run, length_bytes);
         let interrupt = run.interrupt.clone();
+        leftover::clear(directory);
         let scratch = Scratch::create_while(directory, plan, |_| !interrupt.is_raised())
             .map_err(|error| refused(error.to_string(), error.hint()))?;
         let name = shown(directory);

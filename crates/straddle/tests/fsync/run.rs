@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-pub(crate) use testkit::run::{Going, Ran, until};
+pub(crate) use testkit::run::{Going, Ran, signal, until};
 
 /// The binary under test, about to run `fsync` with `arguments`.
 pub(crate) fn command(arguments: &[&str]) -> Command {

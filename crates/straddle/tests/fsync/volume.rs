@@ -74,6 +74,15 @@ impl Volume {
         sectors * 512
     }
 
+    /// What is in it, sorted.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.point).expect("it can be listed").flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().into_string().expect("it is text")).collect();
+        names.sort();
+        names
+    }
+
     /// Whether no file of a run is there any more.
     #[track_caller]
     pub(crate) fn is_clean(&self) {

@@ -1,0 +1,188 @@
+//! The directory in which a scratch file is to be made, and whether it can be.
+
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use units::DiskText;
+
+use super::filesystem::{self, Filesystem, Unfit};
+use super::{ScratchError, ScratchPlan};
+
+/// What the file's length is a multiple of.
+const PAGE_BYTES: u64 = 4096;
+/// Enough of a file system stays free when this does, or a twentieth of it.
+const KEEP_BYTES: u64 = 64 << 20;
+const KEEP_SHARE: u64 = 20;
+
+/// What a scratch file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Writes are placed in it: its bytes must lie still on a drive.
+    Placed,
+    /// Writes are synced in it: any file system will do.
+    Synced,
+}
+
+/// An open directory in which a file as in a plan can be made.
+pub(super) struct Site {
+    pub(super) directory: OwnedFd,
+    pub(super) filesystem: Filesystem,
+}
+
+impl Site {
+    /// `directory`, which is called `place`.
+    ///
+    /// # Errors
+    /// When a file as in `plan` cannot be made there, as far as that can be told beforehand.
+    pub(super) fn of(
+        directory: &Path,
+        plan: ScratchPlan,
+        place: &DiskText,
+        purpose: Purpose,
+    ) -> Result<Site, ScratchError> {
+        let ScratchPlan { length_bytes, budget_bytes, .. } = plan;
+        if length_bytes == 0 || length_bytes % PAGE_BYTES != 0 {
+            return Err(ScratchError::Length { length_bytes });
+        }
+        if length_bytes > budget_bytes {
+            return Err(ScratchError::Budget { length_bytes, budget_bytes });
+        }
+        let refused = |attempted, error: std::io::Error| ScratchError::Refused {
+            attempted,
+            directory: place.clone(),
+            reason: error.to_string(),
+        };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(directory, flags, Mode::empty())
+            .map_err(|error| refused("open the directory", error.into()))?;
+        let filesystem = filesystem::of(directory.as_fd())
+            .map_err(|error| refused("ask for the file system of", error))?;
+        match purpose {
+            Purpose::Placed => check(&filesystem, plan, place)?,
+            Purpose::Synced => check_room(&filesystem, plan, place)?,
+        }
+        Ok(Site { directory, filesystem })
+    }
+}
+
+/// Whether a file as in `plan` can be made and measured on `filesystem`.
+fn check(
+    filesystem: &Filesystem,
+    plan: ScratchPlan,
+    directory: &DiskText,
+) -> Result<(), ScratchError> {
+    let (place, name) = (directory, filesystem.name.clone());
+    let directory = directory.clone();
+    match filesystem.unfit {
+        None => {}
+        Some(Unfit::Memory) => return Err(ScratchError::Memory { directory, filesystem: name }),
+        Some(Unfit::Network) => return Err(ScratchError::Network { directory, filesystem: name }),
+        Some(Unfit::Userspace) => {
+            return Err(ScratchError::Userspace { directory, filesystem: name });
+        }
+        Some(Unfit::Stacked) => return Err(ScratchError::Stacked { directory, filesystem: name }),
+        Some(Unfit::Moving) if plan.may_move => {}
+        Some(Unfit::Moving) => return Err(ScratchError::Moving { directory, filesystem: name }),
+    }
+    if filesystem.encrypted {
+        return Err(ScratchError::Encrypted { directory, filesystem: name });
+    }
+    if let Some(by) = filesystem.compressed.clone() {
+        return Err(ScratchError::Compressed { directory, by });
+    }
+    check_room(filesystem, plan, place)
+}
+
+/// Whether there is room for a file as in `plan`, and it can be written.
+fn check_room(
+    filesystem: &Filesystem,
+    plan: ScratchPlan,
+    directory: &DiskText,
+) -> Result<(), ScratchError> {
+    let directory = directory.clone();
+    if filesystem.read_only {
+        return Err(ScratchError::ReadOnly { directory });
+    }
+    let free_bytes = filesystem.free_bytes;
+    let keep_bytes = filesystem.total_bytes.div_euclid(KEEP_SHARE).min(KEEP_BYTES);
+    let length_bytes = plan.length_bytes;
+    match free_bytes.checked_sub(length_bytes) {
+        Some(left) if left >= keep_bytes => Ok(()),
+        // Some file systems do not say how long they are.
+        _ if filesystem.total_bytes == 0 => Ok(()),
+        _ => Err(ScratchError::Space { directory, length_bytes, free_bytes, keep_bytes }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scratch;
+    use super::*;
+
+    const PLAN: ScratchPlan = ScratchPlan {
+        length_bytes: 64 << 20,
+        seed: 1,
+        budget_bytes: 256 << 20,
+        nocow_on_btrfs: true,
+        may_move: false,
+    };
+
+    fn checked(filesystem: &Filesystem, plan: ScratchPlan) -> Result<(), ScratchError> {
+        check(filesystem, plan, &DiskText::from_bytes(b"/data"))
+    }
+
+    fn fine() -> Filesystem {
+        let (total_bytes, free_bytes) = (100 << 30, 10 << 30);
+        Filesystem { name: "ext4".to_owned(), total_bytes, free_bytes, ..Filesystem::default() }
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_a_hint() {
+        assert_eq!(checked(&fine(), PLAN), Ok(()));
+        for unfit in [Unfit::Memory, Unfit::Network, Unfit::Userspace, Unfit::Stacked] {
+            let error = checked(&Filesystem { unfit: Some(unfit), ..fine() }, PLAN).unwrap_err();
+            assert!(error.to_string().starts_with("/data is on ext4"), "{error}");
+            assert!(error.hint().is_some());
+        }
+        let zfs = Filesystem { unfit: Some(Unfit::Moving), ..fine() };
+        assert!(matches!(checked(&zfs, PLAN), Err(ScratchError::Moving { .. })));
+        assert_eq!(checked(&zfs, ScratchPlan { may_move: true, ..PLAN }), Ok(()));
+        let closed = Filesystem { encrypted: true, ..fine() };
+        assert!(matches!(checked(&closed, PLAN), Err(ScratchError::Encrypted { .. })));
+        let small = Filesystem { compressed: Some("x".to_owned()), ..fine() };
+        assert!(matches!(checked(&small, PLAN), Err(ScratchError::Compressed { .. })));
+        let fixed = Filesystem { read_only: true, ..fine() };
+        assert!(matches!(checked(&fixed, PLAN), Err(ScratchError::ReadOnly { .. })));
+    }
+
+    #[test]
+    fn a_twentieth_or_64_mib_stay_free() {
+        let room = |total_bytes, free_bytes| {
+            let filesystem = Filesystem { total_bytes, free_bytes, ..fine() };
+            checked(&filesystem, PLAN).is_ok()
+        };
+        assert!(room(100 << 30, 128 << 20));
+        assert!(!room(100 << 30, (128 << 20) - 1));
+        assert!(room(100 << 20, 69 << 20));
+        assert!(!room(100 << 20, (69 << 20) - 1));
+        assert!(!room(100 << 20, 1 << 20));
+    }
+
+    #[test]
+    fn a_length_over_the_budget_or_not_of_pages_is_refused_before_anything_is_opened() {
+        let nowhere = Path::new("/nonexistent");
+        let over = ScratchPlan { budget_bytes: (64 << 20) - 1, ..PLAN };
+        let error = Scratch::create(nowhere, over).unwrap_err();
+        assert!(matches!(error, ScratchError::Budget { .. }), "{error}");
+        for length_bytes in [0, 4095, 4097] {
+            let error = Scratch::create(nowhere, ScratchPlan { length_bytes, ..PLAN }).unwrap_err();
+            assert!(matches!(error, ScratchError::Length { .. }), "{error}");
+        }
+        let error = Scratch::create(nowhere, PLAN).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot open the directory /nonexistent: No such file or directory (os error 2)"
+        );
+    }
+}
