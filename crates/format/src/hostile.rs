@@ -9,6 +9,7 @@ use device::{Disk, disk, pack};
 use units::{ByteRange, SectorSize, Unit};
 
 use crate::Parsed;
+use crate::elf;
 use crate::filesystem::{self, Heads, Reader, chunks};
 use crate::identify::{ata, ata_health, nvme, nvme_health, scsi};
 use crate::image::guest::Guest;
@@ -35,7 +36,7 @@ enum Call {
 }
 
 /// The parsers that no table lists.
-const PLAIN: [Parser; 15] = [
+const PLAIN: [Parser; 16] = [
     Parser::new("mbr", |disk| both_sectors(disk, mbr::read)),
     Parser::new("gpt", |disk| both_sectors(disk, gpt::read)),
     Parser::new("bsd", |disk| {
@@ -67,6 +68,7 @@ const PLAIN: [Parser; 15] = [
         let bytes = answer(disk);
         drop(black_box((nvme_health::health(&bytes), ata_health::health(&bytes))));
     }),
+    Parser::new("elf", |disk| drop(black_box(elf::read(disk, &["fsync", "", "open64"])))),
     Parser::new("seccomp", filtered),
     Parser::new("chunks", placed),
     Parser::new("probe", |disk| {
@@ -126,16 +128,33 @@ fn answer(disk: &dyn Disk) -> Vec<u8> {
     disk::read_vec(disk, 0, length).unwrap_or_default()
 }
 
-/// The longest filter and more, asked about calls of all kinds.
+/// The longest filter and more, asked about calls of all kinds. What it does with a call is among
+/// what it was said to do with all calls like it, and what it was said to do it does.
 fn filtered(disk: &dyn Disk) {
+    use seccomp::{Argument, Asked, Call};
+
     let length = disk.length_bytes().min(1 << 16);
     let bytes = disk::read_vec(disk, 0, length).unwrap_or_default();
     let Ok(filter) = seccomp::Program::parse(&bytes) else { return };
-    for argument in [0, 3, 0x10_1002, u64::MAX] {
-        for number in [0, 74, 257, u32::MAX] {
-            let call =
-                seccomp::Call { number, architecture: 0xc000_003e, arguments: [argument; 6] };
-            black_box(seccomp::outcome(std::slice::from_ref(&filter), &call));
+    let filters = std::slice::from_ref(&filter);
+    let architecture = 0xc000_003e;
+    let kinds = [Argument::ANY, Argument::DESCRIPTOR, Argument::flags(0x1000, 3)];
+    for number in [0, 74, 257, u32::MAX] {
+        for kind in kinds {
+            let asked = Asked { number, architecture, arguments: [kind; 6] };
+            let told = seccomp::outcomes(filters, &asked);
+            let is_told = |action| told.found.iter().any(|(found, _)| *found == action);
+            for (action, call) in &told.found {
+                assert_eq!(seccomp::outcome(filters, call), *action, "{call:?}");
+                let like = call.arguments.iter().all(|&argument| kind.may_be(argument));
+                assert!(like && call.number == number, "{call:?} is asked about");
+            }
+            for argument in [0, 3, 1000, 0x1002, 0x10_1002, u64::MAX] {
+                let call = Call { number, architecture, address: 0, arguments: [argument; 6] };
+                let action = seccomp::outcome(filters, &call);
+                let counts = told.is_complete && kind.may_be(argument);
+                assert!(!counts || is_told(action), "{action:?} of {call:?}: {told:?}");
+            }
         }
     }
 }

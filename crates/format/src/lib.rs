@@ -7,6 +7,7 @@
 //! are bounded before anything is allocated, chains are cut when they repeat, and no parser panics.
 
 pub mod bytes;
+pub mod elf;
 pub mod filesystem;
 pub mod hostile;
 pub mod identify;

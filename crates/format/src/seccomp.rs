@@ -1,11 +1,18 @@
 //! A seccomp filter: the program that the kernel runs before each system call of a process, and
 //! what it would answer to one.
 //!
-//! Programs jump forward only, so every run ends. What the kernel refuses to install, this refuses
-//! to run. Source: seccomp(2); Linux `include/uapi/linux/{seccomp,bpf_common,filter}.h`,
-//! `kernel/seccomp.c` (`seccomp_check_filter`, `seccomp_run_filters`).
+//! Programs jump forward only, so every run ends. [`outcome`] runs them on one call; [`outcomes`]
+//! follows every way through them of a call whose arguments are not known. What the kernel refuses
+//! to install, this refuses to run. Source: seccomp(2); Linux
+//! `include/uapi/linux/{seccomp,bpf_common,filter}.h`, `kernel/seccomp.c` (`seccomp_check_filter`,
+//! `seccomp_run_filters`).
+
+mod paths;
+mod word;
 
 use thiserror::Error;
+
+pub use paths::{Argument, Asked, Outcomes, outcomes};
 
 /// The most instructions of a program: `BPF_MAXINSNS`.
 pub const INSTRUCTIONS_MAX: usize = 4096;
@@ -23,13 +30,22 @@ pub struct Call {
     pub number: u32,
     /// The architecture's, `AUDIT_ARCH_…` of `include/uapi/linux/audit.h`.
     pub architecture: u32,
+    /// The address from which it comes.
+    pub address: u64,
     /// Its arguments.
     pub arguments: [u64; 6],
 }
 
 impl Call {
+    /// The call of these words of `struct seccomp_data`, little-endian.
+    fn of(words: [u32; 16]) -> Call {
+        let whole = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
+        let arguments = std::array::from_fn(|place| whole(4 + 2 * place));
+        Call { number: words[0], architecture: words[1], address: whole(2), arguments }
+    }
+
     /// The 32-bit word at `at_bytes` of `struct seccomp_data`, little-endian; `None` outside of it
-    /// or off a word. The address from which a call comes is 0 here.
+    /// or off a word.
     fn word(&self, at_bytes: u32) -> Option<u32> {
         let half = |number: u64, upper: bool| {
             let number = if upper { number >> 32 } else { number & 0xffff_ffff };
@@ -38,7 +54,7 @@ impl Call {
         match at_bytes {
             0 => Some(self.number),
             4 => Some(self.architecture),
-            8 | 12 => Some(0),
+            8 | 12 => half(self.address, at_bytes == 12),
             16..CALL_BYTES if at_bytes.is_multiple_of(4) => {
                 let place = usize::try_from((at_bytes - 16).div_euclid(8)).ok()?;
                 half(*self.arguments.get(place)?, at_bytes.rem_euclid(8) == 4)

@@ -119,6 +119,13 @@ impl FileDisk {
         Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind })
     }
 
+    /// A regular file that is open.
+    pub(crate) fn of_file(file: OwnedFd) -> io::Result<FileDisk> {
+        let stat = rustix::fs::fstat(&file)?;
+        let length_bytes = u64::try_from(stat.st_size).unwrap_or(0);
+        Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind: Kind::File })
+    }
+
     /// Who the file is, whatever path led to it.
     #[must_use]
     pub fn identity(&self) -> Identity {

@@ -42,6 +42,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("fio", &["fio"]),
     ("fish", &["fish"]),
     ("g++", &["c++"]),
+    ("gcc", &["cc"]),
     ("gdisk", &["sgdisk"]),
     ("genisoimage", &["genisoimage", "isoinfo"]),
     ("jfsutils", &["jfs_tune", "mkfs.jfs"]),

@@ -17,7 +17,7 @@ fn program(rows: &[(u16, u8, u8, u32)]) -> Result<Program, NoProgram> {
 }
 
 fn call(number: u32, arguments: [u64; 6]) -> Call {
-    Call { number, architecture: X86_64, arguments }
+    Call { number, architecture: X86_64, address: 0, arguments }
 }
 
 /// As `systemd-nspawn --suppress-sync` has it: fsync does nothing, an open with O_SYNC is refused.

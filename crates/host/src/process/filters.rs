@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
+use super::rights;
 use crate::engine::now_ns;
 
 const PTRACE_DETACH: c_long = 17;
@@ -45,9 +46,7 @@ pub(super) fn of(number: u32) -> Result<Vec<Vec<u8>>, String> {
 fn asked(number: u32) -> Result<Vec<Vec<u8>>, String> {
     let number = c_long::from(number);
     trace(PTRACE_SEIZE, number, 0, 0).map_err(|error| match error {
-        Errno::PERM | Errno::ACCESS => {
-            "it may not be traced: run as root, where no other program traces it".to_owned()
-        }
+        Errno::PERM | Errno::ACCESS => refused(number),
         error => format!("PTRACE_SEIZE failed: {error}"),
     })?;
     trace(PTRACE_INTERRUPT, number, 0, 0)
@@ -57,6 +56,20 @@ fn asked(number: u32) -> Result<Vec<Vec<u8>>, String> {
     // Not to be let go now means that it is gone, or let go with this thread.
     let _ = trace(PTRACE_DETACH, number, 0, c_long::from(signal));
     found
+}
+
+/// Why it may not be traced.
+fn refused(number: c_long) -> String {
+    let status = super::read(&format!("/proc/{number}/status")).unwrap_or_default();
+    match super::tracer(&status) {
+        Some((tracer, name)) => {
+            format!("process {tracer} ({name}) traces it already, and but one may: end that first")
+        }
+        None if number == c_long::from(std::process::id()) => {
+            "no process may trace itself".to_owned()
+        }
+        None => format!("it may not be traced: {}", rights::advice()),
+    }
 }
 
 /// Waits until the thread stands still; the signal that it is to get when it goes on, or 0.
@@ -96,7 +109,7 @@ fn dumped(number: c_long) -> Result<Vec<Vec<u8>>, String> {
             Ok(filter) => filters.push(filter),
             Err(Errno::NOENT) => return Ok(filters),
             Err(Errno::ACCESS | Errno::PERM) => {
-                return Err("filters are given to root alone, outside of containers".to_owned());
+                return Err(format!("they are not given: {}", rights::advice_on_filters()));
             }
             Err(Errno::MEDIUMTYPE) => return Err("the kernel keeps no such filter".to_owned()),
             Err(Errno::IO | Errno::INVAL) => {

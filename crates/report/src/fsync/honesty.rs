@@ -89,4 +89,8 @@ pub struct ProcessWord {
     pub name: String,
     /// What may keep its syncs from the kernel, a sentence each; empty where nothing was seen.
     pub suppressors: Vec<String>,
+    /// What was looked at, a sentence each.
+    pub looked_at: Vec<String>,
+    /// What could not be looked at, and why, a sentence each; empty where nothing was left out.
+    pub unknown: Vec<String>,
 }

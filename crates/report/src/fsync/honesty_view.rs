@@ -91,9 +91,16 @@ fn row(layer: &LayerFlushes, words: Words<'_>) -> Vec<Cell> {
 fn process(process: &ProcessWord, words: Words<'_>, limit: usize, text: &mut String) {
     let name = format!("{} ({})", process.pid, words.text(&process.name));
     let mut pieces = vec![(NAME, name)];
-    match process.suppressors.is_empty() {
-        true => pieces.push(cell("nothing is seen that keeps its syncs from the kernel")),
-        false => pieces.extend(process.suppressors.iter().map(|one| cell(words.text(one)))),
+    match (process.suppressors.is_empty(), process.unknown.is_empty()) {
+        (false, _) => pieces.extend(process.suppressors.iter().map(|one| cell(words.text(one)))),
+        (true, true) => pieces.push(cell("nothing is seen that keeps its syncs from the kernel")),
+        (true, false) => pieces.push((
+            CARE,
+            "not all of it could be seen, so it is not known whether its syncs reach the kernel"
+                .to_owned(),
+        )),
     }
+    pieces.extend(process.unknown.iter().map(|one| (CARE, words.text(one))));
+    pieces.extend(process.looked_at.iter().map(|one| quiet(words.text(one))));
     labelled("process", pieces, limit, text);
 }

@@ -1,98 +1,246 @@
 //! What a process's seccomp filters make of each call that syncs.
 //!
-//! Sources of the numbers: Linux `arch/x86/entry/syscalls/syscall_64.tbl` and
-//! `include/uapi/asm-generic/unistd.h`; of the flags: `include/uapi/asm-generic/fcntl.h`,
-//! `include/uapi/linux/fs.h`; of the architectures: `include/uapi/linux/audit.h`.
+//! Sources of the numbers: Linux `arch/x86/entry/syscalls/syscall_{32,64}.tbl`,
+//! `arch/arm/tools/syscall.tbl` and `include/uapi/asm-generic/unistd.h`; of the flags:
+//! `include/uapi/asm-generic/fcntl.h`, `include/uapi/linux/fs.h`; of the architectures:
+//! `include/uapi/linux/{audit,elf-em}.h`.
 
-use format::seccomp::{Action, Call, Program, outcome};
+use format::seccomp::{Action, Argument, Asked, Outcomes, Program, outcomes};
 
 use super::evidence::{CallFate, Fate};
 
-const O_DSYNC: u64 = 0x1000;
-const O_SYNC: u64 = 0x10_1000;
-const RWF_DSYNC: u64 = 2;
-const RWF_SYNC: u64 = 4;
-const MS_SYNC: u64 = 4;
-const SYNC_RANGE: u64 = 7;
-/// `AT_FDCWD`, as a register holds it.
-const HERE: u64 = 0xffff_ff9c;
-const READ_WRITE: u64 = 2;
-/// Addresses and lengths that a program may well pass.
-const PLACE: u64 = 0x7f00_0000_1000;
-const LENGTH: u64 = 8192;
-const FILE: u64 = 3;
+const ANY: Argument = Argument::ANY;
+const FILE: Argument = Argument::DESCRIPTOR;
+/// `O_SYNC`, and `O_DSYNC` without it, with all other flags that an open may have.
+const O_SYNC: Argument = Argument::flags(0x10_1000, 0x6f_efff);
+const O_DSYNC: Argument = Argument::flags(0x1000, 0x6f_efff);
+/// `RWF_SYNC` and `RWF_DSYNC`.
+const RWF_SYNC: Argument = Argument::flags(4, 0x1fb);
+const RWF_DSYNC: Argument = Argument::flags(2, 0x1f9);
+/// `MS_SYNC`, with `MS_INVALIDATE` or without.
+const MS_SYNC: Argument = Argument::flags(4, 2);
+/// `SYNC_FILE_RANGE_WRITE`, with waits or without.
+const SYNC_RANGE: Argument = Argument::flags(2, 5);
+
+/// The program that is run: its machine, as its ELF header has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// `e_machine`.
+    pub machine: u16,
+    /// Whether its addresses have 64 bits.
+    pub is_64: bool,
+}
+
+impl Kind {
+    /// That of most programs on a machine, as `std::env::consts::ARCH` names it.
+    #[must_use]
+    pub fn of(machine: &str) -> Option<Kind> {
+        MACHINES.iter().find(|known| known.name == machine).map(|known| known.kind)
+    }
+}
+
+/// The filters of some threads.
+#[derive(Clone, Copy, Debug)]
+pub struct FilterSet<'a> {
+    /// How many threads have them.
+    pub threads: usize,
+    /// Seccomp's strict mode, in which each of these calls ends the thread.
+    pub is_strict: bool,
+    /// The oldest first, each the bytes of a program.
+    pub programs: &'a [Vec<u8>],
+}
 
 /// Calls by one kind of machine.
 struct Machine {
-    /// As `std::env::consts::ARCH` has it.
     name: &'static str,
+    kind: Kind,
     architecture: u32,
-    calls: &'static [(&'static str, u32, [u64; 6])],
+    /// What is added to every number.
+    base: u32,
+    calls: &'static [Row],
 }
 
-const MACHINES: [Machine; 2] = [
-    Machine {
-        name: "x86_64",
-        architecture: 0xc000_003e,
-        calls: &[
-            ("fsync", 74, [FILE, 0, 0, 0, 0, 0]),
-            ("fdatasync", 75, [FILE, 0, 0, 0, 0, 0]),
-            ("sync_file_range", 277, [FILE, 0, LENGTH, SYNC_RANGE, 0, 0]),
-            ("sync", 162, [0; 6]),
-            ("syncfs", 306, [FILE, 0, 0, 0, 0, 0]),
-            ("msync", 26, [PLACE, LENGTH, MS_SYNC, 0, 0, 0]),
-            ("open with O_SYNC", 2, [PLACE, O_SYNC | READ_WRITE, 0, 0, 0, 0]),
-            ("open with O_DSYNC", 2, [PLACE, O_DSYNC | READ_WRITE, 0, 0, 0, 0]),
-            ("openat with O_SYNC", 257, [HERE, PLACE, O_SYNC | READ_WRITE, 0, 0, 0]),
-            ("openat with O_DSYNC", 257, [HERE, PLACE, O_DSYNC | READ_WRITE, 0, 0, 0]),
-            ("pwritev2 with RWF_SYNC", 328, [FILE, PLACE, 1, 0, 0, RWF_SYNC]),
-            ("pwritev2 with RWF_DSYNC", 328, [FILE, PLACE, 1, 0, 0, RWF_DSYNC]),
-        ],
-    },
-    Machine {
-        name: "aarch64",
-        architecture: 0xc000_00b7,
-        calls: &[
-            ("fsync", 82, [FILE, 0, 0, 0, 0, 0]),
-            ("fdatasync", 83, [FILE, 0, 0, 0, 0, 0]),
-            ("sync_file_range", 84, [FILE, 0, LENGTH, SYNC_RANGE, 0, 0]),
-            ("sync", 81, [0; 6]),
-            ("syncfs", 267, [FILE, 0, 0, 0, 0, 0]),
-            ("msync", 227, [PLACE, LENGTH, MS_SYNC, 0, 0, 0]),
-            ("openat with O_SYNC", 56, [HERE, PLACE, O_SYNC | READ_WRITE, 0, 0, 0]),
-            ("openat with O_DSYNC", 56, [HERE, PLACE, O_DSYNC | READ_WRITE, 0, 0, 0]),
-            ("pwritev2 with RWF_SYNC", 287, [FILE, PLACE, 1, 0, 0, RWF_SYNC]),
-            ("pwritev2 with RWF_DSYNC", 287, [FILE, PLACE, 1, 0, 0, RWF_DSYNC]),
-        ],
-    },
+/// A call by its name, its number and its arguments; those behind may be anything.
+type Row = (&'static str, u32, &'static [Argument]);
+
+const X86_64: &[Row] = &[
+    ("fsync", 74, &[FILE]),
+    ("fdatasync", 75, &[FILE]),
+    ("sync_file_range", 277, &[FILE, ANY, ANY, SYNC_RANGE]),
+    ("sync", 162, &[]),
+    ("syncfs", 306, &[FILE]),
+    ("msync", 26, &[ANY, ANY, MS_SYNC]),
+    ("open with O_SYNC", 2, &[ANY, O_SYNC]),
+    ("open with O_DSYNC", 2, &[ANY, O_DSYNC]),
+    ("openat with O_SYNC", 257, &[ANY, ANY, O_SYNC]),
+    ("openat with O_DSYNC", 257, &[ANY, ANY, O_DSYNC]),
+    ("openat2", 437, &[]),
+    ("pwritev2 with RWF_SYNC", 328, &[FILE, ANY, ANY, ANY, ANY, RWF_SYNC]),
+    ("pwritev2 with RWF_DSYNC", 328, &[FILE, ANY, ANY, ANY, ANY, RWF_DSYNC]),
 ];
 
-/// What becomes of each call that syncs, under `filters` (the bytes of programs, the oldest first)
-/// on a machine of the kind that `std::env::consts::ARCH` names.
+/// Calls of x32 that have numbers of their own are numbered from 512.
+const X32: &[Row] = &[
+    ("fsync", 74, &[FILE]),
+    ("fdatasync", 75, &[FILE]),
+    ("sync_file_range", 277, &[FILE, ANY, ANY, SYNC_RANGE]),
+    ("sync", 162, &[]),
+    ("syncfs", 306, &[FILE]),
+    ("msync", 26, &[ANY, ANY, MS_SYNC]),
+    ("open with O_SYNC", 2, &[ANY, O_SYNC]),
+    ("open with O_DSYNC", 2, &[ANY, O_DSYNC]),
+    ("openat with O_SYNC", 257, &[ANY, ANY, O_SYNC]),
+    ("openat with O_DSYNC", 257, &[ANY, ANY, O_DSYNC]),
+    ("openat2", 437, &[]),
+    ("pwritev2 with RWF_SYNC", 547, &[FILE, ANY, ANY, ANY, RWF_SYNC]),
+    ("pwritev2 with RWF_DSYNC", 547, &[FILE, ANY, ANY, ANY, RWF_DSYNC]),
+];
+
+/// Numbers of 64 bits take two arguments each.
+const X86: &[Row] = &[
+    ("fsync", 118, &[FILE]),
+    ("fdatasync", 148, &[FILE]),
+    ("sync_file_range", 314, &[FILE, ANY, ANY, ANY, ANY, SYNC_RANGE]),
+    ("sync", 36, &[]),
+    ("syncfs", 344, &[FILE]),
+    ("msync", 144, &[ANY, ANY, MS_SYNC]),
+    ("open with O_SYNC", 5, &[ANY, O_SYNC]),
+    ("open with O_DSYNC", 5, &[ANY, O_DSYNC]),
+    ("openat with O_SYNC", 295, &[ANY, ANY, O_SYNC]),
+    ("openat with O_DSYNC", 295, &[ANY, ANY, O_DSYNC]),
+    ("openat2", 437, &[]),
+    ("pwritev2 with RWF_SYNC", 379, &[FILE, ANY, ANY, ANY, ANY, RWF_SYNC]),
+    ("pwritev2 with RWF_DSYNC", 379, &[FILE, ANY, ANY, ANY, ANY, RWF_DSYNC]),
+];
+
+const ARM: &[Row] = &[
+    ("fsync", 118, &[FILE]),
+    ("fdatasync", 148, &[FILE]),
+    ("sync_file_range2", 341, &[FILE, SYNC_RANGE]),
+    ("sync", 36, &[]),
+    ("syncfs", 373, &[FILE]),
+    ("msync", 144, &[ANY, ANY, MS_SYNC]),
+    ("open with O_SYNC", 5, &[ANY, O_SYNC]),
+    ("open with O_DSYNC", 5, &[ANY, O_DSYNC]),
+    ("openat with O_SYNC", 322, &[ANY, ANY, O_SYNC]),
+    ("openat with O_DSYNC", 322, &[ANY, ANY, O_DSYNC]),
+    ("openat2", 437, &[]),
+    ("pwritev2 with RWF_SYNC", 393, &[FILE, ANY, ANY, ANY, ANY, RWF_SYNC]),
+    ("pwritev2 with RWF_DSYNC", 393, &[FILE, ANY, ANY, ANY, ANY, RWF_DSYNC]),
+];
+
+const GENERIC: &[Row] = &[
+    ("fsync", 82, &[FILE]),
+    ("fdatasync", 83, &[FILE]),
+    ("sync_file_range", 84, &[FILE, ANY, ANY, SYNC_RANGE]),
+    ("sync", 81, &[]),
+    ("syncfs", 267, &[FILE]),
+    ("msync", 227, &[ANY, ANY, MS_SYNC]),
+    ("openat with O_SYNC", 56, &[ANY, ANY, O_SYNC]),
+    ("openat with O_DSYNC", 56, &[ANY, ANY, O_DSYNC]),
+    ("openat2", 437, &[]),
+    ("pwritev2 with RWF_SYNC", 287, &[FILE, ANY, ANY, ANY, ANY, RWF_SYNC]),
+    ("pwritev2 with RWF_DSYNC", 287, &[FILE, ANY, ANY, ANY, ANY, RWF_DSYNC]),
+];
+
+const fn machine(
+    name: &'static str,
+    (machine, is_64): (u16, bool),
+    (architecture, base): (u32, u32),
+    calls: &'static [Row],
+) -> Machine {
+    Machine { name, kind: Kind { machine, is_64 }, architecture, base, calls }
+}
+
+const MACHINES: [Machine; 7] = [
+    machine("x86_64", (62, true), (0xc000_003e, 0), X86_64),
+    machine("x32", (62, false), (0xc000_003e, 0x4000_0000), X32),
+    machine("x86", (3, false), (0x4000_0003, 0), X86),
+    machine("aarch64", (183, true), (0xc000_00b7, 0), GENERIC),
+    machine("arm", (40, false), (0x4000_0028, 0), ARM),
+    machine("riscv64", (243, true), (0xc000_00f3, 0), GENERIC),
+    machine("loongarch64", (258, true), (0xc000_0102, 0), GENERIC),
+];
+
+/// What becomes of each call that syncs, under the filters of each of `sets`, in a program of
+/// `kind`. Calls that it makes in the way of another kind are not looked at.
 ///
 /// # Errors
 /// When a filter is no program, or nothing is known of such a machine; the text says which.
-pub fn fates(filters: &[Vec<u8>], machine: &str) -> Result<Vec<CallFate>, String> {
-    let machine = MACHINES.iter().find(|known| known.name == machine).ok_or_else(|| {
+pub fn fates(sets: &[FilterSet<'_>], kind: Kind) -> Result<Vec<CallFate>, String> {
+    let machine = MACHINES.iter().find(|known| known.kind == kind).ok_or_else(|| {
+        let bits = if kind.is_64 { 64 } else { 32 };
         format!(
-            "the numbers of calls on {} are not known here",
-            units::text::escape(machine.as_bytes())
+            "the numbers of calls on machine {} of {bits} bits are not known here",
+            kind.machine
         )
     })?;
-    let programs: Result<Vec<Program>, _> =
-        filters.iter().map(|bytes| Program::parse(bytes)).collect();
-    let programs = programs.map_err(|error| format!("a filter cannot be understood: {error}"))?;
-    let fate = |&(call, number, arguments): &(&str, u32, [u64; 6])| {
-        let seen = Call { number, architecture: machine.architecture, arguments };
-        let fate = match outcome(&programs, &seen) {
-            Action::Allow => Fate::Done,
-            Action::Error(0) => Fate::Suppressed,
-            Action::Notify | Action::Trace => Fate::Decided,
-            Action::Error(_) | Action::Trap | Action::Kill => Fate::Refused,
+    let parsed = |set: &FilterSet<'_>| {
+        let programs: Result<Vec<Program>, _> =
+            set.programs.iter().map(|bytes| Program::parse(bytes)).collect();
+        let programs =
+            programs.map_err(|error| format!("a filter cannot be understood: {error}"))?;
+        Ok((set.threads, (!set.is_strict).then_some(programs)))
+    };
+    let sets: Vec<(usize, Option<Vec<Program>>)> =
+        sets.iter().map(parsed).collect::<Result<_, String>>()?;
+    let fate = |&(call, number, known): &Row| {
+        let at = |place: usize| known.get(place).copied().unwrap_or(ANY);
+        let asked = Asked {
+            number: machine.base + number,
+            architecture: machine.architecture,
+            arguments: std::array::from_fn(at),
         };
-        CallFate { call: call.to_owned(), fate }
+        let on_file = known.first() == Some(&FILE);
+        let each: Vec<(usize, Fate)> = sets
+            .iter()
+            .map(|(threads, programs)| match programs {
+                Some(programs) => (*threads, fate_of(&outcomes(programs, &asked), on_file)),
+                None => (*threads, Fate::Refused),
+            })
+            .collect();
+        CallFate { call: call.to_owned(), fate: of_all(&each) }
     };
     Ok(machine.calls.iter().map(fate).collect())
+}
+
+/// What filters do to a call, whatever its arguments are.
+fn fate_of(outcomes: &Outcomes, on_file: bool) -> Fate {
+    let has = |wanted: fn(Action) -> bool| outcomes.found.iter().any(|(action, _)| wanted(*action));
+    let is_nothing = |action| action == Action::Error(0);
+    let decides = |action| matches!(action, Action::Notify | Action::Trace | Action::Trap);
+    let passes = has(|action| action == Action::Allow);
+    let silent = outcomes.found.iter().find(|(action, _)| is_nothing(*action));
+    match silent {
+        Some(_) if outcomes.is_complete && outcomes.found.len() == 1 => Fate::Suppressed,
+        Some((_, call)) if on_file => {
+            Fate::Sometimes(format!("as on descriptor {}", call.arguments[0]))
+        }
+        Some(_) => Fate::Sometimes("for some of its arguments".to_owned()),
+        None if has(decides) => Fate::Decided,
+        None if !outcomes.is_complete => Fate::Unclear,
+        // One that fails for some of its arguments fails in sight of the program.
+        None if passes => Fate::Done,
+        None => Fate::Refused,
+    }
+}
+
+/// What becomes of a call in all threads.
+fn of_all(each: &[(usize, Fate)]) -> Fate {
+    let Some((_, first)) = each.first() else { return Fate::Done };
+    if each.iter().all(|(_, fate)| fate == first) {
+        return first.clone();
+    }
+    let count = |counts: &dyn Fn(&Fate) -> bool| -> usize {
+        each.iter().filter(|(_, fate)| counts(fate)).map(|(threads, _)| threads).sum()
+    };
+    let silent = count(&|fate| matches!(fate, Fate::Suppressed | Fate::Sometimes(_)));
+    let all = count(&|_| true);
+    if silent > 0 {
+        return Fate::Sometimes(format!("in {silent} of the {all} threads that were read"));
+    }
+    let first_of = |wanted: Fate| each.iter().any(|(_, fate)| *fate == wanted).then_some(wanted);
+    first_of(Fate::Decided).or_else(|| first_of(Fate::Unclear)).unwrap_or(Fate::Done)
 }
 
 #[cfg(test)]
@@ -109,10 +257,85 @@ mod tests {
         bytes.collect()
     }
 
+    /// What becomes of calls where all threads have `filters`.
+    fn of_one(filters: &[Vec<u8>], machine: &str) -> Result<Vec<CallFate>, String> {
+        let set = FilterSet { threads: 1, is_strict: false, programs: filters };
+        fates(&[set], Kind::of(machine).unwrap())
+    }
+
+    fn fate(found: &[CallFate], call: &str) -> Fate {
+        found.iter().find(|one| one.call == call).unwrap().fate.clone()
+    }
+
+    /// A filter that answers `word` to `fsync` of descriptor 5 on x86_64.
+    fn on_five(word: u32) -> Vec<u8> {
+        let rows: [(u16, u8, u8, u32); 6] = [
+            (0x20, 0, 0, 0),
+            (0x15, 0, 3, 74),
+            (0x20, 0, 0, 16),
+            (0x15, 0, 1, 5),
+            (0x06, 0, 0, word),
+            (0x06, 0, 0, 0x7fff_0000),
+        ];
+        let bytes = rows.iter().flat_map(|&(code, then, otherwise, constant)| {
+            [&code.to_le_bytes()[..], &[then, otherwise], &constant.to_le_bytes()].concat()
+        });
+        bytes.collect()
+    }
+
+    #[test]
+    fn a_filter_on_one_descriptor_is_neither_open_nor_closed() {
+        let found = of_one(&[on_five(0x0005_0000)], "x86_64").unwrap();
+        assert_eq!(fate(&found, "fsync"), Fate::Sometimes("as on descriptor 5".to_owned()));
+        assert_eq!(fate(&found, "fdatasync"), Fate::Done);
+        let refused = of_one(&[on_five(0x0005_0001)], "x86_64").unwrap();
+        assert_eq!(fate(&refused, "fsync"), Fate::Done);
+        let trapped = of_one(&[on_five(0x0003_0000)], "x86_64").unwrap();
+        assert_eq!(fate(&trapped, "fsync"), Fate::Decided);
+    }
+
+    #[test]
+    fn what_systemd_suppresses_is_suppressed_on_every_kind_of_machine() {
+        use testkit::suppress::{SYSTEMD, SYSTEMD_FROM_ZERO, bytes};
+        let programs = |kinds: &[(&str, &str)]| -> Vec<Vec<u8>> {
+            kinds.iter().map(|(_, text)| bytes(text)).collect()
+        };
+        let old = ["x86_64", "x86", "aarch64"].map(|machine| (SYSTEMD, machine));
+        let new = ["x86_64", "x86"].map(|machine| (SYSTEMD_FROM_ZERO, machine));
+        for (kinds, machine) in old.into_iter().chain(new) {
+            let found = of_one(&programs(kinds), machine).unwrap();
+            for call in ["fsync", "fdatasync", "sync_file_range", "sync", "syncfs", "msync"] {
+                assert_eq!(fate(&found, call), Fate::Suppressed, "{call} on {machine}");
+            }
+            for call in ["openat with O_SYNC", "openat with O_DSYNC", "openat2"] {
+                assert_eq!(fate(&found, call), Fate::Refused, "{call} on {machine}");
+            }
+            assert_eq!(fate(&found, "pwritev2 with RWF_SYNC"), Fate::Done);
+        }
+        // A filter of one kind of machine says nothing of another's numbers.
+        let other = of_one(&[bytes(SYSTEMD[2].1)], "x86").unwrap();
+        assert_eq!(fate(&other, "fsync"), Fate::Done);
+    }
+
+    #[test]
+    fn threads_that_differ_are_counted() {
+        let programs = [filter(74, 0x0005_0000)];
+        let set = |threads, is_strict, programs| FilterSet { threads, is_strict, programs };
+        let kind = Kind::of("x86_64").unwrap();
+        let mixed = fates(&[set(3, false, &[]), set(2, false, &programs)], kind).unwrap();
+        let some = Fate::Sometimes("in 2 of the 5 threads that were read".to_owned());
+        assert_eq!(fate(&mixed, "fsync"), some);
+        assert_eq!(fate(&mixed, "sync"), Fate::Done);
+        let strict = fates(&[set(1, true, &[])], kind).unwrap();
+        assert!(strict.iter().all(|call| call.fate == Fate::Refused));
+        let part = fates(&[set(1, true, &[]), set(1, false, &[])], kind).unwrap();
+        assert!(part.iter().all(|call| call.fate == Fate::Done));
+    }
+
     #[test]
     fn each_call_is_asked_about_with_the_numbers_of_its_machine() {
         let of = |machine: &str, number, word| {
-            let found = fates(&[filter(number, word)], machine).unwrap();
+            let found = of_one(&[filter(number, word)], machine).unwrap();
             let hit = found.into_iter().filter(|call| call.fate != Fate::Done);
             hit.map(|call| (call.call, call.fate)).collect::<Vec<_>>()
         };
@@ -127,9 +350,11 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_said() {
-        assert!(fates(&[], "riscv64").unwrap_err().contains("riscv64"));
-        assert!(fates(&[vec![1, 2, 3]], "x86_64").unwrap_err().contains("3 bytes"));
-        let free = fates(&[], "x86_64").unwrap();
+        assert_eq!(Kind::of("vax"), None);
+        let unknown = fates(&[], Kind { machine: 75, is_64: false }).unwrap_err();
+        assert!(unknown.contains("machine 75"), "{unknown}");
+        assert!(of_one(&[vec![1, 2, 3]], "x86_64").unwrap_err().contains("3 bytes"));
+        let free = of_one(&[], "x86_64").unwrap();
         assert!(free.iter().all(|call| call.fate == Fate::Done));
     }
 }

@@ -150,12 +150,14 @@ pub struct Times {
 pub struct Here {
     /// Sync calls that said all went well on a descriptor that cannot be: they never reach a file.
     pub suppressed: Vec<String>,
+    /// Calls that did so on some of the descriptors that they were tried on, with one of these.
+    pub sometimes: Vec<(String, i64)>,
     /// Calls that fail, though the same without syncing works.
     pub refused: Vec<String>,
     /// Whether it runs under a seccomp filter.
     pub is_filtered: bool,
-    /// What is loaded into all that it starts: libraries of `LD_PRELOAD` and `/etc/ld.so.preload`.
-    pub preloads: Vec<String>,
+    /// What is loaded into all that it starts, before libraries of their own.
+    pub preloads: Vec<Library>,
 }
 
 /// Another process, that syncs for its living.
@@ -165,12 +167,32 @@ pub struct Process {
     pub pid: u32,
     /// Its name, harmless to print.
     pub name: String,
-    /// Libraries that were loaded before its own, by its environment; or why they are not known.
-    pub preloads: Known<Vec<String>>,
-    /// Libraries in its memory that are known to suppress syncs; or why that is not known.
-    pub suppressors: Known<Vec<String>>,
-    /// What its seccomp filters make of sync calls; or why that is not known.
+    /// The process that traces it, by number and name.
+    pub tracer: Option<(u32, String)>,
+    /// The files that it runs code of; or why they are not known.
+    pub files: Known<Vec<Library>>,
+    /// Libraries that were to be loaded before its own and are not in its memory; or why they are
+    /// not known.
+    pub absent: Known<Vec<String>>,
+    /// How many threads it has.
+    pub threads: usize,
+    /// How many of them are only known to have as many seccomp filters as others.
+    pub alike: usize,
+    /// Why the filters of some were not read.
+    pub missed: Option<String>,
+    /// What seccomp filters make of sync calls; or why that is not known.
     pub calls: Known<Vec<CallFate>>,
+}
+
+/// A file of code, that may stand in libc's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// Its path or name, harmless to print.
+    pub name: String,
+    /// What puts it before others: `LD_PRELOAD`; `None` where nothing does that is seen.
+    pub preloaded_by: Option<String>,
+    /// The calls of libc's that it defines itself; or why that is not known.
+    pub takes: Known<Vec<String>>,
 }
 
 /// What becomes of one call of a process.
@@ -183,7 +205,7 @@ pub struct CallFate {
 }
 
 /// What filters do to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It reaches the kernel.
     Done,
@@ -191,8 +213,13 @@ pub enum Fate {
     Suppressed,
     /// It fails with this error, or the process ends; the program sees that.
     Refused,
-    /// Another process decides.
+    /// Another process, or the program's own signal handler, decides.
     Decided,
+    /// It does nothing and says that all went well for some arguments or threads; the text says for
+    /// which: `as on descriptor 5`.
+    Sometimes(String),
+    /// It reaches the kernel or fails, as far as the filter could be followed.
+    Unclear,
 }
 
 impl Evidence {

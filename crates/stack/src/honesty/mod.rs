@@ -12,14 +12,14 @@ mod evidence;
 mod reach;
 mod rules;
 
-pub use calls::fates;
+pub use calls::{FilterSet, Kind as ProgramKind, fates};
 pub use drive_word::drive_word;
 pub use evidence::{
-    CallFate, Counts, DriveWord, Evidence, Fate, Here, Kind, Layer, Medium, Process, Protection,
-    Times, Window, median,
+    CallFate, Counts, DriveWord, Evidence, Fate, Here, Kind, Layer, Library, Medium, Process,
+    Protection, Times, Window, median,
 };
 pub use reach::{Reach, fewest_per_sync, is_quiet, reach};
-pub use rules::suppresses;
+pub use rules::{OTHERS, SYNCS, suppresses};
 
 /// How far a completed sync can be trusted, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,7 +9,7 @@ mod time;
 use super::evidence::Evidence;
 use super::{Grade, Reason};
 
-pub use process::suppresses;
+pub use process::{OTHERS, SYNCS, suppresses};
 
 /// A subject: reasons from the evidence, in any order.
 pub(super) type Rule = fn(&Evidence) -> Vec<Reason>;

@@ -211,6 +211,7 @@ fn syncs_that_never_reach_the_kernel_are_not_durable() {
         stack(vec![system("ext4", &[]), drive(virtual_word(), true, counts(0, 0, 0))]);
     evidence.here = Here {
         suppressed: vec!["fsync".to_owned(), "fdatasync".to_owned()],
+        sometimes: Vec::new(),
         refused: vec!["open with O_SYNC".to_owned()],
         is_filtered: true,
         preloads: Vec::new(),
@@ -219,12 +220,15 @@ fn syncs_that_never_reach_the_kernel_are_not_durable() {
     check(&evidence, Grade::NotDurable, "nothing-written");
     check(&evidence, Grade::NotDurable, "sync-refused");
     let mut good = stack(vec![system("ext4", &[]), drive(virtual_word(), true, counts(8, 16, 0))]);
-    good.here.preloads = vec!["libeatmydata.so".to_owned()];
-    check(&good, Grade::NotDurable, "preload");
-    good.here.preloads = vec!["libjemalloc.so.2".to_owned()];
+    good.here.preloads = vec![library("libeatmydata.so", Some("LD_PRELOAD"), taking(&["fsync"]))];
+    check(&good, Grade::NotDurable, "suppressor-loaded");
+    good.here.preloads = vec![library("libjemalloc.so.2", Some("LD_PRELOAD"), taking(&[]))];
     check(&good, Grade::Consistent, "preload");
-    good.here.preloads = vec!["libours.so".to_owned()];
+    good.here.preloads =
+        vec![library("libours.so", Some("LD_PRELOAD"), Known::no("it is not found"))];
     check(&good, Grade::Unproven, "preload");
+    good.here = Here { sometimes: vec![("fsync".to_owned(), 5)], ..Here::default() };
+    check(&good, Grade::Suspect, "sync-sometimes");
 }
 
 #[test]
@@ -271,29 +275,84 @@ fn a_failed_protection_counts_less_where_flushes_are_sent() {
     check(&worn, Grade::Consistent, "worn-out");
 }
 
-#[test]
-fn a_process_is_told_by_its_libraries_and_its_filters() {
-    let process = |suppressors: &[&str], calls: Known<Vec<CallFate>>| Evidence {
-        process: Some(Process {
-            pid: 7,
-            name: "postgres".to_owned(),
-            preloads: Known::yes(Vec::new(), Source::Procfs),
-            suppressors: Known::yes(
-                suppressors.iter().map(|&library| library.to_owned()).collect(),
-                Source::Procfs,
-            ),
-            calls,
-        }),
-        ..stack(vec![system("xfs", &[]), drive(virtual_word(), true, counts(8, 8, 0))])
+/// A path on which nothing speaks against a sync, with a process.
+fn with_process(files: Known<Vec<Library>>, calls: Known<Vec<CallFate>>) -> Evidence {
+    let process = Process {
+        pid: 7,
+        name: "postgres".to_owned(),
+        tracer: None,
+        files,
+        absent: Known::yes(Vec::new(), Source::Procfs),
+        threads: 1,
+        alike: 0,
+        missed: None,
+        calls,
     };
-    let fate = |fate| Known::yes(vec![CallFate { call: "fsync".to_owned(), fate }], Source::Procfs);
-    check(&process(&[], fate(Fate::Done)), Grade::Consistent, "flushed");
-    check(&process(&[], fate(Fate::Suppressed)), Grade::NotDurable, "filter-suppresses");
-    check(&process(&[], fate(Fate::Refused)), Grade::Consistent, "filter-refuses");
-    let unknown = Known::no("it may not be read");
-    check(&process(&[], unknown), Grade::Unproven, "process-unknown");
-    let preloaded = process(&["/usr/lib/libeatmydata.so.1"], fate(Fate::Done));
-    check(&preloaded, Grade::NotDurable, "suppressor-loaded");
+    Evidence {
+        process: Some(process),
+        ..stack(vec![system("xfs", &[]), drive(virtual_word(), true, counts(8, 8, 0))])
+    }
+}
+
+fn library(name: &str, preloaded_by: Option<&str>, takes: Known<Vec<&str>>) -> Library {
+    let takes = match takes {
+        Known::Yes(fact) => {
+            Known::yes(fact.value.into_iter().map(str::to_owned).collect(), fact.source)
+        }
+        Known::No(reason) => Known::No(reason),
+    };
+    Library { name: name.to_owned(), preloaded_by: preloaded_by.map(str::to_owned), takes }
+}
+
+fn taking(calls: &[&'static str]) -> Known<Vec<&'static str>> {
+    Known::yes(calls.to_vec(), Source::Procfs)
+}
+
+fn fated(fate: Fate) -> Known<Vec<CallFate>> {
+    Known::yes(vec![CallFate { call: "fsync".to_owned(), fate }], Source::Procfs)
+}
+
+#[test]
+fn a_process_is_told_by_its_filters() {
+    let process = |calls| with_process(Known::yes(Vec::new(), Source::Procfs), calls);
+    check(&process(fated(Fate::Done)), Grade::Consistent, "flushed");
+    check(&process(fated(Fate::Suppressed)), Grade::NotDurable, "filter-suppresses");
+    check(&process(fated(Fate::Refused)), Grade::Consistent, "filter-refuses");
+    check(&process(fated(Fate::Decided)), Grade::Unproven, "filter-decides");
+    check(&process(fated(Fate::Unclear)), Grade::Unproven, "filter-unclear");
+    let sometimes = Fate::Sometimes("as on descriptor 5".to_owned());
+    check(&process(fated(sometimes)), Grade::Suspect, "filter-sometimes");
+    check(&process(Known::no("it may not be read")), Grade::Unproven, "process-unknown");
+    let mut some = process(fated(Fate::Done));
+    some.process.as_mut().unwrap().missed = Some("it does not stop".to_owned());
+    check(&some, Grade::Unproven, "process-unknown");
+    let mut traced = process(fated(Fate::Done));
+    traced.process.as_mut().unwrap().tracer = Some((8, "strace".to_owned()));
+    check(&traced, Grade::Unproven, "traced");
+}
+
+#[test]
+fn a_library_is_judged_by_what_it_defines_and_known_ones_by_their_name() {
+    let process = |library: Library| {
+        with_process(Known::yes(vec![library], Source::Procfs), fated(Fate::Done))
+    };
+    let preload = Some("LD_PRELOAD");
+    let eatmydata = library("/usr/lib/libeatmydata.so.1", None, taking(&[]));
+    check(&process(eatmydata), Grade::NotDurable, "suppressor-loaded");
+    let own = library("/opt/libx.so", preload, taking(&["fsync", "open"]));
+    check(&process(own), Grade::Suspect, "preload-takes");
+    let opens = library("/opt/libx.so", preload, taking(&["open"]));
+    check(&process(opens), Grade::Unproven, "preload-takes");
+    let memory = library("/opt/libanything.so", preload, taking(&[]));
+    check(&process(memory), Grade::Consistent, "preload");
+    let unread = library("/opt/libjemalloc.so", preload, Known::no("it was deleted"));
+    check(&process(unread), Grade::Unproven, "preload");
+    let linked = library("/opt/libx.so", None, taking(&["fsync"]));
+    check(&process(linked), Grade::Unproven, "library-takes");
+    let lost = library("/opt/libx.so", None, Known::no("it was deleted"));
+    check(&process(lost), Grade::Unproven, "process-unknown");
+    let hidden = with_process(Known::no("try sudo"), fated(Fate::Done));
+    check(&hidden, Grade::Unproven, "process-unknown");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! | `layers.rs` | from the directory down to drives, loop devices followed |
 //! | `device.rs` | what a block device is, and whether it counts flushes |
 //! | `windows.rs` | syncs of a small file without a name, and all counters around them |
+//! | `process.rs` | what this process and another do to their own syncs |
 //! | `document.rs` | the part of the document |
 //!
 //! What follows from all that is in `stack::honesty`.
@@ -13,14 +14,14 @@
 mod device;
 mod document;
 mod layers;
+mod process;
 mod windows;
 
 use std::path::Path;
 
 use report::Refusal;
 use report::fsync::Honesty;
-use stack::honesty::{Evidence, Here, Process, fates, judge, suppresses};
-use units::Known;
+use stack::honesty::{Evidence, judge};
 
 use crate::scene::Scene;
 
@@ -33,7 +34,7 @@ pub(crate) use windows::WRITTEN_BYTES_MAX;
 /// When there is no such process, and when a sync failed. All else that cannot be seen is
 /// part of the answer.
 pub(crate) fn look(scene: &Scene, directory: &Path, pid: Option<u32>) -> Result<Honesty, Refusal> {
-    let process = pid.map(process).transpose()?;
+    let process = pid.map(process::asked).transpose()?;
     let mut found = layers::under(scene, directory);
     let times = windows::tried(scene.tree(), directory, &mut found);
     let times = match times {
@@ -48,42 +49,6 @@ pub(crate) fn look(scene: &Scene, directory: &Path, pid: Option<u32>) -> Result<
         tried => tried.map_err(|error| error.to_string()),
     };
     let layers = found.into_iter().map(|found| found.layer).collect();
-    let evidence = Evidence { layers, times, here: here(), process };
+    let evidence = Evidence { layers, times, here: process::here(), process };
     Ok(document::of(&evidence, &judge(&evidence)))
-}
-
-/// This process, and so all that it starts.
-fn here() -> Here {
-    let found = host::suppressed();
-    let owned = |calls: Vec<&str>| calls.into_iter().map(str::to_owned).collect();
-    Here {
-        suppressed: owned(found.silent),
-        refused: owned(found.refused),
-        is_filtered: host::process::is_filtered(),
-        preloads: host::process::own_preloads(),
-    }
-}
-
-fn process(pid: u32) -> Result<Process, Refusal> {
-    let look = host::look_at_process(pid).map_err(|error| Refusal {
-        message: error.to_string(),
-        hint: error.hint().map(str::to_owned),
-    })?;
-    let suppressors = match look.files {
-        Known::Yes(fact) => {
-            let files = fact.value.into_iter().filter(|file| suppresses(file)).collect();
-            Known::yes(files, fact.source)
-        }
-        Known::No(reason) => Known::No(reason),
-    };
-    let calls = match look.filters {
-        Known::Yes(fact) => match fates(&fact.value, std::env::consts::ARCH) {
-            Ok(calls) => Known::yes(calls, fact.source),
-            // Without filters it does not matter what its calls are numbered.
-            Err(_) if fact.value.is_empty() => Known::yes(Vec::new(), fact.source),
-            Err(reason) => Known::No(reason),
-        },
-        Known::No(reason) => Known::No(reason),
-    };
-    Ok(Process { pid, name: look.name, preloads: look.preloads, suppressors, calls })
 }

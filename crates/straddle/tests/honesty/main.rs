@@ -10,6 +10,7 @@ use report::fsync::{Fsync, Honesty, fsync_parse};
 use testkit::fuse::Fuse;
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, suppress, tool};
 
+mod process;
 mod volume;
 mod zram;
 
@@ -51,12 +52,6 @@ fn with(directory: &Path, more: &[&str]) -> Honesty {
     let expected = if found.grade == "not-durable" { 1 } else { 0 };
     assert_eq!(ran.status, Some(expected), "{found:#?}");
     found
-}
-
-/// The same of a process.
-#[track_caller]
-fn of_process(directory: &Path, pid: u32) -> Honesty {
-    with(directory, &["--pid", &pid.to_string()])
 }
 
 #[track_caller]
@@ -187,83 +182,6 @@ fn syncs_that_a_filter_suppresses_are_caught_within_it() {
     let first = &found.evidence[0];
     assert!(first.sentence.contains("fsync, fdatasync"), "{found:#?}");
     assert!(first.sentence.contains("seccomp filter"), "{found:#?}");
-}
-
-/// A process that sleeps; killed when dropped.
-struct Sleeper(std::process::Child);
-
-impl Sleeper {
-    fn start(command: &mut Command) -> Sleeper {
-        let child = command.arg("1000").stdin(Stdio::null()).stderr(Stdio::null()).spawn();
-        let sleeper = Sleeper(child.expect("sleep can be started"));
-        // It is given its name a moment after it was started.
-        let comm = format!("/proc/{}/comm", sleeper.0.id());
-        for _ in 0..5000 {
-            if std::fs::read_to_string(&comm).is_ok_and(|name| name.trim() == "sleep") {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        sleeper
-    }
-
-    fn state(&self) -> String {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()));
-        let stat = stat.expect("it runs");
-        let (_, behind) = stat.rsplit_once(") ").expect("it has a state");
-        behind[..1].to_owned()
-    }
-}
-
-impl Drop for Sleeper {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-#[test]
-fn a_process_whose_syncs_a_filter_suppresses_is_told_by_its_number_and_goes_on() {
-    let started = std::thread::spawn(|| {
-        suppress::syncs().then(|| Sleeper::start(&mut Command::new("sleep")))
-    });
-    let Some(sleeper) = started.join().expect("it does not panic") else {
-        testkit::skip("needs seccomp filters");
-        return;
-    };
-    let scratch = Scratch::new();
-    let found = of_process(scratch.path(), sleeper.0.id());
-    assert!(matches!(&*sleeper.state(), "S" | "R"), "it goes on: {}", sleeper.state());
-    if let Some(unknown) = found.evidence.iter().find(|one| one.code == "process-unknown") {
-        testkit::skip(&unknown.sentence);
-        return;
-    }
-    check(&found, "not-durable", "filter-suppresses");
-    let process = found.process.expect("it was asked about");
-    assert_eq!(process.name, "sleep");
-    for call in ["fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"] {
-        let sentence = format!("A seccomp filter suppresses {call}.");
-        assert!(process.suppressors.contains(&sentence), "{call}: {process:#?}");
-    }
-    let refused = found.evidence.iter().find(|one| one.code == "filter-refuses");
-    assert!(refused.is_some_and(|one| one.sentence.contains("openat with O_DSYNC")));
-}
-
-#[test]
-fn libraries_before_a_processs_own_are_named() {
-    let scratch = Scratch::new();
-    let library = scratch.path().join("libeatmydata.so");
-    // That the loader cannot take it does not matter: the environment names it.
-    std::fs::write(&library, "").expect("a file can be written");
-    let sleeper = Sleeper::start(Command::new("sleep").env("LD_PRELOAD", &library));
-    let found = of_process(scratch.path(), sleeper.0.id());
-    let process = found.process.expect("it was asked about");
-    let named = format!("LD_PRELOAD names {}.", text(&library));
-    assert!(process.suppressors.contains(&named), "{process:#?}");
-    let missing = ran(scratch.path(), &["--pid", "4194305"]);
-    assert_eq!(missing.status, Some(2));
-    let refusal = missing.document.refusal.expect("there is none");
-    assert!(refusal.hint.is_some() && refusal.message.contains("4194305"), "{refusal:?}");
 }
 
 #[test]

@@ -1,44 +1,65 @@
 //! What keeps syncs from the kernel before they start.
 
-use super::super::evidence::{Evidence, Fate, Process};
+use units::Known;
+
+use super::super::evidence::{Evidence, Fate, Library, Process};
 use super::{Grade, Reason};
 
 /// Words of libraries whose purpose is to make syncs do nothing.
 const SUPPRESSORS: [&str; 3] = ["eatmydata", "nosync", "libfsyncless"];
 
-/// Words of libraries whose purpose is known, and is memory.
-const ALLOCATORS: [&str; 4] = ["libjemalloc", "libtcmalloc", "libmimalloc", "libhugetlbfs"];
+/// Functions of libc that sync. Who defines one before libc does has every sync of a program.
+pub const SYNCS: &[&str] = &["fsync", "fdatasync", "msync", "sync_file_range", "syncfs", "sync"];
 
-/// The best grade with a library that is put before a program's own: it may replace any call.
-fn at_best(library: &str) -> Grade {
-    match ALLOCATORS.iter().any(|word| library.contains(word)) {
-        true => Grade::Consistent,
-        false => Grade::Unproven,
-    }
-}
+/// Functions with which a program may sync otherwise: by opening with `O_SYNC`, by a write that is
+/// durable itself, by a call's number; and those of an auditor (rtld-audit(7)), which may put
+/// anything in place of any function.
+pub const OTHERS: &[&str] = &[
+    "open",
+    "open64",
+    "openat",
+    "openat64",
+    "pwritev2",
+    "pwritev64v2",
+    "syscall",
+    "la_symbind32",
+    "la_symbind64",
+];
+
+/// The most libraries that one sentence names.
+const NAMED_MAX: usize = 3;
 
 /// Whether a library, by its name, is one whose purpose is to make syncs do nothing.
 #[must_use]
 pub fn suppresses(library: &str) -> bool {
-    SUPPRESSORS.iter().any(|word| library.contains(word))
+    let name = library.rsplit('/').next().unwrap_or(library);
+    SUPPRESSORS.iter().any(|word| name.contains(word))
 }
 
 /// The process that asks, and all that it starts.
 pub(in super::super) fn here(evidence: &Evidence) -> Vec<Reason> {
+    const SOURCE: &str = "the calls, made on descriptors that cannot be synced";
     let here = &evidence.here;
+    let by = if here.is_filtered { ", by a seccomp filter" } else { "" };
+    let change = "run without what suppresses them, as systemd-nspawn --suppress-sync";
     let mut reasons = Vec::new();
     if !here.suppressed.is_empty() {
-        let by = if here.is_filtered { ", by a seccomp filter" } else { "" };
         let calls = here.suppressed.join(", ");
+        let seen =
+            format!("{calls} do nothing in this process tree and say that all went well{by}");
         reasons.push(
             Reason::against("sync-suppressed", Grade::NotDurable)
-                .seen(
-                    format!(
-                        "{calls} do nothing in this process tree and say that all went well{by}"
-                    ),
-                    "the calls, made on a descriptor that cannot be",
-                )
-                .changes("run without what suppresses them, as systemd-nspawn --suppress-sync"),
+                .seen(seen, SOURCE)
+                .changes(change),
+        );
+    }
+    for (call, descriptor) in &here.sometimes {
+        let seen = format!(
+            "{call} on descriptor {descriptor} does nothing in this process tree and says that all \
+             went well{by}; on others it does not"
+        );
+        reasons.push(
+            Reason::against("sync-sometimes", Grade::Suspect).seen(seen, SOURCE).changes(change),
         );
     }
     if !here.refused.is_empty() {
@@ -48,108 +69,217 @@ pub(in super::super) fn here(evidence: &Evidence) -> Vec<Reason> {
             "the calls, made on the root directory",
         ));
     }
-    for library in &here.preloads {
-        reasons.push(match suppresses(library) {
-            true => Reason::against("preload", Grade::NotDurable)
-                .seen(
-                    format!("{library} makes syncs do nothing in what is started here"),
-                    "LD_PRELOAD",
-                )
-                .changes("start without it"),
-            false => Reason::open("preload", at_best(library)).seen(
-                format!(
-                    "{library} is loaded into what is started here, and may stand before its syncs"
-                ),
-                "LD_PRELOAD",
-            )
-            .changes("start without it, or make sure that it leaves syncs alone"),
-        });
-    }
+    reasons.extend(here.preloads.iter().map(|library| {
+        loaded("what is started here", library, library.preloaded_by.as_deref().unwrap_or("ld.so"))
+    }));
     reasons
 }
 
 /// The process that was asked about.
 pub(in super::super) fn asked(evidence: &Evidence) -> Vec<Reason> {
     let Some(process) = &evidence.process else { return Vec::new() };
-    let mut reasons = libraries(process);
-    let name = named(process);
-    match &process.calls {
-        units::Known::Yes(fact) => {
-            let with = |fate: Fate| {
-                let calls = fact.value.iter().filter(|call| call.fate == fate);
-                calls.map(|call| call.call.as_str()).collect::<Vec<_>>().join(", ")
-            };
-            let source = format!("its seccomp filters, /proc/{}/status", process.pid);
-            let suppressed = with(Fate::Suppressed);
-            let kinds = [
-                (Fate::Refused, "filter-refuses", "fail by its seccomp filter, which it sees"),
-                (Fate::Decided, "filter-decides", "are left to another process by its filter"),
-            ];
-            if !suppressed.is_empty() {
-                reasons.push(
-                    Reason::against("filter-suppresses", Grade::NotDurable)
-                        .seen(
-                            format!("in {name} {suppressed} do nothing by a seccomp filter"),
-                            &*source,
-                        )
-                        .changes("start it without that filter"),
-                );
-            }
-            for (fate, code, what) in kinds {
-                let calls = with(fate);
-                if !calls.is_empty() {
-                    let at_best =
-                        if fate == Fate::Decided { Grade::Unproven } else { Grade::Consistent };
-                    let seen = format!("in {name} {calls} {what}");
-                    reasons.push(Reason::open(code, at_best).seen(seen, &*source));
-                }
-            }
-        }
-        units::Known::No(reason) => {
-            reasons.push(unknown(&name, "what seccomp does to its syncs", reason));
-        }
-    }
-    reasons
-}
-
-fn libraries(process: &Process) -> Vec<Reason> {
-    let name = named(process);
-    let mut reasons = Vec::new();
-    match &process.suppressors {
-        units::Known::Yes(fact) => reasons.extend(fact.value.iter().map(|library| {
-            Reason::against("suppressor-loaded", Grade::NotDurable)
-                .seen(
-                    format!("{name} has {library} loaded, which makes syncs do nothing"),
-                    format!("/proc/{}/maps", process.pid),
-                )
-                .changes("start it without that library")
-        })),
-        units::Known::No(reason) => {
-            reasons.push(unknown(&name, "which libraries it has loaded", reason));
-        }
-    }
-    if let units::Known::Yes(fact) = &process.preloads {
-        let others = fact.value.iter().filter(|library| !suppresses(library));
-        reasons.extend(others.map(|library| {
-            Reason::open("preload", at_best(library))
+    let name = format!("process {} ({})", process.pid, process.name);
+    let mut reasons = files(process, &name);
+    if let Some((tracer, tracer_name)) = &process.tracer {
+        reasons.push(
+            Reason::open("traced", Grade::Unproven)
                 .seen(
                     format!(
-                        "{name} was started with {library}, which may stand before its own syncs"
+                        "{name} is traced by process {tracer} ({tracer_name}), which may change \
+                         its calls"
                     ),
-                    format!("/proc/{}/environ", process.pid),
+                    format!("/proc/{}/status", process.pid),
                 )
-                .changes("start it without that library, or make sure that it leaves syncs alone")
-        }));
+                .changes("end what traces it"),
+        );
+    }
+    reasons.extend(calls(process, &name));
+    reasons.extend(threads(process, &name));
+    reasons
+}
+
+/// What filters do to its calls.
+fn calls(process: &Process, name: &str) -> Vec<Reason> {
+    let fates = match &process.calls {
+        Known::Yes(fact) => &fact.value,
+        Known::No(reason) => return vec![unknown(name, "what seccomp does to its syncs", reason)],
+    };
+    let with = |fate: &Fate| {
+        let calls = fates.iter().filter(|call| call.fate == *fate);
+        calls.map(|call| call.call.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let source = format!("its seccomp filters, /proc/{}/status", process.pid);
+    let change = "start it without that filter";
+    let mut reasons = Vec::new();
+    let suppressed = with(&Fate::Suppressed);
+    if !suppressed.is_empty() {
+        let seen = format!("in {name} {suppressed} do nothing by a seccomp filter");
+        reasons.push(
+            Reason::against("filter-suppresses", Grade::NotDurable)
+                .seen(seen, &*source)
+                .changes(change),
+        );
+    }
+    let sometimes = fates.iter().filter_map(|call| match &call.fate {
+        Fate::Sometimes(when) => Some((&call.call, when)),
+        _ => None,
+    });
+    reasons.extend(sometimes.map(|(call, when)| {
+        let seen = format!("in {name} {call} may be suppressed by a seccomp filter: {when}");
+        Reason::against("filter-sometimes", Grade::Suspect).seen(seen, &*source).changes(change)
+    }));
+    let kinds = [
+        (
+            Fate::Refused,
+            Reason::open("filter-refuses", Grade::Consistent),
+            "fail by its seccomp filter, which it sees",
+        ),
+        (
+            Fate::Decided,
+            Reason::open("filter-decides", Grade::Unproven),
+            "are left to another process or to a signal handler by its seccomp filter",
+        ),
+        (
+            Fate::Unclear,
+            Reason::open("filter-unclear", Grade::Unproven),
+            "meet a seccomp filter that cannot be followed to its end",
+        ),
+    ];
+    for (fate, reason, what) in kinds {
+        let calls = with(&fate);
+        if !calls.is_empty() {
+            let reason = reason.seen(format!("in {name} {calls} {what}"), &*source);
+            let is_open = reason.at_best > Grade::Consistent;
+            reasons.push(if is_open { reason.changes(change) } else { reason });
+        }
     }
     reasons
 }
 
-fn named(process: &Process) -> String {
-    format!("process {} ({})", process.pid, process.name)
+/// Threads whose filters were not read.
+fn threads(process: &Process, name: &str) -> Vec<Reason> {
+    let missed = process
+        .missed
+        .as_ref()
+        .map(|reason| unknown(name, "what the seccomp filters of some of its threads do", reason));
+    let alike = (process.alike > 0).then(|| {
+        let seen = format!(
+            "{} of the {} threads of {name} have as many seccomp filters as others that were read, \
+             and were not asked which",
+            process.alike, process.threads
+        );
+        let source = format!("/proc/{}/task", process.pid);
+        Reason::open("threads-alike", Grade::Consistent).seen(seen, source)
+    });
+    missed.into_iter().chain(alike).collect()
+}
+
+/// The files that it runs code of.
+fn files(process: &Process, name: &str) -> Vec<Reason> {
+    let source = format!("/proc/{}/maps", process.pid);
+    let mut reasons = Vec::new();
+    match &process.files {
+        Known::No(reason) => {
+            reasons.push(unknown(name, "which libraries it has loaded", reason));
+        }
+        Known::Yes(fact) => {
+            let judged = fact.value.iter().filter(|file| {
+                let takes = file.takes.value().is_some_and(|takes| !takes.is_empty());
+                file.preloaded_by.is_some() || takes || suppresses(&file.name)
+            });
+            reasons.extend(judged.map(|file| loaded(name, file, &source)));
+            let unread: Vec<&Library> = fact
+                .value
+                .iter()
+                .filter(|file| file.preloaded_by.is_none() && !suppresses(&file.name))
+                .collect();
+            reasons.extend(unreadable(name, &unread));
+        }
+    }
+    match &process.absent {
+        Known::Yes(fact) => reasons.extend(fact.value.iter().map(|library| {
+            Reason::open("preload-absent", Grade::Consistent).seen(
+                format!("{name} was started with {library}, which is not in its memory"),
+                &*source,
+            )
+        })),
+        Known::No(reason) => reasons.push(Reason::open("preload-unknown", Grade::Consistent).seen(
+            format!("of {name} it is not known what was to be preloaded: {reason}"),
+            "/proc",
+        )),
+    }
+    reasons
+}
+
+/// Libraries of which it is not known what they define, in one sentence.
+fn unreadable(name: &str, files: &[&Library]) -> Option<Reason> {
+    let unread = files.iter().filter_map(|file| match &file.takes {
+        Known::No(reason) => Some((&file.name, reason)),
+        Known::Yes(_) => None,
+    });
+    let unread: Vec<_> = unread.collect();
+    let (_, reason) = unread.first()?;
+    let names: Vec<&str> = unread.iter().take(NAMED_MAX).map(|(name, _)| name.as_str()).collect();
+    let more = match unread.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(unknown(name, &format!("what {}{more} does", names.join(", ")), reason))
+}
+
+/// A library that stands in the way, or may, of what is called `whose`.
+fn loaded(whose: &str, library: &Library, source: &str) -> Reason {
+    let name = &library.name;
+    if suppresses(name) {
+        return Reason::against("suppressor-loaded", Grade::NotDurable)
+            .seen(format!("{name} is loaded into {whose}, and makes syncs do nothing"), source)
+            .changes("start it without that library");
+    }
+    let takes = match &library.takes {
+        Known::Yes(fact) => &fact.value,
+        Known::No(reason) => {
+            return Reason::open("preload", Grade::Unproven)
+                .seen(
+                    format!("{name}, preloaded into {whose}, may stand in libc's place: {reason}"),
+                    source,
+                )
+                .changes("start it without that library, or make sure that it leaves syncs alone");
+        }
+    };
+    let calls = takes.join(", ");
+    let syncs = takes.iter().any(|call| SYNCS.contains(&call.as_str()));
+    let change = "start it without that library, or make sure that it passes syncs on";
+    match (&library.preloaded_by, syncs) {
+        (Some(_), _) if takes.is_empty() => Reason::open("preload", Grade::Consistent).seen(
+            format!("{name}, preloaded into {whose}, puts nothing in place of libc's syncs"),
+            source,
+        ),
+        (Some(_), true) => Reason::against("preload-takes", Grade::Suspect)
+            .seen(
+                format!("{name}, preloaded into {whose}, puts its own {calls} in libc's place"),
+                source,
+            )
+            .changes(change),
+        (Some(_), false) => Reason::open("preload-takes", Grade::Unproven)
+            .seen(
+                format!("{name}, preloaded into {whose}, puts its own {calls} in libc's place"),
+                source,
+            )
+            .changes(change),
+        (None, _) => Reason::open("library-takes", Grade::Unproven)
+            .seen(
+                format!(
+                    "{name}, loaded into {whose}, has its own {calls}; whether that stands before \
+                     libc's is not known"
+                ),
+                source,
+            )
+            .changes(change),
+    }
 }
 
 fn unknown(name: &str, what: &str, reason: &str) -> Reason {
     Reason::open("process-unknown", Grade::Unproven)
         .seen(format!("of {name} {what} is not known: {reason}"), "/proc")
-        .changes("run straddle as root, in no container")
+        .changes(format!("let straddle see what {name} does: the reason is named above"))
 }

@@ -1,0 +1,223 @@
+//! The files that a process runs code of, opened as they are in its memory.
+//!
+//! `/proc/PID/map_files` leads to the very file, in whatever container it is and also where it was
+//! deleted since; that takes root. Else the path is followed within the process's own root, and
+//! what is found there must have the number of what is in memory. Nothing is opened that is no
+//! regular file: opening a device may do something.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use units::text;
+
+use super::{FILE_BYTES_MAX, Preload, read, rights};
+use crate::FileDisk;
+
+/// The most files that are opened.
+const FILES_MAX: usize = 256;
+const DELETED: &[u8] = b" (deleted)";
+
+/// A file that a process runs code of.
+#[derive(Debug)]
+pub struct Mapped {
+    /// Its path as the process sees it, harmless to print.
+    pub path: String,
+    /// Whether it is the program itself.
+    pub is_program: bool,
+    /// What puts it before other libraries, among those that were looked for.
+    pub preloads: Vec<Preload>,
+    /// Its content; or why that cannot be read.
+    pub file: Result<FileDisk, String>,
+}
+
+/// A line of `maps`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Line {
+    start: u64,
+    end: u64,
+    inode: u64,
+    /// As the kernel prints it.
+    path: Vec<u8>,
+}
+
+impl Line {
+    /// The line of a file whose code may be run; `None` of any other.
+    fn parse(line: &[u8]) -> Option<Line> {
+        let slash = line.iter().position(|&byte| byte == b'/')?;
+        let head = std::str::from_utf8(&line[..slash]).ok()?;
+        let fields: Vec<&str> = head.split_ascii_whitespace().collect();
+        let [range, may, _, _, inode] = fields[..] else { return None };
+        let (start, end) = range.split_once('-')?;
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        let line = Line {
+            start: number(start)?,
+            end: number(end)?,
+            inode: inode.parse().ok()?,
+            path: line[slash..].to_vec(),
+        };
+        may.contains('x').then_some(line)
+    }
+
+    /// Its path, where it still has one.
+    fn linked(&self) -> Option<Vec<u8>> {
+        // The kernel writes a line feed so, and nothing else otherwise (seq_path).
+        let mut path = Vec::new();
+        let mut rest = &self.path[..];
+        while let Some((first, behind)) = rest.split_first() {
+            match rest.strip_prefix(b"\\012") {
+                Some(behind) => (path, rest) = ([&path[..], b"\n"].concat(), behind),
+                None => {
+                    path.push(*first);
+                    rest = behind;
+                }
+            }
+        }
+        (!path.ends_with(DELETED)).then_some(path)
+    }
+}
+
+/// The files of the process at `base`.
+///
+/// # Errors
+/// When they cannot be listed; the text says why, and what may help.
+pub(super) fn of(base: &str, preloads: &[Preload]) -> Result<Vec<Mapped>, String> {
+    let maps = read(&format!("{base}/maps"))
+        .map_err(|error| rights::told("the list of what is in its memory", &error))?;
+    let mut lines: Vec<Line> = Vec::new();
+    for line in maps.split(|&byte| byte == b'\n').filter_map(Line::parse) {
+        if lines.iter().all(|known| (known.inode, &known.path) != (line.inode, &line.path)) {
+            lines.push(line);
+        }
+        if lines.len() > FILES_MAX {
+            return Err(format!("it runs code of more than {FILES_MAX} files"));
+        }
+    }
+    if lines.is_empty() {
+        return Err("no program is in its memory: it is about to start or to end".to_owned());
+    }
+    let program = std::fs::read_link(format!("{base}/exe")).unwrap_or_default();
+    let inodes: Vec<Option<u64>> = preloads.iter().map(|one| inode(base, &one.raw)).collect();
+    Ok(lines
+        .iter()
+        .map(|line| {
+            let named = preloads.iter().zip(&inodes).filter(|(one, inode)| {
+                **inode == Some(line.inode) || is_called(&line.path, &one.raw)
+            });
+            Mapped {
+                path: text::escape(&line.path),
+                is_program: line.path == program.as_os_str().as_bytes(),
+                preloads: named.map(|(one, _)| one.clone()).collect(),
+                file: opened(base, line),
+            }
+        })
+        .collect())
+}
+
+/// The number of the file that a list names by its path.
+fn inode(base: &str, name: &[u8]) -> Option<u64> {
+    name.starts_with(b"/").then_some(())?;
+    let file = within(base, Path::new(OsStr::from_bytes(name))).ok()?;
+    fstat(&file).ok().map(|stat| stat.st_ino)
+}
+
+/// Whether a path ends in the name of a library, which may have its version behind it.
+fn is_called(path: &[u8], name: &[u8]) -> bool {
+    let last = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().map(<[u8]>::to_vec);
+    let (Some(path), Some(name)) = (last(path), last(name)) else { return false };
+    path.strip_suffix(DELETED)
+        .unwrap_or(&path)
+        .strip_prefix(&name[..])
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"."))
+}
+
+fn opened(base: &str, line: &Line) -> Result<FileDisk, String> {
+    let exact = format!("{base}/map_files/{:x}-{:x}", line.start, line.end);
+    if let Ok(file) = open(&*exact, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        return reopened(&file).map_err(|error| rights::told("it", &error));
+    }
+    let path = line.linked().ok_or_else(|| {
+        format!("it was deleted or replaced since it was loaded; {}", rights::advice_on_memory())
+    })?;
+    let file = within(base, Path::new(OsStr::from_bytes(&path)));
+    let file = file.map_err(|error| rights::told("it", &error))?;
+    let stat = fstat(&file).map_err(|error| rights::told("it", &error.into()))?;
+    if stat.st_ino != line.inode {
+        return Err("another file is at its path now".to_owned());
+    }
+    reopened(&file).map_err(|error| rights::told("it", &error))
+}
+
+/// What `path` leads to in the root of the process at `base`, not opened yet.
+fn within(base: &str, path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let root = open(&*format!("{base}/root"), flags | OFlags::DIRECTORY, Mode::empty())?;
+    let inside = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+    Ok(openat2(&root, path, flags, Mode::empty(), inside)?)
+}
+
+/// Opens a regular file for reading; anything else is refused unopened.
+fn readable(file: impl AsFd) -> io::Result<OwnedFd> {
+    if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    Ok(rustix::fs::openat(CWD, &*path, flags, Mode::empty())?)
+}
+
+fn reopened(file: impl AsFd) -> io::Result<FileDisk> {
+    FileDisk::of_file(readable(file)?)
+}
+
+/// The content of the file at `path` in the root of the process at `base`.
+pub(super) fn content(base: &str, path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::from(readable(within(base, path)?)?);
+    let mut content = Vec::new();
+    file.take(FILE_BYTES_MAX).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_code_are_told_and_others_are_not() {
+        let line = b"7f10-7f2a r-xp 00001000 fe:01 4711                 /usr/lib/lib x\\012.so";
+        let found = Line::parse(line).unwrap();
+        assert_eq!((found.start, found.end, found.inode), (0x7f10, 0x7f2a, 4711));
+        assert_eq!(found.path, b"/usr/lib/lib x\\012.so");
+        assert_eq!(found.linked().unwrap(), b"/usr/lib/lib x\n.so");
+        let gone = Line { path: b"/usr/lib/libx.so (deleted)".to_vec(), ..found };
+        assert_eq!(gone.linked(), None);
+        for other in [
+            &b"7f10-7f2a r--p 00001000 fe:01 4711 /usr/lib/libx.so"[..],
+            b"7f10-7f2a r-xp 00000000 00:00 0 [vdso]",
+            b"7f10-7f2a rwxp 00000000 00:00 0",
+            b"7f10 r-xp 0 0:0 1 /x",
+            b"/x",
+            b"",
+        ] {
+            assert_eq!(Line::parse(other), None);
+        }
+    }
+
+    #[test]
+    fn a_library_is_known_by_its_name_with_and_without_its_version() {
+        assert!(is_called(b"/usr/lib/libjemalloc.so.2", b"libjemalloc.so"));
+        assert!(is_called(b"/usr/lib/libjemalloc.so.2 (deleted)", b"/opt/$LIB/libjemalloc.so.2"));
+        assert!(!is_called(b"/usr/lib/libjemalloc.so.2", b"libjemalloc.so.1"));
+        assert!(!is_called(b"/usr/lib/libc.so.6", b"lib"));
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_not_opened() {
+        let error = content("/proc/self", Path::new("/dev/zero")).unwrap_err();
+        assert_eq!(error.to_string(), "it is no regular file");
+    }
+}

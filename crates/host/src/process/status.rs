@@ -1,0 +1,59 @@
+//! Who a process is, and what its state is: `/proc/PID/stat` and `status`.
+
+/// What `stat` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stat {
+    pub(super) name: Vec<u8>,
+    /// It, or its first thread, has ended: a zombie.
+    pub(super) has_ended: bool,
+    /// It is one of the kernel's own.
+    pub(super) is_kernel: bool,
+    /// When it was started, in ticks since the machine was: no two of one number have the same.
+    pub(super) started: u64,
+}
+
+impl Stat {
+    /// Names may hold anything, so what follows them is found from behind (proc_pid_stat(5)).
+    pub(super) fn parse(stat: &[u8]) -> Option<Stat> {
+        /// `PF_KTHREAD`, Linux `include/linux/sched.h`.
+        const KERNEL: u64 = 0x0020_0000;
+        let open = stat.iter().position(|&byte| byte == b'(')?;
+        let close = stat.iter().rposition(|&byte| byte == b')')?;
+        let name = stat.get(open + 1..close)?.to_vec();
+        let behind = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+        // From field 3, the state, on.
+        let fields: Vec<&str> = behind.split_ascii_whitespace().collect();
+        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+        Some(Stat {
+            name,
+            has_ended: matches!(*fields.first()?, "Z" | "X" | "x"),
+            is_kernel: number(9)? & KERNEL != 0,
+            started: number(22)?,
+        })
+    }
+}
+
+/// The number behind `name` in `status`.
+pub(super) fn field(status: &[u8], name: &[u8]) -> Option<u64> {
+    let mut lines = status.split(|&byte| byte == b'\n');
+    let value = lines.find_map(|line| line.strip_prefix(name))?;
+    std::str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_look_like_anything() {
+        let line = b"7 (a) S (b) Z 1 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4711 9 9\n";
+        let stat = Stat::parse(line).unwrap();
+        assert_eq!(stat.name, b"a) S (b");
+        assert_eq!((stat.has_ended, stat.is_kernel, stat.started), (true, false, 4711));
+        let kernel = b"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n";
+        assert!(Stat::parse(kernel).unwrap().is_kernel);
+        for short in [&b""[..], b"7 (a", b"7 )a( S", b"7 (a) S 1 2"] {
+            assert_eq!(Stat::parse(short), None);
+        }
+    }
+}

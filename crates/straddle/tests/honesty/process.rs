@@ -1,0 +1,249 @@
+//! Running processes of known truth: what `--pid` must catch, and what must pass.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use report::fsync::{Honesty, ProcessWord};
+use testkit::{Scratch, need_tools, scratch::text, suppress, tool};
+
+use super::{check, ran, with};
+
+/// What is found of a process.
+#[track_caller]
+fn of_process(directory: &Path, pid: u32) -> Honesty {
+    with(directory, &["--pid", &pid.to_string()])
+}
+
+/// The codes of its evidence.
+fn codes(found: &Honesty) -> Vec<&str> {
+    found.evidence.iter().map(|one| one.code.as_str()).collect()
+}
+
+fn word(found: &Honesty) -> &ProcessWord {
+    found.process.as_ref().expect("it was asked about")
+}
+
+/// A library of this name, from a line of C.
+fn library(directory: &Path, name: &str, source: &str) -> PathBuf {
+    let (from, to) = (directory.join("source.c"), directory.join(name));
+    std::fs::write(&from, source).expect("a file can be written");
+    tool::run("cc", &["-shared", "-fPIC", "-o", text(&to), text(&from)]);
+    to
+}
+
+/// A process that sleeps; killed when dropped.
+struct Sleeper(std::process::Child);
+
+impl Sleeper {
+    fn start(command: &mut Command) -> Sleeper {
+        let child = command.arg("1000").stdin(Stdio::null()).stderr(Stdio::null()).spawn();
+        let sleeper = Sleeper(child.expect("sleep can be started"));
+        // It is given its name a moment after it was started.
+        let comm = format!("/proc/{}/comm", sleeper.0.id());
+        for _ in 0..5000 {
+            if std::fs::read_to_string(&comm).is_ok_and(|name| name.trim() == "sleep") {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        sleeper
+    }
+
+    fn state(&self) -> String {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id()));
+        let stat = stat.expect("it runs");
+        let (_, behind) = stat.rsplit_once(") ").expect("it has a state");
+        behind[..1].to_owned()
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_process_whose_syncs_a_filter_suppresses_is_told_by_its_number_and_goes_on() {
+    let started = std::thread::spawn(|| {
+        suppress::syncs().then(|| Sleeper::start(&mut Command::new("sleep")))
+    });
+    let Some(sleeper) = started.join().expect("it does not panic") else {
+        testkit::skip("needs seccomp filters");
+        return;
+    };
+    let scratch = Scratch::new();
+    let found = of_process(scratch.path(), sleeper.0.id());
+    assert!(matches!(&*sleeper.state(), "S" | "R"), "it goes on: {}", sleeper.state());
+    if let Some(unknown) = found.evidence.iter().find(|one| one.code == "process-unknown") {
+        testkit::skip(&unknown.sentence);
+        return;
+    }
+    check(&found, "not-durable", "filter-suppresses");
+    let process = found.process.expect("it was asked about");
+    assert_eq!(process.name, "sleep");
+    for call in ["fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"] {
+        let sentence = format!("A seccomp filter suppresses {call}.");
+        assert!(process.suppressors.contains(&sentence), "{call}: {process:#?}");
+    }
+    let refused = found.evidence.iter().find(|one| one.code == "filter-refuses");
+    assert!(refused.is_some_and(|one| one.sentence.contains("openat with O_DSYNC")));
+}
+
+/// A process with filters of its own; `None`, and counted as skipped, where that cannot be.
+fn filtered(suppress: fn() -> bool) -> Option<Sleeper> {
+    let start = move || suppress().then(|| Sleeper::start(&mut Command::new("sleep")));
+    let sleeper = std::thread::spawn(start).join().expect("it does not panic");
+    if sleeper.is_none() {
+        testkit::skip("needs seccomp filters");
+    }
+    sleeper
+}
+
+#[test]
+fn a_filter_on_one_descriptor_is_neither_clean_nor_caught_for_certain() {
+    let Some(sleeper) = filtered(|| suppress::syncs_of(5, 5)) else { return };
+    let scratch = Scratch::new();
+    let found = of_process(scratch.path(), sleeper.0.id());
+    if let Some(unknown) = found.evidence.iter().find(|one| one.code == "process-unknown") {
+        testkit::skip(&unknown.sentence);
+        return;
+    }
+    let reason = found.evidence.iter().find(|one| one.code == "filter-sometimes");
+    let reason = reason.unwrap_or_else(|| panic!("{found:#?}"));
+    assert!(reason.sentence.contains("fsync may be suppressed"), "{reason:?}");
+    assert!(reason.sentence.contains("as on descriptor 5"), "{reason:?}");
+    assert!(!codes(&found).contains(&"filter-suppresses"), "{found:#?}");
+    assert!(found.grade != "consistent" && found.grade != "unproven", "{found:#?}");
+}
+
+#[test]
+fn filters_as_newer_systemd_installs_them_are_caught() {
+    let Some(sleeper) = filtered(|| suppress::syncs_of(0, 0x7fff_ffff)) else { return };
+    let scratch = Scratch::new();
+    let found = of_process(scratch.path(), sleeper.0.id());
+    if codes(&found).contains(&"process-unknown") {
+        testkit::skip("needs root outside of containers");
+        return;
+    }
+    check(&found, "not-durable", "filter-suppresses");
+}
+
+#[test]
+fn a_library_that_is_named_and_not_loaded_is_not_blamed() {
+    let scratch = Scratch::new();
+    let library = scratch.path().join("libeatmydata.so");
+    // The loader says that it cannot take it, and goes on without.
+    std::fs::write(&library, "").expect("a file can be written");
+    let sleeper = Sleeper::start(Command::new("sleep").env("LD_PRELOAD", &library));
+    let found = of_process(scratch.path(), sleeper.0.id());
+    assert_eq!(word(&found).suppressors, Vec::<String>::new(), "{found:#?}");
+    let absent = found.evidence.iter().find(|one| one.code == "preload-absent");
+    assert!(absent.is_some_and(|one| one.sentence.contains(text(&library))), "{found:#?}");
+}
+
+#[test]
+fn a_preloaded_library_is_judged_by_what_it_defines() {
+    need_tools!("cc");
+    let scratch = Scratch::new();
+    let syncs = library(scratch.path(), "libplain.so", "int fsync(int f) { return 0; }");
+    let memory = library(scratch.path(), "libmemory.so", "int counted(int f) { return f; }");
+    let known = library(scratch.path(), "libeatmydata.so", "int fsync(int f) { return 0; }");
+
+    let run = |library: &Path| {
+        let sleeper = Sleeper::start(Command::new("sleep").env("LD_PRELOAD", library));
+        of_process(scratch.path(), sleeper.0.id())
+    };
+    let found = run(&syncs);
+    let taken = found.evidence.iter().find(|one| one.code == "preload-takes");
+    let taken = taken.unwrap_or_else(|| panic!("{found:#?}"));
+    let said = format!("{}, preloaded into process", text(&syncs));
+    assert!(taken.sentence.contains(&said), "{taken:?}");
+    assert!(taken.sentence.contains("puts its own fsync in libc's place"), "{taken:?}");
+    assert_eq!(
+        (taken.direction.as_str(), word(&found).unknown.len()),
+        ("against", 0),
+        "{found:#?}"
+    );
+
+    let found = run(&memory);
+    let clean = found.evidence.iter().find(|one| one.code == "preload");
+    assert!(clean.is_some_and(|one| one.sentence.contains("puts nothing in place")), "{found:#?}");
+    assert!(found.evidence.iter().all(|one| one.code != "preload-takes"), "{found:#?}");
+    assert_eq!(word(&found).suppressors, Vec::<String>::new(), "{found:#?}");
+
+    check(&run(&known), "not-durable", "suppressor-loaded");
+}
+
+#[test]
+fn a_preloaded_library_that_was_deleted_is_still_read_or_unknown() {
+    need_tools!("cc");
+    let scratch = Scratch::new();
+    let library = library(scratch.path(), "libgone.so", "int fdatasync(int f) { return 0; }");
+    let sleeper = Sleeper::start(Command::new("sleep").env("LD_PRELOAD", &library));
+    std::fs::remove_file(&library).expect("it was there");
+    let found = of_process(scratch.path(), sleeper.0.id());
+    let found_codes = codes(&found);
+    let told = found_codes.contains(&"preload-takes") || found_codes.contains(&"preload");
+    assert!(told, "{found:#?}");
+    assert!(found.grade != "consistent", "{found:#?}");
+}
+
+#[test]
+fn a_clean_process_says_what_was_looked_at() {
+    let scratch = Scratch::new();
+    let sleeper = Sleeper::start(&mut Command::new("sleep"));
+    let found = of_process(scratch.path(), sleeper.0.id());
+    let process = word(&found);
+    assert_eq!((process.suppressors.len(), process.unknown.len()), (0, 0), "{process:#?}");
+    let said = process.looked_at.join(" ");
+    assert!(said.contains("it runs code of were read"), "{said}");
+    assert!(said.contains("The seccomp filters of 1 of its 1 thread were read."), "{said}");
+}
+
+#[test]
+fn a_process_that_may_not_be_seen_is_not_called_clean() {
+    need_tools!("setpriv");
+    if !host::is_root() {
+        testkit::skip("needs root");
+        return;
+    }
+    let scratch = Scratch::new();
+    let sleeper = Sleeper::start(&mut Command::new("sleep"));
+    // Root by number, without the capability that lets it look.
+    let mut command = Command::new("setpriv");
+    command.args(["--bounding-set=-sys_ptrace,-sys_admin", "--inh-caps=-sys_ptrace,-sys_admin"]);
+    let mut others = Command::new("setpriv");
+    others.args(["--reuid=65534", "--clear-groups", "sleep"]);
+    let other = Sleeper::start(&mut others);
+    command.arg(env!("CARGO_BIN_EXE_straddle")).arg("fsync").arg(scratch.path());
+    command.args(["--rows", "none", "--pid", &other.0.id().to_string()]);
+    let output = command.env("LC_ALL", "C.UTF-8").stdin(Stdio::null()).output();
+    let output = output.expect("the binary runs");
+    let said =
+        String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("not all of it could be seen"), "{said} {output:?}");
+    assert!(said.contains("no CAP_SYS_PTRACE"), "{said}");
+    assert!(!said.contains("sudo") && !said.contains("nothing is seen"), "{said}");
+    drop(sleeper);
+}
+
+#[test]
+fn what_is_no_process_to_look_at_is_refused_with_what_it_is() {
+    let scratch = Scratch::new();
+    let refused = |pid: u32| {
+        let ran = ran(scratch.path(), &["--pid", &pid.to_string()]);
+        assert_eq!(ran.status, Some(2));
+        ran.document.refusal.expect("it is refused")
+    };
+    let missing = refused(4_194_305);
+    assert!(missing.hint.is_some() && missing.message.contains("4194305"), "{missing:?}");
+    let kernel = std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name == "kthreadd\n");
+    if !kernel {
+        testkit::skip("needs the machine's own PID namespace");
+        return;
+    }
+    let kernel = refused(2);
+    assert!(kernel.message.contains("a thread of the kernel"), "{kernel:?}");
+}
