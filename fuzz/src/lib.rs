@@ -1,6 +1,6 @@
 //! What the fuzz targets share. Each runs one parser of `format::hostile`, or
-//! the whole stack, on a packed disk, or reads a captured tree, a job file, a profile or a request
-//! file.
+//! the whole stack, on a packed disk, or reads a captured tree, a job file, a profile, what was
+//! kept of a probe or a request file.
 
 use testkit::memory::{self, Counting};
 
@@ -48,6 +48,14 @@ pub fn job(text: &[u8]) {
 /// When the reader does, or when it takes more than 64 MiB.
 pub fn profile(text: &[u8]) {
     watched(text, || workload::hostile::profile(text));
+}
+
+/// Reads `text` as what was kept of a probe.
+///
+/// # Panics
+/// When the reader does, or when it takes more than 64 MiB.
+pub fn measured(text: &[u8]) {
+    watched(text, || report::hostile::measured(text));
 }
 
 /// Reads `records` as a file of requests.

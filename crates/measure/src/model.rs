@@ -7,9 +7,11 @@
 //! `cargo xtask soak`; the feature `model` makes it public.
 
 pub mod drive;
+mod flight;
 pub mod geometry;
 pub mod matrix;
 pub mod pace;
+pub mod probed;
 pub mod probing;
 pub mod series;
 pub mod tails;

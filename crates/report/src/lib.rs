@@ -11,6 +11,7 @@ pub mod document;
 mod footer;
 mod forest;
 pub mod fsync;
+pub mod hostile;
 pub mod html;
 mod json;
 mod junit;

@@ -195,6 +195,93 @@ fn a_raw_device_is_read_and_not_written_and_without_the_right_word_refused() {
     let words = ["probe", node, "--write-device", "--confirm", "wrong"];
     let output = straddle(scratch.path(), &words);
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let output = straddle(scratch.path(), &["probe", node, "--write-device"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("nothing was given"), "{}", text(&output.stderr));
+    drop(device);
+    assert!(std::fs::read(&file).expect("it is there") == before, "nothing was written");
+}
+
+#[test]
+fn a_dry_run_of_writing_needs_no_words_says_what_is_lost_and_refuses_what_the_run_would() {
+    if !loops::available() {
+        testkit::skip("no loop devices here");
+        return;
+    }
+    let scratch = Scratch::new();
+    let file = scratch.image("disk", 80 << 20);
+    let before = std::fs::read(&file).expect("it is there");
+    let device = Loop::attach(&file, 512);
+    let node = device.path().to_str().expect("text");
+    let dry = ["probe", node, "--write-device", "--dry-run"];
+    let with = |more: &[&str]| straddle(scratch.path(), &[&dry[..], more].concat());
+    let output = with(&["--json", "--bytes-max", "96M"]);
+    let plan = document(&output);
+    assert_eq!(output.status.code(), Some(0), "{plan}");
+    assert_eq!(plan["spent"]["bytes_max"], 96 << 20);
+    assert_eq!(plan["target"]["length_bytes"], 32 << 20);
+    let shown = text(&with(&["--bytes-max", "96M"]).stdout);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lost = format!("the first 32 MiB of {node} (bytes 0 to 33554431) are overwritten");
+    assert!(shown.contains(&lost), "{shown}");
+    assert!(shown.contains("wants --confirm with the path with its exact length"), "{shown}");
+    let output = with(&["--confirm", "wrong"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("`wrong` was given"), "{}", text(&output.stderr));
+    let right = format!("{node}={}", 80 << 20);
+    assert_eq!(with(&["--confirm", &right]).status.code(), Some(0));
+    drop(device);
+    assert!(std::fs::read(&file).expect("it is there") == before, "nothing was written");
+}
+
+#[test]
+fn wrong_words_for_a_device_with_data_are_named_before_the_data_and_no_wipe_is_told() {
+    if !loops::available() {
+        testkit::skip("no loop devices here");
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut bytes = vec![0; 32 << 20];
+    // The mark of a swap area of 4 KiB pages.
+    bytes[4086..4096].copy_from_slice(b"SWAPSPACE2");
+    let file = scratch.file("disk", &bytes);
+    let device = Loop::attach(&file, 512);
+    let node = device.path().to_str().expect("text");
+    for dry in [&[][..], &["--dry-run"]] {
+        let words = [&["probe", node, "--write-device", "--confirm", "wrong"], dry].concat();
+        let output = straddle(scratch.path(), &words);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        let told = said.find("`wrong` was given").expect("the words are named");
+        let data = said.find("there is data on it: swap").expect("the data is named");
+        assert!(told < data && !said.contains("wipefs"), "{said}");
+    }
+    let output = straddle(scratch.path(), &["probe", node, "--write-device", "--dry-run"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("there is data on") && !said.contains("wipefs"), "{said}");
+    drop(device);
+    assert!(std::fs::read(&file).expect("it is there") == bytes, "nothing was written");
+}
+
+#[test]
+fn a_device_with_no_room_is_refused_before_anything_is_written() {
+    if !loops::available() {
+        testkit::skip("no loop devices here");
+        return;
+    }
+    let scratch = Scratch::new();
+    let file = scratch.image("disk", 1 << 20);
+    let before = std::fs::read(&file).expect("it is there");
+    let device = Loop::attach(&file, 512);
+    let node = device.path().to_str().expect("text");
+    let right = format!("{node}={}", 1 << 20);
+    for dry in [&[][..], &["--dry-run"]] {
+        let words = [&["probe", node, "--write-device", "--confirm", &right], dry].concat();
+        let output = straddle(scratch.path(), &words);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("no room to compare"), "{}", text(&output.stderr));
+    }
     drop(device);
     assert!(std::fs::read(&file).expect("it is there") == before, "nothing was written");
 }

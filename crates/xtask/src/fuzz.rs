@@ -159,6 +159,7 @@ impl Target<'_> {
             let seeds = [
                 corpus.join("seeds"),
                 crate::root().join("crates/workload/tests/seeds").join(self.name),
+                crate::root().join("crates/report/tests/seeds").join(self.name),
                 crate::root().join("crates/format/tests/heads"),
             ];
             command.arg(&own).args(seeds.iter().filter(|seeds| seeds.is_dir()));

@@ -22,7 +22,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("straddle", &["units", "device", "format", "stack", "report", "host", "measure", "workload"]),
     ("testkit", &["units", "device"]),
     ("xtask", &["units", "device", "host", "measure", "workload", "report", "testkit"]),
-    ("fuzz", &["device", "format", "stack", "workload", "testkit"]),
+    ("fuzz", &["device", "format", "report", "stack", "workload", "testkit"]),
 ];
 
 /// Rooms that see no file, clock or environment.

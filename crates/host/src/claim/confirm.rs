@@ -14,6 +14,7 @@ use std::path::Path;
 
 use units::text::escape;
 
+use super::ClaimPlan;
 use super::refusal::ClaimRefusal;
 use super::relatives::{self, Relative};
 use super::world::{Live, Number, World};
@@ -40,6 +41,17 @@ pub enum IdentityWords {
     PathAndBytes(String),
 }
 
+impl IdentityWords {
+    /// What they are: `serial number or WWN`, for example.
+    #[must_use]
+    pub fn wanted(&self) -> &'static str {
+        match self {
+            IdentityWords::PathAndBytes(_) => PATH_AND_BYTES,
+            IdentityWords::Serial(_) | IdentityWords::Wwn(_) => SERIAL_OR_WWN,
+        }
+    }
+}
+
 impl fmt::Display for IdentityWords {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Serial(text) | Self::Wwn(text) | Self::PathAndBytes(text)) = self;
@@ -60,14 +72,14 @@ pub fn identity_words(node: &Path) -> Result<IdentityWords, ClaimRefusal> {
 /// That `typed` names the device.
 ///
 /// # Errors
-/// [`ClaimRefusal::NotConfirmed`] when it does not.
+/// [`ClaimRefusal::NotConfirmed`] when it does not, with what is on the device.
 pub(super) fn check(
     world: &impl World,
-    node: &Path,
+    plan: ClaimPlan<'_>,
     number: Number,
     typed: &str,
 ) -> Result<(), ClaimRefusal> {
-    let accepted = accepted(world, node, number)?;
+    let accepted = accepted(world, plan.node, number)?;
     let fits = accepted.iter().any(|words| match words {
         IdentityWords::Serial(serial) => typed.trim() == serial,
         IdentityWords::Wwn(name) => bare(typed) == bare(name),
@@ -76,11 +88,12 @@ pub(super) fn check(
     if fits {
         return Ok(());
     }
-    let wanted = match accepted[0] {
-        IdentityWords::PathAndBytes(_) => PATH_AND_BYTES,
-        _ => SERIAL_OR_WWN,
-    };
-    Err(ClaimRefusal::NotConfirmed { node: node.to_owned(), wanted })
+    Err(ClaimRefusal::NotConfirmed {
+        node: plan.node.to_owned(),
+        given: typed.to_owned(),
+        wanted: accepted[0].wanted(),
+        signatures: plan.signatures.to_vec(),
+    })
 }
 
 /// The words that fit, the best first; at least one.

@@ -11,8 +11,8 @@
 //! | a block device | everything else asks about one |
 //! | not empty, not read-only | a file of sysfs each |
 //! | not mounted, no swap, no holder, no loop over it | as long as that lasts, no words help |
-//! | no signature | the caller looked; a wipe helps, words do not |
-//! | `confirm` fits | nobody has to type it for a device that is refused anyway |
+//! | `confirm` fits | what is on a device that was not meant is nobody's to wipe |
+//! | no signature | the caller looked; a wipe helps |
 //! | the exclusive open | the kernel's own answer, also for users that sysfs does not show |
 //! | number, length and uses again | they may have changed while they were looked at |
 //!
@@ -56,8 +56,9 @@ const SECTOR_BYTES: u64 = 512;
 pub struct ClaimPlan<'a> {
     /// A path that leads to it; links are followed.
     pub node: &'a Path,
-    /// What was typed to say which device is meant: see [`identity_words`].
-    pub confirm: &'a str,
+    /// What was typed to say which device is meant: see [`identity_words`]. `None` where nothing
+    /// was yet: [`Claim::take`] refuses that, and [`Claim::rehearse`] leaves the question out.
+    pub confirm: Option<&'a str>,
     /// What was recognised on it, in words: `ext4`, `LVM physical volume`. Anything is a refusal.
     pub signatures: &'a [String],
 }
@@ -80,14 +81,23 @@ struct Seen {
     sequence: Option<String>,
 }
 
-/// What was seen of a device that nobody uses, that holds nothing and that was named.
-fn permitted(world: &Live, plan: ClaimPlan<'_>, number: Number) -> Result<Seen, ClaimRefusal> {
+/// What was seen of a device that nobody uses, that holds nothing and that was named by `typed`,
+/// where that is asked.
+fn permitted(
+    world: &impl World,
+    plan: ClaimPlan<'_>,
+    number: Number,
+    typed: Option<&str>,
+) -> Result<Seen, ClaimRefusal> {
     let seen = look(world, number)?;
+    if let Some(typed) = typed {
+        confirm::check(world, plan, number, typed)?;
+    }
     if !plan.signatures.is_empty() {
         let signatures = plan.signatures.to_vec();
-        return Err(ClaimRefusal::Signature { node: plan.node.to_owned(), signatures });
+        let (node, is_named) = (plan.node.to_owned(), typed.is_some());
+        return Err(ClaimRefusal::Signature { node, signatures, is_named });
     }
-    confirm::check(world, plan.node, number, plan.confirm)?;
     Ok(seen)
 }
 
@@ -99,7 +109,8 @@ impl Claim {
     pub fn take(plan: ClaimPlan<'_>) -> Result<Claim, ClaimRefusal> {
         let world = Live::new();
         let (pinned, number) = pin(plan.node)?;
-        let seen = permitted(&world, plan, number)?;
+        let typed = plan.confirm.unwrap_or_default();
+        let seen = permitted(&world, plan, number, Some(typed))?;
         let file = exclusive(plan.node, &pinned)?;
         let claim = Claim { length_bytes: length(plan.node, file.as_fd())?, file, number };
         claim.check_again(&world, plan.node, &seen)?;
@@ -110,10 +121,11 @@ impl Claim {
     /// writing.
     ///
     /// # Errors
-    /// As [`Claim::take`], but for what only the exclusive open finds.
+    /// As [`Claim::take`], but for what only the exclusive open finds, and for words that nobody
+    /// typed yet.
     pub fn rehearse(plan: ClaimPlan<'_>) -> Result<(), ClaimRefusal> {
         let (_, number) = pin(plan.node)?;
-        permitted(&Live::new(), plan, number).map(drop)
+        permitted(&Live::new(), plan, number, plan.confirm).map(drop)
     }
 
     /// That the claimed device is the one that was `seen`, and still used by nobody.

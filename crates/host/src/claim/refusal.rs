@@ -142,14 +142,23 @@ pub enum ClaimRefusal {
         node: PathBuf,
         /// What was recognised.
         signatures: Vec<String>,
+        /// Whether the right words were typed for it.
+        is_named: bool,
     },
     /// What was typed does not name this device.
-    #[error("--confirm does not name {}: its {wanted} is wanted", shown(.node))]
+    #[error(
+        "--confirm does not name {}: {}, its {wanted} is wanted{}",
+        shown(.node), typed(.given), also(.signatures)
+    )]
     NotConfirmed {
         /// The path as it was given.
         node: PathBuf,
+        /// What was typed; empty for nothing.
+        given: String,
         /// What is wanted: `serial number`, for example.
         wanted: &'static str,
+        /// What was recognised on it.
+        signatures: Vec<String>,
     },
     /// Somebody has claimed it, its disk or a partition of it.
     #[error("{} is in use: somebody holds it, its disk or a partition of it", shown(.node))]
@@ -169,7 +178,8 @@ pub enum ClaimRefusal {
 
 impl ClaimRefusal {
     /// What to do next, in lower case and without a full stop; `None` when nothing is known to
-    /// help. It never holds the words that `--confirm` wants.
+    /// help. It never holds the words that `--confirm` wants, and says how to wipe a device only
+    /// where that was named right.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let fixed = |text: &str| Some(text.to_owned());
@@ -193,11 +203,16 @@ impl ClaimRefusal {
             ClaimRefusal::BacksLoop { by: other, .. } | ClaimRefusal::SharedFile { other, .. } => {
                 Some(format!("if it is not needed: losetup --detach {other}"))
             }
+            ClaimRefusal::Signature { node, is_named: false, .. } => {
+                Some(format!("straddle check {} shows it", shown(node)))
+            }
             ClaimRefusal::Signature { node, .. } => Some(format!(
                 "if nothing on it is needed: wipefs --all {0}; straddle check {0} shows it",
                 shown(node)
             )),
-            ClaimRefusal::NotConfirmed { node, wanted } => Some(confirmed_by(&shown(node), wanted)),
+            ClaimRefusal::NotConfirmed { node, wanted, .. } => {
+                Some(confirmed_by(&shown(node), wanted))
+            }
             ClaimRefusal::HeldElsewhere { node } => Some(format!(
                 "fuser --verbose {} tells who; lsns --type mnt lists other mount namespaces",
                 shown(node)
@@ -218,6 +233,20 @@ fn confirmed_by(node: &str, wanted: &str) -> String {
 
 fn shown(path: &std::path::Path) -> String {
     escape(path.as_os_str().as_encoded_bytes())
+}
+
+fn typed(words: &str) -> String {
+    match words.trim() {
+        "" => "nothing was given".to_owned(),
+        words => format!("`{}` was given", escape(words.as_bytes())),
+    }
+}
+
+fn also(signatures: &[String]) -> String {
+    match signatures {
+        [] => String::new(),
+        some => format!("; and there is data on it: {}", list(some)),
+    }
 }
 
 fn list(signatures: &[String]) -> String {

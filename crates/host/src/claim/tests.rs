@@ -285,7 +285,8 @@ fn what_cannot_be_read_is_a_refusal_and_not_a_leave() {
 /// Whether `typed` names the device.
 fn confirms(fake: &Fake, number: Number, typed: &str) -> bool {
     let node = Path::new("/dev/x");
-    match confirm::check(fake, node, number, typed) {
+    let plan = ClaimPlan { node, confirm: Some(typed), signatures: &[] };
+    match confirm::check(fake, plan, number, typed) {
         Ok(()) => true,
         Err(refusal @ ClaimRefusal::NotConfirmed { .. }) => {
             let said = format!("{refusal} {}", refusal.hint().unwrap());
@@ -309,6 +310,34 @@ fn a_serial_or_a_wwn_names_a_disk_and_its_path_does_not() {
     for typed in ["", "WD-4", "wd-42", "/dev/x=4096", "0x"] {
         assert!(!confirms(&fake, DISK, typed), "{typed}");
     }
+}
+
+#[test]
+fn words_that_do_not_fit_are_named_before_what_is_on_the_device_and_no_wipe_is_told() {
+    let fake = Fake::new().file("/sys/devices/sda/serial", "WD-42");
+    let signatures = ["ext4 data".to_owned()];
+    let asked = |typed: Option<&str>| {
+        let plan =
+            ClaimPlan { node: Path::new("/dev/sda"), confirm: typed, signatures: &signatures };
+        let refusal = permitted(&fake, plan, DISK, typed).unwrap_err();
+        (refusal.to_string(), refusal.hint().unwrap())
+    };
+    let (said, hint) = asked(Some("WD-4\x1b[2J"));
+    assert_eq!(
+        said,
+        "--confirm does not name /dev/sda: `WD-4\\u{1b}[2J` was given, its serial number or WWN is \
+         wanted; and there is data on it: ext4 data"
+    );
+    assert!(!hint.contains("wipefs"), "{hint}");
+    for typed in [Some("WD-42"), None] {
+        let (said, hint) = asked(typed);
+        assert_eq!(said, "there is data on /dev/sda: ext4 data");
+        assert_eq!(hint.contains("wipefs"), typed.is_some(), "{hint}");
+    }
+    let plan = ClaimPlan { node: Path::new("/dev/sda"), confirm: None, signatures: &[] };
+    assert!(permitted(&fake, plan, DISK, None).is_ok());
+    let said = permitted(&fake, plan, DISK, Some("")).unwrap_err().to_string();
+    assert!(said.contains(": nothing was given, its serial number"), "{said}");
 }
 
 #[test]

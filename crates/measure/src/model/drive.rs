@@ -8,6 +8,7 @@ use device::{
 };
 use units::Unit;
 
+use super::flight::Flight;
 use super::{Effect, Pace, Temper};
 use crate::number::whole;
 
@@ -59,11 +60,9 @@ pub enum Counting {
 pub struct Drive {
     plan: DrivePlan,
     pace: Pace,
-    now_ns: u64,
     operations: u64,
     plain_ns: f64,
-    pushed: Vec<Operation>,
-    flying: Vec<Completion>,
+    flight: Flight,
     buffer: Vec<u8>,
     counts: Rc<Cell<DiskCounts>>,
 }
@@ -78,14 +77,11 @@ impl Drive {
     /// A drive that did nothing yet, at time 0.
     #[must_use]
     pub fn new(plan: DrivePlan) -> Drive {
-        let depth = usize::from(plan.depth);
         Drive {
             pace: Pace::new(plan.temper, plan.seed),
-            now_ns: 0,
             operations: 0,
             plain_ns: 0.0,
-            pushed: Vec::with_capacity(depth),
-            flying: Vec::with_capacity(depth),
+            flight: Flight::new(plan.depth),
             buffer: vec![0; plan.buffer_bytes],
             counts: Rc::new(Cell::new(DiskCounts { flushes: Some(0), ..DiskCounts::default() })),
             plan,
@@ -106,7 +102,7 @@ impl Drive {
 
     /// Starts an operation; how it will end.
     fn started(&mut self, operation: &Operation) -> Completion {
-        self.plain_ns = self.pace.next_ns(self.now_ns);
+        self.plain_ns = self.pace.next_ns(self.flight.now_ns());
         let is_sync = matches!(operation.action, Action::Sync(_));
         let is_aligned = is_sync || self.plan.unit.aligns(operation.offset_bytes);
         let effect = if is_aligned { Effect::NONE } else { self.plan.effect };
@@ -120,7 +116,8 @@ impl Drive {
         };
         self.count(operation);
         self.operations += 1;
-        let (submitted_ns, completed_ns) = (self.now_ns, self.now_ns + time_ns);
+        let submitted_ns = self.flight.now_ns();
+        let completed_ns = submitted_ns + time_ns;
         Completion { slot: operation.slot, submitted_ns, completed_ns, result }
     }
 
@@ -155,7 +152,7 @@ impl Drive {
 
 impl Queue for Drive {
     fn depth(&self) -> u16 {
-        self.plan.depth
+        self.flight.depth()
     }
 
     fn buffer(&mut self, slot: u16) -> &mut [u8] {
@@ -164,44 +161,30 @@ impl Queue for Drive {
     }
 
     fn push(&mut self, operation: Operation) {
-        let is_free = |slot: u16| {
-            self.flying.iter().all(|flying| flying.slot != slot)
-                && self.pushed.iter().all(|pushed| pushed.slot != slot)
-        };
-        assert!(operation.slot < self.plan.depth && is_free(operation.slot), "a free slot");
-        self.pushed.push(operation);
+        self.flight.push(operation);
     }
 
     fn submit(&mut self) -> Result<(), QueueError> {
-        for place in 0..self.pushed.len() {
+        let mut place = 0;
+        while let Some(operation) = self.flight.pushed(place) {
             if self.stops() {
                 let reason = "the model was told to".to_owned();
                 return Err(QueueError { attempted: "a submission to the model", reason });
             }
-            let operation = self.pushed[place];
             let completion = self.started(&operation);
-            self.flying.push(completion);
+            self.flight.start(completion);
+            place += 1;
         }
-        self.pushed.clear();
+        self.flight.submitted();
         Ok(())
     }
 
     fn reap(&mut self, completions: &mut [Completion], least: usize) -> Result<usize, QueueError> {
-        self.flying.sort_unstable_by_key(|flying| flying.completed_ns);
-        let room = self.flying.len().min(completions.len());
-        if let Some(last) = least.min(room).checked_sub(1) {
-            self.now_ns = self.now_ns.max(self.flying[last].completed_ns);
-        }
-        let now_ns = self.now_ns;
-        let ended = self.flying.partition_point(|flying| flying.completed_ns <= now_ns).min(room);
-        for (completion, flying) in completions.iter_mut().zip(self.flying.drain(..ended)) {
-            *completion = flying;
-        }
-        Ok(ended)
+        Ok(self.flight.reap(completions, least))
     }
 
     fn now_ns(&mut self) -> u64 {
-        self.now_ns
+        self.flight.now_ns()
     }
 }
 

@@ -2,8 +2,11 @@
 //! and how many are wrong, which none may be.
 
 use super::Temper;
-use super::geometry::{Geometry, Medium, Policy, Probed};
+use units::stripe::Rotation;
+
+use super::geometry::{Above, Geometry, Medium, Policy};
 use super::pace::FAST_NS;
+use super::probed::Probed;
 use crate::probe::{
     Alignment, Answer, Ask, Budget, Granule, Purse, Stripe, Turn, Turns, granule, stripe, turn,
 };
@@ -42,6 +45,8 @@ const fn flash(alignment_bytes: u64, origin_bytes: u64, size_bytes: u64) -> Geom
         medium: Medium::Flash { part: PART },
         chunk_bytes: 1 << 40,
         members: 1,
+        parity: None,
+        above: Above::Nothing,
         temper: Temper::Steady,
     }
 }
@@ -79,6 +84,19 @@ const fn array(name: &'static str, geometry: Geometry, chunk_bytes: u64, members
     Model { stripe: Some((chunk_bytes, members)), ..nothing(name, geometry) }
 }
 
+const fn parity(name: &'static str, geometry: Geometry, rotation: Rotation) -> Model {
+    array(name, Geometry { parity: Some(rotation), ..geometry }, 64 * KIB, 5)
+}
+
+/// So many operations in a second, after a burst.
+const fn throttled(per_second: u64, burst: u64, tick_ns: u64) -> Above {
+    Above::Throttle { per_second, burst, unit_bytes: 16 * KIB, tick_ns }
+}
+
+const fn below(above: Above, geometry: Geometry) -> Geometry {
+    Geometry { above, ..geometry }
+}
+
 const fn hard(model: Model) -> Model {
     Model { is_hard: true, ..model }
 }
@@ -114,6 +132,47 @@ pub const MODELS: &[Model] = &[
     hard(granules("16K, origin 512", flash(16 * KIB, 512, 16 * KIB))),
     hard(granules("1K size and alignment", flash(KIB, 0, KIB))),
     hard(granules("64K size, 4K alignment", flash(4 * KIB, 0, 64 * KIB))),
+    hard(parity("RAID5 64K x 4+1", flash(512, 0, 512), Rotation::LeftSymmetric)),
+    hard(parity("RAID5 64K x 4+1, asymm.", flash(512, 0, 512), Rotation::LeftAsymmetric)),
+    hard(Model {
+        alignment: Some(Alignment { bytes: 4 * KIB, origin_bytes: 0 }),
+        size_bytes: Some(4 * KIB),
+        ..parity("RAID5 64K x 4+1 of 512e", flash(4 * KIB, 0, 4 * KIB), Rotation::LeftSymmetric)
+    }),
+    // A whole row is 48 KiB, which is no power of two.
+    hard(array(
+        "RAID5 16K x 3+1",
+        Geometry { parity: Some(Rotation::LeftSymmetric), ..flash(512, 0, 512) },
+        16 * KIB,
+        4,
+    )),
+    // A whole row is 64 KiB: less of it costs a read-modify-write, as with any other granule.
+    hard(Model {
+        alignment: Some(Alignment { bytes: 64 * KIB, origin_bytes: 0 }),
+        size_bytes: Some(64 * KIB),
+        ..array(
+            "RAID5 16K x 4+1",
+            Geometry { parity: Some(Rotation::LeftSymmetric), ..flash(512, 0, 512) },
+            16 * KIB,
+            5,
+        )
+    }),
+    granules(
+        "dm-crypt on 512e",
+        below(Above::Crypt { each_ns: 30_000, kib_ns: 400 }, flash(4 * KIB, 0, 4 * KIB)),
+    ),
+    nothing("cloud, 3000 a second", below(throttled(3000, 1000, 1), flash(512, 0, 512))),
+    nothing(
+        "cloud, 500 a second, ticks",
+        below(throttled(500, 100, 4_000_000), flash(512, 0, 512)),
+    ),
+    nothing("cloud, 100 a second", below(throttled(100, 1, 1), flash(512, 0, 512))),
+    nothing("cloud, 300 a second, ticks", below(throttled(300, 1, 4_000_000), flash(512, 0, 512))),
+    nothing("polled every 4 ms", below(Above::Polled { tick_ns: 4_000_000 }, flash(512, 0, 512))),
+    hard(granules(
+        "cloud on a granule of 16K",
+        below(throttled(3000, 1000, 1), flash(16 * KIB, 0, 16 * KIB)),
+    )),
     nothing("granule of 128K", flash(128 * KIB, 0, 128 * KIB)),
     nothing("granule of 12K", flash(12 * KIB, 0, 12 * KIB)),
     nothing("granule of 512", flash(512, 0, 512)),

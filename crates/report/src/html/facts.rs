@@ -103,12 +103,13 @@ pub(super) fn of_probe(probe: &Probe) -> Setting {
     let target = &probe.target;
     let told = |text: &str| (!text.is_empty()).then(|| say(text));
     let known = |text: &Option<String>| text.as_deref().and_then(told);
-    let model = known(&target.model);
+    let (model, firmware) = (known(&target.model), known(&target.firmware));
     let rows = vec![
         ("Target", Some(say(&target.path))),
         ("Layers, from the top", told(&target.layers.join(", "))),
         ("Drive", known(&target.drive)),
         ("Model", model.clone()),
+        ("Firmware", firmware.clone()),
         ("Kernel", told(&probe.kernel)),
         ("Started", told(&probe.started)),
         ("Took", Some(time(probe.elapsed_ns))),
@@ -116,5 +117,5 @@ pub(super) fn of_probe(probe: &Probe) -> Setting {
         ("Seed", Some(probe.seed.to_string())),
         ("straddle", told(&probe.version)),
     ];
-    Setting { model, rows, ..Setting::default() }
+    Setting { model, firmware, rows, ..Setting::default() }
 }

@@ -4,15 +4,17 @@
 //! Every number carries its unit in its key. What was not identified is `null` with a reason.
 //! Adding fields is compatible; anything else raises the number in [`PROBE_SCHEMA`].
 
+mod next;
 mod saved;
 mod table;
 mod tools;
 
 use serde::{Deserialize, Serialize};
 
+pub use next::next;
 pub use saved::{
-    SAVED_BYTES_MAX, SAVED_SCHEMA, Saved, SavedFault, SavedGranule, SavedIdentity, saved_json,
-    saved_parse,
+    GRANULE_BYTES_MAX, SAVED_BYTES_MAX, SAVED_SCHEMA, Saved, SavedFault, SavedGranule,
+    SavedIdentity, saved_json, saved_parse,
 };
 pub use table::probe_table;
 pub use tools::{Tool, tools};
@@ -84,6 +86,8 @@ pub struct ProbeTarget {
     pub drive: Option<String>,
     /// The drive's model; `null` when not known.
     pub model: Option<String>,
+    /// The version of the drive's firmware; `null` when not known.
+    pub firmware: Option<String>,
     /// Whether durable writes were made, and not reads alone.
     pub writes: bool,
     /// What was written or read, in bytes.

@@ -13,8 +13,12 @@ pub const SAVED_SCHEMA: &str = "straddle.measured/1";
 pub const SAVED_BYTES_MAX: u64 = 64 << 10;
 /// The longest text in it, in bytes.
 const TEXT_BYTES_MAX: usize = 512;
+/// The longest reason why a text is none of these, in letters: it may hold what the text says.
+const REASON_LETTERS_MAX: usize = 200;
 /// The largest granule that a probe can find, in bytes.
-const GRANULE_BYTES_MAX: u64 = 1 << 20;
+pub const GRANULE_BYTES_MAX: u64 = 64 << 10;
+/// The largest sector that a drive can have, in bytes.
+const SECTOR_BYTES_MAX: u64 = 16 << 20;
 
 /// What is kept of a probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,11 +104,19 @@ pub fn saved_parse(bytes: &[u8]) -> Result<Saved, SavedFault> {
         return Err(SavedFault::Long);
     }
     let saved: Saved =
-        serde_json::from_slice(bytes).map_err(|error| SavedFault::Form(error.to_string()))?;
+        serde_json::from_slice(bytes).map_err(|error| SavedFault::form(&error.to_string()))?;
     if saved.schema != SAVED_SCHEMA {
         return Err(SavedFault::Form("its schema is another".to_owned()));
     }
     saved.checked()
+}
+
+impl SavedFault {
+    /// `reason` may hold anything of the file.
+    fn form(reason: &str) -> SavedFault {
+        let harmless = units::text::escape(reason.as_bytes());
+        SavedFault::Form(harmless.chars().take(REASON_LETTERS_MAX).collect())
+    }
 }
 
 impl Saved {
@@ -113,18 +125,23 @@ impl Saved {
         let is_size =
             |bytes: u64| bytes.is_power_of_two() && (1024..=GRANULE_BYTES_MAX).contains(&bytes);
         let is_sector =
-            |bytes: u64| bytes.is_power_of_two() && (512..=GRANULE_BYTES_MAX * 16).contains(&bytes);
+            |bytes: u64| bytes.is_power_of_two() && (512..=SECTOR_BYTES_MAX).contains(&bytes);
         let is_text = |text: &str| text.len() <= TEXT_BYTES_MAX;
         let is_date = |text: &str| {
             text.len() <= 40 && text.bytes().all(|byte| b"0123456789TZ:.+-".contains(&byte))
         };
-        let real = [self.granule.slower_low, self.granule.aligned_high, self.granule.alpha];
+        let SavedGranule { slower_low, aligned_high, alpha, .. } = self.granule;
+        let is_interval = slower_low.is_finite()
+            && slower_low > 1.0
+            && (0.0..=slower_low).contains(&aligned_high)
+            && (0.0..=1.0).contains(&alpha);
         let identity = &self.identity;
+        let is_step = |bytes: u64| bytes.is_multiple_of(identity.logical_sector_bytes.max(512));
         let checks = [
-            (is_size(alignment_bytes), "alignment_bytes"),
-            (origin_bytes < alignment_bytes && origin_bytes.is_multiple_of(512), "origin_bytes"),
+            (is_size(alignment_bytes) && is_step(alignment_bytes), "alignment_bytes"),
+            (origin_bytes < alignment_bytes && is_step(origin_bytes), "origin_bytes"),
             (size_bytes.is_none_or(|size| is_size(size) && size >= alignment_bytes), "size_bytes"),
-            (real.iter().all(|value| value.is_finite() && *value >= 0.0), "interval"),
+            (is_interval, "interval"),
             (is_sector(identity.logical_sector_bytes), "logical_sector_bytes"),
             (is_sector(identity.physical_sector_bytes), "physical_sector_bytes"),
             (is_date(&self.measured), "date"),
@@ -190,6 +207,9 @@ mod tests {
         let value = SavedFault::Value;
         assert_eq!(refused(|it| it.granule.alignment_bytes = 3000), value("alignment_bytes"));
         assert_eq!(refused(|it| it.granule.alignment_bytes = 1 << 40), value("alignment_bytes"));
+        assert_eq!(refused(|it| it.identity.logical_sector_bytes = 8192), value("alignment_bytes"));
+        assert_eq!(refused(|it| it.granule.slower_low = 1.0), value("interval"));
+        assert_eq!(refused(|it| it.granule.aligned_high = 3.0), value("interval"));
         assert_eq!(refused(|it| it.granule.origin_bytes = 4096), value("origin_bytes"));
         assert_eq!(refused(|it| it.granule.size_bytes = Some(512)), value("size_bytes"));
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use units::prefix::Size;
 
-use super::{Answer, Answers, Probe, Tool};
+use super::{Answer, Answers, Probe, Tool, next};
 use crate::look::Look;
 use crate::text;
 use crate::words::Words;
@@ -38,25 +38,36 @@ impl Page<'_> {
         }
         match (&probe.kept.file, &probe.kept.reason) {
             (Some(file), _) => self.row("saved", &format!("{file}; straddle check uses it")),
-            (None, Some(reason)) => self.row("saved", &format!("not: {reason}")),
+            (None, Some(reason)) => self.row("saved", &format!("nothing: {reason}")),
             (None, None) => {}
         }
         if self.words.look.explain {
             self.comparisons(probe);
         }
         self.notes(probe);
+        if let Some(next) = next(probe) {
+            self.row("next", &next);
+        }
     }
 
     fn target(&mut self, probe: &Probe) {
         let target = &probe.target;
         let on: Vec<String> = target.layers.iter().map(|layer| format!("on {layer}")).collect();
         self.row("target", &[vec![target.path.clone()], on].concat().join(", "));
+        let firmware = target.firmware.as_ref().map(|firmware| format!("firmware {firmware}"));
+        let known: Vec<String> = target.model.iter().cloned().chain(firmware).collect();
+        if !known.is_empty() {
+            self.row(
+                "drive",
+                &[target.drive.clone().into_iter().collect(), known].concat().join(", "),
+            );
+        }
         let what = match (target.writes, probe.target.length_bytes) {
             (_, 0) => return,
             (true, bytes) => format!("durable writes and reads within {}", Size(bytes)),
             (false, bytes) => format!("reads alone, within {}; nothing was written", Size(bytes)),
         };
-        self.row("by", &what);
+        self.row("by", &format!("{what}{}", spent(probe)));
     }
 
     fn plan(&mut self, probe: &Probe) {
@@ -150,6 +161,15 @@ impl Page<'_> {
             self.text.push_str(format!("{label:<COLUMN$}{part}").trim_end());
             self.text.push('\n');
         }
+    }
+}
+
+/// What it took; empty before it ran.
+fn spent(probe: &Probe) -> String {
+    match (probe.dry_run, probe.spent.written_bytes) {
+        (true, _) => String::new(),
+        (false, 0) => format!("; seed {}", probe.seed),
+        (false, bytes) => format!("; {} written, seed {}", Size(bytes), probe.seed),
     }
 }
 

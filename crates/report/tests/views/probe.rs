@@ -36,18 +36,19 @@ fn platter() -> Probe {
         command: vec!["straddle".to_owned(), "probe".to_owned()],
         seed: 1,
         started: "2026-01-02T03:04:05Z".to_owned(),
-        elapsed_ns: 1,
+        elapsed_ns: 21_400_000_000,
         kernel: "6.12".to_owned(),
         dry_run: false,
         target: ProbeTarget {
             path: "/data".to_owned(),
             layers: vec!["sda: \x1b[2Jevil".to_owned()],
             drive: Some("sda".to_owned()),
-            model: None,
+            model: Some("ST\u{1b}4000".to_owned()),
+            firmware: Some("CC\n52".to_owned()),
             writes: true,
             length_bytes: 64 << 20,
         },
-        spent: Spent::default(),
+        spent: Spent { written_bytes: 90 << 20, ..Spent::default() },
         tools: tools(&answers),
         answers,
         reported: Reported {
@@ -105,7 +106,9 @@ fn a_person_reads_what_was_found_what_was_not_and_what_to_type() {
         "turns      3 for a misaligned write (2.97 to 3.02): per-sector",
         "reported   physical_block_size is 512, which is not what was measured",
         "type       zpool create: -o ashift=12",
-        "saved      not: --no-save",
+        "saved      nothing: --no-save",
+        "drive      sda, ST\\u{1b}4000, firmware CC\\u{a}52",
+        "durable writes and reads within 64 MiB; 90 MiB written, seed 1",
     ] {
         assert!(shown.contains(line), "{line}\n{shown}");
     }

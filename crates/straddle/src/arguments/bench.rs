@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, ValueEnum};
 
 use super::printed::Printed;
+use super::raw_device::RawDevice;
 use super::{size, size_above_0};
 
 /// Measure what misalignment costs here, with a confidence interval, touching nothing else
@@ -186,13 +187,8 @@ pub(crate) struct Bench {
     #[arg(long, short = 'n', help_heading = "Bounds")]
     pub(crate) dry_run: bool,
 
-    /// Write to a raw device: everything on it may be lost
-    #[arg(long, requires = "confirm", help_heading = "Raw devices")]
-    pub(crate) write_device: bool,
-
-    /// The device's serial or WWN; where it has none PATH=BYTES, its exact size
-    #[arg(long, value_name = "SERIAL", requires = "write_device", help_heading = "Raw devices")]
-    pub(crate) confirm: Option<String>,
+    #[command(flatten)]
+    pub(crate) raw: RawDevice,
 
     #[command(flatten)]
     pub(crate) printed: Printed,

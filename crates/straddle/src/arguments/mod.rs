@@ -12,6 +12,7 @@ mod fsync;
 mod page;
 mod printed;
 mod probe;
+mod raw_device;
 
 pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::raw_device::RawDevice;
 use super::size_above_0;
 
 /// Find what a drive really writes as one, by measuring, and what to tell tools
@@ -17,6 +18,8 @@ Examples:
   straddle probe /data                     granule, chunk, turns of the drive under /data
   straddle probe /data --dry-run           what that would write, and for how long
   straddle probe /dev/sdb                  reads alone: chunk and members
+  straddle probe /dev/sdb --write-device --dry-run
+                                           what writing to it would overwrite, or why it may not
   straddle probe /dev/sdb --write-device --confirm SERIAL
                                            writes too: everything on it may be lost
   straddle probe /data --explain           every comparison with its interval
@@ -66,13 +69,8 @@ pub(crate) struct Probe {
     #[arg(long, help_heading = "Bounds")]
     pub(crate) no_save: bool,
 
-    /// Write to a raw device: everything on it may be lost
-    #[arg(long, requires = "confirm", help_heading = "Raw devices")]
-    pub(crate) write_device: bool,
-
-    /// The device's serial or WWN; where it has none PATH=BYTES, its exact size
-    #[arg(long, value_name = "SERIAL", requires = "write_device", help_heading = "Raw devices")]
-    pub(crate) confirm: Option<String>,
+    #[command(flatten)]
+    pub(crate) raw: RawDevice,
 
     /// Print one JSON document
     #[arg(long, help_heading = "Output")]

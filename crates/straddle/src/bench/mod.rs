@@ -18,7 +18,7 @@ mod contest;
 mod document;
 mod found;
 mod ground;
-mod halt;
+pub(crate) mod halt;
 mod inside;
 mod job;
 mod live;

@@ -86,9 +86,9 @@ fn in_directory(session: &mut Session<'_>, directory: &Path) -> Result<DryRun, H
 }
 
 fn on_device(session: &mut Session<'_>, node: &Path, number: (u32, u32)) -> Result<DryRun, Halt> {
-    let writes = session.bench.write_device;
+    let writes = session.bench.raw.write_device;
     if writes {
-        raw::rehearse(session.bench.confirm.as_deref(), node)?;
+        raw::rehearse(session.bench.raw.confirm.as_deref(), node)?;
     }
     let place =
         Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))

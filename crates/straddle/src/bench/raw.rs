@@ -41,7 +41,7 @@ pub(crate) fn run(
     unsupported(session)?;
     let disk = FileDisk::open(node)?;
     let device_bytes = device::Disk::length_bytes(&disk);
-    let most = if bench.write_device {
+    let most = if bench.raw.write_device {
         bench.scratch.unwrap_or(Budget::HEADLINE.scratch_bytes)
     } else {
         READ_BYTES
@@ -50,8 +50,8 @@ pub(crate) fn run(
         Unit::Granule => UnitKind::Granule,
         Unit::Chunk => UnitKind::Chunk,
     };
-    let claim = match bench.write_device {
-        true => Some(claimed(bench.confirm.as_deref(), node, disk)?),
+    let claim = match bench.raw.write_device {
+        true => Some(claimed(bench.raw.confirm.as_deref(), node, disk)?),
         false => None,
     };
     let length_bytes = device_bytes.min(most);
@@ -137,7 +137,6 @@ fn with_plan<Done>(
     ask: impl Fn(ClaimPlan<'_>) -> Result<Done, ClaimRefusal>,
 ) -> Result<Done, BenchRefusal> {
     let signatures = signatures(disk);
-    let confirm = confirm.unwrap_or_default();
     ask(ClaimPlan { node, confirm, signatures: &signatures }).map_err(|error| {
         let hint = error.hint();
         BenchRefusal { message: error.to_string(), hint, safety: true }

@@ -3,10 +3,10 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use host::FileDisk;
 use host::claim::Claim;
 use host::engine::{Access, open_measured};
 use host::scratch::{Scratch, ScratchPlan};
-use host::{FileDisk, file_facts};
 use report::Refusal;
 use report::probe::{Probe as Document, ProbeRefusal};
 use stack::UnitKind;
@@ -28,8 +28,6 @@ const SCRATCH_BYTES_LEAST: u64 = 16 << 20;
 const READ_BYTES: u64 = 4 << 30;
 /// What a scratch file's length is a multiple of.
 const PAGE_BYTES: u64 = 4096;
-/// How much of the target is looked at to say what it lies on.
-const LOOK_BYTES: u64 = 1 << 20;
 
 /// Where a probe measures.
 pub(super) struct Bed {
@@ -109,10 +107,9 @@ impl Bed {
         };
         let disk = open(node)?;
         let device_bytes = device::Disk::length_bytes(&disk);
-        let writes = run.probe.write_device;
-        let most = if writes { scratch_bytes(run)? } else { READ_BYTES };
-        let length_bytes = device_bytes.min(most);
-        let confirm = run.probe.confirm.as_deref();
+        let writes = run.probe.raw.write_device;
+        let length_bytes = raw_bytes(run, node, device_bytes)?;
+        let confirm = run.probe.raw.confirm.as_deref();
         let ground = match writes {
             true => Ground::Claimed(raw::claimed(confirm, node, disk).map_err(from_bench)?),
             false => Ground::Device(node.to_owned()),
@@ -172,7 +169,11 @@ fn drive(scene: &Scene, place: &Place) -> Option<Drive> {
     place.drive.as_ref().map(|drive| Drive::read(scene.tree(), &drive.name))
 }
 
-fn scratch_bytes(run: &Run<'_>) -> Result<u64, ProbeRefusal> {
+/// How long the scratch file will be.
+///
+/// # Errors
+/// When the bytes that may be written leave no room for it.
+pub(super) fn scratch_bytes(run: &Run<'_>) -> Result<u64, ProbeRefusal> {
     let third = run.probe.bytes_max.div_euclid(3);
     let bytes = third.min(SCRATCH_BYTES);
     let bytes = bytes - bytes % PAGE_BYTES;
@@ -183,7 +184,31 @@ fn scratch_bytes(run: &Run<'_>) -> Result<u64, ProbeRefusal> {
     Ok(bytes)
 }
 
-fn plan(run: &Run<'_>, length_bytes: u64) -> ScratchPlan {
+/// How much of a device of `device_bytes` is used.
+///
+/// # Errors
+/// When that is to be written to, and is too short.
+pub(super) fn raw_bytes(
+    run: &Run<'_>,
+    node: &Path,
+    device_bytes: u64,
+) -> Result<u64, ProbeRefusal> {
+    if !run.probe.raw.write_device {
+        return Ok(device_bytes.min(READ_BYTES));
+    }
+    let length_bytes = device_bytes.min(scratch_bytes(run)?);
+    if length_bytes < SCRATCH_BYTES_LEAST {
+        let message = format!(
+            "{} has {device_bytes} bytes; fewer than 16 MiB leave no room to compare anything",
+            shown(node)
+        );
+        return Err(refused(message, Some("probe the drive that it is a part of")));
+    }
+    Ok(length_bytes)
+}
+
+/// The scratch file that is wanted.
+pub(super) fn plan(run: &Run<'_>, length_bytes: u64) -> ScratchPlan {
     ScratchPlan {
         length_bytes,
         seed: run.seed,
@@ -208,41 +233,4 @@ fn of_place(name: &str, refusal: Refusal) -> ProbeRefusal {
     let mut refusal = from_bench(from_trace(refusal));
     refusal.message = format!("cannot probe {name}: {}", refusal.message);
     refusal
-}
-
-/// What a probe would do, in the document; nothing is made.
-pub(super) fn preview(
-    run: &Run<'_>,
-    target: &Target,
-    document: &mut Document,
-) -> Result<(), ProbeRefusal> {
-    let (number, writes) = match target {
-        Target::Directory(directory) => {
-            let length_bytes = scratch_bytes(run)?;
-            Scratch::possible(directory, plan(run, length_bytes))
-                .map_err(|error| refused(error.to_string(), error.hint()))?;
-            document.target.length_bytes = length_bytes;
-            (file_facts(directory).ok().map(|facts| facts.device), true)
-        }
-        Target::Device { number, .. } => (Some(*number), run.probe.write_device),
-    };
-    let place = number.and_then(|number| {
-        Place::of_device(&run.scene, number, LOOK_BYTES, UnitKind::Granule).ok()
-    });
-    if let Some(place) = &place {
-        super::document::of_place(place, document);
-    }
-    document.target.writes = writes;
-    if !writes {
-        document.spent.bytes_max = 0;
-    }
-    let impact = match (target, writes) {
-        (Target::Directory(_), _) => {
-            "others share the drive with it for that time; on a busy drive it takes a quarter of it"
-        }
-        (_, true) => "the start of the device is overwritten and lost",
-        (_, false) => "the device is read, never written",
-    };
-    document.notes.push(impact.to_owned());
-    Ok(())
 }

@@ -53,6 +53,7 @@ pub(super) fn of_place(place: &Place, document: &mut Document) {
     target.layers.clone_from(&place.layers);
     target.drive = place.drive.as_ref().map(|drive| drive.name.clone());
     target.model = place.drive.as_ref().and_then(|drive| drive.model.clone());
+    target.firmware = place.drive.as_ref().and_then(|drive| drive.firmware.clone());
 }
 
 /// What is known before anything is measured.
@@ -109,11 +110,6 @@ pub(super) fn answer(run: &Run<'_>, bed: &Bed, found: &Found, document: &mut Doc
     let granule = granule.or(answers.alignment.value.map(|found| found.bytes));
     document.reported.physical_sector_lies =
         physical.zip(granule).map(|(physical, granule)| physical != granule);
-    let noisy = [&answers.alignment.why, &answers.size.why, &answers.chunk.why];
-    if noisy.iter().any(|why| why.as_deref() == Some("noise")) {
-        let note = "what was not settled may be with more: --bytes-max, --seconds, a quiet drive";
-        document.notes.push(note.to_owned());
-    }
     document.tools = tools(&answers);
     document.answers = answers;
     document.kept = kept(run, bed, found, document);

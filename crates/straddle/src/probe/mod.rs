@@ -3,12 +3,14 @@
 //! | file | what it is |
 //! |---|---|
 //! | `bed` | where: the scratch file or the device, the way down, the drive |
+//! | `preview` | what it would write, for `--dry-run` |
 //! | `measuring` | the questions of `measure::probe`, asked there |
 //! | `document` | what is printed, and what is kept |
 
 mod bed;
 mod document;
 mod measuring;
+mod preview;
 
 use host::Interrupt;
 use jiff::Timestamp;
@@ -56,7 +58,7 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
 fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), ProbeRefusal> {
     let target = Target::of(&run.probe.target).map_err(from_bench)?;
     if run.probe.dry_run {
-        return bed::preview(run, &target, document);
+        return preview::run(run, &target, document);
     }
     let bed = Bed::made(run, &target, document)?;
     document::describe(&bed, document);

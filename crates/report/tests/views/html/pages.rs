@@ -90,6 +90,7 @@ fn probe() -> Probe {
             layers: vec![text("ext4"), text("nvme0n1")],
             drive: Some(text("nvme0n1")),
             model: Some(text("SSD 960")),
+            firmware: Some(text("2B6Q")),
             writes: true,
             length_bytes: 64 << 20,
         },

@@ -1,0 +1,168 @@
+//! How long a write must be: whole lengths against parts of them.
+
+use device::Queue;
+
+use super::super::answer::{Answer, Reading, Unidentified};
+use super::super::panel::{Pairing, Wanted};
+use super::super::pattern::{self, Pattern};
+use super::{Alignment, Arm, HOME_BYTES, Search, WHOLE_BYTES};
+use crate::Fault;
+use crate::number::count;
+
+impl<Q: Queue> Search<'_, '_, Q> {
+    /// The size, and the alignment once its halves were seen to cost.
+    pub(super) fn size(
+        &mut self,
+        alignment: Alignment,
+        alpha: f64,
+        said_by: &str,
+    ) -> Result<(Answer<Alignment>, Answer<u64>), Fault> {
+        let start = (alignment.origin_bytes + WHOLE_BYTES - HOME_BYTES) % WHOLE_BYTES;
+        let lengths = Lengths::of(alignment.bytes, self.ask.sector_bytes);
+        let arms: Vec<Arm> = lengths
+            .arms
+            .iter()
+            .map(|length| Arm { shift_bytes: start, length_bytes: *length })
+            .collect();
+        let seen = self.panel("size", &arms, lengths.pairings.clone(), 80)?;
+        if let Some(reason) = &seen.void {
+            let not = |reason: &String| Unidentified::Contradiction.because(reason);
+            return Ok((not(reason), Unidentified::Contradiction.because(reason)));
+        }
+        let readings = seen.readings();
+        let alpha = alpha + self.ask.share() * count(readings.len());
+        match readings[lengths.half] {
+            Reading::Slower => {}
+            Reading::Open => {
+                let reason =
+                    "whether a part of what the shifts found costs anything is not settled";
+                return Ok((
+                    Answer::not(Unidentified::Noise, reason),
+                    Answer::not(Unidentified::Noise, reason),
+                ));
+            }
+            _ => {
+                let reason = format!(
+                    "starts must be multiples of {} bytes, but half of that is written at no cost: \
+                     a boundary of something else, such as a stripe unit",
+                    alignment.bytes
+                );
+                return Ok((
+                    Answer::not(Unidentified::Contradiction, reason.clone()),
+                    Answer::not(Unidentified::Contradiction, reason),
+                ));
+            }
+        }
+        let size = self.sized(alignment, &lengths, &readings, alpha);
+        let said_by = format!("{said_by}; and 64 KiB less half of that is slower than 64 KiB");
+        Ok((Answer::Found { value: alignment, alpha, said_by }, size))
+    }
+
+    /// What the lengths say.
+    fn sized(
+        &self,
+        alignment: Alignment,
+        lengths: &Lengths,
+        readings: &[Reading],
+        alpha: f64,
+    ) -> Answer<u64> {
+        let at = |places: &[usize]| places.iter().map(|at| readings[*at]).collect::<Vec<_>>();
+        let sectors = pattern::of_lengths(&at(&lengths.sector_less));
+        let units = pattern::of_lengths(&at(&lengths.unit_less));
+        let whole = alignment.bytes;
+        match (sectors, units) {
+            (Pattern::Step(0), Pattern::Flat) => Answer::Found {
+                value: whole,
+                alpha,
+                said_by: format!(
+                    "from {whole} bytes to 64 KiB one sector less is slower, and {whole} bytes \
+                     less is not"
+                ),
+            },
+            // From the size on a part of it costs, whichever part.
+            (Pattern::Step(sector), Pattern::Step(unit)) if sector <= unit + 1 => {
+                let value = whole << (unit + 1);
+                Answer::Found {
+                    value,
+                    alpha,
+                    said_by: format!(
+                        "{whole} bytes less are slower from a length of {value} bytes on, and not \
+                         below it"
+                    ),
+                }
+            }
+            (Pattern::Open, _) | (_, Pattern::Open) => Answer::not(
+                Unidentified::Noise,
+                "some lengths were not settled when the budget ended",
+            ),
+            (Pattern::Flat, Pattern::Flat) => Answer::not(
+                Unidentified::NoSignal,
+                "no part of any length up to 64 KiB is slower than the whole",
+            ),
+            _ => Answer::not(
+                Unidentified::Contradiction,
+                "parts are slower at some lengths and not at others, as with no power of two",
+            ),
+        }
+    }
+}
+
+impl Unidentified {
+    fn because<T>(self, reason: &str) -> Answer<T> {
+        Answer::not(self, reason)
+    }
+}
+
+/// The lengths that are tried, and which is held against which.
+struct Lengths {
+    arms: Vec<u64>,
+    pairings: Vec<Pairing>,
+    /// The pairings of a sector less, the lengths growing.
+    sector_less: Vec<usize>,
+    /// The pairings of an alignment less.
+    unit_less: Vec<usize>,
+    /// The pairing of half an alignment less.
+    half: usize,
+}
+
+impl Lengths {
+    fn of(unit: u64, sector: u64) -> Lengths {
+        // The first two are the control.
+        let mut lengths = Lengths {
+            arms: vec![WHOLE_BYTES, WHOLE_BYTES],
+            pairings: vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }],
+            sector_less: Vec::new(),
+            unit_less: Vec::new(),
+            half: 0,
+        };
+        let mut whole = unit;
+        while whole <= WHOLE_BYTES {
+            let pairing = lengths.pair(whole - sector, whole);
+            lengths.sector_less.push(pairing);
+            if whole > unit {
+                let pairing = lengths.pair(whole - unit, whole);
+                lengths.unit_less.push(pairing);
+            }
+            whole <<= 1;
+        }
+        lengths.half = lengths.pair(WHOLE_BYTES - (unit >> 1), WHOLE_BYTES);
+        lengths
+    }
+
+    /// The place of the pairing of these two.
+    fn pair(&mut self, part: u64, whole: u64) -> usize {
+        let (arm, against) = (self.arm(part), self.arm(whole));
+        self.pairings.push(Pairing { arm, against, wanted: Wanted::Slower });
+        self.pairings.len() - 1
+    }
+
+    fn arm(&mut self, length: u64) -> usize {
+        match self.arms.iter().position(|arm| *arm == length) {
+            Some(place) => place,
+            None => {
+                self.arms.push(length);
+                self.arms.len() - 1
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The granule: where a write must start, and how long it must be, to cost no read-modify-write.
+//!
+//! # Alignment and origin
+//!
+//! Durable writes of 64 KiB start 32 KiB behind a boundary of 256 KiB, and so much further: one
+//! sector, two, four ... 32 KiB, and 128 KiB. With alignment `a` every shift below `a` is slower
+//! and every one from `a` on is not. All but the last two cross the same boundaries of 64 KiB and
+//! above, so that the chunks of an array make no difference among them. Where nothing is slower,
+//! or something faster, the first granule may start elsewhere: the residues below 4 KiB and some
+//! above are tried until one is faster, and that one is tested anew, with new operations, as the
+//! first was. What chose it is not used again.
+//!
+//! # Size
+//!
+//! From an aligned start, a length `s` is held against one sector less, and against `a` less, for
+//! `s` from `a` to 64 KiB. Both pairs are nearly of one length, so that what is transferred makes
+//! no difference. Where `a` is also the size, a sector less is slower at every `s`, and `a` less at
+//! none. With a size `g` above `a`, `a` less is slower from `s` = `g` on, and at none below, where
+//! both are parts. Last, 64 KiB is held against half of `a` less: if that costs nothing, what was
+//! found is no granule but a boundary of something else, as between the members of an array.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `shifts` | where a write must start |
+//! | `lengths` | how long it must be |
+//! | `writes` | one write of an arm, timed |
+
+mod lengths;
+mod shifts;
+mod writes;
+
+use device::Queue;
+use units::Unit;
+
+use self::writes::{Arm, Writes};
+use super::answer::{Answer, Compared, Unidentified};
+use super::bout::Bout;
+use super::panel::{Pairing, Panel, Seen};
+use super::{Ask, Pause, Purse};
+use crate::number::wide;
+use crate::{Fault, Order, Slots, SlotsPlan};
+
+/// The length of the writes, and the largest granule that can be found.
+pub const WHOLE_BYTES: u64 = 64 << 10;
+/// The buffer that the queue must have for each slot.
+pub const BUFFER_BYTES: u32 = 64 << 10;
+/// Where a slot's first operation starts.
+const HOME_BYTES: u64 = WHOLE_BYTES >> 1;
+/// What slots are multiples of.
+const SLOT_BYTES: u64 = WHOLE_BYTES << 2;
+/// Where writes must start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Alignment {
+    /// Every so many bytes.
+    pub bytes: u64,
+    /// The first such place, by the drive's addresses.
+    pub origin_bytes: u64,
+}
+
+/// What was found of the granule.
+#[derive(Clone, Debug)]
+pub struct Granule {
+    /// Where a write must start.
+    pub alignment: Answer<Alignment>,
+    /// Of what its length must be a multiple.
+    pub size: Answer<u64>,
+    /// Every comparison.
+    pub compared: Vec<Compared>,
+    /// The times of the first and the most misaligned arm of the panel that said the alignment,
+    /// for [`super::turn`]; `None` where none did.
+    pub(super) shifted: Option<Shifted>,
+}
+
+/// A panel of shifts as it ended.
+#[derive(Clone, Debug)]
+pub(super) struct Shifted {
+    pub(super) seen: Seen,
+    pub(super) arms: usize,
+}
+
+/// The granule of the drive behind `queue`, whose buffers have [`BUFFER_BYTES`].
+///
+/// # Errors
+/// When an operation fails.
+pub fn find<Q: Queue>(
+    queue: &mut Q,
+    ask: &Ask<'_>,
+    purse: &mut Purse,
+    pause: Pause<'_>,
+) -> Result<Granule, Fault> {
+    let mut search = Search { queue, ask, purse, pause, compared: Vec::new(), parts: 0 };
+    let (alignment, shifted) = search.alignment()?;
+    let (alignment, size) = match alignment {
+        Answer::Found { value, alpha, said_by } => search.size(value, alpha, &said_by)?,
+        Answer::Not { why, reason } => {
+            let size = "where a write must start is not known, so that no length can be tried";
+            (Answer::Not { why, reason }, Answer::not(Unidentified::NotTried, size))
+        }
+    };
+    Ok(Granule { alignment, size, compared: search.compared, shifted })
+}
+
+struct Search<'a, 'b, Q: Queue> {
+    queue: &'a mut Q,
+    ask: &'a Ask<'b>,
+    purse: &'a mut Purse,
+    pause: Pause<'a>,
+    compared: Vec<Compared>,
+    parts: u64,
+}
+
+impl<Q: Queue> Search<'_, '_, Q> {
+    fn panel(
+        &mut self,
+        name: &'static str,
+        arms: &[Arm],
+        pairings: Vec<Pairing>,
+        percent: u64,
+    ) -> Result<Seen, Fault> {
+        self.parts += 1;
+        let seed = self.ask.seed(self.parts);
+        let shifts: Vec<u64> = arms.iter().map(|arm| HOME_BYTES + arm.shift_bytes).collect();
+        let plan = SlotsPlan {
+            runs: self.ask.runs,
+            unit: Unit::new(SLOT_BYTES).expect("it is a power of two"),
+            operation_bytes: WHOLE_BYTES,
+            shifts_bytes: &shifts,
+            order: Order::Backwards,
+            seed,
+        };
+        let slots = Slots::new(plan).map_err(|error| {
+            Fault::Void(format!("there is no room to compare anything: {error}"))
+        })?;
+        let panel = Panel {
+            name,
+            arms: arms.iter().map(|arm| arm.name(name)).collect(),
+            pairings,
+            alpha: self.ask.share(),
+            seed,
+        };
+        let bytes = arms.iter().map(|arm| arm.length_bytes).sum();
+        let now_ns = self.queue.now_ns();
+        let mut part = self.purse.part(percent, now_ns);
+        let mut writes = Writes {
+            queue: self.queue,
+            bout: Bout::new(1),
+            slots,
+            arms,
+            block: (wide(arms.len()), bytes),
+            pause: self.pause,
+        };
+        let seen = panel.run(&mut writes, &mut part);
+        self.purse.settle(&part);
+        let seen = seen?;
+        self.compared.extend(seen.compared.iter().cloned());
+        Ok(seen)
+    }
+}

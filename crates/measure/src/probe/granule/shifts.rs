@@ -1,0 +1,135 @@
+//! Where a write must start: shifts of a long write, and where the first granule may start.
+
+use device::Queue;
+
+use super::super::answer::{Answer, Reading, Unidentified};
+use super::super::panel::{Pairing, Seen, Wanted};
+use super::super::pattern::{self, Pattern};
+use super::{Alignment, Arm, HOME_BYTES, Search, Shifted, WHOLE_BYTES};
+use crate::Fault;
+use crate::number::count;
+
+/// A shift that no alignment up to [`WHOLE_BYTES`] minds.
+const FAR_BYTES: u64 = WHOLE_BYTES << 1;
+/// The first origins that are tried beside 0 are below it.
+const NEAR_BYTES: u64 = 4096;
+
+impl<Q: Queue> Search<'_, '_, Q> {
+    /// The alignment, before its size confirms it.
+    pub(super) fn alignment(&mut self) -> Result<(Answer<Alignment>, Option<Shifted>), Fault> {
+        let shifts = self.shifts();
+        let first = self.shift_panel("alignment", 0, &shifts, 35)?;
+        match self.judged(&first, &shifts, 0) {
+            Ok(found) => return Ok((found, Some(first))),
+            Err(Pattern::Flat | Pattern::Elsewhere | Pattern::Odd) if first.seen.void.is_none() => {
+            }
+            Err(pattern) => return Ok((refused(pattern, &first.seen), Some(first))),
+        }
+        let residues = self.residues();
+        let screen = self.shift_panel("origin", 0, &residues, 40)?;
+        let Some(origin) = best(&screen.seen, &residues) else {
+            let pattern = match screen.seen.is_settled {
+                true => self.judged(&first, &shifts, 0).err().unwrap_or(Pattern::Odd),
+                false => Pattern::Open,
+            };
+            return Ok((refused(pattern, &screen.seen), Some(first)));
+        };
+        let again = self.shift_panel("alignment", origin, &shifts, 60)?;
+        Ok(match self.judged(&again, &shifts, origin) {
+            Ok(found) => (found, Some(again)),
+            Err(pattern) => (refused(pattern, &again.seen), Some(again)),
+        })
+    }
+
+    /// What a panel of shifts says.
+    fn judged(
+        &self,
+        panel: &Shifted,
+        shifts: &[u64],
+        origin: u64,
+    ) -> Result<Answer<Alignment>, Pattern> {
+        if panel.seen.void.is_some() {
+            return Err(Pattern::Odd);
+        }
+        let readings = &panel.seen.readings()[1..];
+        let may_be_faster = shifts.iter().position(|shift| *shift >= HOME_BYTES);
+        let step = match pattern::of_shifts(readings, may_be_faster.unwrap_or(shifts.len())) {
+            Pattern::Step(step) => step,
+            other => return Err(other),
+        };
+        // Behind 32 KiB comes 128 KiB, which says of 64 KiB that it is enough.
+        let bytes = shifts[step].min(WHOLE_BYTES);
+        let value = Alignment { bytes, origin_bytes: (HOME_BYTES + origin) % bytes };
+        let said_by = format!(
+            "writes of 64 KiB shifted by {} to {} bytes are slower, by {} bytes and more not",
+            shifts[0],
+            shifts[step - 1],
+            bytes
+        );
+        Ok(Answer::Found { value, alpha: self.ask.share() * count(readings.len() + 1), said_by })
+    }
+
+    /// Shifts from a sector to 32 KiB, and a far one.
+    fn shifts(&self) -> Vec<u64> {
+        let steps = std::iter::successors(Some(self.ask.sector_bytes), |shift| Some(shift << 1));
+        steps.take_while(|shift| *shift <= HOME_BYTES).chain([FAR_BYTES]).collect()
+    }
+
+    /// Where the first granule may start.
+    fn residues(&self) -> Vec<u64> {
+        let sector = self.ask.sector_bytes;
+        let near = (1..).map(|number| number * sector).take_while(|residue| *residue < NEAR_BYTES);
+        let far = [NEAR_BYTES, 2 * NEAR_BYTES, 3 * NEAR_BYTES, 4 * NEAR_BYTES, HOME_BYTES];
+        near.chain(far).collect()
+    }
+
+    /// Shifts against none, behind `origin`; the first pairing is the control.
+    fn shift_panel(
+        &mut self,
+        name: &'static str,
+        origin: u64,
+        shifts: &[u64],
+        percent: u64,
+    ) -> Result<Shifted, Fault> {
+        let arm = |shift: u64| Arm { shift_bytes: origin + shift, length_bytes: WHOLE_BYTES };
+        let arms: Vec<Arm> = [0, 0].into_iter().chain(shifts.iter().copied()).map(arm).collect();
+        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }];
+        let wanted = if name == "origin" { Wanted::Faster } else { Wanted::Exactly };
+        let others = (2..arms.len()).map(|arm| Pairing { arm, against: 0, wanted });
+        pairings.extend(others);
+        let seen = self.panel(name, &arms, pairings, percent)?;
+        Ok(Shifted { seen, arms: arms.len() })
+    }
+}
+
+/// The fastest residue of those that were faster than the baseline.
+fn best(seen: &Seen, residues: &[u64]) -> Option<u64> {
+    if seen.void.is_some() {
+        return None;
+    }
+    let arms = seen.compared[1..].iter().zip(residues);
+    let faster = arms.filter(|(one, _)| one.reading == Reading::Faster);
+    let best = faster.min_by(|(one, _), (other, _)| one.ratio.ratio.total_cmp(&other.ratio.ratio));
+    best.map(|(_, residue)| *residue)
+}
+
+/// Why there is no alignment.
+fn refused(pattern: Pattern, seen: &Seen) -> Answer<Alignment> {
+    if let Some(reason) = &seen.void {
+        return Answer::not(Unidentified::Contradiction, reason.clone());
+    }
+    match pattern {
+        Pattern::Open => {
+            Answer::not(Unidentified::Noise, "some shifts were not settled when the budget ended")
+        }
+        Pattern::Flat | Pattern::Elsewhere => Answer::not(
+            Unidentified::NoSignal,
+            "no shift of a durable write of 64 KiB makes a steady difference of a fifth: a cache \
+             hides it, the logical sector is the granule, or it is no power of two up to 64 KiB",
+        ),
+        Pattern::Odd | Pattern::Step(_) => Answer::not(
+            Unidentified::Contradiction,
+            "shifts are slower in a pattern that no power of two up to 64 KiB makes",
+        ),
+    }
+}

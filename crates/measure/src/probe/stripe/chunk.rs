@@ -1,0 +1,62 @@
+//! The chunk: across which boundaries reads at a depth are slower.
+
+use device::Queue;
+
+use super::super::answer::Unidentified;
+use super::super::panel::{Pairing, Wanted};
+use super::super::pattern::{self, Pattern};
+use super::super::places::Comb;
+use super::{Refused, Search, refused};
+use crate::Fault;
+
+/// The largest chunk that is looked for.
+pub const CHUNK_BYTES_MAX: u64 = 1 << 20;
+impl<Q: Queue> Search<'_, '_, Q> {
+    /// The chunk in bytes.
+    pub(super) fn chunk(&mut self) -> Result<Result<u64, Refused>, Fault> {
+        let half = self.half_bytes;
+        let candidates: Vec<u64> = std::iter::successors(Some(2 * half), |bytes| Some(bytes << 1))
+            .take_while(|bytes| *bytes <= CHUNK_BYTES_MAX)
+            .collect();
+        // Centred on odd multiples of `centre`.
+        let comb = |centre: u64| Comb {
+            modulus_bytes: 2 * centre,
+            first_bytes: centre - half,
+            step_bytes: 0,
+            steps: 1,
+            operation_bytes: 2 * half,
+        };
+        let centres = [half, half].into_iter().chain(candidates.iter().copied());
+        let arms: Vec<(String, Comb)> = centres
+            .map(|centre| (format!("across odd multiples of {centre} bytes"), comb(centre)))
+            .collect();
+        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }];
+        let pair = |arm| Pairing { arm, against: 0, wanted: Wanted::Slower };
+        pairings.extend((2..arms.len()).map(pair));
+        let seen = match self.panel("chunk", &arms, pairings, 50)? {
+            Ok(seen) => seen,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        Ok(match pattern::of_lengths(&seen.readings()[1..]) {
+            Pattern::Step(0) => refused(
+                Unidentified::Contradiction,
+                "reads across any boundary that was tried are slower: it may be a page or a \
+                 granule, or a chunk below what is read",
+            ),
+            Pattern::Step(place) => Ok(candidates[place]),
+            Pattern::Flat => refused(
+                Unidentified::NoSignal,
+                "no boundary up to 1 MiB makes reads at a depth slower: one drive, or what lies \
+                 below hides it",
+            ),
+            Pattern::Open => refused(
+                Unidentified::Noise,
+                "some boundaries were not settled when the budget ended",
+            ),
+            Pattern::Odd | Pattern::Elsewhere => refused(
+                Unidentified::Contradiction,
+                "reads are slower across some boundaries and not across their multiples",
+            ),
+        })
+    }
+}

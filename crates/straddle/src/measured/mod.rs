@@ -1,0 +1,24 @@
+//! What probes found, kept between runs: one file for each drive, by its world-wide name or serial.
+//!
+//! `$STATE_DIRECTORY` (systemd.exec(5)), else `$XDG_STATE_HOME/straddle`, else
+//! `~/.local/state/straddle` (XDG Base Directory Specification). A file is used only for the drive
+//! that it names, with the firmware and the sector format that it names. Whoever may write a file
+//! can say what a drive is, so one that others may write, or that another user owns, is refused; as
+//! is all of a directory of which that is true.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `store` | the directory: what is kept of a drive, and keeping it |
+//! | `name` | a file's name |
+//! | `reading` | one file that may hold anything |
+//! | `identity` | which drive, in which state |
+
+mod identity;
+mod name;
+mod reading;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use identity::identity;
+pub(crate) use store::Store;

@@ -1,0 +1,162 @@
+//! The directory in which files are kept.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use jiff::Timestamp;
+use report::probe::{Saved, SavedIdentity, saved_json};
+use stack::drive::{Drive, Measured};
+
+use super::identity::{differs, identity};
+use super::name::{file_name, old_file_name};
+use super::reading::{granule, misdated, read, trusted_directory};
+use crate::printer;
+use crate::printer::shown;
+
+/// Where files are.
+#[derive(Debug)]
+pub(crate) struct Store {
+    directory: PathBuf,
+    /// What was said of drives, so that it is said once.
+    said: Mutex<BTreeSet<String>>,
+}
+
+impl Store {
+    /// Where the environment says; `None` where it says nothing.
+    pub(crate) fn of_environment() -> Option<Store> {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let directory = match (set("STATE_DIRECTORY"), set("XDG_STATE_HOME"), set("HOME")) {
+            (Some(state), _, _) => first_of(&state),
+            (None, Some(state), _) => PathBuf::from(state).join("straddle"),
+            (None, None, Some(home)) => PathBuf::from(home).join(".local/state/straddle"),
+            (None, None, None) => return None,
+        };
+        // A relative path would mean another place in another directory.
+        directory.is_absolute().then(|| Store::at(directory))
+    }
+
+    pub(super) fn at(directory: PathBuf) -> Store {
+        Store { directory, said: Mutex::default() }
+    }
+
+    /// What is kept of a drive; `None` where nothing is. Says once of each drive what it gave.
+    pub(crate) fn of(&self, drive: &Drive) -> Option<Measured> {
+        let identity = identity(drive).ok()?;
+        let (path, read) = self.read(&identity);
+        let judged = read.transpose()?.and_then(|saved| {
+            let reason = differs(&saved.identity, &identity);
+            reason.or_else(|| misdated(&saved, Timestamp::now())).map_or(Ok(saved), Err)
+        });
+        let found = match judged {
+            Ok(saved) => Measured::Granule(granule(&saved)),
+            Err(reason) => Measured::NotUsed(format!("{}: {reason}", shown(&path))),
+        };
+        self.say(drive, &found);
+        Some(found)
+    }
+
+    /// The file of a drive, and what it holds: under its name, or under that which older versions
+    /// gave it, where that is not another drive's.
+    fn read(&self, identity: &SavedIdentity) -> (PathBuf, Result<Option<Saved>, String>) {
+        let path = self.path(identity);
+        let found = read(&path);
+        match (&found, self.old_path(identity)) {
+            (Ok(None), Some(old)) => match read(&old) {
+                Ok(Some(saved)) if !is_same(&saved.identity, identity) => (path, found),
+                found => (old, found),
+            },
+            _ => (path, found),
+        }
+    }
+
+    fn say(&self, drive: &Drive, found: &Measured) {
+        let name = &drive.name;
+        let line = match found {
+            Measured::Granule(found) => format!(
+                "{name}: the granule is {} bytes from {} on, measured ({}); --ignore-measured \
+                 leaves that out",
+                found.alignment_bytes, found.origin_bytes, found.note
+            ),
+            Measured::NotUsed(reason) => format!("{name}: what was measured is left out: {reason}"),
+        };
+        let mut said = match self.said.lock() {
+            Ok(said) => said,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        if said.insert(line.clone()) {
+            printer::note(&line);
+        }
+    }
+
+    /// Keeps `saved`, whole or not at all; the file's path.
+    ///
+    /// # Errors
+    /// When it cannot be written, the directory cannot be trusted, or there is a file of another
+    /// drive in its place; what was there is then still there.
+    pub(crate) fn keep(&self, saved: &Saved) -> Result<PathBuf, String> {
+        let path = self.path(&saved.identity);
+        let name = shown(&path);
+        let told = |error: std::io::Error| format!("cannot write {name}: {error}");
+        fs::DirBuilder::new().recursive(true).mode(0o755).create(&self.directory).map_err(told)?;
+        trusted_directory(&self.directory)
+            .map_err(|reason| format!("{name} would not be used: {reason}"))?;
+        if matches!(read(&path), Ok(Some(other)) if !is_same(&other.identity, &saved.identity)) {
+            return Err(format!("{name} is of another drive: move it away, and probe again"));
+        }
+        replace(&path, saved_json(saved).as_bytes()).map_err(told)?;
+        let old = self.old_path(&saved.identity).filter(
+            |old| matches!(read(old), Ok(Some(other)) if is_same(&other.identity, &saved.identity)),
+        );
+        // It would be used again where this one is removed.
+        let _ = old.map(fs::remove_file);
+        Ok(path)
+    }
+
+    fn path(&self, identity: &SavedIdentity) -> PathBuf {
+        self.directory.join(file_name(&identity.kind, &identity.name))
+    }
+
+    fn old_path(&self, identity: &SavedIdentity) -> Option<PathBuf> {
+        Some(self.directory.join(old_file_name(&identity.kind, &identity.name)?))
+    }
+}
+
+/// Whether both are the same drive, in whatever state.
+fn is_same(one: &SavedIdentity, other: &SavedIdentity) -> bool {
+    (&one.kind, &one.name) == (&other.kind, &other.name)
+}
+
+/// Puts a file with `bytes` in the place of `path`, whole or not at all.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    let mut beside = OsString::from(".");
+    beside.push(path.file_name().unwrap_or_default());
+    beside.push(format!(".{}.new", std::process::id()));
+    let beside = directory.join(beside);
+    // One that a process of the same number left behind.
+    let _ = fs::remove_file(&beside);
+    let write = || {
+        let options = File::options().write(true).create_new(true).mode(0o644).clone();
+        let mut file = options.open(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)?;
+        File::open(directory)?.sync_all()
+    };
+    write().inspect_err(|_| {
+        // What is half written is of no use to anyone.
+        let _ = fs::remove_file(&beside);
+    })
+}
+
+/// The first of the directories that systemd names, which are joined by colons.
+fn first_of(state: &std::ffi::OsStr) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    let first = state.as_bytes().split(|byte| *byte == b':').next().unwrap_or_default();
+    PathBuf::from(std::ffi::OsStr::from_bytes(first))
+}

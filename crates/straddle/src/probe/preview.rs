@@ -1,0 +1,100 @@
+//! `probe --dry-run`: what would be written, where and for how long; and what would be refused.
+
+use std::path::Path;
+
+use host::scratch::Scratch;
+use host::{FileDisk, claim, file_facts};
+use report::probe::{Probe as Document, ProbeRefusal};
+use stack::UnitKind;
+use units::prefix::Size;
+
+use super::bed::{plan, raw_bytes, scratch_bytes};
+use super::{Run, document, from_bench, refused};
+use crate::bench::halt::Halt;
+use crate::bench::place::Place;
+use crate::bench::raw;
+use crate::bench::target::Target;
+use crate::printer::shown;
+
+/// How much of the target is looked at to say what it lies on.
+const LOOK_BYTES: u64 = 1 << 20;
+
+/// What a probe would do, in the document; nothing is made.
+///
+/// # Errors
+/// With what the run would be refused for, as far as that is known without opening anything for
+/// writing.
+pub(super) fn run(
+    run: &Run<'_>,
+    target: &Target,
+    found: &mut Document,
+) -> Result<(), ProbeRefusal> {
+    let number = match target {
+        Target::Directory(directory) => {
+            in_directory(run, directory, found)?;
+            file_facts(directory).ok().map(|facts| facts.device)
+        }
+        Target::Device { node, number } => {
+            on_device(run, node, found)?;
+            Some(*number)
+        }
+    };
+    let place = number.and_then(|number| {
+        Place::of_device(&run.scene, number, LOOK_BYTES, UnitKind::Granule).ok()
+    });
+    if let Some(place) = &place {
+        document::of_place(place, found);
+    }
+    Ok(())
+}
+
+fn in_directory(run: &Run<'_>, directory: &Path, found: &mut Document) -> Result<(), ProbeRefusal> {
+    let length_bytes = scratch_bytes(run)?;
+    Scratch::possible(directory, plan(run, length_bytes))
+        .map_err(|error| refused(error.to_string(), error.hint()))?;
+    found.target.length_bytes = length_bytes;
+    found.target.writes = true;
+    found.notes.push(format!(
+        "others share the drive with it for that time, on a busy drive a quarter of it; a scratch \
+         file takes {} of free space meanwhile",
+        Size(length_bytes)
+    ));
+    Ok(())
+}
+
+fn on_device(run: &Run<'_>, node: &Path, found: &mut Document) -> Result<(), ProbeRefusal> {
+    let disk = FileDisk::open(node).map_err(|error| refused(error.to_string(), error.hint()))?;
+    let length_bytes = raw_bytes(run, node, device::Disk::length_bytes(&disk))?;
+    drop(disk);
+    found.target.length_bytes = length_bytes;
+    found.target.writes = run.probe.raw.write_device;
+    if !run.probe.raw.write_device {
+        found.spent.bytes_max = 0;
+        found.notes.push("the device is read, never written".to_owned());
+        return Ok(());
+    }
+    let confirm = run.probe.raw.confirm.as_deref();
+    raw::rehearse(confirm, node).map_err(halted)?;
+    let name = shown(node);
+    found.notes.push(format!(
+        "the first {} of {name} (bytes 0 to {}) are overwritten again and again, and lost",
+        Size(length_bytes),
+        length_bytes.saturating_sub(1)
+    ));
+    if confirm.is_none() {
+        let wanted = claim::identity_words(node).map(|words| words.wanted());
+        let wanted = wanted.unwrap_or("serial number or WWN");
+        found.notes.push(format!(
+            "the run itself wants --confirm with the {wanted} of {name}, which straddle check shows"
+        ));
+    }
+    Ok(())
+}
+
+fn halted(halt: Halt) -> ProbeRefusal {
+    match halt {
+        Halt::Refused(refusal) => from_bench(refusal),
+        Halt::Void(reason) => refused(reason, None),
+        Halt::Interrupted => refused("interrupted", None),
+    }
+}
