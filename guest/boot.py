@@ -69,9 +69,25 @@ def command(image, scenario, result):
         path = f"{result}/images/{disk.name}"
         with open(path, "wb") as file:
             file.truncate(disk.size_bytes)
-        words += ["-blockdev", f"driver=file,node-name=n{number},filename={path},cache.no-flush=on,discard=unmap"]
-        words += device(disk, f"n{number}", numbers)
+        node = f"n{number}"
+        if disk.name in scenario.granules:
+            words += granules(node, disk.size_bytes, *scenario.granules[disk.name])
+        else:
+            words += ["-blockdev",
+                      f"driver=file,node-name={node},filename={path},cache.no-flush=on,discard=unmap"]
+        words += device(disk, node, numbers)
     return words
+
+
+def granules(node, size_bytes, granule_bytes, delay_us):
+    """A disk that writes by granules and says nothing of it: where it is to write part of one, it reads first.
+
+    Each read, each write and each flush takes its time, so that a part costs what is known. It keeps nothing
+    that is written, and reads as zeros.
+    """
+    delay_ns = delay_us * 1000
+    return ["-blockdev", f"driver=null-co,node-name={node}slow,size={size_bytes},latency-ns={delay_ns},read-zeroes=on",
+            "-blockdev", f"driver=blkdebug,node-name={node},align={granule_bytes},image={node}slow"]
 
 
 def device(disk, node, numbers):

@@ -113,11 +113,7 @@ empty=/tmp/empty; : > $empty
 need cryptsetup luksFormat -q --type luks2 --cipher cipher_null-ecb --sector-size 4096 --key-file $empty \
   --pbkdf pbkdf2 --pbkdf-force-iterations 1000 /dev/md5
 need cryptsetup open --key-file $empty /dev/md5 vault
-config='activation { udev_sync=0 udev_rules=0 monitoring=0 raid_region_size=512 }
-devices { use_devicesfile=0 obtain_device_list_from_udev=0 external_device_info_source="none" hints="none" }
-global { use_lvmpolld=0 thin_check_executable="" cache_check_executable="" } backup { backup=0 archive=0 }'
-lvm() { /sbin/lvm "$@" --config "$config"; }
-create() { need lvm lvcreate -y -Wn -Zn "$@"; }
+. /lvm.sh
 need lvm pvcreate /dev/mapper/vault
 need lvm vgcreate chain /dev/mapper/vault
 create -n top -L 96m chain

@@ -63,11 +63,7 @@ echo "md done after $(cut -d' ' -f1 /proc/uptime) s, $next disks used"
 
 # --- LVM
 
-config='activation { udev_sync=0 udev_rules=0 monitoring=0 raid_region_size=512 }
-devices { use_devicesfile=0 obtain_device_list_from_udev=0 external_device_info_source="none" hints="none" }
-global { use_lvmpolld=0 thin_check_executable="" cache_check_executable="" } backup { backup=0 archive=0 }'
-lvm() { /sbin/lvm "$@" --config "$config"; }
-create() { need lvm lvcreate -y -Wn -Zn "$@"; }
+. /lvm.sh
 
 pvs=
 for name in pv0 pv1 pv2 pv3 pv4 pv5; do

@@ -190,6 +190,18 @@ fn devices_that_count_no_flushes_are_passed_over_and_drives_are_not() {
 }
 
 #[test]
+fn a_path_whose_flushes_are_counted_by_what_combines_paths_is_believed_as_far_as_that() {
+    let paths = |counted| {
+        let mapped = Kind::Mapped("dm mpath".to_owned());
+        let combined = layer("dm-0", mapped, Some(true), counted);
+        stack(vec![system("ext4", &[]), combined, drive(virtual_word(), true, none())])
+    };
+    check(&paths(counts(8, 16, 0)), Grade::Consistent, "counted-above");
+    check(&paths(counts(8, 16, 8)), Grade::Unproven, "not-counted");
+    check(&paths(counts(0, 16, 0)), Grade::NotDurable, "no-flush");
+}
+
+#[test]
 fn what_hides_the_layers_below_is_opaque() {
     let opaque = |kind: &str, options: &[&str]| {
         let options = options.iter().map(|&option| option.to_owned()).collect();

@@ -27,6 +27,15 @@ impl Found {
         };
         Found { layer, counters: Vec::new() }
     }
+
+    /// Notes that `above` hands flushes on to this as requests, as device-mapper's multipath does.
+    /// The kernel counts those at `above`, and here takes them for reads of nothing: a flush that
+    /// another device made is no step of one (`blk_account_io_done`, `op_stat_group`).
+    pub(super) fn counted_by(&mut self, above: &str) {
+        self.counters.clear();
+        self.layer.counted =
+            Err(format!("{above} hands them on, and the kernel counts them there"));
+    }
 }
 
 /// Disks that are memory, by how their names begin: Linux `drivers/block/{zram,brd,null_blk}`.
@@ -131,6 +140,16 @@ mod tests {
         assert!(matches!(found("sda", model).layer.kind, Kind::Memory(_)));
         assert!(matches!(found("nbd0", MemoryTree::new()).layer.kind, Kind::Opaque { .. }));
         assert!(matches!(found("loop7", MemoryTree::new()).layer.kind, Kind::Lost(_)));
+    }
+
+    #[test]
+    fn a_path_leaves_the_counting_to_what_combines_paths() {
+        let mut path =
+            found("sda", MemoryTree::new().with_file("/sys/block/sda/mq/0/cpu_list", "0"));
+        assert!(path.layer.counted.is_ok());
+        path.counted_by("dm-0");
+        assert!(path.counters.is_empty());
+        assert!(path.layer.counted.unwrap_err().starts_with("dm-0 "));
     }
 
     #[test]

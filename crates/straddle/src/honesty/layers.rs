@@ -133,6 +133,10 @@ impl Walk<'_> {
         for &below in &node.below {
             let below = self.node(below);
             self.lies_on(place, below);
+            if matches!(node.kind, NodeKind::Dm { .. }) && !self.found[place].counters.is_empty() {
+                let by = self.found[place].layer.name.clone();
+                self.found[below].counted_by(&by);
+            }
         }
         if let NodeKind::Loop { file, .. } = &node.kind
             && node.below.is_empty()

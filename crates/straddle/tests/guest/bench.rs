@@ -4,39 +4,25 @@
 //! `STRADDLE_GUEST_BENCH` names the result of a run of `guest/run … bench`; without it these tests
 //! skip. Times under emulation mean nothing, but for the delays that the kernel imposes.
 
-use std::path::PathBuf;
-
 use serde_json::Value;
 
 use crate::answer::list;
+use crate::answers::Answers;
 
 /// A result of the scenario `bench`.
-struct Run(PathBuf);
+struct Run(Answers);
 
 impl Run {
-    /// The run that the environment names; else the test is counted as skipped.
     fn named() -> Option<Run> {
-        let Some(directory) = std::env::var_os("STRADDLE_GUEST_BENCH").map(PathBuf::from) else {
-            testkit::skip("needs STRADDLE_GUEST_BENCH, a result of guest/run … bench");
-            return None;
-        };
-        assert!(directory.join("done").exists(), "{} is no whole run", directory.display());
-        Some(Run(directory))
+        Answers::named("STRADDLE_GUEST_BENCH", "bench").map(Run)
     }
 
     fn text(&self, name: &str) -> String {
-        let path = self.0.join("out").join(name);
-        std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+        self.0.text(name)
     }
 
-    /// The document of a run of straddle, and its exit status.
     fn answer(&self, name: &str) -> (Value, String) {
-        let text = self.text(&format!("bench/{name}.json"));
-        let document =
-            serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
-        let status = self.text("bench/status");
-        let status = status.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
-        (document, status.expect("each answer has its status").to_owned())
+        self.0.answer(name)
     }
 
     /// The one experiment of a run that was not refused.

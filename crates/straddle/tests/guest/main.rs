@@ -2,13 +2,16 @@
 //! everything was up, the same machine as a capture, and its disks as images say the same.
 //!
 //! `STRADDLE_GUEST_LIVE` names the result of a run of `guest/run … live`; without it these tests
-//! skip. `STRADDLE_GUEST_BENCH` does the same for `bench`.
+//! skip. `STRADDLE_GUEST_BENCH` does the same for `bench`, `STRADDLE_GUEST_SYNC` for `sync`.
 
 mod alive;
 mod answer;
+mod answers;
 mod bench;
+mod honesty;
 mod images;
 mod partial;
+mod probe;
 mod result;
 mod stamps;
 mod truth;

@@ -45,7 +45,10 @@ pub(in super::super) fn counted(evidence: &Evidence) -> Vec<Reason> {
         return vec![missing(evidence, layer, writes_per_sync)];
     }
     let mut reasons = Vec::new();
-    for layer in evidence.layers.iter().filter(|layer| layer.write_back.value() == Some(&true)) {
+    for (place, layer) in evidence.layers.iter().enumerate() {
+        if layer.write_back.value() != Some(&true) {
+            continue;
+        }
         let name = &layer.name;
         let drive = matches!(layer.kind, Kind::Drive(_));
         match outcome(layer) {
@@ -66,8 +69,13 @@ pub(in super::super) fn counted(evidence: &Evidence) -> Vec<Reason> {
             // Only what is at the bottom must count: the kernel counts none of bio-based ones.
             _ if drive => {
                 let why = layer.counted.as_ref().err().map_or("no sync was made", String::as_str);
+                let above = evidence.layers.iter().any(|above| counts_for(above, place));
+                let (code, at_best) = match above {
+                    true => ("counted-above", Grade::Consistent),
+                    false => ("not-counted", Grade::Unproven),
+                };
                 reasons.push(
-                    Reason::open("not-counted", Grade::Unproven)
+                    Reason::open(code, at_best)
                         .seen(format!("no flush of {name} could be counted: {why}"), COUNTERS),
                 );
             }
@@ -75,6 +83,12 @@ pub(in super::super) fn counted(evidence: &Evidence) -> Vec<Reason> {
         }
     }
     reasons
+}
+
+/// Whether `above` lies on the layer at `place` and counted flushes: it hands them on as requests,
+/// as the paths of a drive get them.
+fn counts_for(above: &Layer, place: usize) -> bool {
+    above.below.contains(&place) && matches!(outcome(above), Some(Reach::Reached { .. }))
 }
 
 /// What became of flushes at a layer that the kernel sends them to.
