@@ -74,9 +74,12 @@ pub enum DurableFault {
     Unavailable(String),
     /// Something went wrong, so that what this way took means nothing; others may go on.
     Void(String),
-    /// A sync failed. Nothing may be written any more, and the sync is not tried again: what was
-    /// written before it may be lost though the kernel calls it clean (Rebello and others, "Can
-    /// Applications Recover from fsync Failures?", ATC 2020).
+    /// There is no room: the file system is full, or a quota is reached. What this way took means
+    /// nothing; others may go on.
+    NoRoom(String),
+    /// A sync failed for another reason. Nothing may be written any more, and the sync is not tried
+    /// again: what was written before it may be lost though the kernel calls it clean (Rebello and
+    /// others, "Can Applications Recover from fsync Failures?", ATC 2020).
     Stopped(String),
 }
 

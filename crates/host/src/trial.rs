@@ -34,6 +34,8 @@ pub struct TrialError {
     /// Whether it was a sync that failed for more than lack of room: what was written may be lost,
     /// and nothing should be tried again.
     pub is_sync: bool,
+    /// Whether it was for lack of room: the file system is full, or a quota is reached.
+    pub has_no_room: bool,
 }
 
 /// One thing that is timed.
@@ -75,6 +77,7 @@ impl SyncTrial {
             directory: place.clone(),
             reason: std::io::Error::from(error).to_string(),
             is_sync: false,
+            has_no_room: has_no_room(error),
         };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(directory, flags, Mode::empty())
@@ -146,6 +149,8 @@ impl SyncTrial {
                 directory: self.directory.clone(),
                 reason: format!("{bytes} of {WRITE_BYTES} bytes were written"),
                 is_sync: false,
+                // What is short for lack of room fails with it the next time.
+                has_no_room: false,
             }),
             Err(error) => {
                 // What cannot be asked for was not tried.
@@ -159,9 +164,15 @@ impl SyncTrial {
 
     fn failed(&self, attempted: &'static str, error: Errno) -> TrialError {
         let reason = std::io::Error::from(error).to_string();
-        let is_sync = !matches!(error, Errno::NOSPC | Errno::DQUOT);
-        TrialError { attempted, directory: self.directory.clone(), reason, is_sync }
+        let has_no_room = has_no_room(error);
+        let directory = self.directory.clone();
+        TrialError { attempted, directory, reason, is_sync: !has_no_room, has_no_room }
     }
+}
+
+/// Whether a file system is full, or a quota reached.
+fn has_no_room(error: Errno) -> bool {
+    matches!(error, Errno::NOSPC | Errno::DQUOT)
 }
 
 #[cfg(test)]

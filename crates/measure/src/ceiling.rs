@@ -14,9 +14,12 @@ use crate::number::{count, real, whole};
 
 /// The nanoseconds of a second.
 const SECOND_NS: f64 = 1e9;
-/// The commits that are drawn: at p99 2000 of them lie behind it, which is off by about 2 % of that
-/// number.
+/// The syncs that are drawn for a quantile of commits, each node's counted, so that a large group
+/// takes no longer than a small one.
 const DRAWS: usize = 200_000;
+/// The fewest commits, however many nodes each has: at p99 200 of them lie behind it, which is off
+/// by about 7 % of that number, and of 66 000, those of three nodes, by 4 %.
+const COMMITS_MIN: usize = 20_000;
 
 /// A ceiling and what it assumes.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,10 +80,16 @@ impl Quorum {
         let answers = self.round_trips_ns.iter().zip(followers_ns);
         let mut answers: Vec<u64> =
             answers.map(|(trip_ns, sync_ns)| trip_ns.saturating_add(*sync_ns)).collect();
-        answers.sort_unstable();
+        self.answered_ns(leader_ns, &mut answers)
+    }
+
+    /// The same where the followers' answers come after `answers_ns`, which are put in another
+    /// order.
+    fn answered_ns(&self, leader_ns: u64, answers_ns: &mut [u64]) -> Option<u64> {
         let quorum_ns = match self.followers_needed() {
             0 => 0,
-            needed => *answers.get(needed - 1)?,
+            needed if needed <= answers_ns.len() => *answers_ns.select_nth_unstable(needed - 1).1,
+            _ => return None,
         };
         Some(match self.leader {
             Leader::Parallel => leader_ns.max(quorum_ns),
@@ -95,17 +104,19 @@ impl Quorum {
     pub fn commit_quantile_ns(&self, syncs: &Histogram, share: f64, seed: u64) -> Option<u64> {
         let drawer = Drawer::new(syncs)?;
         let mut random = Random::new(seed);
-        let mut followers_ns = vec![0; self.round_trips_ns.len()];
-        let mut commits = Vec::with_capacity(DRAWS);
-        for _ in 0..DRAWS {
+        let number = DRAWS.div_euclid(self.nodes()).max(COMMITS_MIN);
+        let mut answers_ns = vec![0; self.round_trips_ns.len()];
+        let mut commits = Vec::with_capacity(number);
+        for _ in 0..number {
             let leader_ns = drawer.draw(&mut random);
-            followers_ns.fill_with(|| drawer.draw(&mut random));
-            commits.push(self.commit_ns(leader_ns, &followers_ns)?);
+            for (answer_ns, trip_ns) in answers_ns.iter_mut().zip(&self.round_trips_ns) {
+                *answer_ns = trip_ns.saturating_add(drawer.draw(&mut random));
+            }
+            commits.push(self.answered_ns(leader_ns, &mut answers_ns)?);
         }
-        commits.sort_unstable();
-        let rank = whole((share.clamp(0.0, 1.0) * count(DRAWS)).ceil());
+        let rank = whole((share.clamp(0.0, 1.0) * count(number)).ceil());
         let place = usize::try_from(rank.max(1) - 1).ok()?;
-        commits.get(place.min(DRAWS - 1)).copied()
+        Some(*commits.select_nth_unstable(place.min(number - 1)).1)
     }
 }
 
@@ -268,6 +279,15 @@ mod tests {
         let quorum = group(&[1000, 1000], Leader::Parallel);
         assert_eq!(quorum.commit_quantile_ns(&syncs, 0.99, 1), Some(65_000));
         assert_eq!(quorum.commit_quantile_ns(&Histogram::new(), 0.99, 1), None);
+    }
+
+    #[test]
+    fn a_group_of_a_hundred_is_reckoned_as_one_of_three_is() {
+        let mut syncs = Histogram::new();
+        (0..100).for_each(|_| syncs.record(64_000));
+        let trips = vec![1000; 99];
+        let many = group(&trips, Leader::Serial).commit_quantile_ns(&syncs, 0.99, 1);
+        assert_eq!(many, Some(129_000));
     }
 
     #[test]

@@ -144,7 +144,8 @@ fn not_enough(profile: &Profile, tail: &Tail) -> Judgement {
 }
 
 /// A number of samples with two digits that count, rounded up.
-fn rounded(samples: u64) -> u64 {
+#[must_use]
+pub fn rounded(samples: u64) -> u64 {
     let mut unit = 1;
     while samples.div_euclid(unit) >= 100 {
         unit *= 10;

@@ -18,6 +18,7 @@ mod measured;
 mod page;
 mod printer;
 mod probe;
+mod progress;
 mod scene;
 mod show;
 mod target;

@@ -10,6 +10,7 @@ use testkit::tool;
 pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("bash", &["bash"]),
     ("bcache-tools", &["make-bcache", "bcache-super-show"]),
+    ("bsdutils", &["script"]),
     ("btrfs-progs", &["btrfs", "mkfs.btrfs"]),
     ("chromium", &["chromium"]),
     (

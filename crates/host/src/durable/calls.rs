@@ -29,6 +29,13 @@ impl Step {
             Step::Open(error) => {
                 DurableFault::Void(format!("the scratch file cannot be opened: {}", said(error)))
             }
+            Step::Write(error @ (Errno::NOSPC | Errno::DQUOT)) => {
+                DurableFault::NoRoom(format!("a write of {bytes} bytes failed: {}", said(error)))
+            }
+            // What was to be allocated when it is written out: with XFS, btrfs, NFS.
+            Step::Sync(call, error @ (Errno::NOSPC | Errno::DQUOT)) => {
+                DurableFault::NoRoom(format!("{call} failed: {}", said(error)))
+            }
             Step::Write(Errno::INVAL) if way.is_direct => DurableFault::Unavailable(format!(
                 "direct I/O of {bytes} bytes is refused here: the drive's sectors are longer"
             )),

@@ -5,36 +5,45 @@ use device::durable::{Place, Way};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
+use crate::engine::now_ns;
 use crate::scratch::{Scratch, ScratchError, ScratchPlan};
 
 use super::{DurablePlan, neighbour};
 
-/// How long the files may become that grow, or whose space is taken.
-const ROOM_BYTES: u64 = 8 << 20;
 /// What such a file begins with, before it is made empty.
 const SEED_BYTES: u64 = 4096;
 
-/// How many bytes all files of `ways` take at most, where the first one has `file_bytes`.
-pub(super) fn scratch_bytes(ways: &[Way], file_bytes: u64) -> u64 {
-    let mut bytes = file_bytes;
-    for place in [Place::Preallocated, Place::Append] {
-        if ways.iter().any(|way| way.place == place) {
-            bytes = bytes.saturating_add(room(file_bytes));
-        }
-    }
-    match ways.iter().any(|way| way.is_contended) {
+/// How many bytes all files of `plan` take at most.
+pub(super) fn scratch_bytes(plan: &DurablePlan<'_>) -> u64 {
+    let rooms = small(plan.ways).saturating_mul(plan.room_bytes);
+    let bytes = plan.file_bytes.saturating_add(rooms);
+    match plan.ways.iter().any(|way| way.is_contended) {
         true => bytes.saturating_add(neighbour::BYTES_MAX),
         false => bytes,
     }
 }
 
-fn room(file_bytes: u64) -> u64 {
-    file_bytes.min(ROOM_BYTES)
+/// How many bytes are written to make them.
+pub(super) fn made_bytes(plan: &DurablePlan<'_>) -> u64 {
+    let neighbours = u64::from(plan.ways.iter().any(|way| way.is_contended));
+    let small = small(plan.ways).saturating_add(neighbours);
+    plan.file_bytes.saturating_add(small.saturating_mul(SEED_BYTES))
+}
+
+/// How many files there are that grow, or whose space is taken.
+fn small(ways: &[Way]) -> u64 {
+    let is_wanted = |place: Place| u64::from(ways.iter().any(|way| way.place == place));
+    is_wanted(Place::Preallocated) + is_wanted(Place::Append)
 }
 
 /// A scratch file as long as all of them together.
 pub(super) fn whole_plan(plan: &DurablePlan<'_>) -> ScratchPlan {
-    ScratchPlan { length_bytes: plan.scratch_bytes(), ..of_length(plan, plan.file_bytes) }
+    ScratchPlan { length_bytes: whole_pages(plan.scratch_bytes()), ..of_length(plan, 0) }
+}
+
+/// The next multiple of a page.
+fn whole_pages(bytes: u64) -> u64 {
+    bytes.checked_next_multiple_of(4096).unwrap_or(bytes)
 }
 
 /// A scratch file of `length_bytes`.
@@ -64,9 +73,10 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn create(plan: &DurablePlan<'_>) -> Result<Files, ScratchError> {
+    /// Makes them, no longer than until `end_ns`.
+    pub(super) fn create(plan: &DurablePlan<'_>, end_ns: u64) -> Result<Files, ScratchError> {
         Scratch::possible_anywhere(plan.directory, whole_plan(plan))?;
-        let goes_on = |_| !plan.interrupt.is_raised();
+        let goes_on = |_| !plan.interrupt.is_raised() && now_ns() < end_ns;
         let scratch = |length_bytes| {
             Scratch::create_anywhere_while(plan.directory, of_length(plan, length_bytes), goes_on)
         };
@@ -78,7 +88,7 @@ impl Files {
             first: scratch(plan.file_bytes)?,
             preallocated: small(Place::Preallocated)?,
             growing: small(Place::Append)?,
-            room_bytes: room(plan.file_bytes),
+            room_bytes: plan.room_bytes,
             first_at: 0,
             preallocated_at: None,
         };
@@ -147,16 +157,18 @@ impl Files {
                 Err(error) => return Err(void("fallocate", error)),
             }
         }
-        rustix::fs::fsync(file).map_err(|error| {
-            DurableFault::Stopped(format!("fsync failed: {}", std::io::Error::from(error)))
+        rustix::fs::fsync(file).map_err(|error| match error {
+            Errno::NOSPC | Errno::DQUOT => void("fsync", error),
+            _ => DurableFault::Stopped(format!("fsync failed: {}", std::io::Error::from(error))),
         })?;
         Ok(0)
     }
 }
 
 fn void(call: &str, error: Errno) -> DurableFault {
-    DurableFault::Void(format!(
-        "{call} of the scratch file failed: {}",
-        std::io::Error::from(error)
-    ))
+    let reason = format!("{call} of the scratch file failed: {}", std::io::Error::from(error));
+    match error {
+        Errno::NOSPC | Errno::DQUOT => DurableFault::NoRoom(reason),
+        _ => DurableFault::Void(reason),
+    }
 }

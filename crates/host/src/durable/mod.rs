@@ -7,6 +7,7 @@
 //! | failed | what follows |
 //! |---|---|
 //! | a sync, or a write that is one (`O_DSYNC`), with EIO | nothing is written or tried again |
+//! | anything for lack of room (ENOSPC, EDQUOT), a sync too | its way means nothing; others go on |
 //! | a write that is short, or fails otherwise | its way means nothing; others go on |
 //! | direct I/O or a call that is not there | its way is not available; others go on |
 //!
@@ -40,10 +41,14 @@ pub struct DurablePlan<'a> {
     pub ways: &'a [Way],
     /// The length of the file that is written over, in bytes: a multiple of 4096.
     pub file_bytes: u64,
+    /// How long each file may become that grows, or whose space is taken, in bytes.
+    pub room_bytes: u64,
     /// What decides the bytes that are written.
     pub seed: u64,
     /// How many bytes making the files may write at most.
     pub budget_bytes: u64,
+    /// How long making the files may take, in nanoseconds; a call that is under way is waited for.
+    pub ready_ns: u64,
     /// What ends it early.
     pub interrupt: Interrupt,
 }
@@ -52,7 +57,13 @@ impl DurablePlan<'_> {
     /// How many bytes all files take at most.
     #[must_use]
     pub fn scratch_bytes(&self) -> u64 {
-        files::scratch_bytes(self.ways, self.file_bytes)
+        files::scratch_bytes(self)
+    }
+
+    /// How many bytes are written to make them.
+    #[must_use]
+    pub fn made_bytes(&self) -> u64 {
+        files::made_bytes(self)
     }
 
     /// Whether the files could be made, as far as that can be told without making them.
@@ -82,9 +93,9 @@ impl DurableFiles {
     ///
     /// # Errors
     /// When they cannot be made or would take too much room, when a call fails, and when the user
-    /// wants no more. Nothing remains.
+    /// wants no more, or the time for it is over ([`ScratchError::Stopped`]). Nothing remains.
     pub fn create(plan: &DurablePlan<'_>) -> Result<DurableFiles, ScratchError> {
-        let files = Files::create(plan)?;
+        let files = Files::create(plan, now_ns().saturating_add(plan.ready_ns))?;
         let neighbour = match plan.ways.iter().any(|way| way.is_contended) {
             true => Some(Neighbour::start(plan)?),
             false => None,
@@ -97,7 +108,7 @@ impl DurableFiles {
         };
         let mut buffers = Buffers::new(1, longest).map_err(no_memory)?;
         buffers.fill(plan.seed);
-        let written_bytes = files.first.length_bytes();
+        let written_bytes = plan.made_bytes();
         Ok(DurableFiles {
             ways: plan.ways.to_vec(),
             interrupt: plan.interrupt.clone(),

@@ -79,13 +79,20 @@ impl Neighbour {
     pub(super) fn stop(&mut self) -> Result<u64, DurableFault> {
         self.halts.store(true, Ordering::SeqCst);
         let void = |error: Errno| {
-            let reason = std::io::Error::from(error);
-            DurableFault::Void(format!("the other writer failed: {reason}"))
+            let reason = format!("the other writer failed: {}", std::io::Error::from(error));
+            match error {
+                Errno::NOSPC | Errno::DQUOT => DurableFault::NoRoom(reason),
+                _ => DurableFault::Void(reason),
+            }
         };
         let written = self.answers.recv().map_err(|_| gone())?.map_err(void)?;
         rustix::fs::fsync(self.scratch.fd()).map_err(|error| {
             let reason = std::io::Error::from(error);
-            DurableFault::Stopped(format!("fsync of the other writer's file failed: {reason}"))
+            let reason = format!("fsync of the other writer's file failed: {reason}");
+            match error {
+                Errno::NOSPC | Errno::DQUOT => DurableFault::NoRoom(reason),
+                _ => DurableFault::Stopped(reason),
+            }
         })?;
         Ok(written)
     }

@@ -19,8 +19,10 @@ fn plan<'a>(directory: &'a Path, ways: &'a [Way]) -> DurablePlan<'a> {
         directory,
         ways,
         file_bytes: 256 << 10,
+        room_bytes: 192 << 10,
         seed: 1,
         budget_bytes: 64 << 20,
+        ready_ns: 60_000_000_000,
         interrupt,
     }
 }
@@ -116,9 +118,13 @@ fn a_failed_sync_stops_everything_and_a_short_write_only_its_way() {
     let stopped = |step: Step, way| matches!(step.fault(way), DurableFault::Stopped(_));
     let void = |step: Step, way| matches!(step.fault(way), DurableFault::Void(_));
     assert!(stopped(Step::Sync("fsync", Errno::IO), WAY));
-    assert!(stopped(Step::Sync("fdatasync", Errno::NOSPC), WAY));
     assert!(stopped(Step::Write(Errno::IO), durable));
-    assert!(void(Step::Write(Errno::NOSPC), durable));
+    // Lack of room is told apart, also where only a sync finds it.
+    let no_room = |step: Step, way| matches!(step.fault(way), DurableFault::NoRoom(_));
+    for error in [Errno::NOSPC, Errno::DQUOT] {
+        assert!(no_room(Step::Write(error), durable) && no_room(Step::Write(error), WAY));
+        assert!(no_room(Step::Sync("fdatasync", error), WAY));
+    }
     assert!(void(Step::Write(Errno::IO), WAY));
     assert!(void(Step::Short(4096, 8192), WAY));
     assert!(matches!(Step::Write(Errno::INVAL).fault(durable), DurableFault::Unavailable(_)));
@@ -141,4 +147,40 @@ fn a_name_goes_with_the_process_that_made_it() {
     drop(name);
     assert_eq!(count(), 0);
     drop(file);
+}
+
+#[test]
+fn files_are_as_long_as_they_are_told_to_be_and_begin_anew_behind_that() {
+    let scratch = testkit::Scratch::new();
+    let of = |place| Way { place, writes: 1, write_bytes: 64 << 10, ..WAY };
+    let ways = [Place::Sequential, Place::Preallocated, Place::Append].map(of);
+    let plan = plan(scratch.path(), &ways);
+    assert_eq!(plan.scratch_bytes(), (256 + 2 * 192) << 10);
+    let mut files = DurableFiles::create(&plan).unwrap();
+    assert_eq!(files.written_bytes(), plan.made_bytes());
+    let length = |files: &DurableFiles, place| {
+        let stat = rustix::fs::fstat(files.files.of(place).fd()).unwrap();
+        u64::try_from(stat.st_size).unwrap()
+    };
+    let mut grown = Vec::new();
+    for (way, &Way { place, .. }) in ways.iter().enumerate() {
+        files.begin(way).unwrap();
+        for _ in 0..4 {
+            files.once(way).unwrap();
+            grown.push(length(&files, place) >> 10);
+        }
+        files.end(way).unwrap();
+    }
+    // The third of 64 KiB does not go into 192 behind the 4 KiB that the file was made with.
+    assert_eq!(grown, [256, 256, 256, 256, 192, 192, 192, 192, 68, 132, 64, 128]);
+}
+
+#[test]
+fn making_the_files_ends_when_the_time_for_it_is_over() {
+    let scratch = testkit::Scratch::new();
+    let ways = [WAY];
+    let hurried = DurablePlan { ready_ns: 0, ..plan(scratch.path(), &ways) };
+    let stopped = DurableFiles::create(&hurried).unwrap_err();
+    assert!(matches!(stopped, ScratchError::Stopped { .. }), "{stopped}");
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
 }

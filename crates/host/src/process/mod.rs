@@ -122,22 +122,22 @@ impl ProcessError {
     }
 }
 
+/// The name of process `pid`, harmless to print; what it does to its syncs is not looked at, and it
+/// is not stopped.
+///
+/// # Errors
+/// When there is no such process, or it has ended, or is one of the kernel's own.
+pub fn process_name(pid: u32) -> Result<String, ProcessError> {
+    begun(pid).map(|begun| begun.name)
+}
+
 /// What keeps the syncs of process `pid` from the kernel, as far as this process may see it.
 ///
 /// # Errors
 /// When there is no such process, or it ends meanwhile, or is one of the kernel's own. What may not
 /// be read of it is unknown, with the reason.
 pub fn look_at_process(pid: u32) -> Result<ProcessLook, ProcessError> {
-    let begun = stat_of(pid)?;
-    let name = text::escape(&begun.name);
-    if begun.is_kernel {
-        return Err(ProcessError::Kernel { pid, name });
-    }
-    // A process may outlive its first thread, which then shows no memory.
-    let base = match begun.has_ended {
-        false => format!("/proc/{pid}"),
-        true => threads::living(pid).ok_or(ProcessError::Ended { pid, name: name.clone() })?,
-    };
+    let Begun { stat: begun, name, base } = begun(pid)?;
     let status = read(&format!("{base}/status")).unwrap_or_default();
     let preloads = preloads::of(&base);
     let listed = preloads.as_ref().map_or(&[][..], Vec::as_slice);
@@ -154,6 +154,29 @@ pub fn look_at_process(pid: u32) -> Result<ProcessLook, ProcessError> {
         }
         _ => Err(ProcessError::Ended { pid, name }),
     }
+}
+
+/// A process that can be looked at.
+struct Begun {
+    stat: Stat,
+    /// Its name, harmless to print.
+    name: String,
+    /// Where `/proc` shows its memory.
+    base: String,
+}
+
+fn begun(pid: u32) -> Result<Begun, ProcessError> {
+    let stat = stat_of(pid)?;
+    let name = text::escape(&stat.name);
+    if stat.is_kernel {
+        return Err(ProcessError::Kernel { pid, name });
+    }
+    // A process may outlive its first thread, which then shows no memory.
+    let base = match stat.has_ended {
+        false => format!("/proc/{pid}"),
+        true => threads::living(pid).ok_or(ProcessError::Ended { pid, name: name.clone() })?,
+    };
+    Ok(Begun { stat, name, base })
 }
 
 /// Whether this process runs under a seccomp filter.

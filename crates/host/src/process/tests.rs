@@ -84,6 +84,7 @@ fn preloads_and_files_are_listed_and_a_missing_process_is_named() {
     let sleeps = || look_at_process(sleeper.id()).is_ok_and(|look| look.name == "sleep");
     child::until("it runs", sleeps);
     let found = look_at_process(sleeper.id());
+    assert_eq!(process_name(sleeper.id()).as_deref(), Ok("sleep"));
     sleeper.kill().unwrap();
     sleeper.wait().unwrap();
     let found = found.unwrap();
@@ -104,6 +105,7 @@ fn preloads_and_files_are_listed_and_a_missing_process_is_named() {
     let error = look_at_process(4_194_305).unwrap_err();
     assert_eq!(error, ProcessError::None { pid: 4_194_305 });
     assert!(error.hint().is_some());
+    assert_eq!(process_name(4_194_305), Err(error));
 }
 
 #[test]
@@ -116,6 +118,7 @@ fn a_thread_of_the_kernel_is_refused_by_its_name() {
     }
     let error = look_at_process(2).unwrap_err();
     assert_eq!(error, ProcessError::Kernel { pid: 2, name: "kthreadd".to_owned() });
+    assert_eq!(process_name(2).as_ref(), Err(&error));
     assert!(error.to_string().contains("a thread of the kernel"), "{error}");
 }
 
@@ -125,7 +128,9 @@ fn a_process_that_has_ended_is_not_called_clean() {
     child.kill().unwrap();
     child::until("it is a zombie", || state(child.id()) == 'Z');
     let error = look_at_process(child.id()).unwrap_err();
+    let named = process_name(child.id());
     child.wait().unwrap();
+    assert_eq!(named.as_ref(), Err(&error));
     assert!(matches!(error, ProcessError::Ended { .. }), "{error}");
 }
 

@@ -190,6 +190,26 @@ impl ScratchError {
         })
     }
 
+    /// That no file could be made in `directory`.
+    pub(super) fn not_made(error: Errno, directory: &DiskText) -> ScratchError {
+        match error {
+            Errno::NOSPC | Errno::DQUOT | Errno::ROFS => {
+                ScratchError::of(error, "open", directory, 0)
+            }
+            error => ScratchError::refused("make a file in", directory, &error.into()),
+        }
+    }
+
+    /// That `attempted` in `directory` failed with `error`, before anything was written.
+    pub(super) fn refused(
+        attempted: &'static str,
+        directory: &DiskText,
+        error: &io::Error,
+    ) -> ScratchError {
+        let reason = error.to_string();
+        ScratchError::Refused { attempted, directory: directory.clone(), reason }
+    }
+
     /// The error for `error` of `attempted`, at `at_bytes` of the file.
     pub(super) fn of(
         error: Errno,

@@ -54,7 +54,7 @@ use crate::extents::extents_of;
 
 use self::content::fill;
 use self::direct::direct_units;
-pub(crate) use self::named::Name;
+pub(crate) use self::named::{Name, synced_file};
 use self::site::{Purpose, Site};
 use self::unnamed::nameless;
 
@@ -62,6 +62,7 @@ pub use direct::DirectUnits;
 pub use error::ScratchError;
 pub use leftover::{Fate, Leftover, sweep};
 pub use place::{Unusable, Usable, same_places, usable};
+pub use site::takes_files;
 
 /// What is to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,11 +142,6 @@ impl Scratch {
         goes_on: impl FnMut(u64) -> bool,
     ) -> Result<Scratch, ScratchError> {
         let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
-        let refused = |attempted, error: std::io::Error| ScratchError::Refused {
-            attempted,
-            directory: place.clone(),
-            reason: error.to_string(),
-        };
         let Site { directory: opened, filesystem } = Site::of(directory, plan, &place, purpose)?;
         let wants_name = purpose == Purpose::Synced && named::is_needed(&filesystem.name);
         let named = || Name::create(&opened, now_ns()).ok().map(|(file, name)| (file, Some(name)));
@@ -153,13 +149,11 @@ impl Scratch {
             Some(made) => Ok(made),
             None => nameless(opened.as_fd()).map(|file| (file, None)),
         };
-        let (file, name) = made.map_err(|error| match error {
-            Errno::NOSPC | Errno::DQUOT | Errno::ROFS => ScratchError::of(error, "open", &place, 0),
-            error => refused("make a file in", error.into()),
-        })?;
+        let (file, name) = made.map_err(|error| ScratchError::not_made(error, &place))?;
         if filesystem.name == "btrfs" && plan.nocow_on_btrfs {
-            write_in_place(file.as_fd())
-                .map_err(|error| refused("turn copy-on-write off in", error.into()))?;
+            write_in_place(file.as_fd()).map_err(|error| {
+                ScratchError::refused("turn copy-on-write off in", &place, &error.into())
+            })?;
         }
         let direct = direct_units(file.as_fd());
         let filled_direct = fill(file.as_fd(), plan, &place, goes_on)?;
@@ -293,21 +287,6 @@ impl Extents for Scratch {
 
 fn whole(length_bytes: u64) -> ByteRange {
     ByteRange::new(0, length_bytes).expect("it starts at 0")
-}
-
-/// An empty file in `directory`, on which syncs are what they are on others: without a name, or,
-/// where its file system asks for one, with a name that goes when the process does.
-///
-/// # Errors
-/// When the file system cannot be asked for, or the file cannot be made so.
-pub(crate) fn synced_file(directory: &OwnedFd) -> Result<(OwnedFd, Option<Name>), Errno> {
-    let filesystem = filesystem::of(directory.as_fd());
-    let filesystem =
-        filesystem.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    if named::is_needed(&filesystem.name) {
-        return Name::create(directory, now_ns()).map(|(file, name)| (file, Some(name)));
-    }
-    nameless(directory.as_fd()).map(|file| (file, None))
 }
 
 /// Turns copy-on-write off, which works on an empty file only.

@@ -24,9 +24,13 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::engine::now_ns;
+
+use super::filesystem;
 use super::guard::Guard;
 use super::label::Label;
 use super::lock::lock;
+use super::unnamed::nameless;
 
 /// File systems that sync a file without a name as they do one that has one.
 const NAMELESS: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "tmpfs"];
@@ -36,6 +40,21 @@ const NAMES: u64 = 16;
 /// Whether a file on `filesystem` must have a name, so that syncs of it are those of others.
 pub(super) fn is_needed(filesystem: &str) -> bool {
     !NAMELESS.contains(&filesystem)
+}
+
+/// An empty file in `directory`, on which syncs are what they are on others: without a name, or,
+/// where its file system asks for one, with a name that goes when the process does.
+///
+/// # Errors
+/// When the file system cannot be asked for, or the file cannot be made so.
+pub(crate) fn synced_file(directory: &OwnedFd) -> Result<(OwnedFd, Option<Name>), Errno> {
+    let filesystem = filesystem::of(directory.as_fd());
+    let filesystem =
+        filesystem.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    if is_needed(&filesystem.name) {
+        return Name::create(directory, now_ns()).map(|(file, name)| (file, Some(name)));
+    }
+    nameless(directory.as_fd()).map(|file| (file, None))
 }
 
 /// A name in a directory. It is removed when this is dropped, or when the process is no more.

@@ -7,6 +7,7 @@ use rustix::fs::{Mode, OFlags};
 use units::DiskText;
 
 use super::filesystem::{self, Filesystem, Unfit};
+use super::unnamed::nameless;
 use super::{ScratchError, ScratchPlan};
 
 /// What the file's length is a multiple of.
@@ -48,22 +49,33 @@ impl Site {
         if length_bytes > budget_bytes {
             return Err(ScratchError::Budget { length_bytes, budget_bytes });
         }
-        let refused = |attempted, error: std::io::Error| ScratchError::Refused {
-            attempted,
-            directory: place.clone(),
-            reason: error.to_string(),
-        };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(directory, flags, Mode::empty())
-            .map_err(|error| refused("open the directory", error.into()))?;
+        let directory = opened(directory, place)?;
         let filesystem = filesystem::of(directory.as_fd())
-            .map_err(|error| refused("ask for the file system of", error))?;
+            .map_err(|error| ScratchError::refused("ask for the file system of", place, &error))?;
         match purpose {
             Purpose::Placed => check(&filesystem, plan, place)?,
             Purpose::Synced => check_room(&filesystem, plan, place)?,
         }
         Ok(Site { directory, filesystem })
     }
+}
+
+/// Whether a file can be made in `directory`: an empty one is, and is gone at once.
+///
+/// # Errors
+/// When `directory` cannot be opened, or no file can be made there: what was tried, and what the
+/// kernel said.
+pub fn takes_files(directory: &Path) -> Result<(), ScratchError> {
+    let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
+    let made = nameless(opened(directory, &place)?.as_fd());
+    made.map(drop).map_err(|error| ScratchError::not_made(error, &place))
+}
+
+/// `directory`, which is called `place`, opened.
+fn opened(directory: &Path, place: &DiskText) -> Result<OwnedFd, ScratchError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(directory, flags, Mode::empty())
+        .map_err(|error| ScratchError::refused("open the directory", place, &error.into()))
 }
 
 /// Whether a file as in `plan` can be made and measured on `filesystem`.

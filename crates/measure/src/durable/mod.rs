@@ -63,6 +63,8 @@ pub struct RowSeen {
     pub unavailable: Option<String>,
     /// What went wrong; nothing was done with the row after that.
     pub errors: Vec<String>,
+    /// Whether the first of those was that there is no room.
+    pub has_no_room: bool,
 }
 
 impl RowSeen {
@@ -75,6 +77,7 @@ impl RowSeen {
             round_means_ns: Vec::with_capacity(ROUNDS_MAX),
             unavailable: None,
             errors: Vec::new(),
+            has_no_room: false,
         }
     }
 
@@ -216,6 +219,10 @@ impl Run<'_> {
         match fault {
             DurableFault::Unavailable(reason) => seen.unavailable = Some(reason),
             DurableFault::Void(reason) => seen.errors.push(reason),
+            DurableFault::NoRoom(reason) => {
+                seen.errors.push(reason);
+                seen.has_no_room = true;
+            }
             DurableFault::Stopped(reason) => {
                 seen.errors.push(reason.clone());
                 self.stopped = Some(reason);

@@ -59,8 +59,11 @@ pub fn fsync_plan_text(plan: &FsyncPlan, look: &Look) -> String {
     let mut page = String::new();
     target(&plan.target, words, limit, &mut page);
     forecast(&plan.forecast, words, limit, &mut page);
-    let many = u64::try_from(plan.rows.len()).unwrap_or(u64::MAX);
-    prose(quiet(""), &format!("{}:", count(many, "row")), limit, &mut page);
+    let rows = match u64::try_from(plan.rows.len()).unwrap_or(u64::MAX) {
+        0 => "no row: only syncs of a small file are tried".to_owned(),
+        many => format!("{}:", count(many, "row")),
+    };
+    prose(quiet(""), &rows, limit, &mut page);
     for (number, row) in (1_u64..).zip(&plan.rows) {
         labelled(&format!("{number:>2}"), vec![cell(words.text(row))], limit, &mut page);
     }

@@ -8,12 +8,23 @@ use units::Known;
 pub struct Evidence {
     /// The layers, from the file system down; each names those that it lies on.
     pub layers: Vec<Layer>,
-    /// How many syncs of our own were made and timed; `Err` says why none were.
-    pub times: Result<Times, String>,
+    /// How long syncs of our own took; empty where none were made.
+    pub times: Times,
+    /// Why not all of them could be made, or none; `None` where all were.
+    pub untried: Option<Untried>,
     /// What is known of the process that asks, and so of all that it starts.
     pub here: Here,
     /// What is known of the process that was asked about; `None` when none was.
     pub process: Option<Process>,
+}
+
+/// Why syncs were not made that were to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Untried {
+    /// What was tried, on what, and what the kernel said.
+    pub reason: String,
+    /// Whether it was lack of room: the file system is full, or a quota is reached.
+    pub has_no_room: bool,
 }
 
 /// One level of the path.
@@ -220,6 +231,15 @@ pub enum Fate {
     Sometimes(String),
     /// It reaches the kernel or fails, as far as the filter could be followed.
     Unclear,
+}
+
+impl Times {
+    /// How many syncs were made.
+    #[must_use]
+    pub fn syncs(&self) -> usize {
+        let alone = self.overwrite.len() + self.append.len() + self.empty.len();
+        alone + 2 * self.pairs.len()
+    }
 }
 
 impl Evidence {

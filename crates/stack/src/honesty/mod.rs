@@ -16,7 +16,7 @@ pub use calls::{FilterSet, Kind as ProgramKind, fates};
 pub use drive_word::drive_word;
 pub use evidence::{
     CallFate, Counts, DriveWord, Evidence, Fate, Here, Kind, Layer, Library, Medium, Process,
-    Protection, Times, Window, median,
+    Protection, Times, Untried, Window, median,
 };
 pub use reach::{Reach, fewest_per_sync, is_quiet, reach};
 pub use rules::{OTHERS, SYNCS, suppresses};

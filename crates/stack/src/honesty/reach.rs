@@ -26,6 +26,8 @@ pub enum Reach {
     },
     /// It cannot be told: others flush as often.
     Unclear,
+    /// It cannot be told: there are too few windows, whatever others do.
+    TooFew,
 }
 
 /// What became of the flushes of syncs that had something to write. `None` where nothing was
@@ -39,7 +41,11 @@ pub fn reach(counts: &Counts) -> Option<Reach> {
         let writes_per_sync = ratio(window.writes, window.syncs);
         return Some(Reach::Missed { writes_per_sync });
     }
-    windows().next()?;
+    match windows().count() {
+        0 => return None,
+        count if count < QUIET_MIN => return Some(Reach::TooFew),
+        _ => {}
+    }
     let quiet: Vec<&Window> = windows().filter(|it| is_quiet(it)).collect();
     let all = quiet.iter().all(|it| it.flushes >= it.syncs);
     if quiet.len() < QUIET_MIN || !all {
@@ -97,6 +103,7 @@ mod tests {
         assert_eq!(of(&[(16, 0), (16, 0)]), Some(Reach::Reached { per_sync: 2.0 }));
         assert_eq!(of(&[(8, 8), (90, 80), (9, 0)]), Some(Reach::Unclear));
         assert_eq!(of(&[(5, 0), (8, 0), (8, 0)]), Some(Reach::Unclear));
+        assert_eq!(of(&[(8, 0)]), Some(Reach::TooFew), "nobody else is blamed");
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub(super) type Rule = fn(&Evidence) -> Vec<Reason>;
 pub(super) const RULES: &[Rule] = &[
     process::here,
     process::asked,
+    time::untried,
     place::memory,
     place::opaque,
     place::lost,
@@ -28,7 +29,6 @@ pub(super) const RULES: &[Rule] = &[
     time::turns,
     time::flash,
     time::methods,
-    time::unmeasured,
 ];
 
 /// A time as people read it: `47 µs`.

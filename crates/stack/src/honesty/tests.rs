@@ -85,7 +85,8 @@ fn stack(layers: Vec<Layer>) -> Evidence {
     for (place, layer) in layers.iter_mut().enumerate() {
         layer.below = (place + 1 < count).then_some(place + 1).into_iter().collect();
     }
-    Evidence { layers, times: Ok(times(160_000, 150_000)), here: Here::default(), process: None }
+    let (times, here) = (times(160_000, 150_000), Here::default());
+    Evidence { layers, times, untried: None, here, process: None }
 }
 
 #[track_caller]
@@ -246,7 +247,7 @@ fn syncs_that_never_reach_the_kernel_are_not_durable() {
 #[test]
 fn times_lower_a_grade_and_never_raise_it() {
     let with = |word: DriveWord, times| Evidence {
-        times: Ok(times),
+        times,
         ..stack(vec![system("ext4", &[]), drive(word, true, counts(8, 16, 0))])
     };
     let disk = || DriveWord { medium: Medium::Rotating(7200), ..solid(true, Protection::Unknown) };
@@ -371,6 +372,39 @@ fn a_library_is_judged_by_what_it_defines_and_known_ones_by_their_name() {
 fn where_no_sync_could_be_tried_nothing_is_claimed() {
     let mut evidence =
         stack(vec![system("ext4", &[]), drive(virtual_word(), true, Ok(Counts::default()))]);
-    evidence.times = Err("it is read-only".to_owned());
+    evidence.times = Times::default();
+    evidence.untried = Some(Untried { reason: "it is read-only".into(), has_no_room: false });
     check(&evidence, Grade::Unproven, "not-tried");
+}
+
+#[test]
+fn lack_of_room_is_told_once_and_nobody_else_is_blamed_for_what_was_not_tried() {
+    let full = || Untried { reason: "a write in /d failed: it is full".into(), has_no_room: true };
+    let with = |counts: Counts, times: Times| Evidence {
+        times,
+        untried: Some(full()),
+        ..stack(vec![
+            system("ext4", &[]),
+            drive(solid(true, Protection::Unknown), true, Ok(counts)),
+        ])
+    };
+    let codes = |grading: &Grading| -> Vec<&str> {
+        let open = grading.reasons.iter().filter(|reason| reason.direction == Direction::Open);
+        open.map(|reason| reason.code).collect()
+    };
+    let none = judge(&with(Counts::default(), Times::default()));
+    assert_eq!(codes(&none), ["not-tried"]);
+    assert!(
+        none.sentence.ends_with("no sync could be tried here: a write in /d failed: it is full")
+    );
+    let change = none.reasons[0].change.as_deref();
+    assert!(change.is_some_and(|change| change.starts_with("free some space there")), "{change:?}");
+    // One window, and then no more: too few to tell, and no word of others.
+    let one = Counts {
+        overwrites: vec![Window { syncs: 8, flushes: 8, writes: 8, idle_flushes: 0 }],
+        ..Counts::default()
+    };
+    let part = judge(&with(one, times(160_000, 150_000)));
+    assert_eq!(codes(&part), ["tried-in-part", "not-counted"]);
+    assert!(part.sentence.contains(" syncs could be tried here: a write in /d failed"));
 }

@@ -8,7 +8,10 @@ use workload::engine::Duration;
 use super::printed::Printed;
 use super::size_above_0;
 
-/// The seconds that the rows take where none are given.
+/// The most round trips of a group.
+pub(crate) const ROUND_TRIPS_MAX: usize = 99;
+
+/// The seconds that a run takes where none are given.
 pub(crate) const FSYNC_SECONDS: u32 = 15;
 
 /// Measure how long a durable write takes in a directory, in every way that there is
@@ -80,7 +83,7 @@ pub(crate) struct Fsync {
     #[arg(long = "profile", value_name = "FILE", requires = "engine", help_heading = "What to do")]
     pub(crate) profiles: Vec<PathBuf>,
 
-    /// The round trips from this node to the others of its group: 300us,300us
+    /// The round trips from this node to the others of its group, 99 at most: 300us,300us
     ///
     /// For what is possible at best; without it 500us in groups of three and five nodes. The first
     /// is also taken for that to a client.
@@ -110,9 +113,10 @@ pub(crate) struct Fsync {
     #[arg(long, help_heading = "What to do")]
     pub(crate) sustained: bool,
 
-    /// The most seconds that all rows take together
+    /// The most seconds that all of it takes: making the files, the rows, the look at the syncs
     ///
-    /// With --for, more than the default also lifts the number of writes at which it would stop.
+    /// --sustained takes as many again. A call that is under way at the end is waited for. With
+    /// --for, more than the default also lifts the number of writes at which it would stop.
     #[arg(
         long,
         value_name = "SECONDS",

@@ -15,7 +15,7 @@ mod probe;
 mod raw_device;
 
 pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
-pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows};
+pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
 pub(crate) use page::Report;
 pub(crate) use printed::BenchFormat;
 pub(crate) use probe::Probe;

@@ -1,6 +1,5 @@
 //! One run of `straddle bench`: its seed, its clock, what it may still write, what it noticed.
 
-use std::io::IsTerminal as _;
 use std::time::Instant;
 
 use host::Interrupt;
@@ -15,6 +14,7 @@ use measure::{ArmPlan, Limits, Plan};
 use super::halt::refused;
 use super::plan::{self, Arm, Budget};
 use crate::arguments::Bench;
+use crate::progress;
 use crate::scene::Scene;
 
 /// What all ways of measuring share.
@@ -51,7 +51,7 @@ impl<'a> Session<'a> {
             interrupt,
             share_percent: bench.share.unwrap_or(100),
             is_busy: false,
-            shows_progress: !bench.printed.no_progress && std::io::stderr().is_terminal(),
+            shows_progress: progress::is_wanted(bench.printed.no_progress),
             started,
             since: Instant::now(),
             budget: Budget::HEADLINE,

@@ -18,15 +18,26 @@ pub(crate) use verdict::{Circumstances, knee, undone, verdict};
 /// The engines of the house and those in `files`, which replace engines of their name.
 ///
 /// # Errors
-/// When a file cannot be read, or is no profile: with its line, and what to do.
+/// When a file cannot be read, or is no profile, with its line; when two are of one name, with
+/// both files. Each with what to do.
 pub(crate) fn engines(files: &[PathBuf]) -> anyhow::Result<Engines> {
     let mut engines = Engines::built_in();
+    let mut known: Vec<(String, String)> = Vec::new();
     for path in files {
         let shown = path.display().to_string();
         let tried = || format!("cannot read the profile {}", escape(shown.as_bytes()));
         let text = text(path).with_context(tried)?;
         let profile = Profile::parse(&shown, &text)
             .map_err(|error| anyhow!("{error}\nhint: {}", error.hint()))?;
+        let (name, file) = (profile.name.to_ascii_lowercase(), escape(shown.as_bytes()));
+        if let Some((_, other)) = known.iter().find(|(taken, _)| *taken == name) {
+            bail!(
+                "both {other} and {file} are profiles of `{}`\nhint: leave one of them out, or \
+                 change its name =",
+                profile.name
+            );
+        }
+        known.push((name, file));
         engines.add(profile);
     }
     Ok(engines)
@@ -123,9 +134,16 @@ mod tests {
         std::fs::write(&good, text).unwrap();
         std::fs::write(&bad, text.replace("sync=", "sink=")).unwrap();
         assert!(engines(std::slice::from_ref(&good)).unwrap().find("a").is_ok());
-        let said = format!("{:#}", engines(&[good, bad]).unwrap_err());
+        let said = format!("{:#}", engines(&[good.clone(), bad]).unwrap_err());
         assert!(said.contains("bad.toml:13: unknown field `sink`"), "{said}");
         assert!(said.contains("\nhint: docs/engines.md"), "{said}");
+        let other = scratch.path().join("other.toml");
+        std::fs::write(&other, text.replace("name=\"a\"", "name=\"A\"")).unwrap();
+        let twice = format!("{:#}", engines(&[good.clone(), other]).unwrap_err());
+        assert!(
+            twice.contains("own.toml and ") && twice.contains("other.toml are profiles of `A`")
+        );
+        assert!(twice.contains("\nhint: leave one"), "{twice}");
         let pipe = engines(&["/dev/null".into()]).unwrap_err();
         assert!(format!("{pipe:#}").contains("no regular file"), "{pipe:#}");
         let missing = engines(&[scratch.path().join("none.toml")]).unwrap_err();

@@ -71,12 +71,47 @@ fn head(title: &str, word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use measure::fitness::Fitness;
+    use measure::probe::Unidentified;
+    use stack::honesty::Grade;
+    use stack::lexicon;
+
     use super::*;
 
     #[test]
     fn no_group_hides_a_page() {
         for group in GROUPS {
             assert!(pages().iter().all(|page| page.words().all(|word| word != group.word)));
+        }
+    }
+
+    #[test]
+    fn every_word_that_fsync_and_probe_answer_with_has_a_page() {
+        let fitness = [Fitness::Pass, Fitness::Warn, Fitness::Fail, Fitness::NotEnough];
+        let grades =
+            [Grade::Consistent, Grade::Unproven, Grade::Opaque, Grade::Suspect, Grade::NotDurable];
+        let unidentified = [
+            Unidentified::NoSignal,
+            Unidentified::Noise,
+            Unidentified::Contradiction,
+            Unidentified::NotTried,
+        ];
+        let words = (fitness.map(Fitness::name).into_iter())
+            .chain(grades.map(Grade::word))
+            .chain(unidentified.map(Unidentified::name))
+            // What stands before a line of a table, or in a sentence.
+            .chain([
+                "rare stalls",
+                "void",
+                "ceiling",
+                "sustained",
+                "cannot tell",
+                "chunk",
+                "members",
+            ])
+            .chain(["turn", "turns", "granule", "p99", "power-loss protection", "write cache"]);
+        for word in words {
+            assert!(lexicon::find(word).is_ok(), "{word}");
         }
     }
 

@@ -144,6 +144,7 @@ pub(super) fn point(point: &SeriesPoint) -> SustainedPoint {
 pub(super) fn halt(name: &str, fault: DurableFault) -> Halt {
     let (DurableFault::Unavailable(reason)
     | DurableFault::Void(reason)
+    | DurableFault::NoRoom(reason)
     | DurableFault::Stopped(reason)) = fault;
     Halt::refused(format!("{name}: {reason}"), None)
 }

@@ -5,13 +5,16 @@
 //! nothing of that.
 
 use measure::durable::{DurableSeen, RowPlan, RowSeen, SeriesPoint};
+use measure::fitness::rounded;
 use report::fsync::{FsyncVerdict, Honesty, Knee};
+use stack::honesty::Process;
 use workload::Profile;
 
 use super::Halt;
+use super::advice::Pace;
 use super::plan::Plan;
 use super::session::Session;
-use crate::arguments::Fsync;
+use crate::arguments::{FSYNC_SECONDS, Fsync};
 use crate::engine::{self, Circumstances};
 use crate::honesty;
 
@@ -22,6 +25,8 @@ const NOT_DURABLE: &str = "not-durable";
 pub(super) struct Measured<'a> {
     pub(super) plan: &'a Plan,
     pub(super) seen: &'a DurableSeen,
+    /// What the run took beside its rows, with the look that follows, in nanoseconds.
+    pub(super) beside_ns: u64,
 }
 
 impl Measured<'_> {
@@ -45,7 +50,7 @@ pub(super) fn profile(arguments: &Fsync) -> Result<Option<Profile>, Halt> {
     let found = engines.find(name).cloned();
     found.map(Some).map_err(|hint| {
         let name = units::text::escape(name.as_bytes());
-        Halt::refused(format!("there is no profile of {name}"), Some(hint))
+        Halt::refused(format!("there is no profile of `{name}`"), Some(hint))
     })
 }
 
@@ -64,6 +69,7 @@ pub(super) fn verdict(session: &Session<'_>, measured: &Measured<'_>) -> Option<
     let seed = session.document.seed;
     let circumstances = Circumstances::of(profile, round_trips_ns, *batch, seed);
     let verdict = engine::verdict(profile, series, &circumstances);
+    let verdict = advised(session, measured, verdict);
     let honesty = session.document.honesty.as_ref();
     match honesty.filter(|honesty| honesty.grade == NOT_DURABLE) {
         Some(honesty) => Some(engine::undone(verdict, honesty)),
@@ -71,11 +77,82 @@ pub(super) fn verdict(session: &Session<'_>, measured: &Measured<'_>) -> Option<
     }
 }
 
-/// Whether a completed sync is real, and what a process makes of its own.
-pub(super) fn honesty(session: &Session<'_>) -> Result<Honesty, Halt> {
+/// The verdict with what to do next as something to type, where it was too short to tell; where
+/// nothing was measured, with the reason.
+fn advised(session: &Session<'_>, measured: &Measured<'_>, verdict: FsyncVerdict) -> FsyncVerdict {
+    let profile = measured.plan.profile.as_ref();
+    let Some((profile, (plan, seen))) =
+        profile.and_then(|profile| Some((profile, measured.row(&engine::row_id(profile))?)))
+    else {
+        return verdict;
+    };
+    let none = seen.errors.first().or(seen.unavailable.as_ref());
+    if let Some(reason) = none {
+        let sentence = format!("Not enough evidence: no durable write counts: {reason}.");
+        let next = match seen.has_no_room {
+            true => "free some space there, or ask for a larger quota, and measure again",
+            false => "name a directory whose file system does that, or see dmesg for errors",
+        };
+        return FsyncVerdict { sentence, next: next.to_owned(), ..verdict };
+    }
     let arguments = session.arguments;
-    honesty::look(&session.scene, &arguments.directory, arguments.pid)
-        .map_err(|refusal| Halt::refused(refusal.message, refusal.hint))
+    let pace = Pace {
+        samples: seen.latencies.count(),
+        rows_ns: measured.seen.elapsed_ns,
+        beside_ns: measured.beside_ns,
+        operation_bytes: plan.way.operation_bytes(),
+        beside_bytes: measured.plan.beside_bytes(session),
+        seconds: arguments.seconds.into(),
+        bytes_max: arguments.bytes_max,
+        stops_at: (profile.pattern.samples, profile.pattern.time_ns),
+    };
+    let next = match (verdict.samples_to_settle, pace.samples) {
+        (Some(wanted), _) => match (pace.options(wanted), rounded(wanted)) {
+            (Some(options), wanted) => format!(
+                "measure longer: {options} reaches about {wanted} durable writes at the {} a \
+                 second seen here, which would settle it",
+                pace.rate()
+            ),
+            (None, wanted) => format!(
+                "about {wanted} durable writes would settle it, more than one run reaches at the \
+                 {} a second seen here: treat it as WARN",
+                pace.rate()
+            ),
+        },
+        (None, 0) => {
+            let more = pace.seconds.saturating_mul(4).max(u64::from(FSYNC_SECONDS) + 1);
+            format!(
+                "measure longer, and allow more bytes if --bytes-max was given: --seconds {more}"
+            )
+        }
+        (None, _) => return verdict,
+    };
+    FsyncVerdict { next, ..verdict }
+}
+
+/// Refuses a number that is no process's.
+pub(super) fn is_process(pid: u32) -> Result<(), Halt> {
+    let named = host::process_name(pid);
+    named.map(drop).map_err(|error| Halt::refused(error.to_string(), error.hint()))
+}
+
+/// What the process that was named makes of its own syncs; `None` where none was.
+pub(super) fn process(arguments: &Fsync) -> Result<Option<Process>, Halt> {
+    let process = arguments.pid.map(honesty::asked).transpose();
+    process.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))
+}
+
+/// Whether a completed sync is real, and what `process` makes of its own, in about `most_ns`.
+pub(super) fn honesty(
+    session: &Session<'_>,
+    process: Option<Process>,
+    most_ns: u64,
+) -> Result<Honesty, Halt> {
+    let mut line = session.progress(0);
+    line.announce(|look| report::fsync::doing("looking whether syncs are real", look));
+    let found = honesty::look(&session.scene, &session.arguments.directory, process, most_ns);
+    line.clear();
+    found.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))
 }
 
 /// Where the pace fell for good, and that as a sentence.

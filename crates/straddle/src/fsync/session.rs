@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use report::fsync::{FSYNC_SCHEMA, Fsync as Document};
 
 use crate::arguments::Fsync;
+use crate::progress::{self, ProgressLine};
 use crate::scene::Scene;
 
 /// What all parts of a run share.
@@ -46,6 +47,11 @@ impl<'a> Session<'a> {
     /// Now, in nanoseconds since this run began.
     pub(crate) fn elapsed_ns(&self) -> u64 {
         u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// The line that says how far it is, from `begun_ns` of a clock of its caller's.
+    pub(crate) fn progress(&self, begun_ns: u64) -> ProgressLine {
+        ProgressLine::new(progress::is_wanted(self.arguments.printed.no_progress), begun_ns)
     }
 
     /// Says something that belongs to the result, once.

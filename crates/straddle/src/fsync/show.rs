@@ -9,7 +9,6 @@ use super::plan::Plan;
 use super::session::Session;
 use crate::arguments::{BenchFormat, Fsync, FsyncFailOn, FsyncRows};
 use crate::exit::Outcome;
-use crate::honesty;
 use crate::printer;
 
 /// Says on standard error what is going to be written, before it is.
@@ -25,13 +24,6 @@ pub(super) fn forecast(session: &Session<'_>, plan: &Plan) {
     for sentence in &forecast.impact {
         printer::note(sentence);
     }
-}
-
-/// Says the same where only a few syncs are tried.
-pub(super) fn look_only(session: &Session<'_>) {
-    let directory = &session.document.target.path;
-    let most = Size(honesty::WRITTEN_BYTES_MAX);
-    printer::note(&format!("writes at most {most} to a file of its own in {directory}"));
 }
 
 /// Prints what would be done.
@@ -70,6 +62,8 @@ pub(super) fn result(
     match arguments.printed.format() {
         _ if arguments.dry_run => Ok(()),
         BenchFormat::Json => printer::print(&fsync::fsync_json(document)),
+        // Without rows it would be a success with nothing in it.
+        BenchFormat::FioJson if document.rows.is_empty() => Ok(()),
         BenchFormat::FioJson => printer::print(&fsync::fsync_fio_json(document)),
         BenchFormat::Table if document.rows.is_empty() && document.honesty.is_none() => Ok(()),
         BenchFormat::Table => {

@@ -21,34 +21,35 @@ use std::path::Path;
 
 use report::Refusal;
 use report::fsync::Honesty;
-use stack::honesty::{Evidence, judge};
+use stack::honesty::{Evidence, Process, Untried, judge};
 
 use crate::scene::Scene;
 
-pub(crate) use windows::WRITTEN_BYTES_MAX;
+pub(crate) use process::asked;
+pub(crate) use windows::{LENGTH_BYTES_MAX, LOOK_NS, WRITTEN_BYTES_MAX};
 
-/// Looks whether syncs in `directory` are real, and, with `pid`, whether that process makes any.
-/// Some hundred KiB are written to a file of its own in `directory`.
+/// Looks whether syncs in `directory` are real, and, with `process`, whether that makes any. At
+/// most [`WRITTEN_BYTES_MAX`] are written to a file of its own in `directory`, in about `most_ns`.
 ///
 /// # Errors
-/// When there is no such process, and when a sync failed. All else that cannot be seen is
-/// part of the answer.
-pub(crate) fn look(scene: &Scene, directory: &Path, pid: Option<u32>) -> Result<Honesty, Refusal> {
-    let process = pid.map(process::asked).transpose()?;
+/// When a sync failed. All else that cannot be seen is part of the answer.
+pub(crate) fn look(
+    scene: &Scene,
+    directory: &Path,
+    process: Option<Process>,
+    most_ns: u64,
+) -> Result<Honesty, Refusal> {
     let mut found = layers::under(scene, directory);
-    let times = windows::tried(scene.tree(), directory, &mut found);
-    let times = match times {
-        Err(error) if error.is_sync => {
-            return Err(Refusal {
-                message: format!("stopped, and not tried again: {error}"),
-                hint: Some(
-                    "look into the kernel's log (dmesg): what was written may be lost".into(),
-                ),
-            });
-        }
-        tried => tried.map_err(|error| error.to_string()),
-    };
+    let (times, ended) = windows::tried(scene.tree(), directory, &mut found, most_ns);
+    if let Some(error) = ended.as_ref().filter(|error| error.is_sync) {
+        return Err(Refusal {
+            message: format!("stopped, and not tried again: {error}"),
+            hint: Some("look into the kernel's log (dmesg): what was written may be lost".into()),
+        });
+    }
+    let untried =
+        ended.map(|error| Untried { reason: error.to_string(), has_no_room: error.has_no_room });
     let layers = found.into_iter().map(|found| found.layer).collect();
-    let evidence = Evidence { layers, times, here: process::here(), process };
+    let evidence = Evidence { layers, times, untried, here: process::here(), process };
     Ok(document::of(&evidence, &judge(&evidence)))
 }

@@ -30,11 +30,11 @@ pub(super) fn here() -> Here {
     }
 }
 
-/// The process with this number.
+/// What the process with this number does to its own syncs; nothing is written for it.
 ///
 /// # Errors
 /// When there is none, or nothing to look at.
-pub(super) fn asked(pid: u32) -> Result<Process, Refusal> {
+pub(crate) fn asked(pid: u32) -> Result<Process, Refusal> {
     let look = host::look_at_process(pid)
         .map_err(|error| Refusal { message: error.to_string(), hint: error.hint() })?;
     let mut kind = ProgramKind::of(std::env::consts::ARCH);

@@ -17,35 +17,69 @@ use super::device::Found;
 
 /// How many syncs a window has.
 const SYNCS: u64 = 8;
-/// How many rounds there are: at least, and at most.
+/// How many rounds there are, where there is time: at least, and at most.
 const ROUNDS: std::ops::RangeInclusive<u32> = 3..=24;
 /// How many pairs of methods a round has.
 const PAIRS: u64 = 4;
-/// The most that is written: two windows a round, and what is tried beside them, each 8 KiB.
-pub(crate) const WRITTEN_BYTES_MAX: u64 = (24 * (2 * SYNCS + 2 * PAIRS + 2) + 1) * 8192;
+/// How much each write writes.
+const WRITE_BYTES: u64 = 8192;
+/// The most that is written: two windows a round, and what is tried beside them.
+pub(crate) const WRITTEN_BYTES_MAX: u64 = (24 * (2 * SYNCS + 2 * PAIRS + 2) + 1) * WRITE_BYTES;
+/// The length that the file comes to at most: a window a round makes it longer.
+pub(crate) const LENGTH_BYTES_MAX: u64 = (24 * SYNCS + 1) * WRITE_BYTES;
 /// How many quiet windows each layer is to have.
 const QUIET: usize = 4;
-/// No round begins later than this.
-const TIME_NS: u64 = 2_000_000_000;
+/// How long all rounds take at most, where nobody gives them less; the first is always made.
+pub(crate) const LOOK_NS: u64 = 2_000_000_000;
 /// How long others are watched at most, before each window.
 const IDLE_NS_MAX: u64 = 25_000_000;
 
-/// Tries syncs in `directory`, and fills in what each layer counted.
-///
-/// # Errors
-/// When no file can be made there, or a call fails. What was counted until then stands.
+/// Tries syncs in `directory`, and fills in what each layer counted: how long they took, and why
+/// not all of them could be made, where that is so. What was counted until then stands. All of it
+/// takes `most_ns` at most, where one round does.
 pub(super) fn tried(
     tree: &dyn KernelTree,
     directory: &Path,
     layers: &mut [Found],
-) -> Result<Times, TrialError> {
+    most_ns: u64,
+) -> (Times, Option<TrialError>) {
     let mut times = Times::default();
-    let mut trial = SyncTrial::create(directory)?;
+    let ended = rounds(tree, directory, layers, most_ns, &mut times);
+    let Times { overwrite, append, empty, write, .. } = &mut times;
+    for list in [overwrite, append, empty, write] {
+        list.sort_unstable();
+    }
+    (times, ended.unwrap_or_else(Some))
+}
+
+/// All rounds; why no file could grow, where that is so.
+///
+/// # Errors
+/// When no file can be made in `directory`, or another call fails.
+fn rounds(
+    tree: &dyn KernelTree,
+    directory: &Path,
+    layers: &mut [Found],
+    most_ns: u64,
+    times: &mut Times,
+) -> Result<Option<TrialError>, TrialError> {
     let begun_ns = now_ns();
-    let mut idle_ns = 0;
+    let mut trial = SyncTrial::create(directory)?;
+    let (mut idle_ns, mut no_room) = (0, None);
     for round in 1..=*ROUNDS.end() {
+        let round_ns = now_ns();
         for step in [TrialStep::Overwrite, TrialStep::Append, TrialStep::Empty] {
-            let took = window(tree, layers, &mut trial, step, idle_ns)?;
+            if step == TrialStep::Append && no_room.is_some() {
+                continue;
+            }
+            let took = match window(tree, layers, &mut trial, step, idle_ns) {
+                // What is there may be written again where no file can grow.
+                Err(error) if step == TrialStep::Append && error.has_no_room => {
+                    no_room = Some(error);
+                    continue;
+                }
+                took => took?,
+            };
             idle_ns = took.iter().sum::<u64>().min(IDLE_NS_MAX);
             match step {
                 TrialStep::Append => times.append.extend(took),
@@ -60,16 +94,14 @@ pub(super) fn tried(
         times.write.push(trial.step(TrialStep::Write)?);
         // What that left goes with this one, and counts for nothing.
         trial.step(TrialStep::Overwrite)?;
-        let late = now_ns().saturating_sub(begun_ns) > TIME_NS;
-        if round >= *ROUNDS.start() && (late || layers.iter().all(has_enough)) {
+        // One more as long as this one would be too late.
+        let spent_ns = now_ns().saturating_sub(begun_ns);
+        let is_late = spent_ns.saturating_add(now_ns().saturating_sub(round_ns)) > most_ns;
+        if is_late || (round >= *ROUNDS.start() && layers.iter().all(has_enough)) {
             break;
         }
     }
-    let Times { overwrite, append, empty, write, .. } = &mut times;
-    for list in [overwrite, append, empty, write] {
-        list.sort_unstable();
-    }
-    Ok(times)
+    Ok(no_room)
 }
 
 /// The same bytes by two methods; `None` where the second is not to be had.

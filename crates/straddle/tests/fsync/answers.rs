@@ -3,7 +3,7 @@
 use serde_json::Value;
 use testkit::{Scratch, need_loops, need_tools, schema, scratch::text};
 
-use crate::run::{fsync, measured, row};
+use crate::run::{PROFILE, fsync, measured, row};
 use crate::volume::Volume;
 
 const SCHEMA: &str = include_str!("../../../report/schema/straddle.fsync.1.schema.json");
@@ -31,7 +31,8 @@ fn valid(schema: &str, document: &Value) {
 /// All rows on a file system: whole, in time, within the bytes, and nothing is left.
 #[track_caller]
 fn all_rows(volume: &Volume, is_direct: bool) -> Value {
-    let document = measured(&[volume.name(), "--rows", "all", "--seconds", "4"]);
+    // Enough for a second round of all rows, which is the first that counts, beside other tests.
+    let document = measured(&[volume.name(), "--rows", "all", "--seconds", "10"]);
     valid(SCHEMA, &document);
     volume.is_clean();
     let rows = document["rows"].as_array().expect("a list");
@@ -123,7 +124,7 @@ fn the_table_has_every_label_of_pg_test_fsync() {
     let volume = Volume::ext4("");
     let file = volume.path().join("out");
     let theirs = testkit::tool::run("pg_test_fsync", &["-s", "1", "-f", text(&file)]);
-    let ran = fsync(&[volume.name(), "--rows", "pg", "--seconds", "2"]);
+    let ran = fsync(&[volume.name(), "--rows", "pg", "--seconds", "6"]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let ours: Vec<String> = ran.out.lines().map(squeezed).collect();
@@ -152,6 +153,94 @@ fn a_dry_run_says_bytes_time_wear_and_impact_and_writes_nothing() {
     let plan = measured(&[volume.name(), "--dry-run"]);
     valid(PLAN, &plan);
     assert_eq!(volume.written_bytes(), before);
+}
+
+/// What `--dry-run` says of a run with `arguments`.
+#[track_caller]
+fn foreseen(arguments: &[&str]) -> Value {
+    let scratch = Scratch::new();
+    let plan = measured(&[&[text(scratch.path()), "--dry-run"], arguments].concat());
+    valid(PLAN, &plan);
+    plan
+}
+
+#[test]
+fn what_is_foreseen_keeps_to_the_seconds_and_bytes_that_were_given() {
+    let check = |arguments: &[&str], seconds: u64, bytes: u64| {
+        let forecast = &foreseen(arguments)["forecast"];
+        assert!(forecast["seconds_max"].as_u64() <= Some(seconds), "{arguments:?}: {forecast}");
+        assert!(forecast["written_bytes_max"].as_u64() <= Some(bytes), "{arguments:?}: {forecast}");
+    };
+    for seconds in ["1", "3", "15", "600"] {
+        let number = seconds.parse().expect("a number");
+        check(&["--seconds", seconds], number, 256 << 20);
+        check(&["--seconds", seconds, "--for", "etcd"], number, 256 << 20);
+        check(&["--seconds", seconds, "--for", "ceph", "--bytes-max", "64M"], number, 64 << 20);
+        check(&["--seconds", seconds, "--sustained"], number * 2, 256 << 20);
+    }
+}
+
+#[test]
+fn a_look_without_rows_foresees_its_own_bytes_and_seconds() {
+    let plan = foreseen(&["--rows", "none"]);
+    assert_eq!(plan["rows"], serde_json::json!([]));
+    assert_eq!(plan["forecast"]["seconds_max"], 2);
+    assert!(plan["forecast"]["written_bytes_max"].as_u64() < Some(8 << 20), "{plan}");
+    assert!(plan["forecast"]["scratch_bytes"].as_u64() < Some(2 << 20), "{plan}");
+}
+
+#[test]
+fn files_are_as_long_as_the_engines_where_the_bytes_allow_it_and_it_is_said_where_not() {
+    let check = |arguments: &[&str], scratch_bytes: u64, is_shortened: bool| {
+        let plan = foreseen(arguments);
+        let forecast = &plan["forecast"];
+        assert_eq!(forecast["scratch_bytes"], scratch_bytes, "{arguments:?}: {forecast}");
+        let notes = plan["notes"].to_string();
+        assert_eq!(notes.contains("half of --bytes-max"), is_shortened, "{arguments:?}: {notes}");
+    };
+    // A page is the file that is written over, which none of its rows does.
+    check(&["--for", "etcd"], 64_000_000 + 4096, false);
+    check(&["--for", "nats"], (8 << 20) + 4096, false);
+    check(&["--for", "etcd", "--bytes-max", "16M"], (8 << 20) + 4096, true);
+    check(&["--for", "postgresql"], 16 << 20, false);
+    // Of 64 MiB, what 10200 writes of 512 bytes write over.
+    check(&["--for", "mysql"], 10_200 * 512, false);
+    check(&["--for", "mysql", "--seconds", "60"], 64 << 20, false);
+}
+
+#[test]
+fn too_few_writes_end_in_an_option_to_type_that_is_more_than_was_given() {
+    let scratch = Scratch::new();
+    let profile = scratch.file("own.toml", PROFILE.as_bytes());
+    let ran = fsync(&[text(scratch.path()), "--json", "--for", "a", "--profile", text(&profile)]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    let document: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let verdict = &document["verdict"];
+    assert_eq!(verdict["verdict"], "not-enough-evidence", "{verdict}");
+    // The profile wants 100 writes; more than the usual seconds lift that.
+    let next = verdict["next"].as_str().expect("a text");
+    let (_, behind) = next.split_once("measure longer: --seconds ").expect(next);
+    let seconds = behind.split(' ').next().and_then(|word| word.parse::<u64>().ok());
+    assert!(seconds >= Some(16) && next.contains("durable writes at the "), "{next}");
+}
+
+#[test]
+fn how_far_it_is_stands_on_a_terminal_unless_it_is_not_wanted() {
+    need_tools!("script");
+    let scratch = Scratch::new();
+    let binary = env!("CARGO_BIN_EXE_straddle");
+    let shown = |options: &str| {
+        let what =
+            format!("{binary} fsync {} --rows wal --seconds 2 {options}", text(scratch.path()));
+        testkit::tool::run("script", &["--quiet", "--return", "--command", &what, "/dev/null"])
+    };
+    let drawn = shown("");
+    for words in ["making scratch files", "measuring  ", "looking whether syncs are real"] {
+        assert!(drawn.contains(&format!("\r\u{1b}[K{words}")), "{words}: {drawn:?}");
+    }
+    assert!(!shown("--no-progress").contains("measuring  "));
+    let piped = fsync(&[text(scratch.path()), "--rows", "wal", "--seconds", "1"]);
+    assert!(!piped.errors.contains("measuring  "), "{piped:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use serde_json::Value;
 use testkit::{need_loops, need_tools};
 
-use crate::run::{Going, fsync, going, row, signal, until};
+use crate::run::{Going, Ran, fsync, going, row, signal, until};
 use crate::volume::Volume;
 
 /// A run that goes on for longer than a test does.
@@ -46,6 +46,83 @@ fn nothing_is_left_of_a_run_that_is_killed() {
         assert_eq!(going.ended().status, None, "a signal is no exit code");
         volume.is_clean();
     }
+}
+
+/// The rows of a run that met lack of room, `void` among them: it ended as partial, in the kernel's
+/// `words`, and left nothing.
+#[track_caller]
+fn without_room(ran: &Ran, document: &Value, void: &str, words: &str) {
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    let row = row(document, void);
+    assert!(row["mean_ns"].is_null() && row["operations"] == 0, "{row}");
+    let error = row["errors"][0].as_str().unwrap_or_default();
+    // Where one page is free still, half of a write fits; then another row met it.
+    let is_half = error.ends_with("wrote 4096");
+    assert!(is_half || error.contains(words), "{row}");
+    let refusal = document["refusal"]["message"].as_str().expect("there is one");
+    let named = if is_half { "" } else { void };
+    for word in ["had no room while rows were measured", named, words] {
+        assert!(refusal.contains(word), "{word}: {refusal}");
+    }
+    assert!(ran.errors.contains("hint: free ") && !ran.errors.contains("dmesg"), "{ran:?}");
+    let rows = document["rows"].as_array().expect("a list");
+    assert!(rows.iter().any(|row| row["operations"].as_u64() > Some(0)), "{rows:?}");
+}
+
+#[test]
+fn a_disk_that_fills_up_meanwhile_ends_in_what_was_measured_and_nothing_is_left() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "fallocate");
+    let volume = Volume::ext4("");
+    let kept = testkit::Scratch::new();
+    let output = kept.path().join("result.json");
+    let to = output.to_str().expect("it is text");
+    let begun = free_bytes(&volume);
+    let arguments = ["--rows", "wal", "--seconds", "12", "--bytes-max", "64G", "--output", to];
+    let mut going = going(&[&[volume.name()], &arguments[..]].concat());
+    until("rows are measured", || free_bytes(&volume) + (17 << 20) <= begun || !going.is_going());
+    let mut number = 0;
+    while going.is_going() {
+        // All that is free at once; what becomes free again is taken by the next.
+        let free = (free_bytes(&volume) >> 12) << 12;
+        let filler = volume.path().join(format!("filler-{number}"));
+        let length = free.to_string();
+        // What it takes before it fails stays as well.
+        let _ = testkit::tool::output(
+            "fallocate",
+            &["--length", &length, testkit::scratch::text(&filler)],
+        );
+        number += 1;
+    }
+    let ran = going.ended();
+    let text = std::fs::read_to_string(&output).expect("it was kept");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    // Whichever wants a block first meets it.
+    let rows = document["rows"].as_array().expect("a list");
+    let void = rows.iter().find(|row| row["errors"][0].is_string());
+    let void = void.unwrap_or_else(|| panic!("a row met it: {ran:?}"));
+    without_room(&ran, &document, void["id"].as_str().expect("a text"), "No space left");
+    for number in 0..number {
+        // Where nothing was free there is none.
+        let _ = std::fs::remove_file(volume.path().join(format!("filler-{number}")));
+    }
+    volume.is_clean();
+}
+
+#[test]
+fn a_quota_that_is_reached_meanwhile_ends_in_what_was_measured_and_nothing_is_left() {
+    need_loops!();
+    need_tools!("mkfs.btrfs", "btrfs");
+    let volume = Volume::on_loop("btrfs", &["-q", "-f"], "");
+    let inside = volume.path().join("limited");
+    let inside = testkit::scratch::text(&inside);
+    testkit::tool::run("btrfs", &["quota", "enable", volume.name()]);
+    testkit::tool::run("btrfs", &["subvolume", "create", inside]);
+    // Room for the first file of 16 MiB, and not for all that the rows let grow beside it.
+    testkit::tool::run("btrfs", &["qgroup", "limit", "22M", inside]);
+    let ran = fsync(&[inside, "--json", "--rows", "wal", "--seconds", "6", "--bytes-max", "64G"]);
+    without_room(&ran, &ran.document(), "wal.preallocated", "quota exceeded");
+    until("nothing is left", || std::fs::read_dir(inside).is_ok_and(|left| left.count() == 0));
 }
 
 #[test]
@@ -107,15 +184,9 @@ fn rows_that_meet_a_full_file_system_are_void_and_the_others_go_on() {
         let _ = file.write(&[1; 65536]);
     }
     let ran = going.ended();
-    assert_eq!(ran.status, Some(1), "memory is not durable: {ran:?}");
     let text = std::fs::read_to_string(&output).expect("it was kept");
     let document: Value = serde_json::from_str(&text).expect("JSON");
-    let append = row(&document, "wal.append");
-    let error = append["errors"][0].as_str().unwrap_or_default();
-    // Where one page is free still, half of a write fits.
-    let is_full = error.contains("No space left") || error.ends_with("wrote 4096");
-    assert!(is_full, "{append}");
-    assert!(append["mean_ns"].is_null() && append["operations"] == 0, "{append}");
+    without_room(&ran, &document, "wal.append", "No space left");
     let over = row(&document, "pg.one.fdatasync");
     assert!(over["operations"].as_u64() > Some(0), "{over}");
     std::fs::remove_file(&filler).expect("it is there");

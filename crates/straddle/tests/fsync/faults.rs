@@ -14,7 +14,7 @@ fn tampered(inject: &str, only: &str) -> (Ran, String) {
     let mut command = tool::command("strace");
     command.args(["-f", "-qq", "-s", "0", "-e", only, "-e", inject, "-o", text(&trace)]);
     command.args([env!("CARGO_BIN_EXE_straddle"), "fsync", text(scratch.path())]);
-    command.args(["--rows", "pg", "--seconds", "3", "--seed", "1", "--json"]);
+    command.args(["--rows", "pg", "--seconds", "6", "--seed", "1", "--json"]);
     let output = command.stdin(Stdio::null()).output().expect("strace runs");
     let trace = std::fs::read_to_string(trace).expect("strace wrote it");
     assert_eq!(std::fs::read_dir(scratch.path()).expect("it is there").count(), 0);

@@ -2,7 +2,7 @@
 
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 
-use crate::run::fsync;
+use crate::run::{PROFILE, fsync};
 use crate::volume::Volume;
 
 #[track_caller]
@@ -46,13 +46,57 @@ fn a_read_only_mount_is_refused() {
     volume.is_clean();
 }
 
+/// `refused` asserts that the error is the first word on standard error.
 #[test]
-fn a_directory_in_which_no_file_can_be_is_refused_with_what_to_do() {
-    let ran = fsync(&["/proc"]);
-    assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.errors.contains("error: cannot make a file in /proc"), "{ran:?}");
-    assert!(ran.errors.contains("hint: name a directory"), "{ran:?}");
-    assert!(ran.out.is_empty(), "{ran:?}");
+fn no_word_of_writing_comes_before_a_refusal() {
+    let (no_file, what_to_do) = ("error: cannot make a file in /proc", "hint: name a directory");
+    refused(&["/proc"], &[no_file, what_to_do]);
+    refused(&["/proc", "--for", "etcd"], &[no_file, what_to_do]);
+    let scratch = Scratch::new();
+    let name = text(scratch.path());
+    // No process has a number above the most that the kernel gives (proc_sys_kernel(5)).
+    let nobody = ["cannot look at process 4194305", "hint: find it with"];
+    refused(&[name, "--pid", "4194305"], &nobody);
+    refused(&[name, "--pid", "4194305", "--rows", "none"], &nobody);
+    refused(&[name, "--pid", "4194305", "--dry-run"], &nobody);
+    // Where no file can be made, a look says what it can, and that it writes is not said.
+    let looked = fsync(&["/proc", "--rows", "none"]);
+    assert!(looked.out.contains("no sync could be tried"), "{looked:?}");
+    assert_eq!(looked.errors, "", "{looked:?}");
+}
+
+#[test]
+fn options_that_do_not_go_together_are_misuse_with_what_to_do() {
+    let scratch = Scratch::new();
+    let name = text(scratch.path());
+    let none = [name, "--rows", "none"];
+    refused(&[&none[..], &["--format", "fio-json"]].concat(), &["fio's form", "--format json"]);
+    refused(&[&none[..], &["--sustained"]].concat(), &["--sustained", "hint: leave one"]);
+    let trips = vec!["1ms"; 100].join(",");
+    refused(&[name, "--for", "etcd", "--rtt", &trips], &["100 round trips", "99 others at most"]);
+    refused(&[name, "--for", ""], &["--for names no engine", "straddle explain engines"]);
+    refused(&[name, "--for", "etc"], &["there is no profile of `etc`", "etcd, openshift"]);
+    assert_eq!(std::fs::read_dir(scratch.path()).expect("it is there").count(), 0);
+}
+
+#[test]
+fn two_profiles_of_one_name_are_refused_with_both_files() {
+    let scratch = Scratch::new();
+    let one = scratch.file("one.toml", PROFILE.as_bytes());
+    let two = scratch.file("two.toml", PROFILE.as_bytes());
+    let arguments = ["--for", "a", "--profile", text(&one), "--profile", text(&two)];
+    let words = ["one.toml and ", "two.toml are profiles of `a`", "hint: leave one of them out"];
+    refused(&[&[text(scratch.path())], &arguments[..]].concat(), &words);
+}
+
+#[test]
+fn a_profile_whose_file_is_too_short_is_refused_with_both_figures() {
+    let scratch = Scratch::new();
+    let short = PROFILE.replace("4 KiB", "1 MiB").replace("16 MiB", "512 KiB");
+    assert_ne!(short, PROFILE);
+    let file = scratch.file("short.toml", short.as_bytes());
+    let words = ["file is 524288 bytes", "one sync follows 1 of 1048576 bytes", "hint: make file"];
+    refused(&[text(scratch.path()), "--for", "a", "--profile", text(&file)], &words);
 }
 
 #[test]

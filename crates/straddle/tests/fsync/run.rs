@@ -6,6 +6,36 @@ use serde_json::Value;
 
 pub(crate) use testkit::run::{Going, Ran, signal, until};
 
+/// An engine of a test's own, of which too few writes are wanted for a p99 to have an upper end.
+pub(crate) const PROFILE: &str = r#"
+name = "a"
+title = "a test's own"
+quantile = "p99"
+pass = "fine"
+next = "nothing"
+
+[pattern]
+write = "4 KiB"
+placement = "append"
+space = "written"
+file = "16 MiB"
+sync = "fdatasync"
+samples = 100
+time = "3600 s"
+
+[warn]
+above = "60 s"
+source = "ours"
+reason = "a test"
+sentence = "slow"
+
+[fail]
+above = "60 s"
+source = "ours"
+reason = "a test"
+sentence = "too slow"
+"#;
+
 /// The binary under test, about to run `fsync` with `arguments`.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = testkit::run::by_signals(env!("CARGO_BIN_EXE_straddle"));

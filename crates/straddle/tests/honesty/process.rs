@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use report::fsync::{Honesty, ProcessWord};
+use testkit::run::until;
 use testkit::{Scratch, need_tools, scratch::text, suppress, tool};
 
 use super::{check, ran, with};
@@ -38,14 +39,11 @@ impl Sleeper {
     fn start(command: &mut Command) -> Sleeper {
         let child = command.arg("1000").stdin(Stdio::null()).stderr(Stdio::null()).spawn();
         let sleeper = Sleeper(child.expect("sleep can be started"));
-        // It is given its name a moment after it was started.
+        // It is given its name a moment after it was started, and libraries after that; a process
+        // that waits for those is in state D.
         let comm = format!("/proc/{}/comm", sleeper.0.id());
-        for _ in 0..5000 {
-            if std::fs::read_to_string(&comm).is_ok_and(|name| name.trim() == "sleep") {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
+        let is_named = || std::fs::read_to_string(&comm).is_ok_and(|name| name.trim() == "sleep");
+        until("it sleeps", || is_named() && sleeper.state() == "S");
         sleeper
     }
 

@@ -39,6 +39,13 @@ pub enum ProfileProblem {
     /// A limit of one's own has no reason.
     #[error("{table} is \"ours\" and says no reason")]
     NoReason { table: &'static str },
+    /// A file into which not even the writes of one sync go.
+    #[error(
+        "file is {file_bytes} bytes, and one sync follows {writes} of {write_bytes} bytes, which \
+         are {}",
+        writes.saturating_mul(*write_bytes)
+    )]
+    FileTooShort { file_bytes: u64, writes: u64, write_bytes: u64 },
     /// A write past the page cache that is no number of sectors.
     #[error("writes of {write_bytes} bytes cannot go past the page cache")]
     NotSectors { write_bytes: u64 },
@@ -57,6 +64,10 @@ impl ProfileError {
             ProfileProblem::OutOfRange { least, most, .. } => format!("choose {least} to {most}"),
             ProfileProblem::WarnAboveFail { .. } => "lower warn, or raise fail".to_owned(),
             ProfileProblem::NoReason { .. } => "add a line reason = \"...\"".to_owned(),
+            ProfileProblem::FileTooShort { writes, write_bytes, .. } => {
+                let least = writes.saturating_mul(*write_bytes);
+                format!("make file at least \"{least}\", or lower write or writes_per_sync")
+            }
             ProfileProblem::NotSectors { .. } => {
                 "choose a multiple of 512 B, or a sync without O_DIRECT".to_owned()
             }

@@ -173,9 +173,10 @@ impl Engines {
         Engines { profiles: HOUSE.clone() }
     }
 
-    /// Takes a site's own; it replaces the one of the same name.
+    /// Takes a site's own; it replaces the one of the same name, in letters of either case.
     pub fn add(&mut self, profile: Profile) {
-        match self.profiles.iter_mut().find(|known| known.name == profile.name) {
+        let is_it = |known: &&mut Profile| known.name.eq_ignore_ascii_case(&profile.name);
+        match self.profiles.iter_mut().find(is_it) {
             Some(known) => *known = profile,
             None => self.profiles.push(profile),
         }

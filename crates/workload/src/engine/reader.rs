@@ -91,7 +91,8 @@ impl Values<'_> {
             return Err(self.refused(&raw.warn.above, ProfileProblem::WarnAboveFail { warn, fail }));
         }
         if let Some(note) = raw.notes.get(NOTES_MAX) {
-            return Err(self.out_of_range("notes", note, "more", "0".into(), "32".into()));
+            let (found, most) = (raw.notes.len().to_string(), NOTES_MAX.to_string());
+            return Err(self.out_of_range("the number of notes", note, &found, "0".into(), most));
         }
         let quantiles = QUANTILES.map(|quantile| (quantile.name(), quantile));
         Ok(Profile {
@@ -130,9 +131,10 @@ impl Values<'_> {
         if pattern.sync.is_direct() && !write_bytes.is_multiple_of(512) {
             return Err(self.refused(&raw.write, ProfileProblem::NotSectors { write_bytes }));
         }
-        if write_bytes.saturating_mul(pattern.writes_per_sync) > pattern.file_bytes {
-            let (least, most) = ("writes_per_sync times write".to_owned(), "1 GiB".to_owned());
-            return Err(self.out_of_range("file", &raw.file, raw.file.get_ref(), least, most));
+        let (writes, file_bytes) = (pattern.writes_per_sync, pattern.file_bytes);
+        if write_bytes.saturating_mul(writes) > file_bytes {
+            let problem = ProfileProblem::FileTooShort { file_bytes, writes, write_bytes };
+            return Err(self.refused(&raw.file, problem));
         }
         Ok(pattern)
     }

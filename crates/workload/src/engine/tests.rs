@@ -75,7 +75,17 @@ fn what_cannot_be_meant_is_refused_with_its_line() {
     check("name = \"etcd\"", "name = \"etcd\"\nname = \"etcd\"", "own.toml:3: duplicate key");
     check("title = \"etcd: write-ahead log\"", "title = \"a\\u001b[31m\"", "is not one line");
     check("title = \"etcd: write-ahead log\"", "title = \" \"", "is not one line of text");
-    check("file = \"64 MB\"", "file = \"4 KiB\"\nwrites_per_sync = 2", "own.toml:18: file is");
+    check(
+        "file = \"64 MB\"",
+        "file = \"4 KiB\"\nwrites_per_sync = 2",
+        "own.toml:18: file is 4096 bytes, and one sync follows 2 of 2300 bytes, which are 4600; \
+         make file at least \"4600\", or lower write or writes_per_sync",
+    );
+    check(
+        "notes = [",
+        &format!("notes = [{}", "\"n\", ".repeat(40)),
+        "notes is 43, outside of 0 to 32",
+    );
 }
 
 #[test]

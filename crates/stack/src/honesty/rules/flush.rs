@@ -66,6 +66,12 @@ pub(in super::super) fn counted(evidence: &Evidence) -> Vec<Reason> {
                     )
                     .changes("look again when the machine is quiet"),
             ),
+            Some(Reach::TooFew) => reasons.push(
+                Reason::open("not-counted", Grade::Unproven)
+                    .seen(format!("too few syncs were made to tell by {name}'s counter"), COUNTERS),
+            ),
+            // That no sync was made is a reason of its own.
+            _ if evidence.untried.is_some() && layer.counted.is_ok() => {}
             // Only what is at the bottom must count: the kernel counts none of bio-based ones.
             _ if drive => {
                 let why = layer.counted.as_ref().err().map_or("no sync was made", String::as_str);
@@ -104,7 +110,7 @@ fn missing(evidence: &Evidence, layer: &Layer, writes_per_sync: f64) -> Reason {
             .seen(format!("syncs return, and nothing at all reaches {name}"), COUNTERS)
             .changes("find what suppresses them: seccomp filters, libeatmydata");
     }
-    let empty = evidence.times.as_ref().ok().and_then(|times| median(&times.empty));
+    let empty = median(&evidence.times.empty);
     let also = empty.map_or(String::new(), |ns| format!("; an empty fsync takes {}", time_of(ns)));
     Reason::against("no-flush", Grade::NotDurable)
         .seen(format!("writes reach {name} and flushes do not{also}"), COUNTERS)

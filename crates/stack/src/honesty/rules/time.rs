@@ -2,7 +2,9 @@
 //!
 //! A time never proves anything: memory that is protected and memory that is not take as long.
 
-use super::super::evidence::{DriveWord, Evidence, Kind, Layer, Medium, Protection, Times, median};
+use super::super::evidence::{
+    DriveWord, Evidence, Kind, Layer, Medium, Protection, Times, Untried, median,
+};
 use super::{Grade, Reason, time_of};
 
 const TIMED: &str = "measured here";
@@ -37,9 +39,7 @@ fn sorted(times: impl Iterator<Item = u64>) -> Vec<u64> {
 
 /// A sector of a rotating drive comes by once a turn.
 pub(in super::super) fn turns(evidence: &Evidence) -> Vec<Reason> {
-    let Some(took_ns) = evidence.times.as_ref().ok().and_then(rewrite_ns) else {
-        return Vec::new();
-    };
+    let Some(took_ns) = rewrite_ns(&evidence.times) else { return Vec::new() };
     let one = |(layer, word): (&Layer, &DriveWord)| {
         let Medium::Rotating(per_minute) = word.medium else { return None };
         let turn_ns = MINUTE_NS.checked_div(u64::from(per_minute))?;
@@ -68,8 +68,7 @@ pub(in super::super) fn turns(evidence: &Evidence) -> Vec<Reason> {
 
 /// Flash takes its time, unless it answers from memory.
 pub(in super::super) fn flash(evidence: &Evidence) -> Vec<Reason> {
-    let times = evidence.times.as_ref().ok();
-    let Some(took_ns) = times.and_then(|times| median(&times.overwrite)) else { return Vec::new() };
+    let Some(took_ns) = median(&evidence.times.overwrite) else { return Vec::new() };
     let one = |(layer, word): (&Layer, &DriveWord)| {
         let vouched =
             word.protection == Protection::Good || word.volatile_cache.value() == Some(&false);
@@ -95,7 +94,7 @@ pub(in super::super) fn flash(evidence: &Evidence) -> Vec<Reason> {
 
 /// Two methods that should both be durable.
 pub(in super::super) fn methods(evidence: &Evidence) -> Vec<Reason> {
-    let Ok(Times { pairs, .. }) = &evidence.times else { return Vec::new() };
+    let Times { pairs, .. } = &evidence.times;
     let data = median(&sorted(pairs.iter().map(|&(data, _)| data)));
     let dsync = median(&sorted(pairs.iter().map(|&(_, dsync)| dsync)));
     let (Some(data_ns), Some(dsync_ns)) = (data, dsync) else { return Vec::new() };
@@ -125,12 +124,16 @@ pub(in super::super) fn methods(evidence: &Evidence) -> Vec<Reason> {
     ]
 }
 
-/// No sync of ours was made.
-pub(in super::super) fn unmeasured(evidence: &Evidence) -> Vec<Reason> {
-    let Err(reason) = &evidence.times else { return Vec::new() };
-    vec![
-        Reason::open("not-tried", Grade::Unproven)
-            .seen(format!("no sync could be tried here: {reason}"), TIMED)
-            .changes("name a directory that may be written"),
-    ]
+/// Syncs of ours that could not be made: none at all, or not all.
+pub(in super::super) fn untried(evidence: &Evidence) -> Vec<Reason> {
+    let Some(Untried { reason, has_no_room }) = &evidence.untried else { return Vec::new() };
+    let (code, seen) = match evidence.times.syncs() {
+        0 => ("not-tried", format!("no sync could be tried here: {reason}")),
+        made => ("tried-in-part", format!("only {made} syncs could be tried here: {reason}")),
+    };
+    let change = match has_no_room {
+        true => "free some space there, or name a directory of this drive that has room",
+        false => "name a directory that may be written",
+    };
+    vec![Reason::open(code, Grade::Unproven).seen(seen, TIMED).changes(change)]
 }
