@@ -1,24 +1,25 @@
 //! What may be typed. Help stands beside each word; nothing here looks at the machine.
 
-use std::path::PathBuf;
-use std::str::FromStr;
-
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use report::Severity;
-use stack::Condition;
-
 mod bench;
+mod check;
+mod explain;
 mod fsync;
 mod page;
 mod printed;
 mod probe;
 mod raw_device;
+mod trace;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
+pub(crate) use check::{Check, Format, RuleChange};
+pub(crate) use explain::Explain;
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
 pub(crate) use page::Report;
 pub(crate) use printed::BenchFormat;
 pub(crate) use probe::Probe;
+pub(crate) use trace::Trace;
 
 /// Finds every I/O boundary that a storage stack gets wrong.
 ///
@@ -60,214 +61,11 @@ pub(crate) enum Command {
     Generate(Generate),
 }
 
-/// Show the layers of disks and images: verdicts, costs and fixes
-///
-/// Without a target, every disk of this machine. Nothing is written.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  straddle check                          every disk of this machine
-  straddle check /dev/sda disk.qcow2      a disk and an image
-  straddle check --on 4Kn disk.raw        will this image work on a 4Kn disk?
-  straddle check --only-bad images/       a directory of images, the bad ones only
-  straddle check /dev/sd[a-d]1            members of one array, judged together
-  straddle check /data                    the device under a mount point
-  straddle check --sysroot other.sysroot  another machine, as captured there
-  straddle check --json disk.raw          for programs; see straddle generate schema
-  straddle check --save base.json         remember how everything lies
-  straddle check --watch base.json        and tell later what changed
-
-Exit codes:
-  0  nothing at or above --fail-on
-  1  something found
-  2  misuse, or a target that could not be judged (its verdict is unknown)
-  --format nagios: 0 OK, 1 WARNING, 2 CRITICAL (an error), 3 UNKNOWN
-  --format npd:    0 OK, 1 NonOK, 2 Unknown
-
-`straddle explain CODE` says more of a finding, such as ST101.")]
-pub(crate) struct Check {
-    /// Devices, mount points, image files, directories with images
-    #[arg(value_name = "TARGET")]
-    pub(crate) targets: Vec<PathBuf>,
-
-    /// Judge for this disk: 512n, 512e, 4Kn, granule=16K, origin=3584, stripe=64Kx3
-    ///
-    /// Join several by commas: 512e,origin=3584. A stripe is chunk x data disks; add +1 or +2 for
-    /// parity: stripe=64Kx3+1. Sizes may end in K, M, G (1024).
-    #[arg(long, value_name = "DISK", help_heading = "Judging")]
-    pub(crate) on: Option<Condition>,
-
-    /// Judge a captured machine: a directory or a file of `straddle generate sysroot`
-    #[arg(long, value_name = "TREE", help_heading = "Judging")]
-    pub(crate) sysroot: Option<PathBuf>,
-
-    /// Leave out what straddle probe measured of drives
-    #[arg(long, help_heading = "Judging")]
-    pub(crate) ignore_measured: bool,
-
-    /// How to print
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = Format::Table,
-        value_name = "FORMAT",
-        help_heading = "Output"
-    )]
-    pub(crate) format: Format,
-
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format", help_heading = "Output")]
-    pub(crate) json: bool,
-
-    /// Show evidence, units and facts with their sources
-    #[arg(long, help_heading = "Output")]
-    pub(crate) explain: bool,
-
-    /// Leave out targets without a warning or an error
-    #[arg(long, help_heading = "Output")]
-    pub(crate) only_bad: bool,
-
-    /// Print exact numbers of bytes beside sizes
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) bytes: bool,
-
-    /// Compare with this baseline and print changes only
-    ///
-    /// A baseline is what --save or --json wrote. Exits with 1 when something became worse at or
-    /// above --fail-on (a changed fact counts as info), with 0 when nothing did, with 2 when that
-    /// cannot be told: a target is unknown now, or is not there any more.
-    #[arg(
-        long,
-        value_name = "BASELINE",
-        conflicts_with_all = ["only_bad", "explain"],
-        help_heading = "Changes"
-    )]
-    pub(crate) watch: Option<PathBuf>,
-
-    /// Write a baseline for --watch, whole or not at all
-    ///
-    /// It replaces a baseline, and nothing else.
-    #[arg(long, value_name = "FILE", help_heading = "Changes")]
-    pub(crate) save: Option<PathBuf>,
-
-    /// Exit with 1 when a finding is at least this severe
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = FailOn::Warning,
-        value_name = "SEVERITY",
-        help_heading = "Judging"
-    )]
-    pub(crate) fail_on: FailOn,
-
-    /// Give a rule another severity, or `off`; may be repeated
-    #[arg(long = "rule", value_name = "CODE=SEVERITY", help_heading = "Judging")]
-    pub(crate) rules: Vec<RuleChange>,
-
-    /// The longest message of --format npd
-    ///
-    /// As `max_output_length` in the configuration of the node-problem-detector, which cuts longer
-    /// ones; from 16 to 4096.
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value_t = 80,
-        value_parser = clap::value_parser!(u16).range(16..=4096),
-        help_heading = "Output"
-    )]
-    pub(crate) message_bytes: u16,
-
-    /// When to use colour; meaning never depends on it
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = Colour::Auto,
-        value_name = "WHEN",
-        help_heading = "Output"
-    )]
-    pub(crate) color: Colour,
-}
-
-/// Say what a code, a word or a log line means; without one, list all
-///
-/// A whole line of a log will do, with its times and numbers, as one argument or as several.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  straddle explain ST101                     a finding
-  straddle explain ashift                    a word of the field
-  straddle explain slow fdatasync            a log line, or the part of it that stays the same
-  journalctl -u etcd | straddle explain -    every line that is known, once each
-  straddle explain history                   what each partitioner did by default
-  straddle explain drives                    the words of one group
-  straddle explain                           all there is
-
-Exit codes:
-  0  explained
-  2  not known; what comes nearest is named")]
-pub(crate) struct Explain {
-    /// A code, a word, a log line, a group; `-` reads lines from standard input
-    #[arg(value_name = "WORDS", allow_hyphen_values = true)]
-    pub(crate) words: Vec<String>,
-}
-
 /// Write what belongs to the program: manual pages, completions, schemas
 #[derive(Debug, Args)]
 pub(crate) struct Generate {
     #[command(subcommand)]
     pub(crate) what: crate::generate::What,
-}
-
-/// Show where the bytes of a file lie, layer by layer, and how they are aligned
-///
-/// Every extent is followed through file system, volumes, arrays, partitions and loop devices down
-/// to the drives' addresses. Nothing is written, unless --sync asks for it.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  straddle trace /var/lib/mysql/ibdata1          every extent, down to the drives
-  straddle trace --io 16K ibdata1                what its 16 KiB pages cost to read and write
-  straddle trace --offset 1M --length 64K file   a part of it
-  straddle trace --json file                     for programs; see straddle generate schema trace
-
-An extent is aligned to a unit (granule, chunk, full stripe) when the file's own multiples of the
-unit lie on the unit's boundaries.
-
-Exit codes:
-  0  traced
-  2  misuse, or a file that cannot be traced")]
-pub(crate) struct Trace {
-    /// A regular file
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-
-    /// The first byte of the file to trace: 1M
-    #[arg(long, value_name = "SIZE", value_parser = units::prefix::parse, default_value = "0")]
-    pub(crate) offset: u64,
-
-    /// How many bytes to trace; to the file's end where it is not given
-    #[arg(long, value_name = "SIZE", value_parser = units::prefix::parse)]
-    pub(crate) length: Option<u64>,
-
-    /// Count what reads and writes of this length cost, one behind the other: 16K
-    #[arg(long, value_name = "SIZE", value_parser = size_above_0)]
-    pub(crate) io: Option<u64>,
-
-    /// Have the file written to its place first; without it, what waits in memory is said to
-    #[arg(long)]
-    pub(crate) sync: bool,
-
-    /// Leave out what straddle probe measured of drives
-    #[arg(long)]
-    pub(crate) ignore_measured: bool,
-
-    /// Print one JSON document
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
-
-    /// Print exact numbers of bytes beside sizes
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) bytes: bool,
 }
 
 fn size(text: &str) -> Result<u64, String> {
@@ -283,75 +81,10 @@ pub(crate) fn size_above_0(text: &str) -> Result<u64, String> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// A tree for one target, a line each for many
-    Table,
-    /// One document
-    Json,
-    /// One line of JSON for each target
-    Jsonl,
-    /// For the test tab of a CI system
-    Junit,
-    /// For annotations in a code host
-    Sarif,
-    /// A plugin's output for Nagios, Icinga, Naemon; their exit codes
-    Nagios,
-    /// A custom plugin's message for Kubernetes' node-problem-detector; its exit codes
-    Npd,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
     Auto,
     Always,
     Never,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FailOn {
-    Info,
-    Warning,
-    Error,
-    Never,
-}
-
-impl FailOn {
-    /// The least severity that makes the command fail; `None` for never.
-    pub(crate) fn severity(self) -> Option<Severity> {
-        match self {
-            FailOn::Info => Some(Severity::Info),
-            FailOn::Warning => Some(Severity::Warning),
-            FailOn::Error => Some(Severity::Error),
-            FailOn::Never => None,
-        }
-    }
-}
-
-/// A rule's severity as the user wants it; `None` switches it off.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RuleChange {
-    pub(crate) code: &'static str,
-    pub(crate) severity: Option<Severity>,
-}
-
-impl FromStr for RuleChange {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<RuleChange, String> {
-        let (code, severity) = text
-            .split_once('=')
-            .ok_or("write a code, `=` and info, warning, error or off: ST106=warning")?;
-        let rule = stack::rule::rule(code)
-            .ok_or_else(|| format!("`{code}` is no rule; `straddle explain` lists them"))?;
-        let severity = match severity {
-            "info" => Some(Severity::Info),
-            "warning" => Some(Severity::Warning),
-            "error" => Some(Severity::Error),
-            "off" => None,
-            other => return Err(format!("`{other}` is none of info, warning, error, off")),
-        };
-        Ok(RuleChange { code: rule.code, severity })
-    }
 }
 
 #[cfg(test)]
@@ -362,14 +95,5 @@ mod tests {
     #[test]
     fn the_definition_of_the_command_line_is_sound() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn rules_change_by_code_in_any_case() {
-        let change: RuleChange = "st106=off".parse().unwrap();
-        assert_eq!((change.code, change.severity), ("ST106", None));
-        assert!("ST999=info".parse::<RuleChange>().is_err());
-        assert!("ST106=loud".parse::<RuleChange>().is_err());
-        assert!("ST106".parse::<RuleChange>().is_err());
     }
 }

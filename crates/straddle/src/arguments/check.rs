@@ -1,0 +1,217 @@
+//! What may be typed behind `straddle check`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use report::Severity;
+use stack::Condition;
+
+use super::Colour;
+
+/// Show the layers of disks and images: verdicts, costs and fixes
+///
+/// Without a target, every disk of this machine. Nothing is written.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle check                          every disk of this machine
+  straddle check /dev/sda disk.qcow2      a disk and an image
+  straddle check --on 4Kn disk.raw        will this image work on a 4Kn disk?
+  straddle check --only-bad images/       a directory of images, the bad ones only
+  straddle check /dev/sd[a-d]1            members of one array, judged together
+  straddle check /data                    the device under a mount point
+  straddle check --sysroot other.sysroot  another machine, as captured there
+  straddle check --json disk.raw          for programs; see straddle generate schema
+  straddle check --save base.json         remember how everything lies
+  straddle check --watch base.json        and tell later what changed
+
+Exit codes:
+  0  nothing at or above --fail-on
+  1  something found
+  2  misuse, or a target that could not be judged (its verdict is unknown)
+  --format nagios: 0 OK, 1 WARNING, 2 CRITICAL (an error), 3 UNKNOWN
+  --format npd:    0 OK, 1 NonOK, 2 Unknown
+
+`straddle explain CODE` says more of a finding, such as ST101.")]
+pub(crate) struct Check {
+    /// Devices, mount points, image files, directories with images
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<PathBuf>,
+
+    /// Judge for this disk: 512n, 512e, 4Kn, granule=16K, origin=3584, stripe=64Kx3
+    ///
+    /// Join several by commas: 512e,origin=3584. A stripe is chunk x data disks; add +1 or +2 for
+    /// parity: stripe=64Kx3+1. Sizes may end in K, M, G (1024).
+    #[arg(long, value_name = "DISK", help_heading = "Judging")]
+    pub(crate) on: Option<Condition>,
+
+    /// Judge a captured machine: a directory or a file of `straddle generate sysroot`
+    #[arg(long, value_name = "TREE", help_heading = "Judging")]
+    pub(crate) sysroot: Option<PathBuf>,
+
+    /// Leave out what straddle probe measured of drives
+    #[arg(long, help_heading = "Judging")]
+    pub(crate) ignore_measured: bool,
+
+    /// How to print
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = Format::Table,
+        value_name = "FORMAT",
+        help_heading = "Output"
+    )]
+    pub(crate) format: Format,
+
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Show evidence, units and facts with their sources
+    #[arg(long, help_heading = "Output")]
+    pub(crate) explain: bool,
+
+    /// Leave out targets without a warning or an error
+    #[arg(long, help_heading = "Output")]
+    pub(crate) only_bad: bool,
+
+    /// Print exact numbers of bytes beside sizes
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) bytes: bool,
+
+    /// Compare with this baseline and print changes only
+    ///
+    /// A baseline is what --save or --json wrote. Exits with 1 when something became worse at or
+    /// above --fail-on (a changed fact counts as info), with 0 when nothing did, with 2 when that
+    /// cannot be told: a target is unknown now, or is not there any more.
+    #[arg(
+        long,
+        value_name = "BASELINE",
+        conflicts_with_all = ["only_bad", "explain"],
+        help_heading = "Changes"
+    )]
+    pub(crate) watch: Option<PathBuf>,
+
+    /// Write a baseline for --watch, whole or not at all
+    ///
+    /// It replaces a baseline, and nothing else.
+    #[arg(long, value_name = "FILE", help_heading = "Changes")]
+    pub(crate) save: Option<PathBuf>,
+
+    /// Exit with 1 when a finding is at least this severe
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = FailOn::Warning,
+        value_name = "SEVERITY",
+        help_heading = "Judging"
+    )]
+    pub(crate) fail_on: FailOn,
+
+    /// Give a rule another severity, or `off`; may be repeated
+    #[arg(long = "rule", value_name = "CODE=SEVERITY", help_heading = "Judging")]
+    pub(crate) rules: Vec<RuleChange>,
+
+    /// The longest message of --format npd
+    ///
+    /// As `max_output_length` in the configuration of the node-problem-detector, which cuts longer
+    /// ones; from 16 to 4096.
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 80,
+        value_parser = clap::value_parser!(u16).range(16..=4096),
+        help_heading = "Output"
+    )]
+    pub(crate) message_bytes: u16,
+
+    /// When to use colour; meaning never depends on it
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = Colour::Auto,
+        value_name = "WHEN",
+        help_heading = "Output"
+    )]
+    pub(crate) color: Colour,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A tree for one target, a line each for many
+    Table,
+    /// One document
+    Json,
+    /// One line of JSON for each target
+    Jsonl,
+    /// For the test tab of a CI system
+    Junit,
+    /// For annotations in a code host
+    Sarif,
+    /// A plugin's output for Nagios, Icinga, Naemon; their exit codes
+    Nagios,
+    /// A custom plugin's message for Kubernetes' node-problem-detector; its exit codes
+    Npd,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    Info,
+    Warning,
+    Error,
+    Never,
+}
+
+impl FailOn {
+    /// The least severity that makes the command fail; `None` for never.
+    pub(crate) fn severity(self) -> Option<Severity> {
+        match self {
+            FailOn::Info => Some(Severity::Info),
+            FailOn::Warning => Some(Severity::Warning),
+            FailOn::Error => Some(Severity::Error),
+            FailOn::Never => None,
+        }
+    }
+}
+
+/// A rule's severity as the user wants it; `None` switches it off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RuleChange {
+    pub(crate) code: &'static str,
+    pub(crate) severity: Option<Severity>,
+}
+
+impl FromStr for RuleChange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<RuleChange, String> {
+        let (code, severity) = text
+            .split_once('=')
+            .ok_or("write a code, `=` and info, warning, error or off: ST106=warning")?;
+        let rule = stack::rule::rule(code)
+            .ok_or_else(|| format!("`{code}` is no rule; `straddle explain` lists them"))?;
+        let severity = match severity {
+            "info" => Some(Severity::Info),
+            "warning" => Some(Severity::Warning),
+            "error" => Some(Severity::Error),
+            "off" => None,
+            other => return Err(format!("`{other}` is none of info, warning, error, off")),
+        };
+        Ok(RuleChange { code: rule.code, severity })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_change_by_code_in_any_case() {
+        let change: RuleChange = "st106=off".parse().unwrap();
+        assert_eq!((change.code, change.severity), ("ST106", None));
+        assert!("ST999=info".parse::<RuleChange>().is_err());
+        assert!("ST106=loud".parse::<RuleChange>().is_err());
+        assert!("ST106".parse::<RuleChange>().is_err());
+    }
+}
