@@ -57,7 +57,7 @@ def boot(image, scenario, result):
 
 def command(image, scenario, result):
     words = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
-             "-vga", "none", "-nic", "none", "-machine", "q35", "-smp", "1", "-m", "1024",
+             "-vga", "none", "-nic", "none", "-machine", "q35", "-smp", "1", "-m", str(scenario.memory),
              "-accel", "tcg,tb-size=256", "-cpu", "max",
              "-kernel", image.kernel, "-initrd", image.archive, "-append", " ".join(KERNEL_WORDS),
              "-serial", f"file:{result}/console.txt",

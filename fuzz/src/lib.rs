@@ -1,6 +1,6 @@
 //! What the fuzz targets share. Each runs one parser of `format::hostile`, or
 //! the whole stack, on a packed disk, or reads a captured tree, a job file, a profile, what was
-//! kept of a probe or a request file.
+//! kept of a probe, a request file or a trace.
 
 use testkit::memory::{self, Counting};
 
@@ -64,6 +64,38 @@ pub fn measured(text: &[u8]) {
 /// When the reader does, or when it takes more than 64 MiB.
 pub fn raidtest(records: &[u8]) {
     watched(records, || workload::hostile::raidtest(records));
+}
+
+/// Reads `text` as an iolog.
+///
+/// # Panics
+/// When the reader does, or when it takes more than 64 MiB.
+pub fn iolog(text: &[u8]) {
+    watched(text, || workload::hostile::iolog(text));
+}
+
+/// Reads `text` as what blkparse prints.
+///
+/// # Panics
+/// When the reader does, or when it takes more than 64 MiB.
+pub fn blkparse(text: &[u8]) {
+    watched(text, || workload::hostile::blkparse(text));
+}
+
+/// Reads `records` as what blktrace writes.
+///
+/// # Panics
+/// When the reader does, or when it takes more than 64 MiB.
+pub fn blktrace(records: &[u8]) {
+    watched(records, || workload::hostile::blktrace(records));
+}
+
+/// Reads `text` as the log of what a host sent to a drive, and judges power cuts by it.
+///
+/// # Panics
+/// When the reader or the oracle does, or when it takes more than 64 MiB.
+pub fn host_log(text: &[u8]) {
+    watched(text, || drive::power::hostile(text));
 }
 
 fn watched(packed: &[u8], code: impl FnOnce()) {

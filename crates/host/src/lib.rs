@@ -1,8 +1,9 @@
 //! Linux itself: opens, reads, asks, and moves bytes for measurements.
 //!
-//! What looks at disks here opens them for reading only. Three rooms write: [`scratch`] fills a
-//! file of its own that has no name, [`loops`] shows such a file as a device, and [`engine`] does
-//! what it is told to the files that it is given. A block device that exists already is opened for
+//! What looks at disks here opens them for reading only. Four rooms write: [`scratch`] fills a
+//! file of its own that has no name, [`loops`] shows such a file as a device, [`suite`] fills a
+//! file system that was made for it, and [`engine`] does what it is told to the files that it is
+//! given. A block device that exists already is opened for
 //! writing in [`claim`] and nowhere else.
 //!
 //! `format` and `stack` see the world through `device`'s traits; this crate stands behind them on a
@@ -35,6 +36,7 @@ pub mod process;
 pub mod scan;
 pub mod scratch;
 mod scsi;
+pub mod suite;
 pub mod suppressed;
 pub mod sysroot;
 pub mod terminal;
@@ -60,6 +62,7 @@ pub use private_mounts::{MountError, MountPlan, Mounted, PrivateMounts};
 pub use process::{ProcessError, ProcessLook, look_at_process, process_name};
 pub use scan::{Listing, list_files};
 pub use scratch::{Scratch, ScratchError, ScratchPlan, takes_files};
+pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};
 pub use suppressed::{Suppressed, suppressed};
 pub use terminal::terminal_width;
 pub use tree::LiveTree;

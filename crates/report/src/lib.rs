@@ -8,6 +8,7 @@ pub mod bench;
 mod changes;
 mod digest;
 pub mod document;
+pub mod drive;
 mod footer;
 mod forest;
 pub mod fsync;

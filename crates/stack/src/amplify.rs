@@ -1,10 +1,10 @@
 //! What one application I/O becomes on the drives: reads, writes, read-modify-writes, parity.
 //!
 //! Operations are counted, never timed. A drive writes whole granules; one that a write covers only
-//! in part is read first (RMW). An array with parity that gets less than a full stripe reads old
-//! data and old parity and writes both (the read-modify-write path of `drivers/md/raid5.c`; md may
-//! instead read the rest of the stripe where that is fewer reads, which changes reads but not
-//! writes).
+//! in part is read first (RMW). An array with parity reads old data and old parity of rows that it
+//! gets in part, and writes both (the read-modify-write path of `drivers/md/raid5.c`, whose rows
+//! are pages; md may instead read the rest of the row where that is fewer reads, which changes
+//! reads but not writes). A modelled array counts the same: `crates/straddle/tests/amplify.rs`.
 
 use units::stripe::{Rotation, Stripe};
 use units::{ByteRange, Unit};
@@ -37,8 +37,8 @@ pub struct Effort {
     pub writes: u64,
     /// Granules read and written again because a write covers them only in part.
     pub rmws: u64,
-    /// Parity chunks brought up to date, each with a read of the old one unless a full stripe is
-    /// written.
+    /// Parity chunks brought up to date, each with a read of what is old of it unless all rows are
+    /// written whole.
     pub parity_updates: u64,
     /// Parity chunks among those whose old content, and that of the data, had to be read first.
     pub parity_rmws: u64,
@@ -184,12 +184,13 @@ impl Count<'_> {
         }
     }
 
-    /// Splits a write at full stripes. Table: what of a stripe is written, and what that costs.
+    /// Splits a write at full stripes. Table: what is written of a row, which is the same bytes of
+    /// every member's chunk, and what that costs.
     ///
     /// | written | reads | writes |
     /// |---|---|---|
-    /// | all of it | none | every data chunk, every parity chunk |
-    /// | a part | the old part, old parity of the same bytes of the chunk | both |
+    /// | all of it | none | all data, all parity |
+    /// | a part | the old part, old parity | both |
     fn write_stripes(&mut self, array: &Array<'_>, operation: Operation) -> Result<(), String> {
         let full = array.stripe.full_bytes();
         let (start, end) = (operation.range.start_bytes(), operation.range.end_bytes());
@@ -200,47 +201,59 @@ impl Count<'_> {
         while at < end {
             let stripe_start = at - at % full;
             let stop = end.min(stripe_start.saturating_add(full));
-            let whole = at == stripe_start && stop - at == full;
-            self.write_stripe(array, at, stop, whole)?;
+            self.write_stripe(array, at, stop)?;
             at = stop;
         }
         Ok(())
     }
 
-    fn write_stripe(
-        &mut self,
-        array: &Array<'_>,
-        start: u64,
-        end: u64,
-        whole: bool,
-    ) -> Result<(), String> {
-        let kinds: &[Kind] = if whole { &[Kind::Write] } else { &[Kind::Read, Kind::Write] };
-        let mut touched: Option<(u64, u64)> = None;
+    /// Writes `start..end`, which is in one stripe.
+    fn write_stripe(&mut self, array: &Array<'_>, start: u64, end: u64) -> Result<(), String> {
+        let rows = Rows::of(array.stripe, start, end);
+        let mut reads = false;
         let mut at = start;
         while at < end {
             let place = array.stripe.place(at);
             let length = place.left_in_chunk_bytes.min(end - at);
             let (parity_at, data_at) = array.members_of(place.stripe, place.position);
-            for &kind in kinds {
-                self.member(array, data_at, place.member_bytes, length, kind)?;
-            }
-            let (low, high) = touched.unwrap_or((u64::MAX, 0));
-            let stop = place.member_bytes + length;
-            touched = Some((low.min(place.member_bytes), high.max(stop)));
+            let part = (place.member_bytes, place.member_bytes + length);
+            reads |= self.update(array, data_at, part, &rows)?;
             at += length;
-            if at >= end {
-                let (low, high) = touched.unwrap_or((0, 0));
-                for turn in 0..array.parity {
-                    let member = (parity_at + turn) % array.count();
-                    for &kind in kinds {
-                        self.member(array, member, low, high - low, kind)?;
-                    }
+            if at < end {
+                continue;
+            }
+            for turn in 0..array.parity {
+                let member = (parity_at + turn) % array.count();
+                for part in rows.touched.into_iter().flatten() {
+                    self.update(array, member, part, &rows)?;
                 }
             }
         }
         self.effort.parity_updates += array.parity;
-        self.effort.parity_rmws += if whole { 0 } else { array.parity };
+        self.effort.parity_rmws += if reads { array.parity } else { 0 };
         Ok(())
+    }
+
+    /// Writes `part` of a member, and reads what of it is in rows that are not written whole;
+    /// whether there was any.
+    fn update(
+        &mut self,
+        array: &Array<'_>,
+        member: u64,
+        part: (u64, u64),
+        rows: &Rows,
+    ) -> Result<bool, String> {
+        let (start, end) = part;
+        self.member(array, member, start, end - start, Kind::Write)?;
+        let (from, upto) = rows.whole.unwrap_or((end, end));
+        let mut reads = false;
+        for (start, end) in [(start, end.min(from)), (start.max(upto), end)] {
+            if start < end {
+                reads = true;
+                self.member(array, member, start, end - start, Kind::Read)?;
+            }
+        }
+        Ok(reads)
     }
 
     fn member(
@@ -322,6 +335,31 @@ impl Array<'_> {
     }
 }
 
+/// Rows of a stripe that a write touches, as bytes of each member.
+struct Rows {
+    /// Those of which at least a part is written; in one run, or two.
+    touched: [Option<(u64, u64)>; 2],
+    /// Those that are written whole.
+    whole: Option<(u64, u64)>,
+}
+
+impl Rows {
+    /// Those of `start..end`, which is in one stripe and not empty.
+    fn of(stripe: Stripe, start: u64, end: u64) -> Rows {
+        let (first, last) = (stripe.place(start), stripe.place(end - 1));
+        let base = first.stripe * stripe.chunk_bytes();
+        // The first chunk is written to its end, the last from its begin, those between whole.
+        let (from, upto) = (first.member_bytes, last.member_bytes + 1);
+        let touched = match last.position - first.position {
+            0 => [Some((from, upto)), None],
+            1 if upto < from => [Some((base, upto)), Some((from, base + stripe.chunk_bytes()))],
+            _ => [Some((base, base + stripe.chunk_bytes())), None],
+        };
+        let is_on_all = last.position - first.position + 1 == stripe.data_members();
+        Rows { touched, whole: (is_on_all && from < upto).then_some((from, upto)) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -382,6 +420,23 @@ mod tests {
         let shifted = write(&stack, array, 65536, 3 * 65536);
         assert_eq!((shifted.parity_updates, shifted.parity_rmws), (2, 2));
         assert!(shifted.reads > 0);
+    }
+
+    #[test]
+    fn a_write_over_a_chunks_end_updates_the_parity_of_its_own_bytes_alone() {
+        let mut stack = Stack::new();
+        let array = raid5(&mut stack, 4, 65536);
+        let effort = write(&stack, array, 65536 - 4096, 8192);
+        assert_eq!((effort.reads, effort.writes, effort.parity_updates), (4, 4, 1));
+    }
+
+    #[test]
+    fn rows_that_are_written_whole_are_not_read() {
+        let mut stack = Stack::new();
+        let array = raid5(&mut stack, 4, 65536);
+        // All but the first granule: its row alone is read, which is two data chunks and parity.
+        let effort = write(&stack, array, 4096, 3 * 65536 - 4096);
+        assert_eq!((effort.reads, effort.writes, effort.parity_rmws), (3, 63, 1));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod convert;
 mod crew;
 mod destination;
 mod drive_facts;
+mod drives;
 mod engine;
 mod exit;
 mod explain;
@@ -45,6 +46,7 @@ fn main() -> std::process::ExitCode {
         Command::Compare(compare) => bench::compare(compare),
         Command::Fsync(fsync) => fsync::run(fsync),
         Command::Report(report) => page::run(report),
+        Command::Drive(drive) => drives::run(drive),
         Command::Generate(generate) => generate::run(&generate.what),
     };
     exit::code(&arguments, done)

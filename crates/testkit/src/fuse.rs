@@ -1,5 +1,6 @@
-//! A file system in user space: one file, whose writes fail from a moment on. The server is a
-//! thread of the test. Source: Linux `include/uapi/linux/fuse.h`, protocol 7.31.
+//! A file system in user space: one file, whose writes fail from a moment on, and of which can be
+//! told what is asked of it. The server is a thread of whoever mounts it. Source: Linux
+//! `include/uapi/linux/fuse.h`, protocol 7.31.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -9,6 +10,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
+
+use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::scratch::text;
 use crate::tool;
@@ -22,6 +25,53 @@ const REQUEST_BYTES: usize = (1 << 20) + 4096;
 const ENOENT: i32 = 2;
 const EIO: i32 = 5;
 const ENOSYS: i32 = 38;
+const EOPNOTSUPP: i32 = 95;
+/// As much as a request may be: 256 pages, which the kernel allows at most.
+const PAGES_MAX: u32 = 256;
+const IO_BYTES_MAX: u32 = 1 << 20;
+/// `FUSE_MAX_PAGES`.
+const SETS_PAGES: u32 = 1 << 22;
+static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
+
+/// What the file is asked for.
+#[derive(Debug)]
+pub enum Asked<'a> {
+    /// To read.
+    Read {
+        /// From which byte.
+        offset_bytes: u64,
+        /// How much.
+        length_bytes: u64,
+    },
+    /// To write.
+    Write {
+        /// From which byte.
+        offset_bytes: u64,
+        /// What.
+        data: &'a [u8],
+    },
+    /// To put all that was written where it lasts.
+    Sync,
+    /// To forget bytes: a hole is punched.
+    Discard {
+        /// From which byte.
+        offset_bytes: u64,
+        /// How many.
+        length_bytes: u64,
+    },
+}
+
+/// What is called with everything that the file is asked for, in the order in which it is done.
+pub type Watch = Box<dyn FnMut(Asked<'_>) + Send>;
+
+/// What a file does beside keeping bytes.
+pub struct Watched {
+    /// What is told all that is asked for.
+    pub watch: Watch,
+    /// Whether it takes discards; where it does not, a loop device over it writes the zeros that
+    /// others get by punching holes.
+    pub discards: bool,
+}
 
 /// A mounted one, gone when dropped.
 #[derive(Debug)]
@@ -39,12 +89,25 @@ impl Fuse {
     /// When `back` cannot be opened, or `point` cannot be made.
     #[must_use]
     pub fn over(back: &Path, point: &Path) -> Option<Fuse> {
+        let back = File::options().read(true).write(true).open(back).expect("the file is there");
+        let watched = Watched { watch: Box::new(|_| ()), discards: false };
+        Fuse::watched(back, point, watched)
+    }
+
+    /// One whose file is `back`, which `watched` is told of; `None` where this machine has no such
+    /// thing. Zeros that are written become holes.
+    ///
+    /// # Panics
+    /// When `point` cannot be made.
+    #[must_use]
+    pub fn watched(back: File, point: &Path, watched: Watched) -> Option<Fuse> {
         let device = File::options().read(true).write(true).open("/dev/fuse").ok()?;
         std::fs::create_dir_all(point).expect("a mount point can be made");
         let (failing, writes) = (Arc::default(), Arc::default());
         let served = Served {
             device: device.try_clone().expect("a descriptor can be cloned"),
-            back: File::options().read(true).write(true).open(back).expect("the file is there"),
+            back,
+            watched,
             failing: Arc::clone(&failing),
             writes: Arc::clone(&writes),
         };
@@ -95,6 +158,7 @@ impl Drop for Fuse {
 struct Served {
     device: File,
     back: File,
+    watched: Watched,
     failing: Arc<AtomicBool>,
     writes: Arc<AtomicU64>,
 }
@@ -108,7 +172,7 @@ struct Request<'a> {
 
 impl Served {
     /// Answers requests until it is unmounted.
-    fn serve(self) {
+    fn serve(mut self) {
         let mut bytes = vec![0; REQUEST_BYTES];
         loop {
             let length = match (&self.device).read(&mut bytes) {
@@ -128,7 +192,7 @@ impl Served {
     }
 
     /// What is answered: bytes or an error; `None` where nothing is.
-    fn answer(&self, request: &Request<'_>) -> Option<Result<Vec<u8>, i32>> {
+    fn answer(&mut self, request: &Request<'_>) -> Option<Result<Vec<u8>, i32>> {
         let node = request.node;
         Some(match request.kind {
             // FUSE_LOOKUP
@@ -154,9 +218,10 @@ impl Served {
             14 | 27 => Ok([1, 0].map(u64::to_le_bytes).concat()),
             // FUSE_READ
             15 => {
-                let length = usize::try_from(word(request.body, 16)).expect("it fits");
-                let mut data = vec![0; length];
-                let read = self.back.read_at(&mut data, long(request.body, 8));
+                let (offset_bytes, length) = (long(request.body, 8), word(request.body, 16));
+                (self.watched.watch)(Asked::Read { offset_bytes, length_bytes: length.into() });
+                let mut data = vec![0; usize::try_from(length).expect("it fits")];
+                let read = self.back.read_at(&mut data, offset_bytes);
                 read.map(|read| data[..read].to_vec()).map_err(|_| EIO)
             }
             // FUSE_WRITE
@@ -167,26 +232,53 @@ impl Served {
                 let words = [4096, 255, 4096, 0].map(u32::to_le_bytes).concat();
                 Ok([longs, words, vec![0; 24]].concat())
             }
-            // FUSE_RELEASE, FUSE_FSYNC, FUSE_FLUSH, FUSE_RELEASEDIR
-            18 | 20 | 25 | 29 => Ok(Vec::new()),
+            // FUSE_FSYNC
+            20 => {
+                (self.watched.watch)(Asked::Sync);
+                Ok(Vec::new())
+            }
+            // FUSE_RELEASE, FUSE_FLUSH, FUSE_RELEASEDIR
+            18 | 25 | 29 => Ok(Vec::new()),
             // FUSE_INIT
             26 => {
-                let words = [7, 31, 1 << 17, 0, 0, 1 << 17, 1].map(u32::to_le_bytes).concat();
-                Ok([words, vec![0; 36]].concat())
+                let words = [7, 31, 1 << 17, SETS_PAGES, 0, IO_BYTES_MAX, 1, PAGES_MAX];
+                Ok([words.map(u32::to_le_bytes).concat(), vec![0; 32]].concat())
             }
+            // FUSE_FALLOCATE
+            43 if self.watched.discards => self.punch(request.body),
             _ => Err(ENOSYS),
         })
     }
 
-    fn write(&self, body: &[u8]) -> Result<Vec<u8>, i32> {
+    fn write(&mut self, body: &[u8]) -> Result<Vec<u8>, i32> {
         self.writes.fetch_add(1, Ordering::SeqCst);
         if self.failing.load(Ordering::SeqCst) {
             return Err(EIO);
         }
         let length = word(body, 16);
         let data = &body[40..40 + usize::try_from(length).expect("it fits")];
-        self.back.write_all_at(data, long(body, 8)).map_err(|_| EIO)?;
+        let offset_bytes = long(body, 8);
+        (self.watched.watch)(Asked::Write { offset_bytes, data });
+        if !(is_zero(data) && self.hole(offset_bytes, length.into())) {
+            self.back.write_all_at(data, offset_bytes).map_err(|_| EIO)?;
+        }
         Ok([length, 0].map(u32::to_le_bytes).concat())
+    }
+
+    /// `FALLOC_FL_PUNCH_HOLE` with `FALLOC_FL_KEEP_SIZE`, and nothing else.
+    fn punch(&mut self, body: &[u8]) -> Result<Vec<u8>, i32> {
+        let (offset_bytes, length_bytes) = (long(body, 8), long(body, 16));
+        if word(body, 24) != 3 {
+            return Err(EOPNOTSUPP);
+        }
+        (self.watched.watch)(Asked::Discard { offset_bytes, length_bytes });
+        if self.hole(offset_bytes, length_bytes) { Ok(Vec::new()) } else { Err(EIO) }
+    }
+
+    /// Whether these bytes are a hole now.
+    fn hole(&self, offset_bytes: u64, length_bytes: u64) -> bool {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        fallocate(&self.back, flags, offset_bytes, length_bytes).is_ok()
     }
 
     /// `struct fuse_attr`.
@@ -197,6 +289,10 @@ impl Served {
         let words = [0, 0, 0, mode, 1, 0, 0, 0, 4096, 0].map(u32::to_le_bytes).concat();
         [longs, words].concat()
     }
+}
+
+fn is_zero(data: &[u8]) -> bool {
+    data == &ZEROS[..data.len()]
 }
 
 fn word(bytes: &[u8], at: usize) -> u32 {

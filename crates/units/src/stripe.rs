@@ -3,7 +3,10 @@
 //! Layout numbers are Linux md's (`drivers/md/raid5.h`, `ALGORITHM_*`); the address functions are
 //! those of `raid5_compute_sector` and of dm-stripe, on data disks only.
 
+use std::cmp::Ordering;
 use std::num::NonZeroU64;
+
+use crate::ByteRange;
 
 /// A chunk length and the number of members that hold data in each stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,31 @@ impl Stripe {
             member_bytes: stripe * self.chunk_bytes.get() + within,
             left_in_chunk_bytes: self.chunk_bytes.get() - within,
         }
+    }
+
+    /// The bytes of the member at data `position` that hold what of `range` is there: one run,
+    /// since its chunks follow each other; `None` where there is nothing.
+    ///
+    /// # Panics
+    /// When `position` is not below the number of data members.
+    #[must_use]
+    pub fn share(self, range: ByteRange, position: u64) -> Option<ByteRange> {
+        assert!(position < self.data_members.get(), "a position is below the number of members");
+        let start = self.share_before(range.start_bytes(), position);
+        let end = self.share_before(range.end_bytes(), position);
+        ByteRange::new(start, end - start).filter(|_| start < end)
+    }
+
+    /// How many of the bytes before `address` are at `position`.
+    fn share_before(self, address: u64, position: u64) -> u64 {
+        let (chunk_bytes, place) = (self.chunk_bytes.get(), self.place(address));
+        let within = chunk_bytes - place.left_in_chunk_bytes;
+        place.stripe * chunk_bytes
+            + match place.position.cmp(&position) {
+                Ordering::Less => 0,
+                Ordering::Equal => within,
+                Ordering::Greater => chunk_bytes,
+            }
     }
 }
 
@@ -147,6 +175,24 @@ mod tests {
         let place = stripe.place(16384 * 3 + 512);
         assert_eq!((place.stripe, place.position, place.member_bytes), (1, 1, 16896));
         assert_eq!(place.left_in_chunk_bytes, 16384 - 512);
+    }
+
+    #[test]
+    fn every_byte_of_a_range_is_in_the_share_of_the_position_that_place_names() {
+        let stripe = Stripe::new(4, 3).unwrap();
+        for (start, end) in (0..30).flat_map(|start| (start..40).map(move |end| (start, end))) {
+            let range = ByteRange::new(start, end - start).unwrap();
+            for position in 0..3 {
+                let named: Vec<u64> = (start..end)
+                    .map(|address| stripe.place(address))
+                    .filter(|place| place.position == position)
+                    .map(|place| place.member_bytes)
+                    .collect();
+                let share = stripe.share(range, position);
+                let bytes = share.map_or(0..0, |share| share.start_bytes()..share.end_bytes());
+                assert_eq!(bytes.collect::<Vec<_>>(), named, "{start}..{end} at {position}");
+            }
+        }
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::engine::{Engines, Profile, page};
 use crate::job::option::OPERATION_BYTES_MAX;
 use crate::job::{Extent, JOBS_MAX, Job, JobFile};
 use crate::raidtest::{LENGTH_BYTES_MAX, Requests, Scaled};
+use crate::trace::{
+    END_BYTES_MAX, Entry, IologWriter, Notes, Reader, Skipped, Stage, TraceError, TraceFormat,
+};
 
 /// Reads `bytes` as a job file, and as one whose first line is an override.
 ///
@@ -102,4 +105,115 @@ pub fn raidtest(bytes: &[u8]) {
     }
     let shares = requests.shares(NonZeroUsize::MIN.saturating_add(2));
     assert!(shares.map(<[_]>::len).sum::<usize>() <= requests.as_slice().len());
+}
+
+/// Reads `bytes` as an iolog of both versions, and writes again what was read.
+///
+/// # Panics
+/// When what is read is not what [`Reader`] promises, or changes when it is written.
+pub fn iolog(bytes: &[u8]) {
+    for format in [TraceFormat::Iolog2, TraceFormat::Iolog3] {
+        let traced = trace(format, Stage::default(), bytes);
+        written_again(format, &traced);
+    }
+}
+
+/// Reads `bytes` as blkparse's text.
+///
+/// # Panics
+/// When what is read is not what [`Reader`] promises.
+pub fn blkparse(bytes: &[u8]) {
+    for stage in [Stage::Queued, Stage::Issued, Stage::Completed] {
+        trace(TraceFormat::Blkparse, stage, bytes);
+    }
+}
+
+/// Reads `bytes` as blktrace's records.
+///
+/// # Panics
+/// When what is read is not what [`Reader`] promises.
+pub fn blktrace(bytes: &[u8]) {
+    for stage in [Stage::Queued, Stage::Issued, Stage::Completed] {
+        trace(TraceFormat::Blktrace, stage, bytes);
+    }
+}
+
+/// What came of a trace.
+#[derive(Debug, PartialEq)]
+struct Traced {
+    entries: Vec<Entry>,
+    notes: Notes,
+    files: Vec<units::DiskText>,
+    end: Result<(), TraceError>,
+}
+
+/// What the whole of `bytes` gives, which is what they give in pieces.
+fn trace(format: TraceFormat, stage: Stage, bytes: &[u8]) -> Traced {
+    let whole = in_pieces(format, stage, bytes.chunks(bytes.len().max(1)));
+    let piece_bytes = usize::from(*bytes.last().unwrap_or(&0)) + 1;
+    assert_eq!(whole, in_pieces(format, stage, bytes.chunks(piece_bytes)));
+    if let Err(error) = &whole.end {
+        let said = format!("{error}{}", error.hint());
+        assert!(!said.contains(char::is_control), "an error is one harmless line");
+    }
+    if let Err(error) = TraceFormat::of(bytes) {
+        let said = format!("{error}{}", error.hint());
+        assert!(!said.contains(char::is_control), "an error is one harmless line");
+    }
+    for entry in &whole.entries {
+        let moves = entry.action.moves_bytes();
+        assert!(moves == (entry.length_bytes > 0) && (moves || entry.offset_bytes == 0));
+        let end_bytes = entry.offset_bytes.checked_add(entry.length_bytes.into());
+        assert!(end_bytes.is_some_and(|end_bytes| end_bytes <= END_BYTES_MAX));
+    }
+    let notes = &whole.notes;
+    let skipped: u64 = Skipped::ALL.iter().map(|reason| notes.skipped(*reason)).sum();
+    assert!(notes.entries >= whole.entries.len() as u64 && notes.unsorted <= notes.entries);
+    assert!(skipped + notes.entries <= 2 * bytes.len() as u64);
+    whole
+}
+
+fn in_pieces<'a>(
+    format: TraceFormat,
+    stage: Stage,
+    pieces: impl Iterator<Item = &'a [u8]>,
+) -> Traced {
+    let mut reader = Reader::new(format, stage);
+    let mut entries = Vec::new();
+    let end = all(&mut reader, pieces, &mut entries);
+    let (notes, files) = (reader.notes().clone(), reader.files().to_vec());
+    Traced { entries, notes, files, end }
+}
+
+fn all<'a>(
+    reader: &mut Reader,
+    pieces: impl Iterator<Item = &'a [u8]>,
+    entries: &mut Vec<Entry>,
+) -> Result<(), TraceError> {
+    for mut piece in pieces {
+        while let Some(entry) = reader.next(&mut piece)? {
+            entries.push(entry);
+        }
+        assert!(piece.is_empty(), "what is given is used up");
+    }
+    while let Some(entry) = reader.finish()? {
+        entries.push(entry);
+    }
+    Ok(())
+}
+
+/// That an iolog of the entries of `traced` holds the entries of `traced`.
+fn written_again(format: TraceFormat, traced: &Traced) {
+    let Ok((mut writer, mut text)) = IologWriter::begin(format, &traced.files) else { return };
+    for entry in &traced.entries {
+        writer.line(entry, &mut text).expect("an iolog can say what one said");
+    }
+    text.push_str(&writer.end());
+    let again = trace(format, Stage::default(), text.as_bytes());
+    assert_eq!((&again.files, again.end), (&traced.files, Ok(())));
+    // Version 2 says times with `wait`s, which are not written.
+    let has_times = format != TraceFormat::Iolog2;
+    let wanted = traced.entries.iter();
+    let wanted = wanted.map(|entry| Entry { at_ns: entry.at_ns.filter(|_| has_times), ..*entry });
+    assert!(wanted.eq(again.entries));
 }

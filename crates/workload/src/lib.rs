@@ -1,5 +1,5 @@
 //! What is to be done to a disk: fio's job files, raidtest's request files, engines' write
-//! patterns. Pure; everything read is hostile.
+//! patterns, recorded traces. Pure; everything read is hostile.
 //!
 //! Nothing here opens a file: a job's `filename` is kept as it was written. Nothing panics on any
 //! input, and no count that was read decides how much is allocated before it is checked.
@@ -8,7 +8,9 @@ pub mod engine;
 pub mod hostile;
 pub mod job;
 pub mod raidtest;
+pub mod trace;
 
 pub use engine::{Engines, Profile};
 pub use job::{Job, JobError, JobFile};
 pub use raidtest::{RaidtestError, Requests};
+pub use trace::{Stage, Stream, TraceError, TraceFormat};

@@ -14,10 +14,13 @@ const MEMORY_BYTES_MAX: usize = 64 << 20;
 type Reader = fn(&[u8]);
 
 /// Each reader, with the directory of its seeds.
-const READERS: [(&str, Reader); 3] = [
+const READERS: [(&str, Reader); 6] = [
     ("job", workload::hostile::job),
     ("raidtest", workload::hostile::raidtest),
     ("profile", workload::hostile::profile),
+    ("iolog", workload::hostile::iolog),
+    ("blkparse", workload::hostile::blkparse),
+    ("blktrace", workload::hostile::blktrace),
 ];
 
 fn seeds(name: &str) -> Vec<Vec<u8>> {
@@ -81,4 +84,43 @@ fn the_longest_files_take_little_memory() {
     let records = vec![1; 16 * workload::raidtest::COUNT_MAX];
     let ((), peak_bytes) = memory::peak_of(|| workload::hostile::raidtest(&records));
     assert!(peak_bytes < MEMORY_BYTES_MAX, "{peak_bytes}");
+}
+
+/// A trace of `count` operations, made while it is read.
+fn feed(head: &'static str, line: &'static str, count: u32) -> impl FnMut(&mut [u8]) -> Fed {
+    let (mut left, mut rest) = (count, head.as_bytes());
+    move |buffer| {
+        let mut filled = 0;
+        while filled < buffer.len() && !(rest.is_empty() && left == 0) {
+            if rest.is_empty() {
+                (left, rest) = (left - 1, line.as_bytes());
+            }
+            let (piece, behind) = rest.split_at(rest.len().min(buffer.len() - filled));
+            buffer[filled..][..piece.len()].copy_from_slice(piece);
+            (filled, rest) = (filled + piece.len(), behind);
+        }
+        Ok(filled)
+    }
+}
+
+type Fed = Result<usize, std::convert::Infallible>;
+
+#[test]
+fn a_long_trace_takes_no_more_memory_than_a_short_one() {
+    let iolog = "fio version 3 iolog\n0 /srv/a file add\n";
+    let event = "  8,0    0        1     0.000000000    77  D FWS 2049 + 8 [fio]\n";
+    for (head, line) in [(iolog, "7 /srv/a file write 4096 512\n"), ("", event)] {
+        let asked = |count: u32| {
+            let read = || {
+                let feed = feed(head, line, count);
+                let stream = workload::Stream::open(feed, workload::Stage::Issued).unwrap();
+                stream.map(Result::unwrap).count()
+            };
+            let ((entries, peak_bytes), allocations) =
+                memory::allocations_of(|| memory::peak_of(read));
+            assert!(entries >= count as usize && peak_bytes < 80 << 10, "{peak_bytes}");
+            allocations
+        };
+        assert_eq!(asked(100), asked(100_000), "{line}");
+    }
 }

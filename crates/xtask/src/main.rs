@@ -7,6 +7,7 @@ mod guest;
 mod leftovers;
 mod packages;
 mod recipes;
+mod record;
 mod seeds;
 mod soak;
 mod sysroot;
@@ -38,6 +39,12 @@ usage: cargo xtask CHORE
                                 --pairs N (10), --milliseconds N (500)
   bench fsync [DIR] [OPTION...] compare straddle fsync with pg_test_fsync in DIR (beside the build):
                                 --rounds N (10), --seconds N (16, of straddle), --program PATH
+  record DIRECTORY [--here] [NAME...]
+                                record what ext3, ext4, xfs, btrfs, jfs and reiserfs, or those
+                                named, ask of a disk, as traces (root); what this kernel lacks in
+                                the guest, but for --here
+  bench drive [--commands N]    how many commands a second drive models take, with N (1000000) of
+                                each load
   soak models [--seeds N]       run the experiment on model drives with seeds 1 to N (200), and
                                 fail when one of its promises does not hold
   soak tails [--seeds N]        check intervals of quantiles on series of known quantiles, with
@@ -56,6 +63,7 @@ usage: cargo xtask CHORE
                                 N pairs of the jobs, N rounds of the suite
   ask MANIFEST                  time reading a manifest and its files; bench sysroot runs this
   loop ARM PATH MILLISECONDS    run one measuring loop; bench harness runs this
+  simulate N                    give drive models N commands each; bench drive runs this
   bare LIST                     read what a list says and nothing else; bench runs this
   install-tools                 install what tests and bench run (Debian, root)";
 
@@ -89,11 +97,13 @@ fn chore() -> anyhow::Result<bool> {
         ["tidy"] => tidy::run(),
         ["tidy", "--wrap"] => tidy::wrap().and_then(|()| tidy::run()),
         ["bench", rest @ ..] => bench::run(rest),
+        ["record", rest @ ..] => record::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         ["ask", manifest] => bench::sysroot::ask(Path::new(manifest)),
         ["loop", arm, path, milliseconds] => {
             bench::harness::arm(arm, Path::new(path), number(milliseconds)?)
         }
+        ["simulate", count] => bench::drive::simulate(number(count)?),
         ["bare", list] => bench::bare::run(Path::new(list)),
         ["install-tools"] => packages::install(),
         _ => bail!("what is asked is not known\n\n{USAGE}"),

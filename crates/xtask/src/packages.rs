@@ -10,6 +10,7 @@ use testkit::tool;
 pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("bash", &["bash"]),
     ("bcache-tools", &["make-bcache", "bcache-super-show"]),
+    ("blktrace", &["blkparse"]),
     ("bsdutils", &["script"]),
     ("btrfs-progs", &["btrfs", "mkfs.btrfs"]),
     ("chromium", &["chromium"]),
@@ -71,6 +72,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
         &[
             "blkdiscard",
             "blkid",
+            "blockdev",
             "mkswap",
             "lsblk",
             "wipefs",

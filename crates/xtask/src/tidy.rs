@@ -16,17 +16,22 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("format", &["units", "device"]),
     ("workload", &["units"]),
     ("stack", &["units", "device", "format"]),
+    ("drive", &["units", "device", "workload"]),
     ("measure", &["units", "device", "workload"]),
     ("report", &["units"]),
     ("host", &["units", "device"]),
-    ("straddle", &["units", "device", "format", "stack", "report", "host", "measure", "workload"]),
+    (
+        "straddle",
+        &["units", "device", "drive", "format", "stack", "report", "host", "measure", "workload"],
+    ),
     ("testkit", &["units", "device"]),
-    ("xtask", &["units", "device", "host", "measure", "workload", "report", "testkit"]),
-    ("fuzz", &["device", "format", "report", "stack", "workload", "testkit"]),
+    ("xtask", &["units", "device", "drive", "host", "measure", "workload", "report", "testkit"]),
+    ("fuzz", &["device", "drive", "format", "report", "stack", "workload", "testkit"]),
 ];
 
 /// Rooms that see no file, clock or environment.
-const PURE: &[&str] = &["units", "device", "format", "stack", "report", "measure", "workload"];
+const PURE: &[&str] =
+    &["units", "device", "drive", "format", "stack", "report", "measure", "workload"];
 /// What they may not name, as the parts of a path behind `std`.
 const WORLD: &[&str] = &["fs", "env", "time", "process", "net", "os"];
 /// Files outside `host` that may hold unsafe code: a test's allocator.

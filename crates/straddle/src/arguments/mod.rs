@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod drive;
 mod explain;
 mod fsync;
 mod page;
@@ -14,6 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
+pub(crate) use drive::{Drive, DriveList, DriveShow, DriveWhat, Simulate};
 pub(crate) use explain::Explain;
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
 pub(crate) use page::Report;
@@ -58,6 +60,7 @@ pub(crate) enum Command {
     Compare(Compare),
     Fsync(Box<Fsync>),
     Report(Report),
+    Drive(Drive),
     Generate(Generate),
 }
 

@@ -57,6 +57,7 @@ use way::Way;
 
 pub(crate) use compare::run as compare;
 pub(crate) use document::real;
+pub(crate) use job::read_alone as read_job;
 
 pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;

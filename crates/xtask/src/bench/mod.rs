@@ -6,6 +6,7 @@
 
 pub(crate) mod bare;
 mod contest;
+pub(crate) mod drive;
 mod fsync;
 pub(crate) mod harness;
 mod images;
@@ -66,6 +67,9 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     }
     if let ["harness", rest @ ..] = words {
         return harness::run(rest);
+    }
+    if let ["drive", rest @ ..] = words {
+        return drive::run(rest);
     }
     if let ["fsync", rest @ ..] = words {
         return fsync::run(rest);

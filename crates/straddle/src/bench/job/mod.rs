@@ -50,6 +50,21 @@ pub(crate) fn read(path: &Path, set: &[String]) -> Result<JobFile, Halt> {
         .map_err(|error| wrong(format!("cannot run the job file {name}: {error}"), error.hint()))
 }
 
+/// The jobs of a file, for another command.
+///
+/// # Errors
+/// When it cannot be read, or holds no jobs.
+pub(crate) fn read_alone(path: &Path) -> anyhow::Result<JobFile> {
+    read(path, &[]).map_err(|halt| match halt {
+        Halt::Refused(refusal) => {
+            let hint = refusal.hint.map(|hint| format!("\nhint: {hint}"));
+            anyhow::anyhow!("{}{}", refusal.message, hint.unwrap_or_default())
+        }
+        Halt::Void(reason) => anyhow::anyhow!(reason),
+        Halt::Interrupted => anyhow::anyhow!("interrupted"),
+    })
+}
+
 /// Whether all that is asked can be done by direct I/O inside the scratch file.
 pub(crate) fn fits_inside(jobs: &[Job]) -> bool {
     jobs.iter().all(|job| job.direct && !matches!(job.action, job::Action::Mixed { .. }))

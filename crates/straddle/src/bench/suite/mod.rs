@@ -6,19 +6,17 @@
 //! Each step is an experiment of its own; they run in step.
 
 mod line;
-mod source;
 mod steps;
 mod volume;
 
 use device::Counters as _;
-use host::{DiskStats, PrivateMounts};
+use host::{DiskStats, FileLoad, PrivateMounts, SeededTree, seeded_bytes};
 use measure::{Experiment, Role, Stop};
 use report::bench::Experiment as Document;
 use units::random::Random;
 
 pub(super) use self::line::{Line, lines};
-use self::source::Source;
-use self::steps::{Bench as Steps, Load, STEPS, Step};
+use self::steps::{Bench as Steps, STEPS};
 use self::volume::Volume;
 use super::document::{self, About, Seen, narrowed};
 use super::ground::Ground;
@@ -34,6 +32,8 @@ use crate::printer::shown;
 const START_ALIGNED: u64 = 40;
 const START_SHIFTED: u64 = 34;
 const SECTOR_BYTES: u64 = 512;
+/// Files of a made tree; with their sizes about those of a source tree of 24 MiB.
+const MADE_FILES: u64 = 2_000;
 /// The length of the large file.
 const LARGE_BYTES: usize = 16 << 20;
 /// The most rounds of one file system unless the user says otherwise.
@@ -80,8 +80,8 @@ fn arms(unit_bytes: u64) -> Vec<Arm> {
 }
 
 /// The bytes that one file system's rounds write at most, about.
-fn round_bytes(load: &Load) -> u64 {
-    let held = u64::try_from(load.source.size().1 + load.large.len()).unwrap_or(u64::MAX);
+fn round_bytes(load: &FileLoad) -> u64 {
+    let held = u64::try_from(load.tree.size().1 + load.large.len()).unwrap_or(u64::MAX);
     held.saturating_add(OVERHEAD_BYTES)
 }
 
@@ -115,25 +115,21 @@ pub(super) fn run(
     Ok(())
 }
 
-fn load(session: &Session<'_>) -> Result<Load, Halt> {
+fn load(session: &Session<'_>) -> Result<FileLoad, Halt> {
     let mut random = Random::new(session.seed);
-    let source = match &session.bench.tree {
-        None => Source::made(&mut random),
-        Some(root) => Source::of(root).map_err(|error| {
+    let tree = match &session.bench.tree {
+        None => SeededTree::made(MADE_FILES, &mut random),
+        Some(root) => SeededTree::of(root).map_err(|error| {
             let message = format!("cannot take the tree {}: {error}", shown(root));
             Halt::hinted(message, "name a smaller directory".to_owned())
         })?,
     };
-    let mut large = Vec::with_capacity(LARGE_BYTES);
-    while large.len() < LARGE_BYTES {
-        large.extend(random.next_u64().to_le_bytes());
-    }
-    Ok(Load { source, large })
+    Ok(FileLoad { tree, large: seeded_bytes(LARGE_BYTES, &mut random) })
 }
 
 /// All rounds of one file system.
 struct Rounds<'a> {
-    load: &'a Load,
+    load: &'a FileLoad,
     line: Line,
     mounts: &'a PrivateMounts,
     ground: &'a Ground,
@@ -224,12 +220,9 @@ impl Rounds<'_> {
         let mut counters = number.and_then(|number| DiskStats::open(number).ok());
         let mut count = || counters.as_mut().and_then(|counters| counters.counts().ok());
         let mut buffer = Vec::new();
-        for (course, (step, _)) in courses.iter_mut().zip(STEPS) {
+        for (course, (step, name)) in courses.iter_mut().zip(STEPS) {
             let before = count();
-            course.times[arm] = if step == Step::Make {
-                let sector = self.ground.place.unit.length_bytes();
-                self.line.recipe().make(&node, sector, &session.interrupt)?
-            } else {
+            course.times[arm] = if let Some(step) = step {
                 let mut steps = Steps {
                     load: self.load,
                     recipe: self.line.recipe(),
@@ -237,12 +230,15 @@ impl Rounds<'_> {
                     device: &node,
                     buffer: &mut buffer,
                 };
-                steps.step(step)?
+                steps.step(step, name)?
+            } else {
+                let sector = self.ground.place.unit.length_bytes();
+                self.line.recipe().make(&node, sector, &session.interrupt)?
             };
             if let (Some(before), Some(after)) = (before, count()) {
                 course.seen[arm].add(&after.since(&before));
             }
-            if step == Step::Make {
+            if step.is_none() {
                 self.ground.settle()?;
             }
             if session.interrupt.is_raised() {

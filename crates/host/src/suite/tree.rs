@@ -1,4 +1,4 @@
-//! What the suite unpacks: a tree of files in memory, made from a seed or taken from a directory.
+//! What is unpacked: a tree of files in memory, made from a seed or taken from a directory.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -11,8 +11,6 @@ use units::random::Random;
 const BYTES_MAX: u64 = 256 << 20;
 /// The most files and directories of a tree.
 const ENTRIES_MAX: usize = 100_000;
-/// Files of a made tree; with their sizes about those of a source tree of 24 MiB.
-const MADE_FILES: u64 = 2_000;
 /// Files of a made tree in one directory.
 const FILES_A_DIRECTORY: u64 = 25;
 
@@ -25,43 +23,48 @@ struct Entry {
 }
 
 /// A tree of files in memory.
-#[derive(Default)]
-pub(super) struct Source {
+#[derive(Clone, Debug, Default)]
+pub struct SeededTree {
     /// Directories, outer ones first.
     directories: Vec<PathBuf>,
     files: Vec<Entry>,
     contents: Vec<u8>,
 }
 
-impl Source {
-    /// A tree as a seed gives it: 2,000 files of 200 bytes to 100 KiB, most of them small.
-    pub(super) fn made(random: &mut Random) -> Source {
-        let mut source = Source::default();
-        for number in 0..MADE_FILES {
+impl SeededTree {
+    /// A tree as a seed gives it: so many files of 200 bytes to 100 KiB, most of them small, 12 KiB
+    /// on average, as in a source tree.
+    ///
+    /// # Panics
+    /// When memory runs out.
+    #[must_use]
+    pub fn made(files: u64, random: &mut Random) -> SeededTree {
+        let mut tree = SeededTree::default();
+        for number in 0..files {
             let directory = PathBuf::from(format!("d{}", number.div_euclid(FILES_A_DIRECTORY)));
             if number % FILES_A_DIRECTORY == 0 {
-                source.directories.push(directory.clone());
+                tree.directories.push(directory.clone());
             }
             // Doubling from 200 bytes on, so that each size class has as many files.
             let class = 200_u64 << random.below(9);
             let length = class + random.below(class);
-            let start = source.contents.len();
+            let start = tree.contents.len();
             let end = start + usize::try_from(length).expect("below 100 KiB");
-            while source.contents.len() < end {
-                source.contents.extend(random.next_u64().to_le_bytes());
+            while tree.contents.len() < end {
+                tree.contents.extend(random.next_u64().to_le_bytes());
             }
-            source.contents.truncate(end);
-            source.files.push(Entry { path: directory.join(format!("f{number}")), start, end });
+            tree.contents.truncate(end);
+            tree.files.push(Entry { path: directory.join(format!("f{number}")), start, end });
         }
-        source
+        tree
     }
 
     /// The directories and regular files below `root`; links and special files are left out.
     ///
     /// # Errors
     /// When something cannot be read, or is more than is held in memory.
-    pub(super) fn of(root: &Path) -> io::Result<Source> {
-        let mut source = Source::default();
+    pub fn of(root: &Path) -> io::Result<SeededTree> {
+        let mut tree = SeededTree::default();
         let mut ahead = vec![PathBuf::new()];
         while let Some(directory) = ahead.pop() {
             let mut names: Vec<(OsString, fs::FileType)> = Vec::new();
@@ -73,17 +76,17 @@ impl Source {
             for (name, kind) in names {
                 let path = directory.join(name);
                 if kind.is_dir() {
-                    source.directories.push(path.clone());
+                    tree.directories.push(path.clone());
                     ahead.push(path);
                 } else if kind.is_file() {
-                    source.take(root, path)?;
+                    tree.take(root, path)?;
                 }
-                if source.files.len() + source.directories.len() > ENTRIES_MAX {
+                if tree.files.len() + tree.directories.len() > ENTRIES_MAX {
                     return Err(io::Error::other(format!("it has more than {ENTRIES_MAX} names")));
                 }
             }
         }
-        Ok(source)
+        Ok(tree)
     }
 
     fn take(&mut self, root: &Path, path: PathBuf) -> io::Result<()> {
@@ -99,12 +102,16 @@ impl Source {
     }
 
     /// How many files it has, and how many bytes they hold.
-    pub(super) fn size(&self) -> (usize, usize) {
+    #[must_use]
+    pub fn size(&self) -> (usize, usize) {
         (self.files.len(), self.contents.len())
     }
 
     /// Writes all of it below `root`, as unpacking an archive does.
-    pub(super) fn unpack(&self, root: &Path) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// When something is there already, or cannot be made or written.
+    pub fn unpack(&self, root: &Path) -> io::Result<()> {
         for directory in &self.directories {
             fs::create_dir(root.join(directory))?;
         }
@@ -115,8 +122,12 @@ impl Source {
         Ok(())
     }
 
-    /// Reads all of it below `root` and says whether it is what was unpacked.
-    pub(super) fn is_read_back(&self, root: &Path, buffer: &mut Vec<u8>) -> io::Result<bool> {
+    /// Reads all of it below `root` and says whether it is what was unpacked. `buffer` is used for
+    /// one file after the other.
+    ///
+    /// # Errors
+    /// When a file is not there, or cannot be read.
+    pub fn is_read_back(&self, root: &Path, buffer: &mut Vec<u8>) -> io::Result<bool> {
         for entry in &self.files {
             buffer.clear();
             File::open(root.join(&entry.path))?.read_to_end(buffer)?;
@@ -137,14 +148,14 @@ mod tests {
         let scratch = testkit::Scratch::new();
         let room = scratch.image("unused", 1).parent().unwrap().join("tree");
         fs::create_dir(&room).unwrap();
-        let made = Source::made(&mut Random::new(7));
-        let again = Source::made(&mut Random::new(7));
+        let made = SeededTree::made(2_000, &mut Random::new(7));
+        let again = SeededTree::made(2_000, &mut Random::new(7));
         assert!(made.contents == again.contents && made.files == again.files);
         assert_eq!(made.size().0, 2_000);
         made.unpack(&room).unwrap();
         let mut buffer = Vec::new();
         assert!(made.is_read_back(&room, &mut buffer).unwrap());
-        let found = Source::of(&room).unwrap();
+        let found = SeededTree::of(&room).unwrap();
         assert_eq!(found.size(), made.size());
         assert_eq!(found.directories.len(), made.directories.len());
         fs::write(room.join("d0/f0"), b"other").unwrap();

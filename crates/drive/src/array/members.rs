@@ -1,0 +1,218 @@
+//! The members: what goes to them, joined; what they have done; which of several copies is read.
+
+use units::ByteRange;
+
+use super::Member;
+use crate::slab::Slab;
+use crate::{Action, Command, Done, Fault, Model, Tally};
+
+/// Whose a piece is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// A command.
+    Flight(usize),
+    /// A stripe that is being written.
+    Stripe(usize),
+}
+
+/// A run of a member's bytes, from the start of its data, with what is to be done to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) member: usize,
+    pub(super) action: Action,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) owner: Owner,
+}
+
+/// A piece that a member has; the pieces that were joined with it follow.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    piece: Piece,
+    next: Option<usize>,
+}
+
+/// A member with what the array knows of it.
+#[derive(Clone, Debug)]
+struct Part<M> {
+    model: M,
+    offset_bytes: u64,
+    /// When something happens there next.
+    next_ns: Option<u64>,
+    /// Pieces that it has not done yet.
+    pending: u64,
+    /// Behind the last byte that it has done.
+    head: u64,
+    /// Behind the last byte that it was told to read.
+    read_end: u64,
+}
+
+/// All members.
+#[derive(Clone, Debug)]
+pub(super) struct Members<M> {
+    parts: Vec<Part<M>>,
+    turns: bool,
+    /// What is to be sent.
+    outbox: Vec<Piece>,
+    sent: Slab<Sent>,
+    heard: Vec<Done>,
+    reads: u64,
+    writes: u64,
+}
+
+impl<M: Model> Members<M> {
+    /// Members that did nothing yet for an array.
+    pub(super) fn new(members: Vec<Member<M>>, turns: bool) -> Members<M> {
+        let part = |member: Member<M>| Part {
+            next_ns: member.model.next_ns(),
+            model: member.model,
+            offset_bytes: member.offset_bytes,
+            pending: 0,
+            head: 0,
+            read_end: 0,
+        };
+        Members {
+            parts: members.into_iter().map(part).collect(),
+            turns,
+            outbox: Vec::new(),
+            sent: Slab::new(),
+            heard: Vec::new(),
+            reads: 0,
+            writes: 0,
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The models, in order.
+    pub(super) fn models(&self) -> impl Iterator<Item = &M> {
+        self.parts.iter().map(|part| &part.model)
+    }
+
+    /// Puts a piece among what is to be sent.
+    pub(super) fn post(&mut self, piece: Piece) {
+        let part = &mut self.parts[piece.member];
+        part.pending += 1;
+        if piece.action == Action::Read {
+            part.read_end = piece.end;
+        }
+        self.outbox.push(piece);
+    }
+
+    /// Which of `count` copies from member `first` on reads `range` of their bytes. As
+    /// `read_balance` in `drivers/md/raid1.c` chooses: one that goes on where it read last or its
+    /// head is; else, where members do not turn or one has nothing to do, that with the fewest
+    /// pieces pending; else that whose head is nearest.
+    pub(super) fn copy(&self, first: usize, count: usize, range: ByteRange) -> usize {
+        let copies = &self.parts[first..first + count];
+        let start = range.start_bytes();
+        let goes_on = copies.iter().position(|part| start == part.read_end || start == part.head);
+        let pending = (0..count).min_by_key(|&copy| copies[copy].pending).unwrap_or(0);
+        let nearest = (0..count).min_by_key(|&copy| copies[copy].head.abs_diff(start)).unwrap_or(0);
+        let is_by_pending = !self.turns || copies[pending].pending == 0;
+        first + goes_on.unwrap_or(if is_by_pending { pending } else { nearest })
+    }
+
+    /// Sends what is to be sent, what is adjacent on a member as one: as Linux merges requests
+    /// that one caller queues (`blk_attempt_plug_merge` in `block/blk-merge.c`).
+    pub(super) fn send(&mut self, now_ns: u64) {
+        self.outbox.sort_by_key(|piece| (piece.member, rank(piece.action), piece.start));
+        let mut from = 0;
+        while from < self.outbox.len() {
+            let first = self.outbox[from];
+            let (mut upto, mut end, mut next) = (from + 1, first.end, None);
+            while let Some(piece) = self.outbox.get(upto)
+                && first.start < first.end
+                && (piece.member, piece.action, piece.start) == (first.member, first.action, end)
+            {
+                next = Some(self.sent.insert(Sent { piece: *piece, next }));
+                (upto, end) = (upto + 1, piece.end);
+            }
+            let id = self.sent.insert(Sent { piece: first, next });
+            self.submit(id, Piece { end, ..first }, now_ns);
+            from = upto;
+        }
+        self.outbox.clear();
+    }
+
+    fn submit(&mut self, id: usize, piece: Piece, now_ns: u64) {
+        match piece.action {
+            Action::Read => self.reads += 1,
+            Action::Write { .. } => self.writes += 1,
+            Action::Flush | Action::Discard => {}
+        }
+        let part = &mut self.parts[piece.member];
+        let offset = if piece.action == Action::Flush { 0 } else { part.offset_bytes };
+        let command = Command {
+            id: id as u64,
+            action: piece.action,
+            offset_bytes: offset + piece.start,
+            length_bytes: piece.end - piece.start,
+        };
+        part.model.submit(command, now_ns, &mut self.heard);
+        part.next_ns = part.model.next_ns();
+    }
+
+    /// Calls `each` with the pieces that the members have done since the last call; whether there
+    /// were any.
+    pub(super) fn hear(&mut self, mut each: impl FnMut(Owner, Result<(), Fault>)) -> bool {
+        let is_any = !self.heard.is_empty();
+        for done in self.heard.drain(..) {
+            let mut next = usize::try_from(done.id).ok();
+            while let Some(place) = next {
+                let sent = self.sent.remove(place);
+                let part = &mut self.parts[sent.piece.member];
+                part.pending -= 1;
+                if sent.piece.action != Action::Flush {
+                    part.head = sent.piece.end;
+                }
+                each(sent.piece.owner, done.outcome);
+                next = sent.next;
+            }
+        }
+        is_any
+    }
+
+    /// When something happens next at a member.
+    pub(super) fn next_ns(&self) -> Option<u64> {
+        self.parts.iter().filter_map(|part| part.next_ns).min()
+    }
+
+    /// Lets time pass at the members where something happens until `to_ns`.
+    pub(super) fn advance(&mut self, to_ns: u64) {
+        for part in &mut self.parts {
+            if part.next_ns.is_some_and(|next_ns| next_ns <= to_ns) {
+                part.model.advance(to_ns, &mut self.heard);
+                part.next_ns = part.model.next_ns();
+            }
+        }
+    }
+
+    /// The sums of the members' accounts, with what was sent to them.
+    pub(super) fn tally(&self) -> Tally {
+        let all = self.parts.iter().map(|part| part.model.tally());
+        let own =
+            Tally { member_reads: self.reads, member_writes: self.writes, ..Tally::default() };
+        all.fold(own, Tally::plus)
+    }
+
+    /// How many pieces were with the members at once, at most.
+    #[cfg(test)]
+    pub(super) fn most(&self) -> usize {
+        self.sent.most()
+    }
+}
+
+/// The order of what is sent at once.
+fn rank(action: Action) -> u8 {
+    match action {
+        Action::Read => 0,
+        Action::Write { fua: false } => 1,
+        Action::Write { fua: true } => 2,
+        Action::Discard => 3,
+        Action::Flush => 4,
+    }
+}

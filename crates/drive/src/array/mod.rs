@@ -1,0 +1,436 @@
+//! An array: a model made of models, RAID 0, 1, 10, 4, 5 or 6.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `plan` | what an array is, and what it cannot be |
+//! | `members` | what goes to the members, and which of several copies is read |
+//! | `stripes` | the stripes with parity that are being written: a bounded table |
+//! | `round` | what must be read and written for a part of a stripe |
+//!
+//! A command becomes one piece for each run of bytes that lies on one member, and ends when the
+//! last of them has ended. Addresses are those of `units::stripe`, which the stack uses too. Writes
+//! go to all copies. A flush goes to all members, and FUA to every piece, parity included
+//! (`R5_WantFUA` in `drivers/md/raid5.c`). An array with parity ignores discards, as md does unless
+//! it is told that zeros can be relied on (`devices_handle_discard_safely`). Making parity takes
+//! no time here, and neither does the array's own work: both are microseconds.
+
+mod members;
+mod plan;
+mod round;
+mod stripes;
+
+use std::collections::VecDeque;
+
+use members::{Members, Owner, Piece};
+use plan::Shape;
+pub use plan::{ArrayPlan, Level, Member, ParityWrite};
+use round::{Chunk, Part, Round, Rows};
+use stripes::{Phase, Stripes, Taken};
+use units::ByteRange;
+use units::stripe::Rotation;
+
+use crate::hard_disk::PlanFault;
+use crate::slab::Slab;
+use crate::{Action, Command, Done, Fault, Model, Tally};
+
+/// Chunks of one read from an array with parity that are read at once; the rest follows.
+const READ_CHUNKS: u64 = 256;
+
+/// An array in simulated time.
+#[derive(Clone, Debug)]
+pub struct Array<M> {
+    plan: ArrayPlan,
+    shape: Shape,
+    members: Members<M>,
+    now_ns: u64,
+    flights: Slab<Flight>,
+    /// Writes that wait for room among the stripes, in the order in which they came.
+    writes: VecDeque<usize>,
+    stripes: Stripes,
+    round: Round,
+    /// What the members have done, to be worked through.
+    heard: Vec<(Owner, Result<(), Fault>)>,
+    /// Commands whose last piece has ended.
+    ended: Vec<usize>,
+    tally: Tally,
+}
+
+/// A command that has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    command: Command,
+    /// The first byte that no piece was made of yet.
+    next: u64,
+    /// Behind the last byte.
+    end: u64,
+    /// Pieces, or stripes, that have not ended.
+    left: u64,
+    outcome: Result<(), Fault>,
+}
+
+impl<M: Model> Array<M> {
+    /// An array of `members`, in their order, which did nothing yet, at time 0. Of members of
+    /// different sizes the smallest counts.
+    ///
+    /// # Errors
+    /// When such an array cannot be: a value of the plan is out of its bounds, or the members are
+    /// not as many as it says, too small, or do not have their data at whole sectors.
+    pub fn new(plan: ArrayPlan, members: Vec<Member<M>>) -> Result<Array<M>, PlanFault> {
+        let plan = plan.checked()?;
+        let shape = Shape::of(&plan, &members)?;
+        Ok(Array {
+            members: Members::new(members, plan.turns),
+            now_ns: 0,
+            flights: Slab::new(),
+            writes: VecDeque::new(),
+            stripes: Stripes::new(plan.stripes, plan.hold_ns, shape.stripe.full_bytes()),
+            round: Round::default(),
+            heard: Vec::new(),
+            ended: Vec::new(),
+            tally: Tally::default(),
+            plan,
+            shape,
+        })
+    }
+
+    /// The members, in order.
+    pub fn members(&self) -> impl Iterator<Item = &M> {
+        self.members.models()
+    }
+
+    /// Makes pieces of a command that came now.
+    fn begin(&mut self, place: usize) {
+        let command = self.flights.at(place).command;
+        match (command.action, self.plan.level.rotation()) {
+            (Action::Flush, _) => self.flush(place),
+            (Action::Read, Some(rotation)) => self.read_on(place, rotation),
+            (Action::Write { .. }, Some(_)) => self.writes.push_back(place),
+            (Action::Discard, Some(_)) => {
+                let flight = self.flights.at(place);
+                flight.next = flight.end;
+                self.ended.push(place);
+            }
+            (_, None) => self.share(place),
+        }
+    }
+
+    fn post(&mut self, place: usize, member: usize, action: Action, bytes: (u64, u64)) {
+        let (start, end) = bytes;
+        self.flights.at(place).left += 1;
+        self.members.post(Piece { member, action, start, end, owner: Owner::Flight(place) });
+    }
+
+    fn flush(&mut self, place: usize) {
+        for member in 0..self.members.count() {
+            self.post(place, member, Action::Flush, (0, 0));
+        }
+    }
+
+    /// Gives every member its share: one run each.
+    fn share(&mut self, place: usize) {
+        let flight = self.flights.at(place);
+        flight.next = flight.end;
+        let command = flight.command;
+        let range = ByteRange::new(command.offset_bytes, command.length_bytes);
+        let range = range.expect("the command was checked");
+        let copies = usize::try_from(self.plan.copies()).expect("members are bounded");
+        for (group, position) in (0..self.plan.data_members()).enumerate() {
+            let Some(share) = self.shape.stripe.share(range, position) else { continue };
+            let bytes = (share.start_bytes(), share.end_bytes());
+            let first = group * copies;
+            if command.action == Action::Read {
+                let member = self.members.copy(first, copies, share);
+                self.post(place, member, command.action, bytes);
+                continue;
+            }
+            for member in first..first + copies {
+                self.post(place, member, command.action, bytes);
+            }
+        }
+    }
+
+    /// The member that holds `chunk` of a stripe.
+    fn member(&self, rotation: Rotation, stripe: u64, chunk: Chunk) -> usize {
+        let (count, parity) = (self.plan.members, self.plan.level.parity());
+        let member = match chunk {
+            Chunk::Data(position) => rotation.members(stripe, position, count, parity).1,
+            Chunk::Parity(turn) => (rotation.members(stripe, 0, count, parity).0 + turn) % count,
+        };
+        usize::try_from(member).expect("members are bounded")
+    }
+
+    /// Reads the next chunks of a command.
+    fn read_on(&mut self, place: usize, rotation: Rotation) {
+        let Flight { mut next, end, .. } = *self.flights.at(place);
+        let mut left = READ_CHUNKS;
+        while next < end && left > 0 {
+            let at = self.shape.stripe.place(next);
+            let bytes = at.left_in_chunk_bytes.min(end - next);
+            let member = self.member(rotation, at.stripe, Chunk::Data(at.position));
+            self.post(place, member, Action::Read, (at.member_bytes, at.member_bytes + bytes));
+            (next, left) = (next + bytes, left - 1);
+        }
+        self.flights.at(place).next = next;
+    }
+
+    /// Gives waiting writes to their stripes, as far as there is room. Where there is none, what is
+    /// held is held no longer.
+    fn write_on(&mut self) {
+        let full_bytes = self.shape.stripe.full_bytes();
+        while let Some(&place) = self.writes.front() {
+            let Flight { command, next, end, .. } = *self.flights.at(place);
+            let number = next / full_bytes;
+            let start = number * full_bytes;
+            let stop = end.min(start + full_bytes);
+            let fua = command.action == Action::Write { fua: true };
+            let written = (next - start, stop - start);
+            match self.stripes.take(number, written, place, fua, self.now_ns) {
+                None => {
+                    if let Some(held) = self.stripes.oldest() {
+                        self.begin_stripe(held);
+                    }
+                    return;
+                }
+                Some(Taken::Begin(stripe)) => self.begin_stripe(stripe),
+                Some(Taken::Waits) => {}
+            }
+            let flight = self.flights.at(place);
+            (flight.next, flight.left) = (stop, flight.left + 1);
+            if stop == end {
+                self.writes.pop_front();
+            }
+        }
+    }
+
+    /// Begins a round of a stripe: with its reads, or its writes where it needs none.
+    fn begin_stripe(&mut self, place: usize) {
+        let rows = Rows::of(&self.plan);
+        let work = self.stripes.begin(place);
+        self.round.fill(&rows, &work.active.written);
+        self.tally.parity_updates += rows.parity;
+        if self.round.reads.is_empty() {
+            self.post_stripe(place, Phase::Writes);
+        } else {
+            self.tally.parity_rmws += rows.parity;
+            self.post_stripe(place, Phase::Reads);
+        }
+    }
+
+    /// Goes on with a round whose reads have ended.
+    fn write_stripe(&mut self, place: usize) {
+        let rows = Rows::of(&self.plan);
+        self.round.fill(&rows, &self.stripes.at(place).active.written);
+        self.post_stripe(place, Phase::Writes);
+    }
+
+    /// Makes pieces of a round's reads or writes.
+    fn post_stripe(&mut self, place: usize, phase: Phase) {
+        let work = self.stripes.at(place);
+        let (number, fua) = (work.number, work.active.fua);
+        work.phase = phase;
+        let (parts, action) = match phase {
+            Phase::Reads => (std::mem::take(&mut self.round.reads), Action::Read),
+            _ => (std::mem::take(&mut self.round.writes), Action::Write { fua }),
+        };
+        work.left = parts.len() as u64;
+        let rotation = self.plan.level.rotation().expect("only arrays with parity have stripes");
+        let base = number * self.plan.chunk_bytes;
+        for &Part { chunk, start, end } in &parts {
+            let member = self.member(rotation, number, chunk);
+            let (start, end) = (base + start, base + end);
+            self.members.post(Piece { member, action, start, end, owner: Owner::Stripe(place) });
+        }
+        match phase {
+            Phase::Reads => self.round.reads = parts,
+            _ => self.round.writes = parts,
+        }
+    }
+
+    /// Ends a piece.
+    fn end_piece(&mut self, owner: Owner, outcome: Result<(), Fault>) {
+        match owner {
+            Owner::Flight(place) => self.end_part(place, outcome),
+            Owner::Stripe(place) => {
+                let work = self.stripes.at(place);
+                work.left -= 1;
+                match (work.left, work.phase) {
+                    (0, Phase::Reads) => self.write_stripe(place),
+                    (0, _) => self.end_stripe(place),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Ends a round of a stripe, and begins the next if there is one.
+    fn end_stripe(&mut self, place: usize) {
+        let flights = std::mem::take(&mut self.stripes.at(place).active.flights);
+        for &flight in &flights {
+            self.end_part(flight, Ok(()));
+        }
+        self.stripes.at(place).active.flights = flights;
+        if self.stripes.end(place, self.now_ns) {
+            self.begin_stripe(place);
+        }
+    }
+
+    /// Ends a part of a command: with the last of them it ends, or goes on.
+    fn end_part(&mut self, place: usize, outcome: Result<(), Fault>) {
+        let flight = self.flights.at(place);
+        flight.left -= 1;
+        flight.outcome = flight.outcome.and(outcome);
+        if flight.left > 0 {
+            return;
+        }
+        match (flight.next == flight.end, flight.command.action, self.plan.level.rotation()) {
+            (true, ..) => self.ended.push(place),
+            (false, Action::Read, Some(rotation)) => self.read_on(place, rotation),
+            // The rest of a write waits for room.
+            _ => {}
+        }
+    }
+
+    /// Does all that can be done now.
+    fn settle(&mut self, done: &mut Vec<Done>) {
+        loop {
+            while let Some(place) = self.stripes.due(self.now_ns) {
+                self.begin_stripe(place);
+            }
+            self.write_on();
+            self.members.send(self.now_ns);
+            let mut heard = std::mem::take(&mut self.heard);
+            self.members.hear(|owner, outcome| heard.push((owner, outcome)));
+            let is_quiet = heard.is_empty();
+            for (owner, outcome) in heard.drain(..) {
+                self.end_piece(owner, outcome);
+            }
+            self.heard = heard;
+            self.finish(done);
+            if is_quiet {
+                return;
+            }
+        }
+    }
+
+    /// Tells which commands have ended.
+    fn finish(&mut self, done: &mut Vec<Done>) {
+        let mut ended = std::mem::take(&mut self.ended);
+        for place in ended.drain(..) {
+            let Flight { command, outcome, .. } = self.flights.remove(place);
+            self.tally.commands += 1;
+            match command.action {
+                Action::Read => self.tally.read_bytes += command.length_bytes,
+                Action::Write { .. } => self.tally.written_bytes += command.length_bytes,
+                Action::Flush => self.tally.flushes += 1,
+                Action::Discard => {}
+            }
+            done.push(Done { id: command.id, at_ns: self.now_ns, outcome });
+        }
+        self.ended = ended;
+    }
+}
+
+impl<M: Model> Model for Array<M> {
+    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+        self.advance(at_ns, done);
+        if let Err(fault) = command.checked(self.shape.capacity_bytes, self.shape.logical_bytes) {
+            done.push(Done { id: command.id, at_ns, outcome: Err(fault) });
+            return;
+        }
+        let (next, end) = match command.action {
+            Action::Flush => (0, 0),
+            _ => (command.offset_bytes, command.offset_bytes + command.length_bytes),
+        };
+        let place = self.flights.insert(Flight { command, next, end, left: 0, outcome: Ok(()) });
+        self.begin(place);
+        self.finish(done);
+        self.settle(done);
+    }
+
+    fn next_ns(&self) -> Option<u64> {
+        let held = self.stripes.next_ns();
+        let next = [self.members.next_ns(), held].into_iter().flatten().min();
+        next.map(|next_ns| next_ns.max(self.now_ns))
+    }
+
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+        assert!(to_ns >= self.now_ns, "time does not run backward");
+        while let Some(next_ns) = self.next_ns()
+            && next_ns <= to_ns
+        {
+            self.now_ns = next_ns;
+            self.members.advance(next_ns);
+            self.settle(done);
+        }
+        self.now_ns = to_ns;
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.shape.capacity_bytes
+    }
+
+    fn logical_bytes(&self) -> u64 {
+        self.shape.logical_bytes
+    }
+
+    fn tally(&self) -> Tally {
+        self.members.tally().over(self.tally)
+    }
+
+    fn stripe_bytes(&self) -> Option<u64> {
+        (self.plan.level.parity() > 0).then(|| self.shape.stripe.full_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hard_disk::HardDisk;
+    use crate::hard_disk::plan::tests::DISK;
+    use units::random::Random;
+
+    const PLAN: ArrayPlan = ArrayPlan {
+        level: Level::Raid5(Rotation::LeftSymmetric),
+        members: 5,
+        chunk_bytes: 65_536,
+        turns: true,
+        row_bytes: 4096,
+        parity_write: ParityWrite::Fewer,
+        stripes: 16,
+        hold_ns: 1_000_000,
+    };
+
+    /// The most things that an array keeps at once while so many commands pass, 32 at once.
+    fn most(commands: u64) -> (usize, usize, usize) {
+        let disk = || HardDisk::new(DISK).expect("such a disk can be");
+        let members = (0..5).map(|_| Member { model: disk(), offset_bytes: 0 }).collect();
+        let mut array = Array::new(PLAN, members).expect("such an array can be");
+        let (mut random, mut done) = (Random::new(5), Vec::new());
+        let (mut begun, mut ended, mut now_ns) = (0, 0, 0);
+        while ended < commands {
+            while begun < commands && begun - ended < 32 {
+                let offset_bytes = random.below(1 << 20) * 4096;
+                let action =
+                    *random.choose(&[Action::Read, Action::Write { fua: false }, Action::Flush]);
+                let length_bytes = if action == Action::Flush { 0 } else { 16_384 };
+                let command = Command { id: begun, action, offset_bytes, length_bytes };
+                array.submit(command, now_ns, &mut done);
+                begun += 1;
+            }
+            now_ns = array.next_ns().expect("a command is in flight");
+            array.advance(now_ns, &mut done);
+            ended += done.drain(..).count() as u64;
+        }
+        (array.flights.most(), array.members.most(), array.stripes.most())
+    }
+
+    #[test]
+    fn what_is_kept_does_not_grow_with_the_number_of_commands() {
+        let few = most(2_000);
+        let many = most(20_000);
+        assert!(few.0 <= 32 && many.0 <= 32, "{few:?}, {many:?}");
+        // A command has four pieces at most: two chunks, of which each reads or writes, and parity;
+        // or a flush for each of five members.
+        assert!(many.1 <= 32 * 10 && many.2 <= 16, "{few:?}, {many:?}");
+    }
+}

@@ -1,0 +1,228 @@
+//! What must be read and written on the members to write parts of a stripe.
+//!
+//! Parity is worked out row by row: a row is the same `row_bytes` of every member's chunk. Source:
+//! `handle_stripe_dirtying` in `drivers/md/raid5.c`, whose rows are pages.
+//!
+//! | of a row is written | read first | written |
+//! |---|---|---|
+//! | nothing | nothing | nothing |
+//! | all | nothing | all data, all parity |
+//! | a part, read-modify-write | what is written, and all parity | the same |
+//! | a part, reconstruct-write | data that is not wholly written | what is written, all parity |
+
+use super::plan::{ArrayPlan, ParityWrite};
+
+/// The dimensions of a stripe.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows {
+    pub(super) chunk_bytes: u64,
+    pub(super) row_bytes: u64,
+    pub(super) data: u64,
+    pub(super) parity: u64,
+    pub(super) parity_write: ParityWrite,
+}
+
+impl Rows {
+    /// Those of a plan for an array with parity.
+    pub(super) fn of(plan: &ArrayPlan) -> Rows {
+        Rows {
+            chunk_bytes: plan.chunk_bytes,
+            row_bytes: plan.row_bytes,
+            data: plan.data_members(),
+            parity: plan.level.parity(),
+            parity_write: plan.parity_write,
+        }
+    }
+}
+
+/// Which chunk of a stripe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chunk {
+    /// That of data at a position.
+    Data(u64),
+    /// Parity, 0 for P and 1 for Q.
+    Parity(u64),
+}
+
+/// A part of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) chunk: Chunk,
+    /// The first byte of the chunk that is meant.
+    pub(super) start: u64,
+    /// Behind the last.
+    pub(super) end: u64,
+}
+
+/// What is done for a stripe, first the reads and then the writes. It is kept to be filled again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Round {
+    pub(super) reads: Vec<Part>,
+    pub(super) writes: Vec<Part>,
+    cuts: Vec<u64>,
+}
+
+/// Bytes of a stripe's data, from start to end.
+pub(super) type Written = (u64, u64);
+
+/// How much of a chunk's row is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cover {
+    None,
+    Part,
+    All,
+}
+
+/// Adds `new` to `written`, which stays in order, and joins what touches.
+pub(super) fn join(written: &mut Vec<Written>, new: Written) {
+    let from = written.partition_point(|&(_, end)| end < new.0);
+    let upto = written.partition_point(|&(start, _)| start <= new.1);
+    if from == upto {
+        written.insert(from, new);
+        return;
+    }
+    written[from] = (written[from].0.min(new.0), written[upto - 1].1.max(new.1));
+    written.drain(from + 1..upto);
+}
+
+impl Round {
+    /// Works out what `written`, in order and apart, needs.
+    pub(super) fn fill(&mut self, rows: &Rows, written: &[Written]) {
+        self.reads.clear();
+        self.writes.clear();
+        self.cut(rows, written);
+        for place in 1..self.cuts.len() {
+            let (start, end) = (self.cuts[place - 1], self.cuts[place]);
+            self.segment(rows, written, start, end);
+        }
+    }
+
+    /// The rows at which something begins or ends, so that between them all rows are alike.
+    fn cut(&mut self, rows: &Rows, written: &[Written]) {
+        self.cuts.clear();
+        self.cuts.extend([0, rows.chunk_bytes]);
+        for edge in written.iter().flat_map(|&(start, end)| [start, end]) {
+            let within = edge % rows.chunk_bytes;
+            let low = within - within % rows.row_bytes;
+            self.cuts.push(low);
+            self.cuts.push(within.next_multiple_of(rows.row_bytes));
+        }
+        self.cuts.sort_unstable();
+        self.cuts.dedup();
+    }
+
+    /// Works out rows that are alike.
+    fn segment(&mut self, rows: &Rows, written: &[Written], start: u64, end: u64) {
+        let cover = |position: u64| {
+            let (from, upto) =
+                (position * rows.chunk_bytes + start, position * rows.chunk_bytes + end);
+            let next = written.partition_point(|&(_, end)| end <= from);
+            match written.get(next) {
+                Some(&(first, last)) if first <= from && last >= upto => Cover::All,
+                Some(&(first, _)) if first < upto => Cover::Part,
+                _ => Cover::None,
+            }
+        };
+        let count = |wanted: fn(Cover) -> bool| {
+            (0..rows.data).map(|position| u64::from(wanted(cover(position)))).sum::<u64>()
+        };
+        let touched = count(|cover| cover != Cover::None);
+        if touched == 0 {
+            return;
+        }
+        let missing = count(|cover| cover != Cover::All);
+        let modifies = match rows.parity_write {
+            ParityWrite::ReadModify => true,
+            ParityWrite::Reconstruct => false,
+            ParityWrite::Fewer => touched + rows.parity < missing,
+        };
+        let part = |chunk| Part { chunk, start, end };
+        for position in 0..rows.data {
+            let cover = cover(position);
+            let is_read = if modifies { cover != Cover::None } else { cover != Cover::All };
+            if missing > 0 && is_read {
+                self.reads.push(part(Chunk::Data(position)));
+            }
+            if cover != Cover::None {
+                self.writes.push(part(Chunk::Data(position)));
+            }
+        }
+        for turn in 0..rows.parity {
+            if missing > 0 && modifies {
+                self.reads.push(part(Chunk::Parity(turn)));
+            }
+            self.writes.push(part(Chunk::Parity(turn)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: Rows = Rows {
+        chunk_bytes: 65_536,
+        row_bytes: 4096,
+        data: 3,
+        parity: 1,
+        parity_write: ParityWrite::Fewer,
+    };
+
+    /// Bytes read and written for `written`.
+    fn check(rows: Rows, written: &[Written], wanted: (u64, u64)) {
+        let mut round = Round::default();
+        round.fill(&rows, written);
+        let sum = |parts: &[Part]| parts.iter().map(|part| part.end - part.start).sum::<u64>();
+        assert_eq!((sum(&round.reads), sum(&round.writes)), wanted, "{rows:?} {written:?}");
+    }
+
+    #[test]
+    fn a_full_stripe_is_written_without_reads() {
+        check(ROWS, &[(0, 3 * 65_536)], (0, 4 * 65_536));
+    }
+
+    #[test]
+    fn full_rows_are_written_without_reads_though_the_stripe_is_not_full() {
+        check(ROWS, &[(0, 4096), (65_536, 69_632), (131_072, 135_168)], (0, 4 * 4096));
+    }
+
+    #[test]
+    fn of_four_members_one_chunk_is_modified_in_place_or_made_anew_at_the_same_cost() {
+        let modify = Rows { parity_write: ParityWrite::ReadModify, ..ROWS };
+        check(ROWS, &[(0, 4096)], (8192, 8192));
+        check(modify, &[(0, 4096)], (8192, 8192));
+        // Two of three chunks: the third is read, not two and parity.
+        check(ROWS, &[(0, 4096), (65_536, 69_632)], (4096, 3 * 4096));
+        check(modify, &[(0, 4096), (65_536, 69_632)], (3 * 4096, 3 * 4096));
+    }
+
+    #[test]
+    fn of_seven_members_one_chunk_is_modified_in_place() {
+        check(Rows { data: 6, ..ROWS }, &[(0, 4096)], (8192, 8192));
+        check(Rows { data: 6, parity: 2, ..ROWS }, &[(0, 4096)], (3 * 4096, 3 * 4096));
+        // Three chunks and two parities, or the other three.
+        let three = [(0, 4096), (65_536, 69_632), (131_072, 135_168)];
+        check(Rows { data: 6, parity: 2, ..ROWS }, &three, (3 * 4096, 5 * 4096));
+    }
+
+    #[test]
+    fn a_sector_costs_its_row() {
+        check(Rows { data: 6, ..ROWS }, &[(512, 1024)], (8192, 8192));
+        check(Rows { data: 6, row_bytes: 512, ..ROWS }, &[(512, 1024)], (1024, 1024));
+    }
+
+    #[test]
+    fn a_write_over_a_chunks_end_touches_the_parity_of_two_rows_alone() {
+        let rows = Rows { data: 6, ..ROWS };
+        check(rows, &[(61_440, 69_632)], (4 * 4096, 4 * 4096));
+    }
+
+    #[test]
+    fn what_touches_is_joined() {
+        let mut written = Vec::new();
+        for new in [(10, 20), (40, 50), (30, 35), (20, 30), (0, 5), (45, 60), (4, 10)] {
+            join(&mut written, new);
+        }
+        assert_eq!(written, [(0, 35), (40, 60)]);
+    }
+}

@@ -1,0 +1,82 @@
+//! What a drive is told, and what it answers.
+
+use units::ByteRange;
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Read the range.
+    Read,
+    /// Write the range.
+    Write {
+        /// On the medium when it completes: force unit access. Without it the drive's cache may
+        /// have it alone.
+        fua: bool,
+    },
+    /// Put all writes that completed before on the medium. The range is empty.
+    Flush,
+    /// The range is not needed any more.
+    Discard,
+}
+
+/// One command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What its completion is called; whoever submits it keeps it unique among those in flight.
+    pub id: u64,
+    /// What is to be done.
+    pub action: Action,
+    /// The first byte.
+    pub offset_bytes: u64,
+    /// How many bytes; 0 for a flush.
+    pub length_bytes: u64,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// The command's name.
+    pub id: u64,
+    /// When, in nanoseconds of simulated time.
+    pub at_ns: u64,
+    /// Whether it did what it was told.
+    pub outcome: Result<(), Fault>,
+}
+
+/// Why a drive did not do what it was told; the bytes are as they were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Fault {
+    /// The range ends beyond the drive.
+    #[error("the range ends beyond the drive's end")]
+    Bounds,
+    /// The range is empty, or neither starts nor ends at logical sectors.
+    #[error("the range is empty, or is not made of whole logical sectors")]
+    Sectors,
+}
+
+impl Command {
+    /// The bytes that are meant; `None` for none, or where they would end beyond `u64::MAX`.
+    #[must_use]
+    pub fn range(&self) -> Option<ByteRange> {
+        ByteRange::new(self.offset_bytes, self.length_bytes).filter(|_| self.length_bytes > 0)
+    }
+
+    /// What is wrong with it on a drive of `capacity_bytes` in sectors of `logical_bytes`.
+    ///
+    /// # Errors
+    /// When it names bytes that the drive has not, or parts of sectors.
+    pub fn checked(&self, capacity_bytes: u64, logical_bytes: u64) -> Result<(), Fault> {
+        if self.action == Action::Flush {
+            return Ok(());
+        }
+        let end = self.offset_bytes.checked_add(self.length_bytes).ok_or(Fault::Bounds)?;
+        if end > capacity_bytes {
+            return Err(Fault::Bounds);
+        }
+        let is_whole = |bytes: u64| bytes.is_multiple_of(logical_bytes);
+        match self.length_bytes > 0 && is_whole(self.offset_bytes) && is_whole(self.length_bytes) {
+            true => Ok(()),
+            false => Err(Fault::Sectors),
+        }
+    }
+}

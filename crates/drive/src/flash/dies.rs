@@ -1,0 +1,153 @@
+//! The dies and the wires to them.
+//!
+//! A die does one thing at a time. Programs and erases wait for each other in the order in which
+//! they came; a read goes before those that wait, but not into the middle of the one that runs: the
+//! wait behind a program is what a mixed load's reads show. (An erase is suspended for a read, as
+//! chips can, so that a read never waits for more than a program.)
+//!
+//! A read finds its page where the address says, as if the drive had been written in one go. A
+//! program goes to the next die in turn. Times are known, and counted, when a command comes.
+
+use super::FlashPlan;
+use super::garbage::Garbage;
+use crate::Tally;
+use crate::server::{Server, transfer_ns, turn};
+
+/// One die: what reads it has ahead, and what programs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Die {
+    reads: Server,
+    programs: Server,
+}
+
+impl Die {
+    fn read(&mut self, at_ns: u64, work_ns: u64, program_ns: u64) -> u64 {
+        let left_ns = self.programs.free_ns.saturating_sub(at_ns);
+        let wait_ns = left_ns.checked_rem(program_ns).unwrap_or(0);
+        if left_ns > 0 {
+            self.programs.free_ns = self.programs.free_ns.saturating_add(work_ns);
+        }
+        self.reads.serve(at_ns.saturating_add(wait_ns), work_ns)
+    }
+
+    fn program(&mut self, at_ns: u64, work_ns: u64) -> u64 {
+        self.programs.serve(at_ns.max(self.reads.free_ns), work_ns)
+    }
+}
+
+/// All dies, with the account of what they did.
+#[derive(Clone, Debug)]
+pub(super) struct Dies {
+    dies: Vec<Die>,
+    channels: Vec<Server>,
+    /// Whose turn it is to be programmed.
+    next: usize,
+    pub(super) garbage: Garbage,
+    /// Pages programmed since the last erase.
+    since_erase: u64,
+    plan: FlashPlan,
+    pub(super) tally: Tally,
+}
+
+impl Dies {
+    /// Dies that did nothing yet.
+    pub(super) fn new(plan: &FlashPlan, garbage: Garbage) -> Dies {
+        Dies {
+            dies: vec![Die::default(); plan.dies as usize],
+            channels: vec![Server::default(); plan.channels as usize],
+            next: 0,
+            garbage,
+            since_erase: 0,
+            plan: *plan,
+            tally: Tally::default(),
+        }
+    }
+
+    /// How long so many bytes are on a channel.
+    pub(super) fn on_channel_ns(&self, bytes: u64) -> u64 {
+        transfer_ns(bytes, self.plan.channel_bytes_per_second)
+    }
+
+    /// Reads `pages` from the one numbered `first` on, and brings `bytes` of them out; when that is
+    /// done. The pages lie on one die after the other.
+    pub(super) fn read(&mut self, at_ns: u64, first: u64, pages: u64, bytes: u64) -> u64 {
+        let dies = self.dies.len() as u64;
+        let page_bytes = bytes.div_ceil(pages);
+        let mut ready_ns = at_ns;
+        for step in 0..pages.min(dies) {
+            let count = (pages - step).div_ceil(dies);
+            let number = turn(first + step, self.dies.len());
+            let work_ns = count.saturating_mul(self.plan.read_ns);
+            let read_ns = self.dies[number].read(at_ns, work_ns, self.plan.program_ns);
+            let one_ns = self.on_channel_ns(page_bytes);
+            let sent_ns = self.channel(number).serve(at_ns, count.saturating_mul(one_ns));
+            ready_ns = ready_ns.max(sent_ns).max(read_ns.saturating_add(one_ns));
+            self.tally.read_ns = self.tally.read_ns.saturating_add(work_ns);
+            self.tally.busy_ns = self.tally.busy_ns.saturating_add(work_ns);
+        }
+        self.tally.medium_reads += pages;
+        ready_ns
+    }
+
+    /// Programs a page; when it is durable. What garbage must go for it follows on the same die.
+    pub(super) fn program(&mut self, at_ns: u64) -> u64 {
+        self.program_next(at_ns, 1)
+    }
+
+    /// Programs `pages` on all dies in turn; when the last is durable.
+    pub(super) fn program_all(&mut self, at_ns: u64, pages: u64) -> u64 {
+        let dies = self.dies.len() as u64;
+        let counts = (0..pages.min(dies)).map(|step| (pages - step).div_ceil(dies));
+        counts.map(|count| self.program_next(at_ns, count)).max().unwrap_or(at_ns)
+    }
+
+    fn program_next(&mut self, at_ns: u64, pages: u64) -> u64 {
+        let number = self.next;
+        self.next = (number + 1) % self.dies.len();
+        let program_ns = self.plan.program_ns;
+        let moving_ns = self.on_channel_ns(self.plan.page_bytes);
+        let work_ns = pages.saturating_mul(program_ns);
+        let sent_ns = self.channel(number).serve(at_ns, pages.saturating_mul(moving_ns));
+        let die_ns = self.dies[number].program(at_ns, work_ns);
+        self.tally.program_ns = self.tally.program_ns.saturating_add(work_ns);
+        self.tally.busy_ns = self.tally.busy_ns.saturating_add(work_ns);
+        self.tally.programs += pages;
+        self.tally.medium_writes += pages;
+        self.collect(at_ns, number, pages);
+        die_ns.max(sent_ns.saturating_add(program_ns))
+    }
+
+    /// Moves and erases on die `number` what `pages` programmed there make necessary.
+    fn collect(&mut self, at_ns: u64, number: usize, pages: u64) {
+        let moved = self.garbage.moved(pages);
+        let blocks = u64::from(self.plan.pages_per_block);
+        let programmed = self.since_erase + pages + moved;
+        let erases = programmed / blocks;
+        self.since_erase = programmed % blocks;
+        if moved == 0 && erases == 0 {
+            return;
+        }
+        let read_ns = moved.saturating_mul(self.plan.read_ns);
+        let program_ns = moved.saturating_mul(self.plan.program_ns);
+        let erase_ns = erases.saturating_mul(self.plan.erase_ns);
+        let work_ns = read_ns.saturating_add(program_ns).saturating_add(erase_ns);
+        self.dies[number].program(at_ns, work_ns);
+        let moving_ns = moved.saturating_mul(2 * self.on_channel_ns(self.plan.page_bytes));
+        self.channel(number).serve(at_ns, moving_ns);
+        let tally = &mut self.tally;
+        tally.read_ns = tally.read_ns.saturating_add(read_ns);
+        tally.program_ns = tally.program_ns.saturating_add(program_ns);
+        tally.erase_ns = tally.erase_ns.saturating_add(erase_ns);
+        tally.busy_ns = tally.busy_ns.saturating_add(work_ns);
+        tally.medium_reads += moved;
+        tally.medium_writes += moved;
+        tally.programs += moved;
+        tally.moves += moved;
+        tally.erases += erases;
+    }
+
+    fn channel(&mut self, die: usize) -> &mut Server {
+        let count = self.channels.len();
+        &mut self.channels[die % count]
+    }
+}

@@ -1,0 +1,161 @@
+//! What a flash drive is.
+
+use crate::hard_disk::PlanFault;
+
+/// What a flash drive is: [`FlashPlan::checked`] says what each value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashPlan {
+    /// How many bytes it holds.
+    pub capacity_bytes: u64,
+    /// The addressable unit.
+    pub logical_bytes: u64,
+    /// The mapping unit: of what it keeps an address each. A part of one is read before the whole
+    /// can be written elsewhere.
+    pub unit_bytes: u64,
+    /// The address at which the first whole unit starts.
+    pub origin_bytes: u64,
+    /// What is programmed as one.
+    pub page_bytes: u64,
+    /// How many pages are erased as one.
+    pub pages_per_block: u32,
+    /// What reads, programs or erases, each by itself.
+    pub dies: u32,
+    /// The wires that the dies share.
+    pub channels: u32,
+    /// The speed of each such wire.
+    pub channel_bytes_per_second: u64,
+    /// A page from its cells to its die's register: tR.
+    pub read_ns: u64,
+    /// A page from its die's register to its cells: tPROG.
+    pub program_ns: u64,
+    /// A block: tBERS.
+    pub erase_ns: u64,
+    /// What the host's side takes for each command, one behind the other: the floor.
+    pub host_ns: u64,
+    /// What the controller takes for a unit.
+    pub unit_ns: u64,
+    /// What it takes for a whole unit that follows a whole unit of the same command, which the
+    /// same transfer can carry; `unit_ns` where that saves nothing.
+    pub run_unit_ns: u64,
+    /// What a command takes besides, without keeping others from anything.
+    pub command_ns: u64,
+    /// What a flush takes besides, where there is nothing to make durable.
+    pub flush_ns: u64,
+    /// The speed of the wire to the host, in each direction.
+    pub link_bytes_per_second: u64,
+    /// The write buffer; 0 for none: a write then ends when it is programmed.
+    pub buffer_bytes: u64,
+    /// Whether the buffer forgets when the power goes; `false` with power-loss protection (PLP).
+    pub is_volatile: bool,
+    /// How many pages a flush of dirty data programs one behind the other: 1 is the data's alone, 2
+    /// that and the mapping's.
+    pub flush_programs: u32,
+    /// How many writes of parts of units are read, joined and written at a time. Such a write is in
+    /// the slot's hands when it is acknowledged, so that each waits for a slot.
+    pub rmw_slots: u32,
+    /// Of how many units parts are kept in the buffer, in the hope that the rest is written too; 0
+    /// for a drive that does not join writes, or has no buffer.
+    pub joined_parts: u32,
+    /// What the flash holds beyond `capacity_bytes`: over-provisioning.
+    pub spare_bytes: u64,
+    /// How many bytes from address 0 on are in use at first; what lies behind is as after a
+    /// discard.
+    pub used_bytes: u64,
+    /// How much can be programmed before the first garbage is collected: 0 for a drive in its
+    /// steady state.
+    pub erased_bytes: u64,
+}
+
+const TIME_NS_MAX: u64 = 10_000_000_000;
+const CAPACITY_BYTES_MAX: u64 = 1 << 56;
+/// The most pages that a buffer holds: what bounds the model's memory.
+const BUFFER_PAGES_MAX: u64 = 1 << 20;
+
+type Check = (bool, &'static str, u64, &'static str);
+
+impl FlashPlan {
+    /// The plan, where such a drive can be.
+    ///
+    /// # Errors
+    /// When a value is out of its bounds; the first such is named.
+    pub fn checked(self) -> Result<FlashPlan, PlanFault> {
+        let checks = self.sizes().into_iter().chain(self.times()).chain(self.counts());
+        match checks.into_iter().find(|(is_right, ..)| !is_right) {
+            Some((_, value, found, wanted)) => Err(PlanFault { value, found, wanted }),
+            None => Ok(self),
+        }
+    }
+
+    fn sizes(&self) -> [Check; 9] {
+        let is_power =
+            |bytes: u64, most: u64| bytes.is_power_of_two() && (512..=most).contains(&bytes);
+        let whole = |bytes: u64| bytes.is_multiple_of(self.logical_bytes.max(1));
+        let size = (1 << 20..=CAPACITY_BYTES_MAX).contains(&self.capacity_bytes)
+            && whole(self.capacity_bytes);
+        let unit = is_power(self.unit_bytes, 1 << 20) && self.unit_bytes >= self.logical_bytes;
+        let origin = self.origin_bytes < self.unit_bytes && whole(self.origin_bytes);
+        let spare =
+            self.spare_bytes >= self.capacity_bytes / 100 && self.spare_bytes <= CAPACITY_BYTES_MAX;
+        let erased = self.erased_bytes
+            <= self.capacity_bytes.saturating_sub(self.used_bytes).saturating_add(self.spare_bytes);
+        let pages = self.buffer_bytes / self.page_bytes.max(1);
+        let buffer = self.buffer_bytes == 0 || (1..=BUFFER_PAGES_MAX).contains(&pages);
+        let units = "a power of two from logical_sector to 1 MiB";
+        [
+            (
+                is_power(self.logical_bytes, 65_536),
+                "logical_sector",
+                self.logical_bytes,
+                "a power of two from 512 to 65536",
+            ),
+            (size, "capacity", self.capacity_bytes, "whole sectors, from 1 MiB to 2^56"),
+            (unit, "unit", self.unit_bytes, units),
+            (origin, "origin", self.origin_bytes, "whole sectors below unit"),
+            (
+                is_power(self.page_bytes, 1 << 20),
+                "page",
+                self.page_bytes,
+                "a power of two from 512 to 1 MiB",
+            ),
+            (spare, "spare", self.spare_bytes, "from a hundredth of capacity to 2^56"),
+            (self.used_bytes <= self.capacity_bytes, "used", self.used_bytes, "at most capacity"),
+            (erased, "erased", self.erased_bytes, "at most what is not in use"),
+            (buffer, "buffer", self.buffer_bytes, "0, or from 1 to 2^20 pages"),
+        ]
+    }
+
+    fn times(&self) -> [Check; 10] {
+        let time = |value, ns| (ns <= TIME_NS_MAX, value, ns, "at most 10 s");
+        let speed = |value, speed: u64| {
+            ((1_000..=1 << 40).contains(&speed), value, speed, "from 1000 to 2^40")
+        };
+        [
+            time("read", self.read_ns),
+            time("program", self.program_ns),
+            time("erase", self.erase_ns),
+            time("host", self.host_ns),
+            time("unit_time", self.unit_ns),
+            time("run_unit_time", self.run_unit_ns),
+            time("command", self.command_ns),
+            time("flush", self.flush_ns),
+            speed("channel", self.channel_bytes_per_second),
+            speed("link", self.link_bytes_per_second),
+        ]
+    }
+
+    fn counts(&self) -> [Check; 6] {
+        let count = |value, count: u32, least: u32, most: u32, wanted| {
+            ((least..=most).contains(&count), value, u64::from(count), wanted)
+        };
+        let joins = self.joined_parts <= if self.buffer_bytes == 0 { 0 } else { 256 };
+        let channels = (1..=self.dies).contains(&self.channels);
+        [
+            count("pages_per_block", self.pages_per_block, 1, 65_536, "from 1 to 65536"),
+            count("dies", self.dies, 1, 4096, "from 1 to 4096"),
+            (channels, "channels", self.channels.into(), "from 1 to dies"),
+            count("flush_programs", self.flush_programs, 1, 16, "from 1 to 16"),
+            count("rmw_slots", self.rmw_slots, 1, 256, "from 1 to 256"),
+            (joins, "joined_parts", self.joined_parts.into(), "at most 256, and 0 without buffer"),
+        ]
+    }
+}

@@ -1,0 +1,71 @@
+//! What the disk reads by itself behind a read, since the sectors pass under the head anyway.
+
+use super::arm::Run;
+
+/// What was read, and how the head goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ahead {
+    most: u64,
+    /// Sectors that were read, with the time at which the last of them had passed.
+    read: Option<(u64, u64, u64)>,
+    /// Whether the head has gone on since.
+    goes_on: bool,
+}
+
+impl Ahead {
+    /// Nothing yet; at most `most` sectors will be read behind a read.
+    pub(super) fn new(most: u64) -> Ahead {
+        Ahead { most, read: None, goes_on: false }
+    }
+
+    /// Whether `run` was read, or will be without the arm moving.
+    pub(super) fn has(&self, run: Run) -> bool {
+        self.rest(run).is_some()
+    }
+
+    /// The first sector of `run` that was not read when the head was there last, and when that was;
+    /// `None` where the arm must go there.
+    pub(super) fn rest(&self, run: Run) -> Option<(u64, u64)> {
+        let (from, upto, at_ns) = self.read?;
+        let last = run.first + run.sectors;
+        let most = if self.goes_on { upto + self.most } else { upto };
+        let is_near = run.first >= from && last <= most && run.first <= most;
+        is_near.then_some((upto, at_ns))
+    }
+
+    /// The head has read `run`, and goes on from `at_ns`. Where nothing is read ahead there is no
+    /// buffer either.
+    pub(super) fn read(&mut self, run: Run, at_ns: u64) {
+        if self.most == 0 {
+            return;
+        }
+        let last = run.first + run.sectors;
+        // What it has stays as far as there is room: a stream's sectors join.
+        let from = match self.read {
+            Some((from, upto, _)) if run.first >= from && run.first <= upto => from,
+            _ => run.first,
+        };
+        let from = from.max(last.saturating_sub(self.most)).min(run.first);
+        (self.read, self.goes_on) = (Some((from, last, at_ns)), true);
+    }
+
+    /// The arm is needed elsewhere.
+    pub(super) fn stop(&mut self) {
+        self.goes_on = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_reads_nothing_ahead_reads_a_sector_again() {
+        let run = Run { first: 7, sectors: 1, has_head: false, has_tail: false };
+        for (most, has) in [(0, false), (8, true)] {
+            let mut ahead = Ahead::new(most);
+            ahead.read(run, 0);
+            assert_eq!(ahead.has(run), has);
+        }
+    }
+}

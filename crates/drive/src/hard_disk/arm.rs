@@ -1,0 +1,203 @@
+//! The arm and the turning platter: how long it takes to read or write sectors, from where it is.
+
+use super::platter::{Place, Platter};
+use super::{HardDiskPlan, Rmw};
+use crate::Tally;
+use crate::power::Span;
+
+/// A run of physical sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// The first.
+    pub(super) first: u64,
+    /// How many, at least 1.
+    pub(super) sectors: u64,
+    /// Whether a part of the first is meant.
+    pub(super) has_head: bool,
+    /// Whether a part of the last is meant. Where there is only one, `has_head` says it.
+    pub(super) has_tail: bool,
+}
+
+impl Run {
+    /// The sectors that bytes from `start` to `end` touch; `start` is below `end`.
+    pub(super) fn of(plan: &HardDiskPlan, start: u64, end: u64) -> Run {
+        // Where the origin is not 0, sector 0 is the piece before it.
+        let shift = (plan.physical_bytes - plan.origin_bytes) % plan.physical_bytes;
+        let (start, end) = (start + shift, end + shift);
+        let (first, last) = (start / plan.physical_bytes, (end - 1) / plan.physical_bytes);
+        let head = !start.is_multiple_of(plan.physical_bytes);
+        let tail = !end.is_multiple_of(plan.physical_bytes);
+        let is_one = first == last;
+        Run {
+            first,
+            sectors: last - first + 1,
+            has_head: head || (is_one && tail),
+            has_tail: tail && !is_one,
+        }
+    }
+
+    /// How many of its sectors must be read before they can be written.
+    pub(super) fn parts(self) -> u64 {
+        u64::from(self.has_head) + u64::from(self.has_tail)
+    }
+}
+
+/// The arm, with its account.
+#[derive(Clone, Debug)]
+pub(super) struct Arm {
+    platter: Platter,
+    settle_ns: u64,
+    stroke_ns: u64,
+    heads: u64,
+    rmw: Rmw,
+    track: u64,
+    pub(super) tally: Tally,
+    /// The passes that wrote since somebody asked, where somebody asks.
+    pub(super) spans: Option<Vec<Span>>,
+}
+
+/// What the head does in a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Head {
+    Reads,
+    Writes,
+}
+
+impl Arm {
+    /// The arm of `plan`, which was checked, on the first track.
+    pub(super) fn new(plan: &HardDiskPlan) -> Arm {
+        let stroke_ns = plan.full_stroke_ns - plan.settle_ns;
+        Arm {
+            platter: Platter::new(plan),
+            settle_ns: plan.settle_ns,
+            stroke_ns,
+            heads: plan.heads.into(),
+            rmw: plan.rmw,
+            track: 0,
+            tally: Tally::default(),
+            spans: None,
+        }
+    }
+
+    /// How long the arm takes to `track`.
+    fn seek_ns(&self, track: u64) -> u64 {
+        if track == self.track {
+            return 0;
+        }
+        let cylinders = (track / self.heads).abs_diff(self.track / self.heads);
+        let all = (self.platter.tracks() / self.heads).max(1);
+        // Whole numbers, which are the same on every machine. Cylinders are below 2^48, a stroke is
+        // below 2^34.
+        let root = (u128::from(cylinders) << (2 * ROOT_BITS)) / u128::from(all);
+        let root = u64::try_from(root).unwrap_or(u64::MAX).isqrt();
+        self.settle_ns + ((self.stroke_ns * root) >> ROOT_BITS)
+    }
+
+    /// How long until the head is over the first sector of `place`, from `at_ns`: the seek, and the
+    /// wait.
+    fn reach_ns(&self, place: Place, at_ns: u64) -> (u64, u64) {
+        let turn_ns = self.platter.turn_ns();
+        let seek_ns = self.seek_ns(place.track);
+        let here = (at_ns + seek_ns) % turn_ns;
+        (seek_ns, (self.platter.passes_ns(place) + turn_ns - here) % turn_ns)
+    }
+
+    /// How long until the head is over `sector`, from `at_ns`.
+    pub(super) fn distance_ns(&self, sector: u64, at_ns: u64) -> u64 {
+        let (seek_ns, wait_ns) = self.reach_ns(self.platter.place(sector), at_ns);
+        seek_ns + wait_ns
+    }
+
+    /// Passes over `sectors` from `first`, beginning at `at_ns`; when the last has passed.
+    fn pass(&mut self, head: Head, first: u64, sectors: u64, at_ns: u64) -> u64 {
+        let (mut sector, mut left, mut now_ns) = (first, sectors, at_ns);
+        while left > 0 {
+            let place = self.platter.place(sector);
+            let (seek_ns, wait_ns) = self.reach_ns(place, now_ns);
+            let here = left.min(place.track_sectors - place.index);
+            let span_ns = self.platter.span_ns(place, here);
+            self.tally.seeks += u64::from(seek_ns > 0);
+            self.tally.seek_ns += seek_ns;
+            self.tally.wait_ns += wait_ns;
+            self.tally.transfer_ns += span_ns;
+            self.track = place.track;
+            now_ns += seek_ns + wait_ns + span_ns;
+            if head == Head::Writes
+                && let Some(spans) = &mut self.spans
+            {
+                let (from_ns, to_ns) = (now_ns - span_ns, now_ns);
+                spans.push(Span { first: sector, sectors: here, from_ns, to_ns });
+            }
+            (sector, left) = (sector + here, left - here);
+        }
+        self.tally.busy_ns += now_ns - at_ns;
+        now_ns
+    }
+
+    /// Reads a run from `at_ns`; when it is read.
+    pub(super) fn read(&mut self, run: Run, at_ns: u64) -> u64 {
+        self.tally.medium_reads += 1;
+        self.tally.sectors_read += run.sectors;
+        self.pass(Head::Reads, run.first, run.sectors, at_ns)
+    }
+
+    /// Writes a run from `at_ns`, with what must be read before; when it is on the medium.
+    pub(super) fn write(&mut self, run: Run, at_ns: u64) -> u64 {
+        self.tally.medium_writes += 1;
+        self.tally.sectors_written += run.sectors;
+        let Run { first, sectors, has_head, has_tail } = run;
+        let last = first + sectors - 1;
+        if run.parts() == 0 || self.rmw == Rmw::Buffered {
+            return self.pass(Head::Writes, first, sectors, at_ns);
+        }
+        self.tally.rmw_reads += run.parts();
+        let mut now_ns = at_ns;
+        match self.rmw {
+            Rmw::Batched => {
+                if has_head {
+                    now_ns = self.pass(Head::Reads, first, 1, now_ns);
+                }
+                if has_tail {
+                    now_ns = self.pass(Head::Reads, last, 1, now_ns);
+                }
+                self.pass(Head::Writes, first, sectors, now_ns)
+            }
+            Rmw::PerSector | Rmw::Serial => {
+                if has_head {
+                    now_ns = self.pass(Head::Reads, first, 1, now_ns);
+                    now_ns = self.switched(now_ns);
+                }
+                // The whole sectors go with the head, if there is one.
+                let whole = sectors - u64::from(has_tail);
+                if whole > 0 {
+                    now_ns = self.pass(Head::Writes, first, whole, now_ns);
+                }
+                if has_tail {
+                    now_ns = self.switched(now_ns);
+                    now_ns = self.pass(Head::Reads, last, 1, now_ns);
+                    now_ns = self.switched(now_ns);
+                    now_ns = self.pass(Head::Writes, last, 1, now_ns);
+                }
+                now_ns
+            }
+            Rmw::Buffered => now_ns,
+        }
+    }
+
+    /// When the head can go on: where no pass is shared it has missed the next sector.
+    fn switched(&mut self, now_ns: u64) -> u64 {
+        if self.rmw != Rmw::Serial {
+            return now_ns;
+        }
+        let missed_ns = self.platter.turn_ns() / SWITCH_SHARE;
+        self.tally.wait_ns += missed_ns;
+        self.tally.busy_ns += missed_ns;
+        now_ns + missed_ns
+    }
+}
+
+/// Binary places of a share's square root.
+const ROOT_BITS: u32 = 24;
+/// Switching between reading and writing takes this part of a turn, where no pass is shared: more
+/// than a sector, and little beside a turn.
+const SWITCH_SHARE: u64 = 100;

@@ -1,0 +1,463 @@
+//! A hard disk: a platter that turns, an arm that moves, a cache that answers first.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `plan` | what a disk is, and what it cannot be |
+//! | `platter` | where sectors are |
+//! | `arm` | how long it takes to read and write them, parts of sectors included |
+//! | `cache` | what was acknowledged and is not on the medium |
+//! | `ahead` | what was read behind a read |
+//!
+//! Why a misaligned write costs turns: a part of a physical sector cannot be written, so the sector
+//! is read, and is under the head again a turn later. What that makes of a whole write depends on
+//! the firmware: [`Rmw`]. Commands on the wire come one behind the other; a flush is alone on it,
+//! as Linux sends it (libata: `FLUSH CACHE EXT` is not a queued command).
+
+mod ahead;
+mod arm;
+pub(crate) mod cache;
+pub(crate) mod plan;
+mod platter;
+
+use std::collections::VecDeque;
+
+use ahead::Ahead;
+use arm::{Arm, Run};
+use cache::{Cache, Extent};
+pub(crate) use plan::CAPACITY_BYTES_MAX;
+pub use plan::{HardDiskPlan, PlanFault, Rmw, Scheduler};
+use units::ByteRange;
+
+use crate::power::{Data, MediumLog, Sectors};
+use crate::{Action, Command, Done, Model, Tally};
+
+/// A hard disk in simulated time.
+#[derive(Clone, Debug)]
+pub struct HardDisk {
+    plan: HardDiskPlan,
+    arm: Arm,
+    cache: Cache,
+    ahead: Ahead,
+    now_ns: u64,
+    /// When the wire is free.
+    link_free_ns: u64,
+    /// When the host was here last.
+    asked_ns: u64,
+    /// What comes over the wire, with the time at which it is there.
+    incoming: VecDeque<(u64, Command)>,
+    /// What waits for the medium, in the order in which it came.
+    waiting: VecDeque<Command>,
+    /// What goes back over the wire.
+    leaving: VecDeque<Done>,
+    /// What the arm is at, and when it ends.
+    job: Option<(u64, Job)>,
+    flushing: Option<u64>,
+    /// Behind the last byte that the arm was at.
+    position: u64,
+    tally: Tally,
+    /// What it puts on the platter, where somebody asked.
+    log: Option<Box<MediumLog>>,
+}
+
+/// What the arm is at.
+#[derive(Clone, Copy, Debug)]
+enum Job {
+    /// A command, and for how long its bytes pass under the head.
+    Command(Command, u64),
+    Destage(Extent),
+}
+
+impl HardDisk {
+    /// A disk that did nothing yet, at time 0.
+    ///
+    /// # Errors
+    /// When such a disk cannot be.
+    pub fn new(plan: HardDiskPlan) -> Result<HardDisk, PlanFault> {
+        let plan = plan.checked()?;
+        Ok(HardDisk {
+            arm: Arm::new(&plan),
+            cache: Cache::default(),
+            ahead: Ahead::new(plan.read_ahead_bytes / plan.physical_bytes),
+            now_ns: 0,
+            link_free_ns: 0,
+            asked_ns: 0,
+            incoming: VecDeque::new(),
+            waiting: VecDeque::new(),
+            leaving: VecDeque::new(),
+            job: None,
+            flushing: None,
+            position: 0,
+            tally: Tally::default(),
+            log: None,
+            plan,
+        })
+    }
+
+    /// Whether the medium has all that was acknowledged of `range`: none of it is in the cache
+    /// alone, nor on its way from there.
+    #[must_use]
+    pub fn is_on_medium(&self, range: ByteRange) -> bool {
+        let (start, end) = (range.start_bytes(), range.end_bytes());
+        let is_on_its_way = match self.job {
+            Some((_, Job::Destage(extent))) => extent.start < end && start < extent.end,
+            _ => false,
+        };
+        !is_on_its_way && !self.cache.touches(start, end)
+    }
+
+    /// For how long so many bytes are on the wire.
+    fn on_link_ns(&self, bytes: u64) -> u64 {
+        // Commands are below 2^56 bytes.
+        let ns = u128::from(bytes) * 1_000_000_000 / u128::from(self.plan.link_bytes_per_second);
+        u64::try_from(ns).unwrap_or(u64::MAX)
+    }
+
+    /// The bytes that the cache holds, with those on their way to the medium.
+    fn dirty_bytes(&self) -> u64 {
+        let flying = match self.job {
+            Some((_, Job::Destage(extent))) => extent.bytes(),
+            _ => 0,
+        };
+        self.cache.bytes() + flying
+    }
+
+    /// Whether a write goes to the cache.
+    fn is_cached(&self, command: &Command) -> bool {
+        let bytes = command.length_bytes;
+        matches!(command.action, Action::Write { fua: false }) && bytes <= self.plan.cache_bytes
+    }
+
+    /// Whether the first command on the wire is let in.
+    fn lets_in(&self, command: &Command) -> bool {
+        if self.flushing.is_some() {
+            return false;
+        }
+        match command.action {
+            Action::Flush => {
+                let is_busy = matches!(self.job, Some((_, Job::Command(..))));
+                self.waiting.is_empty() && !is_busy
+            }
+            _ if self.is_cached(command) => {
+                self.dirty_bytes() + command.length_bytes <= self.plan.cache_bytes
+            }
+            _ => true,
+        }
+    }
+
+    /// When the cache is emptied because the host is silent.
+    fn idle_ns(&self) -> u64 {
+        self.asked_ns.saturating_add(self.plan.idle_ns)
+    }
+
+    /// Whether the cache is so full that it is emptied while the host is there.
+    fn is_pressed(&self) -> bool {
+        self.cache.bytes() > self.plan.cache_bytes / 2
+    }
+
+    /// Takes a command from the wire.
+    fn enter(&mut self, command: Command, done: &mut Vec<Done>) {
+        let (start, end) = (command.offset_bytes, command.offset_bytes + command.length_bytes);
+        self.log_arrival(&command);
+        match command.action {
+            Action::Flush => self.flushing = Some(command.id),
+            Action::Write { .. } if self.is_cached(&command) => {
+                self.cache.insert(start, end);
+                self.end(&command, done);
+            }
+            Action::Write { .. } => {
+                self.cache.forget(start, end);
+                self.waiting.push_back(command);
+            }
+            Action::Discard => {
+                self.cache.forget(start, end);
+                self.end(&command, done);
+            }
+            Action::Read if self.cache.covers(start, end) => {
+                self.tally.cache_hits += 1;
+                self.leave(&command, 0);
+            }
+            Action::Read => self.waiting.push_back(command),
+        }
+    }
+
+    /// Writes down that a command has come in.
+    fn log_arrival(&mut self, command: &Command) {
+        let (is_cached, now_ns) = (self.is_cached(command), self.now_ns);
+        let Some(log) = &mut self.log else { return };
+        match (command.action, command.range()) {
+            (Action::Write { .. }, _) => log.arrived(command.id, is_cached, now_ns),
+            (Action::Discard, Some(range)) => log.dropped(range, now_ns),
+            _ => {}
+        }
+    }
+
+    /// Writes down that the arm puts `start..end` on the platter, from now until `end_ns`.
+    fn log_put(&mut self, data: Data, (start, end): (u64, u64), end_ns: u64) {
+        let (Some(log), Some(spans)) = (&mut self.log, &mut self.arm.spans) else { return };
+        let range = ByteRange::new(start, end - start).expect("bytes of the disk");
+        let is_buffered = self.plan.rmw == Rmw::Buffered;
+        log.put(data, range, (self.now_ns, end_ns), spans, is_buffered);
+        spans.clear();
+    }
+
+    /// Sends what was read over the wire, the first bytes of it while the last still pass under the
+    /// head: for the last `pass_ns`.
+    fn leave(&mut self, command: &Command, pass_ns: u64) {
+        let wire_ns = self.on_link_ns(command.length_bytes);
+        let from_ns = self.now_ns.saturating_sub(pass_ns.min(wire_ns));
+        let at_ns = self.link_free_ns.max(from_ns) + wire_ns;
+        self.link_free_ns = at_ns;
+        self.count(command);
+        self.leaving.push_back(Done { id: command.id, at_ns, outcome: Ok(()) });
+    }
+
+    /// Tells that `command` has ended now.
+    fn end(&mut self, command: &Command, done: &mut Vec<Done>) {
+        if let Some(log) = &mut self.log {
+            log.ended(command.id);
+        }
+        self.count(command);
+        done.push(Done { id: command.id, at_ns: self.now_ns, outcome: Ok(()) });
+    }
+
+    fn count(&mut self, command: &Command) {
+        self.tally.commands += 1;
+        match command.action {
+            Action::Read => self.tally.read_bytes += command.length_bytes,
+            Action::Write { .. } => self.tally.written_bytes += command.length_bytes,
+            Action::Flush => self.tally.flushes += 1,
+            Action::Discard => {}
+        }
+    }
+
+    fn run(&self, start: u64, end: u64) -> Run {
+        Run::of(&self.plan, start, end)
+    }
+
+    fn run_of(&self, command: &Command) -> Run {
+        self.run(command.offset_bytes, command.offset_bytes + command.length_bytes)
+    }
+
+    /// How long until the arm can begin with `command`.
+    fn distance_ns(&self, command: &Command) -> u64 {
+        let run = self.run_of(command);
+        match command.action {
+            Action::Read if self.ahead.has(run) => 0,
+            _ => self.arm.distance_ns(run.first, self.now_ns),
+        }
+    }
+
+    /// The waiting command that is next, and how far it is.
+    fn next_command(&self) -> Option<(u64, usize)> {
+        let seen = self.waiting.iter().take(self.plan.depth.into()).enumerate();
+        match self.plan.scheduler {
+            Scheduler::Fifo => (!self.waiting.is_empty()).then_some((0, 0)),
+            Scheduler::Nearest => {
+                seen.map(|(place, command)| (self.distance_ns(command), place)).min()
+            }
+        }
+    }
+
+    /// The cached extent that is next, and how far it is.
+    fn next_extent(&self) -> Option<(u64, u64)> {
+        let is_wanted = self.flushing.is_some()
+            || self.is_pressed()
+            || (self.waiting.is_empty() && self.now_ns >= self.idle_ns());
+        if !is_wanted {
+            return None;
+        }
+        let mut near = self.cache.near(self.position, self.plan.depth.into());
+        match self.plan.scheduler {
+            Scheduler::Fifo => near.next().map(|extent| (0, extent.start)),
+            Scheduler::Nearest => {
+                let far = |extent: Extent| {
+                    let run = self.run(extent.start, extent.end);
+                    (self.arm.distance_ns(run.first, self.now_ns), extent.start)
+                };
+                near.map(far).min()
+            }
+        }
+    }
+
+    /// Gives the arm something to do, if there is anything.
+    fn begin(&mut self) {
+        match (self.next_command(), self.next_extent()) {
+            (Some((far, place)), extent) if extent.is_none_or(|(other, _)| far <= other) => {
+                let command = self.waiting.remove(place).expect("it is there");
+                let passed_ns = self.arm.tally.transfer_ns;
+                let end_ns = self.command_end_ns(&command);
+                let pass_ns = self.arm.tally.transfer_ns - passed_ns;
+                if matches!(command.action, Action::Write { .. }) {
+                    let start = command.offset_bytes;
+                    let bytes = (start, start + command.length_bytes);
+                    self.log_put(Data::Command(command.id), bytes, end_ns);
+                }
+                self.job = Some((end_ns, Job::Command(command, pass_ns)));
+            }
+            (_, Some((_, start))) => {
+                let extent = self.cache.take(start, self.run_bytes(start));
+                let run = self.run(extent.start, extent.end);
+                self.ahead.stop();
+                let end_ns = self.arm.write(run, self.now_ns);
+                self.position = extent.end;
+                self.log_put(Data::Cached, (extent.start, extent.end), end_ns);
+                self.job = Some((end_ns, Job::Destage(extent)));
+            }
+            _ => {}
+        }
+    }
+
+    /// How much from `start` is written to the medium at once. Where the last sector is kept for
+    /// what follows, it ends with a whole one.
+    fn run_bytes(&self, start: u64) -> u64 {
+        let plan = &self.plan;
+        let end = start + plan.run_bytes;
+        let behind = (end + plan.physical_bytes - plan.origin_bytes) % plan.physical_bytes;
+        plan.run_bytes - if plan.holds_tail { behind } else { 0 }
+    }
+
+    /// When the arm has done `command` that it begins now.
+    fn command_end_ns(&mut self, command: &Command) -> u64 {
+        let run = self.run_of(command);
+        self.position = command.offset_bytes + command.length_bytes;
+        if command.action != Action::Read {
+            self.ahead.stop();
+            return self.arm.write(run, self.now_ns);
+        }
+        let (first, since_ns) = match self.ahead.rest(run) {
+            // The head reads on by itself; what passed is there.
+            Some((first, since_ns)) => (first, since_ns),
+            None => (run.first, self.now_ns),
+        };
+        let last = run.first + run.sectors;
+        if first >= last {
+            self.tally.cache_hits += 1;
+            return self.now_ns;
+        }
+        let rest = Run { first, sectors: last - first, ..run };
+        let end_ns = self.arm.read(rest, since_ns);
+        self.ahead.read(run, end_ns);
+        end_ns.max(self.now_ns)
+    }
+
+    /// Ends what the arm was at.
+    fn finish(&mut self, done: &mut Vec<Done>) {
+        let Some((_, job)) = self.job.take() else { return };
+        match job {
+            Job::Command(command, pass_ns) if command.action == Action::Read => {
+                self.leave(&command, pass_ns);
+            }
+            Job::Command(command, _) => self.end(&command, done),
+            Job::Destage(_) => {}
+        }
+    }
+
+    /// Does what is due now; whether anything was.
+    fn step(&mut self, done: &mut Vec<Done>) -> bool {
+        if self.leaving.front().is_some_and(|leaving| leaving.at_ns <= self.now_ns) {
+            done.extend(self.leaving.pop_front());
+            return true;
+        }
+        if self.job.is_some_and(|(end_ns, _)| end_ns <= self.now_ns) {
+            self.finish(done);
+            return true;
+        }
+        if let Some(&(ready_ns, command)) = self.incoming.front()
+            && ready_ns <= self.now_ns
+            && self.lets_in(&command)
+        {
+            self.incoming.pop_front();
+            self.enter(command, done);
+            return true;
+        }
+        if self.job.is_some() {
+            return false;
+        }
+        if let Some(id) = self.flushing
+            && self.cache.is_empty()
+        {
+            self.flushing = None;
+            let flush = Command { id, action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
+            self.end(&flush, done);
+            return true;
+        }
+        self.begin();
+        self.job.is_some()
+    }
+}
+
+impl Model for HardDisk {
+    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+        self.advance(at_ns, done);
+        self.asked_ns = at_ns;
+        if let Err(fault) = command.checked(self.plan.capacity_bytes, self.plan.logical_bytes) {
+            done.push(Done { id: command.id, at_ns, outcome: Err(fault) });
+            return;
+        }
+        let bytes = match command.action {
+            Action::Write { .. } => command.length_bytes,
+            _ => 0,
+        };
+        if let (Action::Write { .. }, Some(log)) = (command.action, &mut self.log) {
+            log.sent(command.id);
+        }
+        let begun_ns = self.link_free_ns.max(at_ns);
+        let ready_ns = begun_ns + self.plan.command_ns + self.on_link_ns(bytes);
+        self.link_free_ns = ready_ns;
+        self.incoming.push_back((ready_ns, command));
+        while self.step(done) {}
+    }
+
+    fn next_ns(&self) -> Option<u64> {
+        let leaving = self.leaving.front().map(|leaving| leaving.at_ns);
+        let job = self.job.map(|(end_ns, _)| end_ns);
+        let incoming = self.incoming.front();
+        let incoming = incoming.filter(|(_, command)| self.lets_in(command));
+        let idle = (self.job.is_none() && !self.cache.is_empty()).then(|| self.idle_ns());
+        let incoming = incoming.map(|(ready_ns, _)| *ready_ns);
+        let next = [leaving, job, incoming, idle].into_iter().flatten().min();
+        next.map(|next_ns| next_ns.max(self.now_ns))
+    }
+
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+        assert!(to_ns >= self.now_ns, "time does not run backward");
+        while let Some(next_ns) = self.next_ns()
+            && next_ns <= to_ns
+        {
+            self.now_ns = next_ns;
+            while self.step(done) {}
+        }
+        self.now_ns = to_ns;
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.plan.capacity_bytes
+    }
+
+    fn logical_bytes(&self) -> u64 {
+        self.plan.logical_bytes
+    }
+
+    fn tally(&self) -> Tally {
+        self.tally.plus(self.arm.tally)
+    }
+
+    fn keep_log(&mut self, entries_max: usize) -> bool {
+        let plan = &self.plan;
+        let is_new = self.now_ns == 0 && self.incoming.is_empty() && self.tally == Tally::default();
+        if is_new {
+            let sectors = Sectors {
+                logical_bytes: plan.logical_bytes,
+                physical_bytes: plan.physical_bytes,
+                origin_bytes: plan.origin_bytes,
+            };
+            let log = MediumLog::new(sectors, plan.capacity_bytes, entries_max);
+            (self.log, self.arm.spans) = (Some(Box::new(log)), Some(Vec::new()));
+        }
+        is_new
+    }
+
+    fn medium_log(&self) -> Option<&MediumLog> {
+        self.log.as_deref()
+    }
+}

@@ -1,0 +1,96 @@
+//! Where sectors are: on which track, and how far behind the turn's beginning.
+
+use super::HardDiskPlan;
+
+/// A run of tracks with as many sectors each.
+#[derive(Clone, Copy, Debug)]
+struct Zone {
+    first_sector: u64,
+    first_track: u64,
+    track_sectors: u64,
+}
+
+/// Where a sector is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The track, from the outermost.
+    pub(super) track: u64,
+    /// The sector of the track, from 0.
+    pub(super) index: u64,
+    /// How many sectors the track has.
+    pub(super) track_sectors: u64,
+}
+
+/// All sectors of a disk.
+#[derive(Clone, Debug)]
+pub(super) struct Platter {
+    zones: Vec<Zone>,
+    tracks: u64,
+    turn_ns: u64,
+    skew_ns: u64,
+}
+
+impl Platter {
+    /// The tracks of `plan`, which was checked: zones of as many tracks each, whose sectors become
+    /// fewer in equal steps.
+    pub(super) fn new(plan: &HardDiskPlan) -> Platter {
+        let sectors = plan.capacity_bytes.div_ceil(plan.physical_bytes) + 1;
+        let (outer, inner) = (
+            plan.outer_track_bytes / plan.physical_bytes,
+            plan.inner_track_bytes / plan.physical_bytes,
+        );
+        let count = u64::from(plan.zones);
+        let steps = (count - 1).max(1);
+        let of_zone =
+            |zone: u64| (outer * (steps - zone.min(steps)) + inner * zone.min(steps)) / steps;
+        let round: u64 = (0..count).map(of_zone).sum();
+        let zone_tracks = sectors.div_ceil(round);
+        let mut zones = Vec::new();
+        let (mut first_sector, mut first_track) = (0, 0);
+        for zone in 0..count {
+            let track_sectors = of_zone(zone);
+            zones.push(Zone { first_sector, first_track, track_sectors });
+            first_sector += zone_tracks * track_sectors;
+            first_track += zone_tracks;
+        }
+        let turn_ns = 60_000_000_000 / u64::from(plan.rpm);
+        Platter { zones, tracks: first_track, turn_ns, skew_ns: plan.skew_ns }
+    }
+
+    /// How long a turn takes.
+    pub(super) fn turn_ns(&self) -> u64 {
+        self.turn_ns
+    }
+
+    /// How many tracks there are.
+    pub(super) fn tracks(&self) -> u64 {
+        self.tracks
+    }
+
+    /// Where a sector is.
+    pub(super) fn place(&self, sector: u64) -> Place {
+        let next = self.zones.partition_point(|zone| zone.first_sector <= sector);
+        let zone = &self.zones[next - 1];
+        let within = sector - zone.first_sector;
+        Place {
+            track: zone.first_track + within / zone.track_sectors,
+            index: within % zone.track_sectors,
+            track_sectors: zone.track_sectors,
+        }
+    }
+
+    /// When in a turn the sector `index` of a track starts to pass; the number of sectors means the
+    /// track's end.
+    pub(super) fn passes_ns(&self, place: Place) -> u64 {
+        (self.within_ns(place, place.index) + place.track * self.skew_ns) % self.turn_ns
+    }
+
+    /// For how long so many sectors from `place` pass; they are all on its track.
+    pub(super) fn span_ns(&self, place: Place, sectors: u64) -> u64 {
+        self.within_ns(place, place.index + sectors) - self.within_ns(place, place.index)
+    }
+
+    fn within_ns(&self, place: Place, index: u64) -> u64 {
+        index * self.turn_ns / place.track_sectors
+    }
+}

@@ -1,0 +1,33 @@
+//! Drives of known truth: hard disks, flash, arrays and caches in simulated time.
+//!
+//! A model is pure and deterministic: no clock, no I/O, no randomness but its seed's. What a
+//! misaligned write costs is not told to it but follows from how it works: a disk that turns, an
+//! arm that moves, a mapping unit that must be read before it can be written whole.
+
+pub mod array;
+pub mod cloud;
+pub mod command;
+pub mod controller;
+pub mod flash;
+pub mod hard_disk;
+pub mod memory;
+pub mod model;
+pub mod power;
+pub mod profile;
+pub mod published;
+pub mod queue;
+pub mod run;
+mod server;
+mod slab;
+pub mod tally;
+
+pub use array::{Array, ArrayPlan, Member};
+pub use cloud::{Cloud, CloudPlan, Ideal, Limits, Spread};
+pub use command::{Action, Command, Done, Fault};
+pub use controller::{Controller, ControllerPlan};
+pub use flash::{Flash, FlashPlan};
+pub use hard_disk::{HardDisk, HardDiskPlan};
+pub use memory::{Memory, MemoryPlan};
+pub use model::Model;
+pub use queue::{Host, ModelCounters, ModelQueue};
+pub use tally::Tally;

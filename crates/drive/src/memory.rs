@@ -1,0 +1,207 @@
+//! Persistent memory behind a block interface: neither pages to be programmed nor blocks to be
+//! erased.
+//!
+//! Lines are read and written in place, on one bank after the other; 256 bytes are what Optane
+//! writes as one (J. Yang et al., "An Empirical Guide to the Behavior and Use of Scalable
+//! Persistent Memory", FAST 2020). A part of a line is read before the line is written. What is
+//! acknowledged is durable, so that a flush costs a command and no more.
+
+use crate::hard_disk::PlanFault;
+use crate::server::{Agenda, Server, transfer_ns, turn};
+use crate::{Action, Command, Done, Model, Tally};
+
+/// What such a drive is: [`MemoryPlan::checked`] says what each value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryPlan {
+    /// How many bytes it holds.
+    pub capacity_bytes: u64,
+    /// The addressable unit.
+    pub logical_bytes: u64,
+    /// What is read and written as one.
+    pub line_bytes: u64,
+    /// What reads or writes lines, each by itself; lines go to one after the other.
+    pub banks: u32,
+    /// What a bank takes to read a line.
+    pub read_ns: u64,
+    /// What a bank takes to write a line.
+    pub write_ns: u64,
+    /// What the host's side takes for each command, one behind the other.
+    pub host_ns: u64,
+    /// What a command takes besides, without keeping others from anything.
+    pub command_ns: u64,
+    /// The speed of the wire to the host, in each direction.
+    pub link_bytes_per_second: u64,
+}
+
+impl MemoryPlan {
+    /// The plan, where such a drive can be.
+    ///
+    /// # Errors
+    /// When a value is out of its bounds; the first such is named.
+    pub fn checked(self) -> Result<MemoryPlan, PlanFault> {
+        let is_power =
+            |bytes: u64, least: u64| bytes.is_power_of_two() && (least..=65_536).contains(&bytes);
+        let size = (1 << 20..=1 << 56).contains(&self.capacity_bytes)
+            && self.capacity_bytes.is_multiple_of(self.logical_bytes.max(1));
+        let sector = "a power of two from 512 to 65536";
+        let line = "a power of two from 64 to 65536";
+        let time = |value, ns| (ns <= 10_000_000_000, value, ns, "at most 10 s");
+        let speed = self.link_bytes_per_second;
+        let checks = [
+            (is_power(self.logical_bytes, 512), "logical_sector", self.logical_bytes, sector),
+            (is_power(self.line_bytes, 64), "line", self.line_bytes, line),
+            (size, "capacity", self.capacity_bytes, "whole sectors, from 1 MiB to 2^56"),
+            ((1..=4096).contains(&self.banks), "banks", self.banks.into(), "from 1 to 4096"),
+            time("read", self.read_ns),
+            time("write", self.write_ns),
+            time("host", self.host_ns),
+            time("command", self.command_ns),
+            ((1_000..=1 << 40).contains(&speed), "link", speed, "from 1000 to 2^40"),
+        ];
+        match checks.into_iter().find(|(is_right, ..)| !is_right) {
+            Some((_, value, found, wanted)) => Err(PlanFault { value, found, wanted }),
+            None => Ok(self),
+        }
+    }
+}
+
+/// Persistent memory in simulated time. [`Tally`] counts the banks' work when it is ordered, and
+/// lines as `medium_reads` and `medium_writes`.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    plan: MemoryPlan,
+    host: Server,
+    link_in: Server,
+    link_out: Server,
+    banks: Vec<Server>,
+    endings: Agenda<Command>,
+    tally: Tally,
+}
+
+/// The lines that a range touches.
+#[derive(Clone, Copy, Debug)]
+struct Lines {
+    first: u64,
+    last: u64,
+    is_head_part: bool,
+    is_tail_part: bool,
+}
+
+impl Lines {
+    fn of(command: &Command, line_bytes: u64) -> Lines {
+        let (start, end) = (command.offset_bytes, command.offset_bytes + command.length_bytes);
+        let (first, last) = (start / line_bytes, (end - 1) / line_bytes);
+        let is_part = |line: u64| start > line * line_bytes || end < (line + 1) * line_bytes;
+        let is_tail_part = first != last && is_part(last);
+        Lines { first, last, is_head_part: is_part(first), is_tail_part }
+    }
+
+    fn count(self) -> u64 {
+        self.last - self.first + 1
+    }
+}
+
+impl Memory {
+    /// A drive that did nothing yet, at time 0.
+    ///
+    /// # Errors
+    /// When such a drive cannot be.
+    pub fn new(plan: MemoryPlan) -> Result<Memory, PlanFault> {
+        let plan = plan.checked()?;
+        Ok(Memory {
+            host: Server::default(),
+            link_in: Server::default(),
+            link_out: Server::default(),
+            banks: vec![Server::default(); plan.banks as usize],
+            endings: Agenda::new(),
+            tally: Tally::default(),
+            plan,
+        })
+    }
+
+    /// When `command` ends.
+    fn ends_ns(&mut self, command: &Command, at_ns: u64) -> u64 {
+        let heard_ns = self.host.serve(at_ns, self.plan.host_ns);
+        let link_ns = transfer_ns(command.length_bytes, self.plan.link_bytes_per_second);
+        let end_ns = match command.action {
+            Action::Flush | Action::Discard => heard_ns,
+            Action::Read => {
+                let lines = Lines::of(command, self.plan.line_bytes);
+                let ready_ns = self.touch(lines, heard_ns, self.plan.read_ns);
+                self.tally.medium_reads += lines.count();
+                self.link_out.serve(heard_ns, link_ns).max(ready_ns.saturating_add(link_ns))
+            }
+            Action::Write { .. } => {
+                let lines = Lines::of(command, self.plan.line_bytes);
+                let data_ns = self.link_in.serve(heard_ns, link_ns);
+                let read_ns = self.read_parts(lines, heard_ns);
+                let written_ns = self.touch(lines, heard_ns, self.plan.write_ns);
+                self.tally.medium_writes += lines.count();
+                written_ns.max(read_ns).max(data_ns.saturating_add(self.plan.write_ns))
+            }
+        };
+        end_ns.saturating_add(self.plan.command_ns)
+    }
+
+    /// Reads the lines that are written in part; when they are there.
+    fn read_parts(&mut self, lines: Lines, at_ns: u64) -> u64 {
+        let mut ready_ns = at_ns;
+        for (is_part, line) in [(lines.is_head_part, lines.first), (lines.is_tail_part, lines.last)]
+        {
+            if is_part {
+                let lines = Lines { first: line, last: line, ..lines };
+                ready_ns = self.touch(lines, at_ns, self.plan.read_ns).max(ready_ns);
+                self.tally.rmw_reads += 1;
+            }
+        }
+        ready_ns
+    }
+
+    /// Keeps the banks of `lines` busy for `line_ns` each; until when.
+    fn touch(&mut self, lines: Lines, at_ns: u64, line_ns: u64) -> u64 {
+        let banks = self.banks.len() as u64;
+        let mut end_ns = at_ns;
+        for step in 0..lines.count().min(banks) {
+            let count = (lines.count() - step).div_ceil(banks);
+            let work_ns = count.saturating_mul(line_ns);
+            let bank = turn(lines.first + step, self.banks.len());
+            end_ns = self.banks[bank].serve(at_ns, work_ns).max(end_ns);
+            self.tally.transfer_ns = self.tally.transfer_ns.saturating_add(work_ns);
+            self.tally.busy_ns = self.tally.busy_ns.saturating_add(work_ns);
+        }
+        end_ns
+    }
+}
+
+impl Model for Memory {
+    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+        self.advance(at_ns, done);
+        if let Err(fault) = command.checked(self.plan.capacity_bytes, self.plan.logical_bytes) {
+            done.push(Done { id: command.id, at_ns, outcome: Err(fault) });
+            return;
+        }
+        let end_ns = self.ends_ns(&command, at_ns);
+        self.endings.push(end_ns, command);
+        self.advance(at_ns, done);
+    }
+
+    fn next_ns(&self) -> Option<u64> {
+        self.endings.next_ns()
+    }
+
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+        self.endings.advance(to_ns, &mut self.tally, done);
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.plan.capacity_bytes
+    }
+
+    fn logical_bytes(&self) -> u64 {
+        self.plan.logical_bytes
+    }
+
+    fn tally(&self) -> Tally {
+        self.tally
+    }
+}

@@ -1,0 +1,91 @@
+//! What every drive model can be asked.
+
+use crate::power::MediumLog;
+use crate::{Command, Done, Tally};
+
+/// A drive in simulated time: it has no clock, and does no I/O. Commands and times go in,
+/// completions come out; the same calls give the same answers on any machine.
+///
+/// Time only goes on: each call names a time that is not before that of the call before it.
+pub trait Model {
+    /// Takes `command` at `at_ns`. What ends until then, `at_ns` included, is added to `done`, in
+    /// the order of time; the command itself may be among it.
+    ///
+    /// # Panics
+    /// When `at_ns` is before the time of an earlier call.
+    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>);
+
+    /// When something happens next if no command comes; `None` when nothing ever will.
+    fn next_ns(&self) -> Option<u64>;
+
+    /// Lets time pass until `to_ns`; what ends until then, `to_ns` included, is added to `done`.
+    ///
+    /// # Panics
+    /// When `to_ns` is before the time of an earlier call.
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>);
+
+    /// How many bytes it holds.
+    fn capacity_bytes(&self) -> u64;
+
+    /// The addressable unit in bytes.
+    fn logical_bytes(&self) -> u64;
+
+    /// What it did so far, and for how long.
+    fn tally(&self) -> Tally;
+
+    /// The bytes that are best written as one, from multiples of them: the full stripe of an array
+    /// with parity, which is written without reads. `None` where there is no such thing.
+    fn stripe_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Begins to write down what it puts on its medium, at most `entries_max` entries; whether it
+    /// does. It does not where it cannot, or where it was told something already.
+    fn keep_log(&mut self, entries_max: usize) -> bool {
+        let _ = entries_max;
+        false
+    }
+
+    /// What it put on its medium; `None` where nobody asked it to write that down.
+    fn medium_log(&self) -> Option<&MediumLog> {
+        None
+    }
+}
+
+impl<M: Model + ?Sized> Model for Box<M> {
+    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+        (**self).submit(command, at_ns, done);
+    }
+
+    fn next_ns(&self) -> Option<u64> {
+        (**self).next_ns()
+    }
+
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+        (**self).advance(to_ns, done);
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        (**self).capacity_bytes()
+    }
+
+    fn logical_bytes(&self) -> u64 {
+        (**self).logical_bytes()
+    }
+
+    fn stripe_bytes(&self) -> Option<u64> {
+        (**self).stripe_bytes()
+    }
+
+    fn tally(&self) -> Tally {
+        (**self).tally()
+    }
+
+    fn keep_log(&mut self, entries_max: usize) -> bool {
+        (**self).keep_log(entries_max)
+    }
+
+    fn medium_log(&self) -> Option<&MediumLog> {
+        (**self).medium_log()
+    }
+}

@@ -1,0 +1,66 @@
+//! Which write's data each sector holds when the power is back.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a logical sector holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Held {
+    /// What was there before the log began.
+    Original,
+    /// The data of the write with this number.
+    Write(usize),
+    /// Nothing: reads fail until it is written again.
+    Unreadable,
+}
+
+/// What a drive holds after a cut.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Aftermath {
+    /// When the power went, in nanoseconds.
+    pub at_ns: u64,
+    /// By logical sector; those that are not there hold [`Held::Original`].
+    sectors: BTreeMap<u64, Held>,
+    /// Whether no sector can be read.
+    is_dead: bool,
+}
+
+impl Aftermath {
+    /// What `sectors` say; all others are as they were.
+    pub fn new(at_ns: u64, sectors: impl IntoIterator<Item = (u64, Held)>) -> Aftermath {
+        let changed = |(_, held): &(u64, Held)| *held != Held::Original;
+        let sectors = sectors.into_iter().filter(changed).collect();
+        Aftermath { at_ns, sectors, is_dead: false }
+    }
+
+    /// A drive that does not come back.
+    #[must_use]
+    pub fn dead(at_ns: u64) -> Aftermath {
+        Aftermath { at_ns, sectors: BTreeMap::new(), is_dead: true }
+    }
+
+    /// What the logical sector `lba` holds.
+    #[must_use]
+    pub fn held(&self, lba: u64) -> Held {
+        match self.is_dead {
+            true => Held::Unreadable,
+            false => self.sectors.get(&lba).copied().unwrap_or(Held::Original),
+        }
+    }
+
+    /// The logical sectors that hold something else than before the log began, in order; none
+    /// where the drive does not come back, for then it is all of them.
+    pub fn changed(&self) -> impl Iterator<Item = (u64, Held)> {
+        self.sectors.iter().map(|(&lba, &held)| (lba, held))
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Held::Original => f.write_str("what was there before"),
+            Held::Write(number) => write!(f, "write {number}"),
+            Held::Unreadable => f.write_str("unreadable"),
+        }
+    }
+}

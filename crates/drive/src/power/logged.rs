@@ -1,0 +1,117 @@
+//! A model with its host's log.
+
+use super::{HostLog, MediumLog, Told};
+use crate::{Action, Command, Done, Model, Tally};
+
+/// A model, and what was sent to it and told by it.
+#[derive(Clone, Debug)]
+pub struct Logged<M> {
+    model: M,
+    log: HostLog,
+    flying: Vec<(u64, Sent)>,
+}
+
+/// A command in flight, with its number.
+#[derive(Clone, Copy, Debug)]
+enum Sent {
+    Write(usize),
+    Flush(usize),
+    Discard(usize),
+}
+
+impl<M: Model> Logged<M> {
+    /// `model`, which did nothing yet, with both logs: at most `commands_max` commands of the host,
+    /// and 8 times as many entries of what becomes of them.
+    ///
+    /// `None` when the model keeps no log of its medium, or did something already.
+    pub fn new(mut model: M, told: Told, commands_max: usize) -> Option<Logged<M>> {
+        let keeps = model.keep_log(commands_max.saturating_mul(8));
+        let log = HostLog::new(told, commands_max);
+        keeps.then(|| Logged { model, log, flying: Vec::new() })
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// What was sent and told.
+    #[must_use]
+    pub fn log(&self) -> &HostLog {
+        &self.log
+    }
+
+    /// Writes down what was sent. Commands that no drive takes are none: nothing comes of them.
+    fn sent(&mut self, command: &Command, at_ns: u64) {
+        let (capacity, logical) = (self.model.capacity_bytes(), self.model.logical_bytes());
+        if command.checked(capacity, logical).is_err() {
+            return;
+        }
+        let log = &mut self.log;
+        let sent = match (command.action, command.range()) {
+            (Action::Write { fua }, Some(range)) => {
+                let tag = u64::try_from(log.writes().len()).unwrap_or(u64::MAX);
+                log.write_sent(range, fua, tag, at_ns).map(Sent::Write)
+            }
+            (Action::Flush, _) => log.flush_sent(at_ns).map(Sent::Flush),
+            (Action::Discard, Some(range)) => log.discard_sent(range, at_ns).map(Sent::Discard),
+            _ => None,
+        };
+        self.flying.extend(sent.map(|sent| (command.id, sent)));
+    }
+
+    /// Writes down what was told.
+    fn told(&mut self, done: &[Done]) {
+        for done in done {
+            let place = self.flying.iter().position(|(id, _)| *id == done.id);
+            let Some((_, sent)) = place.map(|place| self.flying.swap_remove(place)) else {
+                continue;
+            };
+            match sent {
+                // What failed was not promised.
+                _ if done.outcome.is_err() => {}
+                Sent::Write(number) => self.log.write_done(number, done.at_ns),
+                Sent::Flush(number) => self.log.flush_done(number, done.at_ns),
+                Sent::Discard(number) => self.log.discard_done(number, done.at_ns),
+            }
+        }
+    }
+}
+
+impl<M: Model> Model for Logged<M> {
+    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+        // What ended until now was told before this was sent.
+        self.advance(at_ns, done);
+        self.sent(&command, at_ns);
+        let from = done.len();
+        self.model.submit(command, at_ns, done);
+        self.told(&done[from..]);
+    }
+
+    fn next_ns(&self) -> Option<u64> {
+        self.model.next_ns()
+    }
+
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+        let from = done.len();
+        self.model.advance(to_ns, done);
+        self.told(&done[from..]);
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.model.capacity_bytes()
+    }
+
+    fn logical_bytes(&self) -> u64 {
+        self.model.logical_bytes()
+    }
+
+    fn tally(&self) -> Tally {
+        self.model.tally()
+    }
+
+    fn medium_log(&self) -> Option<&MediumLog> {
+        self.model.medium_log()
+    }
+}

@@ -1,0 +1,195 @@
+//! What a drive did: what came into it, what it put on the medium, and when.
+//!
+//! A model fills it; the writes are numbered as the host's log numbers them, in the order in which
+//! they were sent.
+
+use std::ops::Range;
+
+use units::ByteRange;
+
+use super::Sectors;
+
+/// What came into the drive, in the order in which it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrived {
+    /// A write whose data is in the cache, over what was there of the same bytes.
+    Cached(usize),
+    /// A write that goes to the medium by itself. What the cache has of its bytes is forgotten.
+    Through(usize),
+    /// A discard: what the cache has of these bytes is forgotten.
+    Dropped(ByteRange),
+}
+
+/// Whose data was put on the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// That of the command called so, which has arrived and has not ended.
+    Command(u64),
+    /// What the cache had: of each sector the newest.
+    Cached,
+}
+
+/// A pass over physical sectors that wrote them, in equal times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first; where the origin is not 0, number 0 is the piece before it.
+    pub first: u64,
+    /// How many.
+    pub sectors: u64,
+    /// When the first began.
+    pub from_ns: u64,
+    /// When the last had ended.
+    pub to_ns: u64,
+}
+
+/// Bytes that were put on the medium.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Put {
+    /// The write whose data it is; `None` for what the cache had.
+    pub(super) write: Option<usize>,
+    /// The bytes the host had sent; the rest of their physical sectors is rewritten as it was.
+    pub(super) range: ByteRange,
+    /// How much had arrived when the data was taken.
+    pub(super) upto: usize,
+    pub(super) from_ns: u64,
+    pub(super) to_ns: u64,
+    /// Which of the log's spans; without any, nothing is there until `to_ns`.
+    pub(super) spans: Range<usize>,
+    /// Whether parts of sectors are in a buffer that does not forget.
+    pub(super) is_buffered: bool,
+}
+
+/// What a drive did, in order.
+///
+/// It holds as many entries as it was made for, each of at most 80 bytes; then it stops and is
+/// [`MediumLog::is_full`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MediumLog {
+    sectors: Sectors,
+    capacity_bytes: u64,
+    arrivals: Vec<(u64, Arrived)>,
+    puts: Vec<Put>,
+    spans: Vec<Span>,
+    /// Writes that have not ended: what the command is called, and its number.
+    flying: Vec<(u64, usize)>,
+    writes: usize,
+    entries_max: usize,
+    is_full: bool,
+}
+
+impl MediumLog {
+    /// An empty log of a drive of `capacity_bytes`, for at most `entries_max` entries. `sectors` is
+    /// what it truly reads and writes as one, whatever it reports.
+    #[must_use]
+    pub fn new(sectors: Sectors, capacity_bytes: u64, entries_max: usize) -> MediumLog {
+        MediumLog {
+            sectors,
+            capacity_bytes,
+            arrivals: Vec::new(),
+            puts: Vec::new(),
+            spans: Vec::new(),
+            flying: Vec::new(),
+            writes: 0,
+            entries_max,
+            is_full: false,
+        }
+    }
+
+    /// What the drive reads and writes as one.
+    #[must_use]
+    pub fn sectors(&self) -> Sectors {
+        self.sectors
+    }
+
+    /// Whether something was not written down because there was no room.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// How many logical sectors there are.
+    pub(super) fn capacity_lbas(&self) -> u64 {
+        self.capacity_bytes / self.sectors.logical_bytes
+    }
+
+    pub(super) fn arrivals(&self) -> &[(u64, Arrived)] {
+        &self.arrivals
+    }
+
+    pub(super) fn puts(&self) -> &[Put] {
+        &self.puts
+    }
+
+    pub(super) fn spans(&self, put: &Put) -> &[Span] {
+        &self.spans[put.spans.clone()]
+    }
+
+    fn has_room(&mut self, entries: usize) -> bool {
+        let all = self.arrivals.len() + self.puts.len() + self.spans.len() + entries;
+        self.is_full |= all > self.entries_max;
+        !self.is_full
+    }
+
+    /// The number of the write that is called `id`.
+    fn number(&self, id: u64) -> Option<usize> {
+        self.flying.iter().find(|(flying, _)| *flying == id).map(|(_, number)| *number)
+    }
+
+    /// A write that the drive does not refuse was sent. A full log takes no more notice.
+    pub fn sent(&mut self, id: u64) {
+        if !self.is_full {
+            self.flying.push((id, self.writes));
+            self.writes += 1;
+        }
+    }
+
+    /// A write's data is in the drive: in its cache, or to go to the medium by itself.
+    pub fn arrived(&mut self, id: u64, is_cached: bool, at_ns: u64) {
+        if let Some(number) = self.number(id)
+            && self.has_room(1)
+        {
+            let arrived = match is_cached {
+                true => Arrived::Cached(number),
+                false => Arrived::Through(number),
+            };
+            self.arrivals.push((at_ns, arrived));
+        }
+    }
+
+    /// A discard took effect: the cache has nothing of `range` any more.
+    pub fn dropped(&mut self, range: ByteRange, at_ns: u64) {
+        if self.has_room(1) {
+            self.arrivals.push((at_ns, Arrived::Dropped(range)));
+        }
+    }
+
+    /// From `from_ns` to `to_ns` the drive puts `range` on the medium, in these spans.
+    /// `is_buffered` is whether parts of physical sectors outlast a cut by themselves.
+    ///
+    /// Puts of the same bytes must come in the order in which they take effect.
+    pub fn put(
+        &mut self,
+        data: Data,
+        range: ByteRange,
+        (from_ns, to_ns): (u64, u64),
+        spans: &[Span],
+        is_buffered: bool,
+    ) {
+        let write = match data {
+            Data::Command(id) => self.number(id),
+            Data::Cached => None,
+        };
+        if (write.is_none() && data != Data::Cached) || !self.has_room(1 + spans.len()) {
+            return;
+        }
+        let first = self.spans.len();
+        self.spans.extend_from_slice(spans);
+        let (spans, upto) = (first..self.spans.len(), self.arrivals.len());
+        self.puts.push(Put { write, range, upto, from_ns, to_ns, spans, is_buffered });
+    }
+
+    /// A write has ended; its name is free.
+    pub fn ended(&mut self, id: u64) {
+        self.flying.retain(|(flying, _)| *flying != id);
+    }
+}

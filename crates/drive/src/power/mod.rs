@@ -1,0 +1,61 @@
+//! Power cuts: what a drive holds after one, and whether it may.
+//!
+//! Two logs are kept, only where somebody asks for them, since they grow with every command:
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `host_log` | what the host sent and was told: all that the oracle looks at |
+//! | `host_text` | that log as lines of text, and back |
+//! | `medium_log` | what the drive did: what came into it, what it put on the medium, and when |
+//! | `sectors` | logical sectors, and the runs of them that are written as one |
+//! | `logged` | a model with its host's log |
+//! | `liar` | a model that says "done" and has done nothing |
+//! | `cut` | when the power goes, and which of the possible outcomes is wanted |
+//! | `replay` | what is on the medium at that instant, and what is under the head |
+//! | `survivors` | what else may have got there: none, all, some, each possibility in turn |
+//! | `aftermath` | which write's data each sector holds |
+//! | `hostile` | the reader of texts, for fuzzers |
+//! | `oracle` | what the drive had promised, and which of that is gone |
+//!
+//! What a drive promises (Linux, Documentation/block/writeback_cache_control.rst; the same in ATA,
+//! SCSI and NVMe): a write that is acknowledged is in the drive, and may be in its cache only. A
+//! write with forced unit access is on the medium when it is acknowledged, and takes nothing else
+//! with it. A flush puts on the medium what was acknowledged before the flush was sent; what is
+//! acknowledged while it runs is not covered. A drive without a cache that forgets promises with
+//! every acknowledgement. Writes that are in flight together have no order.
+//!
+//! What survives beyond the promise is open. A physical sector is written whole or not at all;
+//! where parts of it are written, the rest is read before and written with it, so that a cut under
+//! the head can cost up to seven neighbours which the host never wrote (Dell, "4K sector hard drive
+//! FAQ", 2014). What solid-state drives did beyond that (Zheng and others, "Understanding the
+//! Robustness of SSDs under Power Fault", FAST 2013) has names in [`Faults`], all off by default.
+//!
+//! Memory: a write costs about 200 bytes in both logs together, and 32 for each track it is written
+//! to. A log that reaches its bound stops, and a cut of it is refused. A cut and a judgement take
+//! memory and time in proportion to the logical sectors written until then: each about 200 bytes,
+//! and at most [`SECTORS_MAX`] of them.
+
+mod aftermath;
+mod cut;
+mod host_log;
+mod host_text;
+mod hostile;
+mod liar;
+mod logged;
+mod medium_log;
+mod oracle;
+mod replay;
+mod sectors;
+mod survivors;
+
+pub use aftermath::{Aftermath, Held};
+pub use cut::{Cut, CutFault, Faults, Survivors, UnderHead, Unserialised, cut, outcomes};
+pub use host_log::{HostDiscard, HostFlush, HostLog, HostWrite, Moment, SECTORS_MAX, Told};
+pub use host_text::{HostTextError, HostTextProblem, TEXT_BYTES_MAX};
+pub use hostile::hostile;
+pub use liar::{Liar, Lies};
+pub use logged::Logged;
+pub use medium_log::{Data, MediumLog, Span};
+pub use oracle::{FINDINGS_MAX, Finding, Judgement, Legal, Verdict, judge, legal};
+pub use sectors::Sectors;
+pub use survivors::{Outcomes, UNIT_WRITES_MAX, UNITS_MAX};

@@ -1,0 +1,316 @@
+//! What the drive had promised when the power went, and which of that is gone.
+//!
+//! Only what the host sent and was told decides, not how the drive works:
+//!
+//! | of a logical sector | may be there after the cut |
+//! |---|---|
+//! | the newest write that is promised, and what was in flight together with it | yes |
+//! | any write sent later | yes: it may have got there, or a part of it |
+//! | a write that was acknowledged before a promised one was sent | no: a promise is broken |
+//! | what was there before | only where no write is promised |
+//! | nothing readable | only where a write was open: it may have been under way |
+//!
+//! A write is promised when it was acknowledged until the cut, and was forced to the medium, or was
+//! acknowledged before a flush was sent that completed until the cut, or the drive said that it has
+//! no cache that forgets. A discard takes promises back: it leaves open what is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::{Aftermath, CutFault, Held, HostLog, HostWrite, Moment};
+
+/// The most findings that a judgement lists; it counts all.
+pub const FINDINGS_MAX: usize = 10_000;
+
+/// What may be in a sector after a cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Legal {
+    /// These writes' data, by their numbers.
+    pub writes: Vec<usize>,
+    /// What was there before.
+    pub original: bool,
+    /// Nothing readable.
+    pub unreadable: bool,
+}
+
+/// What is wrong with a sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It cannot be read, and a write to it was open: the drive kept its word, and lost what was
+    /// there.
+    Torn,
+    /// It had been promised, and is not there.
+    Missing,
+    /// It cannot be read and nobody was writing it, but somebody a sector that shares its physical
+    /// sector.
+    Collateral,
+}
+
+/// Sectors with the same fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong.
+    pub verdict: Verdict,
+    /// The first logical sector.
+    pub first_lba: u64,
+    /// How many.
+    pub sectors: u64,
+    /// The newest write that was promised; `None` where there is none, so that what was there
+    /// before should be.
+    pub promised: Option<usize>,
+    /// What may be there.
+    pub legal: Legal,
+    /// What is there.
+    pub held: Held,
+}
+
+/// What an oracle says about an aftermath.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// When the power went, in nanoseconds.
+    pub at_ns: u64,
+    /// The logical sector in bytes.
+    pub logical_bytes: u64,
+    /// How many logical sectors were looked at: those that were written, and those that changed.
+    pub sectors: u64,
+    /// How many of them are [`Verdict::Torn`].
+    pub torn: u64,
+    /// How many are [`Verdict::Missing`].
+    pub missing: u64,
+    /// How many are [`Verdict::Collateral`].
+    pub collateral: u64,
+    /// What was found, by address; at most [`FINDINGS_MAX`].
+    pub findings: Vec<Finding>,
+}
+
+impl Judgement {
+    /// Whether the drive kept its promises: nothing that was promised is missing.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.missing == 0
+    }
+}
+
+/// The promises of a log at an instant.
+struct Promises<'a> {
+    log: &'a HostLog,
+    at_ns: u64,
+    /// When the newest flush was sent that had completed.
+    flushed: Option<Moment>,
+    /// The writes to each sector, by number, and the discards.
+    writes: BTreeMap<u64, Vec<usize>>,
+    discards: BTreeMap<u64, Vec<usize>>,
+}
+
+impl<'a> Promises<'a> {
+    fn at(log: &'a HostLog, at_ns: u64) -> Promises<'a> {
+        let is_past = |moment: &Moment| moment.at_ns <= at_ns;
+        let completed =
+            log.flushes().iter().filter(|flush| flush.done.as_ref().is_some_and(is_past));
+        let flushed = completed.map(|flush| flush.sent).max();
+        let sectors = log.told().sectors;
+        let mut writes: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (number, write) in log.writes().iter().enumerate() {
+            if is_past(&write.sent) {
+                for lba in sectors.lbas(write.range) {
+                    writes.entry(lba).or_default().push(number);
+                }
+            }
+        }
+        let mut discards: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (number, discard) in log.discards().iter().enumerate() {
+            if is_past(&discard.sent) {
+                for (lba, _) in writes.range(sectors.lbas(discard.range)) {
+                    discards.entry(*lba).or_default().push(number);
+                }
+            }
+        }
+        Promises { log, at_ns, flushed, writes, discards }
+    }
+
+    /// The write `number`, and when it was acknowledged, if that was until the cut.
+    fn write(&self, number: usize) -> (&HostWrite, Option<Moment>) {
+        let write = &self.log.writes()[number];
+        (write, write.done.filter(|done| done.at_ns <= self.at_ns))
+    }
+
+    /// Whether the write is to be on the medium.
+    fn is_promised(&self, number: usize) -> bool {
+        let (write, done) = self.write(number);
+        let is_flushed = done.is_some_and(|done| self.flushed.is_some_and(|sent| done < sent));
+        let is_through = write.is_fua || !self.log.told().has_volatile_cache;
+        done.is_some() && (is_through || is_flushed)
+    }
+
+    fn numbers(map: &BTreeMap<u64, Vec<usize>>, lba: u64) -> &[usize] {
+        map.get(&lba).map_or(&[], Vec::as_slice)
+    }
+
+    /// The newest write to `lba` that is promised, and not taken back by a discard.
+    fn promised(&self, lba: u64) -> Option<usize> {
+        let lasts = |number: &usize| {
+            let is_before = |discard: &usize| {
+                let done = self.log.discards()[*discard].done;
+                done.is_some_and(|done| done < self.log.writes()[*number].sent)
+            };
+            Self::numbers(&self.discards, lba).iter().all(is_before)
+        };
+        let promised = Self::numbers(&self.writes, lba).iter().copied();
+        promised.rev().find(|number| self.is_promised(*number) && lasts(number))
+    }
+
+    /// Whether `number` was over when the write `promised` was sent.
+    fn is_superseded(&self, number: usize, promised: Option<usize>) -> bool {
+        let Some(promised) = promised else { return false };
+        let sent = self.log.writes()[promised].sent;
+        self.write(number).1.is_some_and(|done| done < sent)
+    }
+
+    /// Whether the drive may be writing `lba` at the cut.
+    fn is_open(&self, lba: u64, promised: Option<usize>) -> bool {
+        let may =
+            |number: &usize| !self.is_promised(*number) && !self.is_superseded(*number, promised);
+        Self::numbers(&self.writes, lba).iter().any(may)
+            || !Self::numbers(&self.discards, lba).is_empty()
+    }
+
+    fn legal(&self, lba: u64) -> Legal {
+        let promised = self.promised(lba);
+        let writes = Self::numbers(&self.writes, lba).iter().copied();
+        Legal {
+            writes: writes.filter(|number| !self.is_superseded(*number, promised)).collect(),
+            original: promised.is_none(),
+            unreadable: self.is_open(lba, promised),
+        }
+    }
+}
+
+/// What may be in the logical sector `lba` when the power goes at `at_ns`.
+///
+/// Memory and time: in proportion to the sectors written in the log.
+#[must_use]
+pub fn legal(log: &HostLog, at_ns: u64, lba: u64) -> Legal {
+    Promises::at(log, at_ns).legal(lba)
+}
+
+/// What is wrong with `aftermath`, by what the host sent and was told.
+///
+/// Memory and time: in proportion to the sectors written in the log and changed in the aftermath.
+///
+/// # Errors
+/// When the log is full, so that not all promises are known.
+pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<Judgement, CutFault> {
+    if log.is_full() {
+        return Err(CutFault::Full);
+    }
+    let promises = Promises::at(log, aftermath.at_ns);
+    let physical = log.told().sectors.physical();
+    let written = promises.writes.keys().copied();
+    let lbas: BTreeSet<u64> = written.chain(aftermath.changed().map(|(lba, _)| lba)).collect();
+    let is_open = |lba: &&u64| promises.is_open(**lba, promises.promised(**lba));
+    let open: BTreeSet<u64> = lbas.iter().filter(is_open).map(|lba| physical.of(*lba)).collect();
+    let mut judgement = Judgement {
+        at_ns: aftermath.at_ns,
+        logical_bytes: log.told().sectors.logical_bytes,
+        sectors: 0,
+        torn: 0,
+        missing: 0,
+        collateral: 0,
+        findings: Vec::new(),
+    };
+    for lba in lbas {
+        judgement.sectors += 1;
+        let (held, legal) = (aftermath.held(lba), promises.legal(lba));
+        let verdict = match held {
+            Held::Unreadable if legal.unreadable => Verdict::Torn,
+            Held::Unreadable if open.contains(&physical.of(lba)) => Verdict::Collateral,
+            Held::Original if legal.original => continue,
+            Held::Write(number) if legal.writes.contains(&number) => continue,
+            _ => Verdict::Missing,
+        };
+        judgement.add(Finding {
+            verdict,
+            first_lba: lba,
+            sectors: 1,
+            promised: promises.promised(lba),
+            legal,
+            held,
+        });
+    }
+    Ok(judgement)
+}
+
+impl Judgement {
+    /// Counts a sector, and lists it, joined with that before it where both are alike.
+    fn add(&mut self, finding: Finding) {
+        match finding.verdict {
+            Verdict::Torn => self.torn += 1,
+            Verdict::Missing => self.missing += 1,
+            Verdict::Collateral => self.collateral += 1,
+        }
+        if let Some(last) = self.findings.last_mut()
+            && last.continues_as(&finding)
+        {
+            last.sectors += 1;
+            return;
+        }
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(finding);
+        }
+    }
+}
+
+impl Finding {
+    /// Whether `next` is of the sector behind, and the same is wrong with it.
+    fn continues_as(&self, next: &Finding) -> bool {
+        self.first_lba.checked_add(self.sectors) == Some(next.first_lba)
+            && (self.verdict, self.promised, self.held) == (next.verdict, next.promised, next.held)
+            && self.legal == next.legal
+    }
+}
+
+impl fmt::Display for Legal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let original = self.original.then_some(Held::Original);
+        let writes = self.writes.iter().map(|number| Held::Write(*number));
+        let unreadable = self.unreadable.then_some(Held::Unreadable);
+        for (place, held) in original.into_iter().chain(writes).chain(unreadable).enumerate() {
+            let between = if place == 0 { "" } else { " or " };
+            write!(f, "{between}{held}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Verdict::Torn => "torn",
+            Verdict::Missing => "missing",
+            Verdict::Collateral => "collateral",
+        })
+    }
+}
+
+impl fmt::Display for Judgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Judgement { at_ns, sectors, missing, collateral, torn, .. } = self;
+        writeln!(
+            f,
+            "power cut at {at_ns} ns: of {sectors} sectors {missing} that were promised are \
+                missing, \
+             {collateral} are lost beside a write, {torn} are torn"
+        )?;
+        for finding in &self.findings {
+            let start = finding.first_lba.saturating_mul(self.logical_bytes);
+            let end = start.saturating_add(finding.sectors.saturating_mul(self.logical_bytes));
+            write!(f, "{:<10} bytes {start}..{end}: ", finding.verdict)?;
+            match finding.promised {
+                Some(number) => write!(f, "write {number} was promised")?,
+                None => f.write_str("no write was promised")?,
+            }
+            writeln!(f, "; {} may be there, found {}", finding.legal, finding.held)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! What is on the medium at an instant, and what is under the head.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use units::random::Random;
+
+use super::medium_log::{Arrived, Put};
+use super::sectors::{Units, common};
+use super::{Cut, CutFault, Held, HostLog, MediumLog, Span, UnderHead};
+
+/// A logical sector.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    /// What the medium holds.
+    pub(super) held: Held,
+    /// How many of the arrivals are of no concern any more: put there, or superseded by what was.
+    pub(super) settled: usize,
+    /// The newest write that the cache had.
+    cached: Option<usize>,
+}
+
+/// The medium at the instant of a cut.
+#[derive(Clone, Debug)]
+pub(super) struct Medium {
+    cells: BTreeMap<u64, Cell>,
+    /// Physical sectors that the cut decided, since they were under the head.
+    decided: BTreeSet<u64>,
+}
+
+/// How far a physical sector is.
+enum Progress {
+    /// Not begun.
+    Ahead,
+    /// So many of so many nanoseconds.
+    Under(u64, u64),
+    Done,
+}
+
+impl Medium {
+    /// The medium as `cut` finds it.
+    pub(super) fn at(host: &HostLog, medium: &MediumLog, cut: &Cut) -> Result<Medium, CutFault> {
+        let mut replay = Replay {
+            host,
+            medium,
+            cut,
+            physical: medium.sectors().physical(),
+            order: BTreeMap::new(),
+            arrived: 0,
+            chance: cut.faults.unserialised.map(|fault| Random::new(fault.seed)),
+            at: Medium { cells: BTreeMap::new(), decided: BTreeSet::new() },
+        };
+        for put in medium.puts().iter().filter(|put| put.from_ns <= cut.drive_ns()) {
+            replay.arrive(put.upto)?;
+            replay.put(put);
+        }
+        replay.arrive(medium.arrivals().len())?;
+        Ok(replay.at)
+    }
+
+    /// What the logical sector `lba` is; `None` where nothing came near it.
+    pub(super) fn cell(&self, lba: u64) -> Option<&Cell> {
+        self.cells.get(&lba)
+    }
+
+    /// Whether the cut decided what becomes of the physical sector `unit`.
+    pub(super) fn is_decided(&self, unit: u64) -> bool {
+        self.decided.contains(&unit)
+    }
+
+    /// Puts something else there.
+    pub(super) fn set(&mut self, lba: u64, held: Held) {
+        self.touch(lba).held = held;
+    }
+
+    /// What each sector holds, in order.
+    pub(super) fn held(&self) -> impl Iterator<Item = (u64, Held)> {
+        self.cells.iter().map(|(&lba, cell)| (lba, cell.held))
+    }
+
+    fn touch(&mut self, lba: u64) -> &mut Cell {
+        let new = Cell { held: Held::Original, settled: 0, cached: None };
+        self.cells.entry(lba).or_insert(new)
+    }
+}
+
+/// Arrivals and puts, in the order in which they were.
+struct Replay<'a> {
+    host: &'a HostLog,
+    medium: &'a MediumLog,
+    cut: &'a Cut,
+    physical: Units,
+    /// How many arrivals there were with each write that goes to the medium by itself.
+    order: BTreeMap<usize, usize>,
+    arrived: usize,
+    chance: Option<Random>,
+    at: Medium,
+}
+
+impl Replay<'_> {
+    /// Lets arrivals come until there were `upto`, or the power goes.
+    fn arrive(&mut self, upto: usize) -> Result<(), CutFault> {
+        while self.arrived < upto {
+            let (at_ns, arrived) = self.medium.arrivals()[self.arrived];
+            if at_ns > self.cut.drive_ns() {
+                return Ok(());
+            }
+            self.arrived += 1;
+            let number = match arrived {
+                Arrived::Cached(number) | Arrived::Through(number) => number,
+                Arrived::Dropped(range) => {
+                    // Where nothing came before there is nothing to forget.
+                    let lbas = self.medium.sectors().lbas(range);
+                    for (_, cell) in self.at.cells.range_mut(lbas) {
+                        (cell.settled, cell.cached) = (self.arrived, None);
+                    }
+                    continue;
+                }
+            };
+            if let Arrived::Through(number) = arrived {
+                self.order.insert(number, self.arrived);
+            }
+            for lba in self.lbas(number)? {
+                let cell = self.at.touch(lba);
+                if matches!(arrived, Arrived::Cached(_)) {
+                    cell.cached = Some(number);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The sectors of a write.
+    fn lbas(&self, number: usize) -> Result<Range<u64>, CutFault> {
+        let write = self.host.writes().get(number).ok_or(CutFault::NoSuchWrite { number })?;
+        Ok(self.medium.sectors().lbas(write.range))
+    }
+
+    /// Puts on the medium what was there until the cut.
+    fn put(&mut self, put: &Put) {
+        let lbas = self.medium.sectors().lbas(put.range);
+        if put.to_ns <= self.cut.drive_ns() {
+            for unit in self.physical.touched(&lbas) {
+                self.land(put, &common(&self.physical.lbas(unit), &lbas));
+            }
+            return;
+        }
+        for span in self.medium.spans(put) {
+            for place in 0..span.sectors {
+                let whole = self.physical.lbas(span.first + place);
+                let part = common(&whole, &lbas);
+                match self.progress(span, place) {
+                    Progress::Ahead => {}
+                    Progress::Done => self.land(put, &part),
+                    Progress::Under(gone_ns, all_ns) => {
+                        self.under_head(put, whole, &part, (gone_ns, all_ns));
+                    }
+                }
+            }
+        }
+    }
+
+    /// How far the sector at `place` of a span is.
+    fn progress(&self, span: &Span, place: u64) -> Progress {
+        let at = |place: u64| {
+            let all_ns = u128::from(span.to_ns - span.from_ns);
+            let gone_ns = all_ns * u128::from(place) / u128::from(span.sectors);
+            span.from_ns + u64::try_from(gone_ns).unwrap_or(u64::MAX)
+        };
+        let (from_ns, to_ns, now_ns) = (at(place), at(place + 1), self.cut.drive_ns());
+        match now_ns {
+            now_ns if now_ns >= to_ns => Progress::Done,
+            now_ns if now_ns <= from_ns => Progress::Ahead,
+            now_ns => Progress::Under(now_ns - from_ns, to_ns - from_ns),
+        }
+    }
+
+    /// The sectors `lbas` of a put are on the medium.
+    fn land(&mut self, put: &Put, lbas: &Range<u64>) {
+        if self.loses() {
+            return;
+        }
+        for lba in lbas.clone() {
+            let cell = self.at.touch(lba);
+            let settled = match put.write {
+                Some(number) => self.order.get(&number).copied().unwrap_or(put.upto),
+                None => put.upto,
+            };
+            cell.settled = cell.settled.max(settled);
+            if let Some(number) = put.write.or(cell.cached) {
+                cell.held = Held::Write(number);
+            }
+        }
+    }
+
+    /// Whether a unit is lost though it was put there.
+    fn loses(&mut self) -> bool {
+        let per_mille = self.cut.faults.unserialised.map_or(0, |fault| fault.per_mille);
+        self.chance.as_mut().is_some_and(|chance| chance.below(1000) < u64::from(per_mille))
+    }
+
+    /// The power goes while the head is over the physical sector `whole`, of which `part` is meant.
+    fn under_head(
+        &mut self,
+        put: &Put,
+        whole: Range<u64>,
+        part: &Range<u64>,
+        (gone_ns, all_ns): (u64, u64),
+    ) {
+        // A buffer that does not forget has the parts of sectors; a cache that does not has all.
+        let is_safe = self.cut.is_non_volatile || (put.is_buffered && *part != whole);
+        let fate = if is_safe { UnderHead::Completes } else { self.cut.under_head };
+        match fate {
+            UnderHead::Completes => self.land(put, part),
+            UnderHead::Old => {}
+            UnderHead::Unreadable => {
+                for lba in whole.start..whole.end.min(self.medium.capacity_lbas()) {
+                    self.at.set(lba, Held::Unreadable);
+                }
+            }
+            UnderHead::Shorn => {
+                let end = self.shorn(self.physical.of(whole.start), gone_ns, all_ns);
+                self.land(put, &common(part, &(whole.start..end.max(whole.start))));
+            }
+        }
+        if !self.cut.is_non_volatile {
+            self.at.decided.insert(self.physical.of(whole.start));
+        }
+    }
+    /// Behind the last logical sector that is new where physical sector `unit` is half written.
+    fn shorn(&self, unit: u64, gone_ns: u64, all_ns: u64) -> u64 {
+        let sectors = self.medium.sectors();
+        let tear_bytes = self.cut.tear_bytes.unwrap_or(sectors.logical_bytes);
+        let pieces = sectors.physical_bytes / tear_bytes;
+        let gone = u128::from(pieces) * u128::from(gone_ns) / u128::from(all_ns);
+        let gone = u64::try_from(gone).unwrap_or(pieces);
+        sectors.units(tear_bytes).lbas(unit * pieces + gone).start
+    }
+}

@@ -1,0 +1,102 @@
+//! Logical sectors, and the runs of them that are written as one.
+
+use std::ops::Range;
+
+use units::ByteRange;
+
+use crate::hard_disk::PlanFault;
+
+/// The sectors of a drive, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sectors {
+    /// The addressable unit.
+    pub logical_bytes: u64,
+    /// What is read and written as one.
+    pub physical_bytes: u64,
+    /// The address at which the first whole physical sector starts.
+    pub origin_bytes: u64,
+}
+
+/// The largest sector, in bytes.
+const SECTOR_BYTES_MAX: u64 = 1 << 30;
+
+impl Sectors {
+    /// The sectors, where a drive can have such.
+    ///
+    /// # Errors
+    /// When the logical sector is no power of two from 512 to 2^30, the physical one is not made of
+    /// whole logical ones up to 2^30, or the origin is not below it or not at a logical sector.
+    pub fn checked(self) -> Result<Sectors, PlanFault> {
+        let Sectors { logical_bytes, physical_bytes, origin_bytes } = self;
+        let logical =
+            logical_bytes.is_power_of_two() && (512..=SECTOR_BYTES_MAX).contains(&logical_bytes);
+        let part = logical_bytes.max(1);
+        let physical = physical_bytes > 0
+            && physical_bytes.is_multiple_of(part)
+            && physical_bytes <= SECTOR_BYTES_MAX;
+        let origin = origin_bytes < physical_bytes && origin_bytes.is_multiple_of(part);
+        let checks = [
+            (logical, "logical_sector", logical_bytes, "a power of two from 512 to 2^30"),
+            (physical, "physical_sector", physical_bytes, "whole logical sectors, up to 2^30"),
+            (origin, "origin", origin_bytes, "whole logical sectors below physical_sector"),
+        ];
+        match checks.into_iter().find(|(is_right, ..)| !is_right) {
+            Some((_, value, found, wanted)) => Err(PlanFault { value, found, wanted }),
+            None => Ok(self),
+        }
+    }
+
+    /// The logical sectors that `range` touches.
+    #[must_use]
+    pub fn lbas(self, range: ByteRange) -> Range<u64> {
+        let end = range.end_bytes().div_ceil(self.logical_bytes);
+        range.start_bytes() / self.logical_bytes..end
+    }
+
+    /// Its physical sectors.
+    pub(super) fn physical(self) -> Units {
+        self.units(self.physical_bytes)
+    }
+
+    /// Runs of `unit_bytes`, which start where physical sectors start; a physical sector holds a
+    /// whole number of them.
+    pub(super) fn units(self, unit_bytes: u64) -> Units {
+        // Where the origin is not 0, unit 0 is the piece before it.
+        let shift_bytes = (self.physical_bytes - self.origin_bytes) % self.physical_bytes;
+        Units {
+            lbas: unit_bytes / self.logical_bytes,
+            shift_lbas: shift_bytes / self.logical_bytes,
+        }
+    }
+}
+
+/// A drive's logical sectors in runs of equal length.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Units {
+    lbas: u64,
+    shift_lbas: u64,
+}
+
+impl Units {
+    /// The unit that holds `lba`.
+    pub(super) fn of(self, lba: u64) -> u64 {
+        lba.saturating_add(self.shift_lbas) / self.lbas
+    }
+
+    /// The logical sectors of `unit`.
+    pub(super) fn lbas(self, unit: u64) -> Range<u64> {
+        let start = unit * self.lbas;
+        start.saturating_sub(self.shift_lbas)..(start + self.lbas).saturating_sub(self.shift_lbas)
+    }
+
+    /// The units that `lbas`, which are some, touch.
+    pub(super) fn touched(self, lbas: &Range<u64>) -> Range<u64> {
+        self.of(lbas.start)..self.of(lbas.end - 1) + 1
+    }
+}
+
+/// What both hold.
+pub(super) fn common(left: &Range<u64>, right: &Range<u64>) -> Range<u64> {
+    let start = left.start.max(right.start);
+    start..left.end.min(right.end).max(start)
+}

@@ -1,0 +1,69 @@
+//! What the value of a profile is: a size, a time, a rate, a count, or one of some words.
+
+use std::fmt;
+
+use units::prefix::{self, Size};
+use workload::engine::Duration;
+
+/// How a value is written and read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Bytes: `4 KiB`.
+    Bytes,
+    /// A time: `1200 us`.
+    Time,
+    /// Bytes a second: `550 MB`.
+    Rate,
+    /// A number: `7200`.
+    Count,
+    /// One of these words; its number is its place.
+    Word(&'static [&'static str]),
+}
+
+/// The words of a yes or no.
+pub(super) const YES_NO: Quantity = Quantity::Word(&["no", "yes"]);
+
+impl Quantity {
+    /// The number that `text` means: bytes, nanoseconds, bytes a second, a count, or a word's
+    /// place.
+    /// `None` where it means none.
+    #[must_use]
+    pub fn read(self, text: &str) -> Option<u64> {
+        match self {
+            Quantity::Bytes | Quantity::Rate => prefix::parse(text).ok(),
+            Quantity::Time => Duration::parse(text).map(|time| time.0),
+            Quantity::Count => text.parse().ok(),
+            Quantity::Word(words) => {
+                let place = words.iter().position(|word| *word == text)?;
+                u64::try_from(place).ok()
+            }
+        }
+    }
+
+    /// What a text of this kind looks like.
+    #[must_use]
+    pub fn expects(self) -> String {
+        match self {
+            Quantity::Bytes => "a size such as 4 KiB".to_owned(),
+            Quantity::Rate => "bytes a second such as 550 MB".to_owned(),
+            Quantity::Time => "a whole number with ns, us, ms or s, such as 10 ms".to_owned(),
+            Quantity::Count => "a whole number".to_owned(),
+            Quantity::Word(words) => format!("one of {}", words.join(", ")),
+        }
+    }
+
+    /// `amount` as it is written.
+    #[must_use]
+    pub fn shown(self, amount: u64) -> impl fmt::Display {
+        match self {
+            Quantity::Bytes => Size(amount).to_string(),
+            Quantity::Rate => format!("{}/s", Size(amount)),
+            Quantity::Time => Duration(amount).to_string(),
+            Quantity::Count => amount.to_string(),
+            Quantity::Word(words) => {
+                let place = usize::try_from(amount).unwrap_or(usize::MAX);
+                words.get(place).copied().unwrap_or("unknown").to_owned()
+            }
+        }
+    }
+}

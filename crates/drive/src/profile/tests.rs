@@ -1,0 +1,59 @@
+//! Profiles of the house, and such as no drive can have.
+
+use super::*;
+
+const FILE: &str = "mine.toml";
+
+fn text() -> &'static str {
+    super::text("hdd-7200-512e").expect("it is of the house")
+}
+
+/// The error of the house's disk with `from` replaced.
+fn error(from: &str, to: &str) -> DriveProfileError {
+    let changed = text().replacen(from, to, 1);
+    assert_ne!(changed, text(), "{from} stands in it");
+    DriveProfile::parse(FILE, &changed).expect_err("it is refused")
+}
+
+#[test]
+fn every_profile_of_the_house_is_read_and_is_called_as_its_file() {
+    for (profile, (file, _)) in built_in().iter().zip(BUILT_IN) {
+        assert_eq!(format!("{}.toml", profile.name), file);
+        assert_eq!(profile.values.len(), profile.kind.forms().len());
+        profile.model().unwrap();
+    }
+}
+
+#[test]
+fn a_drive_that_cannot_be_is_refused_with_its_line_and_its_bounds() {
+    for (from, to, word, hint) in [
+        ("\"7200\"", "\"0\"", "rpm is 0", "choose from 60 to 100000"),
+        ("\"4 KiB\"", "\"3\"", "physical_sector is 3", "choose a sector"),
+        ("\"7200\"", "\"10000000000\"", "rpm is 4294967295", "choose from 60"),
+        ("\"7200\"", "\"-1\"", "is not a whole number", "write a whole number"),
+        ("\"16 ms\"", "\"1 us\"", "settle is 1200000", "choose a short stroke"),
+        ("\"per-sector\"", "\"psychic\"", "is not one of buffered, batched", "write one of"),
+        ("rpm = {", "speed = {", "a hard-disk has no `speed`", "it has capacity"),
+        ("by = \"39", "buy = \"39", "unknown field", "straddle drive show"),
+        ("by = \"39 writes a second, misaligned, raw\", ", "", "says not `by`", "add by"),
+        ("\"hard-disk\"", "\"drum\"", "is not one of hard-disk", "write one of"),
+    ] {
+        let error = error(from, to);
+        assert!(error.to_string().contains(word), "{error}");
+        assert!(error.hint().contains(hint), "{error}: {}", error.hint());
+        assert!(error.to_string().starts_with("cannot read the drive's profile: mine.toml:"));
+        assert!(error.line > 1, "{error}");
+    }
+    let long = "#".repeat(PROFILE_BYTES_MAX + 1);
+    assert!(DriveProfile::parse(FILE, &long).is_err());
+    assert!(DriveProfile::parse(FILE, "\0\u{1b}[2J").is_err());
+}
+
+#[test]
+fn a_value_that_the_user_gives_stands_in_for_the_profile_s() {
+    let profile = DriveProfile::parse(FILE, text()).unwrap();
+    let changed = profile.clone().with("rmw", "batched").unwrap();
+    assert_ne!(changed.amount("rmw"), profile.amount("rmw"));
+    assert!(profile.clone().with("rmw", "psychic").unwrap_err().contains("one of"));
+    assert!(profile.with("colour", "red").unwrap_err().contains("it has capacity"));
+}

@@ -1,0 +1,168 @@
+//! What is run on which drive.
+
+use super::Figures;
+use crate::profile;
+use crate::run::{Ext4Sync, Job, Limits, Place, Seen, Source, Stream, run};
+
+/// A run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Case {
+    /// Synced 4 KiB writes in order on a raw partition of a 512e disk; misaligned or not.
+    Raw(bool),
+    /// The same in a file on ext4.
+    Ext4(bool),
+    /// Direct 4 KiB writes in order on the raw partition, and no sync.
+    Unsynced(bool),
+    /// Eight jobs, each with four direct 4 KiB operations in flight in a file of its own, on the
+    /// SATA SSD: reads or not, from sector 34 or 2048.
+    Jobs {
+        /// Reads, else writes.
+        reads: bool,
+        /// From sector 34.
+        is_misaligned: bool,
+    },
+    /// An 8 KiB overwrite and its flush, on the drive of this place among [`SYNCED`].
+    Synced(usize),
+    /// An fsync of ext4 on the same.
+    SyncedExt4(usize),
+    /// Random 16 KiB reads on a RAID 0 of 16 KiB chunks, so many at once; 7680 bytes off or not.
+    Striped {
+        /// How many readers there are.
+        readers: u16,
+        /// Every request crosses a chunk.
+        is_misaligned: bool,
+    },
+    /// Random reads of so many KiB on an array with parity and 64 KiB chunks, 64 at once.
+    Parity {
+        /// The level, 5 or 6.
+        level: u8,
+        /// KiB of each.
+        kib: u64,
+        /// 512 bytes off.
+        is_misaligned: bool,
+    },
+}
+
+/// Drives whose syncs were published.
+pub(super) const SYNCED: [&str; 5] =
+    ["cloud-nvme-2019", "dc-s3700", "dc-p3700", "optane-p4800x", "950-pro"];
+
+const MIB: u64 = 1 << 20;
+/// How many operations a run has.
+const OPERATIONS: u64 = 20_000;
+/// What a host takes between commands: tens of microseconds, of which most are the disk's own.
+const TURNAROUND_NS: u64 = 10_000;
+/// "parted mkpart 131074k": 2 KiB behind a multiple of 4 KiB.
+const SHIFT_BYTES: u64 = 2048;
+
+/// "34s": 1 KiB behind a multiple of 4 KiB.
+const SECTOR_34_BYTES: u64 = 34 * 512;
+/// "stripeoffset 7680".
+const STRIPE_OFFSET_BYTES: u64 = 7680;
+
+impl Case {
+    /// What it gives.
+    pub(super) fn run(self, seed: u64) -> Figures {
+        let shift = |is_misaligned: bool| if is_misaligned { SHIFT_BYTES } else { 0 };
+        let name = self.profile();
+        match self {
+            Case::Raw(is_misaligned) => {
+                on(name, &mut [(&mut in_order(shift(is_misaligned), true), 1)])
+            }
+            Case::Ext4(is_misaligned) => on(name, &mut [(&mut ext4(shift(is_misaligned)), 1)]),
+            Case::Unsynced(is_misaligned) => {
+                on(name, &mut [(&mut in_order(shift(is_misaligned), false), 16)])
+            }
+            Case::Jobs { reads, is_misaligned } => {
+                let start = if is_misaligned { SECTOR_34_BYTES } else { 2048 * 512 };
+                let mut jobs: Vec<Stream> = (0..8).map(|job| job_file(start, job, reads)).collect();
+                let mut jobs: Vec<(&mut dyn Source, u16)> =
+                    jobs.iter_mut().map(|job| (job as &mut dyn Source, 4)).collect();
+                on(name, &mut jobs)
+            }
+            Case::Synced(_) => on(name, &mut [(&mut overwrite(name), 1)]),
+            Case::SyncedExt4(_) => on(name, &mut [(&mut near_ext4(), 1)]),
+            Case::Striped { readers, is_misaligned } => {
+                let start_bytes = if is_misaligned { STRIPE_OFFSET_BYTES } else { 0 };
+                let place = Place { start_bytes, length_bytes: 4 << 30 };
+                on(name, &mut [(&mut Stream::reads(place, 16_384).at_random(seed), readers)])
+            }
+            Case::Parity { kib, is_misaligned, .. } => {
+                let start_bytes = if is_misaligned { 512 } else { 0 };
+                let place = Place { start_bytes, length_bytes: 64 << 30 };
+                on(name, &mut [(&mut Stream::reads(place, kib << 10).at_random(seed), 64)])
+            }
+        }
+    }
+
+    /// The profile of its drive.
+    pub(super) fn profile(self) -> &'static str {
+        match self {
+            Case::Raw(_) | Case::Ext4(_) | Case::Unsynced(_) => "hdd-7200-512e",
+            Case::Jobs { .. } => "m4-256",
+            Case::Synced(place) | Case::SyncedExt4(place) => SYNCED[place],
+            Case::Striped { .. } => "raid0-2x16k",
+            Case::Parity { level: 5, .. } => "raid5-5x64k",
+            Case::Parity { .. } => "raid6-6x64k",
+        }
+    }
+}
+
+/// A job's file of 500 MB behind those of the jobs before it.
+fn job_file(start_bytes: u64, job: u64, reads: bool) -> Stream {
+    let length_bytes = 500 * MIB;
+    let place = Place { start_bytes: start_bytes + job * length_bytes, length_bytes };
+    if reads { Stream::reads(place, 4096) } else { Stream::writes(place, 4096) }
+}
+
+/// What pg_test_fsync's fdatasync row sends: 8 KiB to the same place, and a flush. A drive that
+/// says it has no cache that forgets is sent none.
+fn overwrite(name: &str) -> Stream {
+    let place = Place { start_bytes: 128 * MIB, length_bytes: 8192 };
+    let writes = Stream::writes(place, 8192);
+    let is_told_none = matches!(name, "dc-p3700" | "optane-p4800x");
+    if is_told_none { writes } else { writes.flushed() }
+}
+
+/// ext4 on a drive on which it does not matter where things are.
+fn near_ext4() -> Ext4Sync {
+    let place = |start_bytes| Place { start_bytes, length_bytes: 1 << 30 };
+    Ext4Sync { file: place(1 << 30), journal: place(4 << 30), at_bytes: 0, logged_bytes: 0 }
+}
+
+/// Runs `sources`, each in so many lanes, on the drive of the house called `name`.
+fn on(name: &str, sources: &mut [(&mut dyn Source, u16)]) -> Figures {
+    let drive = profile::built_in().iter().find(|profile| profile.name == name);
+    let drive = drive.expect("a drive of the house");
+    let mut model = drive.model().expect("a test makes every drive of the house");
+    let turn_ns = drive.amount("rpm").map_or(0, |rpm| 60_000_000_000 / rpm.max(1));
+    let mut took_ns = Vec::with_capacity(1 << 16);
+    let limits = Limits { operations: OPERATIONS, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
+    let mut seen = |one: Seen| took_ns.push(one.took_ns());
+    let mut jobs: Vec<Job<'_>> = sources
+        .iter_mut()
+        .map(|(source, lanes)| Job { source: &mut **source, lanes: *lanes, has_barriers: false })
+        .collect();
+    let elapsed_ns = run(&mut *model, &mut jobs, limits, &mut seen);
+    Figures::new(took_ns, elapsed_ns, turn_ns)
+}
+
+/// Writes on the partition at 128 MiB.
+fn in_order(shift_bytes: u64, flushes: bool) -> Stream {
+    let place = Place { start_bytes: 128 * MIB + shift_bytes, length_bytes: 1 << 40 };
+    let writes = Stream::writes(place, 4096);
+    if flushes { writes.flushed() } else { writes }
+}
+
+/// A file near the start of a partition that is half of the disk, with the journal in its middle,
+/// where mkfs puts it.
+fn ext4(shift_bytes: u64) -> Ext4Sync {
+    let place =
+        |start_bytes| Place { start_bytes: start_bytes + shift_bytes, length_bytes: 1 << 30 };
+    Ext4Sync {
+        file: place(162 * MIB),
+        journal: place(1_429_568 * MIB),
+        at_bytes: 0,
+        logged_bytes: 0,
+    }
+}

@@ -1,0 +1,368 @@
+//! The published numbers.
+
+use super::figures::Figure;
+use super::{Case, Compared, Figures, Standing};
+
+/// Where a number was published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Article {
+    /// "Advanced format disks": a 512e disk, aligned and 2 KiB off.
+    AdvancedFormat,
+    /// An SSD from sector 34 and from sector 2048.
+    SsdAlignment,
+    /// Why fsync decides a database's speed: syncs of named drives.
+    Fsync,
+    /// A RAID 0 whose requests cross chunks.
+    BlocksAlignment,
+    /// Disks with sectors of 4 KiB under Linux.
+    FourKib,
+}
+
+impl Article {
+    /// Its title, with what it is about.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Article::AdvancedFormat => "advanced format disks (7200 rpm 512e disk, fio)",
+            Article::SsdAlignment => "SSD alignment, tried again (Micron m4, XFS, fio)",
+            Article::Fsync => "disk misconceptions: fsync (named drives, pg_test_fsync)",
+            Article::BlocksAlignment => "file system blocks alignment (RAID 0, raidtest)",
+            Article::FourKib => "Linux on disks with 4 KiB sectors",
+        }
+    }
+}
+
+/// Where a model's number comes from.
+#[derive(Clone, Copy, Debug)]
+enum From {
+    /// A figure of a run.
+    Run(Case, Figure),
+    /// How many times the first run's rate the second's is.
+    Ratio(Case, Case),
+    /// How much longer the first run takes than the second, in percent.
+    Longer(Case, Case),
+    /// User bytes as a share of what a sector takes on the platter, in percent.
+    Efficiency { user: u32, gap: u32, code: u32 },
+}
+
+/// A published number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    article: Article,
+    what: &'static str,
+    unit: &'static str,
+    published: f64,
+    published_max: f64,
+    from: From,
+    standing: Standing,
+    bound_percent: f64,
+    note: &'static str,
+    outside: &'static str,
+}
+
+/// Medians may be off by so many percent.
+const MEDIAN: f64 = 5.0;
+/// Means and rates may.
+const MEAN: f64 = 10.0;
+/// Whole turns may not, nor may arithmetic beyond its rounding.
+const EXACT: f64 = 0.05;
+
+const fn line(
+    what: &'static str,
+    unit: &'static str,
+    published: f64,
+    from: From,
+    standing: Standing,
+    bound_percent: f64,
+) -> Line {
+    let (article, note, outside) = (Article::AdvancedFormat, "", "");
+    let published_max = published;
+    Line {
+        article,
+        what,
+        unit,
+        published,
+        published_max,
+        from,
+        standing,
+        bound_percent,
+        note,
+        outside,
+    }
+}
+
+use Figure::{Mean, Period, Quantile, Rate, Turns};
+use Standing::{Calibrated, Derived, Fitted, Predicted};
+
+const fn of_ssd(
+    what: &'static str,
+    published: f64,
+    reads: bool,
+    is_misaligned: bool,
+    standing: Standing,
+) -> Line {
+    let from = From::Run(Case::Jobs { reads, is_misaligned }, Rate);
+    let article = Article::SsdAlignment;
+    Line { article, ..line(what, "IOPS", published, from, standing, MEAN) }
+}
+
+const fn synced(
+    what: &'static str,
+    (published, published_max): (f64, f64),
+    case: Case,
+    standing: Standing,
+) -> Line {
+    let from = From::Run(case, Period);
+    let article = Article::Fsync;
+    Line { article, published_max, ..line(what, "ms", published, from, standing, MEAN) }
+}
+
+const fn striped(
+    what: &'static str,
+    published: f64,
+    readers: u16,
+    is_misaligned: bool,
+    standing: Standing,
+) -> Line {
+    let from = From::Run(Case::Striped { readers, is_misaligned }, Rate);
+    let article = Article::BlocksAlignment;
+    Line { article, ..line(what, "requests/s", published, from, standing, MEAN) }
+}
+
+/// "RAID 5 and 6: 5 to 30 %".
+const fn parity(what: &'static str, level: u8, kib: u64) -> Line {
+    let from = From::Longer(
+        Case::Parity { level, kib, is_misaligned: true },
+        Case::Parity { level, kib, is_misaligned: false },
+    );
+    let article = Article::FourKib;
+    Line { article, published_max: 30.0, ..line(what, "% longer", 5.0, from, Predicted, MEAN) }
+}
+
+const BY_RMW: &str = "rmw = per-sector was chosen by this rate, of 2, 3 or 4 turns";
+
+/// All published numbers, in the order of the articles.
+pub(super) const LINES: &[Line] = &[
+    line(
+        "sector of 512 bytes: 15 gap, 50 code",
+        "%",
+        88.7,
+        From::Efficiency { user: 512, gap: 15, code: 50 },
+        Derived,
+        EXACT,
+    ),
+    line(
+        "sector of 4096 bytes: 15 gap, 100 code",
+        "%",
+        97.3,
+        From::Efficiency { user: 4096, gap: 15, code: 100 },
+        Derived,
+        EXACT,
+    ),
+    line("raw, aligned", "IOPS", 118.5, From::Run(Case::Raw(false), Rate), Predicted, MEAN),
+    line("raw, aligned, mean", "ms", 8.421, From::Run(Case::Raw(false), Mean), Predicted, MEAN),
+    line(
+        "raw, aligned, p50",
+        "ms",
+        8.356,
+        From::Run(Case::Raw(false), Quantile(50)),
+        Predicted,
+        MEDIAN,
+    ),
+    line(
+        "raw, aligned, p50",
+        "turns",
+        1.0,
+        From::Run(Case::Raw(false), Turns(50)),
+        Predicted,
+        EXACT,
+    ),
+    line(
+        "raw, aligned, p95",
+        "turns",
+        1.0,
+        From::Run(Case::Raw(false), Turns(95)),
+        Predicted,
+        EXACT,
+    ),
+    Line {
+        note: BY_RMW,
+        ..line("raw, misaligned", "IOPS", 38.66, From::Run(Case::Raw(true), Rate), Calibrated, MEAN)
+    },
+    Line {
+        note: BY_RMW,
+        ..line(
+            "raw, misaligned, mean",
+            "ms",
+            25.85,
+            From::Run(Case::Raw(true), Mean),
+            Calibrated,
+            MEAN,
+        )
+    },
+    Line {
+        note: BY_RMW,
+        ..line(
+            "raw, misaligned, p50",
+            "turns",
+            3.0,
+            From::Run(Case::Raw(true), Turns(50)),
+            Calibrated,
+            EXACT,
+        )
+    },
+    Line {
+        note: BY_RMW,
+        ..line(
+            "raw, misaligned, p95",
+            "turns",
+            3.0,
+            From::Run(Case::Raw(true), Turns(95)),
+            Calibrated,
+            EXACT,
+        )
+    },
+    line("ext4, aligned", "IOPS", 29.56, From::Run(Case::Ext4(false), Rate), Predicted, MEAN),
+    line("ext4, aligned, mean", "ms", 33.81, From::Run(Case::Ext4(false), Mean), Predicted, MEAN),
+    line(
+        "ext4, aligned, p5",
+        "turns",
+        3.0,
+        From::Run(Case::Ext4(false), Turns(5)),
+        Predicted,
+        EXACT,
+    ),
+    line(
+        "ext4, aligned, p50",
+        "turns",
+        4.0,
+        From::Run(Case::Ext4(false), Turns(50)),
+        Predicted,
+        EXACT,
+    ),
+    Line {
+        outside: "5 and 6 turns at p90 and p95: the writeback of metadata that a fresh file system \
+               still does is not modelled",
+        ..line(
+            "ext4, aligned, p90",
+            "turns",
+            5.0,
+            From::Run(Case::Ext4(false), Turns(90)),
+            Predicted,
+            EXACT,
+        )
+    },
+    line("ext4, misaligned", "IOPS", 11.21, From::Run(Case::Ext4(true), Rate), Predicted, MEAN),
+    line("ext4, misaligned, mean", "ms", 89.16, From::Run(Case::Ext4(true), Mean), Predicted, MEAN),
+    line(
+        "ext4, misaligned, p5",
+        "turns",
+        9.0,
+        From::Run(Case::Ext4(true), Turns(5)),
+        Predicted,
+        EXACT,
+    ),
+    line(
+        "ext4, misaligned, p50",
+        "turns",
+        10.0,
+        From::Run(Case::Ext4(true), Turns(50)),
+        Predicted,
+        EXACT,
+    ),
+    Line {
+        outside: "one seek and one misaligned write more, of the same writeback",
+        ..line(
+            "ext4, misaligned, p90",
+            "turns",
+            14.0,
+            From::Run(Case::Ext4(true), Turns(90)),
+            Predicted,
+            EXACT,
+        )
+    },
+    line(
+        "raw, no sync: aligned over misaligned",
+        "times",
+        1.0,
+        From::Ratio(Case::Unsynced(true), Case::Unsynced(false)),
+        Predicted,
+        MEDIAN,
+    ),
+    Line {
+        note: "the host's floor was set by this rate",
+        ..of_ssd("read, sector 2048", 30_061.0, true, false, Calibrated)
+    },
+    of_ssd("read, sector 34", 21_395.0, true, true, Predicted),
+    of_ssd("write, sector 2048", 28_581.0, false, false, Predicted),
+    Line {
+        note: "what a slot takes was chosen by this rate",
+        ..of_ssd("write, sector 34", 1495.0, false, true, Fitted)
+    },
+    Line {
+        note: "the time to program a page was chosen by this time",
+        ..synced("local NVMe of a cloud, 2019: fsync", (4.4, 4.4), Case::SyncedExt4(0), Calibrated)
+    },
+    Line {
+        note: "a single client's ceiling is one commit a sync: at most 230 a second",
+        unit: "a second",
+        from: From::Run(Case::SyncedExt4(0), Rate),
+        ..synced("its single client", (227.0, 230.0), Case::SyncedExt4(0), Calibrated)
+    },
+    synced("DC S3700 and its like", (0.15, 0.2), Case::Synced(1), Predicted),
+    Line {
+        unit: "a second",
+        from: From::Run(Case::Synced(1), Rate),
+        ..synced("their single client: \"5000\"", (5000.0, 6700.0), Case::Synced(1), Predicted)
+    },
+    synced("DC P3700: \"below 0.1 ms\"", (0.0, 0.1), Case::Synced(2), Predicted),
+    synced("Optane", (0.02, 0.03), Case::Synced(3), Predicted),
+    Line {
+        unit: "times",
+        from: From::Ratio(Case::Synced(4), Case::Synced(1)),
+        note: "the SSD 710 is taken as its like, the DC S3700",
+        ..synced("SSD 710 over 950 Pro", (11.0, 11.0), Case::Synced(4), Predicted)
+    },
+    Line {
+        note: "the mean seek was set by this rate",
+        ..striped("n = 1, aligned", 133.0, 1, false, Calibrated)
+    },
+    striped("n = 1, 7680 bytes off", 112.0, 1, true, Predicted),
+    striped("n = 64, aligned", 594.0, 64, false, Fitted),
+    striped("n = 64, 7680 bytes off", 314.0, 64, true, Fitted),
+    parity("RAID 5, 4 KiB over 64 KiB", 5, 4),
+    parity("RAID 5, 16 KiB over 64 KiB", 5, 16),
+    parity("RAID 6, 4 KiB over 64 KiB", 6, 4),
+    parity("RAID 6, 16 KiB over 64 KiB", 6, 16),
+];
+
+impl Line {
+    /// The line beside what the model says; `of` gives the figures of a case.
+    pub(super) fn compared(&self, of: &mut impl FnMut(Case) -> Figures) -> Compared {
+        let (model, profile) = match self.from {
+            From::Run(case, figure) => (of(case).figure(figure), case.profile()),
+            From::Ratio(first, second) => (of(second).rate() / of(first).rate(), second.profile()),
+            From::Longer(first, second) => {
+                let percent = (of(second).rate() / of(first).rate() - 1.0) * 100.0;
+                (percent, second.profile())
+            }
+            From::Efficiency { user, gap, code } => {
+                let whole = f64::from(user) + f64::from(gap) + f64::from(code);
+                (f64::from(user) * 100.0 / whole, "")
+            }
+        };
+        Compared {
+            article: self.article,
+            what: self.what,
+            unit: self.unit,
+            published: self.published,
+            published_max: self.published_max,
+            model,
+            profile,
+            standing: self.standing,
+            bound_percent: self.bound_percent,
+            note: self.note,
+            outside: self.outside,
+        }
+    }
+}

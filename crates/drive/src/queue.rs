@@ -1,0 +1,240 @@
+//! A model as a [`Queue`] with its [`Counters`]: what measures real drives measures models.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use device::{
+    Action as Asked, Completion, Counters, CountersError, DiskCounts, Durability, Operation, Queue,
+    QueueError, SyncKind,
+};
+
+use crate::{Action, Command, Done, Model};
+
+/// How a host drives a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// The slots, at least 1.
+    pub depth: u16,
+    /// The length of each slot's buffer.
+    pub buffer_bytes: usize,
+    /// Where the files begin on the drive, in bytes: the address of each file's first byte.
+    pub start_bytes: u64,
+    /// Between the end of an operation and the begin of the next.
+    pub turnaround_ns: u64,
+    /// Whether the drive says that it has a cache that forgets: where it says no, Linux sends no
+    /// flush at all (Documentation/block/writeback_cache_control.rst).
+    pub has_cache: bool,
+    /// Whether writes can be forced to the medium; else a flush follows them, as Linux does it.
+    pub has_fua: bool,
+}
+
+/// A model under a queue. Its clock is simulated.
+#[derive(Debug)]
+pub struct ModelQueue<M> {
+    model: M,
+    host: Host,
+    now_ns: u64,
+    pushed: Vec<Operation>,
+    flying: Vec<Flight>,
+    ended: Vec<Completion>,
+    done: Vec<Done>,
+    buffer: Vec<u8>,
+    counts: Rc<Cell<DiskCounts>>,
+}
+
+/// What a slot has in flight.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    operation: Operation,
+    submitted_ns: u64,
+    /// Whether a flush follows.
+    flushes: bool,
+}
+
+/// The counters of a model under a queue, as the kernel would count.
+#[derive(Clone, Debug)]
+pub struct ModelCounters(Rc<Cell<DiskCounts>>);
+
+impl Counters for ModelCounters {
+    fn counts(&mut self) -> Result<DiskCounts, CountersError> {
+        Ok(self.0.get())
+    }
+}
+
+impl<M: Model> ModelQueue<M> {
+    /// A queue over `model`, at time 0.
+    pub fn new(model: M, host: Host) -> ModelQueue<M> {
+        ModelQueue {
+            model,
+            host,
+            now_ns: 0,
+            pushed: Vec::new(),
+            flying: Vec::new(),
+            ended: Vec::new(),
+            done: Vec::new(),
+            buffer: vec![0; host.buffer_bytes],
+            counts: Rc::new(Cell::new(DiskCounts { flushes: Some(0), ..DiskCounts::default() })),
+        }
+    }
+
+    /// Its counters.
+    #[must_use]
+    pub fn counters(&self) -> ModelCounters {
+        ModelCounters(Rc::clone(&self.counts))
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// Tells the model what to do, or that there is nothing to do.
+    fn start(&mut self, operation: Operation) {
+        let (action, flushes) = match operation.action {
+            Asked::Read => (Action::Read, false),
+            Asked::Write { durability: Durability::Cached, .. } => {
+                (Action::Write { fua: false }, false)
+            }
+            Asked::Write { .. } => {
+                let is_volatile = self.host.has_cache;
+                let fua = is_volatile && self.host.has_fua;
+                (Action::Write { fua }, is_volatile && !fua)
+            }
+            Asked::Sync(kind) => {
+                if !self.host.has_cache || kind == SyncKind::Range {
+                    let now_ns = self.now_ns;
+                    self.end(operation, now_ns, now_ns, Ok(0));
+                    return;
+                }
+                (Action::Flush, false)
+            }
+        };
+        let submitted_ns = self.now_ns;
+        self.flying.push(Flight { operation, submitted_ns, flushes });
+        let is_flush = action == Action::Flush;
+        let command = Command {
+            id: operation.slot.into(),
+            action,
+            offset_bytes: self.host.start_bytes.saturating_add(operation.offset_bytes),
+            length_bytes: if is_flush { 0 } else { operation.length_bytes.into() },
+        };
+        self.count(&command);
+        self.model.submit(command, submitted_ns, &mut self.done);
+    }
+
+    fn count(&self, command: &Command) {
+        let mut counts = self.counts.get();
+        let sectors = command.length_bytes / 512;
+        match command.action {
+            Action::Read => {
+                counts.reads += 1;
+                counts.read_sectors += sectors;
+            }
+            Action::Write { .. } => {
+                counts.writes += 1;
+                counts.write_sectors += sectors;
+            }
+            Action::Flush => counts.flushes = counts.flushes.map(|flushes| flushes + 1),
+            Action::Discard => {}
+        }
+        self.counts.set(counts);
+    }
+
+    fn end(&mut self, operation: Operation, from_ns: u64, to_ns: u64, result: Result<u32, i32>) {
+        self.ended.push(Completion {
+            slot: operation.slot,
+            submitted_ns: from_ns,
+            completed_ns: to_ns,
+            result,
+        });
+    }
+
+    /// Takes what the model has done; a write that is to last goes on with a flush.
+    fn collect(&mut self) {
+        while !self.done.is_empty() {
+            for done in std::mem::take(&mut self.done) {
+                let place = self
+                    .flying
+                    .iter()
+                    .position(|flight| u64::from(flight.operation.slot) == done.id);
+                let mut flight = self.flying.swap_remove(place.expect("it was submitted"));
+                if flight.flushes && done.outcome.is_ok() {
+                    flight.flushes = false;
+                    self.flying.push(flight);
+                    let command = Command {
+                        id: done.id,
+                        action: Action::Flush,
+                        offset_bytes: 0,
+                        length_bytes: 0,
+                    };
+                    self.count(&command);
+                    self.model.submit(command, done.at_ns.max(self.now_ns), &mut self.done);
+                    continue;
+                }
+                let bytes = match flight.operation.action {
+                    Asked::Sync(_) => 0,
+                    _ => flight.operation.length_bytes,
+                };
+                // EINVAL and ENOSPC are what a block device answers.
+                let result = done.outcome.map(|()| bytes).map_err(|fault| match fault {
+                    crate::Fault::Sectors => 22,
+                    crate::Fault::Bounds => 28,
+                });
+                self.end(flight.operation, flight.submitted_ns, done.at_ns, result);
+            }
+        }
+    }
+}
+
+impl<M: Model> Queue for ModelQueue<M> {
+    fn depth(&self) -> u16 {
+        self.host.depth
+    }
+
+    fn buffer(&mut self, slot: u16) -> &mut [u8] {
+        assert!(slot < self.host.depth, "there is no such slot");
+        &mut self.buffer
+    }
+
+    fn push(&mut self, operation: Operation) {
+        let is_same = |slot: u16| slot == operation.slot;
+        let is_taken = self.flying.iter().any(|flight| is_same(flight.operation.slot))
+            || self.pushed.iter().any(|pushed| is_same(pushed.slot))
+            || self.ended.iter().any(|ended| is_same(ended.slot));
+        assert!(operation.slot < self.host.depth && !is_taken, "a free slot");
+        self.pushed.push(operation);
+    }
+
+    fn submit(&mut self) -> Result<(), QueueError> {
+        self.now_ns += self.host.turnaround_ns;
+        self.model.advance(self.now_ns, &mut self.done);
+        for operation in std::mem::take(&mut self.pushed) {
+            self.start(operation);
+        }
+        self.collect();
+        Ok(())
+    }
+
+    fn reap(&mut self, completions: &mut [Completion], least: usize) -> Result<usize, QueueError> {
+        let wanted = least.min(completions.len()).min(self.flying.len() + self.ended.len());
+        while self.ended.len() < wanted {
+            let Some(next_ns) = self.model.next_ns() else {
+                let reason = "an operation never ends".to_owned();
+                return Err(QueueError { attempted: "waiting for the model", reason });
+            };
+            self.now_ns = self.now_ns.max(next_ns);
+            self.model.advance(self.now_ns, &mut self.done);
+            self.collect();
+        }
+        let room = self.ended.len().min(completions.len());
+        for (completion, ended) in completions.iter_mut().zip(self.ended.drain(..room)) {
+            *completion = ended;
+        }
+        Ok(room)
+    }
+
+    fn now_ns(&mut self) -> u64 {
+        self.now_ns
+    }
+}

@@ -1,0 +1,87 @@
+//! fio's jobs as streams of commands.
+
+use units::random::Random;
+use workload::job::{self, Job};
+
+use super::{Order, Place, Stream};
+
+/// A clone of a job: its stream, and how many operations it has in flight.
+#[derive(Clone, Debug)]
+pub struct FioStream {
+    /// What it does.
+    pub stream: Stream,
+    /// How many operations it has in flight.
+    pub lanes: u16,
+}
+
+/// Why a job cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FioFault {
+    /// It needs more of the drive than there is.
+    #[error("its region ends beyond the drive, or is shorter than one operation")]
+    Region,
+    /// More operations in flight than can be simulated.
+    #[error("it has {0} operations in flight; 1024 can be simulated")]
+    Depth(u64),
+    /// It reads through the page cache, which is not modelled.
+    #[error("it reads through the page cache, which answers for the drive")]
+    Buffered,
+}
+
+/// The most operations in flight.
+const DEPTH_MAX: u64 = 1024;
+
+/// The clones of `job` on `place`: each goes over the job's region from a part of its own, as fio's
+/// do with files of their own. What stays in the page cache is sent to the drive as it is written.
+///
+/// # Errors
+/// When it cannot be simulated.
+pub fn streams(job: &Job, place: Place, seed: u64) -> Result<Vec<FioStream>, FioFault> {
+    if job.total_depth() > DEPTH_MAX {
+        return Err(FioFault::Depth(job.total_depth()));
+    }
+    if !job.direct && !job.writes() {
+        return Err(FioFault::Buffered);
+    }
+    let offset = job.offset.of(place.length_bytes);
+    let left = place.length_bytes.checked_sub(offset).ok_or(FioFault::Region)?;
+    let clones = u64::from(job.numjobs.max(1));
+    let asked = job.size.map(|size| size.of(place.length_bytes));
+    let each = asked.unwrap_or(left / clones).min(left / clones);
+    if each < job.operation_bytes {
+        return Err(FioFault::Region);
+    }
+    // Clones begin where operations of the first could, so that all lie alike.
+    let apart = (left / clones) / job.operation_bytes * job.operation_bytes;
+    let clone = |number: u64| {
+        let start_bytes = place.start_bytes + offset + number * apart;
+        let own = Place { start_bytes, length_bytes: each };
+        FioStream { stream: stream(job, own, seed ^ (number << 32)), lanes: lanes(job) }
+    };
+    Ok((0..clones).map(clone).collect())
+}
+
+fn lanes(job: &Job) -> u16 {
+    u16::try_from(job.depth.max(1)).unwrap_or(u16::MAX)
+}
+
+fn stream(job: &Job, place: Place, seed: u64) -> Stream {
+    let every = job.fsync_every.or(job.fdatasync_every).map_or(0, std::num::NonZeroU32::get);
+    Stream {
+        order: match job.order {
+            job::Order::Sequential => Order::Sequential,
+            job::Order::Random => {
+                Order::Random { align_bytes: job.align_bytes.max(1), random: Random::new(seed) }
+            }
+        },
+        read_percent: match job.action {
+            job::Action::Read => 100,
+            job::Action::Write => 0,
+            job::Action::Mixed { read_percent } => read_percent,
+        },
+        fua: job.durability != job::Durability::None,
+        flush_every: every,
+        random: Random::new(seed ^ 1),
+        ..Stream::writes(place, job.operation_bytes)
+    }
+}

@@ -1,0 +1,237 @@
+//! A host that does one operation behind the other, in some lanes side by side: a closed loop in
+//! simulated time.
+
+mod fio;
+mod source;
+mod trace;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+pub use fio::{FioFault, FioStream, streams};
+pub use source::{Ext4Sync, Order, Place, Source, Stream};
+pub use trace::{Layout, Replay};
+
+use crate::{Action, Command, Done, Fault, Model};
+
+/// A part of an operation: one command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// What is to be done.
+    pub action: Action,
+    /// The first byte; 0 for a flush.
+    pub offset_bytes: u64,
+    /// How many bytes; 0 for a flush.
+    pub length_bytes: u64,
+}
+
+/// A program: where its operations come from, and how many it has in flight.
+pub struct Job<'a> {
+    /// Where its operations come from.
+    pub source: &'a mut dyn Source,
+    /// How many operations it has in flight at most.
+    pub lanes: u16,
+    /// Whether a flush waits for what it has in flight, and what comes behind waits for the flush:
+    /// as in a file system, whose syncs mean what was written before. Without it lanes do not know
+    /// of each other, as threads that sync each for itself.
+    pub has_barriers: bool,
+}
+
+/// What ends a run, whatever comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// So many operations.
+    pub operations: u64,
+    /// So much simulated time, in nanoseconds.
+    pub time_ns: u64,
+    /// What a host takes from the end of a command to the next, in nanoseconds.
+    pub turnaround_ns: u64,
+}
+
+/// An operation that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Which job's.
+    pub job: usize,
+    /// When its first command was sent.
+    pub from_ns: u64,
+    /// When its last command ended.
+    pub to_ns: u64,
+    /// The first thing that went wrong.
+    pub fault: Option<Fault>,
+}
+
+impl Seen {
+    /// How long it took, in nanoseconds.
+    #[must_use]
+    pub fn took_ns(&self) -> u64 {
+        self.to_ns - self.from_ns
+    }
+}
+
+/// One operation at a time.
+#[derive(Debug, Default)]
+struct Lane {
+    job: usize,
+    pieces: Vec<Piece>,
+    next: usize,
+    from_ns: u64,
+    fault: Option<Fault>,
+}
+
+/// A job's lanes, as far as they wait for each other.
+#[derive(Debug, Default)]
+struct Turn {
+    in_flight: usize,
+    /// The lane whose flush waits, or is under way.
+    flushes: Option<usize>,
+    /// The lanes that wait for it.
+    parked: Vec<usize>,
+}
+
+/// Runs `jobs` on `model` until a limit is reached or nothing is left to do, and tells `seen` each
+/// operation, in the order in which they end. Returns when the last one ended, in nanoseconds.
+///
+/// What is in flight at the end is left there.
+pub fn run(
+    model: &mut dyn Model,
+    jobs: &mut [Job<'_>],
+    limits: Limits,
+    seen: &mut dyn FnMut(Seen),
+) -> u64 {
+    let mut host = Host::new(jobs, limits.turnaround_ns);
+    let (mut done, mut left, mut ended_ns) = (Vec::<Done>::new(), limits.operations, 0);
+    while left > 0 {
+        let due_ns = host.due_ns();
+        let now_ns = match (due_ns, model.next_ns()) {
+            (Some(due_ns), Some(model_ns)) => due_ns.min(model_ns),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => break,
+        };
+        if now_ns > limits.time_ns {
+            break;
+        }
+        if due_ns == Some(now_ns) {
+            if let Some(command) = host.next(jobs, now_ns) {
+                model.submit(command, now_ns, &mut done);
+            }
+        } else {
+            model.advance(now_ns, &mut done);
+        }
+        for done in done.drain(..) {
+            if let Some(whole) = host.ended(&done) {
+                seen(whole);
+                (left, ended_ns) = (left.saturating_sub(1), done.at_ns);
+            }
+        }
+    }
+    ended_ns
+}
+
+/// All lanes of all jobs.
+struct Host {
+    lanes: Vec<Lane>,
+    turns: Vec<Turn>,
+    has_barriers: Vec<bool>,
+    /// When each lane that has nothing in flight goes on.
+    ready: BinaryHeap<Reverse<(u64, usize)>>,
+    turnaround_ns: u64,
+}
+
+impl Host {
+    fn new(jobs: &[Job<'_>], turnaround_ns: u64) -> Host {
+        let mut lanes: Vec<Lane> = Vec::new();
+        for (job, asked) in jobs.iter().enumerate() {
+            lanes.extend((0..asked.lanes).map(|_| Lane { job, ..Lane::default() }));
+        }
+        Host {
+            turns: jobs.iter().map(|_| Turn::default()).collect(),
+            has_barriers: jobs.iter().map(|job| job.has_barriers).collect(),
+            ready: (0..lanes.len()).map(|lane| Reverse((0, lane))).collect(),
+            lanes,
+            turnaround_ns,
+        }
+    }
+
+    /// When the next lane goes on.
+    fn due_ns(&self) -> Option<u64> {
+        self.ready.peek().map(|Reverse((at_ns, _))| *at_ns)
+    }
+
+    /// The command of the lane that goes on now; none where it waits, or has no more.
+    fn next(&mut self, jobs: &mut [Job<'_>], now_ns: u64) -> Option<Command> {
+        let Reverse((_, lane)) = self.ready.pop()?;
+        let one = &mut self.lanes[lane];
+        let turn = &mut self.turns[one.job];
+        if turn.flushes.is_some_and(|other| other != lane) {
+            turn.parked.push(lane);
+            return None;
+        }
+        if one.begins() && !one.filled(jobs, now_ns) {
+            return None;
+        }
+        if self.has_barriers[one.job] && one.flushes_next() {
+            turn.flushes = Some(lane);
+            if turn.in_flight > 0 {
+                // The last that ends wakes it.
+                return None;
+            }
+        }
+        turn.in_flight += 1;
+        Some(one.command(lane))
+    }
+
+    /// Takes a completion; the operation, where it was its last.
+    fn ended(&mut self, done: &Done) -> Option<Seen> {
+        let lane = usize::try_from(done.id).expect("a lane's number");
+        let one = &mut self.lanes[lane];
+        let turn = &mut self.turns[one.job];
+        let at_ns = done.at_ns + self.turnaround_ns;
+        one.fault = one.fault.or(done.outcome.err());
+        turn.in_flight -= 1;
+        match turn.flushes {
+            Some(flushing) if flushing == lane => {
+                turn.flushes = None;
+                let parked = turn.parked.drain(..);
+                self.ready.extend(parked.map(|parked| Reverse((at_ns, parked))));
+            }
+            Some(flushing) if turn.in_flight == 0 => self.ready.push(Reverse((at_ns, flushing))),
+            _ => {}
+        }
+        self.ready.push(Reverse((at_ns, lane)));
+        one.whole(done.at_ns)
+    }
+}
+
+impl Lane {
+    /// Whether its operation is over.
+    fn begins(&self) -> bool {
+        self.next >= self.pieces.len()
+    }
+
+    /// Takes the next operation; whether there is one.
+    fn filled(&mut self, jobs: &mut [Job<'_>], now_ns: u64) -> bool {
+        self.pieces.clear();
+        (self.next, self.from_ns, self.fault) = (0, now_ns, None);
+        jobs[self.job].source.next(&mut self.pieces) && !self.pieces.is_empty()
+    }
+
+    /// Whether its next command is a flush.
+    fn flushes_next(&self) -> bool {
+        self.pieces.get(self.next).is_some_and(|piece| piece.action == Action::Flush)
+    }
+
+    /// Its next command.
+    fn command(&mut self, lane: usize) -> Command {
+        let Piece { action, offset_bytes, length_bytes } = self.pieces[self.next];
+        self.next += 1;
+        let id = u64::try_from(lane).expect("few");
+        Command { id, action, offset_bytes, length_bytes }
+    }
+
+    /// Its operation, where that was the last command of it.
+    fn whole(&self, at_ns: u64) -> Option<Seen> {
+        let Lane { job, from_ns, fault, .. } = *self;
+        self.begins().then_some(Seen { job, from_ns, to_ns: at_ns, fault })
+    }
+}

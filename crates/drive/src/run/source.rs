@@ -1,0 +1,192 @@
+//! Where operations come from.
+
+use units::random::Random;
+
+use super::Piece;
+use crate::Action;
+
+/// A stream of operations.
+pub trait Source {
+    /// Puts the commands of the next operation into `pieces`, which is empty: they follow each
+    /// other. Returns whether there was one.
+    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool;
+}
+
+/// A piece of a drive on which operations are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its first byte.
+    pub start_bytes: u64,
+    /// Its length, at least one operation.
+    pub length_bytes: u64,
+}
+
+/// In which order operations go over a place.
+#[derive(Clone, Debug)]
+pub enum Order {
+    /// From its first byte to its last, and again.
+    Sequential,
+    /// Anywhere, at multiples of so many bytes; what decides where.
+    Random {
+        /// Of what offsets are multiples, at least 1.
+        align_bytes: u64,
+        /// What decides where.
+        random: Random,
+    },
+}
+
+/// Operations of one length on a place.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// Where.
+    pub place: Place,
+    /// In which order.
+    pub order: Order,
+    /// Bytes of each, at most the place's.
+    pub bytes: u64,
+    /// How many of a hundred read; the rest write.
+    pub read_percent: u8,
+    /// Whether writes are forced to the medium.
+    pub fua: bool,
+    /// Behind how many writes a flush follows; 0 for none.
+    pub flush_every: u32,
+    /// Where the next is, in bytes of the place, where it goes in order.
+    pub at_bytes: u64,
+    /// Writes since the last flush.
+    pub unflushed: u32,
+    /// What decides which reads, where both are done.
+    pub random: Random,
+}
+
+/// The command that puts all on the medium.
+const FLUSH: Piece = Piece { action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
+
+impl Stream {
+    /// Writes of so many bytes in order, and nothing that makes them durable.
+    #[must_use]
+    pub fn writes(place: Place, bytes: u64) -> Stream {
+        Stream {
+            place,
+            order: Order::Sequential,
+            bytes,
+            read_percent: 0,
+            fua: false,
+            flush_every: 0,
+            at_bytes: 0,
+            unflushed: 0,
+            random: Random::new(0),
+        }
+    }
+
+    /// Reads of so many bytes in order.
+    #[must_use]
+    pub fn reads(place: Place, bytes: u64) -> Stream {
+        Stream { read_percent: 100, ..Stream::writes(place, bytes) }
+    }
+
+    /// The same at places that `seed` decides, multiples of their length.
+    #[must_use]
+    pub fn at_random(self, seed: u64) -> Stream {
+        let order = Order::Random { align_bytes: self.bytes, random: Random::new(seed) };
+        Stream { order, ..self }
+    }
+
+    /// The same with a flush behind each write.
+    #[must_use]
+    pub fn flushed(self) -> Stream {
+        Stream { flush_every: 1, ..self }
+    }
+
+    /// Where the next operation is, in bytes of the place.
+    fn next_at(&mut self) -> u64 {
+        let Stream { place, bytes, .. } = *self;
+        match &mut self.order {
+            Order::Sequential => {
+                if self.at_bytes + bytes > place.length_bytes {
+                    self.at_bytes = 0;
+                }
+                let at_bytes = self.at_bytes;
+                self.at_bytes += bytes;
+                at_bytes
+            }
+            Order::Random { align_bytes, random } => {
+                let count = place.length_bytes.saturating_sub(bytes) / *align_bytes + 1;
+                random.below(count) * *align_bytes
+            }
+        }
+    }
+
+    /// Whether the next operation reads.
+    fn next_reads(&mut self) -> bool {
+        match self.read_percent {
+            0 => false,
+            100 => true,
+            percent => self.random.below(100) < u64::from(percent),
+        }
+    }
+}
+
+impl Source for Stream {
+    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
+        let offset_bytes = self.place.start_bytes + self.next_at();
+        if self.next_reads() {
+            pieces.push(Piece { action: Action::Read, offset_bytes, length_bytes: self.bytes });
+            return true;
+        }
+        let action = Action::Write { fua: self.fua };
+        pieces.push(Piece { action, offset_bytes, length_bytes: self.bytes });
+        self.unflushed += 1;
+        if self.unflushed == self.flush_every {
+            self.unflushed = 0;
+            pieces.push(FLUSH);
+        }
+        true
+    }
+}
+
+/// What ext4 sends for each 4 KiB that is appended to a file and fsynced, in ordered mode with a
+/// barrier: the data; then the journal's descriptor with two blocks of metadata; a flush; the
+/// commit block behind them; a flush (fs/jbd2/commit.c: `jbd2_journal_commit_transaction`).
+#[derive(Clone, Copy, Debug)]
+pub struct Ext4Sync {
+    /// Where the file is.
+    pub file: Place,
+    /// Where the journal is.
+    pub journal: Place,
+    /// Where the next data is, in bytes of the file.
+    pub at_bytes: u64,
+    /// Where the next transaction is, in bytes of the journal.
+    pub logged_bytes: u64,
+}
+
+const BLOCK_BYTES: u64 = 4096;
+/// A descriptor and two blocks of metadata.
+const LOG_BLOCKS: u64 = 3;
+
+impl Source for Ext4Sync {
+    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
+        let logged = (LOG_BLOCKS + 1) * BLOCK_BYTES;
+        if self.at_bytes + BLOCK_BYTES > self.file.length_bytes {
+            self.at_bytes = 0;
+        }
+        if self.logged_bytes + logged > self.journal.length_bytes {
+            self.logged_bytes = 0;
+        }
+        let write = |offset_bytes, blocks| Piece {
+            action: Action::Write { fua: false },
+            offset_bytes,
+            length_bytes: blocks * BLOCK_BYTES,
+        };
+        let log = self.journal.start_bytes + self.logged_bytes;
+        pieces.extend([
+            write(self.file.start_bytes + self.at_bytes, 1),
+            write(log, LOG_BLOCKS),
+            FLUSH,
+            write(log + LOG_BLOCKS * BLOCK_BYTES, 1),
+            FLUSH,
+        ]);
+        self.at_bytes += BLOCK_BYTES;
+        self.logged_bytes += logged;
+        true
+    }
+}

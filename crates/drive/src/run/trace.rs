@@ -1,0 +1,141 @@
+//! A recorded workload, done again.
+
+use std::collections::BTreeMap;
+
+use workload::trace::{Action as Recorded, Entry, Target};
+
+use super::{Piece, Source};
+use crate::Action;
+
+/// Where files and devices of a trace lie on a drive.
+///
+/// One alone keeps its addresses. Several lie one behind the other, each from a multiple of 1 MiB,
+/// in the order of their numbers, so that the trace's own distances stay within each.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// How far operations on each reach, and then where it begins, in bytes.
+    places: BTreeMap<Target, u64>,
+    bytes: u64,
+}
+
+/// Between two files or devices.
+const APART_BYTES: u64 = 1 << 20;
+
+impl Layout {
+    /// The layout of everything that `entries` name. Memory: a few words for each file.
+    pub fn of(entries: impl Iterator<Item = Entry>) -> Layout {
+        let mut reach: BTreeMap<Target, u64> = BTreeMap::new();
+        for entry in entries {
+            // With the length at most 2^63.
+            let end = entry.offset_bytes + u64::from(entry.length_bytes);
+            let reached = reach.entry(entry.target).or_default();
+            *reached = (*reached).max(end);
+        }
+        let mut bytes: u64 = 0;
+        for place in reach.values_mut() {
+            let length = place.div_ceil(APART_BYTES).saturating_mul(APART_BYTES);
+            *place = bytes;
+            bytes = bytes.saturating_add(length);
+        }
+        Layout { places: reach, bytes }
+    }
+
+    /// How much of a drive it needs, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// How many files or devices there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+}
+
+/// A trace, replayed as fast as the drive goes: times are not kept. What a sync was is a flush.
+#[derive(Clone, Debug)]
+pub struct Replay<'a, I> {
+    entries: I,
+    layout: &'a Layout,
+    start_bytes: u64,
+    sector_bytes: u64,
+    widened: u64,
+}
+
+impl<'a, I: Iterator<Item = Entry>> Replay<'a, I> {
+    /// `entries` on a drive with sectors of `sector_bytes`, where `layout` puts them behind
+    /// `start_bytes`.
+    pub fn new(
+        entries: I,
+        layout: &'a Layout,
+        start_bytes: u64,
+        sector_bytes: u64,
+    ) -> Replay<'a, I> {
+        Replay { entries, layout, start_bytes, sector_bytes: sector_bytes.max(1), widened: 0 }
+    }
+
+    /// How many operations were made wider so that they are whole sectors, as a page cache does it.
+    #[must_use]
+    pub fn widened(&self) -> u64 {
+        self.widened
+    }
+
+    /// The command for `entry`.
+    fn piece(&mut self, entry: &Entry) -> Piece {
+        let action = match entry.action {
+            Recorded::Read => Action::Read,
+            Recorded::Write { fua } => Action::Write { fua },
+            Recorded::Discard => Action::Discard,
+            Recorded::Flush | Recorded::Fsync | Recorded::Fdatasync => {
+                return Piece { action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
+            }
+        };
+        let base = self.layout.places.get(&entry.target).copied().unwrap_or(0);
+        let start = base.saturating_add(entry.offset_bytes);
+        let end = start.saturating_add(entry.length_bytes.into());
+        let first = start / self.sector_bytes * self.sector_bytes;
+        let last = end.div_ceil(self.sector_bytes).saturating_mul(self.sector_bytes);
+        self.widened += u64::from((first, last) != (start, end));
+        let offset_bytes = self.start_bytes.saturating_add(first);
+        Piece { action, offset_bytes, length_bytes: last - first }
+    }
+}
+
+impl<I: Iterator<Item = Entry>> Source for Replay<'_, I> {
+    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
+        let Some(entry) = self.entries.next() else { return false };
+        let piece = self.piece(&entry);
+        pieces.push(piece);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::trace::Device;
+
+    fn entry(minor: u32, offset_bytes: u64, length_bytes: u32) -> Entry {
+        let target = Target::Device(Device { major: 8, minor });
+        Entry { at_ns: None, action: Recorded::Read, target, offset_bytes, length_bytes }
+    }
+
+    #[test]
+    fn one_device_keeps_its_addresses_and_several_lie_behind_each_other() {
+        let one = [entry(0, 4096, 512)];
+        let layout = Layout::of(one.into_iter());
+        let mut pieces = Vec::new();
+        assert!(Replay::new(one.into_iter(), &layout, 512, 512).next(&mut pieces));
+        assert_eq!((pieces[0].offset_bytes, pieces[0].length_bytes), (4608, 512));
+
+        let two = [entry(0, 0, 512), entry(16, 100, 10)];
+        let layout = Layout::of(two.into_iter());
+        assert_eq!((layout.count(), layout.bytes()), (2, 2 << 20));
+        let mut replay = Replay::new(two.into_iter(), &layout, 0, 512);
+        pieces.clear();
+        while replay.next(&mut pieces) {}
+        assert_eq!((pieces[1].offset_bytes, pieces[1].length_bytes), (1 << 20, 512));
+        assert_eq!(replay.widened(), 1, "ten bytes became a sector");
+    }
+}

@@ -1,0 +1,194 @@
+//! A controller answers from its cache, loses nothing, and is no faster in the end than what is
+//! below it.
+
+use drive::array::{Array, ArrayPlan, Level, Member, ParityWrite};
+use drive::{Action, Command, Controller, ControllerPlan, Done, HardDisk, Model};
+use units::random::Random;
+use units::stripe::Rotation;
+
+use crate::published::DISK;
+use crate::recorder::Recorder;
+
+const PLAN: ControllerPlan = ControllerPlan {
+    cache_bytes: 1 << 20,
+    command_ns: 20_000,
+    link_bytes_per_second: 1_000_000_000,
+    run_bytes: 256 << 10,
+    depth: 32,
+    idle_ns: 100_000_000,
+};
+
+const WRITE: Action = Action::Write { fua: false };
+
+fn command(id: u64, action: Action, offset_bytes: u64, length_bytes: u64) -> Command {
+    Command { id, action, offset_bytes, length_bytes }
+}
+
+fn run_out<M: Model>(model: &mut M, done: &mut Vec<Done>) {
+    while let Some(next_ns) = model.next_ns() {
+        model.advance(next_ns, done);
+    }
+}
+
+/// Does `commands` with `depth` in flight; when the last ended, and the model.
+fn closed<M: Model>(mut model: M, commands: &[Command], depth: usize) -> (u64, M) {
+    let (mut done, mut now_ns, mut ended, mut begun) = (Vec::new(), 0, 0, 0);
+    while ended < commands.len() {
+        while begun < commands.len() && begun - ended < depth {
+            model.submit(commands[begun], now_ns, &mut done);
+            begun += 1;
+        }
+        now_ns = model.next_ns().expect("a command is in flight").max(now_ns);
+        model.advance(now_ns, &mut done);
+        ended += done.drain(..).count();
+    }
+    (now_ns, model)
+}
+
+fn raid5() -> Array<HardDisk> {
+    let plan = ArrayPlan {
+        level: Level::Raid5(Rotation::LeftSymmetric),
+        members: 5,
+        chunk_bytes: 65_536,
+        turns: true,
+        row_bytes: 4096,
+        parity_write: ParityWrite::Fewer,
+        stripes: 256,
+        hold_ns: 0,
+    };
+    let disk = |spindle: u32| {
+        let disk = drive::HardDiskPlan { rpm: 7200 + 3 * spindle, ..DISK };
+        HardDisk::new(disk).expect("such a disk can be")
+    };
+    let members =
+        (0..5).map(|spindle| Member { model: disk(spindle), offset_bytes: 1 << 20 }).collect();
+    Array::new(plan, members).expect("such an array can be")
+}
+
+#[test]
+fn a_write_and_a_flush_end_when_the_cache_has_them() {
+    let mut model =
+        Controller::new(PLAN, Recorder::new(1 << 30, 1)).expect("such a controller can be");
+    let mut done = Vec::new();
+    model.submit(command(1, Action::Write { fua: true }, 4096, 4096), 0, &mut done);
+    model.advance(1_000_000, &mut done);
+    model.submit(command(2, Action::Flush, 0, 0), 1_000_000, &mut done);
+    model.submit(command(3, Action::Read, 4096, 4096), 1_000_000, &mut done);
+    model.advance(2_000_000, &mut done);
+    let at = |id, at_ns| Done { id, at_ns, outcome: Ok(()) };
+    assert_eq!(done, [at(1, 24_096), at(2, 1_020_000), at(3, 1_044_096)]);
+    assert!(model.model().told.is_empty(), "nothing went below");
+    assert_eq!((model.kept_bytes(), model.tally().cache_hits), (4096, 1));
+    // The host is silent, and the cache is emptied.
+    run_out(&mut model, &mut done);
+    let told = model.model().told[0];
+    assert_eq!((told.action, told.from_ns), (Action::Write { fua: true }, 101_000_000));
+    assert_eq!((model.kept_bytes(), model.model().told.len()), (0, 1));
+}
+
+#[test]
+fn what_is_written_comes_below_once_in_whole_and_nothing_else_does() {
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let cache_bytes = 65_536 << random.below(3);
+        let plan = ControllerPlan { cache_bytes, run_bytes: 32_768, idle_ns: 50_000, ..PLAN };
+        let below = Recorder::new(1 << 20, seed);
+        let mut model = Controller::new(plan, below).expect("such a controller can be");
+        let (mut done, mut now_ns, mut wanted) = (Vec::new(), 0, vec![false; 2048]);
+        let count = 60;
+        for id in 0..count {
+            let first = random.below(2000);
+            let most = *random.choose(&[40, 40, 40, 40, 40, 40, 600]);
+            let sectors = 1 + random.below(most);
+            let sectors = sectors.min(2048 - first);
+            let action = *random.choose(&[WRITE, WRITE, Action::Read, Action::Flush]);
+            let bytes = if action == Action::Flush { 0 } else { sectors * 512 };
+            let range = usize::try_from(first).expect("few");
+            if action == WRITE {
+                wanted[range..range + usize::try_from(sectors).expect("few")].fill(true);
+            }
+            model.submit(command(id, action, first * 512, bytes), now_ns, &mut done);
+            let kept = model.kept_bytes();
+            assert!(kept <= cache_bytes, "seed {seed}: {kept} kept");
+            now_ns += random.below(3) * random.below(50_000);
+        }
+        run_out(&mut model, &mut done);
+        assert_eq!(model.kept_bytes(), 0, "seed {seed}");
+        assert!(done.windows(2).all(|pair| pair[0].at_ns <= pair[1].at_ns), "seed {seed}");
+        let mut ids: Vec<u64> = done.iter().map(|done| done.id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, (0..count).collect::<Vec<u64>>(), "seed {seed}");
+        let mut found = vec![false; 2048];
+        let told = &model.model().told;
+        let writes: Vec<_> = told.iter().filter(|told| told.action != Action::Read).collect();
+        for (index, write) in writes.iter().enumerate() {
+            assert_eq!(write.action, Action::Write { fua: true }, "seed {seed}");
+            let sector = |bytes: u64| usize::try_from(bytes / 512).expect("few");
+            found[sector(write.start)..sector(write.end)].fill(true);
+            for later in &writes[index + 1..] {
+                let meets = write.start < later.end && later.start < write.end;
+                // Those that go by the cache are in flight for the host as well.
+                let is_small = write.end - write.start <= 32_768;
+                assert!(!meets || !is_small || later.from_ns >= write.to_ns, "seed {seed}");
+            }
+        }
+        assert_eq!(found, wanted, "seed {seed}");
+    }
+}
+
+#[test]
+fn small_sequential_writes_reach_raid5_as_full_stripes_that_read_nothing() {
+    let writes: Vec<Command> =
+        (0..4096).map(|number| command(number, WRITE, number * 4096, 4096)).collect();
+    let (bare_ns, bare) = closed(raid5(), &writes, 1);
+    assert!(bare.tally().member_reads >= 2 * 4096, "{:?}", bare.tally());
+    let cached = Controller::new(PLAN, raid5()).expect("such a controller can be");
+    let (cached_ns, mut cached) = closed(cached, &writes, 1);
+    run_out(&mut cached, &mut Vec::new());
+    let tally = cached.tally();
+    assert_eq!((tally.parity_rmws, tally.parity_updates), (0, 16 << 20 >> 18));
+    assert_eq!((tally.commands, tally.written_bytes), (4096, 16 << 20));
+    assert!(bare_ns > 20 * cached_ns, "{bare_ns} and {cached_ns} ns");
+}
+
+#[test]
+fn a_full_cache_is_as_fast_as_what_is_below_it() {
+    let disk = || HardDisk::new(DISK).expect("such a disk can be");
+    let mut random = Random::new(9);
+    let writes: Vec<Command> = (0..4000)
+        .map(|number| command(number, WRITE, random.below(1 << 20) * 4096, 4096))
+        .collect();
+    let (bare_ns, _) = closed(disk(), &writes, 32);
+    let cached = Controller::new(PLAN, disk()).expect("such a controller can be");
+    let (cached_ns, mut cached) = closed(cached, &writes, 32);
+    // What the cache took at once is 256 of 4000; the others wait for the disk, which gets them in
+    // the order of addresses.
+    assert!(cached_ns < bare_ns && cached_ns * 4 > bare_ns, "{bare_ns} and {cached_ns} ns");
+    let early = cached.tally();
+    assert!(early.member_writes * 4096 + PLAN.cache_bytes >= 4000 * 4096, "{early:?}");
+    run_out(&mut cached, &mut Vec::new());
+    let rate = |from: usize| {
+        // The time of the first few alone.
+        let model = Controller::new(PLAN, disk()).expect("such a controller can be");
+        closed(model, &writes[..from], 32).0
+    };
+    assert!(rate(250) < 250 * 30_000, "a burst that fits is acknowledged at the link's speed");
+}
+
+#[test]
+fn controllers_that_cannot_be_are_refused() {
+    let check = |plan: ControllerPlan, wanted: &str| {
+        let fault = Controller::new(plan, Recorder::new(1 << 20, 0)).expect_err("it cannot be");
+        assert_eq!(fault.to_string(), wanted);
+    };
+    let cache = "it must be from 64 KiB to 1 TiB";
+    check(ControllerPlan { cache_bytes: 0, ..PLAN }, &format!("cache is 0; {cache}"));
+    check(ControllerPlan { depth: 0, ..PLAN }, "depth is 0; it must be from 1 to 1024");
+    check(
+        ControllerPlan { run_bytes: 2 << 20, ..PLAN },
+        "run is 2097152; it must be from 4096 to cache",
+    );
+    let small = ControllerPlan { cache_bytes: 256 << 10, ..PLAN };
+    let fault = Controller::new(small, raid5()).expect_err("it does not hold two stripes");
+    assert_eq!(fault.to_string(), "cache is 262144; it must be two full stripes at least");
+}

@@ -1,0 +1,7 @@
+//! Arrays and controllers: where bytes go, what is in order, and published tables.
+
+mod controller;
+mod plan;
+mod property;
+mod published;
+mod recorder;

@@ -1,0 +1,81 @@
+//! A replayed flush covers what was in flight before it.
+
+use drive::run::{Job, Limits, Piece, Source, run};
+use drive::{Action, Command, Done, Model, Tally};
+
+/// A drive that takes 10 us for everything and looks whether flushes are alone.
+#[derive(Default)]
+struct Watch {
+    flying: Vec<Done>,
+    now_ns: u64,
+    flushes: u64,
+    beside: u64,
+    is_flushing: bool,
+}
+
+impl Model for Watch {
+    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+        self.advance(at_ns, done);
+        let is_flush = command.action == Action::Flush;
+        self.beside += u64::from((is_flush || self.is_flushing) && !self.flying.is_empty());
+        self.flushes += u64::from(is_flush);
+        self.is_flushing = is_flush;
+        self.flying.push(Done { id: command.id, at_ns: at_ns + 10_000, outcome: Ok(()) });
+    }
+
+    fn next_ns(&self) -> Option<u64> {
+        self.flying.first().map(|done| done.at_ns)
+    }
+
+    fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
+        assert!(to_ns >= self.now_ns, "time does not run backward");
+        self.now_ns = to_ns;
+        let ended = self.flying.iter().take_while(|done| done.at_ns <= to_ns).count();
+        done.extend(self.flying.drain(..ended));
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        1 << 40
+    }
+
+    fn logical_bytes(&self) -> u64 {
+        512
+    }
+
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
+}
+
+/// Two writes and a flush, again and again.
+struct Thirds(u64);
+
+impl Source for Thirds {
+    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
+        self.0 += 1;
+        let (action, length_bytes) = match self.0 % 3 {
+            0 => (Action::Flush, 0),
+            _ => (Action::Write { fua: false }, 4096),
+        };
+        pieces.push(Piece { action, offset_bytes: self.0 * 4096, length_bytes });
+        self.0 <= 300
+    }
+}
+
+fn flushes_beside_others(has_barriers: bool) -> (u64, u64) {
+    let mut watch = Watch::default();
+    let mut source = Thirds(0);
+    let mut jobs = [Job { source: &mut source, lanes: 8, has_barriers }];
+    let limits = Limits { operations: u64::MAX, time_ns: u64::MAX, turnaround_ns: 100 };
+    let mut ended = 0;
+    run(&mut watch, &mut jobs, limits, &mut |_| ended += 1);
+    assert_eq!(ended, 300, "all of it was done");
+    (watch.flushes, watch.beside)
+}
+
+#[test]
+fn a_flush_waits_for_what_is_in_flight_and_what_follows_waits_for_it() {
+    assert_eq!(flushes_beside_others(true), (100, 0));
+    let (flushes, beside) = flushes_beside_others(false);
+    assert!(flushes == 100 && beside > 0, "threads do not wait for each other");
+}

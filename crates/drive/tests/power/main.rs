@@ -1,0 +1,11 @@
+//! Power cuts: what drives hold after one, and what the oracle says of it.
+
+mod disk;
+mod honest;
+mod letter;
+mod liars;
+mod oracle;
+mod outcomes;
+mod policies;
+mod tears;
+mod text;

@@ -1,0 +1,149 @@
+//! Which writes survive, by policy, where nothing decides but the policy.
+
+use drive::power::{
+    Aftermath, Cut, CutFault, Data, Faults, Held, HostLog, MediumLog, Sectors, Span, Survivors,
+    Told, UnderHead, cut, outcomes,
+};
+use units::ByteRange;
+
+const SECTORS: Sectors = Sectors { logical_bytes: 512, physical_bytes: 4096, origin_bytes: 0 };
+
+fn sectors(first: u64, count: u64) -> ByteRange {
+    ByteRange::new(first * 512, count * 512).expect("small")
+}
+
+/// A drive whose cache has a write of 8 sectors from each of these, acknowledged in this order.
+fn cached(firsts: &[u64]) -> (HostLog, MediumLog) {
+    let told = Told { sectors: SECTORS, has_volatile_cache: true };
+    let (mut host, mut medium) = (HostLog::new(told, 100), MediumLog::new(SECTORS, 1 << 20, 100));
+    for (id, first) in (1..).zip(firsts) {
+        let number = host.write_sent(sectors(*first, 8), false, id, id * 10);
+        medium.sent(id);
+        medium.arrived(id, true, id * 10 + 1);
+        host.write_done(number.expect("there is room"), id * 10 + 2);
+        medium.ended(id);
+    }
+    (host, medium)
+}
+
+/// What the first sectors of three writes hold.
+fn check(survivors: Survivors, is_non_volatile: bool, wanted: [Option<usize>; 3]) {
+    let (host, medium) = cached(&[0, 8, 16]);
+    let cut_ = Cut { survivors, is_non_volatile, ..Cut::at(1000) };
+    let after = cut(&host, &medium, &cut_).expect("it can be cut");
+    let wanted = wanted.map(|number| number.map_or(Held::Original, Held::Write));
+    assert_eq!([0, 8, 16].map(|lba| after.held(lba)), wanted, "{survivors:?}");
+    assert_eq!([7, 15, 23].map(|lba| after.held(lba)), wanted, "none is torn");
+}
+
+#[test]
+fn each_policy_keeps_the_writes_that_its_name_says() {
+    check(Survivors::None, false, [None, None, None]);
+    check(Survivors::All, false, [Some(0), Some(1), Some(2)]);
+    check(Survivors::Prefix(0), false, [None, None, None]);
+    check(Survivors::Prefix(2), false, [Some(0), Some(1), None]);
+    check(Survivors::Prefix(9), false, [Some(0), Some(1), Some(2)]);
+    check(Survivors::Worst, false, [None, None, Some(2)]);
+    for survivors in [Survivors::None, Survivors::Prefix(1), Survivors::Worst] {
+        check(survivors, true, [Some(0), Some(1), Some(2)]);
+    }
+}
+
+#[test]
+fn chance_keeps_every_subset_sooner_or_later_and_the_same_seed_the_same() {
+    let (host, medium) = cached(&[0, 8, 16]);
+    let mut random = testkit::random(15);
+    let after = |seed| {
+        let cut_ = Cut { survivors: Survivors::Random(seed), ..Cut::at(1000) };
+        cut(&host, &medium, &cut_).expect("it can be cut")
+    };
+    let seeds: Vec<u64> = (0..200).map(|_| random.next_u64()).collect();
+    let seen: std::collections::BTreeSet<_> = seeds.iter().map(|seed| after(*seed)).collect();
+    assert_eq!(seen.len(), 8);
+    assert!(seeds.iter().all(|seed| after(*seed) == after(*seed)));
+}
+
+#[test]
+fn nothing_survives_that_came_behind_the_cut() {
+    let (host, medium) = cached(&[0, 8, 16]);
+    for (at_ns, count) in [(10, 0), (11, 1), (30, 2), (31, 3)] {
+        let cut_ = Cut { survivors: Survivors::All, ..Cut::at(at_ns) };
+        let after = cut(&host, &medium, &cut_).expect("it can be cut");
+        assert_eq!(after.changed().count(), count * 8, "at {at_ns} ns");
+    }
+}
+
+#[test]
+fn the_head_decides_what_becomes_of_its_sector_whatever_else_may_survive() {
+    // Both writes are to the first physical sector; the older is put there when the power goes.
+    let told = Told { sectors: SECTORS, has_volatile_cache: true };
+    let (mut host, mut medium) = (HostLog::new(told, 100), MediumLog::new(SECTORS, 1 << 20, 100));
+    for id in 1..3 {
+        host.write_sent(sectors(0, 4), false, id, id).expect("there is room");
+        medium.sent(id);
+        medium.arrived(id, true, id * 100);
+        let span = Span { first: 0, sectors: 1, from_ns: 150, to_ns: 250 };
+        if id == 1 {
+            medium.put(Data::Cached, sectors(0, 4), (110, 250), &[span], false);
+        }
+    }
+    let heads = [
+        (UnderHead::Completes, Held::Write(0), Held::Original),
+        (UnderHead::Old, Held::Original, Held::Original),
+        (UnderHead::Unreadable, Held::Unreadable, Held::Unreadable),
+    ];
+    for (under_head, written, beside) in heads {
+        let cut_ = Cut { under_head, survivors: Survivors::All, ..Cut::at(200) };
+        let after = cut(&host, &medium, &cut_).expect("it can be cut");
+        assert_eq!((after.held(0), after.held(4)), (written, beside), "{under_head:?}");
+        // Before the head is there and behind it, the policy decides again.
+        for at_ns in [120, 150, 250] {
+            let after = cut(&host, &medium, &Cut { at_ns, ..cut_ }).expect("it can be cut");
+            let newest = Held::Write(usize::from(at_ns >= 200));
+            assert_eq!((after.held(0), after.held(4)), (newest, Held::Original), "at {at_ns}");
+        }
+    }
+}
+
+#[test]
+fn what_was_discarded_does_not_come_back_from_the_cache() {
+    let (mut host, mut medium) = cached(&[0, 8]);
+    host.discard_sent(sectors(4, 6), 500).expect("there is room");
+    medium.dropped(sectors(4, 6), 500);
+    let all = |at_ns| {
+        let cut_ = Cut { survivors: Survivors::All, ..Cut::at(at_ns) };
+        let after = cut(&host, &medium, &cut_).expect("it can be cut");
+        [0, 3, 4, 9, 10, 15].map(|lba| after.held(lba))
+    };
+    let (first, second, none) = (Held::Write(0), Held::Write(1), Held::Original);
+    assert_eq!(all(499), [first, first, first, second, second, second]);
+    assert_eq!(all(500), [first, first, none, none, second, second]);
+}
+
+#[test]
+fn there_is_one_outcome_where_the_cache_does_not_forget_and_where_the_drive_is_dead() {
+    let (host, medium) = cached(&[0, 4, 8]);
+    let visited = |cut_: Cut| outcomes(&host, &medium, &cut_).expect("few").collect::<Vec<_>>();
+    let open = Cut::at(1000);
+    assert_eq!(
+        visited(open).len(),
+        4 * 3,
+        "two writes meet in each unit; one hides another in one"
+    );
+    let safe = Cut { is_non_volatile: true, ..open };
+    assert_eq!(visited(safe), [cut(&host, &medium, &safe).expect("it can be cut")]);
+    let dead = Cut { faults: Faults { is_dead: true, ..Faults::default() }, ..open };
+    assert_eq!(visited(dead), [Aftermath::dead(1000)]);
+}
+
+#[test]
+fn more_than_can_be_gone_through_is_refused_before_it_is_begun() {
+    let (host, medium) = cached(&[0; 9]);
+    let refused = outcomes(&host, &medium, &Cut::at(1000)).map(|visited| visited.total());
+    assert_eq!(refused, Err(CutFault::TooMany { units: 1, writes: 9 }));
+    // As many units as there may be: more outcomes than any number, and the first comes at once.
+    let firsts: Vec<u64> = (0..64).map(|place| place * 8).collect();
+    let (host, medium) = cached(&firsts);
+    let mut visited = outcomes(&host, &medium, &Cut::at(1000)).expect("they are not stored");
+    assert_eq!((visited.total(), visited.next().is_some()), (None, true));
+}

@@ -1,0 +1,214 @@
+//! What drive models say: of themselves, of a workload, and of what was published. The contract
+//! behind the `--json` of `straddle drive`, and the views for people.
+//!
+//! Every number carries its unit in its key. Adding fields is compatible; anything else raises the
+//! number in the schema's name.
+
+mod list;
+mod published;
+mod simulated;
+
+use serde::{Deserialize, Serialize};
+
+pub use list::{drive_list, drive_text};
+pub use published::published_table;
+pub use simulated::simulation_table;
+
+use crate::bench::json::pretty;
+
+/// The schema's name and version of a list of drives.
+pub const DRIVES_SCHEMA: &str = "straddle.drives/1";
+/// The schema's name and version of a simulation.
+pub const SIMULATION_SCHEMA: &str = "straddle.simulation/1";
+/// The schema's name and version of published numbers beside the models'.
+pub const PUBLISHED_SCHEMA: &str = "straddle.published/1";
+
+/// Drives that can be simulated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Drives {
+    /// Name and version of this format: `straddle.drives/1`.
+    pub schema: String,
+    /// The version of straddle that wrote it.
+    pub version: String,
+    /// The drives.
+    pub drives: Vec<DriveText>,
+}
+
+/// A drive that can be simulated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DriveText {
+    /// What people type.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// Which kind of model: `hard-disk`.
+    pub kind: String,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// Its values.
+    pub values: Vec<DriveValue>,
+}
+
+/// A value of a drive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DriveValue {
+    /// What it is called.
+    pub key: String,
+    /// As people write it: `16 ms`.
+    pub value: String,
+    /// `predicted`, `calibrated` or `fitted`.
+    pub label: String,
+    /// By which published numbers it was calibrated or fitted; empty for a prediction.
+    pub by: String,
+    /// Who says so.
+    pub source: String,
+}
+
+/// A workload on drives that are simulated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Simulation {
+    /// Name and version of this format: `straddle.simulation/1`.
+    pub schema: String,
+    /// The version of straddle that wrote it.
+    pub version: String,
+    /// The command line, word by word; harmless to print.
+    pub command: Vec<String>,
+    /// The seed that decided all places.
+    pub seed: u64,
+    /// What was done, in words.
+    pub workload: String,
+    /// Each drive and place, in the order in which they were named; ratios are to the first.
+    pub arms: Vec<SimulatedArm>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// A workload on one drive at one place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SimulatedArm {
+    /// The profile's name.
+    pub drive: String,
+    /// What of the profile was changed: `rmw=batched`.
+    pub changed: Vec<String>,
+    /// By how many bytes everything was shifted.
+    pub shift_bytes: u64,
+    /// How many operations ended.
+    pub operations: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// When the last one ended, in nanoseconds of simulated time.
+    pub elapsed_ns: u64,
+    /// Operations in a second.
+    pub operations_per_second: f64,
+    /// The mean of what they took, in nanoseconds.
+    pub mean_ns: u64,
+    /// Half took no longer, in nanoseconds; as all quantiles within 0.8 %.
+    pub p50_ns: u64,
+    /// 90 of 100 took no longer, in nanoseconds.
+    pub p90_ns: u64,
+    /// 99 of 100 took no longer, in nanoseconds.
+    pub p99_ns: u64,
+    /// The longest, in nanoseconds.
+    pub max_ns: u64,
+    /// How many times the first arm's time for all operations this one's is.
+    pub ratio: f64,
+    /// What the drive did.
+    pub did: SimulatedWork,
+}
+
+/// What a simulated drive did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SimulatedWork {
+    /// Commands that ended.
+    pub commands: u64,
+    /// Runs read from the medium.
+    pub medium_reads: u64,
+    /// Runs written to the medium.
+    pub medium_writes: u64,
+    /// Parts of granules that were read so that they could be written whole.
+    pub rmw_reads: u64,
+    /// Parity chunks for which something was read first.
+    pub parity_rmws: u64,
+    /// Movements of the arm.
+    pub seeks: u64,
+    /// Nanoseconds that the arm moved.
+    pub seek_ns: u64,
+    /// Nanoseconds that the head waited for a sector.
+    pub wait_ns: u64,
+    /// Nanoseconds that sectors passed under the head.
+    pub transfer_ns: u64,
+    /// Nanoseconds in which the medium was busy.
+    pub busy_ns: u64,
+    /// Pages programmed.
+    pub programs: u64,
+    /// Blocks erased.
+    pub erases: u64,
+}
+
+/// Published numbers beside the models'.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Published {
+    /// Name and version of this format: `straddle.published/1`.
+    pub schema: String,
+    /// The version of straddle that wrote it.
+    pub version: String,
+    /// The seed that decided all places.
+    pub seed: u64,
+    /// Each number, in the order of the articles.
+    pub lines: Vec<PublishedLine>,
+}
+
+/// A published number beside the model's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PublishedLine {
+    /// Where it was published.
+    pub article: String,
+    /// What was measured.
+    pub what: String,
+    /// The unit of both numbers.
+    pub unit: String,
+    /// What was published; of a range the lower end.
+    pub published: f64,
+    /// The upper end of a range; else as `published`.
+    pub published_max: f64,
+    /// What the model says.
+    pub model: f64,
+    /// By how many percent the model is above.
+    pub error_percent: f64,
+    /// By how many percent it may be off.
+    pub bound_percent: f64,
+    /// `predicted`, `calibrated`, `fitted` (which does not count) or `derived`.
+    pub label: String,
+    /// The profile of the drive; `null` where none is needed.
+    pub drive: Option<String>,
+    /// Whether it is within its bound.
+    pub within: bool,
+    /// Why it is not, or what else a reader should know.
+    pub note: Option<String>,
+}
+
+/// A list of drives as JSON, with its line feed.
+#[must_use]
+pub fn drives_json(drives: &Drives) -> String {
+    pretty(drives)
+}
+
+/// A simulation as JSON, with its line feed.
+#[must_use]
+pub fn simulation_json(simulation: &Simulation) -> String {
+    pretty(simulation)
+}
+
+/// Published numbers as JSON, with their line feed.
+#[must_use]
+pub fn published_json(published: &Published) -> String {
+    pretty(published)
+}

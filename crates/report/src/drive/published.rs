@@ -1,0 +1,91 @@
+//! Published numbers beside the models', for people.
+
+use super::{Published, PublishedLine};
+use crate::bench::grid::{Grid, cell, prose, quiet};
+use crate::look::Look;
+
+/// All lines by their articles, what is outside with its reason, and how many are where.
+#[must_use]
+pub fn published_table(published: &Published, look: &Look) -> String {
+    let mut page = String::new();
+    let mut rest = &published.lines[..];
+    while let Some(first) = rest.first() {
+        let count = rest.iter().take_while(|line| line.article == first.article).count();
+        let (lines, others) = rest.split_at(count);
+        prose(cell(&first.article), "", look.columns(), &mut page);
+        of_article(lines, look, &mut page);
+        page.push('\n');
+        rest = others;
+    }
+    let counted: Vec<&PublishedLine> =
+        published.lines.iter().filter(|line| line.label != "fitted").collect();
+    let within = counted.iter().filter(|line| line.within).count();
+    let fitted = published.lines.len() - counted.len();
+    let text = format!(
+        "of {} numbers that count are within their bounds; {fitted} are fitted and do not count",
+        counted.len()
+    );
+    prose(cell(within.to_string()), &text, look.columns(), &mut page);
+    page
+}
+
+fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
+    let mut grid = Grid::default();
+    let heads = ["", "published", "model", "", "error", "label", "drive"];
+    grid.push(heads.iter().map(|head| quiet(*head)).collect());
+    for line in lines {
+        let error = format!("{:+.1} %", line.error_percent);
+        let sign = match (line.within, line.label.as_str()) {
+            (true, _) => "",
+            (false, "fitted") => " (fitted)",
+            (false, _) => " outside",
+        };
+        grid.push(vec![
+            cell(&line.what),
+            cell(range(line)),
+            cell(number(line.model)),
+            quiet(&line.unit),
+            cell(format!("{error}{sign}")),
+            quiet(&line.label),
+            quiet(line.drive.as_deref().unwrap_or_default()),
+        ]);
+    }
+    if grid.fits(look.columns()) {
+        grid.write(page);
+    } else {
+        for line in lines {
+            let text = format!(
+                "{} for {} {}, {:+.1} %, {}",
+                number(line.model),
+                range(line),
+                line.unit,
+                line.error_percent,
+                line.label
+            );
+            prose(cell(format!("{}:", line.what)), &text, look.columns(), page);
+        }
+    }
+    for line in lines {
+        if let Some(note) = &line.note {
+            prose(quiet(format!("{}:", line.what)), note, look.columns(), page);
+        }
+    }
+}
+
+/// What was published, with both ends of a range.
+fn range(line: &PublishedLine) -> String {
+    let low = number(line.published);
+    match line.published_max > line.published {
+        true => format!("{low} to {}", number(line.published_max)),
+        false => low,
+    }
+}
+
+/// As many digits as are worth reading.
+fn number(value: f64) -> String {
+    match value.abs() {
+        below if below < 10.0 => format!("{value:.3}"),
+        below if below < 1000.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}

@@ -1,0 +1,99 @@
+//! A simulation for people: a row for each drive and place.
+
+use super::{SimulatedArm, Simulation};
+use crate::bench::grid::{Grid, cell, labelled, prose, quiet};
+use crate::look::Look;
+
+/// The whole simulation as text, with its last line feed.
+#[must_use]
+pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
+    let limit = look.columns();
+    let mut page = String::new();
+    labelled("workload", vec![cell(&simulation.workload)], limit, &mut page);
+    let mut grid = Grid::default();
+    let heads = ["drive", "shift", "a second", "mean", "p50", "p99", "cost", "RMW"];
+    grid.push(heads.iter().map(|head| quiet(*head)).collect());
+    for arm in &simulation.arms {
+        grid.push(row(arm).into_iter().map(cell).collect());
+    }
+    if grid.fits(limit) {
+        grid.write(&mut page);
+    } else {
+        for arm in &simulation.arms {
+            let [drive, shift, rate, mean, p50, p99, cost, rmw] = row(arm);
+            let text = format!(
+                "{shift}: {rate} a second, mean {mean}, p50 {p50}, p99 {p99}, cost {cost}, RMW \
+                    {rmw}"
+            );
+            prose(cell(drive), &text, limit, &mut page);
+        }
+    }
+    let first = simulation.arms.first();
+    let faults = simulation.arms.iter().filter(|arm| arm.failed > 0);
+    for arm in faults {
+        let text =
+            format!("{} of {} operations failed on {}", arm.failed, arm.operations, arm.drive);
+        prose(quiet("note"), &text, limit, &mut page);
+    }
+    if let Some(first) = first.filter(|_| simulation.arms.len() > 1) {
+        let text = format!(
+            "cost is how many times the time on {}, {} it takes; RMW, what is read first for each \
+             operation. Simulated: no drive was touched",
+            first.drive,
+            shift(first)
+        );
+        prose(quiet("note"), &text, limit, &mut page);
+    }
+    for note in &simulation.notes {
+        prose(quiet("note"), note, limit, &mut page);
+    }
+    page
+}
+
+fn row(arm: &SimulatedArm) -> [String; 8] {
+    let changed = match arm.changed.is_empty() {
+        true => String::new(),
+        false => format!(" {}", arm.changed.join(" ")),
+    };
+    let per = |count: u64| match arm.operations {
+        0 => "-".to_owned(),
+        operations => format!("{:.2}", real(count) / real(operations)),
+    };
+    [
+        format!("{}{changed}", arm.drive),
+        shift(arm),
+        match arm.operations_per_second {
+            rate if rate < 1000.0 => format!("{rate:.1}"),
+            rate => format!("{rate:.0}"),
+        },
+        time(arm.mean_ns),
+        time(arm.p50_ns),
+        time(arm.p99_ns),
+        format!("{:.2}", arm.ratio),
+        per(arm.did.rmw_reads + arm.did.parity_rmws),
+    ]
+}
+
+fn shift(arm: &SimulatedArm) -> String {
+    match arm.shift_bytes {
+        0 => "as it is".to_owned(),
+        bytes => format!("{bytes} B off"),
+    }
+}
+
+/// A time with three digits.
+fn time(ns: u64) -> String {
+    let ns = real(ns);
+    match ns {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),
+        ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
+        ns => format!("{:.2} s", ns / 1e9),
+    }
+}
+
+/// A count or a time as a real number, rounded beyond 2^53.
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn real(number: u64) -> f64 {
+    number as f64
+}

@@ -1,0 +1,179 @@
+//! What may be typed behind `straddle drive`.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, Subcommand};
+
+use super::{size, size_above_0};
+
+/// Drive models in simulated time: what a drive does, and what a workload would cost on it
+///
+/// No drive is touched, and nothing is written.
+#[derive(Debug, Args)]
+pub(crate) struct Drive {
+    #[command(subcommand)]
+    pub(crate) what: DriveWhat,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DriveWhat {
+    /// List the drives of the house
+    List(DriveList),
+    /// Show a drive with all its values, each with its label and its source
+    Show(DriveShow),
+    Simulate(Box<Simulate>),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DriveList {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DriveShow {
+    /// A drive of the house, or the file of a profile
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) drive: String,
+
+    /// Print its file, to be copied and edited
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) toml: bool,
+
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Tell what a workload would cost on a drive, aligned and misaligned; or check the models
+///
+/// The workload is 4 KiB writes in order with a flush behind each, where nothing else is named.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").args(["profiles", "published"]).required(true))]
+#[command(after_help = "\
+Examples:
+  straddle drive simulate --profile hdd-7200-512e
+                                           synced writes, aligned and a sector off
+  straddle drive simulate --profile hdd-7200-512e --vary rmw=batched --vary rmw=serial
+                                           the same with other firmware
+  straddle drive simulate --profile mine.toml --job job.fio --shift 512,2K
+                                           fio's job, on a drive of your own
+  straddle drive simulate --profile raid5-5x64k --trace sda.blktrace.0
+                                           a recorded workload
+  straddle drive simulate --published      every published number beside the model's
+
+Exit codes:
+  0  simulated; with --published: all that counts is within its bounds, or says why it is not
+  1  with --published: something else is outside of them
+  2  misuse, or something that cannot be simulated")]
+pub(crate) struct Simulate {
+    /// A drive of the house, or the file of a profile; may be repeated
+    #[arg(long = "profile", value_name = "NAME|FILE", help_heading = "Drives")]
+    pub(crate) profiles: Vec<String>,
+
+    /// Give a value of every drive another: cache=0; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", requires = "profiles", help_heading = "Drives")]
+    pub(crate) set: Vec<String>,
+
+    /// Take every drive once more with this value changed; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", requires = "profiles", help_heading = "Drives")]
+    pub(crate) vary: Vec<String>,
+
+    /// Put every published number beside the model's, with its error and label
+    #[arg(long, help_heading = "Drives")]
+    pub(crate) published: bool,
+
+    /// Run a fio job file; its own paths are never opened
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "profiles",
+        conflicts_with_all = ["read", "random", "size", "no_sync", "depth"],
+        help_heading = "Workload"
+    )]
+    pub(crate) job: Option<PathBuf>,
+
+    /// Replay a recorded workload: fio's iolog, blkparse's text, blktrace's records
+    ///
+    /// As fast as the drive goes, --depth operations in flight, a flush behind all before it.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "profiles",
+        conflicts_with_all = ["job", "read", "random", "size", "no_sync"],
+        help_heading = "Workload"
+    )]
+    pub(crate) trace: Option<PathBuf>,
+
+    /// Read instead of writing
+    #[arg(long, requires = "profiles", help_heading = "Workload")]
+    pub(crate) read: bool,
+
+    /// At places that a seed decides, instead of in order
+    #[arg(long, requires = "profiles", help_heading = "Workload")]
+    pub(crate) random: bool,
+
+    /// Bytes of each operation
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = size_above_0,
+        default_value = "4K",
+        help_heading = "Workload"
+    )]
+    pub(crate) size: u64,
+
+    /// Put no flush behind writes
+    #[arg(long, conflicts_with = "read", requires = "profiles", help_heading = "Workload")]
+    pub(crate) no_sync: bool,
+
+    /// Operations in flight
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=1024),
+        help_heading = "Workload"
+    )]
+    pub(crate) depth: u16,
+
+    /// Where the workload begins on the drive
+    #[arg(
+        long,
+        value_name = "BYTES",
+        value_parser = size,
+        default_value = "1M",
+        help_heading = "Place"
+    )]
+    pub(crate) start: u64,
+
+    /// How far everything is shifted, once for each: 512,2K; without it one logical sector
+    #[arg(
+        long,
+        value_name = "BYTES",
+        value_parser = size_above_0,
+        value_delimiter = ',',
+        requires = "profiles",
+        help_heading = "Place"
+    )]
+    pub(crate) shift: Vec<u64>,
+
+    /// The most operations, for each drive and place
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000,
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000_000),
+        help_heading = "Bounds"
+    )]
+    pub(crate) operations: u64,
+
+    /// Decides all places; the same seed gives the same bytes on any machine
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Bounds")]
+    pub(crate) seed: u64,
+
+    /// Print one JSON document
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,100 @@
+//! The drives that can be simulated: those of the house, and a user's files.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::{anyhow, bail};
+use drive::profile::{self, DriveProfile, PROFILE_BYTES_MAX};
+use report::drive::{
+    DRIVES_SCHEMA, DriveText, DriveValue, Drives, drive_list, drive_text, drives_json,
+};
+
+use crate::arguments::{DriveList, DriveShow};
+use crate::exit::Outcome;
+use crate::printer::{self, shown};
+
+/// Lists the drives of the house.
+pub(super) fn list(list: &DriveList) -> anyhow::Result<Outcome> {
+    let drives = document(profile::built_in().iter());
+    let text = match list.json {
+        true => drives_json(&drives),
+        false => drive_list(&drives, &printer::look(false)),
+    };
+    printer::print(&text)?;
+    Ok(Outcome::Clean)
+}
+
+/// Shows a drive.
+pub(super) fn show(show: &DriveShow) -> anyhow::Result<Outcome> {
+    if show.toml
+        && let Some(text) = profile::text(&show.drive)
+    {
+        printer::print(text)?;
+        return Ok(Outcome::Clean);
+    }
+    let found = named(&show.drive)?;
+    if show.toml {
+        bail!("{} is a file already\nhint: --toml prints drives of the house", show.drive);
+    }
+    let drives = document(std::iter::once(&found));
+    let text = match (show.json, drives.drives.first()) {
+        (false, Some(drive)) => drive_text(drive, &printer::look(false)),
+        _ => drives_json(&drives),
+    };
+    printer::print(&text)?;
+    Ok(Outcome::Clean)
+}
+
+/// The drive that `word` names: one of the house, else a file.
+///
+/// # Errors
+/// When it is neither, or the file holds no profile.
+pub(super) fn named(word: &str) -> anyhow::Result<DriveProfile> {
+    if let Some(found) = profile::built_in().iter().find(|known| known.name == word) {
+        return Ok(found.clone());
+    }
+    let path = Path::new(word);
+    let name = shown(path);
+    let names: Vec<&str> = profile::built_in().iter().map(|known| known.name.as_str()).collect();
+    let hint = format!("hint: name a file, or one of {}", names.join(", "));
+    let failed = |error: &dyn std::fmt::Display| {
+        anyhow!("cannot read the drive's profile {name}: {error}\n{hint}")
+    };
+    // Asked before it is opened: a pipe would wait for a writer.
+    let data = std::fs::metadata(path).map_err(|error| failed(&error))?;
+    if !data.is_file() {
+        return Err(failed(&"it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    let most = u64::try_from(PROFILE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    let file = File::open(path).map_err(|error| failed(&error))?;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+    let text = String::from_utf8(bytes).map_err(|_| failed(&"it is no text"))?;
+    DriveProfile::parse(word, &text).map_err(|error| anyhow!("{error}\nhint: {}", error.hint()))
+}
+
+fn document<'a>(profiles: impl Iterator<Item = &'a DriveProfile>) -> Drives {
+    Drives {
+        schema: DRIVES_SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        drives: profiles.map(described).collect(),
+    }
+}
+
+fn described(profile: &DriveProfile) -> DriveText {
+    let value = |value: &profile::Value| DriveValue {
+        key: value.key.to_owned(),
+        value: value.quantity.shown(value.amount).to_string(),
+        label: value.label.word().to_owned(),
+        by: value.label.by().to_owned(),
+        source: value.source.clone(),
+    };
+    DriveText {
+        name: profile.name.clone(),
+        title: profile.title.clone(),
+        kind: profile.kind.word().to_owned(),
+        notes: profile.notes.clone(),
+        values: profile.values.iter().map(value).collect(),
+    }
+}

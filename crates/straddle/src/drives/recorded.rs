@@ -1,0 +1,128 @@
+//! `--trace`: a recorded workload, read within bounds.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{anyhow, bail};
+use drive::run::Layout;
+use workload::trace::{Entry, Notes, Stage, Stream, StreamError, TraceFormat};
+
+use crate::printer::shown;
+
+/// A recorded workload in a file, that was read once as a whole.
+pub(super) struct Recorded {
+    path: PathBuf,
+    stage: Stage,
+    format: TraceFormat,
+    /// Where its files and devices lie.
+    pub(super) layout: Layout,
+    /// How many operations it has.
+    pub(super) operations: u64,
+    /// What was not read of it.
+    pub(super) notes: Vec<String>,
+}
+
+type Feed = Box<dyn FnMut(&mut [u8]) -> Result<usize, std::io::Error>>;
+/// A trace as it is read.
+type Trace = Stream<Feed>;
+
+impl Recorded {
+    /// The workload in the file at `path`: what was given to the driver, else what was queued.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no sound trace, or has no operations.
+    pub(super) fn of(path: &Path) -> anyhow::Result<Recorded> {
+        let first = Recorded::scanned(path, Stage::Issued)?;
+        let found = match first.operations {
+            0 => Recorded::scanned(path, Stage::Queued)?,
+            _ => first,
+        };
+        if found.operations == 0 {
+            bail!(
+                "cannot replay {}: it has no operations\n\
+                 hint: record reads and writes: blktrace, or fio --write_iolog",
+                shown(path)
+            );
+        }
+        Ok(found)
+    }
+
+    /// What it is, in words.
+    pub(super) fn title(&self) -> String {
+        let Recorded { operations, layout, format, .. } = self;
+        let places = match layout.count() {
+            1 => String::new(),
+            count => format!(" on {count} files or devices"),
+        };
+        let name = shown(&self.path);
+        format!("{operations} operations{places} of {name} ({})", format.title())
+    }
+
+    /// Its operations, again. What goes wrong now ends it early: the file was changed meanwhile.
+    pub(super) fn entries(&self) -> anyhow::Result<impl Iterator<Item = Entry>> {
+        Ok(open(&self.path, self.stage)?.map_while(Result::ok))
+    }
+
+    fn scanned(path: &Path, stage: Stage) -> anyhow::Result<Recorded> {
+        let mut trace = open(path, stage)?;
+        let format = trace.format();
+        let fault = Rc::new(RefCell::new(None));
+        let mut operations = 0;
+        let entries = std::iter::from_fn(|| match trace.next()? {
+            Ok(entry) => {
+                operations += 1;
+                Some(entry)
+            }
+            Err(error) => {
+                *fault.borrow_mut() = Some(error);
+                None
+            }
+        });
+        let layout = Layout::of(entries);
+        if let Some(error) = fault.take() {
+            return Err(failed(path, &error));
+        }
+        let notes = said(trace.reader().notes());
+        Ok(Recorded { path: path.to_owned(), stage, format, layout, operations, notes })
+    }
+}
+
+/// What a reader should know of a trace.
+fn said(notes: &Notes) -> Vec<String> {
+    let mut said = Vec::new();
+    if notes.cut {
+        said.push("the trace's last line is cut, and was read as it is".to_owned());
+    }
+    if notes.lost > 0 {
+        said.push(format!("the trace lost {} events while it was recorded", notes.lost));
+    }
+    said
+}
+
+fn open(path: &Path, stage: Stage) -> anyhow::Result<Trace> {
+    let cannot = |error: std::io::Error| {
+        anyhow!("cannot read the trace {}: {error}\nhint: check the path", shown(path))
+    };
+    // Asked before it is opened: a pipe would wait for a writer, and it is read twice.
+    let data = std::fs::metadata(path).map_err(cannot)?;
+    if !data.is_file() {
+        bail!(
+            "cannot read the trace {}: it is no regular file\nhint: write it to one",
+            shown(path)
+        );
+    }
+    let mut file = File::open(path).map_err(cannot)?;
+    let feed: Feed = Box::new(move |buffer| file.read(buffer));
+    Stream::open(feed, stage).map_err(|error| failed(path, &error))
+}
+
+fn failed(path: &Path, error: &StreamError<std::io::Error>) -> anyhow::Error {
+    let hint = match error {
+        StreamError::Feed(_) => "check the file".to_owned(),
+        StreamError::Trace(trace) => trace.hint(),
+    };
+    anyhow!("cannot replay {}: {error}\nhint: {hint}", shown(path))
+}

@@ -1,0 +1,148 @@
+//! `straddle drive`, as typed.
+
+use std::process::{Command, Stdio};
+
+use testkit::run::Ran;
+use testkit::{Scratch, scratch::text};
+
+fn drive(arguments: &[&str]) -> Ran {
+    let mut straddle = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    straddle.arg("drive").args(arguments).stdin(Stdio::null());
+    Ran::of(straddle.env("LC_ALL", "C.UTF-8").env("COLUMNS", "140"))
+}
+
+/// That it was refused with both words, and printed nothing else.
+#[track_caller]
+fn refused(arguments: &[&str], word: &str, hint: &str) {
+    let ran = drive(arguments);
+    assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{arguments:?}: {ran:?}");
+    assert!(ran.errors.contains(word) && ran.errors.contains(hint), "{arguments:?}: {ran:?}");
+}
+
+#[test]
+fn every_drive_that_is_listed_is_shown_and_its_file_is_read_back() {
+    let scratch = Scratch::new();
+    let listed = drive(&["list", "--json"]).document();
+    let drives = listed["drives"].as_array().expect("a list");
+    assert!(drives.len() >= 13, "{drives:?}");
+    for one in drives {
+        let name = one["name"].as_str().expect("a text");
+        let shown = drive(&["show", name]);
+        assert_eq!(shown.status, Some(0), "{shown:?}");
+        for value in one["values"].as_array().expect("a list") {
+            let key = value["key"].as_str().expect("a text");
+            assert!(shown.out.contains(key), "{name} shows {key}");
+            assert!(!value["source"].as_str().expect("a text").is_empty(), "{name}: {key}");
+        }
+        let file = scratch.file("own.toml", drive(&["show", name, "--toml"]).out.as_bytes());
+        let own = drive(&["show", text(&file), "--json"]).document();
+        assert_eq!(own["drives"][0], *one, "{name}");
+    }
+}
+
+#[test]
+fn a_synced_write_a_sector_off_costs_three_times_and_two_with_other_firmware() {
+    let arguments = ["simulate", "--profile", "hdd-7200-512e", "--vary", "rmw=batched", "--json"];
+    let ran = drive(&[&arguments[..], &["--operations", "2000"]].concat());
+    let document = ran.document();
+    let cost = |arm: usize| document["arms"][arm]["ratio"].as_f64().expect("a number");
+    for (arm, wanted) in [(0, 1.0), (1, 3.0), (2, 1.0), (3, 2.0)] {
+        assert!((cost(arm) - wanted).abs() < 0.02, "arm {arm}: {}", cost(arm));
+    }
+    assert_eq!(document["arms"][1]["did"]["rmw_reads"], 2 * 2000);
+}
+
+#[test]
+fn fio_s_job_of_the_ssd_article_is_twenty_times_slower_from_sector_34() {
+    let scratch = Scratch::new();
+    let words = "[global]\nioengine=libaio\ndirect=1\nbs=4k\niodepth=4\nnumjobs=8\nsize=500m\n\
+                 [test]\nrw=write\n";
+    let job = scratch.file("fio.ini", words.as_bytes());
+    let shift = (34 * 512 % 4096).to_string();
+    let arguments = ["simulate", "--profile", "m4-256", "--job", text(&job), "--json"];
+    let document = drive(&[&arguments[..], &["--shift", &shift]].concat()).document();
+    let ratio = document["arms"][1]["ratio"].as_f64().expect("a number");
+    assert!((18.0..22.0).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn a_recorded_workload_is_replayed_whole() {
+    let scratch = Scratch::new();
+    let mut words = "fio version 3 iolog\n0 /dev/a add\n0 /dev/a open\n".to_owned();
+    for number in 1..=100_u32 {
+        words +=
+            &format!("{number} /dev/a write {} 4096\n{number} /dev/a sync 0 0\n", number << 12);
+    }
+    let log = scratch.file("log", words.as_bytes());
+    let arguments = ["simulate", "--profile", "hdd-7200-512e", "--trace", text(&log), "--json"];
+    let document = drive(&arguments).document();
+    assert_eq!(document["arms"][0]["operations"], 200);
+    let ratio = document["arms"][1]["ratio"].as_f64().expect("a number");
+    assert!((ratio - 3.0).abs() < 0.1, "{ratio}");
+}
+
+#[test]
+fn every_published_number_is_there_and_what_is_outside_says_why() {
+    let ran = drive(&["simulate", "--published", "--json"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.errors);
+    let document = ran.document();
+    let lines = document["lines"].as_array().expect("a list");
+    for line in lines {
+        let is_fine = line["within"] == true || line["note"].is_string();
+        assert!(is_fine, "{line}");
+    }
+    let table = drive(&["simulate", "--published"]);
+    for line in lines {
+        assert!(table.out.contains(line["what"].as_str().expect("a text")), "{line}");
+    }
+    assert!(table.out.contains("numbers that count are within their bounds"));
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused_with_what_to_do() {
+    let scratch = Scratch::new();
+    let profile = ["simulate", "--profile", "hdd-7200-512e"];
+    let with = |more: &[&'static str]| [&profile[..], more].concat();
+    refused(&with(&["--set", "rpm=0"]), "rpm is 0", "hint: choose from 60 to 100000");
+    refused(&with(&["--set", "rpm"]), "`rpm` is no KEY=VALUE", "hint: cache=0");
+    refused(&with(&["--vary", "colour=red"]), "it has no `colour`", "straddle drive show");
+    refused(&with(&["--size", "3"]), "no whole logical sectors", "multiples of 512");
+    refused(&with(&["--shift", "100"]), "no multiple of its logical sector", "multiples of 512");
+    refused(&with(&["--start", "9T"]), "it ends at 6001175126016 bytes", "--start");
+    refused(&with(&["--trace", "/nonexistent"]), "No such file", "hint: check the path");
+    refused(&with(&["--trace", "/dev/null"]), "no regular file", "hint:");
+    refused(&with(&["--job", "/nonexistent"]), "No such file", "hint: check the path");
+    refused(&["simulate", "--profile", "nobody"], "No such file", "one of hdd-7200-512e");
+    refused(&["show", "/dev/null"], "no regular file", "one of hdd-7200-512e");
+    let array = ["simulate", "--profile", "raid5-5x64k", "--set"];
+    refused(&[&array[..], &["members=1000000000"]].concat(), "members is", "from 2 to 1920");
+    refused(&[&array[..], &["chunk=0"]].concat(), "chunk is 0", "a power of two");
+    let empty = scratch.file("empty", b"");
+    let junk = scratch.file("junk", &[0xff; 4096]);
+    for (file, word) in [(&empty, "empty"), (&junk, "it begins with")] {
+        let arguments = [&profile[..], &["--trace", text(file)]].concat();
+        let ran = drive(&arguments);
+        assert_eq!(ran.status, Some(2), "{ran:?}");
+        assert!(ran.errors.contains(word) && ran.errors.contains("hint: "), "{ran:?}");
+    }
+    let cut = drive(&["show", "hdd-7200-512e", "--toml"]).out.replace("\"7200\"", "\"seven\"");
+    let cut = scratch.file("cut.toml", cut.as_bytes());
+    refused(
+        &["show", text(&cut)],
+        "`rpm = \"seven\"` is not a whole number",
+        "hint: write a whole",
+    );
+}
+
+#[test]
+fn the_same_words_give_the_same_bytes() {
+    for profile in ["gp2-100", "raid0-2x16k", "m4-256"] {
+        let arguments =
+            ["simulate", "--profile", profile, "--random", "--depth", "8", "--operations", "2000"];
+        assert_eq!(drive(&arguments).out, drive(&arguments).out);
+        // On a volume it does not matter where a request is.
+        let other = [&arguments[..], &["--seed", "2"]].concat();
+        let is_alike = drive(&arguments).out == drive(&other).out;
+        assert_eq!(is_alike, profile == "gp2-100", "{profile}");
+    }
+}

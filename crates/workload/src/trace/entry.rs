@@ -1,0 +1,91 @@
+//! One recorded operation.
+
+use std::fmt;
+
+use super::error::Problem;
+
+/// Where the last byte of an operation may end: offsets are `off_t` to every system call.
+pub const END_BYTES_MAX: u64 = i64::MAX.unsigned_abs();
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Bytes were read.
+    Read,
+    /// Bytes were written.
+    Write {
+        /// They were to be durable when the write completed (force unit access).
+        fua: bool,
+    },
+    /// Bytes were given back (trim, unmap).
+    Discard,
+    /// The device's volatile cache was to be emptied.
+    Flush,
+    /// A file was synced, with its metadata (`fsync`).
+    Fsync,
+    /// A file's data were synced (`fdatasync`).
+    Fdatasync,
+}
+
+impl Action {
+    /// Whether it has a place and a length.
+    #[must_use]
+    pub fn moves_bytes(self) -> bool {
+        matches!(self, Action::Read | Action::Write { .. } | Action::Discard)
+    }
+}
+
+/// A block device's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Device {
+    /// The driver.
+    pub major: u32,
+    /// Which of its devices.
+    pub minor: u32,
+}
+
+impl fmt::Display for Device {
+    /// As blkparse and the kernel print it, without blanks: `8,16`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.major, self.minor)
+    }
+}
+
+/// To what it was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    /// The file of this number among the [`Reader::files`](super::Reader::files).
+    File(u16),
+    /// A block device.
+    Device(Device),
+}
+
+/// One recorded operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// When, in nanoseconds of the trace's own clock ([`FromFirst`](super::FromFirst) counts from
+    /// the first entry); `None` where the trace says nothing. In an iolog of version 3 since the
+    /// job began, in whole microseconds; in one of version 2 the latest `wait`; in blkparse's text
+    /// since the first event; in blktrace's records since the machine started.
+    pub at_ns: Option<u64>,
+    /// What was done.
+    pub action: Action,
+    /// To what.
+    pub target: Target,
+    /// Where it begins, in bytes; 0 where no bytes move.
+    pub offset_bytes: u64,
+    /// How much it moves, in bytes: at least 1, or 0 where no bytes move. With the offset at most
+    /// [`END_BYTES_MAX`].
+    pub length_bytes: u32,
+}
+
+impl Entry {
+    /// Itself, where it can be asked of a disk.
+    pub(super) fn checked(self) -> Result<Entry, Problem> {
+        let Entry { offset_bytes, length_bytes, .. } = self;
+        match offset_bytes.checked_add(length_bytes.into()) {
+            Some(end_bytes) if end_bytes <= END_BYTES_MAX => Ok(self),
+            _ => Err(Problem::End { offset_bytes, length_bytes }),
+        }
+    }
+}

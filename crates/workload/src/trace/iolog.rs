@@ -1,0 +1,170 @@
+//! fio's iolog: one line for each operation of a job.
+//!
+//! The first line names the version. The others are `NAME ACTION` for a file and `NAME ACTION
+//! OFFSET LENGTH` for an operation; in version 3 with the microseconds since the job began before
+//! them (fio writes `utime_since_now`). fio `iolog.c`: `log_io_u`, `log_file`, `read_iolog`.
+//!
+//! Lines are read from both ends, so that a name may hold blanks: fio writes such names as they
+//! are, though it cannot read them back.
+
+use super::entry::{Action, Entry, Target};
+use super::error::{Problem, shown};
+use super::files::Files;
+use super::format::TraceFormat;
+use super::notes::{Notes, Skipped};
+use super::word::{self, Words, expected, expected_u32, missing};
+
+/// How the first line begins in each version that is read.
+const VERSIONS: [(&[u8], TraceFormat); 2] =
+    [(b"fio version 2 iolog", TraceFormat::Iolog2), (b"fio version 3 iolog", TraceFormat::Iolog3)];
+
+/// The format whose first line `line` is, as fio finds it: by how it begins.
+pub(super) fn version(line: &[u8]) -> Option<TraceFormat> {
+    VERSIONS.iter().find(|(head, _)| line.starts_with(head)).map(|(_, format)| *format)
+}
+
+/// The first line of a log of `format`; that of version 3 for what is no iolog.
+pub(super) fn head(format: TraceFormat) -> &'static str {
+    match format {
+        TraceFormat::Iolog2 => "fio version 2 iolog",
+        _ => "fio version 3 iolog",
+    }
+}
+
+/// Whether `line` is the first one of any version.
+pub(super) fn is_head(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
+    line.starts_with(b"fio version ") && line.ends_with(b" iolog")
+}
+
+/// Where the reader is in an iolog.
+#[derive(Debug)]
+pub(super) struct Iolog {
+    format: TraceFormat,
+    begun: bool,
+    /// The latest `wait` of version 2.
+    waited_ns: Option<u64>,
+    pub(super) files: Files,
+}
+
+impl Iolog {
+    pub(super) fn new(format: TraceFormat) -> Iolog {
+        Iolog { format, begun: false, waited_ns: None, files: Files::default() }
+    }
+
+    /// What `line` says was done, if that is an operation.
+    pub(super) fn entry(
+        &mut self,
+        line: &[u8],
+        notes: &mut Notes,
+    ) -> Result<Option<Entry>, Problem> {
+        if !self.begun {
+            self.begun = true;
+            let is_ours = version(line) == Some(self.format);
+            return if is_ours {
+                Ok(None)
+            } else {
+                Err(Problem::IologVersion { found: shown(line) })
+            };
+        }
+        let mut words = Words::of(line);
+        if words.rest().is_empty() {
+            return Ok(None);
+        }
+        if is_head(line) {
+            return Err(Problem::SecondTrace);
+        }
+        let at_ns = self.time(&mut words)?;
+        let last = words.last().ok_or_else(|| missing(line, "action"))?;
+        if matches!(last, b"add" | b"open" | b"close" | b"unlink") {
+            self.manage(name(&words, line)?, last)?;
+            notes.skip(Skipped::FileManagement);
+            return Ok(None);
+        }
+        let length_bytes = expected_u32(last, "the length")?;
+        let offset = words.last().ok_or_else(|| missing(line, "offset and length"))?;
+        let offset = expected(offset, "the offset")?;
+        let action = words.last().ok_or_else(|| missing(line, "action"))?;
+        let name = name(&words, line)?;
+        self.operation(&Operation { at_ns, name, action, offset, length_bytes }, notes)
+    }
+
+    /// The time of a line, taken off it in version 3.
+    fn time(&self, words: &mut Words<'_>) -> Result<Option<u64>, Problem> {
+        if self.format == TraceFormat::Iolog2 {
+            return Ok(self.waited_ns);
+        }
+        let word = words.first().unwrap_or_default();
+        let at_ns = word::number(word).and_then(|at_us| at_us.checked_mul(1000));
+        at_ns.map(Some).ok_or_else(|| {
+            word::unreadable(word, "the time", "microseconds that are below 2^64 nanoseconds")
+        })
+    }
+
+    fn manage(&mut self, name: &[u8], action: &[u8]) -> Result<(), Problem> {
+        if action == b"add" {
+            return self.files.add(name);
+        }
+        self.files.number(name).map(|_| ())
+    }
+
+    fn operation(
+        &mut self,
+        operation: &Operation<'_>,
+        notes: &mut Notes,
+    ) -> Result<Option<Entry>, Problem> {
+        let Operation { at_ns, name, offset: offset_bytes, length_bytes, .. } = *operation;
+        let action = match operation.action {
+            b"read" => Action::Read,
+            b"write" => Action::Write { fua: false },
+            b"trim" => Action::Discard,
+            b"sync" => Action::Fsync,
+            b"datasync" => Action::Fdatasync,
+            b"sync_file_range" => {
+                notes.skip(Skipped::SyncFileRange);
+                return Ok(None);
+            }
+            b"wait" => return self.wait(operation.offset, notes).map(|()| None),
+            found => return Err(Problem::Action { found: shown(found) }),
+        };
+        let target = Target::File(self.files.number(name)?);
+        if !action.moves_bytes() {
+            let entry = Entry { at_ns, action, target, offset_bytes: 0, length_bytes: 0 };
+            return Ok(Some(entry));
+        }
+        if length_bytes == 0 {
+            notes.skip(Skipped::NoData);
+            return Ok(None);
+        }
+        Entry { at_ns, action, target, offset_bytes, length_bytes }.checked().map(Some)
+    }
+
+    /// `wait`: what follows begins no earlier than so many milliseconds after the beginning. The
+    /// HOWTO speaks of microseconds after the `wait` before; fio does the former
+    /// (`read_iolog_get`).
+    fn wait(&mut self, until_ms: u64, notes: &mut Notes) -> Result<(), Problem> {
+        if self.format != TraceFormat::Iolog2 {
+            notes.skip(Skipped::Wait);
+            return Ok(());
+        }
+        let until_ns = until_ms.checked_mul(1_000_000).ok_or(Problem::Wait { until_ms })?;
+        self.waited_ns = self.waited_ns.max(Some(until_ns));
+        Ok(())
+    }
+}
+
+/// What a line says of an operation.
+struct Operation<'a> {
+    at_ns: Option<u64>,
+    name: &'a [u8],
+    action: &'a [u8],
+    /// In bytes; of a `wait` the time.
+    offset: u64,
+    length_bytes: u32,
+}
+
+/// The file's name: what all other words left of `line`.
+fn name<'a>(words: &Words<'a>, line: &[u8]) -> Result<&'a [u8], Problem> {
+    let name = words.rest();
+    if name.is_empty() { Err(missing(line, "file name")) } else { Ok(name) }
+}

@@ -1,0 +1,41 @@
+//! Recorded I/O: what a machine once did, as a stream of entries of one type.
+//!
+//! Read are fio's iolog of versions 2 and 3, blkparse's text in its default format, and blktrace's
+//! binary records of either byte order. Traces are gigabytes: a [`Reader`] is handed pieces of any
+//! length and holds one line or record at most; a [`Stream`] does that with a function that reads,
+//! and a [`Merge`] joins the files that blktrace makes for each CPU.
+//!
+//! Sources: fio `iolog.c` and its HOWTO, "Trace file format"; blktrace `blkparse_fmt.c` and
+//! blkparse(1); Linux `include/uapi/linux/blktrace_api.h` and `kernel/trace/blktrace.c`. What is
+//! read of them, and what is not, stands in `docs/traces.md`.
+
+mod blkparse;
+mod blktrace;
+mod entry;
+mod error;
+mod files;
+mod format;
+mod iolog;
+mod iolog_writer;
+mod line;
+mod merge;
+mod notes;
+mod reader;
+mod request;
+mod stream;
+mod word;
+
+pub use entry::{Action, Device, END_BYTES_MAX, Entry, Target};
+pub use error::{Place, Problem, TraceError};
+pub use files::{FILES_MAX, NAME_BYTES_MAX};
+pub use format::{HEAD_BYTES, TraceFormat};
+pub use iolog_writer::{IologWriter, Unwritable};
+pub use line::LINE_BYTES_MAX;
+pub use merge::{FromFirst, Merge};
+pub use notes::{DEVICES_MAX, Notes, Skipped};
+pub use reader::Reader;
+pub use request::Stage;
+pub use stream::{CHUNK_BYTES, Stream, StreamError};
+
+#[cfg(test)]
+mod tests;

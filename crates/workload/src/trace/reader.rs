@@ -1,0 +1,164 @@
+//! A trace out of pieces of any length.
+
+use units::DiskText;
+
+use super::blkparse::Blkparse;
+use super::blktrace::Blktrace;
+use super::entry::Entry;
+use super::error::{Problem, TraceError};
+use super::format::TraceFormat;
+use super::iolog::Iolog;
+use super::line::Lines;
+use super::notes::Notes;
+use super::request::{Entries, Stage};
+
+/// Reads a trace piece by piece, in memory that does not grow with it: one line or one record's
+/// head, the names of at most [`FILES_MAX`](super::FILES_MAX) files and at most
+/// [`DEVICES_MAX`](super::DEVICES_MAX) devices are held.
+#[derive(Debug)]
+pub struct Reader {
+    parser: Parser,
+    notes: Notes,
+    /// The second entry of a request, given next.
+    pending: Option<Entry>,
+    /// What went wrong, if anything did.
+    failed: Option<TraceError>,
+}
+
+#[derive(Debug)]
+enum Parser {
+    Text(Lines, Text),
+    Records(Box<Blktrace>),
+}
+
+#[derive(Debug)]
+enum Text {
+    Iolog(Box<Iolog>),
+    Blkparse(Blkparse),
+}
+
+impl Reader {
+    /// A reader of a trace of `format`, which [`TraceFormat::of`] finds. Of the block layer's
+    /// events those of `stage` become entries; an iolog has no stages.
+    #[must_use]
+    pub fn new(format: TraceFormat, stage: Stage) -> Reader {
+        let text = |text: Text| Parser::Text(Lines::new(), text);
+        let parser = match format {
+            TraceFormat::Iolog2 | TraceFormat::Iolog3 => {
+                text(Text::Iolog(Box::new(Iolog::new(format))))
+            }
+            TraceFormat::Blkparse => text(Text::Blkparse(Blkparse::new(stage))),
+            TraceFormat::Blktrace => Parser::Records(Box::new(Blktrace::new(stage))),
+        };
+        Reader { parser, notes: Notes::default(), pending: None, failed: None }
+    }
+
+    /// The next entry, with what was read taken off the front of `input`, the next piece of the
+    /// trace. `None` when `input` is used up: call again with the piece behind it, or, where there
+    /// is none, call [`finish`](Reader::finish).
+    ///
+    /// # Errors
+    /// When the trace is damaged, or is not of the format it was said to be; the same error again
+    /// for every further call. What was given before is sound.
+    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Entry>, TraceError> {
+        self.guarded(|reader| reader.within(input))
+    }
+
+    /// The entries that are left where the trace ends: to be called until it gives `None`.
+    ///
+    /// # Errors
+    /// When the trace is empty or ends within a record, or its last line, which may lack its end,
+    /// is damaged.
+    pub fn finish(&mut self) -> Result<Option<Entry>, TraceError> {
+        self.guarded(Reader::at_end)
+    }
+
+    /// What was met so far.
+    #[must_use]
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// The files named so far, for [`Target::File`](super::Target::File); none where the trace is
+    /// one of devices.
+    #[must_use]
+    pub fn files(&self) -> &[DiskText] {
+        match &self.parser {
+            Parser::Text(_, Text::Iolog(iolog)) => iolog.files.names(),
+            _ => &[],
+        }
+    }
+
+    /// The pending entry, or what `more` gives; after an error, the error.
+    fn guarded(
+        &mut self,
+        more: impl FnOnce(&mut Reader) -> Result<Option<Entries>, TraceError>,
+    ) -> Result<Option<Entry>, TraceError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        if let Some(entry) = self.pending.take() {
+            return Ok(Some(entry));
+        }
+        let given = more(self).and_then(|entries| self.give(entries));
+        if let Err(error) = &given {
+            self.failed = Some(error.clone());
+        }
+        given
+    }
+
+    /// Counts `entries`, keeps the second and gives the first.
+    fn give(&mut self, entries: Option<Entries>) -> Result<Option<Entry>, TraceError> {
+        let Some(entries) = entries else { return Ok(None) };
+        for entry in entries.iter().flatten() {
+            self.notes.give(entry).map_err(Problem::of_file)?;
+        }
+        let [first, second] = entries;
+        if first.is_some() {
+            self.pending = second;
+        }
+        Ok(first.or(second))
+    }
+
+    /// The next request in `input`.
+    fn within(&mut self, input: &mut &[u8]) -> Result<Option<Entries>, TraceError> {
+        let notes = &mut self.notes;
+        match &mut self.parser {
+            Parser::Records(records) => records.next(input, notes),
+            Parser::Text(lines, text) => loop {
+                let number = lines.number + 1;
+                let line = lines.next(input).map_err(|problem| problem.on_line(number))?;
+                let Some(line) = line else { return Ok(None) };
+                let entries =
+                    text.entries(line, notes).map_err(|problem| problem.on_line(number))?;
+                if entries[0].is_some() || entries[1].is_some() {
+                    return Ok(Some(entries));
+                }
+            },
+        }
+    }
+
+    /// The request of a last line without an end.
+    fn at_end(&mut self) -> Result<Option<Entries>, TraceError> {
+        let (lines, text) = match &mut self.parser {
+            Parser::Records(records) => return records.end().map(|()| None),
+            Parser::Text(lines, text) => (lines, text),
+        };
+        let number = lines.number + 1;
+        let Some(line) = lines.last() else {
+            return if number == 1 { Err(Problem::Empty.of_file()) } else { Ok(None) };
+        };
+        self.notes.cut = true;
+        let entries = text.entries(line, &mut self.notes);
+        entries.map(Some).map_err(|problem| problem.on_line(number))
+    }
+}
+
+impl Text {
+    fn entries(&mut self, line: &[u8], notes: &mut Notes) -> Result<Entries, Problem> {
+        match self {
+            Text::Iolog(iolog) => iolog.entry(line, notes).map(|entry| [entry, None]),
+            Text::Blkparse(blkparse) => blkparse.entries(line, notes),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! `cargo xtask bench drive`: how many commands a second drive models take, on one core of this
+//! machine, with 32 in flight.
+
+use std::process::Command as Process;
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+use drive::hard_disk::{HardDiskPlan, Rmw, Scheduler};
+use drive::{Action, Command, Flash, FlashPlan, HardDisk, Model};
+use units::random::Random;
+
+/// What a model should take in a second.
+const RATE_LEAST: f64 = 1e6;
+
+/// A SATA drive of 256 GB with units of 4 KiB.
+const FLASH: FlashPlan = FlashPlan {
+    capacity_bytes: 256_060_514_304,
+    logical_bytes: 512,
+    unit_bytes: 4096,
+    origin_bytes: 0,
+    page_bytes: 8192,
+    pages_per_block: 256,
+    dies: 32,
+    channels: 8,
+    channel_bytes_per_second: 409_600_000,
+    read_ns: 50_000,
+    program_ns: 600_000,
+    erase_ns: 3_000_000,
+    host_ns: 33_300,
+    unit_ns: 23_500,
+    run_unit_ns: 5000,
+    command_ns: 5000,
+    flush_ns: 20_000,
+    link_bytes_per_second: 550_000_000,
+    buffer_bytes: 32 << 20,
+    is_volatile: true,
+    flush_programs: 2,
+    rmw_slots: 1,
+    joined_parts: 0,
+    spare_bytes: (256 << 30) - 256_060_514_304,
+    used_bytes: 64_000_000_000,
+    erased_bytes: 0,
+};
+
+/// A 512e disk of 6 TB.
+const DISK: HardDiskPlan = HardDiskPlan {
+    capacity_bytes: 6_001_175_126_016,
+    logical_bytes: 512,
+    physical_bytes: 4096,
+    origin_bytes: 0,
+    rpm: 7200,
+    outer_track_bytes: 1_761_280,
+    inner_track_bytes: 880_640,
+    zones: 16,
+    heads: 12,
+    skew_ns: 1_500_000,
+    settle_ns: 1_200_000,
+    full_stroke_ns: 16_000_000,
+    rmw: Rmw::PerSector,
+    command_ns: 30_000,
+    link_bytes_per_second: 550_000_000,
+    cache_bytes: 128 << 20,
+    run_bytes: 32 << 20,
+    idle_ns: 50_000_000,
+    holds_tail: true,
+    read_ahead_bytes: 1 << 20,
+    depth: 32,
+    scheduler: Scheduler::Nearest,
+};
+
+/// What is done: its name, the action, how far off 4 KiB, and whether at random places.
+type Load = (&'static str, Action, u64, bool);
+
+const WRITE: Action = Action::Write { fua: false };
+const LOADS: [Load; 5] = [
+    ("aligned sequential writes", WRITE, 0, false),
+    ("misaligned sequential writes", WRITE, 1024, false),
+    ("aligned random writes", WRITE, 0, true),
+    ("misaligned random writes", WRITE, 1024, true),
+    ("aligned random reads", Action::Read, 0, true),
+];
+
+/// Builds these chores for release, and lets that build run [`simulate`]. `words` may be
+/// `--commands N`.
+///
+/// # Errors
+/// When it cannot be built or run, or a word is not known.
+pub(super) fn run(words: &[&str]) -> anyhow::Result<bool> {
+    let commands = match words {
+        [] => "1000000",
+        ["--commands", number] => number,
+        _ => bail!("{} is not known; known is --commands N", words.join(" ")),
+    };
+    super::print_load();
+    let program = super::build_of(&["xtask"])?.join("xtask");
+    let status = Process::new(program).args(["simulate", commands]).status();
+    Ok(status.context("what was built cannot be started")?.success())
+}
+
+/// Gives each model `count` commands of each load, and prints how many it took in a second. Always
+/// `true`: a missed target is said, and is no failure.
+///
+/// # Errors
+/// When a model cannot be.
+pub(crate) fn simulate(count: u64) -> anyhow::Result<bool> {
+    println!("{count} commands of 4 KiB each, 32 in flight; the target is a million a second");
+    for load in LOADS {
+        print("flash", load, rate(&mut Flash::new(FLASH)?, load, count));
+    }
+    for load in LOADS {
+        print("512e disk", load, rate(&mut HardDisk::new(DISK)?, load, count));
+    }
+    Ok(true)
+}
+
+fn print(model: &str, (name, ..): Load, rate: f64) {
+    let missed = if rate < RATE_LEAST { "   missed" } else { "" };
+    println!("  {model:<10} {name:<30} {:6.2} million a second{missed}", rate / 1e6);
+}
+
+/// How many commands a second `model` takes.
+fn rate(model: &mut impl Model, (_, action, shift, is_random): Load, count: u64) -> f64 {
+    /// The first 64 GiB.
+    const PLACES: u64 = 1 << 24;
+    let mut random = Random::new(1);
+    let mut done = Vec::with_capacity(64);
+    let (mut now_ns, mut flying) = (0, 0);
+    let begun = Instant::now();
+    for id in 0..count {
+        let place = if is_random { random.below(PLACES) } else { id % PLACES };
+        let offset_bytes = place * 4096 + shift;
+        model.submit(Command { id, action, offset_bytes, length_bytes: 4096 }, now_ns, &mut done);
+        flying += 1;
+        while flying - done.len() >= 32
+            && let Some(next_ns) = model.next_ns()
+        {
+            now_ns = next_ns;
+            model.advance(now_ns, &mut done);
+        }
+        flying -= done.len();
+        done.clear();
+    }
+    count as f64 / begun.elapsed().as_secs_f64()
+}

@@ -1,0 +1,52 @@
+//! File systems that this kernel lacks: the same command, in the guest.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, ensure};
+
+use super::recipe::Recipe;
+
+/// The directory of packages and results, beside the tests' own.
+const WORK: &str = "target/guest";
+/// What the guest runs: this program, as quick as tests are.
+const PROGRAM: &str = "target/checked/xtask";
+
+/// Records `recipes`, as they are in the guest's own scenario, into `directory`.
+///
+/// # Errors
+/// When the guest cannot be built or booted, or gives other traces than were asked for.
+pub(super) fn record(directory: &Path, recipes: &[&Recipe]) -> anyhow::Result<()> {
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--locked", "--profile", "checked", "--package", "xtask"]);
+    done(build.args(["--target-dir", "target"]), "cannot build xtask for the guest")?;
+    let mut guest = Command::new("python3");
+    guest.args(["guest/run", WORK, "record", "--program", PROGRAM, "--tries", "1"]);
+    done(&mut guest, "cannot record in the guest")?;
+    let result = crate::root().join(WORK).join("result-record/out/traces");
+    for recipe in recipes {
+        let mut copied = 0;
+        let entries = std::fs::read_dir(&result)
+            .with_context(|| format!("the guest left no {}", result.display()))?;
+        for entry in entries {
+            let name = entry?.file_name();
+            let text = name.to_string_lossy();
+            if text.starts_with(recipe.name) {
+                std::fs::copy(result.join(&name), directory.join(&name))
+                    .with_context(|| format!("cannot copy {text}"))?;
+                copied += 1;
+            }
+        }
+        let whole = super::steps::STEPS.len() + 1;
+        ensure!(copied == whole, "of {}, the guest left {copied} files, not {whole}", recipe.name);
+    }
+    Ok(())
+}
+
+/// Runs `command` at the project's root.
+fn done(command: &mut Command, failed: &'static str) -> anyhow::Result<()> {
+    let status = command.current_dir(crate::root()).stdin(Stdio::null()).status();
+    let status = status.context(failed)?;
+    ensure!(status.success(), "{failed}: {status}");
+    Ok(())
+}

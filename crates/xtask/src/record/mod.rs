@@ -1,0 +1,129 @@
+//! `cargo xtask record`: what file systems ask of a disk, as traces.
+//!
+//! The disk is a sparse file in memory behind a file system in user space, which writes down all
+//! that it is asked for, with a loop device over it. Each file system goes through the steps of an
+//! article (make, unpack, write, read, delete), each step but the first on a fresh mount and to the
+//! end of its unmount. Mounting is not recorded, as it is not timed either.
+//!
+//! Nothing stays behind: the file has no name, the loop device and the mounts go with the process.
+//! File systems that this kernel lacks are recorded in the guest, by this same program.
+
+mod disk;
+mod guest;
+mod recipe;
+mod steps;
+mod tape;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use host::{Interrupt, PrivateMounts};
+
+use self::recipe::{RECIPES, Recipe};
+use self::steps::{Scale, Steps};
+
+/// Where the traces are to go, and of what.
+#[derive(Debug)]
+struct Asked {
+    directory: PathBuf,
+    recipes: Vec<&'static Recipe>,
+    /// Whether the guest may help out.
+    guest: bool,
+}
+
+/// Records what `words` ask for: a directory, `--here`, and names of file systems.
+///
+/// # Errors
+/// When the words are not known, the machine has no loop devices or no FUSE, a file system does not
+/// want to, or the guest gives nothing.
+pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
+    let asked = Asked::of(words)?;
+    let (here, elsewhere): (Vec<_>, Vec<_>) =
+        asked.recipes.iter().partition(|recipe| !asked.guest || recipe.missing().is_none());
+    let directory = &asked.directory;
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("cannot make {}", directory.display()))?;
+    record(directory, &here)?;
+    if !elsewhere.is_empty() {
+        for recipe in &elsewhere {
+            println!(
+                "{}: in the guest, since {}",
+                recipe.name,
+                recipe.missing().unwrap_or_default()
+            );
+        }
+        guest::record(directory, &elsewhere)?;
+    }
+    Ok(true)
+}
+
+/// Records file systems that this machine has.
+fn record(directory: &Path, recipes: &[&Recipe]) -> anyhow::Result<()> {
+    if recipes.is_empty() {
+        return Ok(());
+    }
+    let interrupt = Interrupt::install().context("cannot listen to signals")?;
+    let mounts = PrivateMounts::enter()?;
+    let load = Scale::ARTICLE.load();
+    for recipe in recipes {
+        if let Some(reason) = recipe.missing() {
+            bail!("cannot record {}: {reason}", recipe.name);
+        }
+        let steps = Steps { recipe, load: &load, mounts: &mounts, interrupt: &interrupt };
+        for (step, tape) in steps.run(Scale::ARTICLE)? {
+            let name = format!("{}-{step}.iolog.gz", recipe.name);
+            let packed = tape::packed(&tape)?;
+            std::fs::write(directory.join(&name), &packed)
+                .with_context(|| format!("cannot write {name}"))?;
+            println!("{name}: {} operations, {} bytes", tape.len(), packed.len());
+        }
+        let versions = format!("{}\n", recipe.versions());
+        std::fs::write(directory.join(format!("{}.txt", recipe.name)), &versions)?;
+        print!("{versions}");
+    }
+    Ok(())
+}
+
+impl Asked {
+    fn of(words: &[&str]) -> anyhow::Result<Asked> {
+        let (options, names): (Vec<&str>, Vec<&str>) =
+            words.iter().partition(|word| word.starts_with('-'));
+        if let Some(other) = options.iter().find(|option| **option != "--here") {
+            bail!("record has no option {other}; it has --here");
+        }
+        let Some((directory, names)) = names.split_first() else {
+            bail!("record is told where the traces are to go: record DIRECTORY [--here] [NAME...]");
+        };
+        let named = |name: &&str| {
+            let known = || RECIPES.iter().map(|recipe| recipe.name).collect::<Vec<_>>().join(", ");
+            let found = RECIPES.iter().find(|recipe| recipe.name == *name);
+            found.with_context(|| format!("{name} is not recorded; there are {}", known()))
+        };
+        let recipes = match names {
+            [] => RECIPES.iter().collect(),
+            names => names.iter().map(named).collect::<anyhow::Result<_>>()?,
+        };
+        Ok(Asked { directory: directory.into(), recipes, guest: options.is_empty() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_is_a_directory_and_names_that_are_known() {
+        let asked = Asked::of(&["out", "--here", "jfs"]).unwrap();
+        assert_eq!((asked.directory, asked.guest), (PathBuf::from("out"), false));
+        assert_eq!(asked.recipes[0].name, "jfs");
+        assert_eq!(Asked::of(&["out"]).unwrap().recipes.len(), RECIPES.len());
+        for (words, said) in [
+            (&[][..], "told where"),
+            (&["out", "ntfs"][..], "ntfs is not recorded; there are ext3"),
+            (&["out", "--fast"][..], "no option --fast"),
+        ] {
+            let error = Asked::of(words).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

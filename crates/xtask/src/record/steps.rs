@@ -1,0 +1,106 @@
+//! What is done to a file system while the tape runs.
+
+use anyhow::Context as _;
+use host::{FileLoad, FileStep, Interrupt, MountPlan, PrivateMounts, SeededTree, seeded_bytes};
+use testkit::fuse::Watched;
+use units::random::Random;
+use workload::trace::Entry;
+
+use super::disk::Disk;
+use super::recipe::Recipe;
+use super::tape::Tape;
+
+/// The steps in their order, each as its traces are called; the first makes the file system.
+pub(super) const STEPS: [(&str, Option<FileStep>); 5] = [
+    ("mkfs", None),
+    ("unpack", Some(FileStep::Unpack)),
+    ("write", Some(FileStep::Copy)),
+    ("read", Some(FileStep::Read)),
+    ("delete", Some(FileStep::DeleteTree)),
+];
+
+/// How much is done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// The length of the disk.
+    pub(super) device_bytes: u64,
+    /// The files of the tree.
+    pub(super) files: u64,
+    /// The length of the large file.
+    pub(super) large_bytes: usize,
+}
+
+/// What decides the tree and the bytes.
+const SEED: u64 = 2010;
+
+impl Scale {
+    /// Of the article's disk of 1 TB and of its tree of 365 MB a fifth, of its large file of 365 MB
+    /// a half: both more than the 64 MB of the disk's cache.
+    pub(super) const ARTICLE: Scale = Scale {
+        device_bytes: (1_000_204_886_016 / 5) >> 20 << 20,
+        files: 6_000,
+        large_bytes: 182_500_000,
+    };
+
+    /// The tree and the large file.
+    pub(super) fn load(self) -> FileLoad {
+        let mut random = Random::new(SEED);
+        let tree = SeededTree::made(self.files, &mut random);
+        FileLoad { tree, large: seeded_bytes(self.large_bytes, &mut random) }
+    }
+}
+
+/// A file system, about to go through the steps.
+#[derive(Clone, Copy)]
+pub(super) struct Steps<'a> {
+    pub(super) recipe: &'a Recipe,
+    pub(super) load: &'a FileLoad,
+    pub(super) mounts: &'a PrivateMounts,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+impl Steps<'_> {
+    /// Goes through all steps on a disk of its own; what each asked of it.
+    ///
+    /// # Errors
+    /// When one fails, or the process is asked to end.
+    pub(super) fn run(&self, scale: Scale) -> anyhow::Result<Vec<(&'static str, Vec<Entry>)>> {
+        let tape = Tape::new();
+        let watched = Watched { watch: tape.watch(), discards: false };
+        let (disk, _bytes) = Disk::new(scale.device_bytes, watched)?;
+        let mut taped = Vec::new();
+        for (name, step) in STEPS {
+            self.step(&disk, step, || drop(tape.take()))
+                .with_context(|| format!("cannot record {} of {}", name, self.recipe.name))?;
+            taped.push((name, tape.take()));
+        }
+        Ok(taped)
+    }
+
+    /// Does one step to its end; `begun` is called when it begins: when the file system is mounted,
+    /// where it is.
+    pub(super) fn step(
+        &self,
+        disk: &Disk,
+        step: Option<FileStep>,
+        begun: impl FnOnce(),
+    ) -> anyhow::Result<()> {
+        let Some(step) = step else {
+            begun();
+            self.recipe.make(disk.node(), self.interrupt)?;
+            return disk.settle();
+        };
+        anyhow::ensure!(!self.interrupt.is_raised(), "it was interrupted");
+        let Recipe { name: file_system, mount: options, .. } = *self.recipe;
+        let plan = MountPlan { device: disk.node(), file_system, options };
+        let mut mounted = self.mounts.mount(plan)?;
+        begun();
+        let done = self.load.act(step, mounted.path(), &mut Vec::new());
+        mounted.unmount()?;
+        done?;
+        disk.settle()
+    }
+}
+
+#[cfg(test)]
+mod tests;
