@@ -1,11 +1,11 @@
 //! `straddle probe` as a user runs it, and what `straddle check` makes of what it kept.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use testkit::loops::{self, Loop};
-use testkit::{Scratch, schema};
+use testkit::{Scratch, need_tools, schema};
 
 const SCHEMA: &str = include_str!("../../report/schema/straddle.probe.1.schema.json");
 
@@ -184,12 +184,17 @@ fn a_raw_device_is_read_and_not_written_and_without_the_right_word_refused() {
         return;
     }
     let scratch = Scratch::new();
-    let file = scratch.image("disk", 64 << 20);
-    let before = std::fs::read(&file).expect("it is there");
+    let before = vec![0; 64 << 20];
+    let file = scratch.file("disk", &before);
     let device = Loop::attach(&file, 512);
     let node = device.path().to_str().expect("text");
     let output = straddle(scratch.path(), &["probe", node, "--seconds", "3", "--json"]);
     let document = document(&output);
+    if document["refusal"].is_object() {
+        testkit::skip("the temporary directory is on no file system that says where a file lies");
+        return;
+    }
+    assert!(document["spent"]["operations"].as_u64() > Some(0), "{document}");
     assert_eq!(document["spent"]["written_bytes"], 0, "{document}");
     assert_eq!(document["answers"]["alignment"]["why"], "not-tried");
     let words = ["probe", node, "--write-device", "--confirm", "wrong"];
@@ -209,14 +214,18 @@ fn a_dry_run_of_writing_needs_no_words_says_what_is_lost_and_refuses_what_the_ru
         return;
     }
     let scratch = Scratch::new();
-    let file = scratch.image("disk", 80 << 20);
-    let before = std::fs::read(&file).expect("it is there");
+    let before = vec![0; 80 << 20];
+    let file = scratch.file("disk", &before);
     let device = Loop::attach(&file, 512);
     let node = device.path().to_str().expect("text");
     let dry = ["probe", node, "--write-device", "--dry-run"];
     let with = |more: &[&str]| straddle(scratch.path(), &[&dry[..], more].concat());
     let output = with(&["--json", "--bytes-max", "96M"]);
     let plan = document(&output);
+    if plan["refusal"].is_object() {
+        testkit::skip("the temporary directory is on no file system that says where a file lies");
+        return;
+    }
     assert_eq!(output.status.code(), Some(0), "{plan}");
     assert_eq!(plan["spent"]["bytes_max"], 96 << 20);
     assert_eq!(plan["target"]["length_bytes"], 32 << 20);
@@ -284,4 +293,120 @@ fn a_device_with_no_room_is_refused_before_anything_is_written() {
     }
     drop(device);
     assert!(std::fs::read(&file).expect("it is there") == before, "nothing was written");
+}
+
+#[test]
+fn what_is_found_through_the_page_cache_of_a_loop_is_not_of_the_drive_beneath() {
+    if !loops::available() {
+        testkit::skip("no loop devices here");
+        return;
+    }
+    let scratch = Scratch::new();
+    let file = scratch.file("disk", &vec![0x5a; 32 << 20]);
+    let cached = Loop::attach(&file, 512);
+    let node = cached.path().to_str().expect("text");
+    let output = straddle(scratch.path(), &["probe", node, "--seconds", "2", "--json"]);
+    let document = document(&output);
+    if document["refusal"].is_object() {
+        testkit::skip("the temporary directory is on no file system that says where a file lies");
+        return;
+    }
+    let notes = document["notes"].to_string();
+    let name = node.trim_start_matches("/dev/");
+    assert!(notes.contains(&format!("what is found is of {name}, not of the drive")), "{notes}");
+    assert_eq!(document["reported"]["physical_sector_bytes"], Value::Null, "{document}");
+}
+
+#[test]
+fn a_dry_run_refuses_a_device_whose_bytes_lie_nowhere_as_the_run_does() {
+    if !loops::available() {
+        testkit::skip("no loop devices here");
+        return;
+    }
+    let scratch = Scratch::new();
+    // All of it is a hole.
+    let file = scratch.image("disk", 32 << 20);
+    let device = Loop::attach(&file, 512);
+    let node = device.path().to_str().expect("text");
+    let right = format!("{node}={}", 32 << 20);
+    let of = |more: &[&str]| {
+        let words = [&["probe", node, "--write-device", "--confirm", &right], more].concat();
+        let output = straddle(scratch.path(), &words);
+        (output.status.code(), text(&output.stderr))
+    };
+    let (code, said) = of(&["--dry-run"]);
+    assert_eq!((code, said.as_str()), (of(&[]).0, of(&[]).1.as_str()), "both say the same");
+    assert!(code == Some(2) && said.contains("cannot probe"), "{said}");
+}
+
+#[test]
+fn btrfs_is_refused_by_the_dry_run_as_well_and_before_anything_is_written() {
+    need_tools!("mkfs.btrfs", "mount", "umount");
+    if !loops::available() {
+        testkit::skip("no loop devices here");
+        return;
+    }
+    let scratch = Scratch::new();
+    let file = scratch.image("disk", 400 << 20);
+    testkit::tool::run("mkfs.btrfs", &["-q", file.to_str().expect("text")]);
+    let device = Loop::attach(&file, 512);
+    let mount = Mounted::new(device.path(), &scratch.path().join("mounted"));
+    let directory = mount.0.to_str().expect("text");
+    for dry in [&[][..], &["--dry-run"]] {
+        let output = straddle(scratch.path(), &[&["probe", directory, "--json"], dry].concat());
+        assert_eq!(output.status.code(), Some(2));
+        let document = document(&output);
+        let message = document["refusal"]["message"].as_str().expect("a refusal");
+        assert!(message.contains("btrfs turns direct I/O"), "{message}");
+        assert_eq!(document["spent"]["written_bytes"], 0);
+    }
+}
+
+#[test]
+fn a_result_that_was_cut_off_by_a_signal_says_so() {
+    let scratch = Scratch::new();
+    let directory = scratch.path().to_str().expect("text");
+    let mut probe = Command::new(env!("CARGO_BIN_EXE_straddle"))
+        .args(["probe", directory, "--json", "--no-save"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let counts = format!("/proc/{}/io", probe.id());
+    // Behind the 64 MiB of the scratch file come the measured writes.
+    let measures = || {
+        let counts = std::fs::read_to_string(&counts).unwrap_or_default();
+        let written = counts.lines().find_map(|line| line.strip_prefix("write_bytes: "));
+        written.and_then(|bytes| bytes.parse::<u64>().ok()) > Some(66 << 20)
+    };
+    while !measures() && probe.try_wait().expect("it is known").is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let _ = testkit::tool::output("kill", &["-INT", &probe.id().to_string()]);
+    let output = probe.wait_with_output().expect("it ends");
+    let document = document(&output);
+    if document["refusal"].is_object() {
+        testkit::skip("the temporary directory is on no file system to measure on");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(130), "{document}");
+    assert!(document["notes"].to_string().contains("it was interrupted"), "{document}");
+}
+
+/// A device that is mounted until this is dropped.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(device: &Path, point: &Path) -> Mounted {
+        std::fs::create_dir(point).expect("the point is made");
+        let [device, name] = [device, point].map(|path| path.to_str().expect("text"));
+        testkit::tool::run("mount", &[device, name]);
+        Mounted(point.to_owned())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
 }

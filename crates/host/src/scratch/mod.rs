@@ -172,13 +172,14 @@ impl Scratch {
         })
     }
 
-    /// Whether such a file could be made, as far as that can be told without making it.
+    /// The kind of the file system on which such a file could be made, as far as that can be told
+    /// without making it.
     ///
     /// # Errors
     /// As [`Scratch::create`], but for what only a write meets.
-    pub fn possible(directory: &Path, plan: ScratchPlan) -> Result<(), ScratchError> {
+    pub fn possible(directory: &Path, plan: ScratchPlan) -> Result<String, ScratchError> {
         let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
-        Site::of(directory, plan, &place, Purpose::Placed).map(|_| ())
+        Site::of(directory, plan, &place, Purpose::Placed).map(|site| site.filesystem.name)
     }
 
     /// As [`Scratch::possible`], for [`Scratch::create_anywhere_while`].

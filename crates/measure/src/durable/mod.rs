@@ -9,6 +9,7 @@
 //! - the first round, in which files, caches and the journal are met for the first time.
 
 mod compare;
+mod kept;
 mod rows;
 mod series;
 
@@ -17,13 +18,12 @@ use device::{Durable, DurableFault};
 use units::random::Random;
 
 pub use compare::{Compared, compare};
+pub use kept::{Kept, SERIES_MAX};
 pub use rows::{Group, QUESTIONS, RowPlan, Rows, pg_rows, wal_rows};
 pub use series::{SeriesPoint, Span, sustained};
 
 use crate::Histogram;
 
-/// The most single latencies of a row that are kept in their order.
-pub const SERIES_MAX: usize = 1 << 16;
 /// The most rounds whose means are kept.
 const ROUNDS_MAX: usize = 1 << 14;
 
@@ -50,8 +50,8 @@ pub const WARM_UP_ROUNDS: u64 = 1;
 pub struct RowSeen {
     /// The latencies that count.
     pub latencies: Histogram,
-    /// The same in their order, the first [`SERIES_MAX`] of them, in nanoseconds.
-    pub series: Vec<u64>,
+    /// The same in their order: all, or [`SERIES_MAX`] at least of a longer run.
+    pub series: Kept,
     /// How long those that count took together, in nanoseconds.
     pub busy_ns: u64,
     /// The operations that were done and left out.
@@ -71,7 +71,7 @@ impl RowSeen {
     fn new() -> RowSeen {
         RowSeen {
             latencies: Histogram::new(),
-            series: Vec::with_capacity(SERIES_MAX),
+            series: Kept::new(),
             busy_ns: 0,
             discarded: 0,
             round_means_ns: Vec::with_capacity(ROUNDS_MAX),
@@ -96,9 +96,7 @@ impl RowSeen {
     fn record(&mut self, took_ns: u64) {
         self.latencies.record(took_ns);
         self.busy_ns = self.busy_ns.saturating_add(took_ns);
-        if self.series.len() < SERIES_MAX {
-            self.series.push(took_ns);
-        }
+        self.series.record(took_ns);
     }
 }
 

@@ -5,7 +5,7 @@ use device::{Durable, DurableFault};
 
 use units::random::Random;
 
-use super::{DurableLimits, DurableSeen, Span, compare, run, sustained};
+use super::{DurableLimits, DurableSeen, SERIES_MAX, Span, compare, run, sustained};
 
 const WAY: Way = Way {
     method: Method::Fdatasync,
@@ -148,7 +148,7 @@ fn means_are_exact_and_the_first_of_a_slice_and_the_first_round_are_left_out() {
         let in_a_slice = 1_000_000 / took_ns;
         assert_eq!(row.latencies.count(), 2 * in_a_slice);
         assert_eq!(row.discarded, 3 + in_a_slice);
-        assert_eq!(row.series.len() as u64, row.latencies.count());
+        assert_eq!(row.series.latencies().len() as u64, row.latencies.count());
     }
 }
 
@@ -263,4 +263,26 @@ fn a_sustained_run_is_a_series_without_gaps() {
     assert!(points.iter().all(|point| point.operations == 128 && point.median_ns == 100_000));
     assert_eq!(points.last().unwrap().at_bytes, 10 << 20);
     assert!(double.written_bytes <= span.bytes);
+}
+
+#[test]
+fn the_latencies_that_are_kept_in_their_order_stand_for_all_of_a_long_run() {
+    // Half a million operations that become slower and slower, up to six times.
+    let mut double = Double { drift_ppm: 10, ..Double::new(&[100]) };
+    let limits = DurableLimits { elapsed_ns: 200_000_000, ..LIMITS };
+    let seen = run(&mut double, &[WAY], limits, 1);
+    let row = &seen.rows[0];
+    assert!(row.latencies.count() > 4 * SERIES_MAX as u64, "{}", row.latencies.count());
+    let mut kept = row.series.latencies().to_vec();
+    assert!(kept.len() >= SERIES_MAX && kept.len() <= 2 * SERIES_MAX, "{}", kept.len());
+    // They only grow, and are still in their order.
+    assert!(kept.is_sorted());
+    kept.sort_unstable();
+    for percent in [10_u32, 50, 90, 99] {
+        let (all, some) = (
+            row.latencies.percentile(f64::from(percent)),
+            kept[kept.len() * percent as usize / 100],
+        );
+        assert!(some.abs_diff(all) * 50 <= all, "p{percent}: {some} of those kept, {all} of all");
+    }
 }

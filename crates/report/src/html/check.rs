@@ -16,9 +16,9 @@ const TARGETS_MAX: usize = 24;
 /// All of one result.
 pub(super) fn section(document: &Document) -> Markup {
     let Setting { rows, .. } = facts::of_check(document);
-    // In the order of the file, but what is bad is not lost behind what is not.
+    // In the order of the file, but what is bad or not known is not lost behind what is good.
     let mut targets: Vec<&Target> = document.targets.iter().collect();
-    targets.sort_by_key(|target| std::cmp::Reverse(answer(target).0));
+    targets.sort_by_key(|target| std::cmp::Reverse(need(answer(target).0)));
     html! {
         (pairs(&rows))
         @for target in targets.iter().take(TARGETS_MAX) { (one(target)) }
@@ -53,10 +53,20 @@ fn answer(target: &Target) -> (Tone, String) {
     (if bad { Tone::Bad } else { tone }, target.verdict.words().to_owned())
 }
 
+/// How much a tone wants to be looked at: what is not known more than what is good.
+fn need(tone: Tone) -> u8 {
+    match tone {
+        Tone::Good => 0,
+        Tone::Plain => 1,
+        Tone::Care => 2,
+        Tone::Bad => 3,
+    }
+}
+
 /// The result in a few words, for the table of all files.
 pub(super) fn summary(document: &Document) -> (Tone, String) {
     let summary = &document.summary;
-    let worst = document.targets.iter().map(answer).max_by_key(|(tone, _)| *tone);
+    let worst = document.targets.iter().map(answer).max_by_key(|(tone, _)| need(*tone));
     let severities = severities(summary.errors, summary.warnings, summary.infos);
     let found =
         if severities.is_empty() { "no findings".to_owned() } else { severities.join(", ") };
@@ -64,7 +74,12 @@ pub(super) fn summary(document: &Document) -> (Tone, String) {
         None => (Tone::Care, "no target".to_owned()),
         Some((tone, _)) => {
             let bad = summary.verdicts.of(Verdict::Misaligned);
-            let off = if bad > 0 { format!(", {bad} misaligned") } else { String::new() };
+            let unknown = summary.verdicts.of(Verdict::Unknown) + summary.broken_targets;
+            let some = |count: u64, word: &str| match count {
+                0 => String::new(),
+                count => format!(", {count} {word}"),
+            };
+            let off = [some(bad, "misaligned"), some(unknown, "unknown")].concat();
             (tone, format!("{}{off}, {found}", count(summary.targets, "target")))
         }
     }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::phrase::{Tone, chip, more, notes, pairs, say, wide, words};
 use crate::bench::figures::UNKNOWN;
-use crate::trace::{Trace, TraceExtent, TraceLayer, TraceShare};
+use crate::trace::{Trace, TraceExtent, TraceLayer, TraceShare, TraceUnknown};
 use crate::words::count;
 
 const LAYERS_MAX: usize = 60;
@@ -26,6 +26,11 @@ pub(super) fn section(trace: &Trace) -> Markup {
         ("Extents", Some(total.extents.to_string())),
         ("With an address down to the drives", Some(words().size(total.placed_bytes))),
         ("In holes", Some(words().size(total.hole_bytes))),
+        ("Not known where", unplaced(trace)),
+        (
+            "Not looked at",
+            Some(total.unvisited_bytes).filter(|it| *it > 0).map(|it| words().size(it)),
+        ),
         ("straddle", Some(say(&trace.version))),
     ];
     html! {
@@ -40,6 +45,14 @@ pub(super) fn section(trace: &Trace) -> Markup {
         (extents(trace))
         (notes(&trace.notes))
     }
+}
+
+/// How many bytes have no address that is known, and why.
+fn unplaced(trace: &Trace) -> Option<String> {
+    const REASONS: usize = 8;
+    let reason = |one: &TraceUnknown| format!("{}: {}", words().size(one.bytes), say(&one.reason));
+    let reasons: Vec<String> = trace.total.unknown.iter().take(REASONS).map(reason).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 /// The way down, the file on top.
@@ -80,9 +93,10 @@ fn shares(trace: &Trace) -> Markup {
 }
 
 fn row(trace: &Trace, share: &TraceShare) -> Markup {
-    let answer = match share.misaligned_bytes {
-        0 => chip(Tone::Good, "aligned"),
-        _ => chip(Tone::Bad, "misaligned"),
+    let answer = match (share.aligned_bytes, share.misaligned_bytes) {
+        (_, 1..) => chip(Tone::Bad, "misaligned"),
+        (0, 0) => chip(Tone::Plain, "nothing to judge"),
+        (_, 0) => chip(Tone::Good, "aligned"),
     };
     html! {
         tr {
@@ -151,10 +165,16 @@ pub(super) fn summary(trace: &Trace) -> (Tone, String) {
     if trace.refusal.is_some() {
         return (Tone::Care, "not traced".to_owned());
     }
-    let off: u64 =
-        trace.total.alignment.iter().map(|share| share.misaligned_bytes).max().unwrap_or(0);
-    match off {
-        0 => (Tone::Good, format!("{}, aligned", count(trace.total.extents, "extent"))),
-        _ => (Tone::Bad, format!("{} misaligned", words().size(off))),
+    let shares = &trace.total.alignment;
+    let off = shares.iter().map(|share| share.misaligned_bytes).max().unwrap_or(0);
+    let fits = shares.iter().map(|share| share.aligned_bytes).max().unwrap_or(0);
+    let unknown = trace.total.unknown.iter().map(|one| one.bytes);
+    let unknown = unknown.fold(trace.total.unvisited_bytes, u64::saturating_add);
+    let extents = count(trace.total.extents, "extent");
+    match (off, unknown, fits) {
+        (1.., _, _) => (Tone::Bad, format!("{} misaligned", words().size(off))),
+        (0, 1.., _) => (Tone::Care, format!("{extents}, {} unknown", words().size(unknown))),
+        (0, 0, 0) => (Tone::Plain, format!("{extents}, nothing to judge")),
+        (0, 0, _) => (Tone::Good, format!("{extents}, aligned")),
     }
 }

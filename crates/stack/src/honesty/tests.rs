@@ -141,6 +141,18 @@ fn barriers_that_are_off_are_seen_in_the_mount_and_by_the_counter() {
         drive(solid(false, Protection::Unknown), false, counts(0, 8, 0)),
     ]);
     check(&needless, Grade::Consistent, "no-volatile-cache");
+    // Nor on a partition of it, which has no cache of its own to declare.
+    let partition = || layer("sda1", Kind::Mapped("partition".to_owned()), None, none());
+    let needless = stack(vec![
+        system("ext4", &["nobarrier"]),
+        partition(),
+        drive(solid(false, Protection::Unknown), false, counts(0, 8, 0)),
+    ]);
+    check(&needless, Grade::Consistent, "no-volatile-cache");
+    // Where nobody declares anything there is no reason to leave them out.
+    let undeclared = layer("sda", Kind::Drive(Box::new(virtual_word())), None, none());
+    let off = stack(vec![system("ext4", &["nobarrier"]), partition(), undeclared]);
+    check(&off, Grade::NotDurable, "barrier-off");
 }
 
 #[test]

@@ -145,6 +145,11 @@ impl Place {
         self
     }
 
+    /// The names of all layers on the way down, the place's own among them.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.stack.under(self.id).into_iter().map(|layer| self.stack.layer(layer).name.as_str())
+    }
+
     /// The leaf's address of the first byte that can be used.
     pub(crate) fn first_address_bytes(&self) -> Option<u64> {
         self.first_address_bytes

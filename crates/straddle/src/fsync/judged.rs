@@ -64,17 +64,25 @@ pub(super) fn rows(profile: Option<&Profile>, usual: Vec<RowPlan>) -> Vec<RowPla
 pub(super) fn verdict(session: &Session<'_>, measured: &Measured<'_>) -> Option<FsyncVerdict> {
     let profile = measured.plan.profile.as_ref()?;
     let (_, seen) = measured.row(&engine::row_id(profile))?;
-    let series: &[u64] = if seen.errors.is_empty() { &seen.series } else { &[] };
+    let series: &[u64] = if seen.errors.is_empty() { seen.series.latencies() } else { &[] };
     let Fsync { round_trips_ns, batch, .. } = session.arguments;
     let seed = session.document.seed;
     let circumstances = Circumstances::of(profile, round_trips_ns, *batch, seed);
-    let verdict = engine::verdict(profile, series, &circumstances);
+    let mut verdict = engine::verdict(profile, series, &circumstances);
+    verdict.notes.extend(drawn(series.len(), seen.latencies.count()));
     let verdict = advised(session, measured, verdict);
     let honesty = session.document.honesty.as_ref();
     match honesty.filter(|honesty| honesty.grade == NOT_DURABLE) {
         Some(honesty) => Some(engine::undone(verdict, honesty)),
         None => Some(verdict),
     }
+}
+
+/// That so many of `all` durable writes were kept in their order, where some were not.
+fn drawn(kept: usize, all: u64) -> Option<String> {
+    (kept > 0 && u64::try_from(kept).is_ok_and(|kept| kept < all)).then(|| {
+        format!("The interval rests on {kept} of {all} durable writes, drawn evenly from all.")
+    })
 }
 
 /// The verdict with what to do next as something to type, where it was too short to tell; where

@@ -145,9 +145,10 @@ impl Plan {
         let needed = beside.saturating_add(least.saturating_mul(2));
         if bytes_max < needed {
             let more = needed.div_ceil(1 << 20);
+            let or = if self.profile.is_some() { "" } else { ", or choose fewer with --rows" };
             return Err(Halt::refused(
                 format!("the rows need {}, and {} may be written", Size(needed), Size(bytes_max)),
-                Some(format!("allow more with --bytes-max {more}M, or choose fewer with --rows")),
+                Some(format!("allow more with --bytes-max {more}M{or}")),
             ));
         }
         Ok(())

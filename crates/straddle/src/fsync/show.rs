@@ -15,7 +15,7 @@ use crate::printer;
 pub(super) fn forecast(session: &Session<'_>, plan: &Plan) {
     let forecast = &plan.forecast;
     printer::note(&format!(
-        "writes at most {} in {}, for at most {} seconds; {}",
+        "writes at most {} in {}, for at most {} s; {}",
         Size(forecast.written_bytes_max),
         session.document.target.path,
         forecast.seconds_max,

@@ -28,6 +28,16 @@ impl Found {
         Found { layer, counters: Vec::new() }
     }
 
+    /// Notes that only the log of a file system is here, so that a sync which changes no metadata
+    /// has nothing to flush.
+    pub(super) fn has_only_a_log(&mut self) {
+        if self.layer.counted.is_ok() {
+            self.counters.clear();
+            self.layer.counted =
+                Err("only a file system's log is there, which not every sync flushes".to_owned());
+        }
+    }
+
     /// Notes that `above` hands flushes on to this as requests, as device-mapper's multipath does.
     /// The kernel counts those at `above`, and here takes them for reads of nothing: a flush that
     /// another device made is no step of one (`blk_account_io_done`, `op_stat_group`).
@@ -40,8 +50,9 @@ impl Found {
 
 /// Disks that are memory, by how their names begin: Linux `drivers/block/{zram,brd,null_blk}`.
 const MEMORY: [(&str, &str); 3] = [("zram", "zram"), ("ram", "RAM disk"), ("nullb", "null_blk")];
-/// Disks that another machine holds: `drivers/block/{nbd,rbd,drbd}`.
-const NETWORK: [&str; 3] = ["nbd", "rbd", "drbd"];
+/// Disks that another machine or a program holds: `drivers/block/{nbd,rbd,drbd,ublk_drv}`, and
+/// volumes of ZFS (`module/os/linux/zfs/zvol_os.c`), whose pool may leave syncs out.
+const ELSEWHERE: [&str; 5] = ["nbd", "rbd", "drbd", "ublkb", "zd"];
 
 /// The layer of a block device.
 pub(super) fn of(tree: &dyn KernelTree, node: &Node) -> Found {
@@ -86,7 +97,7 @@ fn disk(tree: &dyn KernelTree, name: &str) -> Kind {
     if model.trim() == "scsi_debug" {
         return Kind::Memory("scsi_debug".to_owned());
     }
-    if let Some(kind) = NETWORK.iter().find(|start| name.starts_with(**start)) {
+    if let Some(kind) = ELSEWHERE.iter().find(|start| name.starts_with(**start)) {
         return Kind::Opaque { kind: (*kind).to_owned(), options: Vec::new() };
     }
     if name.starts_with("loop") {
@@ -138,7 +149,10 @@ mod tests {
         }
         let model = MemoryTree::new().with_file("/sys/block/sda/device/model", "scsi_debug");
         assert!(matches!(found("sda", model).layer.kind, Kind::Memory(_)));
-        assert!(matches!(found("nbd0", MemoryTree::new()).layer.kind, Kind::Opaque { .. }));
+        for name in ["nbd0", "ublkb0", "zd16"] {
+            let kind = found(name, MemoryTree::new()).layer.kind;
+            assert!(matches!(kind, Kind::Opaque { .. }), "{name}: {kind:?}");
+        }
         assert!(matches!(found("loop7", MemoryTree::new()).layer.kind, Kind::Lost(_)));
     }
 

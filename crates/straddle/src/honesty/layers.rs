@@ -11,6 +11,7 @@ use stack::mountinfo::{self, MountLine};
 use units::text;
 
 use super::device::{self, Found};
+use super::log;
 use crate::scene::Scene;
 use crate::trace;
 use crate::trace::mount::{self, Away};
@@ -85,10 +86,11 @@ impl Walk<'_> {
         let below = self.devices(mount, device);
         match below {
             Ok(nodes) => {
-                for node in nodes {
+                for &node in &nodes {
                     let below = self.node(node);
                     self.lies_on(place, below);
                 }
+                nodes.first().into_iter().for_each(|&node| self.log(place, mount, node));
             }
             Err(reason) => {
                 let below = self.lost(&kind, reason);
@@ -96,6 +98,21 @@ impl Walk<'_> {
             }
         }
         place
+    }
+
+    /// The log of the file system at `place`, which is on `node`, where that has a device of its
+    /// own.
+    fn log(&mut self, place: usize, mount: &MountLine, node: NodeId) {
+        let Ok(machine) = self.scene.machine() else { return };
+        let own = &machine.node(node).name;
+        let Some(log) = log::of(self.scene.tree(), machine, mount, own) else { return };
+        let known = self.found.len();
+        let below = match log {
+            Ok(id) => self.node(id),
+            Err(reason) => self.lost(&mount.kind, reason),
+        };
+        self.lies_on(place, below);
+        self.found[known..].iter_mut().for_each(Found::has_only_a_log);
     }
 
     /// The block devices that a mounted file system is on.
@@ -190,7 +207,7 @@ impl Walk<'_> {
 }
 
 /// The device that a link such as `/dev/disk/by-uuid/…` or `/dev/vg/lv` leads to.
-fn of_link(machine: &Machine, source: &str) -> Option<NodeId> {
+pub(super) fn of_link(machine: &Machine, source: &str) -> Option<NodeId> {
     let path = Path::new(source).is_absolute().then(|| host::canonical(Path::new(source)))?;
     machine.of_path(path.ok()?.to_str()?)
 }

@@ -4,6 +4,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `layers.rs` | from the directory down to drives, loop devices followed |
+//! | `log.rs` | the device of a file system's log, where that has one of its own |
 //! | `device.rs` | what a block device is, and whether it counts flushes |
 //! | `windows.rs` | syncs of a small file without a name, and all counters around them |
 //! | `process.rs` | what this process and another do to their own syncs |
@@ -14,6 +15,7 @@
 mod device;
 mod document;
 mod layers;
+mod log;
 mod process;
 mod windows;
 

@@ -32,8 +32,11 @@ const PAGE_BYTES: u64 = 4096;
 /// Where a probe measures.
 pub(super) struct Bed {
     pub(super) place: Place,
-    /// The one drive; `None` where there are several, or it is no drive.
-    pub(super) drive: Option<Drive>,
+    /// The one drive.
+    ///
+    /// # Errors
+    /// Why what is found here is of none: there are several, or none, or a cache lies above it.
+    pub(super) drive: Result<Drive, String>,
     pub(super) writes: bool,
     pub(super) length_bytes: u64,
     /// What writing it took of the bytes that may be written.
@@ -57,14 +60,18 @@ impl Bed {
         document: &mut Document,
     ) -> Result<Bed, ProbeRefusal> {
         match target {
-            Target::Directory(directory) => Bed::in_directory(run, directory),
+            Target::Directory(directory) => Bed::in_directory(run, directory, document),
             Target::Device { node, number } => Bed::on_device(run, node, *number, document),
         }
     }
 
-    fn in_directory(run: &Run<'_>, directory: &Path) -> Result<Bed, ProbeRefusal> {
+    fn in_directory(
+        run: &Run<'_>,
+        directory: &Path,
+        document: &mut Document,
+    ) -> Result<Bed, ProbeRefusal> {
         let length_bytes = scratch_bytes(run)?;
-        let plan = plan(run, length_bytes);
+        let plan = possible(run, directory, length_bytes)?;
         let interrupt = run.interrupt.clone();
         leftover::clear(directory);
         let scratch = Scratch::create_while(directory, plan, |_| !interrupt.is_raised())
@@ -85,7 +92,7 @@ impl Bed {
         };
         let sector_bytes = step.max(place.logical_sector_bytes.unwrap_or(step)).max(512);
         Ok(Bed {
-            drive: drive(&run.scene, &place),
+            drive: drive(&run.scene, &place, document),
             place,
             writes: true,
             length_bytes,
@@ -122,7 +129,7 @@ impl Bed {
             document.notes.push(note.to_owned());
         }
         Ok(Bed {
-            drive: drive(&run.scene, &place),
+            drive: drive(&run.scene, &place, document),
             sector_bytes: place.logical_sector_bytes.unwrap_or(512).max(512),
             place,
             writes,
@@ -165,8 +172,30 @@ fn placed(of: impl Fn(UnitKind) -> Result<Place, Refusal>) -> Result<Place, Refu
     }
 }
 
-fn drive(scene: &Scene, place: &Place) -> Option<Drive> {
-    place.drive.as_ref().map(|drive| Drive::read(scene.tree(), &drive.name))
+/// The drive of which it is what is found at `place`; where a cache lies above it, that is noted.
+fn drive(scene: &Scene, place: &Place, document: &mut Document) -> Result<Drive, String> {
+    if let Some(name) = cached_loop(scene, place) {
+        document.notes.push(format!(
+            "{name} goes through the page cache of its host file: what is found is of {name}, not \
+             of the drive beneath; losetup --direct-io=on passes that cache by"
+        ));
+        return Err(format!("the page cache below {name} lies above the drive"));
+    }
+    let drive =
+        place.drive.as_ref().ok_or("it lies on several drives, or on none that is known")?;
+    Ok(Drive::read(scene.tree(), &drive.name))
+}
+
+/// A loop device on the way down that writes its file through the page cache, of which the pages
+/// are read before a part of them is written (Linux, block/loop.c, `LO_FLAGS_DIRECT_IO`). Where the
+/// kernel does not say, it is taken to.
+fn cached_loop(scene: &Scene, place: &Place) -> Option<String> {
+    let is_cached = |name: &&str| {
+        let told = |file: &str| scene.tree().read(&format!("/sys/block/{name}/loop/{file}"));
+        let is_direct = || told("dio").is_ok_and(|direct| direct.trim() == "1");
+        told("backing_file").is_ok() && !is_direct()
+    };
+    place.names().find(is_cached).map(str::to_owned)
 }
 
 /// How long the scratch file will be.
@@ -207,8 +236,30 @@ pub(super) fn raw_bytes(
     Ok(length_bytes)
 }
 
-/// The scratch file that is wanted.
-pub(super) fn plan(run: &Run<'_>, length_bytes: u64) -> ScratchPlan {
+/// The scratch file that is wanted in `directory`, where nothing is made yet.
+///
+/// # Errors
+/// When none can be made there, or what it would tell is nothing.
+pub(super) fn possible(
+    run: &Run<'_>,
+    directory: &Path,
+    length_bytes: u64,
+) -> Result<ScratchPlan, ProbeRefusal> {
+    let plan = plan(run, length_bytes);
+    let filesystem = Scratch::possible(directory, plan)
+        .map_err(|error| refused(error.to_string(), error.hint()))?;
+    if filesystem == "btrfs" {
+        let message = format!(
+            "cannot probe in {}: btrfs turns direct I/O that is not on its sectors into buffered \
+             I/O",
+            shown(directory)
+        );
+        return Err(refused(message, Some("probe on ext4 or XFS on the same drive")));
+    }
+    Ok(plan)
+}
+
+fn plan(run: &Run<'_>, length_bytes: u64) -> ScratchPlan {
     ScratchPlan {
         length_bytes,
         seed: run.seed,
@@ -219,17 +270,13 @@ pub(super) fn plan(run: &Run<'_>, length_bytes: u64) -> ScratchPlan {
 }
 
 fn unusable(scratch: &Scratch) -> Option<String> {
-    if scratch.filesystem() == "btrfs" {
-        let reason = "btrfs turns direct I/O that is not on its sectors into buffered I/O";
-        return Some(reason.to_owned());
-    }
     match scratch.usable() {
         Ok(usable) => usable.unusable.map(|reason| reason.to_string()),
         Err(error) => Some(error.to_string()),
     }
 }
 
-fn of_place(name: &str, refusal: Refusal) -> ProbeRefusal {
+pub(super) fn of_place(name: &str, refusal: Refusal) -> ProbeRefusal {
     let mut refusal = from_bench(from_trace(refusal));
     refusal.message = format!("cannot probe {name}: {}", refusal.message);
     refusal

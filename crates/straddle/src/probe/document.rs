@@ -64,7 +64,7 @@ pub(super) fn describe(bed: &Bed, document: &mut Document) {
     if !bed.writes {
         document.spent.bytes_max = 0;
     }
-    if let Some(drive) = &bed.drive {
+    if let Ok(drive) = &bed.drive {
         let used = drive.units(None).used(UnitKind::Granule);
         document.reported = Reported {
             logical_sector_bytes: drive.logical_bytes.value().copied(),
@@ -156,8 +156,9 @@ fn kept(run: &Run<'_>, bed: &Bed, found: &Found, document: &Document) -> Kept {
     if run.probe.no_save {
         return not("--no-save".to_owned());
     }
-    let Some(drive) = &bed.drive else {
-        return not("it lies on several drives, or on none that is known".to_owned());
+    let drive = match &bed.drive {
+        Ok(drive) => drive,
+        Err(reason) => return not(reason.clone()),
     };
     let identity = match measured::identity(drive) {
         Ok(identity) => identity,

@@ -64,6 +64,10 @@ fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), ProbeRefusal> {
     document::describe(&bed, document);
     let found = measuring::run(run, &bed, document)?;
     document::answer(run, &bed, &found, document);
+    if run.interrupt.is_raised() {
+        let note = "it was interrupted: what cannot be told was not tried to its end";
+        document.notes.push(note.to_owned());
+    }
     Ok(())
 }
 

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use host::scratch::Scratch;
 use host::{FileDisk, claim, file_facts};
+use report::Refusal;
 use report::probe::{Probe as Document, ProbeRefusal};
 use stack::UnitKind;
 use units::prefix::Size;
 
-use super::bed::{plan, raw_bytes, scratch_bytes};
+use super::bed::{of_place, possible, raw_bytes, scratch_bytes};
 use super::{Run, document, from_bench, refused};
 use crate::bench::halt::Halt;
 use crate::bench::place::Place;
@@ -29,29 +29,33 @@ pub(super) fn run(
     target: &Target,
     found: &mut Document,
 ) -> Result<(), ProbeRefusal> {
-    let number = match target {
+    let place = match target {
         Target::Directory(directory) => {
             in_directory(run, directory, found)?;
-            file_facts(directory).ok().map(|facts| facts.device)
+            // Of a directory it is what lies at the beginning of the device, where there is one.
+            let number = file_facts(directory).ok().map(|facts| facts.device);
+            number.and_then(|number| place(run, number, LOOK_BYTES).ok())
         }
         Target::Device { node, number } => {
             on_device(run, node, found)?;
-            Some(*number)
+            let length_bytes = found.target.length_bytes;
+            let place = place(run, *number, length_bytes);
+            Some(place.map_err(|refusal| of_place(&shown(node), refusal))?)
         }
     };
-    let place = number.and_then(|number| {
-        Place::of_device(&run.scene, number, LOOK_BYTES, UnitKind::Granule).ok()
-    });
     if let Some(place) = &place {
         document::of_place(place, found);
     }
     Ok(())
 }
 
+fn place(run: &Run<'_>, number: (u32, u32), length_bytes: u64) -> Result<Place, Refusal> {
+    Place::of_device(&run.scene, number, length_bytes, UnitKind::Granule)
+}
+
 fn in_directory(run: &Run<'_>, directory: &Path, found: &mut Document) -> Result<(), ProbeRefusal> {
     let length_bytes = scratch_bytes(run)?;
-    Scratch::possible(directory, plan(run, length_bytes))
-        .map_err(|error| refused(error.to_string(), error.hint()))?;
+    possible(run, directory, length_bytes)?;
     found.target.length_bytes = length_bytes;
     found.target.writes = true;
     found.notes.push(format!(

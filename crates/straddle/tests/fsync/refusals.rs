@@ -5,8 +5,9 @@ use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 use crate::run::{PROFILE, fsync};
 use crate::volume::Volume;
 
+/// What it said.
 #[track_caller]
-fn refused(arguments: &[&str], words: &[&str]) {
+fn refused(arguments: &[&str], words: &[&str]) -> String {
     let ran = fsync(arguments);
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.errors.starts_with("error: "), "{ran:?}");
@@ -14,6 +15,7 @@ fn refused(arguments: &[&str], words: &[&str]) {
         assert!(ran.errors.contains(word), "{word}: {ran:?}");
     }
     assert!(ran.out.is_empty(), "{ran:?}");
+    ran.errors
 }
 
 #[test]
@@ -111,7 +113,10 @@ fn a_full_file_system_is_refused_before_anything_is_written() {
 fn bytes_that_allow_nothing_are_refused_with_how_many_do() {
     let scratch = Scratch::new();
     let name = text(scratch.path());
-    refused(&[name, "--bytes-max", "1M"], &["--bytes-max", "hint: "]);
+    refused(&[name, "--bytes-max", "1M"], &["--bytes-max", "hint: ", "--rows"]);
+    // An engine has rows of its own, of which none can be left out.
+    let said = refused(&[name, "--for", "etcd", "--bytes-max", "1M"], &["--bytes-max", "hint: "]);
+    assert!(!said.contains("--rows"), "{said}");
     assert_eq!(std::fs::read_dir(scratch.path()).expect("it is there").count(), 0);
 }
 

@@ -14,7 +14,7 @@ mod process;
 mod volume;
 mod zram;
 
-use volume::{Mount, Volume};
+use volume::{Mount, Volume, WithLog};
 use zram::Zram;
 
 /// How often what must pass is looked at.
@@ -158,6 +158,30 @@ fn memory_is_caught_also_below_a_loop_device() {
         // Flushes do come to the loop device, and end in memory.
         let layer = found.layers.iter().find(|layer| layer.kind.starts_with("loop"));
         assert!(layer.expect("a loop").flushes_per_sync >= Some(1.0), "{found:#?}");
+    }
+}
+
+#[test]
+fn a_log_in_memory_is_caught_though_the_files_lie_on_a_drive_and_one_on_a_drive_passes() {
+    let Some(memory) = Scratch::in_memory() else {
+        testkit::skip("needs /dev/shm");
+        return;
+    };
+    need_loops!();
+    need_tools!("mke2fs", "mkfs.ext4", "mkfs.xfs", "mount", "umount");
+    let drive = Scratch::new();
+    for kind in ["ext4", "xfs"] {
+        let lost = WithLog::new(kind, memory.path());
+        check(&looked(lost.path()), "not-durable", "in-memory");
+        drop(lost);
+        let kept = WithLog::new(kind, drive.path());
+        let found = looked(kept.path());
+        assert_eq!(found.layers.iter().filter(|layer| layer.kind.starts_with("loop")).count(), 2);
+        if found.layers.iter().any(|layer| layer.kind == "memory") {
+            testkit::skip("needs a temporary directory on a drive");
+            return;
+        }
+        passes(kept.path());
     }
 }
 

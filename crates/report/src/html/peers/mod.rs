@@ -174,7 +174,8 @@ fn of_fsync(fsync: &Fsync, file: &str) -> Vec<Sample> {
 fn named(told: Option<&str>, file: &str) -> String {
     match told.filter(|name| !name.is_empty() && !NO_NAMES.contains(name)) {
         Some(name) => say(name),
-        None => say(file.rsplit('/').next().unwrap_or(file)),
+        // As it was given: files of many hosts may have one name in many directories.
+        None => say(file),
     }
 }
 

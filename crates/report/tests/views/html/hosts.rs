@@ -116,5 +116,16 @@ fn a_host_without_a_name_of_its_own_is_called_by_its_file() {
         let Content::Bench(bench) = &mut source.content else { continue };
         bench.host = Some("localhost".to_owned());
     }
-    assert_eq!(names(&sources), ["3.json"]);
+    assert_eq!(names(&sources), ["results/3.json"]);
+}
+
+#[test]
+fn files_of_one_name_in_many_directories_are_many_hosts() {
+    let mut sources = fleet(12, |host| if host == 3 { 200_000_000 } else { 2_000_000 });
+    for (number, source) in sources.iter_mut().enumerate() {
+        source.name = format!("node{number}/bench.json");
+        let Content::Bench(bench) = &mut source.content else { continue };
+        bench.host = None;
+    }
+    assert_eq!(names(&sources), ["node3/bench.json"]);
 }

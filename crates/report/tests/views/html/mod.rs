@@ -7,3 +7,4 @@ mod looks;
 mod markup;
 mod measure;
 mod pages;
+mod unknown;

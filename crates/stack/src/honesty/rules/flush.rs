@@ -19,20 +19,36 @@ pub(in super::super) fn barriers(evidence: &Evidence) -> Vec<Reason> {
         let Some(option) = options.iter().find(|option| OFF.contains(&option.as_str())) else {
             continue;
         };
-        let under = evidence.under(place);
-        if under.iter().all(|layer| layer.write_back.value() == Some(&false)) {
+        if is_needless(&evidence.under(place)) {
             continue;
         }
+        let on = if kind == "f2fs" { "fsync_mode=posix" } else { "barrier" };
         reasons.push(
             Reason::against("barrier-off", Grade::NotDurable)
                 .seen(
                     format!("{kind} is mounted with `{option}`: it sends no flushes"),
                     "/proc/self/mountinfo",
                 )
-                .changes(format!("mount it without {option}: mount -o remount,barrier")),
+                .changes(format!("mount it without {option}: mount -o remount,{on}")),
         );
     }
     reasons
+}
+
+/// Whether the kernel would send no flushes either way: all devices with a cache to declare are
+/// declared write through.
+fn is_needless(under: &[&Layer]) -> bool {
+    let mut devices = under.iter().filter(|layer| has_cache(&layer.kind)).peekable();
+    devices.peek().is_some() && devices.all(|layer| layer.write_back.value() == Some(&false))
+}
+
+/// Whether a layer of this kind has a cache that is declared: a partition has its disk's.
+fn has_cache(kind: &Kind) -> bool {
+    match kind {
+        Kind::FileSystem { .. } | Kind::File => false,
+        Kind::Mapped(what) => what != "partition",
+        _ => true,
+    }
 }
 
 /// What the layers counted while syncs were made.

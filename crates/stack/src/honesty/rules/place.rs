@@ -39,7 +39,8 @@ pub(in super::super) fn opaque(evidence: &Evidence) -> Vec<Reason> {
         }
         let change = match kind.as_str() {
             "overlay" => "look at the upper directory itself: findmnt -t overlay",
-            word if word.starts_with("fuse") => {
+            "zd" => "ask ZFS what it does with syncs of that volume: zfs get sync",
+            word if word.starts_with("fuse") || word == "ublkb" => {
                 "look on the path that the program behind it writes to"
             }
             _ => "look on the machine that has the drives",
