@@ -1,7 +1,7 @@
 //! A drive as a data file: each value with its source, and with how it came to be.
 //!
 //! `profiles/NAME.toml` are those of the house; a user copies one and edits it. `docs/drives.md`
-//! describes the form. A kind of drive is a table of fields ([`Field`]): what a value is called,
+//! describes the form. A kind of drive is a table of fields (`Field`): what a value is called,
 //! how it is written, and where in the plan it goes.
 
 mod array;

@@ -23,6 +23,8 @@ mod unix_time;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::run_refusal::RunRefusal;
+
 pub use compare::compare;
 pub use compare_view::{compare_json, compare_table};
 pub use comparing::{
@@ -70,19 +72,7 @@ pub struct Bench {
     /// What the reader should know: what was scaled down, what this machine could not do.
     pub notes: Vec<String>,
     /// Why nothing was measured; `experiments` is empty then.
-    pub refusal: Option<BenchRefusal>,
-}
-
-/// Why nothing was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BenchRefusal {
-    /// What was tried, on what, and why it was refused.
-    pub message: String,
-    /// What to do next.
-    pub hint: Option<String>,
-    /// Whether it was refused for safety (exit code 3), not for lack of an answer (2).
-    pub safety: bool,
+    pub refusal: Option<RunRefusal>,
 }
 
 /// What was measured.

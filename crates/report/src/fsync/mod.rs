@@ -17,6 +17,8 @@ mod verdict_view;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::run_refusal::RunRefusal;
+
 pub use fio_json::fsync_fio_json;
 pub use forecast::{FSYNC_PLAN_SCHEMA, Forecast, FsyncPlan, fsync_plan_json, fsync_plan_text};
 pub use honesty::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
@@ -71,19 +73,7 @@ pub struct Fsync {
     /// What the reader should know: what was cut short, what this machine could not do.
     pub notes: Vec<String>,
     /// Why it ended before its time; rows that were measured until then stand.
-    pub refusal: Option<FsyncRefusal>,
-}
-
-/// Why nothing was measured, or not all of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FsyncRefusal {
-    /// What was tried, on what, and why it was refused or failed.
-    pub message: String,
-    /// What to do next.
-    pub hint: Option<String>,
-    /// Whether it was refused for safety (exit code 3), not for lack of an answer (2).
-    pub safety: bool,
+    pub refusal: Option<RunRefusal>,
 }
 
 /// The directory that was measured, and what it lies on.

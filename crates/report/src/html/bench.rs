@@ -10,7 +10,7 @@ use super::phrase::{
 };
 use crate::bench::figures::{Ratio, UNKNOWN, interval_title, number, turns};
 use crate::bench::sentences;
-use crate::bench::{Arm, Bench, BenchRefusal, Experiment, Scratch};
+use crate::bench::{Arm, Bench, Experiment, RunRefusal, Scratch};
 
 /// The most experiments that are drawn, and the most arms in a table.
 const EXPERIMENTS_MAX: usize = 24;
@@ -40,7 +40,7 @@ fn written(scratch: &Scratch) -> String {
     )
 }
 
-fn refused(refusal: &BenchRefusal) -> Markup {
+fn refused(refusal: &RunRefusal) -> Markup {
     html! {
         p { (chip(Tone::Care, "nothing measured")) " " (say(&refusal.message)) }
         @if let Some(hint) = &refusal.hint { p.quiet { "What to do: " (say(hint)) } }

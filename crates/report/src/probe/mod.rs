@@ -11,6 +11,8 @@ mod tools;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::run_refusal::RunRefusal;
+
 pub use next::next;
 pub use saved::{
     GRANULE_BYTES_MAX, SAVED_BYTES_MAX, SAVED_SCHEMA, Saved, SavedFault, SavedGranule,
@@ -59,19 +61,7 @@ pub struct Probe {
     /// What the reader should know.
     pub notes: Vec<String>,
     /// Why nothing was probed.
-    pub refusal: Option<ProbeRefusal>,
-}
-
-/// Why nothing was probed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ProbeRefusal {
-    /// What was tried, on what, and why it was refused.
-    pub message: String,
-    /// What to do next.
-    pub hint: Option<String>,
-    /// Whether it was refused for safety (exit code 3), not for lack of an answer (2).
-    pub safety: bool,
+    pub refusal: Option<RunRefusal>,
 }
 
 /// What was probed.

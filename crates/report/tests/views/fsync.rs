@@ -3,8 +3,8 @@
 use report::Look;
 use report::fsync::{
     Ceiling, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast, Fsync,
-    FsyncFault, FsyncPlan, FsyncRefusal, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict,
-    Honesty, Knee, LayerFlushes, ProcessWord, QuantileInterval, Rounds, RowComparison, Sustained,
+    FsyncFault, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
+    LayerFlushes, ProcessWord, QuantileInterval, Rounds, RowComparison, RunRefusal, Sustained,
     SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json, fsync_plan_text,
     fsync_table,
 };
@@ -158,7 +158,7 @@ pub(crate) fn whole() -> Fsync {
             ..Honesty::default()
         }),
         notes: vec![text("a note")],
-        refusal: Some(FsyncRefusal {
+        refusal: Some(RunRefusal {
             message: text("stopped"),
             hint: Some(text("try again")),
             safety: false,

@@ -3,8 +3,7 @@
 use report::Look;
 use report::probe::{
     Answer, Answers, Comparison, FoundAlignment, FoundBytes, FoundTurn, FoundTurns, Kept,
-    PROBE_SCHEMA, Probe, ProbeRefusal, ProbeTarget, Reported, Spent, probe_json, probe_table,
-    tools,
+    PROBE_SCHEMA, Probe, ProbeTarget, Reported, RunRefusal, Spent, probe_json, probe_table, tools,
 };
 use serde_json::Value;
 use testkit::schema;
@@ -87,7 +86,7 @@ fn the_committed_schema_of_probes_is_what_the_types_give() {
 fn probes_are_valid_and_wholly_described() {
     let schema: Value = serde_json::from_str(COMMITTED).expect("the schema is JSON");
     let refusal =
-        ProbeRefusal { message: "cannot".to_owned(), hint: Some("do".to_owned()), safety: true };
+        RunRefusal { message: "cannot".to_owned(), hint: Some("do".to_owned()), safety: true };
     let nothing = Answers::not_tried("nothing was measured");
     let refused = Probe { answers: nothing, refusal: Some(refusal), ..platter() };
     for probe in [platter(), refused] {

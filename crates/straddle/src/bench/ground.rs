@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use host::scratch::{Scratch, ScratchError, ScratchPlan};
-use report::bench::{BenchRefusal, Scratch as Document};
+use report::bench::{RunRefusal, Scratch as Document};
 use stack::UnitKind;
 use units::prefix::Size;
 
@@ -28,7 +28,7 @@ impl Ground {
         directory: &Path,
         length_bytes: u64,
         wanted: UnitKind,
-    ) -> Result<Ground, BenchRefusal> {
+    ) -> Result<Ground, RunRefusal> {
         session.afford(length_bytes, "the scratch file")?;
         let begun_ns = session.elapsed_ns();
         let plan = ScratchPlan {
@@ -62,7 +62,7 @@ impl Ground {
 
     /// The smallest step by which direct I/O on the file can be shifted, in bytes; `Err` says why
     /// there is none.
-    pub(crate) fn step_bytes(&self) -> Result<u64, BenchRefusal> {
+    pub(crate) fn step_bytes(&self) -> Result<u64, RunRefusal> {
         let name = self.scratch.directory();
         let units = self.scratch.direct_units();
         if self.scratch.filesystem() == "btrfs" {
@@ -123,6 +123,6 @@ fn unusable(scratch: &Scratch) -> Option<String> {
     }
 }
 
-pub(super) fn no_file(error: &ScratchError) -> BenchRefusal {
+pub(super) fn no_file(error: &ScratchError) -> RunRefusal {
     refused(error.to_string(), error.hint().map(str::to_owned))
 }

@@ -4,7 +4,7 @@ use host::engine::EngineError;
 use host::scratch::ScratchError;
 use host::{CommandError, LoopError, MountError, OpenError};
 use measure::Fault;
-use report::bench::BenchRefusal;
+use report::bench::RunRefusal;
 
 /// Why a measurement ended before its time.
 #[derive(Clone, Debug)]
@@ -14,12 +14,12 @@ pub(crate) enum Halt {
     /// The user or the system wants the program to end.
     Interrupted,
     /// It cannot be done here.
-    Refused(BenchRefusal),
+    Refused(RunRefusal),
 }
 
 /// A refusal that is no matter of safety: the question cannot be answered.
-pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> BenchRefusal {
-    BenchRefusal { message: message.into(), hint, safety: false }
+pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> RunRefusal {
+    RunRefusal { message: message.into(), hint, safety: false }
 }
 
 impl Halt {
@@ -29,8 +29,8 @@ impl Halt {
     }
 }
 
-impl From<BenchRefusal> for Halt {
-    fn from(refusal: BenchRefusal) -> Halt {
+impl From<RunRefusal> for Halt {
+    fn from(refusal: RunRefusal) -> Halt {
         Halt::Refused(refusal)
     }
 }

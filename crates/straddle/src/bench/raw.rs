@@ -10,7 +10,7 @@ use host::claim::{Claim, ClaimPlan, ClaimRefusal};
 use host::engine::{Access, open_measured};
 use host::{FileDisk, HeadCache};
 use report::Refusal;
-use report::bench::{BenchRefusal, Scratch};
+use report::bench::{RunRefusal, Scratch};
 use stack::UnitKind;
 use units::SectorSize;
 use units::prefix::Size;
@@ -82,7 +82,7 @@ pub(crate) fn run(
 }
 
 /// What a raw device is not asked for.
-fn unsupported(session: &Session<'_>) -> Result<(), BenchRefusal> {
+fn unsupported(session: &Session<'_>) -> Result<(), RunRefusal> {
     let bench = session.bench;
     let on_devices =
         bench.job.is_some() || bench.suite || bench.raidtest.is_some() || !bench.command.is_empty();
@@ -121,7 +121,7 @@ pub(crate) fn claimed(
     confirm: Option<&str>,
     node: &Path,
     disk: FileDisk,
-) -> Result<Claim, BenchRefusal> {
+) -> Result<Claim, RunRefusal> {
     with_plan(confirm, node, disk, Claim::take)
 }
 
@@ -135,11 +135,11 @@ fn with_plan<Done>(
     node: &Path,
     disk: FileDisk,
     ask: impl Fn(ClaimPlan<'_>) -> Result<Done, ClaimRefusal>,
-) -> Result<Done, BenchRefusal> {
+) -> Result<Done, RunRefusal> {
     let signatures = signatures(disk);
     ask(ClaimPlan { node, confirm, signatures: &signatures }).map_err(|error| {
         let hint = error.hint();
-        BenchRefusal { message: error.to_string(), hint, safety: true }
+        RunRefusal { message: error.to_string(), hint, safety: true }
     })
 }
 
@@ -172,7 +172,7 @@ fn words(content: &Content) -> String {
     }
 }
 
-fn of_device(name: &str, refusal: Refusal) -> BenchRefusal {
+fn of_device(name: &str, refusal: Refusal) -> RunRefusal {
     let mut refusal = from_trace(refusal);
     refusal.message = format!("cannot measure {name}: {}", refusal.message);
     refusal

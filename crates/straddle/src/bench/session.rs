@@ -5,7 +5,7 @@ use std::time::Instant;
 use host::Interrupt;
 use jiff::Timestamp;
 use report::bench::{
-    BENCH_SCHEMA, Bench as Document, BenchRefusal, BenchTarget, Experiment, Scratch,
+    BENCH_SCHEMA, Bench as Document, BenchTarget, Experiment, RunRefusal, Scratch,
 };
 use units::prefix::Size;
 
@@ -87,7 +87,7 @@ impl<'a> Session<'a> {
     }
 
     /// Refuses to write `bytes` more where that is above the limit.
-    pub(crate) fn afford(&self, bytes: u64, what: &str) -> Result<(), BenchRefusal> {
+    pub(crate) fn afford(&self, bytes: u64, what: &str) -> Result<(), RunRefusal> {
         if bytes <= self.bytes_left() {
             return Ok(());
         }
@@ -136,7 +136,7 @@ impl<'a> Session<'a> {
         target: BenchTarget,
         scratch: Option<Scratch>,
         experiments: Vec<Experiment>,
-        refusal: Option<BenchRefusal>,
+        refusal: Option<RunRefusal>,
     ) -> Document {
         let words = std::env::args_os();
         let said = |path| self.scene.tree().read(path).unwrap_or_default();

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use host::{LoopDevice, LoopPlan};
-use report::bench::BenchRefusal;
+use report::bench::RunRefusal;
 use units::ByteRange;
 use units::prefix::Size;
 
@@ -15,7 +15,7 @@ use super::ground::Ground;
 use super::halt::{Halt, refused};
 
 /// What an ordinary user is told, who has no loop devices.
-pub(crate) fn need_root(what: &str) -> Result<(), BenchRefusal> {
+pub(crate) fn need_root(what: &str) -> Result<(), RunRefusal> {
     if host::is_root() {
         return Ok(());
     }
@@ -49,7 +49,7 @@ pub(crate) fn regions(
     ground: &Ground,
     count: u64,
     shift_bytes: u64,
-) -> Result<Vec<Region>, BenchRefusal> {
+) -> Result<Vec<Region>, RunRefusal> {
     let unit_bytes = ground.place.unit.length_bytes();
     let none = || {
         let name = ground.scratch.directory();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use host::Identity;
-use report::bench::BenchRefusal;
+use report::bench::RunRefusal;
 
 use super::halt::refused;
 use crate::printer::shown;
@@ -24,7 +24,7 @@ pub(crate) enum Target {
 
 impl Target {
     /// What `path` is.
-    pub(crate) fn of(path: &Path) -> Result<Target, BenchRefusal> {
+    pub(crate) fn of(path: &Path) -> Result<Target, RunRefusal> {
         let name = shown(path);
         match host::identity(path) {
             Ok(Identity::Block { major, minor }) => {
@@ -52,7 +52,7 @@ fn parent(path: &Path) -> String {
 }
 
 /// A refusal of another command, as one of this.
-pub(crate) fn from_trace(refusal: report::Refusal) -> BenchRefusal {
+pub(crate) fn from_trace(refusal: report::Refusal) -> RunRefusal {
     refused(refusal.message, refusal.hint)
 }
 

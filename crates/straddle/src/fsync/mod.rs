@@ -25,7 +25,7 @@ mod watched;
 use device::durable::Way;
 use host::{DurableFiles, Interrupt};
 use measure::durable;
-use report::fsync::{FsyncRefusal, FsyncScratch, Sustained, fsync_json};
+use report::fsync::{FsyncScratch, RunRefusal, Sustained, fsync_json};
 use units::prefix::Size;
 
 use crate::arguments::Fsync;
@@ -44,13 +44,13 @@ pub(crate) enum Halt {
     /// The user wants no more.
     Interrupted,
     /// It cannot be done here, or went wrong.
-    Refused(FsyncRefusal),
+    Refused(RunRefusal),
 }
 
 impl Halt {
     /// It cannot be done here, and `hint` may help.
     pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> Halt {
-        Halt::Refused(FsyncRefusal { message: message.into(), hint, safety: false })
+        Halt::Refused(RunRefusal { message: message.into(), hint, safety: false })
     }
 }
 

@@ -8,7 +8,7 @@ use host::claim::Claim;
 use host::engine::{Access, open_measured};
 use host::scratch::{Scratch, ScratchPlan};
 use report::Refusal;
-use report::probe::{Probe as Document, ProbeRefusal};
+use report::probe::{Probe as Document, RunRefusal};
 use stack::UnitKind;
 use stack::drive::Drive;
 
@@ -58,7 +58,7 @@ impl Bed {
         run: &Run<'_>,
         target: &Target,
         document: &mut Document,
-    ) -> Result<Bed, ProbeRefusal> {
+    ) -> Result<Bed, RunRefusal> {
         match target {
             Target::Directory(directory) => Bed::in_directory(run, directory, document),
             Target::Device { node, number } => Bed::on_device(run, node, *number, document),
@@ -69,7 +69,7 @@ impl Bed {
         run: &Run<'_>,
         directory: &Path,
         document: &mut Document,
-    ) -> Result<Bed, ProbeRefusal> {
+    ) -> Result<Bed, RunRefusal> {
         let length_bytes = scratch_bytes(run)?;
         let plan = possible(run, directory, length_bytes)?;
         let interrupt = run.interrupt.clone();
@@ -107,7 +107,7 @@ impl Bed {
         node: &Path,
         number: (u32, u32),
         document: &mut Document,
-    ) -> Result<Bed, ProbeRefusal> {
+    ) -> Result<Bed, RunRefusal> {
         let name = shown(node);
         let open = |node: &Path| {
             FileDisk::open(node).map_err(|error| refused(error.to_string(), error.hint()))
@@ -140,7 +140,7 @@ impl Bed {
     }
 
     /// It, opened past the page cache.
-    pub(super) fn open(&self, access: Access) -> Result<OwnedFd, ProbeRefusal> {
+    pub(super) fn open(&self, access: Access) -> Result<OwnedFd, RunRefusal> {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         match &self.ground {
             Ground::Scratch(scratch) => scratch.open(access, true).map_err(engine),
@@ -202,7 +202,7 @@ fn cached_loop(scene: &Scene, place: &Place) -> Option<String> {
 ///
 /// # Errors
 /// When the bytes that may be written leave no room for it.
-pub(super) fn scratch_bytes(run: &Run<'_>) -> Result<u64, ProbeRefusal> {
+pub(super) fn scratch_bytes(run: &Run<'_>) -> Result<u64, RunRefusal> {
     let third = run.probe.bytes_max.div_euclid(3);
     let bytes = third.min(SCRATCH_BYTES);
     let bytes = bytes - bytes % PAGE_BYTES;
@@ -217,11 +217,7 @@ pub(super) fn scratch_bytes(run: &Run<'_>) -> Result<u64, ProbeRefusal> {
 ///
 /// # Errors
 /// When that is to be written to, and is too short.
-pub(super) fn raw_bytes(
-    run: &Run<'_>,
-    node: &Path,
-    device_bytes: u64,
-) -> Result<u64, ProbeRefusal> {
+pub(super) fn raw_bytes(run: &Run<'_>, node: &Path, device_bytes: u64) -> Result<u64, RunRefusal> {
     if !run.probe.raw.write_device {
         return Ok(device_bytes.min(READ_BYTES));
     }
@@ -244,7 +240,7 @@ pub(super) fn possible(
     run: &Run<'_>,
     directory: &Path,
     length_bytes: u64,
-) -> Result<ScratchPlan, ProbeRefusal> {
+) -> Result<ScratchPlan, RunRefusal> {
     let plan = plan(run, length_bytes);
     let filesystem = Scratch::possible(directory, plan)
         .map_err(|error| refused(error.to_string(), error.hint()))?;
@@ -276,7 +272,7 @@ fn unusable(scratch: &Scratch) -> Option<String> {
     }
 }
 
-pub(super) fn of_place(name: &str, refusal: Refusal) -> ProbeRefusal {
+pub(super) fn of_place(name: &str, refusal: Refusal) -> RunRefusal {
     let mut refusal = from_bench(from_trace(refusal));
     refusal.message = format!("cannot probe {name}: {}", refusal.message);
     refusal

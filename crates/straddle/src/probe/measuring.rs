@@ -7,7 +7,7 @@ use measure::probe::{
     Answer, Ask, Budget, Granule, Purse, Stripe, Turn, Turns, granule, stripe, turn,
 };
 use measure::{Fault, Run as Stretch};
-use report::probe::{Probe as Document, ProbeRefusal};
+use report::probe::{Probe as Document, RunRefusal};
 
 use super::bed::Bed;
 use super::{Run, refused};
@@ -33,11 +33,7 @@ pub(super) struct Found {
 }
 
 /// Asks all questions that can be asked there.
-pub(super) fn run(
-    run: &Run<'_>,
-    bed: &Bed,
-    document: &mut Document,
-) -> Result<Found, ProbeRefusal> {
+pub(super) fn run(run: &Run<'_>, bed: &Bed, document: &mut Document) -> Result<Found, RunRefusal> {
     let is_busy = busy_percent(&bed.place).is_some_and(|percent| percent >= BUSY_PERCENT);
     if is_busy {
         document.notes.push(format!(
@@ -115,7 +111,7 @@ fn writes(
     purse: &mut Purse,
     pause: &mut dyn FnMut(u64) -> bool,
     found: &mut Found,
-) -> Result<(), ProbeRefusal> {
+) -> Result<(), RunRefusal> {
     let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
     let mut buffers = Buffers::new(1, granule::BUFFER_BYTES).map_err(engine)?;
     buffers.fill(run.seed);
@@ -136,7 +132,7 @@ fn reads(
     found: &Found,
     purse: &mut Purse,
     pause: &mut dyn FnMut(u64) -> bool,
-) -> Result<Stripe, ProbeRefusal> {
+) -> Result<Stripe, RunRefusal> {
     let granule = found.granule.as_ref().and_then(|found| found.alignment.value());
     let unit_bytes =
         granule.map_or(stripe::HALF_BYTES, |found| found.bytes.max(stripe::HALF_BYTES));
@@ -153,7 +149,7 @@ fn reads(
     stripe::find(&mut queue, ask, Some(unit_bytes), purse, pause).map_err(|fault| faulty(&fault))
 }
 
-fn faulty(fault: &Fault) -> ProbeRefusal {
+fn faulty(fault: &Fault) -> RunRefusal {
     let hint = "straddle explain knows what the kernel logs";
     refused(format!("the measurement failed: {fault}"), Some(hint))
 }

@@ -14,7 +14,7 @@ mod preview;
 
 use host::Interrupt;
 use jiff::Timestamp;
-use report::probe::{Probe as Document, ProbeRefusal, probe_json, probe_table};
+use report::probe::{Probe as Document, RunRefusal, probe_json, probe_table};
 
 use crate::arguments::Probe;
 use crate::bench::target::Target;
@@ -55,7 +55,7 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
 }
 
 /// Answers what was asked.
-fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), ProbeRefusal> {
+fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), RunRefusal> {
     let target = Target::of(&run.probe.target).map_err(from_bench)?;
     if run.probe.dry_run {
         return preview::run(run, &target, document);
@@ -72,15 +72,15 @@ fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), ProbeRefusal> {
 }
 
 /// A refusal of the bench's parts, as one of this.
-fn from_bench(refusal: report::bench::BenchRefusal) -> ProbeRefusal {
-    let report::bench::BenchRefusal { message, hint, safety } = refusal;
+fn from_bench(refusal: RunRefusal) -> RunRefusal {
+    let RunRefusal { message, hint, safety } = refusal;
     let hint = hint.map(|hint| hint.replace("straddle bench", "straddle probe"));
-    ProbeRefusal { message, hint, safety }
+    RunRefusal { message, hint, safety }
 }
 
 /// A refusal that is no matter of safety.
-fn refused(message: impl Into<String>, hint: Option<&str>) -> ProbeRefusal {
-    ProbeRefusal { message: message.into(), hint: hint.map(str::to_owned), safety: false }
+fn refused(message: impl Into<String>, hint: Option<&str>) -> RunRefusal {
+    RunRefusal { message: message.into(), hint: hint.map(str::to_owned), safety: false }
 }
 
 /// Prints the result; what the process ends with.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use host::{FileDisk, claim, file_facts};
 use report::Refusal;
-use report::probe::{Probe as Document, ProbeRefusal};
+use report::probe::{Probe as Document, RunRefusal};
 use stack::UnitKind;
 use units::prefix::Size;
 
@@ -24,11 +24,7 @@ const LOOK_BYTES: u64 = 1 << 20;
 /// # Errors
 /// With what the run would be refused for, as far as that is known without opening anything for
 /// writing.
-pub(super) fn run(
-    run: &Run<'_>,
-    target: &Target,
-    found: &mut Document,
-) -> Result<(), ProbeRefusal> {
+pub(super) fn run(run: &Run<'_>, target: &Target, found: &mut Document) -> Result<(), RunRefusal> {
     let place = match target {
         Target::Directory(directory) => {
             in_directory(run, directory, found)?;
@@ -53,7 +49,7 @@ fn place(run: &Run<'_>, number: (u32, u32), length_bytes: u64) -> Result<Place, 
     Place::of_device(&run.scene, number, length_bytes, UnitKind::Granule)
 }
 
-fn in_directory(run: &Run<'_>, directory: &Path, found: &mut Document) -> Result<(), ProbeRefusal> {
+fn in_directory(run: &Run<'_>, directory: &Path, found: &mut Document) -> Result<(), RunRefusal> {
     let length_bytes = scratch_bytes(run)?;
     possible(run, directory, length_bytes)?;
     found.target.length_bytes = length_bytes;
@@ -66,7 +62,7 @@ fn in_directory(run: &Run<'_>, directory: &Path, found: &mut Document) -> Result
     Ok(())
 }
 
-fn on_device(run: &Run<'_>, node: &Path, found: &mut Document) -> Result<(), ProbeRefusal> {
+fn on_device(run: &Run<'_>, node: &Path, found: &mut Document) -> Result<(), RunRefusal> {
     let disk = FileDisk::open(node).map_err(|error| refused(error.to_string(), error.hint()))?;
     let length_bytes = raw_bytes(run, node, device::Disk::length_bytes(&disk))?;
     drop(disk);
@@ -95,7 +91,7 @@ fn on_device(run: &Run<'_>, node: &Path, found: &mut Document) -> Result<(), Pro
     Ok(())
 }
 
-fn halted(halt: Halt) -> ProbeRefusal {
+fn halted(halt: Halt) -> RunRefusal {
     match halt {
         Halt::Refused(refusal) => from_bench(refusal),
         Halt::Void(reason) => refused(reason, None),

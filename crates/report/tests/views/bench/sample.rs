@@ -208,7 +208,7 @@ pub(crate) fn whole() -> Bench {
         verdict: "small".to_owned(),
         ..penalty()
     };
-    let refusal = report::bench::BenchRefusal {
+    let refusal = report::bench::RunRefusal {
         message: "stopped".to_owned(),
         hint: Some("try again".to_owned()),
         safety: true,

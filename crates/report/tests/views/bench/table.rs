@@ -1,7 +1,7 @@
 //! The table, as a person reads it.
 
 use report::Look;
-use report::bench::{Bench, BenchRefusal, table};
+use report::bench::{Bench, RunRefusal, table};
 
 use super::sample::{arm, comparison, disk, drive_counts, no_penalty, penalty, void};
 use crate::sample::{plain, same};
@@ -189,7 +189,7 @@ note: the size of 10 GiB was scaled down to 64 MiB
 
 #[test]
 fn a_refusal_says_why_and_what_to_do() {
-    let refusal = Some(BenchRefusal {
+    let refusal = Some(RunRefusal {
         message: "cannot measure on /tmp: tmpfs is memory".to_owned(),
         hint: Some("name a directory on a disk".to_owned()),
         safety: false,
