@@ -46,6 +46,8 @@ fn saved(physical_sector_bytes: u64) -> Value {
         "identity": {
             "name": "v512e",
             "kind": "serial",
+            "model": null,
+            "length_bytes": 67_108_864,
             "firmware": null,
             "logical_sector_bytes": 512,
             "physical_sector_bytes": physical_sector_bytes,

@@ -44,6 +44,11 @@ pub struct SavedIdentity {
     pub name: String,
     /// What `name` is: `wwid` or `serial`.
     pub kind: String,
+    /// Its model; `null` where it does not say. Bridges and hypervisors give many drives one serial
+    /// number.
+    pub model: Option<String>,
+    /// Its length, in bytes; `null` where it is not known.
+    pub length_bytes: Option<u64>,
     /// Its firmware; `null` where it does not say.
     pub firmware: Option<String>,
     /// Its logical sector, in bytes.
@@ -176,6 +181,8 @@ mod tests {
             identity: SavedIdentity {
                 name: "naa.5000".to_owned(),
                 kind: "wwid".to_owned(),
+                model: Some("ST6000".to_owned()),
+                length_bytes: Some(6_001_175_126_016),
                 firmware: Some("82.0".to_owned()),
                 logical_sector_bytes: 512,
                 physical_sector_bytes: 512,

@@ -24,6 +24,8 @@ pub(crate) fn identity(drive: &Drive) -> Result<SavedIdentity, String> {
     Ok(SavedIdentity {
         name,
         kind: kind.to_owned(),
+        model: drive.model.as_ref().map(ToString::to_string),
+        length_bytes: drive.length_bytes.value().copied(),
         firmware: known(&own.firmware),
         logical_sector_bytes,
         physical_sector_bytes,
@@ -39,6 +41,18 @@ pub(super) fn differs(saved: &SavedIdentity, now: &SavedIdentity) -> Option<Stri
     let sectors = |it: &SavedIdentity| (it.logical_sector_bytes, it.physical_sector_bytes);
     if (&saved.name, &saved.kind) != (&now.name, &now.kind) {
         return Some("it is of another drive".to_owned());
+    }
+    if saved.model != now.model || saved.length_bytes != now.length_bytes {
+        let is = |it: &SavedIdentity| {
+            let bytes = it.length_bytes.map_or_else(none, |bytes| bytes.to_string());
+            format!("model {}, {bytes} bytes", shown(&it.model))
+        };
+        return Some(format!(
+            "it is of another drive that gives the same {} ({}; this one is {})",
+            saved.kind,
+            is(saved),
+            is(now)
+        ));
     }
     if saved.firmware != now.firmware {
         let (then, now) = (shown(&saved.firmware), shown(&now.firmware));

@@ -112,6 +112,22 @@ fn hostile_files_are_refused_with_a_reason() {
 }
 
 #[test]
+fn a_serial_number_that_many_drives_give_is_told_apart_by_model_and_length() {
+    let scratch = Scratch::new();
+    let store = Store::at(scratch.path().join("state"));
+    let one = [SERIAL, ("device/model", "A"), ("size", "2048")];
+    store.keep(&saved(&drive(&one))).unwrap();
+    assert!(matches!(store.of(&drive(&one)), Some(Measured::Granule(_))));
+    for other in [
+        [SERIAL, ("device/model", "B"), ("size", "2048")],
+        [SERIAL, ("device/model", "A"), ("size", "4096")],
+    ] {
+        let reason = not_used(store.of(&drive(&other)));
+        assert!(reason.contains("another drive that gives the same serial"), "{reason}");
+    }
+}
+
+#[test]
 fn a_drive_without_a_name_has_no_identity() {
     assert!(identity(&drive(&[])).unwrap_err().contains("neither a WWN nor a serial"));
 }
