@@ -248,7 +248,7 @@ impl<M: Model> Controller<M> {
     fn next_run(&self) -> Option<Extent> {
         let count = usize::from(self.plan.depth) + 1;
         let near = || {
-            let runs = self.dirty.near(self.position, count).map(|extent| self.run(extent));
+            let runs = self.dirty.near(self.position, count).map(|(extent, ())| self.run(extent));
             runs.filter(|run| !self.is_destaging(run.start, run.end))
         };
         near().find(|run| self.is_full(*run)).or_else(|| near().next())

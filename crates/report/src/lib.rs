@@ -55,10 +55,7 @@ pub use outcome::is_bad;
 pub use run_refusal::RunRefusal;
 pub use sarif::{RuleInfo, sarif};
 #[cfg(feature = "schema")]
-pub use schema::{
-    bench_compare_schema, bench_plan_schema, bench_schema, changes_schema, fsync_plan_schema,
-    fsync_schema, probe_schema, schema, trace_schema,
-};
+pub use schema::{DocumentSchema, SCHEMAS};
 pub use tree::tree;
 
 /// The closing lines of the views for people, when `shown` of the targets were shown.

@@ -2,79 +2,65 @@
 //!
 //! The files in `schema/` hold what this gives; a test fails when they do not.
 
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
 use crate::bench::{BENCH_SCHEMA, Bench, COMPARE_SCHEMA, Comparing, DryRun, PLAN_SCHEMA};
 use crate::changes::{CHANGES_SCHEMA, Changes};
 use crate::document::{Document, SCHEMA};
+use crate::drive::{
+    DRIVES_SCHEMA, Drives, PUBLISHED_SCHEMA, Published, SIMULATION_SCHEMA, Simulation,
+};
 use crate::fsync::{FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Fsync, FsyncPlan};
 use crate::probe::{PROBE_SCHEMA, Probe};
 use crate::trace::{TRACE_SCHEMA, Trace};
 
-/// The schema of what `--json` writes, in JSON Schema draft 2020-12.
-#[must_use]
-pub fn schema() -> serde_json::Value {
-    made::<Document>(SCHEMA)
+/// A document that has a schema.
+#[derive(Clone, Copy, Debug)]
+pub struct DocumentSchema {
+    /// Its name and version: `straddle.fsync.plan/1`.
+    pub name: &'static str,
+    make: fn() -> schemars::Schema,
 }
 
-/// The schema of what `--watch --json` writes, in JSON Schema draft 2020-12.
-#[must_use]
-pub fn changes_schema() -> serde_json::Value {
-    made::<Changes>(CHANGES_SCHEMA)
+/// Every document that has one.
+pub const SCHEMAS: [DocumentSchema; 12] = [
+    DocumentSchema { name: SCHEMA, make: made::<Document> },
+    DocumentSchema { name: CHANGES_SCHEMA, make: made::<Changes> },
+    DocumentSchema { name: TRACE_SCHEMA, make: made::<Trace> },
+    DocumentSchema { name: BENCH_SCHEMA, make: made::<Bench> },
+    DocumentSchema { name: COMPARE_SCHEMA, make: made::<Comparing> },
+    DocumentSchema { name: PLAN_SCHEMA, make: made::<DryRun> },
+    DocumentSchema { name: FSYNC_SCHEMA, make: made::<Fsync> },
+    DocumentSchema { name: FSYNC_PLAN_SCHEMA, make: made::<FsyncPlan> },
+    DocumentSchema { name: PROBE_SCHEMA, make: made::<Probe> },
+    DocumentSchema { name: DRIVES_SCHEMA, make: made::<Drives> },
+    DocumentSchema { name: SIMULATION_SCHEMA, make: made::<Simulation> },
+    DocumentSchema { name: PUBLISHED_SCHEMA, make: made::<Published> },
+];
+
+impl DocumentSchema {
+    /// The schema in JSON Schema draft 2020-12, with its last line feed.
+    ///
+    /// # Panics
+    /// Never: a schema is JSON.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut schema = (self.make)();
+        schema.insert("title".to_owned(), self.name.into());
+        // As a value, whose keys are in order.
+        let schema = serde_json::Value::from(schema);
+        serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n"
+    }
+
+    /// What its file in `schema/` is called: `straddle.fsync.plan.1.schema.json`.
+    #[must_use]
+    pub fn file(&self) -> String {
+        format!("{}.schema.json", self.name.replace('/', "."))
+    }
 }
 
-/// The schema of what `straddle trace --json` writes, in JSON Schema draft 2020-12; committed as
-/// `schema/straddle.trace.1.schema.json`.
-#[must_use]
-pub fn trace_schema() -> serde_json::Value {
-    made::<Trace>(TRACE_SCHEMA)
-}
-
-/// The schema of what `straddle bench --json` writes, in JSON Schema draft 2020-12; committed as
-/// `schema/straddle.bench.1.schema.json`.
-#[must_use]
-pub fn bench_schema() -> serde_json::Value {
-    made::<Bench>(BENCH_SCHEMA)
-}
-
-/// The schema of what `straddle compare --json` writes, in JSON Schema draft 2020-12; committed as
-/// `schema/straddle.bench.compare.1.schema.json`.
-#[must_use]
-pub fn bench_compare_schema() -> serde_json::Value {
-    made::<Comparing>(COMPARE_SCHEMA)
-}
-
-/// The schema of what `straddle bench --dry-run --json` writes, in JSON Schema draft 2020-12;
-/// committed as `schema/straddle.bench.plan.1.schema.json`.
-#[must_use]
-pub fn bench_plan_schema() -> serde_json::Value {
-    made::<DryRun>(PLAN_SCHEMA)
-}
-
-/// The schema of what `straddle fsync --json` writes, in JSON Schema draft 2020-12; committed as
-/// `schema/straddle.fsync.1.schema.json`.
-#[must_use]
-pub fn fsync_schema() -> serde_json::Value {
-    made::<Fsync>(FSYNC_SCHEMA)
-}
-
-/// The schema of what `straddle fsync --dry-run --json` writes, in JSON Schema draft 2020-12;
-/// committed as `schema/straddle.fsync.plan.1.schema.json`.
-#[must_use]
-pub fn fsync_plan_schema() -> serde_json::Value {
-    made::<FsyncPlan>(FSYNC_PLAN_SCHEMA)
-}
-
-/// The schema of what `straddle probe --json` writes, in JSON Schema draft 2020-12; committed as
-/// `schema/straddle.probe.1.schema.json`.
-#[must_use]
-pub fn probe_schema() -> serde_json::Value {
-    made::<Probe>(PROBE_SCHEMA)
-}
-
-fn made<T: schemars::JsonSchema>(title: &str) -> serde_json::Value {
+fn made<T: JsonSchema>() -> schemars::Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
-    schema.insert("title".to_owned(), title.into());
-    schema.into()
+    settings.into_generator().into_root_schema_for::<T>()
 }

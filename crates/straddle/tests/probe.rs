@@ -196,7 +196,9 @@ fn a_raw_device_is_read_and_not_written_and_without_the_right_word_refused() {
         testkit::skip("the temporary directory is on no file system that says where a file lies");
         return;
     }
-    assert!(document["spent"]["operations"].as_u64() > Some(0), "{document}");
+    // What others do on the drive meanwhile decides whether reads at a depth are tried.
+    let is_busy = document["notes"].to_string().contains("busy with others' work");
+    assert!(is_busy || document["spent"]["operations"].as_u64() > Some(0), "{document}");
     assert_eq!(document["spent"]["written_bytes"], 0, "{document}");
     assert_eq!(document["answers"]["alignment"]["why"], "not-tried");
     let words = ["probe", node, "--write-device", "--confirm", "wrong"];

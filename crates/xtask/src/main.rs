@@ -47,6 +47,8 @@ usage: cargo xtask CHORE
                                 each load
   soak models [--seeds N]       run the experiment on model drives with seeds 1 to N (200), and
                                 fail when one of its promises does not hold
+  soak drive [--commands N]     give drive models N commands (100M), and fail when their memory
+                                grows behind the first million
   soak tails [--seeds N]        check intervals of quantiles on series of known quantiles, with
                                 seeds 1 to N (1000); fail when fewer hold them than is promised
   soak bench [DIR] [--runs N] [--seed N] [--program PATH]

@@ -1,6 +1,9 @@
 //! The arm and the turning platter: how long it takes to read or write sectors, from where it is.
 
-use super::platter::{Place, Platter};
+use std::num::NonZeroU16;
+
+use super::platter::{Platter, Spot};
+use super::seeks::Seeks;
 use super::{HardDiskPlan, Rmw};
 use crate::Tally;
 use crate::power::Span;
@@ -46,11 +49,11 @@ impl Run {
 #[derive(Clone, Debug)]
 pub(super) struct Arm {
     platter: Platter,
-    settle_ns: u64,
-    stroke_ns: u64,
-    heads: u64,
+    seeks: Seeks,
     rmw: Rmw,
-    track: u64,
+    /// Where it is.
+    cylinder: u64,
+    head: NonZeroU16,
     pub(super) tally: Tally,
     /// The passes that wrote since somebody asked, where somebody asks.
     pub(super) spans: Option<Vec<Span>>,
@@ -66,46 +69,80 @@ enum Head {
 impl Arm {
     /// The arm of `plan`, which was checked, on the first track.
     pub(super) fn new(plan: &HardDiskPlan) -> Arm {
-        let stroke_ns = plan.full_stroke_ns - plan.settle_ns;
+        let platter = Platter::new(plan);
         Arm {
-            platter: Platter::new(plan),
-            settle_ns: plan.settle_ns,
-            stroke_ns,
-            heads: plan.heads.into(),
+            seeks: Seeks::new(plan, platter.cylinders()),
+            platter,
             rmw: plan.rmw,
-            track: 0,
+            cylinder: 0,
+            head: NonZeroU16::MIN,
             tally: Tally::default(),
             spans: None,
         }
     }
 
-    /// How long the arm takes to `track`.
-    fn seek_ns(&self, track: u64) -> u64 {
-        if track == self.track {
+    /// Where `sector` is.
+    pub(super) fn spot(&self, sector: u64) -> Spot {
+        self.platter.spot(self.platter.place(sector))
+    }
+
+    /// Whether the arm is on the track of `spot`.
+    fn is_on_track(&self, spot: Spot) -> bool {
+        (spot.cylinder, spot.head) == (self.cylinder, self.head)
+    }
+
+    /// How long the arm takes to `spot`.
+    fn seek_ns(&self, spot: Spot) -> u64 {
+        if self.is_on_track(spot) {
             return 0;
         }
-        let cylinders = (track / self.heads).abs_diff(self.track / self.heads);
-        let all = (self.platter.tracks() / self.heads).max(1);
-        // Whole numbers, which are the same on every machine. Cylinders are below 2^48, a stroke is
-        // below 2^34.
-        let root = (u128::from(cylinders) << (2 * ROOT_BITS)) / u128::from(all);
-        let root = u64::try_from(root).unwrap_or(u64::MAX).isqrt();
-        self.settle_ns + ((self.stroke_ns * root) >> ROOT_BITS)
+        self.seeks.seek_ns(spot.cylinder.abs_diff(self.cylinder))
     }
 
-    /// How long until the head is over the first sector of `place`, from `at_ns`: the seek, and the
-    /// wait.
-    fn reach_ns(&self, place: Place, at_ns: u64) -> (u64, u64) {
+    /// How long until the head is over `spot`, from `at_ns`: the seek, and the wait.
+    fn reach_ns(&self, spot: Spot, at_ns: u64) -> (u64, u64) {
         let turn_ns = self.platter.turn_ns();
-        let seek_ns = self.seek_ns(place.track);
+        let seek_ns = self.seek_ns(spot);
         let here = (at_ns + seek_ns) % turn_ns;
-        (seek_ns, (self.platter.passes_ns(place) + turn_ns - here) % turn_ns)
+        (seek_ns, (u64::from(spot.passes_ns) + turn_ns - here) % turn_ns)
     }
 
-    /// How long until the head is over `sector`, from `at_ns`.
-    pub(super) fn distance_ns(&self, sector: u64, at_ns: u64) -> u64 {
-        let (seek_ns, wait_ns) = self.reach_ns(self.platter.place(sector), at_ns);
-        seek_ns + wait_ns
+    /// How far the platter has turned at `at_ns`, in nanoseconds.
+    pub(super) fn turned_ns(&self, at_ns: u64) -> u64 {
+        at_ns % self.platter.turn_ns()
+    }
+
+    /// How long until the head is over `spot`, where the platter has turned by `turned_ns`; `None`
+    /// where that is surely longer than `most_ns`.
+    #[inline]
+    pub(super) fn distance_ns(&self, spot: Spot, turned_ns: u64, most_ns: u64) -> Option<u64> {
+        // When it passes first, whether the arm is there or not.
+        let passes_ns = u64::from(spot.passes_ns);
+        let is_behind = passes_ns < turned_ns;
+        let passes_ns = passes_ns + if is_behind { self.platter.turn_ns() } else { 0 } - turned_ns;
+        if passes_ns > most_ns {
+            return None;
+        }
+        if self.is_on_track(spot) {
+            return Some(passes_ns);
+        }
+        let cylinders = spot.cylinder.abs_diff(self.cylinder);
+        self.pass_after_seek_ns(cylinders, passes_ns, most_ns)
+    }
+
+    /// When what passes in `passes_ns`, and each turn after that, passes first once the arm has
+    /// gone over so many cylinders; `None` where that is surely longer than `most_ns`.
+    fn pass_after_seek_ns(&self, cylinders: u64, passes_ns: u64, most_ns: u64) -> Option<u64> {
+        let turn_ns = self.platter.turn_ns();
+        let (shortest_ns, longest_ns) = self.seeks.bounds_ns(cylinders);
+        if longest_ns <= passes_ns {
+            return Some(passes_ns);
+        }
+        if shortest_ns > most_ns || (shortest_ns > passes_ns && passes_ns + turn_ns > most_ns) {
+            return None;
+        }
+        let late_ns = self.seeks.seek_ns(cylinders).saturating_sub(passes_ns);
+        Some(passes_ns + late_ns.div_ceil(turn_ns) * turn_ns)
     }
 
     /// Passes over `sectors` from `first`, beginning at `at_ns`; when the last has passed.
@@ -113,14 +150,15 @@ impl Arm {
         let (mut sector, mut left, mut now_ns) = (first, sectors, at_ns);
         while left > 0 {
             let place = self.platter.place(sector);
-            let (seek_ns, wait_ns) = self.reach_ns(place, now_ns);
+            let spot = self.platter.spot(place);
+            let (seek_ns, wait_ns) = self.reach_ns(spot, now_ns);
             let here = left.min(place.track_sectors - place.index);
             let span_ns = self.platter.span_ns(place, here);
             self.tally.seeks += u64::from(seek_ns > 0);
             self.tally.seek_ns += seek_ns;
             self.tally.wait_ns += wait_ns;
             self.tally.transfer_ns += span_ns;
-            self.track = place.track;
+            (self.cylinder, self.head) = (spot.cylinder, spot.head);
             now_ns += seek_ns + wait_ns + span_ns;
             if head == Head::Writes
                 && let Some(spans) = &mut self.spans
@@ -196,8 +234,6 @@ impl Arm {
     }
 }
 
-/// Binary places of a share's square root.
-const ROOT_BITS: u32 = 24;
 /// Switching between reading and writing takes this part of a turn, where no pass is shared: more
 /// than a sector, and little beside a turn.
 const SWITCH_SHARE: u64 = 100;

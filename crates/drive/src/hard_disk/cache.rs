@@ -1,6 +1,7 @@
 //! The write cache: what the host was told is written, and the medium does not have.
 
 use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Included, Unbounded};
 
 /// Bytes that the medium does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,14 +19,22 @@ impl Extent {
     }
 }
 
-/// Extents that neither overlap nor touch, by their start.
+/// Extents that neither overlap nor touch, by their start; each with a note, which is empty at
+/// first and again when it starts elsewhere.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cache {
-    extents: BTreeMap<u64, u64>,
+pub(crate) struct Cache<Note = ()> {
+    extents: BTreeMap<u64, Kept<Note>>,
     bytes: u64,
 }
 
-impl Cache {
+/// An extent, behind its start.
+#[derive(Clone, Copy, Debug)]
+struct Kept<Note> {
+    end: u64,
+    note: Note,
+}
+
+impl<Note: Default> Cache<Note> {
     /// How many bytes are kept.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
@@ -39,56 +48,55 @@ impl Cache {
     /// Whether all of `start..end` is kept.
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
         let before = self.extents.range(..=start).next_back();
-        before.is_some_and(|(_, &kept_end)| kept_end >= end)
+        before.is_some_and(|(_, kept)| kept.end >= end)
     }
 
     /// Whether any of `start..end` is kept.
     pub(crate) fn touches(&self, start: u64, end: u64) -> bool {
         let before = self.extents.range(..end).next_back();
-        before.is_some_and(|(_, &kept_end)| kept_end > start)
+        before.is_some_and(|(_, kept)| kept.end > start)
     }
 
     /// Keeps `start..end`, joined with what it touches.
     pub(crate) fn insert(&mut self, start: u64, end: u64) {
-        let (mut start, mut end) = (start, end);
-        if let Some((&before, &before_end)) = self.extents.range(..=start).next_back()
-            && before_end >= start
+        let mut end = end;
+        while let Some((&first, kept)) = self.extents.range_mut(..=end).next_back()
+            && kept.end >= start
         {
-            self.remove(before, before_end);
-            (start, end) = (before, end.max(before_end));
+            end = end.max(kept.end);
+            if first <= start {
+                self.bytes += end - kept.end;
+                kept.end = end;
+                return;
+            }
+            self.remove(first);
         }
-        while let Some((&next, &next_end)) = self.extents.range(start..=end).next() {
-            self.remove(next, next_end);
-            end = end.max(next_end);
-        }
-        self.extents.insert(start, end);
-        self.bytes += end - start;
+        self.put(start, end);
     }
 
     /// Forgets `start..end`: something newer is on the medium, or nobody needs it.
     pub(crate) fn forget(&mut self, start: u64, end: u64) {
-        while let Some((&kept, &kept_end)) = self.extents.range(..end).next_back()
-            && kept_end > start
+        while let Some((&first, kept)) = self.extents.range(..end).next_back()
+            && kept.end > start
         {
-            self.remove(kept, kept_end);
-            for (left, right) in [(kept, kept_end.min(start)), (kept.max(end), kept_end)] {
+            let last = kept.end;
+            self.remove(first);
+            for (left, right) in [(first, last.min(start)), (first.max(end), last)] {
                 if left < right {
-                    self.extents.insert(left, right);
-                    self.bytes += right - left;
+                    self.put(left, right);
                 }
             }
-            if kept <= start {
+            if first <= start {
                 return;
             }
         }
     }
 
-    /// Up to `count` extents from `address` on, and then from the first.
-    pub(crate) fn near(&self, address: u64, count: usize) -> impl Iterator<Item = Extent> {
-        let behind = self.extents.range(address..);
-        let before = self.extents.range(..address);
-        let all = behind.chain(before).map(|(&start, &end)| Extent { start, end });
-        all.take(count)
+    /// Up to `count` extents from `address` on, and then from the first, each with its note.
+    pub(crate) fn near(&self, address: u64, count: usize) -> impl Iterator<Item = (Extent, &Note)> {
+        let parts = [(Included(address), Unbounded), (Unbounded, Excluded(address))];
+        let all = parts.into_iter().flat_map(|part| self.extents.range::<u64, _>(part));
+        all.take(count).map(|(&start, kept)| (Extent { start, end: kept.end }, &kept.note))
     }
 
     /// Takes the first `bytes` of the extent at `start` out.
@@ -96,12 +104,10 @@ impl Cache {
     /// # Panics
     /// When no extent starts there.
     pub(crate) fn take(&mut self, start: u64, bytes: u64) -> Extent {
-        let end = self.extents[&start];
-        self.remove(start, end);
+        let end = self.remove(start);
         let cut = end.min(start + bytes);
         if cut < end {
-            self.extents.insert(cut, end);
-            self.bytes += end - cut;
+            self.put(cut, end);
         }
         Extent { start, end: cut }
     }
@@ -112,8 +118,16 @@ impl Cache {
         run
     }
 
-    fn remove(&mut self, start: u64, end: u64) {
-        self.extents.remove(&start);
-        self.bytes -= end - start;
+    /// Keeps `start..end`, which touches nothing.
+    fn put(&mut self, start: u64, end: u64) {
+        self.extents.insert(start, Kept { end, note: Note::default() });
+        self.bytes += end - start;
+    }
+
+    /// Takes the extent at `start` out; where it ended.
+    fn remove(&mut self, start: u64) -> u64 {
+        let kept = self.extents.remove(&start).expect("an extent starts there");
+        self.bytes -= kept.end - start;
+        kept.end
     }
 }

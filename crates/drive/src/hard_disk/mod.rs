@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `plan` | what a disk is, and what it cannot be |
 //! | `platter` | where sectors are |
+//! | `seeks` | how long the arm takes from track to track |
 //! | `arm` | how long it takes to read and write them, parts of sectors included |
 //! | `cache` | what was acknowledged and is not on the medium |
 //! | `ahead` | what was read behind a read |
@@ -18,7 +19,9 @@ mod arm;
 pub(crate) mod cache;
 pub(crate) mod plan;
 mod platter;
+mod seeks;
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use ahead::Ahead;
@@ -26,6 +29,7 @@ use arm::{Arm, Run};
 use cache::{Cache, Extent};
 pub(crate) use plan::CAPACITY_BYTES_MAX;
 pub use plan::{HardDiskPlan, PlanFault, Rmw, Scheduler};
+use platter::Spot;
 use units::ByteRange;
 
 use crate::power::{Data, MediumLog, Sectors};
@@ -36,7 +40,8 @@ use crate::{Action, Command, Done, Model, Tally};
 pub struct HardDisk {
     plan: HardDiskPlan,
     arm: Arm,
-    cache: Cache,
+    /// With each extent a note of where it starts, once somebody looked.
+    cache: Cache<Cell<Option<Spot>>>,
     ahead: Ahead,
     now_ns: u64,
     /// When the wire is free.
@@ -46,7 +51,7 @@ pub struct HardDisk {
     /// What comes over the wire, with the time at which it is there.
     incoming: VecDeque<(u64, Command)>,
     /// What waits for the medium, in the order in which it came.
-    waiting: VecDeque<Command>,
+    waiting: VecDeque<Waiting>,
     /// What goes back over the wire.
     leaving: VecDeque<Done>,
     /// What the arm is at, and when it ends.
@@ -57,6 +62,15 @@ pub struct HardDisk {
     tally: Tally,
     /// What it puts on the platter, where somebody asked.
     log: Option<Box<MediumLog>>,
+}
+
+/// A command that waits for the medium.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    command: Command,
+    run: Run,
+    /// Where the run starts.
+    spot: Spot,
 }
 
 /// What the arm is at.
@@ -166,7 +180,7 @@ impl HardDisk {
             }
             Action::Write { .. } => {
                 self.cache.forget(start, end);
-                self.waiting.push_back(command);
+                self.wait(command);
             }
             Action::Discard => {
                 self.cache.forget(start, end);
@@ -176,8 +190,14 @@ impl HardDisk {
                 self.tally.cache_hits += 1;
                 self.leave(&command, 0);
             }
-            Action::Read => self.waiting.push_back(command),
+            Action::Read => self.wait(command),
         }
+    }
+
+    /// Lets a command wait for the medium.
+    fn wait(&mut self, command: Command) {
+        let run = self.run_of(&command);
+        self.waiting.push_back(Waiting { command, run, spot: self.arm.spot(run.first) });
     }
 
     /// Writes down that a command has come in.
@@ -238,24 +258,24 @@ impl HardDisk {
         self.run(command.offset_bytes, command.offset_bytes + command.length_bytes)
     }
 
-    /// How long until the arm can begin with `command`.
-    fn distance_ns(&self, command: &Command) -> u64 {
-        let run = self.run_of(command);
-        match command.action {
-            Action::Read if self.ahead.has(run) => 0,
-            _ => self.arm.distance_ns(run.first, self.now_ns),
-        }
-    }
-
     /// The waiting command that is next, and how far it is.
     fn next_command(&self) -> Option<(u64, usize)> {
-        let seen = self.waiting.iter().take(self.plan.depth.into()).enumerate();
-        match self.plan.scheduler {
-            Scheduler::Fifo => (!self.waiting.is_empty()).then_some((0, 0)),
-            Scheduler::Nearest => {
-                seen.map(|(place, command)| (self.distance_ns(command), place)).min()
-            }
+        if self.plan.scheduler == Scheduler::Fifo {
+            return (!self.waiting.is_empty()).then_some((0, 0));
         }
+        let turned_ns = self.arm.turned_ns(self.now_ns);
+        self.seen().fold(None, |best, (place, Waiting { command, run, spot })| {
+            let far_ns = match command.action {
+                Action::Read if self.ahead.has(*run) => Some(0),
+                _ => self.arm.distance_ns(*spot, turned_ns, most_ns(best)),
+            };
+            nearer(best, far_ns, place)
+        })
+    }
+
+    /// The waiting commands among which it chooses.
+    fn seen(&self) -> impl Iterator<Item = (usize, &Waiting)> {
+        self.waiting.iter().take(self.plan.depth.into()).enumerate()
     }
 
     /// The cached extent that is next, and how far it is.
@@ -267,25 +287,33 @@ impl HardDisk {
             return None;
         }
         let mut near = self.cache.near(self.position, self.plan.depth.into());
-        match self.plan.scheduler {
-            Scheduler::Fifo => near.next().map(|extent| (0, extent.start)),
-            Scheduler::Nearest => {
-                let far = |extent: Extent| {
-                    let run = self.run(extent.start, extent.end);
-                    (self.arm.distance_ns(run.first, self.now_ns), extent.start)
-                };
-                near.map(far).min()
-            }
+        if self.plan.scheduler == Scheduler::Fifo {
+            return near.next().map(|(extent, _)| (0, extent.start));
         }
+        let turned_ns = self.arm.turned_ns(self.now_ns);
+        near.fold(None, |best, (extent, note)| {
+            let spot = self.spot(extent, note);
+            let far_ns = self.arm.distance_ns(spot, turned_ns, most_ns(best));
+            nearer(best, far_ns, extent.start)
+        })
+    }
+
+    /// Where an extent starts, as its note says, or will say.
+    fn spot(&self, extent: Extent, note: &Cell<Option<Spot>>) -> Spot {
+        note.get().unwrap_or_else(|| {
+            let spot = self.arm.spot(self.run(extent.start, extent.end).first);
+            note.set(Some(spot));
+            spot
+        })
     }
 
     /// Gives the arm something to do, if there is anything.
     fn begin(&mut self) {
         match (self.next_command(), self.next_extent()) {
             (Some((far, place)), extent) if extent.is_none_or(|(other, _)| far <= other) => {
-                let command = self.waiting.remove(place).expect("it is there");
+                let Waiting { command, run, .. } = self.waiting.remove(place).expect("it is there");
                 let passed_ns = self.arm.tally.transfer_ns;
-                let end_ns = self.command_end_ns(&command);
+                let end_ns = self.command_end_ns(&command, run);
                 let pass_ns = self.arm.tally.transfer_ns - passed_ns;
                 if matches!(command.action, Action::Write { .. }) {
                     let start = command.offset_bytes;
@@ -317,8 +345,7 @@ impl HardDisk {
     }
 
     /// When the arm has done `command` that it begins now.
-    fn command_end_ns(&mut self, command: &Command) -> u64 {
-        let run = self.run_of(command);
+    fn command_end_ns(&mut self, command: &Command, run: Run) -> u64 {
         self.position = command.offset_bytes + command.length_bytes;
         if command.action != Action::Read {
             self.ahead.stop();
@@ -383,6 +410,20 @@ impl HardDisk {
         }
         self.begin();
         self.job.is_some()
+    }
+}
+
+/// How far the next may be, to be as near as the best so far.
+fn most_ns<T>(best: Option<(u64, T)>) -> u64 {
+    best.map_or(u64::MAX, |(far_ns, _)| far_ns)
+}
+
+/// The nearer of the best so far and another at `far_ns`, if that is known; of two as near the one
+/// with the lower number.
+fn nearer<T: Ord>(best: Option<(u64, T)>, far_ns: Option<u64>, number: T) -> Option<(u64, T)> {
+    match (best, far_ns.map(|far_ns| (far_ns, number))) {
+        (Some(best), Some(other)) => Some(best.min(other)),
+        (best, other) => other.or(best),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Where sectors are: on which track, and how far behind the turn's beginning.
 
+use std::num::NonZeroU16;
+
 use super::HardDiskPlan;
 
 /// A run of tracks with as many sectors each.
@@ -21,11 +23,23 @@ pub(super) struct Place {
     pub(super) track_sectors: u64,
 }
 
+/// What the arm must know of a sector to get there; small, since many are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    /// The cylinder, from the outermost.
+    pub(super) cylinder: u64,
+    /// Which of the cylinder's tracks, from 1.
+    pub(super) head: NonZeroU16,
+    /// When in a turn the sector starts to pass, in nanoseconds: below a second, as a turn is.
+    pub(super) passes_ns: u32,
+}
+
 /// All sectors of a disk.
 #[derive(Clone, Debug)]
 pub(super) struct Platter {
     zones: Vec<Zone>,
     tracks: u64,
+    heads: u64,
     turn_ns: u64,
     skew_ns: u64,
 }
@@ -54,7 +68,8 @@ impl Platter {
             first_track += zone_tracks;
         }
         let turn_ns = 60_000_000_000 / u64::from(plan.rpm);
-        Platter { zones, tracks: first_track, turn_ns, skew_ns: plan.skew_ns }
+        let heads = plan.heads.into();
+        Platter { zones, tracks: first_track, heads, turn_ns, skew_ns: plan.skew_ns }
     }
 
     /// How long a turn takes.
@@ -62,9 +77,9 @@ impl Platter {
         self.turn_ns
     }
 
-    /// How many tracks there are.
-    pub(super) fn tracks(&self) -> u64 {
-        self.tracks
+    /// How many whole cylinders there are.
+    pub(super) fn cylinders(&self) -> u64 {
+        self.tracks / self.heads
     }
 
     /// Where a sector is.
@@ -79,10 +94,14 @@ impl Platter {
         }
     }
 
-    /// When in a turn the sector `index` of a track starts to pass; the number of sectors means the
-    /// track's end.
-    pub(super) fn passes_ns(&self, place: Place) -> u64 {
-        (self.within_ns(place, place.index) + place.track * self.skew_ns) % self.turn_ns
+    /// What the arm must know of a place.
+    pub(super) fn spot(&self, place: Place) -> Spot {
+        let passes_ns = self.within_ns(place, place.index) + place.track * self.skew_ns;
+        let passes_ns =
+            u32::try_from(passes_ns % self.turn_ns).expect("a turn is a second at most");
+        let head = u16::try_from(place.track % self.heads).expect("there are 256 at most");
+        let head = NonZeroU16::MIN.saturating_add(head);
+        Spot { cylinder: place.track / self.heads, head, passes_ns }
     }
 
     /// For how long so many sectors from `place` pass; they are all on its track.

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 pub use list::{drive_list, drive_text};
 pub use published::published_table;
+pub(crate) use published::{number, range};
 pub use simulated::simulation_table;
+pub(crate) use simulated::{drive_name, place, rmw};
 
 use crate::bench::json::pretty;
 
@@ -81,7 +83,7 @@ pub struct Simulation {
     pub seed: u64,
     /// What was done, in words.
     pub workload: String,
-    /// Each drive and place, in the order in which they were named; ratios are to the first.
+    /// Each drive and place, in the order in which they were named.
     pub arms: Vec<SimulatedArm>,
     /// What the reader should know.
     pub notes: Vec<String>,
@@ -97,6 +99,11 @@ pub struct SimulatedArm {
     pub changed: Vec<String>,
     /// By how many bytes everything was shifted.
     pub shift_bytes: u64,
+    /// The layer of a stack that it was done in, or `aligned` for the same elsewhere; `null`
+    /// without a stack.
+    pub layer: Option<String>,
+    /// The byte of the drive that the workload's place begins at.
+    pub start_bytes: u64,
     /// How many operations ended.
     pub operations: u64,
     /// How many of them failed.
@@ -115,7 +122,11 @@ pub struct SimulatedArm {
     pub p99_ns: u64,
     /// The longest, in nanoseconds.
     pub max_ns: u64,
-    /// How many times the first arm's time for all operations this one's is.
+    /// The arm that it is compared with, counted from 0: the first; in a stack the same workload
+    /// at an aligned place.
+    pub against: u32,
+    /// How many times that arm's time for an operation this one's is; 1 for an arm that is compared
+    /// with itself.
     pub ratio: f64,
     /// What the drive did.
     pub did: SimulatedWork,
@@ -193,6 +204,30 @@ pub struct PublishedLine {
     pub within: bool,
     /// Why it is not, or what else a reader should know.
     pub note: Option<String>,
+}
+
+/// How a published number and the model's stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// The model was made to meet it.
+    Fitted,
+    /// The model is within the bound.
+    Within,
+    /// It is not, and the reason is told.
+    Explained,
+    /// It is not.
+    Outside,
+}
+
+impl PublishedLine {
+    pub(crate) fn standing(&self) -> Standing {
+        match (self.label.as_str(), self.within, &self.note) {
+            ("fitted", ..) => Standing::Fitted,
+            (_, true, _) => Standing::Within,
+            (_, false, Some(_)) => Standing::Explained,
+            (_, false, None) => Standing::Outside,
+        }
+    }
 }
 
 /// A list of drives as JSON, with its line feed.

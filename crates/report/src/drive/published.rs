@@ -73,7 +73,7 @@ fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
 }
 
 /// What was published, with both ends of a range.
-fn range(line: &PublishedLine) -> String {
+pub(crate) fn range(line: &PublishedLine) -> String {
     let low = number(line.published);
     match line.published_max > line.published {
         true => format!("{low} to {}", number(line.published_max)),
@@ -82,8 +82,9 @@ fn range(line: &PublishedLine) -> String {
 }
 
 /// As many digits as are worth reading.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     match value.abs() {
+        huge if huge >= 1e9 => format!("{value:.2e}"),
         below if below < 10.0 => format!("{value:.3}"),
         below if below < 1000.0 => format!("{value:.1}"),
         _ => format!("{value:.0}"),

@@ -3,6 +3,7 @@
 use super::{SimulatedArm, Simulation};
 use crate::bench::grid::{Grid, cell, labelled, prose, quiet};
 use crate::look::Look;
+use crate::words::Words;
 
 /// The whole simulation as text, with its last line feed.
 #[must_use]
@@ -11,18 +12,18 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
     let mut page = String::new();
     labelled("workload", vec![cell(&simulation.workload)], limit, &mut page);
     let mut grid = Grid::default();
-    let heads = ["drive", "shift", "a second", "mean", "p50", "p99", "cost", "RMW"];
+    let heads = ["drive", "place", "a second", "mean", "p50", "p99", "cost", "RMW"];
     grid.push(heads.iter().map(|head| quiet(*head)).collect());
     for arm in &simulation.arms {
-        grid.push(row(arm).into_iter().map(cell).collect());
+        grid.push(row(arm, look).into_iter().map(cell).collect());
     }
     if grid.fits(limit) {
         grid.write(&mut page);
     } else {
         for arm in &simulation.arms {
-            let [drive, shift, rate, mean, p50, p99, cost, rmw] = row(arm);
+            let [drive, place, rate, mean, p50, p99, cost, rmw] = row(arm, look);
             let text = format!(
-                "{shift}: {rate} a second, mean {mean}, p50 {p50}, p99 {p99}, cost {cost}, RMW \
+                "{place}: {rate} a second, mean {mean}, p50 {p50}, p99 {p99}, cost {cost}, RMW \
                     {rmw}"
             );
             prose(cell(drive), &text, limit, &mut page);
@@ -36,11 +37,13 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
         prose(quiet("note"), &text, limit, &mut page);
     }
     if let Some(first) = first.filter(|_| simulation.arms.len() > 1) {
+        let against = match &first.layer {
+            Some(_) => "at the aligned place above".to_owned(),
+            None => format!("on {}, {}", first.drive, place(first, look)),
+        };
         let text = format!(
-            "cost is how many times the time on {}, {} it takes; RMW, what is read first for each \
-             operation. Simulated: no drive was touched",
-            first.drive,
-            shift(first)
+            "cost is how many times the time {against} it takes; RMW, what is read first for each \
+             operation. Simulated: no drive was touched"
         );
         prose(quiet("note"), &text, limit, &mut page);
     }
@@ -50,18 +53,10 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
     page
 }
 
-fn row(arm: &SimulatedArm) -> [String; 8] {
-    let changed = match arm.changed.is_empty() {
-        true => String::new(),
-        false => format!(" {}", arm.changed.join(" ")),
-    };
-    let per = |count: u64| match arm.operations {
-        0 => "-".to_owned(),
-        operations => format!("{:.2}", real(count) / real(operations)),
-    };
+fn row(arm: &SimulatedArm, look: &Look) -> [String; 8] {
     [
-        format!("{}{changed}", arm.drive),
-        shift(arm),
+        drive_name(arm),
+        place(arm, look),
         match arm.operations_per_second {
             rate if rate < 1000.0 => format!("{rate:.1}"),
             rate => format!("{rate:.0}"),
@@ -70,14 +65,33 @@ fn row(arm: &SimulatedArm) -> [String; 8] {
         time(arm.p50_ns),
         time(arm.p99_ns),
         format!("{:.2}", arm.ratio),
-        per(arm.did.rmw_reads + arm.did.parity_rmws),
+        rmw(arm),
     ]
 }
 
-fn shift(arm: &SimulatedArm) -> String {
-    match arm.shift_bytes {
-        0 => "as it is".to_owned(),
-        bytes => format!("{bytes} B off"),
+/// The drive, with what of it was changed.
+pub(crate) fn drive_name(arm: &SimulatedArm) -> String {
+    match arm.changed.is_empty() {
+        true => arm.drive.clone(),
+        false => format!("{} {}", arm.drive, arm.changed.join(" ")),
+    }
+}
+
+/// How much was read first for each operation.
+pub(crate) fn rmw(arm: &SimulatedArm) -> String {
+    let reads = arm.did.rmw_reads.saturating_add(arm.did.parity_rmws);
+    match arm.operations {
+        0 => "-".to_owned(),
+        operations => format!("{:.2}", real(reads) / real(operations)),
+    }
+}
+
+/// Where it was done: how far shifted, or in which layer, and where that begins on the drive.
+pub(crate) fn place(arm: &SimulatedArm, look: &Look) -> String {
+    match (&arm.layer, arm.shift_bytes) {
+        (Some(layer), _) => format!("{layer} at {}", Words { look }.size(arm.start_bytes)),
+        (None, 0) => "as it is".to_owned(),
+        (None, bytes) => format!("{bytes} B off"),
     }
 }
 

@@ -20,6 +20,8 @@ mod page;
 mod peers;
 mod phrase;
 mod probe;
+mod published;
+mod simulation;
 mod source;
 mod stack;
 mod trace;

@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::phrase::{Tone, chip, head, say, wide};
 use super::source::{Content, Source, Unread};
-use super::{bench, check, compare, fsync, peers, probe, trace};
+use super::{bench, check, compare, fsync, peers, probe, published, simulation, trace};
 use crate::text::one_line;
 use crate::words::count;
 
@@ -120,6 +120,8 @@ fn heading(source: &Source) -> String {
         Content::Probe(probe) => format!("probe of {}", say(&probe.target.path)),
         Content::Compare(_) => "two bench results compared".to_owned(),
         Content::Trace(trace) => format!("trace of {}", say(&trace.file)),
+        Content::Simulation(simulation) => simulation::title(simulation),
+        Content::Published(_) => "published numbers beside the models'".to_owned(),
     }
 }
 
@@ -137,6 +139,8 @@ fn summary(source: &Source) -> (Tone, String) {
         Content::Probe(probe) => probe::summary(probe),
         Content::Compare(comparing) => compare::summary(comparing),
         Content::Trace(trace) => trace::summary(trace),
+        Content::Simulation(simulation) => simulation::summary(simulation),
+        Content::Published(published) => published::summary(published),
     }
 }
 
@@ -212,6 +216,8 @@ fn part(number: usize, source: &Source) -> Markup {
                 Content::Probe(probe) => (probe::section(probe)),
                 Content::Compare(comparing) => (compare::section(comparing)),
                 Content::Trace(trace) => (trace::section(trace)),
+                Content::Simulation(simulation) => (simulation::section(&id, simulation)),
+                Content::Published(published) => (published::section(&id, published)),
             }
         }
     }

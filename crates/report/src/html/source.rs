@@ -7,6 +7,7 @@ use super::fault::SourceFault;
 use super::phrase::say;
 use crate::bench::{BENCH_SCHEMA, Bench, COMPARE_SCHEMA, Comparing};
 use crate::document::{Document, SCHEMA};
+use crate::drive::{PUBLISHED_SCHEMA, Published, SIMULATION_SCHEMA, Simulation};
 use crate::fsync::{FSYNC_SCHEMA, Fsync};
 use crate::probe::{PROBE_SCHEMA, Probe};
 use crate::trace::{TRACE_SCHEMA, Trace};
@@ -29,6 +30,10 @@ pub enum Content {
     Compare(Box<Comparing>),
     /// Where a file's bytes lie.
     Trace(Box<Trace>),
+    /// What a workload would cost on drives.
+    Simulation(Box<Simulation>),
+    /// Published numbers beside the models'.
+    Published(Box<Published>),
 }
 
 /// One result and where it came from.
@@ -58,13 +63,15 @@ pub(super) struct Kind {
 }
 
 /// Every kind of which a page is made.
-pub(super) const KINDS: [Kind; 6] = [
+pub(super) const KINDS: [Kind; 8] = [
     Kind { schema: SCHEMA, read: |text| held(text).map(Content::Check) },
     Kind { schema: BENCH_SCHEMA, read: |text| held(text).map(Content::Bench) },
     Kind { schema: FSYNC_SCHEMA, read: |text| held(text).map(Content::Fsync) },
     Kind { schema: PROBE_SCHEMA, read: |text| held(text).map(Content::Probe) },
     Kind { schema: COMPARE_SCHEMA, read: |text| held(text).map(Content::Compare) },
     Kind { schema: TRACE_SCHEMA, read: |text| held(text).map(Content::Trace) },
+    Kind { schema: SIMULATION_SCHEMA, read: |text| held(text).map(Content::Simulation) },
+    Kind { schema: PUBLISHED_SCHEMA, read: |text| held(text).map(Content::Published) },
 ];
 
 fn held<T: DeserializeOwned>(text: &str) -> serde_json::Result<Box<T>> {

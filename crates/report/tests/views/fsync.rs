@@ -189,22 +189,6 @@ fn results_are_valid_and_wholly_described() {
     assert!(said.ends_with("dry run: nothing was written, nothing was measured\n"), "{said}");
 }
 
-#[cfg(feature = "schema")]
-#[test]
-fn the_committed_schemas_of_fsync_are_what_the_types_give() {
-    for (schema, committed, word) in [
-        (report::fsync_schema(), FSYNC, "fsync"),
-        (report::fsync_plan_schema(), PLAN, "fsync.plan"),
-    ] {
-        let fresh = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";
-        assert!(
-            fresh == committed,
-            "schema/straddle.{word}.1.schema.json is stale; write it anew with `cargo run -p \
-             report --features schema --example schema -- {word}`"
-        );
-    }
-}
-
 #[test]
 fn a_result_comes_back_from_its_file_and_others_are_told_apart() {
     assert_eq!(fsync_parse(&fsync_json(&whole())), Ok(whole()));

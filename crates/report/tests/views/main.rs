@@ -2,6 +2,7 @@
 
 mod bench;
 mod changes;
+mod drive;
 mod fsync;
 mod html;
 mod json;

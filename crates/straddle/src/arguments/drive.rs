@@ -50,7 +50,10 @@ pub(crate) struct DriveShow {
 ///
 /// The workload is 4 KiB writes in order with a flush behind each, where nothing else is named.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("what").args(["profiles", "published"]).required(true))]
+#[command(group = ArgGroup::new("what")
+    .args(["profiles", "published"])
+    .required(true)
+    .multiple(false))]
 #[command(after_help = "\
 Examples:
   straddle drive simulate --profile hdd-7200-512e
@@ -61,6 +64,8 @@ Examples:
                                            fio's job, on a drive of your own
   straddle drive simulate --profile raid5-5x64k --trace sda.blktrace.0
                                            a recorded workload
+  straddle drive simulate --profile hdd-7200-512e --stack disk.raw
+                                           where an image's file systems really lie
   straddle drive simulate --published      every published number beside the model's
 
 Exit codes:
@@ -105,6 +110,28 @@ pub(crate) struct Simulate {
         help_heading = "Workload"
     )]
     pub(crate) trace: Option<PathBuf>,
+
+    /// Run it where the layers of this image or device really lie, beside an aligned place
+    ///
+    /// Each file system, volume and empty partition is an arm: bytes of it go to the addresses that
+    /// it has on the drive. IMAGE#1 is one partition of an image. A device is read, never written.
+    /// A layer on several drives is refused; a plan, instead of an image, cannot be given yet.
+    #[arg(
+        long,
+        value_name = "IMAGE",
+        requires = "profiles",
+        conflicts_with_all = ["start", "shift"],
+        help_heading = "Place"
+    )]
+    pub(crate) stack: Option<PathBuf>,
+
+    /// Take this layer of the stack alone, by the name that straddle check shows
+    #[arg(long, value_name = "NAME", requires = "stack", help_heading = "Place")]
+    pub(crate) layer: Option<String>,
+
+    /// Take the stack of a captured machine: a directory or a file of `straddle generate sysroot`
+    #[arg(long, value_name = "TREE", requires = "stack", help_heading = "Place")]
+    pub(crate) sysroot: Option<PathBuf>,
 
     /// Read instead of writing
     #[arg(long, requires = "profiles", help_heading = "Workload")]

@@ -20,7 +20,9 @@ Exit codes:
   0  the page is written
   2  misuse, or a file that cannot be shown; the page has the others, and says why")]
 pub(crate) struct Report {
-    /// What --json of check, bench, fsync, probe, compare or trace wrote; `-` reads standard input
+    /// What --json of check, bench, fsync, probe, compare, trace or drive simulate wrote
+    ///
+    /// `-` reads standard input.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 

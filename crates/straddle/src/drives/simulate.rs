@@ -1,27 +1,29 @@
 //! `drive simulate --profile`: what a workload costs on drives, at places.
 
+use std::cell::RefCell;
+
 use anyhow::{anyhow, bail};
 use drive::profile::DriveProfile;
-use drive::run::{
-    FioStream, Job, Limits, Place, Replay, Seen, Source, Stream, run as run_jobs, streams,
-};
+use drive::run::{Job, Limits, Place, Seen, run as run_jobs};
 use drive::{Model, Tally};
 use measure::Histogram;
 use report::drive::{
     SIMULATION_SCHEMA, SimulatedArm, SimulatedWork, Simulation, simulation_json, simulation_table,
 };
-use units::prefix::Size;
 use units::text::escape;
 
+use super::grounds::{Ground, Grounds};
 use super::known;
-use super::recorded::Recorded;
+use super::laid::Way;
+use super::work::{Strand, Workload};
 use crate::arguments::Simulate;
-use crate::bench::read_job;
 use crate::exit::Outcome;
 use crate::printer;
 
 /// What a host takes from a command to the next: a system call and an interrupt.
 const TURNAROUND_NS: u64 = 10_000;
+/// Of what a place is a multiple that is aligned for any drive.
+const ALIGNED_BYTES: u64 = 1 << 20;
 
 /// A drive, and what of its profile was changed.
 struct Arm {
@@ -29,9 +31,20 @@ struct Arm {
     changed: Vec<String>,
 }
 
+/// Where a workload is done.
+struct Spot<'a> {
+    /// The bytes that it has: of the ground, where there is one, else of the drive.
+    place: Place,
+    /// The layer whose bytes they are.
+    ground: Option<&'a Ground>,
+    /// What of it is told: the layer, the shift, and what it is compared with.
+    told: SimulatedArm,
+}
+
 /// Simulates a workload on each drive at each place.
 pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
     let workload = Workload::of(asked)?;
+    let grounds = asked.stack.as_ref().map(|path| Grounds::of(path, asked)).transpose()?;
     let mut document = Simulation {
         schema: SIMULATION_SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -41,19 +54,25 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
         arms: Vec::new(),
         notes: workload.notes.clone(),
     };
+    document.notes.extend(grounds.iter().flat_map(|grounds| grounds.notes.clone()));
     for arm in arms(asked)? {
-        let logical_bytes = arm.profile.amount("logical_sector").unwrap_or(512);
-        let shifts = match asked.shift.is_empty() {
-            true => vec![logical_bytes],
-            false => asked.shift.clone(),
+        let model = arm.profile.model()?;
+        let first = document.arms.len();
+        let spots = match &grounds {
+            Some(grounds) => on_grounds(&*model, &arm, grounds, first, asked),
+            None => on_drive(&*model, &arm, asked),
         };
-        for shift_bytes in std::iter::once(0).chain(shifts) {
-            document.arms.push(workload.on(&arm, shift_bytes, asked)?);
+        let spots = spots.map_err(|why| anyhow!("cannot simulate {}: {why}", arm.profile.name))?;
+        for spot in spots {
+            let done = simulated(&workload, &arm, spot, asked, &mut document.notes)?;
+            document.arms.push(done);
         }
     }
-    let first = document.arms.first().map_or(1.0, |arm| arm.operations_per_second);
+    let rates: Vec<f64> = document.arms.iter().map(|arm| arm.operations_per_second).collect();
     for arm in &mut document.arms {
-        arm.ratio = first / arm.operations_per_second;
+        let against = usize::try_from(arm.against).ok().and_then(|index| rates.get(index));
+        let ratio = against.map(|rate| rate / arm.operations_per_second);
+        arm.ratio = ratio.filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
     }
     let text = match asked.json {
         true => simulation_json(&document),
@@ -96,108 +115,129 @@ fn changed(profile: DriveProfile, change: &str) -> anyhow::Result<DriveProfile> 
     Ok(changed)
 }
 
-/// What is done on each drive.
-struct Workload {
-    title: String,
-    notes: Vec<String>,
-    what: What,
+/// The place on the drive, and once more for each shift.
+fn on_drive(model: &dyn Model, arm: &Arm, asked: &Simulate) -> Result<Vec<Spot<'static>>, String> {
+    let logical_bytes = arm.profile.amount("logical_sector").unwrap_or(512);
+    let shifts = match asked.shift.is_empty() {
+        true => vec![logical_bytes],
+        false => asked.shift.clone(),
+    };
+    let spot = |shift_bytes| {
+        let place = place(model, shift_bytes, asked)?;
+        let start_bytes = place.start_bytes;
+        let told = SimulatedArm { shift_bytes, start_bytes, ..SimulatedArm::default() };
+        Ok(Spot { place, ground: None, told })
+    };
+    std::iter::once(0).chain(shifts).map(spot).collect()
 }
 
-/// Where its operations come from.
-enum What {
-    /// From the command line.
-    Told,
-    /// From a job file.
-    Jobs(Vec<workload::Job>),
-    /// From a trace.
-    Recorded(Box<Recorded>),
-}
-
-impl Workload {
-    fn of(asked: &Simulate) -> anyhow::Result<Workload> {
-        if let Some(path) = &asked.job {
-            let file = read_job(path)?;
-            let titles: Vec<String> = file.jobs.iter().map(workload::Job::title).collect();
-            let notes = file.remarks.iter().map(|remark| escape(remark.to_string().as_bytes()));
-            return Ok(Workload {
-                title: titles.join("; "),
-                notes: notes.collect(),
-                what: What::Jobs(file.jobs),
-            });
+/// Each layer, with as many bytes at an aligned place near it before it; `first` is the number of
+/// the first.
+fn on_grounds<'a>(
+    model: &dyn Model,
+    arm: &Arm,
+    grounds: &'a Grounds,
+    first: usize,
+    asked: &Simulate,
+) -> Result<Vec<Spot<'a>>, String> {
+    whole(model, asked)?;
+    let origin_bytes = arm.profile.amount("origin").unwrap_or(0);
+    let mut spots = Vec::new();
+    for ground in &grounds.grounds {
+        let Ground { name, start_bytes, length_bytes, .. } = ground;
+        if *length_bytes < asked.size {
+            return Err(format!("{name} has {length_bytes} bytes\nhint: name another: --layer"));
         }
-        if let Some(path) = &asked.trace {
-            let recorded = Recorded::of(path)?;
-            let (title, notes) = (recorded.title(), recorded.notes.clone());
-            return Ok(Workload { title, notes, what: What::Recorded(Box::new(recorded)) });
-        }
-        let size = Size(asked.size);
-        let order = if asked.random { "at random places" } else { "in order" };
-        let (what, sync) = match (asked.read, asked.no_sync) {
-            (true, _) => ("reads", ""),
-            (false, true) => ("writes", ", without a flush"),
-            (false, false) => ("writes", ", a flush behind each"),
+        let place = aligned(model, *start_bytes, *length_bytes, origin_bytes)
+            .map_err(|why| format!("{name} {why}"))?;
+        let against = u32::try_from(first + spots.len()).unwrap_or(u32::MAX);
+        let told = |layer: &str, start_bytes| SimulatedArm {
+            layer: Some(layer.to_owned()),
+            start_bytes,
+            against,
+            ..SimulatedArm::default()
         };
-        let title = format!("{size} {what} {order}{sync}, depth {}", asked.depth);
-        Ok(Workload { title, notes: Vec::new(), what: What::Told })
+        spots.push(Spot { place, ground: None, told: told("aligned", place.start_bytes) });
+        let own = Place { start_bytes: 0, length_bytes: *length_bytes };
+        spots.push(Spot { place: own, ground: Some(ground), told: told(name, *start_bytes) });
     }
+    Ok(spots)
+}
 
-    /// What a job file or the command line does on `place`.
-    fn streams(&self, place: Place, asked: &Simulate) -> anyhow::Result<Vec<FioStream>> {
-        let What::Jobs(jobs) = &self.what else {
-            let plain = match asked.read {
-                true => Stream::reads(place, asked.size),
-                false => Stream::writes(place, asked.size),
-            };
-            let flushed = if asked.read || asked.no_sync { plain } else { plain.flushed() };
-            let stream = if asked.random { flushed.at_random(asked.seed) } else { flushed };
-            return Ok(vec![FioStream { stream, lanes: asked.depth }]);
-        };
-        let mut all = Vec::new();
-        for job in jobs {
-            let clones = streams(job, place, asked.seed);
-            all.extend(clones.map_err(|fault| {
-                let name = escape(job.name.as_bytes());
-                anyhow!("cannot simulate {name}: {fault}\nhint: change the job file")
-            })?);
-        }
-        Ok(all)
+/// An aligned place of `length_bytes` on the drive, as near behind `start_bytes` as it goes.
+fn aligned(
+    model: &dyn Model,
+    start_bytes: u64,
+    length_bytes: u64,
+    origin_bytes: u64,
+) -> Result<Place, String> {
+    let logical_bytes = model.logical_bytes();
+    if !start_bytes.is_multiple_of(logical_bytes) {
+        return Err(format!(
+            "begins at {start_bytes} bytes, in the middle of a logical sector of {logical_bytes}\n\
+             hint: no partition can begin there on this drive: take one with smaller sectors"
+        ));
     }
-
-    /// What it costs on a drive at a place.
-    fn on(&self, arm: &Arm, shift_bytes: u64, asked: &Simulate) -> anyhow::Result<SimulatedArm> {
-        let mut model = arm.profile.model()?;
-        let place = place(&*model, shift_bytes, asked)
-            .map_err(|why| anyhow!("cannot simulate {}: {why}", arm.profile.name))?;
-        if let What::Recorded(recorded) = &self.what {
-            let need = recorded.layout.bytes();
-            if need > place.length_bytes {
-                bail!(
-                    "cannot replay on {}: the trace reaches to {}, the drive to {}\n\
-                     hint: take a larger drive: --set capacity=SIZE",
-                    arm.profile.name,
-                    Size(need),
-                    Size(place.length_bytes)
-                );
-            }
-            let (entries, sector) = (recorded.entries()?, model.logical_bytes());
-            let mut replay = Replay::new(entries, &recorded.layout, place.start_bytes, sector);
-            let job = Job { source: &mut replay, lanes: asked.depth, has_barriers: true };
-            return Ok(simulated(&mut *model, arm, shift_bytes, &mut [job], asked));
-        }
-        let mut streams = self.streams(place, asked)?;
-        let lanes: Vec<u16> = streams.iter().map(|one| one.lanes).collect();
-        let sources = streams.iter_mut().map(|one| &mut one.stream as &mut dyn Source);
-        let job = |(source, lanes)| Job { source, lanes, has_barriers: false };
-        let mut jobs: Vec<Job<'_>> = sources.zip(lanes).map(job).collect();
-        Ok(simulated(&mut *model, arm, shift_bytes, &mut jobs, asked))
+    let capacity = model.capacity_bytes();
+    let near = start_bytes.checked_next_multiple_of(ALIGNED_BYTES).unwrap_or(u64::MAX);
+    let before = start_bytes - start_bytes % ALIGNED_BYTES;
+    let places = [near, before].map(|place| place.saturating_add(origin_bytes));
+    let fits = |place: &u64| place.saturating_add(length_bytes) <= capacity;
+    match places.into_iter().find(fits) {
+        Some(start_bytes) if start_bytes < capacity => Ok(Place { start_bytes, length_bytes }),
+        _ => Err(format!(
+            "reaches to {} bytes, the drive to {capacity}\n\
+             hint: take a larger drive: --set capacity=SIZE",
+            start_bytes.saturating_add(length_bytes)
+        )),
     }
 }
 
-/// What `jobs` cost on the model of a drive.
+/// What `workload` costs on a drive at a spot.
 fn simulated(
+    workload: &Workload,
+    arm: &Arm,
+    spot: Spot<'_>,
+    asked: &Simulate,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<SimulatedArm> {
+    let mut model = arm.profile.model()?;
+    let (drive, sector_bytes) = (&arm.profile.name, model.logical_bytes());
+    let way = RefCell::new(Way::default());
+    let strands = workload.strands(spot.place, sector_bytes, drive, asked)?;
+    let laid = |strand| match spot.ground {
+        Some(ground) => Strand::laid(strand, ground, sector_bytes, &way),
+        None => strand,
+    };
+    let mut strands: Vec<Strand<'_>> = strands.into_iter().map(laid).collect();
+    let mut jobs: Vec<Job<'_>> = strands.iter_mut().map(Strand::job).collect();
+    let done = run_on(&mut *model, arm, spot.told, &mut jobs, asked);
+    drop(strands);
+    let Some(ground) = spot.ground else { return Ok(done) };
+    let Way { left_out, fault } = way.into_inner();
+    let nothing =
+        || (done.operations == 0).then(|| "all operations fall into its holes".to_owned());
+    if let Some(why) = fault.or_else(nothing) {
+        bail!(
+            "cannot simulate {drive} under {}: {why}\nhint: straddle check shows where it lies",
+            ground.name
+        );
+    }
+    if left_out > 0 {
+        notes.push(format!(
+            "{left_out} operations in {} fall into holes of the image and are left out: a write \
+             would put them somewhere new",
+            ground.name
+        ));
+    }
+    Ok(done)
+}
+
+/// What `jobs` cost on the model of a drive, with what is `told` of where.
+fn run_on(
     model: &mut dyn Model,
     arm: &Arm,
-    shift_bytes: u64,
+    told: SimulatedArm,
     jobs: &mut [Job<'_>],
     asked: &Simulate,
 ) -> SimulatedArm {
@@ -215,7 +255,6 @@ fn simulated(
     SimulatedArm {
         drive: arm.profile.name.clone(),
         changed: arm.changed.clone(),
-        shift_bytes,
         operations,
         failed,
         elapsed_ns,
@@ -227,19 +266,14 @@ fn simulated(
         max_ns: times.max(),
         ratio: 1.0,
         did: did(model.tally()),
+        ..told
     }
 }
 
 /// Where the workload is: from its start, shifted, to the end of the drive.
 fn place(model: &dyn Model, shift_bytes: u64, asked: &Simulate) -> Result<Place, String> {
+    whole(model, asked)?;
     let logical_bytes = model.logical_bytes();
-    if !asked.size.is_multiple_of(logical_bytes) || !asked.start.is_multiple_of(logical_bytes) {
-        return Err(format!(
-            "operations of {} bytes from {} on are no whole logical sectors\n\
-             hint: take multiples of {logical_bytes}",
-            asked.size, asked.start
-        ));
-    }
     if !shift_bytes.is_multiple_of(logical_bytes) {
         return Err(format!(
             "a shift of {shift_bytes} bytes is no multiple of its logical sector\n\
@@ -255,6 +289,20 @@ fn place(model: &dyn Model, shift_bytes: u64, asked: &Simulate) -> Result<Place,
         false => Err(format!(
             "it ends at {} bytes\nhint: begin earlier with --start",
             model.capacity_bytes()
+        )),
+    }
+}
+
+/// Refuses operations that are no whole logical sectors.
+fn whole(model: &dyn Model, asked: &Simulate) -> Result<(), String> {
+    let logical_bytes = model.logical_bytes();
+    let are_whole = [asked.size, asked.start].map(|bytes| bytes.is_multiple_of(logical_bytes));
+    match are_whole {
+        [true, true] => Ok(()),
+        _ => Err(format!(
+            "operations of {} bytes from {} on are no whole logical sectors\n\
+             hint: take multiples of {logical_bytes}",
+            asked.size, asked.start
         )),
     }
 }

@@ -233,8 +233,9 @@ mod tests {
     fn an_unknown_command_names_those_there_are() {
         let refused = page(&["chekc".to_owned()]).unwrap_err().to_string();
         assert!(
-            refused
-                .contains("check, explain, trace, bench, probe, compare, fsync, report, generate"),
+            refused.contains(
+                "check, explain, trace, bench, probe, compare, fsync, report, drive, generate"
+            ),
             "{refused}"
         );
     }

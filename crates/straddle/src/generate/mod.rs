@@ -65,7 +65,8 @@ Examples:
   straddle generate schema > straddle.check.1.schema.json")]
 pub(crate) struct Schema {
     /// What it describes: the JSON of `check`, `trace`, `bench`, `bench --dry-run`, `compare`,
-    /// `fsync` or `fsync --dry-run`, or the changes that `check --watch` tells
+    /// `fsync` or `fsync --dry-run`, the changes that `check --watch` tells, or the drives,
+    /// simulations and published numbers of `drive`
     #[arg(default_value = "check", value_parser = schema::names())]
     pub(crate) name: String,
 }

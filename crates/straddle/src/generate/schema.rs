@@ -12,6 +12,9 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("compare", include_str!("../../../report/schema/straddle.bench.compare.1.schema.json")),
     ("fsync", include_str!("../../../report/schema/straddle.fsync.1.schema.json")),
     ("fsync-plan", include_str!("../../../report/schema/straddle.fsync.plan.1.schema.json")),
+    ("drives", include_str!("../../../report/schema/straddle.drives.1.schema.json")),
+    ("simulation", include_str!("../../../report/schema/straddle.simulation.1.schema.json")),
+    ("published", include_str!("../../../report/schema/straddle.published.1.schema.json")),
     ("changes", include_str!("../../../report/schema/straddle.check.changes.1.schema.json")),
 ];
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `models` | the truth of model drives, which is computed |
 //! | `probe` | the geometry of model drives, which is given |
+//! | `drive` | the memory of drive models, which does not grow |
 //! | `tails` | the quantiles of series that are computed |
 //! | `bench` | identical arms of this machine's disk do not differ |
 //! | `alternate` | runs of the same kind agree, and keep to their seconds and bytes |
@@ -14,6 +15,7 @@
 
 mod alternate;
 mod apart;
+mod drives;
 mod fio;
 mod identical;
 mod models;
@@ -41,6 +43,11 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
         ["models", "--seeds", seeds] => models::run(crate::number(seeds)?.max(1)),
         ["probe"] => probe::run(200),
         ["probe", "--seeds", seeds] => probe::run(crate::number(seeds)?.max(1)),
+        ["drive"] => drives::run(100_000_000),
+        ["drive", "--commands", count] => drives::run(drives::count(count)?),
+        ["drive", "--commands", count, "--model", name] => {
+            drives::run_one(name, drives::count(count)?)
+        }
         ["tails"] => tails::run(1000),
         ["tails", "--seeds", seeds] => tails::run(crate::number(seeds)?.max(1)),
         ["bench", rest @ ..] => identical::run(&Options::parse(rest, &["--runs"])?),
@@ -50,8 +57,8 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
             procedures::run(&Options::parse(rest, &["--pairs", "--rounds"])?)
         }
         _ => bail!(
-            "soak is told what: models [--seeds N], probe [--seeds N], tails [--seeds N], bench, \
-             alternate, recipe, procedures"
+            "soak is told what: models [--seeds N], probe [--seeds N], drive [--commands N], \
+             tails [--seeds N], bench, alternate, recipe, procedures"
         ),
     }
 }
@@ -62,10 +69,12 @@ mod tests {
 
     #[test]
     fn a_soak_that_is_not_known_is_refused() {
-        let wrong: [&[&str]; 5] = [
+        let wrong: [&[&str]; 7] = [
             &[],
             &["bonch"],
             &["models", "--seeds", "x"],
+            &["drive", "--commands", "0"],
+            &["drive", "--commands", "1", "--model", "no-such"],
             &["bench", "--pairs", "3"],
             &["recipe", "--seconds", "0"],
         ];

@@ -6,6 +6,7 @@
 
 mod axis;
 mod bars;
+mod dots;
 mod narrowing;
 mod pace;
 mod ranges;
@@ -19,6 +20,7 @@ use plotters::style::RGBColor;
 use axis::Axis;
 pub(super) use axis::Span;
 pub(super) use bars::{Bars, bars};
+pub(super) use dots::{Dot, dots};
 pub(super) use narrowing::narrowing;
 pub(super) use pace::pace;
 pub(super) use ranges::{Range, ranges};

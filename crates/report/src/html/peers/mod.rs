@@ -139,9 +139,12 @@ fn samples(source: &Source) -> Vec<Sample> {
     match &source.content {
         Content::Bench(bench) => of_bench(bench, &source.name),
         Content::Fsync(fsync) => of_fsync(fsync, &source.name),
-        Content::Check(_) | Content::Compare(_) | Content::Probe(_) | Content::Trace(_) => {
-            Vec::new()
-        }
+        Content::Check(_)
+        | Content::Compare(_)
+        | Content::Probe(_)
+        | Content::Trace(_)
+        | Content::Simulation(_)
+        | Content::Published(_) => Vec::new(),
     }
 }
 

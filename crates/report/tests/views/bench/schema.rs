@@ -15,25 +15,6 @@ const PLAN: &str = include_str!("../../../schema/straddle.bench.plan.1.schema.js
 /// All of them.
 pub(crate) const ALL: [&str; 3] = [BENCH, COMPARE, PLAN];
 
-#[cfg(feature = "schema")]
-#[track_caller]
-fn fresh(schema: &Value, committed: &str, word: &str) {
-    let fresh = serde_json::to_string_pretty(schema).expect("JSON") + "\n";
-    assert!(
-        fresh == committed,
-        "schema/straddle.{word}.1.schema.json is stale; write it anew with `cargo run -p report \
-         --features schema --example schema -- {word}`"
-    );
-}
-
-#[cfg(feature = "schema")]
-#[test]
-fn the_committed_schemas_of_measurements_are_what_the_types_give() {
-    fresh(&report::bench_schema(), BENCH, "bench");
-    fresh(&report::bench_compare_schema(), COMPARE, "bench.compare");
-    fresh(&report::bench_plan_schema(), PLAN, "bench.plan");
-}
-
 fn faults(schema: &str, document: &str) -> Vec<String> {
     let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
     let document: Value = serde_json::from_str(document).expect("valid JSON");

@@ -103,6 +103,15 @@ fn a_page_of_very_much_is_bounded_and_says_what_it_leaves_out() {
                 let row = fsync.rows[0].clone();
                 fsync.rows.extend(vec![row; 3000]);
             }
+            Content::Simulation(simulation) => {
+                let arm = simulation.arms[1].clone();
+                simulation.arms.extend(vec![arm; 5000]);
+                simulation.notes = vec!["x".repeat(1000); 10_000];
+            }
+            Content::Published(published) => {
+                let line = published.lines[4].clone();
+                published.lines.extend(vec![line; 5000]);
+            }
             Content::Compare(_) | Content::Probe(_) | Content::Trace(_) => {}
         }
     }
@@ -110,6 +119,8 @@ fn a_page_of_very_much_is_bounded_and_says_what_it_leaves_out() {
     let page = page(&Report { sources: many, unread: Vec::new() });
     assert!(page.len() < PAGE_BYTES_MAX + PAGE_BYTES_MAX / 2, "{}", page.len());
     assert!(page.contains("more experiments, which are in the file"));
+    assert!(page.contains("more rows, which are in the file"));
+    assert!(page.contains("more numbers, which are in the file"));
     assert!(page.contains("The page would be longer than 8 MiB"));
 }
 

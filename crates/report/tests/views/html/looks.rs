@@ -37,6 +37,15 @@ const SAID: &[&str] = &[
     "Kernel",
     "16 KiB plus 4 KiB",
     "What to type",
+    "What it costs",
+    "512 B off",
+    "disk.raw#1 ext4 at 31.5 KiB",
+    "the dearest costs 4.00 times",
+    "3 of 4 within their bounds, 1 fitted",
+    "+1.2 %",
+    "10 %",
+    "the writeback of metadata is not modelled",
+    "118.5 to 160.0",
 ];
 
 fn sticks_out(browser: &mut Browser, width: u32) {

@@ -2,6 +2,7 @@
 
 use report::Document;
 use report::bench::{Bench, Step, bench_json, compare, compare_json};
+use report::drive::{published_json, simulation_json};
 use report::fsync::fsync_json;
 use report::html::{Report, Source, Unread, page, read};
 use report::probe::{
@@ -12,6 +13,7 @@ use serde_json::Value;
 
 use crate::bench::compare::two;
 use crate::bench::sample::whole as bench;
+use crate::drive::{compared, shifted, stacked};
 use crate::fsync::whole as fsync;
 use crate::sample::{array, broken, document, image, old_image, shifted_disk, unknowns};
 use crate::trace::sample as trace;
@@ -43,6 +45,9 @@ pub(crate) fn texts() -> Vec<(&'static str, String)> {
         ("compare.json", compare_json(&compare(&before, &after))),
         ("trace.json", trace().json()),
         ("probe.json", probe_json(&probe())),
+        ("simulation.json", simulation_json(&shifted())),
+        ("stack.json", simulation_json(&stacked())),
+        ("published.json", published_json(&compared())),
     ]
 }
 

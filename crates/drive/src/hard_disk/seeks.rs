@@ -1,0 +1,93 @@
+//! How long the arm takes over so many cylinders: a root, and a table that mostly spares it.
+
+use super::HardDiskPlan;
+
+/// The seeks of a disk.
+#[derive(Clone, Debug)]
+pub(super) struct Seeks {
+    settle_ns: u64,
+    stroke_ns: u64,
+    /// How many cylinders there are, at least 1.
+    cylinders: u64,
+    /// The shortest seek of each step, and behind the last a longer one.
+    shortest_ns: Vec<u64>,
+}
+
+impl Seeks {
+    /// The seeks of `plan`, which was checked, over so many cylinders.
+    pub(super) fn new(plan: &HardDiskPlan, cylinders: u64) -> Seeks {
+        let mut seeks = Seeks {
+            settle_ns: plan.settle_ns,
+            stroke_ns: plan.full_stroke_ns - plan.settle_ns,
+            cylinders: cylinders.max(1),
+            shortest_ns: Vec::new(),
+        };
+        let steps = step(seeks.cylinders) + 2;
+        seeks.shortest_ns = (0..steps).map(|step| seeks.seek_ns(first(step))).collect();
+        seeks
+    }
+
+    /// How long the arm takes over so many cylinders; 0 for another track of the same.
+    pub(super) fn seek_ns(&self, cylinders: u64) -> u64 {
+        // Whole numbers, which are the same on every machine. Cylinders are below 2^48, a stroke is
+        // below 2^34.
+        let root = (u128::from(cylinders) << (2 * ROOT_BITS)) / u128::from(self.cylinders);
+        let root = u64::try_from(root).unwrap_or(u64::MAX).isqrt();
+        self.settle_ns + ((self.stroke_ns * root) >> ROOT_BITS)
+    }
+
+    /// Between which times that is, without a root: they are a fiftieth apart at most.
+    pub(super) fn bounds_ns(&self, cylinders: u64) -> (u64, u64) {
+        let step = step(cylinders);
+        (self.shortest_ns[step], self.shortest_ns[step + 1])
+    }
+}
+
+/// Binary places of a share's square root.
+const ROOT_BITS: u32 = 24;
+/// Steps from a power of two to the next.
+const STEPS: u64 = 32;
+
+/// The step of so many cylinders: as many steps from each power of two to the next, and one for
+/// each number below.
+fn step(cylinders: u64) -> usize {
+    let shift = (cylinders / STEPS).checked_ilog2().unwrap_or(0);
+    let step = u64::from(shift) * STEPS + (cylinders >> shift);
+    usize::try_from(step).expect("some thousands at most")
+}
+
+/// The fewest cylinders of a step.
+fn first(step: usize) -> u64 {
+    let step = u64::try_from(step).expect("some thousands at most");
+    let shift = (step / STEPS).saturating_sub(1);
+    (step - shift * STEPS) << shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::tests::DISK;
+    use super::*;
+
+    #[test]
+    fn the_bounds_hold_every_seek_and_are_a_fiftieth_apart_at_most() {
+        for all in [1, 7, 31, 32, 33, 5000, 1 << 20, (1 << 48) - 1] {
+            let seeks = Seeks::new(&DISK, all);
+            let powers = (0..48).flat_map(|power| [(1 << power) - 1, 1 << power, 3 << power]);
+            for cylinders in powers.chain(0..1000).filter(|cylinders| *cylinders <= all) {
+                let (shortest_ns, longest_ns) = seeks.bounds_ns(cylinders);
+                let seek_ns = seeks.seek_ns(cylinders);
+                assert!((shortest_ns..=longest_ns).contains(&seek_ns), "{cylinders} of {all}");
+                let is_near = (longest_ns - shortest_ns) * 50 <= seek_ns;
+                assert!(is_near || cylinders < STEPS, "{cylinders} of {all}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_step_begins_with_its_first() {
+        for number in 0..1400 {
+            assert_eq!(step(first(number)), number);
+            assert_eq!(step(first(number + 1) - 1), number);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Claims about hard disks that hold for any of them.
+
+mod answers;
+mod any;
+mod energy;
+mod order;

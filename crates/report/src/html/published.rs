@@ -1,0 +1,156 @@
+//! Published numbers beside those of the models, on the page.
+
+use maud::{Markup, html};
+
+use super::chart::{Caption, Dot, dots};
+use super::phrase::{Tone, chip, more, pairs, say, wide};
+use crate::bench::figures::UNKNOWN;
+use crate::drive::{Published, PublishedLine, Standing, number, range};
+
+/// The most articles, and the most lines of one, that are shown.
+const ARTICLES_MAX: usize = 24;
+const LINES_MAX: usize = 60;
+/// From here on digits behind the point say nothing.
+const HUGE: f64 = 1e6;
+const HEADS: [&str; 9] =
+    ["#", "What", "Published", "Model", "Unit", "Error", "Bound", "Label", "Answer"];
+
+/// All of one result; `id` makes names unique on the page.
+pub(super) fn section(id: &str, published: &Published) -> Markup {
+    let lines = &published.lines[..];
+    let articles: Vec<&[PublishedLine]> =
+        lines.chunk_by(|one, next| one.article == next.article).collect();
+    let (_, words) = summary(published);
+    html! {
+        (pairs(&[
+            ("Seed", Some(published.seed.to_string())),
+            ("straddle", Some(say(&published.version))),
+        ]))
+        p { (words) ". " (labels()) }
+        @for (number, lines) in articles.iter().take(ARTICLES_MAX).enumerate() {
+            (article(&format!("{id}-{number}"), lines))
+        }
+        (more(articles.len().saturating_sub(ARTICLES_MAX), "articles"))
+    }
+}
+
+/// What the labels mean.
+fn labels() -> &'static str {
+    "Predicted: from data sheets and mechanism alone. Derived: arithmetic without a model. \
+     Calibrated: a value of the drive comes from another number that was published of it. Fitted: \
+     it was chosen to meet this number, so it does not count."
+}
+
+fn article(id: &str, lines: &[PublishedLine]) -> Markup {
+    let shown = &lines[..lines.len().min(LINES_MAX)];
+    let title = lines.first().map_or(UNKNOWN.to_owned(), |line| say(&line.article));
+    html! {
+        h3 { (title) }
+        (wide("Published numbers, and the model's", &HEADS, &html! {
+            @for (number, line) in shown.iter().enumerate() { (row(number + 1, line)) }
+        }))
+        (more(lines.len() - shown.len(), "numbers"))
+        (errors(id, shown))
+        (reasons(shown))
+    }
+}
+
+fn row(at: usize, line: &PublishedLine) -> Markup {
+    html! {
+        tr {
+            td { (at) }
+            th scope="row" {
+                (say(&line.what))
+                @if let Some(drive) = &line.drive { " " span.quiet { (say(drive)) } }
+            }
+            td { (range(line)) }
+            td { (number(line.model)) }
+            td { (say(&line.unit)) }
+            td { (percent(line.error_percent)) }
+            td { (bound(line.bound_percent)) }
+            td { (say(&line.label)) }
+            td { (answer(line)) }
+        }
+    }
+}
+
+/// An error with a sign and a digit behind the point.
+fn percent(value: f64) -> String {
+    match value.abs() < HUGE {
+        true => format!("{value:+.1} %"),
+        false => format!("{} %", number(value)),
+    }
+}
+
+/// By how much it may be off: `10 %`, `0.05 %`.
+fn bound(value: f64) -> String {
+    let text = if value.abs() < HUGE { format!("{value:.2}") } else { number(value) };
+    let text = match text.contains('e') {
+        true => &text,
+        false => text.trim_end_matches('0').trim_end_matches('.'),
+    };
+    format!("{text} %")
+}
+
+fn answer(line: &PublishedLine) -> Markup {
+    match line.standing() {
+        Standing::Fitted => chip(Tone::Plain, "does not count"),
+        Standing::Within => chip(Tone::Good, "within"),
+        Standing::Explained => chip(Tone::Care, "outside"),
+        Standing::Outside => chip(Tone::Bad, "outside, no reason given"),
+    }
+}
+
+/// Each line as a factor of what was published, over what would be within its bound.
+fn errors(id: &str, lines: &[PublishedLine]) -> Markup {
+    let caption = Caption {
+        id: id.to_owned(),
+        title: "Model by published".to_owned(),
+        description: "A dot for each number: how many times what was published the model says, on \
+                      a logarithmic axis. The line is what would be within its bound. The numbers \
+                      are those of the table."
+            .to_owned(),
+    };
+    let dot = |line: &PublishedLine| {
+        let share = line.bound_percent / 100.0;
+        let high = line.published_max / line.published;
+        Dot {
+            at: line.model / line.published,
+            line: [1.0 - share, high * (1.0 + share)],
+            odd: !line.within,
+        }
+    };
+    dots(&caption, &lines.iter().map(dot).collect::<Vec<Dot>>())
+}
+
+/// Why lines are outside, and what else there is to them.
+fn reasons(lines: &[PublishedLine]) -> Markup {
+    let noted =
+        |line: &PublishedLine| Some((answer(line), say(&line.what), say(line.note.as_ref()?)));
+    let noted: Vec<(Markup, String, String)> = lines.iter().filter_map(noted).collect();
+    html! {
+        @if !noted.is_empty() {
+            ul.notes {
+                @for (answer, what, note) in &noted {
+                    li { (answer) " " strong { (what) } ": " (note) }
+                }
+            }
+        }
+    }
+}
+
+/// The result in a few words, for the table of all files.
+pub(super) fn summary(published: &Published) -> (Tone, String) {
+    let count = |standing: Standing| {
+        published.lines.iter().filter(|line| line.standing() == standing).count()
+    };
+    let [within, explained, outside, fitted] =
+        [Standing::Within, Standing::Explained, Standing::Outside, Standing::Fitted].map(count);
+    let tone = match (outside, explained) {
+        (1.., _) => Tone::Bad,
+        (0, 1..) => Tone::Care,
+        (0, 0) => Tone::Good,
+    };
+    let counted = within + explained + outside;
+    (tone, format!("{within} of {counted} within their bounds, {fitted} fitted"))
+}

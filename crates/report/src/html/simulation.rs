@@ -1,0 +1,120 @@
+//! A result of `straddle drive simulate` on the page.
+
+use maud::{Markup, html};
+
+use super::chart::{Caption, Dot, dots};
+use super::phrase::{Tone, chip, head, more, notes, pairs, say, time, wide, words};
+use crate::bench::figures::number;
+use crate::drive::{SimulatedArm, Simulation, drive_name, place, rmw};
+use crate::words::count;
+
+/// The most rows of a table.
+const ROWS_MAX: usize = 120;
+/// From so many times on a cost stands out: more than the model's place on a track makes.
+const COSTS: f64 = 1.1;
+const HEADS: [&str; 9] =
+    ["#", "Drive", "Place", "Operations/s", "Mean", "p50", "p99", "Cost", "RMW"];
+
+/// All of one result; `id` makes names unique on the page.
+pub(super) fn section(id: &str, simulation: &Simulation) -> Markup {
+    let arms = &simulation.arms[..simulation.arms.len().min(ROWS_MAX)];
+    let command = say(&simulation.command.join(" "));
+    html! {
+        (pairs(&[
+            ("Workload", Some(say(&simulation.workload))),
+            ("Command", Some(command).filter(|words| !words.is_empty())),
+            ("Seed", Some(simulation.seed.to_string())),
+            ("straddle", Some(say(&simulation.version))),
+        ]))
+        p {
+            (chip(Tone::Plain, "simulated")) " Models of drives did it in simulated time: no drive "
+            "was touched."
+        }
+        h3 { "What it costs" }
+        (wide("Cost of the workload on each drive and place", &HEADS, &html! {
+            @for (number, arm) in arms.iter().enumerate() { (row(number + 1, arm)) }
+        }))
+        (more(simulation.arms.len() - arms.len(), "rows"))
+        p.quiet { (against(simulation)) }
+        (costs(id, arms))
+        (failures(arms))
+        (notes(&simulation.notes))
+    }
+}
+
+fn row(at: usize, arm: &SimulatedArm) -> Markup {
+    html! {
+        tr {
+            td { (at) }
+            (head(&drive_name(arm)))
+            td { (say(&place(arm, words().look))) }
+            td { (number(arm.operations_per_second)) }
+            td { (time(arm.mean_ns)) }
+            td { (time(arm.p50_ns)) }
+            td { (time(arm.p99_ns)) }
+            td { (number(arm.ratio)) @if stands_out(arm) { " " (chip(Tone::Bad, "dearer")) } }
+            td { (rmw(arm)) }
+        }
+    }
+}
+
+fn stands_out(arm: &SimulatedArm) -> bool {
+    arm.ratio > COSTS
+}
+
+/// What a cost is a factor of, and what RMW counts.
+fn against(simulation: &Simulation) -> String {
+    let whose = match simulation.arms.first() {
+        Some(SimulatedArm { layer: Some(_), .. }) => "the time at the aligned place above it",
+        _ => "the time of the first row",
+    };
+    format!("Cost is how many times {whose} it takes; RMW, what is read first for each operation.")
+}
+
+fn costs(id: &str, arms: &[SimulatedArm]) -> Markup {
+    let caption = Caption {
+        id: format!("{id}-c"),
+        title: "Cost of every row".to_owned(),
+        description: "A dot for each row's cost, a line from 1 to it, on a logarithmic axis; the \
+                      numbers are those of the table."
+            .to_owned(),
+    };
+    let dot =
+        |arm: &SimulatedArm| Dot { at: arm.ratio, line: [1.0, arm.ratio], odd: stands_out(arm) };
+    dots(&caption, &arms.iter().map(dot).collect::<Vec<Dot>>())
+}
+
+fn failures(arms: &[SimulatedArm]) -> Markup {
+    html! {
+        @if arms.iter().any(|arm| arm.failed > 0) {
+            ul.notes {
+                @for arm in arms.iter().filter(|arm| arm.failed > 0) {
+                    li {
+                        (chip(Tone::Care, "failed")) " " (arm.failed) " of " (arm.operations)
+                        " operations on " (say(&drive_name(arm)))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What was simulated, in a few words.
+pub(super) fn title(simulation: &Simulation) -> String {
+    let mut drives: Vec<&str> = simulation.arms.iter().map(|arm| arm.drive.as_str()).collect();
+    drives.dedup();
+    match drives[..] {
+        [one] => format!("simulation of {}", say(one)),
+        _ => "simulation of drives".to_owned(),
+    }
+}
+
+/// The result in a few words, for the table of all files.
+pub(super) fn summary(simulation: &Simulation) -> (Tone, String) {
+    let rows = count(u64::try_from(simulation.arms.len()).unwrap_or(u64::MAX), "row");
+    let dearest = simulation.arms.iter().map(|arm| arm.ratio).fold(0.0, f64::max);
+    match dearest > COSTS {
+        true => (Tone::Plain, format!("{rows}, the dearest costs {} times", number(dearest))),
+        false => (Tone::Plain, format!("{rows}, none costs more than the first")),
+    }
+}

@@ -1,0 +1,163 @@
+//! What drive models say, for people and for programs.
+
+use report::Look;
+use report::drive::{
+    DRIVES_SCHEMA, DriveText, DriveValue, Drives, PUBLISHED_SCHEMA, Published, PublishedLine,
+    SIMULATION_SCHEMA, SimulatedArm, SimulatedWork, Simulation, drives_json, published_json,
+    published_table, simulation_json, simulation_table,
+};
+use serde_json::Value;
+use testkit::schema;
+
+const DRIVES: &str = include_str!("../../schema/straddle.drives.1.schema.json");
+const SIMULATION: &str = include_str!("../../schema/straddle.simulation.1.schema.json");
+const PUBLISHED: &str = include_str!("../../schema/straddle.published.1.schema.json");
+
+/// The schemas of all of them.
+pub(crate) const ALL: [&str; 3] = [DRIVES, SIMULATION, PUBLISHED];
+
+fn text(word: &str) -> String {
+    word.to_owned()
+}
+
+fn drives() -> Drives {
+    let value = DriveValue {
+        key: text("cache"),
+        value: text("16 MiB"),
+        label: text("calibrated"),
+        by: text("fsync of the raw disk"),
+        source: text("data sheet"),
+    };
+    let drive = DriveText {
+        name: text("hdd-7200-512e"),
+        title: text("disk of 7200 rpm"),
+        kind: text("hard-disk"),
+        notes: vec![text("one of many")],
+        values: vec![value],
+    };
+    Drives { schema: text(DRIVES_SCHEMA), version: text("0.1.0"), drives: vec![drive] }
+}
+
+/// A row of a simulation that takes so many turns of 8.33 ms.
+fn arm(turns: u64) -> SimulatedArm {
+    let time = turns * 8_333_333;
+    SimulatedArm {
+        drive: text("hdd-7200-512e"),
+        operations: 10_000,
+        elapsed_ns: time * 10_000,
+        operations_per_second: 1e9 / (time as f64),
+        mean_ns: time,
+        p50_ns: time,
+        p90_ns: time,
+        p99_ns: time + 40_000,
+        max_ns: time + 80_000,
+        start_bytes: 1 << 20,
+        ratio: turns as f64,
+        did: SimulatedWork {
+            commands: 20_000,
+            rmw_reads: (turns - 1) * 10_000,
+            ..SimulatedWork::default()
+        },
+        ..SimulatedArm::default()
+    }
+}
+
+/// Synced writes on a 512e disk, aligned, a sector off, and with other firmware.
+pub(crate) fn shifted() -> Simulation {
+    let off = SimulatedArm { shift_bytes: 512, ..arm(3) };
+    let serial = SimulatedArm { changed: vec![text("rmw=serial")], ..arm(4) };
+    let failed = SimulatedArm { failed: 7, ..serial.clone() };
+    Simulation {
+        schema: text(SIMULATION_SCHEMA),
+        version: text("0.1.0"),
+        command: ["straddle", "drive", "simulate"].map(text).to_vec(),
+        seed: 1,
+        workload: text("4 KiB writes in order, a flush behind each, depth 1"),
+        arms: vec![arm(1), off, serial, failed],
+        notes: vec![text("the trace lost 3 events")],
+    }
+}
+
+/// The same in the layers of an image.
+pub(crate) fn stacked() -> Simulation {
+    let aligned = SimulatedArm { layer: Some(text("aligned")), ..arm(1) };
+    let layer = Some(text("disk.raw#1 ext4"));
+    let off = SimulatedArm { layer, start_bytes: 32_256, ..arm(3) };
+    Simulation { arms: vec![aligned, off], ..shifted() }
+}
+
+fn line(article: &str, label: &str, model: f64, within: bool) -> PublishedLine {
+    PublishedLine {
+        article: text(article),
+        what: format!("raw, {label}"),
+        unit: text("IOPS"),
+        published: 118.5,
+        published_max: 118.5,
+        model,
+        error_percent: (model / 118.5 - 1.0) * 100.0,
+        bound_percent: 10.0,
+        label: text(label),
+        drive: Some(text("hdd-7200-512e")),
+        within,
+        note: None,
+    }
+}
+
+/// Numbers of two articles: within, outside with a reason, fitted, a range, and without a drive.
+pub(crate) fn compared() -> Published {
+    let first = "advanced format disks";
+    let note = Some(text("the writeback of metadata is not modelled"));
+    Published {
+        schema: text(PUBLISHED_SCHEMA),
+        version: text("0.1.0"),
+        seed: 1,
+        lines: vec![
+            line(first, "predicted", 119.9, true),
+            PublishedLine { note, ..line(first, "calibrated", 80.0, false) },
+            line(first, "fitted", 200.0, false),
+            PublishedLine { published_max: 160.0, ..line("arrays", "predicted", 150.0, true) },
+            PublishedLine { drive: None, ..line("arrays", "derived", 118.5, true) },
+        ],
+    }
+}
+
+fn faults(schema: &str, document: &str) -> Vec<String> {
+    let schema: Value = serde_json::from_str(schema).expect("the schema is JSON");
+    let document: Value = serde_json::from_str(document).expect("valid JSON");
+    schema::faults(&schema, &document)
+}
+
+#[test]
+fn drives_and_what_they_say_are_valid_and_wholly_described() {
+    assert_eq!(faults(DRIVES, &drives_json(&drives())), Vec::<String>::new());
+    for simulation in [shifted(), stacked(), Simulation::default()] {
+        assert_eq!(faults(SIMULATION, &simulation_json(&simulation)), Vec::<String>::new());
+    }
+    assert_eq!(faults(PUBLISHED, &published_json(&compared())), Vec::<String>::new());
+    // A check that accepts everything would prove nothing.
+    let broken = simulation_json(&stacked()).replace("\"start_bytes\": 32256", "\"start\": 1");
+    assert_eq!(faults(SIMULATION, &broken).len(), 2, "one is missing, one is not known");
+}
+
+#[test]
+fn a_layer_is_shown_with_its_place_on_the_drive_and_what_it_is_compared_with() {
+    let look = Look { width: Some(120), ..Look::default() };
+    let page = anstream::adapter::strip_str(&simulation_table(&stacked(), &look)).to_string();
+    for said in ["aligned at 1 MiB", "disk.raw#1 ext4 at 31.5 KiB", "the aligned place above it"] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+    let page = anstream::adapter::strip_str(&simulation_table(&shifted(), &look)).to_string();
+    for said in ["as it is", "512 B off", "hdd-7200-512e rmw=serial", "7 of 10000 operations"] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+}
+
+#[test]
+fn what_is_outside_its_bound_is_shown_with_its_reason() {
+    let look = Look { width: Some(120), ..Look::default() };
+    let page = anstream::adapter::strip_str(&published_table(&compared(), &look)).to_string();
+    for said in ["outside", "(fitted)", "the writeback of metadata", "118.5 to 160.0"] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+    assert!(page.contains("3 of 4 numbers that count are within their bounds; 1 are fitted"));
+}

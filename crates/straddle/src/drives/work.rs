@@ -1,0 +1,147 @@
+//! What is done on each drive: what the command line says, a job file, or a trace.
+
+use std::cell::RefCell;
+
+use anyhow::{anyhow, bail};
+use drive::run::{FioStream, Job, Place, Replay, Source, Stream, streams};
+use units::prefix::Size;
+use units::text::escape;
+
+use super::grounds::Ground;
+use super::laid::{Laid, Way};
+use super::recorded::Recorded;
+use crate::arguments::Simulate;
+use crate::bench::read_job;
+
+/// What is done on each drive.
+pub(super) struct Workload {
+    /// It in words.
+    pub(super) title: String,
+    /// What a reader should know of it.
+    pub(super) notes: Vec<String>,
+    what: What,
+}
+
+/// Where its operations come from.
+enum What {
+    /// From the command line.
+    Told,
+    /// From a job file.
+    Jobs(Vec<workload::Job>),
+    /// From a trace.
+    Recorded(Box<Recorded>),
+}
+
+impl Workload {
+    /// What is asked for, of which files are read.
+    ///
+    /// # Errors
+    /// When a job file or a trace cannot be read.
+    pub(super) fn of(asked: &Simulate) -> anyhow::Result<Workload> {
+        if let Some(path) = &asked.job {
+            let file = read_job(path)?;
+            let titles: Vec<String> = file.jobs.iter().map(workload::Job::title).collect();
+            let notes = file.remarks.iter().map(|remark| escape(remark.to_string().as_bytes()));
+            return Ok(Workload {
+                title: titles.join("; "),
+                notes: notes.collect(),
+                what: What::Jobs(file.jobs),
+            });
+        }
+        if let Some(path) = &asked.trace {
+            let recorded = Recorded::of(path)?;
+            let (title, notes) = (recorded.title(), recorded.notes.clone());
+            return Ok(Workload { title, notes, what: What::Recorded(Box::new(recorded)) });
+        }
+        let size = Size(asked.size);
+        let order = if asked.random { "at random places" } else { "in order" };
+        let (what, sync) = match (asked.read, asked.no_sync) {
+            (true, _) => ("reads", ""),
+            (false, true) => ("writes", ", without a flush"),
+            (false, false) => ("writes", ", a flush behind each"),
+        };
+        let title = format!("{size} {what} {order}{sync}, depth {}", asked.depth);
+        Ok(Workload { title, notes: Vec::new(), what: What::Told })
+    }
+
+    /// What a job file or the command line does on `place`.
+    fn streams(&self, place: Place, asked: &Simulate) -> anyhow::Result<Vec<FioStream>> {
+        let What::Jobs(jobs) = &self.what else {
+            let plain = match asked.read {
+                true => Stream::reads(place, asked.size),
+                false => Stream::writes(place, asked.size),
+            };
+            let flushed = if asked.read || asked.no_sync { plain } else { plain.flushed() };
+            let stream = if asked.random { flushed.at_random(asked.seed) } else { flushed };
+            return Ok(vec![FioStream { stream, lanes: asked.depth }]);
+        };
+        let mut all = Vec::new();
+        for job in jobs {
+            let clones = streams(job, place, asked.seed);
+            all.extend(clones.map_err(|fault| {
+                let name = escape(job.name.as_bytes());
+                anyhow!("cannot simulate {name}: {fault}\nhint: change the job file")
+            })?);
+        }
+        Ok(all)
+    }
+
+    /// It on `place` of a drive called `drive`, whose sectors are of `sector_bytes`.
+    ///
+    /// # Errors
+    /// When the place is too short for it.
+    pub(super) fn strands<'a>(
+        &'a self,
+        place: Place,
+        sector_bytes: u64,
+        drive: &str,
+        asked: &Simulate,
+    ) -> anyhow::Result<Vec<Strand<'a>>> {
+        let What::Recorded(recorded) = &self.what else {
+            let strand = |FioStream { stream, lanes }| Strand {
+                source: Box::new(stream),
+                lanes,
+                has_barriers: false,
+            };
+            return Ok(self.streams(place, asked)?.into_iter().map(strand).collect());
+        };
+        let need = recorded.layout.bytes();
+        if need > place.length_bytes {
+            bail!(
+                "cannot replay on {drive}: the trace reaches to {}, the place to {}\n\
+                 hint: take a larger drive: --set capacity=SIZE",
+                Size(need),
+                Size(place.length_bytes)
+            );
+        }
+        let (entries, layout) = (recorded.entries()?, &recorded.layout);
+        let source = Box::new(Replay::new(entries, layout, place.start_bytes, sector_bytes));
+        Ok(vec![Strand { source, lanes: asked.depth, has_barriers: true }])
+    }
+}
+
+/// A program of a workload.
+pub(super) struct Strand<'a> {
+    source: Box<dyn Source + 'a>,
+    lanes: u16,
+    has_barriers: bool,
+}
+
+impl<'a> Strand<'a> {
+    /// It in a layer, at the addresses that the layer has on a drive.
+    pub(super) fn laid(
+        self,
+        ground: &'a Ground,
+        sector_bytes: u64,
+        way: &'a RefCell<Way>,
+    ) -> Strand<'a> {
+        let source = Box::new(Laid { inner: self.source, ground, sector_bytes, way });
+        Strand { source, ..self }
+    }
+
+    /// It as a host runs it.
+    pub(super) fn job(&mut self) -> Job<'_> {
+        let Strand { source, lanes, has_barriers } = self;
+        Job { source: &mut **source, lanes: *lanes, has_barriers: *has_barriers }
+    }
+}

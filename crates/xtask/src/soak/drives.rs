@@ -1,0 +1,190 @@
+//! `cargo xtask soak drive`: drive models for a hundred million commands. Their memory is what
+//! their plan says, however long they run.
+
+use std::process::Command as Process;
+
+use anyhow::{Context as _, bail, ensure};
+use drive::profile::{DriveProfile, built_in};
+use drive::{Action, Command, Done, Model};
+use units::random::Random;
+
+use super::models;
+use crate::bench::drive::core_time;
+
+/// The drives of the house that are run: flash, a 512e disk, and a RAID 5 of such disks.
+const DRIVES: [&str; 3] = ["m4-256", "hdd-7200-512e", "raid5-5x64k"];
+/// After so many commands every table has its size.
+const EARLY: u64 = 1_000_000;
+/// By how much the peak of memory may grow behind them.
+const GROWTH_BYTES_MAX: u64 = 1 << 20;
+/// How many commands are in flight.
+const DEPTH: usize = 32;
+
+/// Gives each drive `commands`, each in a process of its own, built for release; whether all stayed
+/// as large as they were after the first million.
+///
+/// # Errors
+/// When it cannot be built or run.
+pub(super) fn run(commands: u64) -> anyhow::Result<bool> {
+    if cfg!(debug_assertions) {
+        return models::released(&["soak", "drive", "--commands", &commands.to_string()]);
+    }
+    println!(
+        "{commands} commands each: writes on and off 4 KiB and in order, reads, forced writes, \
+         discards, a flush after every 4096; {DEPTH} in flight"
+    );
+    println!("the peak of memory may grow by {} KiB behind a million", GROWTH_BYTES_MAX >> 10);
+    let own = std::env::current_exe().context("this program cannot be found")?;
+    let mut held = true;
+    for name in DRIVES {
+        let words = ["soak", "drive", "--commands", &commands.to_string(), "--model", name];
+        let status = Process::new(&own).args(words).status().context("it cannot be started")?;
+        match status.code() {
+            Some(0) => {}
+            Some(1) => held = false,
+            _ => bail!("{name} failed: {status}"),
+        }
+    }
+    Ok(held)
+}
+
+/// Gives the drive of the house called `name` `commands`, in this process, and prints how fast that
+/// was and how much memory it took; whether that stayed as it was after the first million.
+///
+/// # Errors
+/// When there is no such drive, a command fails, or /proc cannot be read.
+pub(super) fn run_one(name: &str, commands: u64) -> anyhow::Result<bool> {
+    let profile = built_in().iter().find(|profile| profile.name == name);
+    let profile: &DriveProfile = profile.with_context(|| format!("there is no drive {name}"))?;
+    let mut host = Host::new(profile.model()?);
+    let begun = core_time();
+    host.run(commands.min(EARLY))?;
+    let early_bytes = peak_bytes()?;
+    host.run(commands)?;
+    let seconds = (core_time() - begun).as_secs_f64();
+    let late_bytes = peak_bytes()?;
+    let is_flat = late_bytes - early_bytes <= GROWTH_BYTES_MAX;
+    println!(
+        "  {name:<14} {commands} commands, {:.2} million a second of a core, {:.0} s simulated; \
+            peak {} KiB \
+         after {}, {} KiB at the end: {}",
+        commands as f64 / seconds / 1e6,
+        host.now_ns as f64 / 1e9,
+        early_bytes >> 10,
+        commands.min(EARLY),
+        late_bytes >> 10,
+        match is_flat {
+            _ if commands <= EARLY => "too few to tell",
+            true => "flat",
+            false => "GROWS",
+        }
+    );
+    Ok(is_flat)
+}
+
+/// The most memory that this process ever had, in bytes.
+fn peak_bytes() -> anyhow::Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    Ok(crate::number(kib.context("/proc/self/status has no VmHWM in kB")?)? << 10)
+}
+
+/// A host with so many commands in flight.
+struct Host {
+    model: Box<dyn Model>,
+    random: Random,
+    /// How many were submitted, and how many of those are in flight.
+    count: u64,
+    flying: usize,
+    now_ns: u64,
+    ended_ns: u64,
+    done: Vec<Done>,
+}
+
+impl Host {
+    fn new(model: Box<dyn Model>) -> Host {
+        let (random, done) = (Random::new(1), Vec::with_capacity(2 * DEPTH));
+        Host { model, random, count: 0, flying: 0, now_ns: 0, ended_ns: 0, done }
+    }
+
+    /// Submits until `count` were submitted.
+    fn run(&mut self, count: u64) -> anyhow::Result<()> {
+        while self.count < count {
+            let command = self.next();
+            self.model.submit(command, self.now_ns, &mut self.done);
+            (self.count, self.flying) = (self.count + 1, self.flying + 1);
+            self.collect()?;
+            while self.flying >= DEPTH {
+                self.now_ns = self.model.next_ns().context("a command never ends")?;
+                self.model.advance(self.now_ns, &mut self.done);
+                self.collect()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next command, on the first 64 GiB.
+    fn next(&mut self) -> Command {
+        const PLACES: u64 = 1 << 24;
+        let id = self.count;
+        if id % 4096 == 4095 {
+            return Command { id, action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
+        }
+        let write = Action::Write { fua: false };
+        let (action, is_random, shift_bytes) = match id % 16 {
+            0..4 => (Action::Read, true, 0),
+            4..8 => (write, true, 0),
+            8..12 => (write, false, 0),
+            12 | 13 => (write, true, 512),
+            14 => (Action::Write { fua: true }, true, 0),
+            _ => (Action::Discard, true, 0),
+        };
+        let place = if is_random { self.random.below(PLACES) } else { id % PLACES };
+        Command { id, action, offset_bytes: place * 4096 + shift_bytes, length_bytes: 4096 }
+    }
+
+    fn collect(&mut self) -> anyhow::Result<()> {
+        for done in self.done.drain(..) {
+            ensure!(done.outcome.is_ok(), "{done:?}");
+            ensure!(done.at_ns >= self.ended_ns, "{done:?} is told after {} ns", self.ended_ns);
+            (self.ended_ns, self.flying) = (done.at_ns, self.flying - 1);
+        }
+        Ok(())
+    }
+}
+
+/// How many commands `text` means: `100M`, `5000`.
+///
+/// # Errors
+/// When it is no number above 0, or too large.
+pub(super) fn count(text: &str) -> anyhow::Result<u64> {
+    let (digits, times) = match text.strip_suffix('M') {
+        Some(digits) => (digits, 1_000_000),
+        None => (text, 1),
+    };
+    let count = crate::number(digits)?.checked_mul(times).filter(|count| *count > 0);
+    count.with_context(|| format!("{text} is no count of commands"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_drive_ends_a_few_commands_of_every_kind() {
+        for name in DRIVES {
+            // Whether memory grows is not known here: other tests share it.
+            assert!(run_one(name, 5000).is_ok(), "{name}");
+        }
+        assert!(run_one("no-such", 1).is_err());
+    }
+
+    #[test]
+    fn a_count_may_be_in_millions() {
+        assert_eq!((count("100M").unwrap(), count("5000").unwrap()), (100_000_000, 5000));
+        for wrong in ["0", "0M", "M", "x", "99999999999999M"] {
+            assert!(count(wrong).is_err(), "{wrong}");
+        }
+    }
+}
