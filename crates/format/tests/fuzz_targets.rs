@@ -10,8 +10,12 @@ use std::path::{Path, PathBuf};
 use format::hostile;
 
 /// The targets that are no parser's here: one that must fail, a job file, a captured tree, what was
-/// kept of a probe, a request file, and the whole stack.
-const OTHERS: [&str; 7] = ["canary", "job", "profile", "manifest", "measured", "raidtest", "stack"];
+/// kept of a probe, a request file, recorded traces, what a host sent to a drive, and the whole
+/// stack.
+const OTHERS: [&str; 11] = [
+    "blkparse", "blktrace", "canary", "host_log", "iolog", "job", "profile", "manifest",
+    "measured", "raidtest", "stack",
+];
 
 /// What every parser's target is: the name under which it is built says which parser it runs.
 const TARGET: &str = "\

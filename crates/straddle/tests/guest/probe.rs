@@ -58,7 +58,7 @@ fn a_disk_in_use_or_with_data_is_never_probed_by_writes() {
 #[test]
 fn a_disk_that_is_not_confirmed_is_read_at_most() {
     let Some(run) = run() else { return };
-    assert_eq!(run.status("probe-unconfirmed"), "2");
+    assert_eq!(run.status("probe-unconfirmed"), "3");
     assert!(run.written("probe-unconfirmed.err").contains("--confirm"));
     is_refused(&run, "probe-stranger", "--confirm does not name");
     let (dry, status) = run.answer("probe-dry");
