@@ -14,8 +14,7 @@ use device::{Disk, disk};
 use units::{ByteRange, SectorSize};
 
 use self::label::{Label, Slot};
-use super::mbr::outside;
-use super::overlap::{Claim, overlaps};
+use super::overlap::{Claim, outside, overlaps};
 use super::{Partition, PartitionRole, PartitionTable, TableKind, types};
 use crate::{Parsed, Problem, ProblemKind};
 

@@ -14,7 +14,7 @@ use units::{ByteRange, Lba, SectorSize};
 
 use super::Partition;
 use super::boot::{BootSector, Entry, RECORD_BYTES};
-use super::mbr::outside;
+use super::overlap::outside;
 use crate::{Problem, ProblemKind};
 
 /// The most records that are followed on a disk: Linux keeps 256 partitions of one

@@ -12,7 +12,7 @@ use units::{ByteRange, Lba, SectorSize};
 
 use super::boot::{BootSector, Entry, RECORD_BYTES};
 use super::extended::{self, Logical};
-use super::overlap::{Claim, overlaps};
+use super::overlap::{Claim, outside, overlaps};
 use super::{Partition, PartitionRole, PartitionTable, TableKind};
 use crate::{Parsed, Problem, ProblemKind};
 
@@ -97,21 +97,6 @@ fn check_flags(entries: &[Entry; 4], problems: &mut Vec<Problem>) {
         let detail = "more than one entry is an extended partition; most tools follow one";
         problems.push(Problem::new(ProblemKind::Field, second.at_bytes, detail));
     }
-}
-
-/// The problem of a partition that ends behind the disk.
-pub(super) fn outside(partition: &Partition, disk_bytes: u64) -> Option<Problem> {
-    let end = partition.range.end_bytes();
-    (end > disk_bytes).then(|| {
-        Problem::new(
-            ProblemKind::Outside,
-            partition.entry_at_bytes,
-            format!(
-                "partition {} ends at byte {end}, behind the disk's end at {disk_bytes}",
-                partition.number
-            ),
-        )
-    })
 }
 
 /// Collisions among the primary entries, and then among what holds data and the records between.

@@ -1,7 +1,8 @@
-//! Claims to bytes of a disk, and which of them collide.
+//! Claims to bytes of a disk: which of them collide, and which end behind it.
 
 use units::ByteRange;
 
+use super::Partition;
 use crate::{Problem, ProblemKind};
 
 /// Something that says certain bytes are its own.
@@ -48,6 +49,21 @@ pub(super) fn overlaps(mut claims: Vec<Claim>) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// The problem of a partition that ends behind the disk.
+pub(super) fn outside(partition: &Partition, disk_bytes: u64) -> Option<Problem> {
+    let end = partition.range.end_bytes();
+    (end > disk_bytes).then(|| {
+        Problem::new(
+            ProblemKind::Outside,
+            partition.entry_at_bytes,
+            format!(
+                "partition {} ends at byte {end}, behind the disk's end at {disk_bytes}",
+                partition.number
+            ),
+        )
+    })
 }
 
 #[cfg(test)]

@@ -11,11 +11,8 @@ use units::{DiskText, text};
 use super::label::is_id;
 use super::notes::{Notes, Position};
 use super::text::{Section, Value};
-use super::{GroupMember, LogicalVolume, Segment, VolumeGroup, graph, segment};
+use super::{GroupMember, LogicalVolume, SECTOR_BYTES, Segment, VolumeGroup, graph, segment};
 use crate::ProblemKind;
-
-/// LVM counts sizes in sectors of 512 bytes, whatever the drive's sector is.
-pub(super) const SECTOR_BYTES: u64 = 512;
 
 /// The group that `root`, a whole text, describes.
 pub(super) fn group(root: &Section<'_>, notes: &mut Notes<'_>) -> Option<VolumeGroup> {

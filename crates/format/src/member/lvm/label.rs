@@ -8,12 +8,12 @@
 use device::{Disk, disk};
 use units::text;
 
+use super::SECTOR_BYTES;
 use super::checksum::checksum;
 use crate::bytes::{self, Block};
 use crate::{Parsed, Problem, ProblemKind};
 
 const SECTOR: usize = 512;
-const SECTOR_BYTES: u64 = 512;
 /// The label is looked for in this many sectors.
 const SECTORS_SCANNED: u64 = 4;
 /// The label's type, and where it stands in its sector.

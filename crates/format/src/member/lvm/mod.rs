@@ -26,6 +26,9 @@ use units::DiskText;
 
 use crate::{Parsed, Problem, ProblemKind};
 
+/// LVM counts sizes in sectors of 512 bytes, whatever the drive's sector is.
+const SECTOR_BYTES: u64 = 512;
+
 /// What a physical volume's label and metadata say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhysicalVolume {

@@ -9,7 +9,7 @@
 
 use units::DiskText;
 
-use super::group::SECTOR_BYTES;
+use super::SECTOR_BYTES;
 use super::notes::{Notes, Position};
 use super::text::{Section, Value};
 use super::{Area, SegmentKind};

@@ -7,8 +7,8 @@ use units::{ByteRange, DiskText, Lba, SectorSize};
 use super::copy::Copy;
 use super::{header, usable};
 use crate::bytes::{self, Block};
-use crate::table::overlap::{Claim, overlaps};
-use crate::table::{Partition, mbr, types};
+use crate::table::overlap::{Claim, outside, overlaps};
+use crate::table::{Partition, types};
 use crate::{Problem, ProblemKind};
 
 /// The bytes of an entry that have a meaning; longer entries are padded.
@@ -89,7 +89,7 @@ impl Listing {
         let mut problems = Vec::new();
         for partition in &self.partitions {
             let Partition { number, range, entry_at_bytes, .. } = *partition;
-            if let Some(problem) = mbr::outside(partition, disk_bytes) {
+            if let Some(problem) = outside(partition, disk_bytes) {
                 problems.push(problem);
             } else if usable.is_some_and(|usable| !usable.contains(range)) {
                 let detail = format!("partition {number} is not within the usable range");

@@ -7,9 +7,10 @@
 use device::Disk;
 use units::{Lba, SectorSize};
 
+use crate::table::Partition;
 use crate::table::boot::{BootSector, Entry};
+use crate::table::overlap::outside;
 use crate::table::types::PROTECTIVE;
-use crate::table::{Partition, mbr};
 use crate::{Problem, ProblemKind};
 
 /// What the first sector says about a GPT.
@@ -86,7 +87,7 @@ fn wrong_extent(entry: Entry, last: Lba) -> Vec<Problem> {
 fn mismatches(hybrid: &[Partition], listed: &[Partition], disk_bytes: u64) -> Vec<Problem> {
     let is_listed = |entry: &&Partition| listed.iter().any(|other| other.range == entry.range);
     let mut problems: Vec<Problem> =
-        hybrid.iter().filter_map(|entry| mbr::outside(entry, disk_bytes)).collect();
+        hybrid.iter().filter_map(|entry| outside(entry, disk_bytes)).collect();
     problems.extend(hybrid.iter().filter(|entry| !is_listed(entry)).map(|entry| {
         let detail = format!(
             "hybrid MBR entry {}, bytes {} to {}, is no partition of the GPT",
