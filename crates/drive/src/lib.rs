@@ -19,6 +19,7 @@ pub mod queue;
 pub mod run;
 mod server;
 mod slab;
+mod sorted;
 pub mod tally;
 
 pub use array::{Array, ArrayPlan, Member};

@@ -286,16 +286,22 @@ impl HardDisk {
         if !is_wanted {
             return None;
         }
-        let mut near = self.cache.near(self.position, self.plan.depth.into());
+        let depth = self.plan.depth.into();
         if self.plan.scheduler == Scheduler::Fifo {
-            return near.next().map(|(extent, _)| (0, extent.start));
+            return self
+                .cache
+                .near(self.position, depth)
+                .next()
+                .map(|(extent, _)| (0, extent.start));
         }
         let turned_ns = self.arm.turned_ns(self.now_ns);
-        near.fold(None, |best, (extent, note)| {
+        let mut best = None;
+        self.cache.each_near(self.position, depth, |extent, note| {
             let spot = self.spot(extent, note);
             let far_ns = self.arm.distance_ns(spot, turned_ns, most_ns(best));
-            nearer(best, far_ns, extent.start)
-        })
+            best = nearer(best, far_ns, extent.start);
+        });
+        best
     }
 
     /// Where an extent starts, as its note says, or will say.

@@ -11,8 +11,19 @@ use units::random::Random;
 use super::models;
 use crate::bench::drive::core_time;
 
-/// The drives of the house that are run: flash, a 512e disk, and a RAID 5 of such disks.
-const DRIVES: [&str; 3] = ["m4-256", "hdd-7200-512e", "raid5-5x64k"];
+/// What is run: its name, the drive of the house that it is, and what is changed of that.
+type Drive = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// Flash, a 512e disk, an array of every level, and one behind a cache that does not forget.
+const DRIVES: [Drive; 7] = [
+    ("m4-256", "m4-256", &[]),
+    ("hdd-7200-512e", "hdd-7200-512e", &[]),
+    ("raid0-2x16k", "raid0-2x16k", &[]),
+    ("raid10-4x16k", "raid0-2x16k", &[("level", "raid10"), ("members", "4"), ("copies", "2")]),
+    ("raid5-5x64k", "raid5-5x64k", &[]),
+    ("raid6-6x64k", "raid6-6x64k", &[]),
+    ("raid5-bbu", "raid5-bbu", &[]),
+];
 /// After so many commands every table has its size.
 const EARLY: u64 = 1_000_000;
 /// By how much the peak of memory may grow behind them.
@@ -36,7 +47,7 @@ pub(super) fn run(commands: u64) -> anyhow::Result<bool> {
     println!("the peak of memory may grow by {} KiB behind a million", GROWTH_BYTES_MAX >> 10);
     let own = std::env::current_exe().context("this program cannot be found")?;
     let mut held = true;
-    for name in DRIVES {
+    for (name, ..) in DRIVES {
         let words = ["soak", "drive", "--commands", &commands.to_string(), "--model", name];
         let status = Process::new(&own).args(words).status().context("it cannot be started")?;
         match status.code() {
@@ -48,15 +59,13 @@ pub(super) fn run(commands: u64) -> anyhow::Result<bool> {
     Ok(held)
 }
 
-/// Gives the drive of the house called `name` `commands`, in this process, and prints how fast that
-/// was and how much memory it took; whether that stayed as it was after the first million.
+/// Gives the drive called `name` `commands`, in this process, and prints how fast that was and how
+/// much memory it took; whether that stayed as it was after the first million.
 ///
 /// # Errors
 /// When there is no such drive, a command fails, or /proc cannot be read.
 pub(super) fn run_one(name: &str, commands: u64) -> anyhow::Result<bool> {
-    let profile = built_in().iter().find(|profile| profile.name == name);
-    let profile: &DriveProfile = profile.with_context(|| format!("there is no drive {name}"))?;
-    let mut host = Host::new(profile.model()?);
+    let mut host = Host::new(profile(name)?.model()?);
     let begun = core_time();
     host.run(commands.min(EARLY))?;
     let early_bytes = peak_bytes()?;
@@ -80,6 +89,17 @@ pub(super) fn run_one(name: &str, commands: u64) -> anyhow::Result<bool> {
         }
     );
     Ok(is_flat)
+}
+
+/// The drive called `name`.
+fn profile(name: &str) -> anyhow::Result<DriveProfile> {
+    let known = DRIVES.iter().find(|(own, ..)| *own == name);
+    let (_, house, changes) = known.with_context(|| format!("there is no drive {name}"))?;
+    let profile = built_in().iter().find(|profile| profile.name == *house);
+    let profile = profile.with_context(|| format!("the house has no drive {house}"))?.clone();
+    changes.iter().try_fold(profile, |profile, (key, value)| {
+        profile.with(key, value).map_err(|why| anyhow::anyhow!("{name} cannot be: {why}"))
+    })
 }
 
 /// The most memory that this process ever had, in bytes.
@@ -173,7 +193,7 @@ mod tests {
 
     #[test]
     fn every_drive_ends_a_few_commands_of_every_kind() {
-        for name in DRIVES {
+        for (name, ..) in DRIVES {
             // Whether memory grows is not known here: other tests share it.
             assert!(run_one(name, 5000).is_ok(), "{name}");
         }
