@@ -4,7 +4,8 @@
 //! in part is read first (RMW). An array with parity reads old data and old parity of rows that it
 //! gets in part, and writes both (the read-modify-write path of `drivers/md/raid5.c`, whose rows
 //! are pages; md may instead read the rest of the row where that is fewer reads, which changes
-//! reads but not writes). A modelled array counts the same: `crates/straddle/tests/amplify.rs`.
+//! reads but not writes). Modelled arrays and drives count the same:
+//! `crates/straddle/tests/{amplify,amplify_drive}.rs`.
 
 use units::stripe::{Rotation, Stripe};
 use units::{ByteRange, Unit};
