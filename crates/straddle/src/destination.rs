@@ -1,5 +1,8 @@
 //! The file that a page or a result goes to: replaced when it is one already, and by nothing but a
 //! whole one. It is looked at before anything is measured, and written when all is done.
+//!
+//! `-` is standard output, in every command: what would go to the file is printed there, in the
+//! place of the table. `./-` is the file of that name.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -9,6 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use report::html::PAGE_MARK;
 
+use crate::arguments::{BenchFormat, Printed, is_standard_output};
 use crate::printer::shown;
 
 /// What goes to a file, and which files it may replace.
@@ -58,7 +62,7 @@ impl Destination {
         Ok(destination)
     }
 
-    /// The destination that `path` names, where it names one.
+    /// The destination that `path` names; `None` where it names none, or standard output.
     ///
     /// # Errors
     /// As [`Destination::new`].
@@ -66,7 +70,23 @@ impl Destination {
         content: Content,
         path: Option<&PathBuf>,
     ) -> anyhow::Result<Option<Destination>> {
-        path.map(|path| Destination::new(content, path)).transpose()
+        let file = path.filter(|path| !is_standard_output(path));
+        file.map(|path| Destination::new(content, path)).transpose()
+    }
+
+    /// Where the whole result goes beside what is printed; `None` where that is all.
+    ///
+    /// # Errors
+    /// As [`Destination::new`]; and where two documents would go to standard output.
+    pub(crate) fn of_result(printed: &Printed) -> anyhow::Result<Option<Destination>> {
+        let is_document = printed.format() == BenchFormat::Json;
+        if printed.output.as_deref().is_some_and(is_standard_output) && !is_document {
+            bail!(
+                "-o - and --format fio-json would both print a document\n\
+                 hint: leave one of them out, or name a file for the result: -o result.json"
+            );
+        }
+        Destination::of(RESULT, printed.output.as_ref())
     }
 
     /// `text` in its place.

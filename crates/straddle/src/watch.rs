@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use report::{Baseline, BaselineFault, Summary};
 
+use crate::arguments::is_standard_output;
 use crate::printer::shown;
 
 /// The longest baseline that is read: ten thousand images take a tenth of it, and what is read
@@ -74,6 +75,12 @@ impl Save {
     /// # Errors
     /// When something is there that is no baseline, or nothing can be written beside it.
     pub(crate) fn begin(path: &Path) -> anyhow::Result<Save> {
+        if is_standard_output(path) {
+            bail!(
+                "--save - would print a baseline among what is found\n\
+                 hint: --json prints what --watch reads; or name a file: --save base.json"
+            );
+        }
         let name = shown(path);
         replaceable(path)?;
         let file_name = path.file_name().with_context(|| format!("{name} names no file"))?;

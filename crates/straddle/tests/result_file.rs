@@ -1,4 +1,5 @@
-//! `-o FILE`: looked at before anything is measured, and written over nothing but a result.
+//! `-o FILE`: looked at before anything is measured, and written over nothing but a result. `-` is
+//! standard output in every command.
 
 use std::fs;
 use std::path::Path;
@@ -76,5 +77,77 @@ fn a_result_and_an_empty_file_are_replaced_whole() {
         }
         let names: Vec<_> = fs::read_dir(scratch.path()).unwrap().flatten().collect();
         assert_eq!(names.len(), 1, "nothing else is left: {names:?}");
+    }
+}
+
+/// `straddle` with `words`, about to run in `directory`.
+fn command(directory: &Path, words: &[&str]) -> Command {
+    let mut straddle = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    straddle.args(words).current_dir(directory).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+    straddle
+}
+
+/// `straddle` with `words`, in `directory`.
+fn within(directory: &Path, words: &[&str]) -> Ran {
+    Ran::of(&mut command(directory, words))
+}
+
+/// The names in a directory.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("it is there").flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn a_dash_is_standard_output_which_gets_the_whole_result_and_no_table() {
+    let scratch = Scratch::new();
+    let here = scratch.path();
+    for (command, bounds) in RUNS {
+        let ran = within(here, &[&[command, ".", "-o", "-"], bounds].concat());
+        assert_eq!(ran.document()["schema"], format!("straddle.{command}/1"), "{ran:?}");
+        let both = within(here, &[&[command, ".", "--json", "-o", "-"], bounds].concat());
+        assert_eq!(both.document()["schema"], format!("straddle.{command}/1"), "{both:?}");
+        assert_eq!(names(here), Vec::<String>::new(), "{command}");
+    }
+    let image = scratch.image("disk.raw", 8 << 20);
+    let ran = within(here, &["check", "--json", "disk.raw"]);
+    let checked = scratch.file("check.json", ran.out.as_bytes());
+    let page = within(here, &["report", "check.json", "-o", "-"]);
+    assert_eq!(page.out, within(here, &["report", "check.json"]).out);
+    assert!(page.out.starts_with("<!DOCTYPE html>"), "{page:?}");
+    assert!(within(here, &["generate", "sysroot", "-o", "-"]).out.starts_with("straddle"));
+    [image, checked].iter().for_each(|file| fs::remove_file(file).unwrap());
+    assert_eq!(names(here), Vec::<String>::new());
+    // A file of that name has another.
+    let ran = within(here, &[&["fsync", ".", "-o", "./-"], RUNS[1].1].concat());
+    assert_eq!((ran.status, names(here)), (Some(0), vec!["-".to_owned()]), "{ran:?}");
+}
+
+#[test]
+fn requests_go_to_standard_output_as_they_would_to_a_file() {
+    let scratch = Scratch::new();
+    let words = |file| ["generate", "raidtest", "--media", "1M", "--count", "3", file];
+    let filed = within(scratch.path(), &words("requests"));
+    assert_eq!(filed.status, Some(0), "{filed:?}");
+    // Requests are no text.
+    let printed = command(scratch.path(), &words("-")).output().unwrap();
+    let kept = fs::read(scratch.path().join("requests")).unwrap();
+    assert_eq!((printed.stdout, names(scratch.path()).len()), (kept, 1));
+}
+
+#[test]
+fn two_documents_do_not_go_to_standard_output_and_the_way_out_is_said() {
+    let scratch = Scratch::new();
+    let image = scratch.image("disk.raw", 8 << 20);
+    for (words, said, hint) in [
+        (&["bench", ".", "--format", "fio-json", "-o", "-"][..], "-o -", "-o result.json"),
+        (&["fsync", ".", "--format", "fio-json", "-o", "-"], "-o -", "-o result.json"),
+        (&["check", text(&image), "--save", "-"], "--save -", "--json"),
+    ] {
+        let ran = within(scratch.path(), words);
+        assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+        assert!(ran.errors.starts_with(&format!("error: {said}")), "{ran:?}");
+        assert!(ran.errors.contains("\nhint: ") && ran.errors.contains(hint), "{ran:?}");
+        assert_eq!(names(scratch.path()).len(), 1);
     }
 }

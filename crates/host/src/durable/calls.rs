@@ -20,6 +20,15 @@ pub(super) enum Step {
 }
 
 impl Step {
+    /// A write that moved `moved` bytes of `given`, where the `rest` was tried once more: a file
+    /// system that fills up takes what fits first, and says so only then.
+    pub(super) fn short(moved: usize, given: usize, rest: Result<usize, Errno>) -> Step {
+        match rest {
+            Err(error @ (Errno::NOSPC | Errno::DQUOT)) => Step::Write(error),
+            _ => Step::Short(moved, given),
+        }
+    }
+
     /// What follows from it for `way`.
     pub(super) fn fault(self, way: Way) -> DurableFault {
         let said = |error: Errno| std::io::Error::from(error).to_string();
@@ -84,7 +93,15 @@ pub(super) fn not_opened(error: Errno, way: Way, filesystem: &str) -> DurableFau
 #[inline]
 pub(super) fn write(file: BorrowedFd<'_>, bytes: &[u8], at_bytes: u64) -> Result<(), Step> {
     let moved = rustix::io::pwrite(file, bytes, at_bytes).map_err(Step::Write)?;
-    if moved == bytes.len() { Ok(()) } else { Err(Step::Short(moved, bytes.len())) }
+    if moved == bytes.len() { Ok(()) } else { Err(cut_short(file, bytes, at_bytes, moved)) }
+}
+
+/// Why a write of `bytes` moved only `moved` of them.
+#[cold]
+fn cut_short(file: BorrowedFd<'_>, bytes: &[u8], at_bytes: u64, moved: usize) -> Step {
+    let behind = at_bytes.saturating_add(u64::try_from(moved).unwrap_or(0));
+    let rest = rustix::io::pwrite(file, bytes.get(moved..).unwrap_or_default(), behind);
+    Step::short(moved, bytes.len(), rest)
 }
 
 #[inline]

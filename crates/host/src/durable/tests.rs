@@ -127,6 +127,12 @@ fn a_failed_sync_stops_everything_and_a_short_write_only_its_way() {
     }
     assert!(void(Step::Write(Errno::IO), WAY));
     assert!(void(Step::Short(4096, 8192), WAY));
+    // Half of a write fits into the last page that is free; the rest says why.
+    for error in [Errno::NOSPC, Errno::DQUOT] {
+        assert!(no_room(Step::short(4096, 8192, Err(error)), WAY));
+    }
+    assert!(void(Step::short(4096, 8192, Err(Errno::INTR)), WAY));
+    assert!(void(Step::short(4096, 8192, Ok(4096)), WAY));
     assert!(matches!(Step::Write(Errno::INVAL).fault(durable), DurableFault::Unavailable(_)));
     let missing = Step::Sync("sync_file_range", Errno::NOSYS);
     assert!(matches!(missing.fault(WAY), DurableFault::Unavailable(_)));

@@ -5,19 +5,22 @@ use std::io;
 use rustix::io::Errno;
 use thiserror::Error;
 use units::DiskText;
+use units::prefix::{Exact, Size};
 
 /// Why a scratch file cannot be made, or not be trusted. Nothing remains of it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScratchError {
     /// The length is none, or not of whole pages.
-    #[error("cannot make a scratch file of {length_bytes} bytes: it takes a multiple of 4096")]
+    #[error("cannot make a scratch file of {}: it takes a multiple of 4 KiB", Exact(*length_bytes))]
     Length {
         /// What was asked for.
         length_bytes: u64,
     },
     /// More was asked for than may be written.
     #[error(
-        "a scratch file of {length_bytes} bytes is over the budget of {budget_bytes} bytes to write"
+        "a scratch file of {} is over the budget of {} to write",
+        Size(*length_bytes),
+        Size(*budget_bytes)
     )]
     Budget {
         /// What was asked for.
@@ -101,8 +104,11 @@ pub enum ScratchError {
     },
     /// Too little would stay free.
     #[error(
-        "a scratch file of {length_bytes} bytes in {directory} would leave too little: \
-         {free_bytes} bytes are free, and {keep_bytes} have to stay so"
+        "a scratch file of {} in {directory} would leave too little: {} are free, and {} have to \
+         stay so",
+        Size(*length_bytes),
+        Size(*free_bytes),
+        Size(*keep_bytes)
     )]
     Space {
         /// Where.
@@ -115,7 +121,7 @@ pub enum ScratchError {
         keep_bytes: u64,
     },
     /// The file system became full while the file was written.
-    #[error("{directory} was full after {written_bytes} bytes of the scratch file")]
+    #[error("{directory} was full after {} of the scratch file", Size(*written_bytes))]
     Full {
         /// Where.
         directory: DiskText,
@@ -123,7 +129,7 @@ pub enum ScratchError {
         written_bytes: u64,
     },
     /// The quota was reached.
-    #[error("the disk quota in {directory} was reached after {written_bytes} bytes")]
+    #[error("the disk quota in {directory} was reached after {}", Size(*written_bytes))]
     Quota {
         /// Where.
         directory: DiskText,
@@ -131,7 +137,10 @@ pub enum ScratchError {
         written_bytes: u64,
     },
     /// Writing it failed.
-    #[error("{attempted} of the scratch file in {directory} failed at {at_bytes}: {reason}")]
+    #[error(
+        "{attempted} of the scratch file in {directory} failed {} from its start: {reason}",
+        Size(*at_bytes)
+    )]
     Failed {
         /// What was tried: `pwrite`, `fsync`.
         attempted: &'static str,
@@ -143,7 +152,7 @@ pub enum ScratchError {
         reason: String,
     },
     /// It was told to stop.
-    #[error("stopped after {written_bytes} bytes of the scratch file in {directory}")]
+    #[error("stopped after {} of the scratch file in {directory}", Size(*written_bytes))]
     Stopped {
         /// Where.
         directory: DiskText,
@@ -153,12 +162,43 @@ pub enum ScratchError {
 }
 
 impl ScratchError {
-    /// What may help, in lower case and without a full stop; `None` when nothing is known to.
+    /// How long a scratch file may be there instead, in bytes; `None` where this one's length is
+    /// not what is wrong, or no other is known to do. Where it was met while the file was written,
+    /// half of what fitted, since the file system takes room for itself.
     #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn room_bytes(&self) -> Option<u64> {
+        let room_bytes = match self {
+            ScratchError::Space { free_bytes, keep_bytes, .. } => {
+                free_bytes.saturating_sub(*keep_bytes)
+            }
+            ScratchError::Full { written_bytes, .. }
+            | ScratchError::Quota { written_bytes, .. } => written_bytes.div_euclid(2),
+            _ => 0,
+        };
+        Some(room_bytes).filter(|bytes| *bytes > 0)
+    }
+
+    /// What may help, in lower case and without a full stop; `None` when nothing is known to. The
+    /// options that ask for a file of [`ScratchError::room_bytes`] are the caller's to know:
+    /// `smaller` is what has to be typed, where anything would do.
+    #[must_use]
+    pub fn hint(&self, smaller: Option<&str>) -> Option<String> {
+        let room = match self {
+            ScratchError::Space { .. } | ScratchError::Full { .. } => "free some space there",
+            ScratchError::Quota { .. } => "ask for a larger quota",
+            _ => return self.remedy().map(str::to_owned),
+        };
+        Some(match smaller {
+            Some(smaller) => format!("{room}, or measure with less: {smaller}"),
+            None => room.to_owned(),
+        })
+    }
+
+    /// What may help where no other length would.
+    fn remedy(&self) -> Option<&'static str> {
         Some(match self {
             ScratchError::Length { .. } => "give a multiple of 4 KiB",
-            ScratchError::Budget { .. } => "allow more bytes to be written, or measure with less",
+            ScratchError::Budget { .. } => "allow more with --bytes-max",
             ScratchError::Memory { .. } => {
                 "name a directory on a drive; df -T shows what is mounted where"
             }
@@ -175,16 +215,13 @@ impl ScratchError {
                 "on btrfs make a directory that is not: mkdir D && chattr +C D"
             }
             ScratchError::ReadOnly { .. } => "name a directory that may be written",
-            ScratchError::Space { .. } | ScratchError::Full { .. } => {
-                "free some space, or measure with a smaller scratch file"
-            }
-            ScratchError::Quota { .. } => {
-                "ask for a larger quota, or measure with a smaller scratch file"
-            }
             ScratchError::Refused { attempted: "make a file in", .. } => {
                 "name a directory on a disk, one that you may write"
             }
-            ScratchError::Refused { .. }
+            ScratchError::Space { .. }
+            | ScratchError::Full { .. }
+            | ScratchError::Quota { .. }
+            | ScratchError::Refused { .. }
             | ScratchError::Failed { .. }
             | ScratchError::Stopped { .. } => return None,
         })

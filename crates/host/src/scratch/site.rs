@@ -155,7 +155,7 @@ mod tests {
         for unfit in [Unfit::Memory, Unfit::Network, Unfit::Userspace, Unfit::Stacked] {
             let error = checked(&Filesystem { unfit: Some(unfit), ..fine() }, PLAN).unwrap_err();
             assert!(error.to_string().starts_with("/data is on ext4"), "{error}");
-            assert!(error.hint().is_some());
+            assert!(error.hint(None).is_some());
         }
         let zfs = Filesystem { unfit: Some(Unfit::Moving), ..fine() };
         assert!(matches!(checked(&zfs, PLAN), Err(ScratchError::Moving { .. })));

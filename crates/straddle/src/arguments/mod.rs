@@ -19,7 +19,7 @@ pub(crate) use drive::{Drive, DriveList, DriveShow, DriveWhat, Simulate};
 pub(crate) use explain::Explain;
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
 pub(crate) use page::Report;
-pub(crate) use printed::BenchFormat;
+pub(crate) use printed::{BenchFormat, Printed, is_standard_output};
 pub(crate) use probe::Probe;
 pub(crate) use trace::Trace;
 

@@ -26,7 +26,9 @@ pub(crate) struct Report {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Write the page to this file, whole or not at all; it replaces a page, and nothing else
+    /// Write the page to this file, whole or not at all; - is standard output
+    ///
+    /// It replaces a page, and nothing else.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 }

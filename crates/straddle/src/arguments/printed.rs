@@ -1,6 +1,6 @@
 //! What `bench` and `fsync` share: how a result is printed, and where it is kept.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -16,8 +16,9 @@ pub(crate) struct Printed {
     #[arg(long, conflicts_with = "format")]
     json: bool,
 
-    /// Also write the whole result, with its histograms, to this file; it replaces a result, and
-    /// nothing else
+    /// Also write the whole result, with its histograms, to this file; - prints it, as --json
+    ///
+    /// It replaces a result, and nothing else.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -34,8 +35,18 @@ pub(crate) struct Printed {
 impl Printed {
     /// How to print.
     pub(crate) fn format(&self) -> BenchFormat {
-        if self.json { BenchFormat::Json } else { self.format }
+        let prints_result = self.output.as_deref().is_some_and(is_standard_output);
+        match self.format {
+            _ if self.json => BenchFormat::Json,
+            BenchFormat::Table if prints_result => BenchFormat::Json,
+            format => format,
+        }
     }
+}
+
+/// Whether what goes to `path` is printed on standard output instead; in every command.
+pub(crate) fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::printed::is_standard_output;
 use super::raw_device::RawDevice;
 use super::size_above_0;
 
@@ -74,13 +75,22 @@ pub(crate) struct Probe {
 
     /// Print one JSON document
     #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    json: bool,
 
-    /// Also write the whole result to this file
+    /// Also write the whole result to this file; - prints it, as --json
+    ///
+    /// It replaces a result, and nothing else.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 
     /// Show every comparison with its interval
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
+}
+
+impl Probe {
+    /// Whether the document is printed, and no table.
+    pub(crate) fn prints_document(&self) -> bool {
+        self.json || self.output.as_deref().is_some_and(is_standard_output)
+    }
 }

@@ -123,6 +123,9 @@ fn unusable(scratch: &Scratch) -> Option<String> {
     }
 }
 
+/// That there is no scratch file, with the length that would fit.
 pub(super) fn no_file(error: &ScratchError) -> RunRefusal {
-    refused(error.to_string(), error.hint().map(str::to_owned))
+    let mebibytes = error.room_bytes().map(|bytes| bytes >> 20).filter(|number| *number > 0);
+    let smaller = mebibytes.map(|number| format!("--scratch {number}M"));
+    refused(error.to_string(), error.hint(smaller.as_deref()))
 }

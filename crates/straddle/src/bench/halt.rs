@@ -6,6 +6,8 @@ use host::{CommandError, LoopError, MountError, OpenError};
 use measure::Fault;
 use report::bench::RunRefusal;
 
+use super::ground::no_file;
+
 /// Why a measurement ended before its time.
 #[derive(Clone, Debug)]
 pub(crate) enum Halt {
@@ -63,7 +65,7 @@ impl From<ScratchError> for Halt {
     fn from(error: ScratchError) -> Halt {
         match error {
             ScratchError::Stopped { .. } => Halt::Interrupted,
-            _ => Halt::Refused(refused(error.to_string(), error.hint().map(str::to_owned))),
+            _ => Halt::Refused(no_file(&error)),
         }
     }
 }

@@ -1,125 +1,72 @@
-//! What to type next where a run was too short to tell.
+//! What to type next where a run was too short to tell, or nothing counts.
 
-use measure::durable::SERIES_MAX;
+use measure::durable::RowSeen;
+use measure::fitness::rounded;
+use report::fsync::FsyncVerdict;
+use workload::Profile;
 
+use super::judged::Measured;
+use super::pace::Pace;
+use super::session::Session;
 use crate::arguments::FSYNC_SECONDS;
+use crate::engine;
 
-const SECOND_NS: u64 = 1_000_000_000;
-/// The most seconds that may be typed: a day.
-const SECONDS_MAX: u64 = 86_400;
-
-/// How fast samples came in a run, and what it had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pace {
-    /// The durable writes that count.
-    pub(super) samples: u64,
-    /// How long the rows took that gave them, in nanoseconds.
-    pub(super) rows_ns: u64,
-    /// What a run takes beside its rows, in nanoseconds: making the files, the look.
-    pub(super) beside_ns: u64,
-    /// What one durable write writes, in bytes.
-    pub(super) operation_bytes: u64,
-    /// What a run writes beside its rows, in bytes.
-    pub(super) beside_bytes: u64,
-    /// What was allowed.
-    pub(super) seconds: u64,
-    /// What was allowed, in bytes.
-    pub(super) bytes_max: u64,
-    /// The durable writes and nanoseconds at which an engine's own profile stops; more than
-    /// [`FSYNC_SECONDS`] lift both.
-    pub(super) stops_at: (u64, u64),
-}
-
-impl Pace {
-    /// The options with which about `wanted` durable writes are reached at this pace, a quarter
-    /// more time and bytes than that takes: `--seconds 40 --bytes-max 300M`. `None` where no run
-    /// reaches them: more than a day, or more than a run keeps in their order.
-    pub(super) fn options(self, wanted: u64) -> Option<String> {
-        if self.samples == 0 || wanted > u64::try_from(SERIES_MAX).ok()? {
-            return None;
-        }
-        let each_ns = self.rows_ns.div_ceil(self.samples);
-        let rows_ns = quarter_more(wanted.checked_mul(each_ns)?);
-        let (stop_samples, stop_ns) = self.stops_at;
-        let is_lifted = wanted > stop_samples || rows_ns > stop_ns;
-        let least = if is_lifted { u64::from(FSYNC_SECONDS) + 1 } else { 1 };
-        let seconds = rows_ns.saturating_add(self.beside_ns).div_ceil(SECOND_NS).max(least);
-        let bytes = quarter_more(wanted.checked_mul(self.operation_bytes)?);
-        let bytes = bytes.saturating_add(self.beside_bytes);
-        if seconds > SECONDS_MAX {
-            return None;
-        }
-        let mebibytes = bytes.div_ceil(1 << 20);
-        Some(match (seconds > self.seconds, bytes > self.bytes_max) {
-            (true, true) => format!("--seconds {seconds} --bytes-max {mebibytes}M"),
-            (false, true) => format!("--bytes-max {mebibytes}M"),
-            // Where neither lacked it was chance: a second more changes nothing for the worse.
-            (_, false) => format!("--seconds {}", seconds.max(self.seconds + 1)),
-        })
+/// The verdict on `profile` with what to do next as something to type, where it was too short to
+/// tell; where nothing counts, with the reason.
+pub(super) fn advised(
+    session: &Session<'_>,
+    measured: &Measured<'_>,
+    profile: &Profile,
+    verdict: FsyncVerdict,
+) -> FsyncVerdict {
+    let Some((plan, seen)) = measured.row(&engine::row_id(profile)) else { return verdict };
+    if let Some(reason) = seen.errors.first().or(seen.unavailable.as_ref()) {
+        return uncounted(seen, reason, verdict);
     }
-
-    /// Durable writes a second, as people read it.
-    pub(super) fn rate(self) -> String {
-        let each_ns = self.rows_ns.checked_div(self.samples).unwrap_or(0).max(1);
-        let tenths = SECOND_NS.saturating_mul(10).div_euclid(each_ns);
-        match tenths {
-            0..100 => format!("{}.{}", tenths.div_euclid(10), tenths.rem_euclid(10)),
-            _ => tenths.div_euclid(10).to_string(),
-        }
-    }
-}
-
-fn quarter_more(number: u64) -> u64 {
-    number.saturating_add(number.div_ceil(4))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// 100 durable writes in 2 seconds, with 3 seconds beside them.
-    const SLOW: Pace = Pace {
-        samples: 100,
-        rows_ns: 2_000_000_000,
-        beside_ns: 3_000_000_000,
-        operation_bytes: 2300,
-        beside_bytes: 9 << 20,
-        seconds: 5,
-        bytes_max: 256 << 20,
-        stops_at: (10_000, 8_000_000_000),
+    let pace = Pace {
+        samples: seen.latencies.count(),
+        rows_ns: measured.seen.elapsed_ns,
+        beside_ns: measured.beside_ns,
+        operation_bytes: plan.way.operation_bytes(),
+        beside_bytes: measured.plan.beside_bytes(session),
+        seconds: session.arguments.seconds.into(),
+        bytes_max: session.arguments.bytes_max,
+        stops_at: (profile.pattern.samples, profile.pattern.time_ns),
     };
+    let next = match (verdict.samples_to_settle, pace.samples) {
+        (Some(wanted), _) => longer(pace, wanted),
+        (None, 0) => {
+            let more = pace.seconds.saturating_mul(4).max(u64::from(FSYNC_SECONDS) + 1);
+            format!(
+                "measure longer, and allow more bytes if --bytes-max was given: --seconds {more}"
+            )
+        }
+        (None, _) => return verdict,
+    };
+    FsyncVerdict { next, ..verdict }
+}
 
-    #[track_caller]
-    fn check(pace: Pace, wanted: u64, expected: Option<&str>) {
-        assert_eq!(pace.options(wanted).as_deref(), expected);
-    }
+/// The verdict where no durable write counts, for `reason`.
+fn uncounted(seen: &RowSeen, reason: &str, verdict: FsyncVerdict) -> FsyncVerdict {
+    let sentence = format!("Not enough evidence: no durable write counts: {reason}.");
+    let next = match seen.has_no_room {
+        true => "free some space there, or ask for a larger quota, and measure again",
+        false => "name a directory whose file system does that, or see dmesg for errors",
+    };
+    FsyncVerdict { sentence, next: next.to_owned(), ..verdict }
+}
 
-    #[test]
-    fn the_seconds_are_those_that_the_pace_needs_and_lift_the_profiles_own_end_where_they_must() {
-        // 250 at 50 a second are 5 s; a quarter more, and 3 s beside: 9.25 s.
-        check(SLOW, 250, Some("--seconds 10"));
-        // 368 take 9.2 s: more than the profile's 8 s, so more than the usual 15.
-        check(SLOW, 368, Some("--seconds 16"));
-        check(SLOW, 2000, Some("--seconds 53"));
-        check(Pace { stops_at: (200, 8_000_000_000), ..SLOW }, 250, Some("--seconds 16"));
-        assert_eq!(SLOW.rate(), "50");
-        assert_eq!(Pace { samples: 1, ..SLOW }.rate(), "0.5");
-    }
-
-    #[test]
-    fn bytes_are_named_where_they_would_not_do() {
-        let large = Pace { operation_bytes: 1 << 20, ..SLOW };
-        // 250 MiB, a quarter more, and 9 MiB beside: 322 MiB.
-        check(large, 250, Some("--seconds 10 --bytes-max 322M"));
-        check(Pace { seconds: 60, ..large }, 250, Some("--bytes-max 322M"));
-        check(Pace { seconds: 60, ..SLOW }, 250, Some("--seconds 61"));
-    }
-
-    #[test]
-    fn nothing_is_advised_that_no_run_reaches() {
-        check(Pace { samples: 0, ..SLOW }, 368, None);
-        check(SLOW, 65_537, None);
-        check(Pace { samples: 2, rows_ns: 1_000 * SECOND_NS, ..SLOW }, 368, None);
-        check(SLOW, u64::MAX, None);
+/// How to reach `wanted` durable writes at this pace.
+fn longer(pace: Pace, wanted: u64) -> String {
+    let (options, wanted, rate) = (pace.options(wanted), rounded(wanted), pace.rate());
+    match options {
+        Some(options) => format!(
+            "measure longer: {options} reaches about {wanted} durable writes at the {rate} a \
+             second seen here, which would settle it"
+        ),
+        None => format!(
+            "about {wanted} durable writes would settle it, more than one run reaches at the \
+             {rate} a second seen here: treat it as WARN"
+        ),
     }
 }

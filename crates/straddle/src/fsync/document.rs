@@ -5,7 +5,7 @@ use device::durable::{Method, Place};
 use measure::durable::{self, DurableSeen, QUESTIONS, RowPlan, RowSeen, SeriesPoint};
 use report::fsync::{FsyncRow, Rounds, RowComparison, SustainedPoint};
 
-use super::Halt;
+use super::halt::Halt;
 use super::plan::Plan;
 use super::session::Session;
 

@@ -5,16 +5,15 @@
 //! nothing of that.
 
 use measure::durable::{DurableSeen, RowPlan, RowSeen, SeriesPoint};
-use measure::fitness::rounded;
 use report::fsync::{FsyncVerdict, Honesty, Knee};
 use stack::honesty::Process;
 use workload::Profile;
 
-use super::Halt;
-use super::advice::Pace;
+use super::advice;
+use super::halt::Halt;
 use super::plan::Plan;
 use super::session::Session;
-use crate::arguments::{FSYNC_SECONDS, Fsync};
+use crate::arguments::Fsync;
 use crate::engine::{self, Circumstances};
 use crate::honesty;
 
@@ -70,7 +69,7 @@ pub(super) fn verdict(session: &Session<'_>, measured: &Measured<'_>) -> Option<
     let circumstances = Circumstances::of(profile, round_trips_ns, *batch, seed);
     let mut verdict = engine::verdict(profile, series, &circumstances);
     verdict.notes.extend(drawn(series.len(), seen.latencies.count()));
-    let verdict = advised(session, measured, verdict);
+    let verdict = advice::advised(session, measured, profile, verdict);
     let honesty = session.document.honesty.as_ref();
     match honesty.filter(|honesty| honesty.grade == NOT_DURABLE) {
         Some(honesty) => Some(engine::undone(verdict, honesty)),
@@ -83,59 +82,6 @@ fn drawn(kept: usize, all: u64) -> Option<String> {
     (kept > 0 && u64::try_from(kept).is_ok_and(|kept| kept < all)).then(|| {
         format!("The interval rests on {kept} of {all} durable writes, drawn evenly from all.")
     })
-}
-
-/// The verdict with what to do next as something to type, where it was too short to tell; where
-/// nothing was measured, with the reason.
-fn advised(session: &Session<'_>, measured: &Measured<'_>, verdict: FsyncVerdict) -> FsyncVerdict {
-    let profile = measured.plan.profile.as_ref();
-    let Some((profile, (plan, seen))) =
-        profile.and_then(|profile| Some((profile, measured.row(&engine::row_id(profile))?)))
-    else {
-        return verdict;
-    };
-    let none = seen.errors.first().or(seen.unavailable.as_ref());
-    if let Some(reason) = none {
-        let sentence = format!("Not enough evidence: no durable write counts: {reason}.");
-        let next = match seen.has_no_room {
-            true => "free some space there, or ask for a larger quota, and measure again",
-            false => "name a directory whose file system does that, or see dmesg for errors",
-        };
-        return FsyncVerdict { sentence, next: next.to_owned(), ..verdict };
-    }
-    let arguments = session.arguments;
-    let pace = Pace {
-        samples: seen.latencies.count(),
-        rows_ns: measured.seen.elapsed_ns,
-        beside_ns: measured.beside_ns,
-        operation_bytes: plan.way.operation_bytes(),
-        beside_bytes: measured.plan.beside_bytes(session),
-        seconds: arguments.seconds.into(),
-        bytes_max: arguments.bytes_max,
-        stops_at: (profile.pattern.samples, profile.pattern.time_ns),
-    };
-    let next = match (verdict.samples_to_settle, pace.samples) {
-        (Some(wanted), _) => match (pace.options(wanted), rounded(wanted)) {
-            (Some(options), wanted) => format!(
-                "measure longer: {options} reaches about {wanted} durable writes at the {} a \
-                 second seen here, which would settle it",
-                pace.rate()
-            ),
-            (None, wanted) => format!(
-                "about {wanted} durable writes would settle it, more than one run reaches at the \
-                 {} a second seen here: treat it as WARN",
-                pace.rate()
-            ),
-        },
-        (None, 0) => {
-            let more = pace.seconds.saturating_mul(4).max(u64::from(FSYNC_SECONDS) + 1);
-            format!(
-                "measure longer, and allow more bytes if --bytes-max was given: --seconds {more}"
-            )
-        }
-        (None, _) => return verdict,
-    };
-    FsyncVerdict { next, ..verdict }
 }
 
 /// Refuses a number that is no process's.

@@ -1,6 +1,6 @@
 //! Options that do not go together, which is found out before anything is looked at.
 
-use super::Halt;
+use super::halt::Halt;
 use crate::arguments::{BenchFormat, Fsync, FsyncRows, ROUND_TRIPS_MAX};
 
 /// Refuses what `arguments` cannot mean.

@@ -4,18 +4,25 @@
 //! |---|---|
 //! | `target` | the directory, and the layers and the drive under it |
 //! | `misuse` | options that do not go together, refused before anything is done |
-//! | `plan`, `schedule` | which rows, what they may use, what that means for drive and others |
+//! | `halt`, `refusal` | why it ended before its time; what cannot be done here, or means nothing |
+//! | `plan`, `budget`, `schedule` | which rows, with which files; what they may use |
+//! | `forecast` | what that means for the drive and for others |
 //! | `session`, `watched` | one run: seed, clock, what it noticed; how far it is |
-//! | `advice` | what to type next where a run was too short |
 //! | `document` | from what was seen to what is printed |
 //! | `judged` | what others make of it: the verdict for an engine, and whether a sync is real |
+//! | `advice`, `pace` | what to type next where a run was too short, or nothing counts |
 //! | `show` | what is printed, and the exit code |
 
 mod advice;
+mod budget;
 mod document;
+mod forecast;
+mod halt;
 mod judged;
 mod misuse;
+mod pace;
 mod plan;
+mod refusal;
 mod schedule;
 mod session;
 mod show;
@@ -25,13 +32,14 @@ mod watched;
 use device::durable::Way;
 use host::{DurableFiles, Interrupt};
 use measure::durable;
-use report::fsync::{FsyncScratch, RunRefusal, Sustained, fsync_json};
+use report::fsync::{FsyncScratch, Sustained, fsync_json};
 use units::prefix::Size;
 
 use crate::arguments::Fsync;
-use crate::destination::{self, Destination};
+use crate::destination::Destination;
 use crate::exit::Outcome;
 use crate::{honesty, leftover};
+use halt::Halt;
 use judged::Measured;
 use plan::Plan;
 use schedule::Schedule;
@@ -39,34 +47,10 @@ use session::Session;
 use stack::honesty::Process;
 use watched::Watched;
 
-/// Why it ended before its time.
-pub(crate) enum Halt {
-    /// The user wants no more.
-    Interrupted,
-    /// It cannot be done here, or went wrong.
-    Refused(RunRefusal),
-}
-
-impl Halt {
-    /// It cannot be done here, and `hint` may help.
-    pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> Halt {
-        Halt::Refused(RunRefusal { message: message.into(), hint, safety: false })
-    }
-}
-
-impl From<host::ScratchError> for Halt {
-    fn from(error: host::ScratchError) -> Halt {
-        match error {
-            host::ScratchError::Stopped { .. } => Halt::Interrupted,
-            _ => Halt::refused(error.to_string(), error.hint().map(str::to_owned)),
-        }
-    }
-}
-
 pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
     let mut session = Session::new(arguments, interrupt.clone());
-    let destination = Destination::of(destination::RESULT, arguments.printed.output.as_ref())?;
+    let destination = Destination::of_result(&arguments.printed)?;
     let ended = match arguments.dry_run {
         true => previewed(&mut session)?,
         false => measured(&mut session),
@@ -102,7 +86,7 @@ fn planned(session: &mut Session<'_>) -> Result<Plan, Halt> {
     misuse::refused(session.arguments)?;
     session.document.target = target::of(&session.scene, &session.arguments.directory)?;
     let plan = Plan::of(session)?;
-    if let Some(note) = plan.shortened(session.arguments) {
+    if let Some(note) = plan.shortened() {
         session.note(note);
     }
     session.document.forecast = Some(plan.forecast.clone());
@@ -112,30 +96,22 @@ fn planned(session: &mut Session<'_>) -> Result<Plan, Halt> {
 /// Refuses what cannot be done here, as far as that can be told without writing, or removing what
 /// an earlier run left.
 fn possible(session: &Session<'_>, plan: &Plan) -> Result<(), Halt> {
-    writable(session)?;
-    fits(session, plan)?;
+    refusal::writable(session)?;
+    refusal::fits(session, plan)?;
     match session.arguments.pid {
         Some(pid) => judged::is_process(pid),
         None => Ok(()),
     }
 }
 
-/// Refuses files for which there is no room.
-fn fits(session: &Session<'_>, plan: &Plan) -> Result<(), Halt> {
-    if plan.is_look() {
-        return Ok(());
-    }
-    Ok(plan.files(session).possible()?)
-}
-
 /// Every refusal that can be foreseen comes before the first word of what is going to be written.
 fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
     let plan = planned(session)?;
-    writable(session)?;
+    refusal::writable(session)?;
     let process = judged::process(session.arguments)?;
     // Before room is looked for: what was left takes some.
     leftover::clear(&session.arguments.directory);
-    fits(session, &plan)?;
+    refusal::fits(session, &plan)?;
     // An empty file, gone at once. Where none can be made a look says so, and measures nothing.
     let takes = host::takes_files(&session.arguments.directory);
     if plan.is_look() {
@@ -145,7 +121,7 @@ fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
         session.document.honesty = Some(judged::honesty(session, process, honesty::LOOK_NS)?);
         return Ok(());
     }
-    takes?;
+    takes.map_err(|error| refusal::no_files(session, &plan, &error))?;
     show::forecast(session, &plan);
     let begun_ns = session.elapsed_ns();
     let mut files = created(session, &plan)?;
@@ -174,31 +150,10 @@ fn created(session: &Session<'_>, plan: &Plan) -> Result<DurableFiles, Halt> {
     line.clear();
     files.map_err(|error| match error {
         host::ScratchError::Stopped { .. } if !session.interrupt.is_raised() => {
-            let seconds = session.arguments.seconds;
-            Halt::refused(
-                format!(
-                    "making the scratch files in {} was given up: it took half of {seconds} s, the \
-                     most that it may",
-                    session.document.target.path
-                ),
-                Some(format!("give it longer: --seconds {}", u64::from(seconds).saturating_mul(4))),
-            )
+            refusal::given_up(session)
         }
-        error => error.into(),
+        error => refusal::no_files(session, plan, &error),
     })
-}
-
-/// Refuses a mount that cannot be written to: without a sync nothing is known, and what the layers
-/// below declare is about reads.
-fn writable(session: &Session<'_>) -> Result<(), Halt> {
-    let target = &session.document.target;
-    if !target.mount_options.iter().any(|option| option == "ro") {
-        return Ok(());
-    }
-    Err(Halt::refused(
-        format!("cannot try a sync in {}: it is mounted read-only", target.path),
-        Some("mount it for writing, or name another directory on the drive".to_owned()),
-    ))
 }
 
 /// All rounds, and what comes after them.
@@ -214,12 +169,7 @@ fn rounds(
     let seen = durable::run(&mut watched, plan.in_turns(), limits, session.document.seed);
     drop(watched);
     document::fill(session, plan, &seen, limits.slice_ns);
-    if let Some(reason) = &seen.stopped {
-        return Err(Halt::refused(
-            format!("stopped, and not tried again: {reason}"),
-            Some("look into the kernel's log (dmesg): what was written may be lost".to_owned()),
-        ));
-    }
+    refusal::stopped(&seen)?;
     if session.interrupt.is_raised() {
         return Err(Halt::Interrupted);
     }
@@ -227,55 +177,12 @@ fn rounds(
     let look_ns = Schedule::of(session.arguments.seconds).look_ns();
     session.document.honesty = Some(judged::honesty(session, process, look_ns)?);
     session.document.verdict = judged::verdict(session, &measured);
-    no_room(session, &seen)?;
-    whole(session, &seen)?;
+    refusal::no_room(session, &seen)?;
+    refusal::whole(session, &seen)?;
     match plan.sustained() {
         Some(way) => sustained(session, plan, way, files),
         None => Ok(()),
     }
-}
-
-/// Refuses a run that ended before a row counted, though none failed.
-fn whole(session: &Session<'_>, seen: &durable::DurableSeen) -> Result<(), Halt> {
-    let is_empty = |row: &durable::RowSeen| row.latencies.count() == 0 && row.errors.is_empty();
-    if session.document.verdict.is_some() || !seen.rows.iter().all(is_empty) {
-        return Ok(());
-    }
-    let Fsync { seconds, bytes_max, .. } = session.arguments;
-    Err(Halt::refused(
-        format!(
-            "{seconds} s and {} end before a second round of the rows, the first that counts",
-            { Size(*bytes_max) }
-        ),
-        Some(format!(
-            "give more time: --seconds {}; more bytes with --bytes-max, or fewer rows with --rows",
-            u64::from(*seconds).saturating_mul(4)
-        )),
-    ))
-}
-
-/// Refuses to call a run whole in which rows met a full file system: those are void, and the others
-/// were measured while it filled.
-fn no_room(session: &Session<'_>, seen: &durable::DurableSeen) -> Result<(), Halt> {
-    let void: Vec<&str> = (session.document.rows.iter().zip(&seen.rows))
-        .filter(|(_, seen)| seen.has_no_room)
-        .map(|(row, _)| row.id.as_str())
-        .collect();
-    let Some(reason) =
-        seen.rows.iter().find(|row| row.has_no_room).and_then(|row| row.errors.first())
-    else {
-        return Ok(());
-    };
-    let path = &session.document.target.path;
-    Err(Halt::refused(
-        format!("{path} had no room while rows were measured, so {} mean nothing: {reason}", {
-            void.join(", ")
-        }),
-        Some(format!(
-            "free {} there, or ask for a larger quota, and measure again",
-            Size(session.document.forecast.as_ref().map_or(0, |forecast| forecast.scratch_bytes))
-        )),
-    ))
 }
 
 /// Writes on until the drive's buffer is full, or the limits are reached.
@@ -285,7 +192,7 @@ fn sustained(
     (number, way): (usize, &Way),
     files: &mut DurableFiles,
 ) -> Result<(), Halt> {
-    let span = plan.span(session, device::Durable::written_bytes(files));
+    let span = plan.budget.span(way, device::Durable::written_bytes(files));
     let begun_ns = session.elapsed_ns();
     let mut watched = Watched::new(session, files, span.elapsed_ns);
     let points = durable::sustained(&mut watched, number, way, span);

@@ -10,7 +10,7 @@ use stack::mountinfo::MountLine;
 use stack::{LayerKind, Stack};
 use units::text;
 
-use super::Halt;
+use super::halt::Halt;
 use crate::printer::shown;
 use crate::scene::Scene;
 use crate::{title, trace};

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use workload::raidtest::{GeneratePlan, Mix, Requests};
 
-use crate::arguments::size_above_0;
+use crate::arguments::{Colour, is_standard_output, size_above_0};
 use crate::exit::Outcome;
 use crate::printer;
 
@@ -19,7 +19,7 @@ Examples:
   straddle generate raidtest --media 64M --count 10000 reads.raidtest
   straddle bench /data --raidtest reads.raidtest")]
 pub(crate) struct Raidtest {
-    /// The file to write, which must not exist
+    /// The file to write, which must not exist; - is standard output
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
@@ -69,6 +69,14 @@ pub(super) fn write(asked: &Raidtest) -> anyhow::Result<Outcome> {
     };
     let requests = Requests::generate(&plan)
         .map_err(|error| anyhow::Error::msg(format!("{error}\nhint: {}", error.hint())))?;
+    if is_standard_output(&asked.file) {
+        // These are no words: nothing is taken out of them.
+        let mut output = printer::output(Colour::Always);
+        output.write_all(&requests.encode())?;
+        output.flush()?;
+        printer::note(&requests.title());
+        return Ok(Outcome::Clean);
+    }
     let write = || -> std::io::Result<()> {
         let mut file = File::create_new(&asked.file)?;
         file.write_all(&requests.encode())?;

@@ -10,7 +10,7 @@ use host::LiveTree;
 use host::capture::{self, Mask};
 use units::text::escape;
 
-use crate::arguments::Colour;
+use crate::arguments::{Colour, is_standard_output};
 use crate::exit::Outcome;
 use crate::printer;
 
@@ -28,7 +28,7 @@ Examples:
   straddle generate sysroot | gzip > here.gz      check reads that as well
   straddle check --sysroot here.sysroot           on any machine")]
 pub(crate) struct Sysroot {
-    /// Write to this file instead of standard output
+    /// Write to this file instead of standard output, which - is too
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -42,8 +42,9 @@ pub(crate) struct Sysroot {
 }
 
 pub(crate) fn write(sysroot: &Sysroot) -> anyhow::Result<Outcome> {
+    let file = sysroot.output.as_deref().filter(|path| !is_standard_output(path));
     // Before the disks are asked, since that may take long.
-    if let Some(path) = &sysroot.output
+    if let Some(path) = file
         && !sysroot.force
         && path.symlink_metadata().is_ok()
     {
@@ -52,7 +53,7 @@ pub(crate) fn write(sysroot: &Sysroot) -> anyhow::Result<Outcome> {
     let tree = LiveTree::new(Path::new("/"));
     let mut mask = Mask::new(sysroot.keep_paths);
     let text = mask.apply(&capture::capture(&tree)).to_text();
-    put(sysroot.output.as_deref(), sysroot.force, text.as_bytes())?;
+    put(file, sysroot.force, text.as_bytes())?;
     let masked = mask.count();
     printer::note(&format!("{masked} serials, identifiers, hosts and directories are masked"));
     Ok(Outcome::Clean)

@@ -6,7 +6,7 @@ use std::path::Path;
 use host::FileDisk;
 use host::claim::Claim;
 use host::engine::{Access, open_measured};
-use host::scratch::{Scratch, ScratchPlan};
+use host::scratch::{Scratch, ScratchError, ScratchPlan};
 use report::Refusal;
 use report::probe::{Probe as Document, RunRefusal};
 use stack::UnitKind;
@@ -75,7 +75,7 @@ impl Bed {
         let interrupt = run.interrupt.clone();
         leftover::clear(directory);
         let scratch = Scratch::create_while(directory, plan, |_| !interrupt.is_raised())
-            .map_err(|error| refused(error.to_string(), error.hint()))?;
+            .map_err(|error| no_file(&error))?;
         let name = shown(directory);
         if let Some(reason) = unusable(&scratch) {
             let message = format!("cannot probe in {name}: {reason}");
@@ -242,8 +242,7 @@ pub(super) fn possible(
     length_bytes: u64,
 ) -> Result<ScratchPlan, RunRefusal> {
     let plan = plan(run, length_bytes);
-    let filesystem = Scratch::possible(directory, plan)
-        .map_err(|error| refused(error.to_string(), error.hint()))?;
+    let filesystem = Scratch::possible(directory, plan).map_err(|error| no_file(&error))?;
     if filesystem == "btrfs" {
         let message = format!(
             "cannot probe in {}: btrfs turns direct I/O that is not on its sectors into buffered \
@@ -263,6 +262,13 @@ fn plan(run: &Run<'_>, length_bytes: u64) -> ScratchPlan {
         nocow_on_btrfs: true,
         may_move: false,
     }
+}
+
+/// That there is no scratch file, with the bytes to write of which one that fits is a third.
+fn no_file(error: &ScratchError) -> RunRefusal {
+    let room_bytes = error.room_bytes().filter(|bytes| *bytes >= SCRATCH_BYTES_LEAST);
+    let smaller = room_bytes.map(|bytes| format!("--bytes-max {}M", (bytes >> 20) * 3));
+    refused(error.to_string(), error.hint(smaller.as_deref()).as_deref())
 }
 
 fn unusable(scratch: &Scratch) -> Option<String> {

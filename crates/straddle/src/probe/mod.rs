@@ -98,7 +98,7 @@ fn show(
     }
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
     let kept = destination.map_or(Ok(()), |file| file.write(&probe_json(document)));
-    let text = match (run.probe.json, &document.refusal) {
+    let text = match (run.probe.prints_document(), &document.refusal) {
         (true, _) => probe_json(document),
         (false, Some(_)) => String::new(),
         (false, None) => probe_table(document, &printer::look(run.probe.explain)),

@@ -4,5 +4,6 @@ mod answers;
 mod endings;
 mod faults;
 mod refusals;
+mod room;
 mod run;
 mod volume;

@@ -1,0 +1,37 @@
+//! What a run means for the drive and for others, said before anything is written.
+
+use report::fsync::{Forecast, FsyncTarget};
+use units::prefix::Size;
+
+/// What a run takes at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Uses {
+    /// Of free space, in bytes.
+    pub(super) scratch_bytes: u64,
+    /// Written, in bytes.
+    pub(super) written_bytes: u64,
+    pub(super) seconds: u64,
+}
+
+/// What it means for `target` to be used so.
+pub(super) fn of(target: &FsyncTarget, uses: Uses) -> Forecast {
+    let Uses { scratch_bytes, written_bytes, seconds } = uses;
+    let mut impact = vec![format!(
+        "others share the drive with it for that time; each sync makes theirs wait; {} of free \
+         space are taken meanwhile",
+        Size(scratch_bytes)
+    )];
+    if target.layers.is_empty() && !target.filesystem.is_empty() {
+        impact.push(format!(
+            "no drive is seen under {}: what is measured is the path",
+            target.filesystem
+        ));
+    }
+    Forecast {
+        scratch_bytes,
+        written_bytes_max: written_bytes,
+        seconds_max: seconds,
+        wear: report::bench::wear(written_bytes, target.capacity_bytes),
+        impact,
+    }
+}

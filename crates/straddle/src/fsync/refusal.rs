@@ -1,0 +1,120 @@
+//! What cannot be done here, and what was measured and means nothing; each with what to do.
+
+use host::ScratchError;
+use measure::durable::{DurableSeen, RowSeen};
+use units::prefix::Size;
+
+use super::halt::Halt;
+use super::plan::Plan;
+use super::session::Session;
+use crate::arguments::{Fsync, FsyncRows};
+
+/// Refuses a mount that cannot be written to: without a sync nothing is known, and what the layers
+/// below declare is about reads.
+pub(super) fn writable(session: &Session<'_>) -> Result<(), Halt> {
+    let target = &session.document.target;
+    if !target.mount_options.iter().any(|option| option == "ro") {
+        return Ok(());
+    }
+    Err(Halt::refused(
+        format!("cannot try a sync in {}: it is mounted read-only", target.path),
+        Some("mount it for writing, or name another directory on the drive".to_owned()),
+    ))
+}
+
+/// Refuses files for which there is no room.
+pub(super) fn fits(session: &Session<'_>, plan: &Plan) -> Result<(), Halt> {
+    if plan.is_look() {
+        return Ok(());
+    }
+    let possible = plan.files(session).possible();
+    possible.map_err(|error| no_files(session, plan, &error))
+}
+
+/// That there are no scratch files, with what would take as much room as there is.
+pub(super) fn no_files(session: &Session<'_>, plan: &Plan, error: &ScratchError) -> Halt {
+    match error {
+        ScratchError::Stopped { .. } => Halt::Interrupted,
+        _ => {
+            let smaller = smaller(session.arguments, plan, error);
+            Halt::refused(error.to_string(), error.hint(smaller.as_deref()))
+        }
+    }
+}
+
+/// The option with which all files fit into the room that there is: those of an engine follow the
+/// bytes that may be written, and other rows need the files that they are about.
+fn smaller(arguments: &Fsync, plan: &Plan, error: &ScratchError) -> Option<String> {
+    let room_bytes = error.room_bytes()?;
+    if plan.profile.is_some() {
+        let mebibytes = Some(room_bytes >> 20).filter(|number| *number > 0);
+        return mebibytes.map(|number| format!("--bytes-max {number}M"));
+    }
+    let has_fewer = matches!(arguments.rows, FsyncRows::Usual | FsyncRows::All);
+    (has_fewer && room_bytes >= super::plan::FILE_BYTES).then(|| "--rows pg".to_owned())
+}
+
+/// That making the files took all the time that it may.
+pub(super) fn given_up(session: &Session<'_>) -> Halt {
+    let seconds = session.arguments.seconds;
+    Halt::refused(
+        format!(
+            "making the scratch files in {} was given up: it took half of {seconds} s, the most \
+             that it may",
+            session.document.target.path
+        ),
+        Some(format!("give it longer: --seconds {}", u64::from(seconds).saturating_mul(4))),
+    )
+}
+
+/// Refuses to go on where an operation failed that may have lost what was written.
+pub(super) fn stopped(seen: &DurableSeen) -> Result<(), Halt> {
+    let Some(reason) = &seen.stopped else { return Ok(()) };
+    Err(Halt::refused(
+        format!("stopped, and not tried again: {reason}"),
+        Some("look into the kernel's log (dmesg): what was written may be lost".to_owned()),
+    ))
+}
+
+/// Refuses a run that ended before a row counted, though none failed.
+pub(super) fn whole(session: &Session<'_>, seen: &DurableSeen) -> Result<(), Halt> {
+    let is_empty = |row: &RowSeen| row.latencies.count() == 0 && row.errors.is_empty();
+    if session.document.verdict.is_some() || !seen.rows.iter().all(is_empty) {
+        return Ok(());
+    }
+    let Fsync { seconds, bytes_max, .. } = session.arguments;
+    Err(Halt::refused(
+        format!(
+            "{seconds} s and {} end before a second round of the rows, the first that counts",
+            { Size(*bytes_max) }
+        ),
+        Some(format!(
+            "give more time: --seconds {}; more bytes with --bytes-max, or fewer rows with --rows",
+            u64::from(*seconds).saturating_mul(4)
+        )),
+    ))
+}
+
+/// Refuses to call a run whole in which rows met a full file system: those are void, and the others
+/// were measured while it filled.
+pub(super) fn no_room(session: &Session<'_>, seen: &DurableSeen) -> Result<(), Halt> {
+    let void: Vec<&str> = (session.document.rows.iter().zip(&seen.rows))
+        .filter(|(_, seen)| seen.has_no_room)
+        .map(|(row, _)| row.id.as_str())
+        .collect();
+    let Some(reason) =
+        seen.rows.iter().find(|row| row.has_no_room).and_then(|row| row.errors.first())
+    else {
+        return Ok(());
+    };
+    let path = &session.document.target.path;
+    Err(Halt::refused(
+        format!("{path} had no room while rows were measured, so {} mean nothing: {reason}", {
+            void.join(", ")
+        }),
+        Some(format!(
+            "free {} there, or ask for a larger quota, and measure again",
+            Size(session.document.forecast.as_ref().map_or(0, |forecast| forecast.scratch_bytes))
+        )),
+    ))
+}
