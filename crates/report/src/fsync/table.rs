@@ -40,6 +40,22 @@ fn chosen(cells: Vec<Cell>, columns: &[usize]) -> Vec<Cell> {
     numbered.filter(|(number, _)| columns.contains(number)).map(|(_, cell)| cell).collect()
 }
 
+/// The cells of a row that stand under no heads: each figure with its own, the rates' behind them.
+fn named(cells: Vec<Cell>) -> Vec<Cell> {
+    let has_figures = cells.len() > HEADS.len();
+    let named = |(number, (style, text)): (usize, Cell)| {
+        let text = text.trim();
+        let head = number.checked_sub(1).and_then(|number| HEADS.get(number));
+        let text = match (number, head) {
+            (2 | 3, Some(head)) if has_figures => format!("{text} {}", head.trim()),
+            (4.., Some(head)) => format!("{head} {text}"),
+            _ => text.to_owned(),
+        };
+        (style, text)
+    };
+    cells.into_iter().enumerate().map(named).collect()
+}
+
 /// The whole result as text, with its last line feed; colours only repeat what the words say.
 #[must_use]
 pub fn fsync_table(fsync: &Fsync, look: &Look) -> String {
@@ -215,8 +231,7 @@ impl Page<'_> {
             if let Some(title) = self.title(rows, number) {
                 self.prose((NAME, title), "");
             }
-            let pieces = chosen(self.cells(row), COLUMNS[2]).into_iter();
-            let pieces = pieces.map(|(style, text)| (style, text.trim().to_owned())).collect();
+            let pieces = chosen(named(self.cells(row)), COLUMNS[2]);
             flowing(pieces, self.limit, &mut self.text);
         }
     }

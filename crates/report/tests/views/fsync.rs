@@ -231,6 +231,25 @@ fn a_narrow_terminal_keeps_the_99th_percentile() {
 }
 
 #[test]
+fn where_no_columns_fit_each_figure_says_what_it_is() {
+    for width in [40, 48] {
+        let shown = fsync_table(&plain(), &Look { width: Some(width), ..Look::default() });
+        let shown = anstream::adapter::strip_str(&shown).to_string();
+        let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let row = "fdatasync buffered 6097.561 ops/sec 164 usecs/op median 160 µs p99 400 µs";
+        assert!(words.contains(row), "{shown}");
+        for row in ["fsync_writethrough buffered n/a", "append, fdatasync buffered void"] {
+            assert!(words.contains(row), "{shown}");
+        }
+        for line in shown.lines() {
+            let line = line.trim();
+            let is_torn = line.starts_with("ops/sec") || line.ends_with("p99");
+            assert!(!is_torn, "a figure and its name stay together:\n{shown}");
+        }
+    }
+}
+
+#[test]
 fn every_line_fits_and_no_text_leaves_its_line() {
     let mut hostile = whole();
     hostile.target.path = text("/da\x1b[31mta\nfoo");

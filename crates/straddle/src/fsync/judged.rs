@@ -39,13 +39,8 @@ impl Measured<'_> {
 /// The profile of the engine that was named; `None` where none was.
 pub(super) fn profile(arguments: &Fsync) -> Result<Option<Profile>, Halt> {
     let Some(name) = &arguments.engine else { return Ok(None) };
-    let engines = engine::engines(&arguments.profiles).map_err(|error| {
-        let said = format!("{error:#}");
-        match said.split_once("\nhint: ") {
-            Some((message, hint)) => Halt::refused(message, Some(hint.to_owned())),
-            None => Halt::refused(said, None),
-        }
-    })?;
+    let engines = engine::engines(&arguments.profiles)
+        .map_err(|refused| Halt::refused(refused.message, Some(refused.hint)))?;
     let found = engines.find(name).cloned();
     found.map(Some).map_err(|hint| {
         let name = units::text::escape(name.as_bytes());

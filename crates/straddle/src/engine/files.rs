@@ -1,0 +1,120 @@
+//! The profiles that are known: those of the house, and those in a site's files.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use units::text::escape;
+use workload::engine::PROFILE_BYTES_MAX;
+use workload::{Engines, Profile};
+
+/// Where it is said what stands in a profile.
+const FORMAT: &str = "docs/engines.md says what stands in one";
+
+/// Why a file gives no profile, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NoProfile {
+    pub(crate) message: String,
+    pub(crate) hint: String,
+}
+
+/// The engines of the house and those in `files`, which replace engines of their name.
+///
+/// # Errors
+/// When a file cannot be read, or is no profile, with its line; when two are of one name, with
+/// both files. Each with what to do.
+pub(crate) fn engines(files: &[PathBuf]) -> Result<Engines, NoProfile> {
+    let mut engines = Engines::built_in();
+    let mut known: Vec<(String, String)> = Vec::new();
+    for path in files {
+        let shown = path.display().to_string();
+        let file = escape(shown.as_bytes());
+        let text = text(path).map_err(|(reason, way)| NoProfile {
+            message: format!("cannot read the profile {file}: {reason}"),
+            hint: format!("{way}; {FORMAT}"),
+        })?;
+        let profile = Profile::parse(&shown, &text).map_err(|error| NoProfile {
+            message: error.to_string(),
+            hint: error.hint().to_string(),
+        })?;
+        let name = profile.name.to_ascii_lowercase();
+        if let Some((_, other)) = known.iter().find(|(taken, _)| *taken == name) {
+            return Err(NoProfile {
+                message: format!("both {other} and {file} are profiles of `{}`", profile.name),
+                hint: "leave one of them out, or change its name =".to_owned(),
+            });
+        }
+        known.push((name, file));
+        engines.add(profile);
+    }
+    Ok(engines)
+}
+
+/// The text of a file, as much of it as a profile may have and a byte more; else why there is none,
+/// and what to name instead.
+fn text(path: &Path) -> Result<String, (String, String)> {
+    let most = u64::try_from(PROFILE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    let unread =
+        |error: std::io::Error| (error.to_string(), "name a file that you may read".to_owned());
+    let kind = std::fs::metadata(path).map_err(unread)?.file_type();
+    if kind.is_dir() {
+        let inside = escape(path.join("NAME.toml").as_os_str().as_encoded_bytes());
+        let way = format!("name the file of one engine in it: --profile {inside}");
+        return Err(("it is a directory".to_owned(), way));
+    }
+    // A pipe would be waited for, and a device has no end.
+    if !kind.is_file() {
+        let way = "name a file that is kept on a disk".to_owned();
+        return Err(("it is no regular file".to_owned(), way));
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
+    read.map_err(unread)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sites_file_is_read_and_a_wrong_one_is_named_with_its_line() {
+        let scratch = testkit::Scratch::new();
+        let (good, bad) = (scratch.path().join("own.toml"), scratch.path().join("bad.toml"));
+        let text = include_str!("../../../workload/tests/seeds/profile/own.toml");
+        std::fs::write(&good, text).unwrap();
+        std::fs::write(&bad, text.replace("sync=", "sink=")).unwrap();
+        assert!(engines(std::slice::from_ref(&good)).unwrap().find("a").is_ok());
+        let refused = |files: &[&PathBuf]| {
+            let files: Vec<PathBuf> = files.iter().map(|file| (*file).clone()).collect();
+            engines(&files).unwrap_err()
+        };
+        let said = refused(&[&good, &bad]);
+        assert!(said.message.contains("bad.toml:13: unknown field `sink`"), "{said:?}");
+        assert!(said.hint.starts_with("docs/engines.md"), "{said:?}");
+        let other = scratch.path().join("other.toml");
+        std::fs::write(&other, text.replace("name=\"a\"", "name=\"A\"")).unwrap();
+        let twice = refused(&[&good, &other]);
+        for word in ["own.toml and ", "other.toml are profiles of `A`"] {
+            assert!(twice.message.contains(word), "{twice:?}");
+        }
+        assert!(twice.hint.starts_with("leave one"), "{twice:?}");
+    }
+
+    #[test]
+    fn what_is_no_file_that_ends_is_refused_unread_with_what_to_name_instead() {
+        let scratch = testkit::Scratch::new();
+        let check = |path: PathBuf, reason: &str, way: &str| {
+            let said = engines(std::slice::from_ref(&path)).unwrap_err();
+            let tried = format!("cannot read the profile {}: {reason}", path.display());
+            assert!(said.message.starts_with(&tried), "{said:?}");
+            assert!(said.hint.starts_with(way) && said.hint.ends_with(FORMAT), "{said:?}");
+        };
+        let inside = format!("name the file of one engine in it: --profile {}/NAME.toml", {
+            scratch.path().display()
+        });
+        check(scratch.path().to_owned(), "it is a directory", &inside);
+        check("/dev/zero".into(), "it is no regular file", "name a file that is kept");
+        check(scratch.path().join("none.toml"), "No such file", "name a file that you may read");
+    }
+}

@@ -1,0 +1,79 @@
+//! What an engine does, as a row to measure.
+
+use device::durable::{Method, Place, Way};
+use measure::durable::{Group, RowPlan};
+use workload::Profile;
+use workload::engine::{Pattern, Placement, Space, Sync};
+
+/// The row that does what the engine does.
+pub(crate) fn row(profile: &Profile) -> RowPlan {
+    RowPlan {
+        id: row_id(profile),
+        group: Group::Wal,
+        label: format!("{}: {}", profile.name, operation(&profile.pattern)),
+        is_pg: false,
+        way: way(&profile.pattern),
+    }
+}
+
+/// What the row of an engine is called.
+pub(crate) fn row_id(profile: &Profile) -> String {
+    format!("engine.{}", profile.name)
+}
+
+/// One durable write in words: `write + fdatasync`.
+pub(crate) fn operation(pattern: &Pattern) -> String {
+    let writes = match pattern.writes_per_sync {
+        1 => "write".to_owned(),
+        number => format!("{number} writes"),
+    };
+    match pattern.sync {
+        Sync::Fdatasync | Sync::DirectFdatasync => format!("{writes} + fdatasync"),
+        Sync::Fsync => format!("{writes} + fsync"),
+        Sync::Dsync | Sync::DirectDsync => format!("{} {writes}", pattern.sync.name()),
+    }
+}
+
+/// How the pattern is done. What a profile's reader lets through fits.
+fn way(pattern: &Pattern) -> Way {
+    let method = match pattern.sync {
+        Sync::Fdatasync | Sync::DirectFdatasync => Method::Fdatasync,
+        Sync::Fsync => Method::Fsync,
+        Sync::Dsync | Sync::DirectDsync => Method::OpenDatasync,
+    };
+    let place = match (pattern.placement, pattern.space) {
+        (Placement::Rewrite, _) => Place::Overwrite,
+        (Placement::Append, Space::Growing) => Place::Append,
+        (Placement::Append, Space::Preallocated) => Place::Preallocated,
+        (Placement::Append, Space::Written) => Place::Sequential,
+    };
+    Way {
+        method,
+        is_direct: pattern.sync.is_direct(),
+        place,
+        write_bytes: u32::try_from(pattern.write_bytes).unwrap_or(u32::MAX),
+        writes: u32::try_from(pattern.writes_per_sync).unwrap_or(u32::MAX),
+        is_contended: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::Engines;
+
+    #[test]
+    fn every_engine_is_done_by_the_calls_that_its_profile_names() {
+        let check = |name: &str, expected: (Method, Place, bool, u32)| {
+            let engines = Engines::built_in();
+            let way = row(engines.find(name).unwrap()).way;
+            let seen = (way.method, way.place, way.is_direct, way.write_bytes);
+            assert_eq!(seen, expected, "{name}");
+        };
+        check("etcd", (Method::Fdatasync, Place::Preallocated, false, 2300));
+        check("postgresql", (Method::Fdatasync, Place::Sequential, false, 8192));
+        check("mysql", (Method::Fsync, Place::Sequential, false, 512));
+        check("kafka", (Method::Fsync, Place::Append, false, 16384));
+        check("ceph", (Method::OpenDatasync, Place::Sequential, true, 4096));
+    }
+}
