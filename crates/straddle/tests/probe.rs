@@ -414,3 +414,19 @@ impl Drop for Mounted {
         let _ = Command::new("umount").arg(&self.0).status();
     }
 }
+
+#[test]
+fn a_state_directory_that_cannot_be_meant_is_named_once() {
+    let captured = captured();
+    let arguments = ["check", "--sysroot", captured.to_str().expect("it is text")];
+    for state in ["state", ":/var/lib/straddle"] {
+        let output = straddle(Path::new(state), &arguments);
+        let said = text(&output.stderr);
+        let note =
+            format!("note: nothing that was measured is looked for: $STATE_DIRECTORY is `{state}`");
+        assert_eq!(said.matches(&note).count(), 1, "{said}");
+        let ignoring = [&arguments[..], &["--ignore-measured"]].concat();
+        let output = straddle(Path::new(state), &ignoring);
+        assert!(!text(&output.stderr).contains("STATE_DIRECTORY"), "{output:?}");
+    }
+}

@@ -235,8 +235,9 @@ fn shown(path: &std::path::Path) -> String {
     escape(path.as_os_str().as_encoded_bytes())
 }
 
+/// What was typed, to the blank: a path with its length has to fit exactly.
 fn typed(words: &str) -> String {
-    match words.trim() {
+    match words {
         "" => "nothing was given".to_owned(),
         words => format!("`{}` was given", escape(words.as_bytes())),
     }

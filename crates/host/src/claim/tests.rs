@@ -338,6 +338,11 @@ fn words_that_do_not_fit_are_named_before_what_is_on_the_device_and_no_wipe_is_t
     assert!(permitted(&fake, plan, DISK, None).is_ok());
     let said = permitted(&fake, plan, DISK, Some("")).unwrap_err().to_string();
     assert!(said.contains(": nothing was given, its serial number"), "{said}");
+    // Where a blank is what is wrong, it is seen.
+    for typed in [" WD-4 2", "/dev/sda=4096 ", "  "] {
+        let said = permitted(&fake, plan, DISK, Some(typed)).unwrap_err().to_string();
+        assert!(said.contains(&format!(": `{typed}` was given, its serial")), "{said}");
+    }
 }
 
 #[test]

@@ -5,19 +5,21 @@ mod check;
 mod drive;
 mod explain;
 mod fsync;
+mod generate;
 mod page;
 mod printed;
 mod probe;
 mod raw_device;
 mod trace;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
 pub(crate) use drive::{Drive, DriveList, DriveShow, DriveWhat, Simulate};
 pub(crate) use explain::Explain;
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
+pub(crate) use generate::{Generate, GenerateWhat, Man, Raidtest, RaidtestKind, SchemaOf, Sysroot};
 pub(crate) use page::Report;
 pub(crate) use printed::{BenchFormat, Printed, is_standard_output};
 pub(crate) use probe::Probe;
@@ -64,18 +66,11 @@ pub(crate) enum Command {
     Generate(Generate),
 }
 
-/// Write what belongs to the program: manual pages, completions, schemas
-#[derive(Debug, Args)]
-pub(crate) struct Generate {
-    #[command(subcommand)]
-    pub(crate) what: crate::generate::What,
-}
-
 fn size(text: &str) -> Result<u64, String> {
     units::prefix::parse(text).map_err(|error| error.to_string())
 }
 
-pub(crate) fn size_above_0(text: &str) -> Result<u64, String> {
+fn size_above_0(text: &str) -> Result<u64, String> {
     match units::prefix::parse(text) {
         Ok(0) => Err("it must be at least one byte".to_owned()),
         Ok(bytes) => Ok(bytes),

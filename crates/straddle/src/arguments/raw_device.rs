@@ -1,6 +1,9 @@
 //! What `bench` and `probe` share: writing to a raw device.
 
+use std::path::Path;
+
 use clap::Args;
+use report::bench::RunRefusal;
 
 /// Writing to a raw device, and the words that allow it.
 #[derive(Debug, Args)]
@@ -13,4 +16,26 @@ pub(crate) struct RawDevice {
     /// The device's serial or WWN; where it has none PATH=BYTES, its exact size
     #[arg(long, value_name = "SERIAL", requires = "write_device")]
     pub(crate) confirm: Option<String>,
+}
+
+impl RawDevice {
+    /// Refuses `--write-device` behind `command` where what was named is a directory: what is meant
+    /// is unclear, and neither may be guessed.
+    pub(crate) fn write_device_needs_a_device(
+        &self,
+        command: &str,
+        directory: &Path,
+    ) -> Result<(), RunRefusal> {
+        if !self.write_device {
+            return Ok(());
+        }
+        let name = units::text::escape(directory.as_os_str().as_encoded_bytes());
+        Err(RunRefusal {
+            message: format!("--write-device writes to a device, and {name} is a directory"),
+            hint: Some(format!(
+                "for a scratch file in it: straddle {command} {name}; else name the device"
+            )),
+            safety: false,
+        })
+    }
 }

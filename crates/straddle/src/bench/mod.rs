@@ -86,10 +86,19 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
 }
 
 fn measure(session: &mut Session<'_>, found: &mut Found) -> Result<(), Halt> {
-    match Target::of(&session.bench.target)? {
+    match asked(session.bench)? {
         Target::Directory(directory) => in_directory(session, &directory, found),
         Target::Device { node, number } => raw::run(session, &node, number, found),
     }
+}
+
+/// What was named, where it goes together with what else was typed.
+fn asked(bench: &Bench) -> Result<Target, Halt> {
+    let target = Target::of(&bench.target)?;
+    if let Target::Directory(directory) = &target {
+        bench.raw.write_device_needs_a_device("bench", directory)?;
+    }
+    Ok(target)
 }
 
 fn in_directory(

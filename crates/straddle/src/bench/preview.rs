@@ -43,7 +43,7 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<Outcome> {
 }
 
 fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {
-    match Target::of(&session.bench.target)? {
+    match super::asked(session.bench)? {
         Target::Directory(directory) => in_directory(session, &directory),
         Target::Device { node, number } => on_device(session, &node, number),
     }

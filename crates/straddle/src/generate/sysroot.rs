@@ -2,44 +2,16 @@
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::bail;
-use clap::Args;
 use host::LiveTree;
 use host::capture::{self, Mask};
 use units::text::escape;
 
-use crate::arguments::{Colour, is_standard_output};
+use crate::arguments::{Colour, Sysroot, is_standard_output};
 use crate::exit::Outcome;
 use crate::printer;
-
-/// Write down what the kernel says of this machine's disks, for `straddle check --sysroot`
-///
-/// The text holds what straddle reads of /sys, /proc and udev, device-mapper's tables and what
-/// drives answer, and no byte that lies on a disk. Serials, WWNs, UUIDs, hosts and keys are
-/// replaced by numbers, equal ones by equal ones; directories outside the system's keep only their
-/// depth. Names of disks, volumes, models and file systems stay: look through it before you send
-/// it.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  straddle generate sysroot -o here.sysroot       as root, so that drives are asked too
-  straddle generate sysroot | gzip > here.gz      check reads that as well
-  straddle check --sysroot here.sysroot           on any machine")]
-pub(crate) struct Sysroot {
-    /// Write to this file instead of standard output, which - is too
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    /// Replace FILE if it exists
-    #[arg(long, requires = "output")]
-    force: bool,
-
-    /// Keep mount points and the files behind loop devices as they are
-    #[arg(long)]
-    keep_paths: bool,
-}
 
 pub(crate) fn write(sysroot: &Sysroot) -> anyhow::Result<Outcome> {
     let file = sysroot.output.as_deref().filter(|path| !is_standard_output(path));

@@ -21,7 +21,8 @@ use crate::printer::shown;
 /// Where files are.
 #[derive(Debug)]
 pub(crate) struct Store {
-    directory: PathBuf,
+    /// `Err` says why nothing is looked for, and nothing kept, though something was set.
+    directory: Result<PathBuf, String>,
     /// What was said of drives, so that it is said once.
     said: Mutex<BTreeSet<String>>,
 }
@@ -29,25 +30,46 @@ pub(crate) struct Store {
 impl Store {
     /// Where the environment says; `None` where it says nothing.
     pub(crate) fn of_environment() -> Option<Store> {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let directory = match (set("STATE_DIRECTORY"), set("XDG_STATE_HOME"), set("HOME")) {
-            (Some(state), _, _) => first_of(&state),
-            (None, Some(state), _) => PathBuf::from(state).join("straddle"),
-            (None, None, Some(home)) => PathBuf::from(home).join(".local/state/straddle"),
-            (None, None, None) => return None,
-        };
-        // A relative path would mean another place in another directory.
-        directory.is_absolute().then(|| Store::at(directory))
+        Store::of_variables(|name| std::env::var_os(name))
     }
 
+    /// Where variables say that `value` gives, the first that is set and not empty.
+    pub(super) fn of_variables(value: impl Fn(&str) -> Option<OsString>) -> Option<Store> {
+        let (name, set) = ["STATE_DIRECTORY", "XDG_STATE_HOME", "HOME"]
+            .into_iter()
+            .find_map(|name| value(name).filter(|set| !set.is_empty()).map(|set| (name, set)))?;
+        let named = if name == "STATE_DIRECTORY" { first_of(&set) } else { PathBuf::from(&set) };
+        // A relative path would mean another place in another directory.
+        let directory = match named.is_absolute() {
+            true => Ok(named.join(match name {
+                "STATE_DIRECTORY" => "",
+                "XDG_STATE_HOME" => "straddle",
+                _ => ".local/state/straddle",
+            })),
+            false => Err(format!(
+                "${name} is `{}`, which does not begin with an absolute path",
+                shown(Path::new(&set))
+            )),
+        };
+        Some(Store { directory, said: Mutex::default() })
+    }
+
+    #[cfg(test)]
     pub(super) fn at(directory: PathBuf) -> Store {
-        Store { directory, said: Mutex::default() }
+        Store { directory: Ok(directory), said: Mutex::default() }
     }
 
     /// What is kept of a drive; `None` where nothing is. Says once of each drive what it gave.
     pub(crate) fn of(&self, drive: &Drive) -> Option<Measured> {
         let identity = identity(drive).ok()?;
-        let (path, read) = self.read(&identity);
+        let directory = match &self.directory {
+            Ok(directory) => directory,
+            Err(reason) => {
+                self.say(format!("nothing that was measured is looked for: {reason}"));
+                return None;
+            }
+        };
+        let (path, read) = kept(directory, &identity);
         let judged = read.transpose()?.and_then(|saved| {
             let reason = differs(&saved.identity, &identity);
             reason.or_else(|| misdated(&saved, Timestamp::now())).map_or(Ok(saved), Err)
@@ -56,34 +78,12 @@ impl Store {
             Ok(saved) => Measured::Granule(granule(&saved)),
             Err(reason) => Measured::NotUsed(format!("{}: {reason}", shown(&path))),
         };
-        self.say(drive, &found);
+        self.say(told(&drive.name, &found));
         Some(found)
     }
 
-    /// The file of a drive, and what it holds: under its name, or under that which older versions
-    /// gave it, where that is not another drive's.
-    fn read(&self, identity: &SavedIdentity) -> (PathBuf, Result<Option<Saved>, String>) {
-        let path = self.path(identity);
-        let found = read(&path);
-        match (&found, self.old_path(identity)) {
-            (Ok(None), Some(old)) => match read(&old) {
-                Ok(Some(saved)) if !is_same(&saved.identity, identity) => (path, found),
-                found => (old, found),
-            },
-            _ => (path, found),
-        }
-    }
-
-    fn say(&self, drive: &Drive, found: &Measured) {
-        let name = &drive.name;
-        let line = match found {
-            Measured::Granule(found) => format!(
-                "{name}: the granule is {} bytes from {} on, measured ({}); --ignore-measured \
-                 leaves that out",
-                found.alignment_bytes, found.origin_bytes, found.note
-            ),
-            Measured::NotUsed(reason) => format!("{name}: what was measured is left out: {reason}"),
-        };
+    /// Says something, once.
+    fn say(&self, line: String) {
         let mut said = match self.said.lock() {
             Ok(said) => said,
             Err(poisoned) => poisoned.into_inner(),
@@ -99,30 +99,57 @@ impl Store {
     /// When it cannot be written, the directory cannot be trusted, or there is a file of another
     /// drive in its place; what was there is then still there.
     pub(crate) fn keep(&self, saved: &Saved) -> Result<PathBuf, String> {
-        let path = self.path(&saved.identity);
+        let directory = self.directory.as_ref().map_err(Clone::clone)?;
+        let path = path_in(directory, &saved.identity);
         let name = shown(&path);
         let told = |error: std::io::Error| format!("cannot write {name}: {error}");
-        fs::DirBuilder::new().recursive(true).mode(0o755).create(&self.directory).map_err(told)?;
-        trusted_directory(&self.directory)
+        fs::DirBuilder::new().recursive(true).mode(0o755).create(directory).map_err(told)?;
+        trusted_directory(directory)
             .map_err(|reason| format!("{name} would not be used: {reason}"))?;
         if matches!(read(&path), Ok(Some(other)) if !is_same(&other.identity, &saved.identity)) {
             return Err(format!("{name} is of another drive: move it away, and probe again"));
         }
         replace(&path, saved_json(saved).as_bytes()).map_err(told)?;
-        let old = self.old_path(&saved.identity).filter(
+        let old = old_path_in(directory, &saved.identity).filter(
             |old| matches!(read(old), Ok(Some(other)) if is_same(&other.identity, &saved.identity)),
         );
         // It would be used again where this one is removed.
         let _ = old.map(fs::remove_file);
         Ok(path)
     }
+}
 
-    fn path(&self, identity: &SavedIdentity) -> PathBuf {
-        self.directory.join(file_name(&identity.kind, &identity.name))
+/// The file of a drive, and what it holds: under its name, or under that which older versions gave
+/// it, where that is not another drive's.
+fn kept(directory: &Path, identity: &SavedIdentity) -> (PathBuf, Result<Option<Saved>, String>) {
+    let path = path_in(directory, identity);
+    let found = read(&path);
+    match (&found, old_path_in(directory, identity)) {
+        (Ok(None), Some(old)) => match read(&old) {
+            Ok(Some(saved)) if !is_same(&saved.identity, identity) => (path, found),
+            found => (old, found),
+        },
+        _ => (path, found),
     }
+}
 
-    fn old_path(&self, identity: &SavedIdentity) -> Option<PathBuf> {
-        Some(self.directory.join(old_file_name(&identity.kind, &identity.name)?))
+fn path_in(directory: &Path, identity: &SavedIdentity) -> PathBuf {
+    directory.join(file_name(&identity.kind, &identity.name))
+}
+
+fn old_path_in(directory: &Path, identity: &SavedIdentity) -> Option<PathBuf> {
+    Some(directory.join(old_file_name(&identity.kind, &identity.name)?))
+}
+
+/// What a drive that is called `name` gave, as a sentence.
+fn told(name: &str, found: &Measured) -> String {
+    match found {
+        Measured::Granule(found) => format!(
+            "{name}: the granule is {} bytes from {} on, measured ({}); --ignore-measured leaves \
+             that out",
+            found.alignment_bytes, found.origin_bytes, found.note
+        ),
+        Measured::NotUsed(reason) => format!("{name}: what was measured is left out: {reason}"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is kept comes back for its own drive alone, whatever else lies in the directory.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -306,4 +307,23 @@ fn what_a_process_of_the_same_number_left_behind_is_no_obstacle() {
     fs::write(&left, b"half").unwrap();
     store.keep(&saved(&own)).unwrap();
     assert!(!left.exists());
+}
+
+#[test]
+fn a_state_directory_that_is_not_absolute_keeps_nothing_and_says_why() {
+    let store = |set: &'static [(&'static str, &'static str)]| {
+        Store::of_variables(move |name| {
+            set.iter().find(|(own, _)| *own == name).map(|(_, value)| OsString::from(value))
+        })
+    };
+    let check = |set, name: &str, value: &str| {
+        let reason = store(set).unwrap().keep(&saved(&drive(&[SERIAL, FIRMWARE]))).unwrap_err();
+        let said = format!("${name} is `{value}`, which does not begin with an absolute path");
+        assert_eq!(reason, said);
+    };
+    check(&[("STATE_DIRECTORY", "state/x"), ("HOME", "/root")], "STATE_DIRECTORY", "state/x");
+    check(&[("STATE_DIRECTORY", ":/var/lib/x")], "STATE_DIRECTORY", ":/var/lib/x");
+    check(&[("XDG_STATE_HOME", "state")], "XDG_STATE_HOME", "state");
+    check(&[("STATE_DIRECTORY", ""), ("HOME", "root")], "HOME", "root");
+    assert!(store(&[("STATE_DIRECTORY", "")]).is_none());
 }

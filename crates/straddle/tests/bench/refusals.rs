@@ -260,3 +260,15 @@ fn an_operation_that_cannot_cross_a_granule_is_refused_and_does_not_panic() {
         assert!(ran.errors.starts_with("error: "), "{size}: {ran:?}");
     }
 }
+
+#[test]
+fn a_directory_is_not_written_to_as_a_device() {
+    let scratch = Scratch::new();
+    for more in [&[][..], &["--dry-run"], &["--confirm", "x"]] {
+        let said = refusal(&[&[text(scratch.path()), "--write-device"], more].concat());
+        for word in ["is a directory", "hint: for a scratch file in it: straddle bench /"] {
+            assert!(said.contains(word), "{word}: {said}");
+        }
+        assert!(!said.contains("writes at most"), "it began: {said}");
+    }
+}

@@ -1,0 +1,154 @@
+//! What may be typed behind `straddle generate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use super::size_above_0;
+
+/// Write what belongs to the program: manual pages, completions, schemas
+#[derive(Debug, Args)]
+pub(crate) struct Generate {
+    #[command(subcommand)]
+    pub(crate) what: GenerateWhat,
+}
+
+/// What to generate; each prints to standard output unless told otherwise.
+#[derive(Debug, Subcommand)]
+pub(crate) enum GenerateWhat {
+    Man(Man),
+    Completions(Completions),
+    Schema(Schema),
+    Sysroot(Sysroot),
+    Raidtest(Raidtest),
+}
+
+/// Print a manual page, or write all of them into a directory
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle generate man check | man -l -
+  straddle generate man --to /usr/share/man/man1")]
+pub(crate) struct Man {
+    /// The command whose page to print, such as `check`; none: the program's own
+    #[arg(value_name = "COMMAND", conflicts_with = "to")]
+    pub(crate) command: Vec<String>,
+
+    /// Write every page into this directory, which is made where it is missing
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+/// Print a completion script
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle generate completions bash > /usr/share/bash-completion/completions/straddle
+  straddle generate completions zsh > /usr/share/zsh/site-functions/_straddle
+  straddle generate completions fish > /usr/share/fish/vendor_completions.d/straddle.fish")]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+/// Print the JSON schema of a command's output
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle generate schema > straddle.check.1.schema.json")]
+pub(crate) struct Schema {
+    /// What it describes: the JSON of `check`, `trace`, `bench`, `bench --dry-run`, `compare`,
+    /// `fsync` or `fsync --dry-run`, the changes that `check --watch` tells, or the drives,
+    /// simulations and published numbers of `drive`
+    #[arg(value_enum, default_value_t = SchemaOf::Check)]
+    pub(crate) name: SchemaOf,
+}
+
+/// What is described: a command's `--json`, or with `--watch` its changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaOf {
+    Check,
+    Trace,
+    Bench,
+    BenchPlan,
+    Probe,
+    Compare,
+    Fsync,
+    FsyncPlan,
+    Drives,
+    Simulation,
+    Published,
+    Changes,
+}
+
+/// Write down what the kernel says of this machine's disks, for `straddle check --sysroot`
+///
+/// The text holds what straddle reads of /sys, /proc and udev, device-mapper's tables and what
+/// drives answer, and no byte that lies on a disk. Serials, WWNs, UUIDs, hosts and keys are
+/// replaced by numbers, equal ones by equal ones; directories outside the system's keep only their
+/// depth. Names of disks, volumes, models and file systems stay: look through it before you send
+/// it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle generate sysroot -o here.sysroot       as root, so that drives are asked too
+  straddle generate sysroot | gzip > here.gz      check reads that as well
+  straddle check --sysroot here.sysroot           on any machine")]
+pub(crate) struct Sysroot {
+    /// Write to this file instead of standard output, which - is too
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Replace FILE if it exists
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
+
+    /// Keep mount points and the files behind loop devices as they are
+    #[arg(long)]
+    pub(crate) keep_paths: bool,
+}
+
+/// Write a file of requests for `bench --raidtest`, in raidtest's own format
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle generate raidtest --media 64M --count 10000 reads.raidtest
+  straddle bench /data --raidtest reads.raidtest")]
+pub(crate) struct Raidtest {
+    /// The file to write, which must not exist; - is standard output
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// The length of the medium that requests are drawn from; at least 128 KiB
+    #[arg(long, value_name = "SIZE", value_parser = size_above_0)]
+    pub(crate) media: u64,
+
+    /// Of what offsets and lengths are multiples: a power of two
+    #[arg(long, value_name = "SIZE", default_value_t = 512)]
+    pub(crate) sector: u32,
+
+    /// How many requests
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub(crate) count: usize,
+
+    /// What they do
+    #[arg(long, value_enum, default_value_t = RaidtestKind::Read)]
+    pub(crate) kind: RaidtestKind,
+
+    /// What decides them
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// What requests do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RaidtestKind {
+    /// All read
+    Read,
+    /// All write
+    Write,
+    /// Each by a fair coin
+    Mixed,
+}
