@@ -1,44 +1,50 @@
-//! Latencies in their order, as many as memory is there for.
+//! Values of a run in their order, as many as memory is there for.
 
 use units::random::Random;
 
 use crate::number::wide;
 
-/// How many are kept at least of a run that has as many: half of the most. Where the list is full,
-/// each of it stays with a probability of one half, and so does what comes.
+/// How many latencies are kept at least of a run that has as many: half of the most.
 pub const SERIES_MAX: usize = 1 << 16;
+/// How many rounds are kept at least of a run that has as many.
+pub(super) const ROUNDS_KEPT: usize = 1 << 13;
 /// Decides which stay. It is drawn by chance and not every second one: where pages and blocks end,
 /// latencies repeat with a power of two.
 const SEED: u64 = 1;
 
-/// The latencies of a run in their order, evenly from all of it.
+/// The values of a run in their order, evenly from all of it. Where the list is full, each of it
+/// stays with a probability of one half, and so does what comes. What stays follows from the number
+/// of values alone: two lists that took as many have those of the same places.
 #[derive(Clone, Debug)]
-pub struct Kept {
-    list: Vec<u64>,
+pub struct Kept<T> {
+    list: Vec<T>,
+    /// How many stay where the list is full.
+    least: usize,
     /// One of so many stays.
     share: u64,
     random: Random,
 }
 
-impl Kept {
-    pub(super) fn new() -> Kept {
-        let list = Vec::with_capacity(2 * SERIES_MAX);
-        Kept { list, share: 1, random: Random::new(SEED) }
+impl<T> Kept<T> {
+    /// None so far; `least` are kept of a longer run.
+    pub(super) fn new(least: usize) -> Kept<T> {
+        let list = Vec::with_capacity(2 * least);
+        Kept { list, least, share: 1, random: Random::new(SEED) }
     }
 
-    /// What is kept, in nanoseconds.
+    /// What is kept.
     #[must_use]
-    pub fn latencies(&self) -> &[u64] {
+    pub fn values(&self) -> &[T] {
         &self.list
     }
 
-    pub(super) fn record(&mut self, took_ns: u64) {
+    pub(super) fn record(&mut self, value: T) {
         if self.share > 1 && self.random.below(self.share) > 0 {
             return;
         }
-        if self.list.len() >= 2 * SERIES_MAX {
+        if self.list.len() >= 2 * self.least {
             // Exactly half of them, each as likely (Knuth 3.4.2, algorithm S).
-            let (mut wanted, mut left) = (wide(SERIES_MAX), wide(self.list.len()));
+            let (mut wanted, mut left) = (wide(self.least), wide(self.list.len()));
             let random = &mut self.random;
             self.list.retain(|_| {
                 let stays = random.below(left) < wanted;
@@ -50,6 +56,6 @@ impl Kept {
                 return;
             }
         }
-        self.list.push(took_ns);
+        self.list.push(value);
     }
 }

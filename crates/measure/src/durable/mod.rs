@@ -23,9 +23,7 @@ pub use rows::{Group, QUESTIONS, RowPlan, Rows, pg_rows, wal_rows};
 pub use series::{SeriesPoint, Span, sustained};
 
 use crate::Histogram;
-
-/// The most rounds whose means are kept.
-const ROUNDS_MAX: usize = 1 << 14;
+use kept::ROUNDS_KEPT;
 
 /// What the rounds may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,15 +48,15 @@ pub const WARM_UP_ROUNDS: u64 = 1;
 pub struct RowSeen {
     /// The latencies that count.
     pub latencies: Histogram,
-    /// The same in their order: all, or [`SERIES_MAX`] at least of a longer run.
-    pub series: Kept,
+    /// The same in their order, in nanoseconds: all, or [`SERIES_MAX`] at least of a longer run.
+    pub series: Kept<u64>,
     /// How long those that count took together, in nanoseconds.
     pub busy_ns: u64,
     /// The operations that were done and left out.
     pub discarded: u64,
     /// The mean latency of each round that counts, in nanoseconds; `None` for a round in which the
-    /// row had no slice.
-    pub round_means_ns: Vec<Option<f64>>,
+    /// row had no slice. Of a long run some, evenly from all of it: the same rounds for every row.
+    pub round_means_ns: Kept<Option<f64>>,
     /// Why it cannot be measured here.
     pub unavailable: Option<String>,
     /// What went wrong; nothing was done with the row after that.
@@ -71,10 +69,10 @@ impl RowSeen {
     fn new() -> RowSeen {
         RowSeen {
             latencies: Histogram::new(),
-            series: Kept::new(),
+            series: Kept::new(SERIES_MAX),
             busy_ns: 0,
             discarded: 0,
-            round_means_ns: Vec::with_capacity(ROUNDS_MAX),
+            round_means_ns: Kept::new(ROUNDS_KEPT),
             unavailable: None,
             errors: Vec::new(),
             has_no_room: false,
@@ -192,23 +190,28 @@ impl Run<'_> {
             let least = self.ways[row].operation_bytes().saturating_mul(2);
             let has_room = doer.written_bytes().saturating_add(least) <= self.limits.written_bytes;
             if !doer.goes_on() || !has_room || doer.now_ns() >= self.end_ns {
-                order[number..].iter().for_each(|&row| self.note_mean(row, None, counts));
+                self.note_none(&order[number..], counts);
                 return false;
             }
             let mean = self.slice(doer, row, counts);
             let mean = mean.unwrap_or_else(|fault| self.fault(row, fault));
             self.note_mean(row, mean, counts);
             if self.stopped.is_some() {
+                self.note_none(&order[number + 1..], counts);
                 return false;
             }
         }
         true
     }
 
+    /// That these rows had no slice in a round that was cut short, so that all have as many rounds.
+    fn note_none(&mut self, rows: &[usize], counts: bool) {
+        rows.iter().for_each(|&row| self.note_mean(row, None, counts));
+    }
+
     fn note_mean(&mut self, row: usize, mean: Option<f64>, counts: bool) {
-        let means = &mut self.seen[row].round_means_ns;
-        if counts && means.len() < ROUNDS_MAX {
-            means.push(mean);
+        if counts {
+            self.seen[row].round_means_ns.record(mean);
         }
     }
 

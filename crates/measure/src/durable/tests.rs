@@ -5,6 +5,7 @@ use device::{Durable, DurableFault};
 
 use units::random::Random;
 
+use super::kept::ROUNDS_KEPT;
 use super::{DurableLimits, DurableSeen, SERIES_MAX, Span, compare, run, sustained};
 
 const WAY: Way = Way {
@@ -33,6 +34,8 @@ struct Double {
     /// By how much everything slows down with each operation, in millionths.
     drift_ppm: u64,
     done: u64,
+    /// The row that takes twice as long from which of its operations on.
+    ages: Option<(usize, u64)>,
     /// What goes wrong with which row from which of its operations on.
     fault: Option<(usize, u64, DurableFault)>,
     /// The rows in the order of their slices, and the operations of each slice.
@@ -53,6 +56,7 @@ impl Double {
             takes_ns: takes_ns.to_vec(),
             drift_ppm: 0,
             done: 0,
+            ages: None,
             fault: None,
             slices: Vec::new(),
             counts: vec![0; takes_ns.len()],
@@ -91,7 +95,8 @@ impl Durable for Double {
         }
         let took_ns =
             self.takes_ns[way] + self.takes_ns[way] * self.done * self.drift_ppm / 1_000_000;
-        let took_ns = took_ns * self.burst();
+        let is_old = self.ages.is_some_and(|(row, from)| row == way && self.counts[way] >= from);
+        let took_ns = took_ns * self.burst() * if is_old { 2 } else { 1 };
         self.done += 1;
         self.now_ns += took_ns;
         self.written_bytes += 8192;
@@ -144,11 +149,11 @@ fn means_are_exact_and_the_first_of_a_slice_and_the_first_round_are_left_out() {
     assert_eq!((seen.rounds, seen.discarded_rounds, seen.was_cut_short), (2, 1, false));
     for (row, took_ns) in seen.rows.iter().zip([100_000, 200_000]) {
         assert_eq!(row.mean_ns(), Some(took_ns as f64));
-        assert_eq!(row.round_means_ns, vec![Some(took_ns as f64); 2]);
+        assert_eq!(row.round_means_ns.values(), vec![Some(took_ns as f64); 2]);
         let in_a_slice = 1_000_000 / took_ns;
         assert_eq!(row.latencies.count(), 2 * in_a_slice);
         assert_eq!(row.discarded, 3 + in_a_slice);
-        assert_eq!(row.series.latencies().len() as u64, row.latencies.count());
+        assert_eq!(row.series.values().len() as u64, row.latencies.count());
     }
 }
 
@@ -159,7 +164,7 @@ fn a_drift_that_doubles_everything_does_not_tell_equal_rows_apart() {
     let seen = ran(&mut double, LIMITS);
     let [one, other] = &seen.rows[..] else { panic!("two rows") };
     assert!(one.latencies.max() > one.latencies.min() * 3 / 2, "it drifted");
-    let compared = compare(&one.round_means_ns, &other.round_means_ns, 0.05);
+    let compared = compare(one.round_means_ns.values(), other.round_means_ns.values(), 0.05);
     assert_eq!(compared.conclusion(), "not told apart");
     assert!(compared.interval.is_within(0.97, 1.03), "{compared:?}");
 }
@@ -172,7 +177,7 @@ fn equal_rows_on_a_drive_that_switches_its_pace_are_seldom_called_different() {
         double.bursts = Some(Random::new(seed));
         let limits = DurableLimits { rounds: 40, elapsed_ns: u64::MAX, ..LIMITS };
         let seen = run(&mut double, &[WAY; 3], limits, seed);
-        let means = |row: usize| &seen.rows[row].round_means_ns;
+        let means = |row: usize| seen.rows[row].round_means_ns.values();
         different += u64::from(compare(means(0), means(2), 0.05).conclusion() != "not told apart");
     }
     // 5 % of 300 are 15; 27 and more would come once in 300 times by chance.
@@ -188,7 +193,7 @@ fn a_row_that_takes_twice_as_long_is_found_on_such_a_drive() {
         let limits = DurableLimits { rounds: 60, elapsed_ns: u64::MAX, ..LIMITS };
         let seen = run(&mut double, &[WAY; 2], limits, seed);
         let [one, other] = &seen.rows[..] else { panic!("two rows") };
-        let compared = compare(&other.round_means_ns, &one.round_means_ns, 0.05);
+        let compared = compare(other.round_means_ns.values(), one.round_means_ns.values(), 0.05);
         assert_ne!(compared.conclusion(), "faster", "seed {seed}: {compared:?}");
         slower += u32::from(compared.conclusion() == "slower");
     }
@@ -205,7 +210,8 @@ fn a_failing_row_is_void_and_the_others_go_on() {
     assert_eq!(double.counts[0], 50, "nothing more is tried");
     assert!(seen.rows[1].errors.is_empty() && seen.rows[1].latencies.count() > 1000);
     assert_eq!(seen.stopped, None);
-    assert_eq!(seen.rows[0].round_means_ns.len(), seen.rows[1].round_means_ns.len());
+    let rounds = |row: usize| seen.rows[row].round_means_ns.values().len();
+    assert_eq!(rounds(0), rounds(1));
 }
 
 #[test]
@@ -225,6 +231,8 @@ fn nothing_is_done_after_a_sync_has_failed() {
     assert_eq!(seen.stopped.as_deref(), Some("fsync failed"));
     assert_eq!(double.counts[1], 30);
     assert_eq!(double.slices.last().map(|(row, _)| *row), Some(1), "it was the last thing done");
+    let rounds = |row: usize| seen.rows[row].round_means_ns.values().len() as u64;
+    assert_eq!([0, 1, 2].map(rounds), [seen.rounds; 3], "rounds of all rows belong together");
 }
 
 #[test]
@@ -273,7 +281,7 @@ fn the_latencies_that_are_kept_in_their_order_stand_for_all_of_a_long_run() {
     let seen = run(&mut double, &[WAY], limits, 1);
     let row = &seen.rows[0];
     assert!(row.latencies.count() > 4 * SERIES_MAX as u64, "{}", row.latencies.count());
-    let mut kept = row.series.latencies().to_vec();
+    let mut kept = row.series.values().to_vec();
     assert!(kept.len() >= SERIES_MAX && kept.len() <= 2 * SERIES_MAX, "{}", kept.len());
     // They only grow, and are still in their order.
     assert!(kept.is_sorted());
@@ -285,4 +293,28 @@ fn the_latencies_that_are_kept_in_their_order_stand_for_all_of_a_long_run() {
         );
         assert!(some.abs_diff(all) * 50 <= all, "p{percent}: {some} of those kept, {all} of all");
     }
+}
+
+#[test]
+fn rows_of_a_long_run_are_compared_over_all_of_it_and_each_in_the_same_rounds() {
+    // Alike for as many rounds as are ever kept; then, for longer than that, one is slower. Two
+    // operations in each round, and a drift by which rounds are told apart.
+    let alike = 2 * ROUNDS_KEPT as u64;
+    let rounds = 5 * alike / 2;
+    let mut double = Double { drift_ppm: 10, ..Double::new(&[100, 100]) };
+    double.ages = Some((0, 2 * alike));
+    let limits = DurableLimits { rounds, slice_ns: 1, elapsed_ns: u64::MAX, ..LIMITS };
+    let seen = ran(&mut double, limits);
+    assert_eq!(seen.rounds + seen.discarded_rounds, rounds);
+    let [one, other] = [&seen.rows[0], &seen.rows[1]].map(|row| row.round_means_ns.values());
+    assert!((ROUNDS_KEPT..=2 * ROUNDS_KEPT).contains(&one.len()), "{}", one.len());
+    let compared = compare(one, other, 0.05);
+    assert_eq!(compared.conclusion(), "slower", "{compared:?}");
+    assert!(compared.interval.is_within(1.9, 2.1), "{compared:?}");
+    // Were they of other rounds, the drift would show in some.
+    let near = |(one, other): (&Option<f64>, &Option<f64>)| {
+        let ratio = one.unwrap() / other.unwrap();
+        (0.99..1.02).contains(&ratio) || (1.98..2.02).contains(&ratio)
+    };
+    assert!(one.iter().zip(other).all(near));
 }

@@ -102,7 +102,8 @@ pub struct RowComparison {
     pub high: Option<f64>,
     /// The probability that the interval misses the truth, at most.
     pub alpha: f64,
-    /// The rounds in which both rows had a slice.
+    /// The rounds that are compared, in each of which both rows had a slice: all, or of a long run
+    /// some that are drawn evenly from all of it.
     pub rounds: u64,
     /// `slower`, `faster` (only where the interval says so), `not told apart`, or `void`.
     pub conclusion: String,

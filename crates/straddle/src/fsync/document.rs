@@ -30,6 +30,19 @@ pub(super) fn fill(session: &mut Session<'_>, plan: &Plan, seen: &DurableSeen, s
     });
     document.rows = plan.rows.iter().zip(&seen.rows).map(|(plan, seen)| row(plan, seen)).collect();
     document.comparisons = comparisons(plan, seen);
+    let kept = seen.rows.first().map_or(0, |row| row.round_means_ns.values().len());
+    if let Some(note) =
+        drawn(kept, seen.rounds).filter(|_| !session.document.comparisons.is_empty())
+    {
+        session.note(note);
+    }
+}
+
+/// That so many of `all` rounds are compared, where some are not.
+fn drawn(kept: usize, all: u64) -> Option<String> {
+    u64::try_from(kept).is_ok_and(|kept| kept < all).then(|| {
+        format!("rows are compared in {kept} of {all} rounds, drawn evenly from all of the run")
+    })
 }
 
 fn row(plan: &RowPlan, seen: &RowSeen) -> FsyncRow {
@@ -110,7 +123,10 @@ fn comparisons(plan: &Plan, seen: &DurableSeen) -> Vec<RowComparison> {
     asked
         .into_iter()
         .map(|(question, (row, one), (against, other))| {
-            let compared = durable::compare(&one.round_means_ns, &other.round_means_ns, alpha);
+            let compared = {
+                let (one, other) = (one.round_means_ns.values(), other.round_means_ns.values());
+                durable::compare(one, other, alpha)
+            };
             let interval = compared.interval;
             RowComparison {
                 question: (*question).to_owned(),
@@ -147,4 +163,16 @@ pub(super) fn halt(name: &str, fault: DurableFault) -> Halt {
     | DurableFault::NoRoom(reason)
     | DurableFault::Stopped(reason)) = fault;
     Halt::refused(format!("{name}: {reason}"), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_where_some_rounds_stand_for_all() {
+        let said = drawn(8192, 20_000).expect("it is said");
+        assert!(said.contains("8192 of 20000 rounds"), "{said}");
+        assert_eq!(drawn(12, 12), None);
+    }
 }

@@ -58,7 +58,7 @@ pub(super) fn rows(profile: Option<&Profile>, usual: Vec<RowPlan>) -> Vec<RowPla
 pub(super) fn verdict(session: &Session<'_>, measured: &Measured<'_>) -> Option<FsyncVerdict> {
     let profile = measured.plan.profile.as_ref()?;
     let (_, seen) = measured.row(&engine::row_id(profile))?;
-    let series: &[u64] = if seen.errors.is_empty() { seen.series.latencies() } else { &[] };
+    let series: &[u64] = if seen.errors.is_empty() { seen.series.values() } else { &[] };
     let Fsync { round_trips_ns, batch, .. } = session.arguments;
     let seed = session.document.seed;
     let circumstances = Circumstances::of(profile, round_trips_ns, *batch, seed);
