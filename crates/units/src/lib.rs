@@ -4,6 +4,7 @@
 //! Everything above stands on these nouns. Nothing here reads a file, a clock or the environment.
 
 pub mod alignment;
+pub mod durable;
 pub mod fact;
 pub mod prefix;
 pub mod random;

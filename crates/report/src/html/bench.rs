@@ -4,10 +4,10 @@ use maud::{Markup, html};
 
 use super::chart::{Caption, narrowing};
 use super::facts;
+use super::gist::{Gist, Rank, sentence};
 use super::latency::{Latency, latencies};
-use super::phrase::{
-    Tone, chip, head, more, notes, pairs, say, time, time_or_unknown, wide, words,
-};
+use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
+use super::table::{Row, figure, head, row, table};
 use crate::bench::figures::{Ratio, UNKNOWN, interval_title, number, turns};
 use crate::bench::sentences;
 use crate::bench::{Arm, Bench, Experiment, RunRefusal, Scratch};
@@ -21,7 +21,9 @@ pub(super) fn section(id: &str, bench: &Bench) -> Markup {
     html! {
         (pairs(&facts::of_bench(bench).rows))
         @if let Some(scratch) = &bench.scratch { p { (written(scratch)) } }
-        @if let Some(refusal) = &bench.refusal { (refused(refusal)) }
+        @if let Some(RunRefusal { message, hint, .. }) = &bench.refusal {
+            (refused("nothing measured", message, hint.as_deref()))
+        }
         @for (at, experiment) in bench.experiments.iter().take(EXPERIMENTS_MAX).enumerate() {
             (one(&format!("{id}-e{at}"), bench, experiment))
         }
@@ -38,13 +40,6 @@ fn written(scratch: &Scratch) -> String {
         say(&scratch.place),
         address.unwrap_or_default()
     )
-}
-
-fn refused(refusal: &RunRefusal) -> Markup {
-    html! {
-        p { (chip(Tone::Care, "nothing measured")) " " (say(&refusal.message)) }
-        @if let Some(hint) = &refusal.hint { p.quiet { "What to do: " (say(hint)) } }
-    }
 }
 
 fn one(id: &str, bench: &Bench, experiment: &Experiment) -> Markup {
@@ -79,30 +74,27 @@ fn arms(experiment: &Experiment) -> Markup {
     let interval = interval_title(experiment.alpha);
     let heads = ["Arm", "Median", "p99", "Turns", "Operations/s", "Ratio", &interval, "Shift"];
     html! {
-        (wide("Arms, the baseline first", &heads, &html! {
-            @for arm in experiment.arms.iter().take(ARMS_MAX) { (row(experiment, arm)) }
-        }))
+        (table("Arms, the baseline first", &heads,
+            experiment.arms.iter().take(ARMS_MAX).map(|arm| of_arm(experiment, arm))))
         (more(experiment.arms.len().saturating_sub(ARMS_MAX), "arms"))
     }
 }
 
-fn row(experiment: &Experiment, arm: &Arm) -> Markup {
+fn of_arm(experiment: &Experiment, arm: &Arm) -> Row {
     let comparison = experiment.comparisons.iter().find(|one| one.arm == arm.name);
     let ratio = comparison.map(Ratio::of);
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
     let median = (arm.count > 0).then(|| time(arm.median_ns));
-    html! {
-        tr {
-            (head(&arm.name))
-            td { (or_unknown(median)) }
-            td { (time_or_unknown(arm.p99_ns)) }
-            td { (or_unknown(arm.turns.map(turns))) }
-            td { (or_unknown(arm.operations_per_second.map(number))) }
-            td { (or_unknown(ratio.map(Ratio::figure))) }
-            td { (or_unknown(ratio.map(Ratio::interval))) }
-            td { (words().exact(arm.shift_bytes)) }
-        }
-    }
+    row([
+        head(&arm.name),
+        figure(or_unknown(median)),
+        figure(time_or_unknown(arm.p99_ns)),
+        figure(or_unknown(arm.turns.map(turns))),
+        figure(or_unknown(arm.operations_per_second.map(number))),
+        figure(or_unknown(ratio.map(Ratio::figure))),
+        figure(or_unknown(ratio.map(Ratio::interval))),
+        figure(words().exact(arm.shift_bytes)),
+    ])
 }
 
 fn narrowed(id: &str, experiment: &Experiment) -> Markup {
@@ -180,9 +172,39 @@ pub(super) fn summary(bench: &Bench) -> (Tone, String) {
     if bench.refusal.is_some() || bench.experiments.is_empty() {
         return (Tone::Care, "nothing measured".to_owned());
     }
-    let worst = bench.experiments.iter().max_by_key(|one| verdict(one).0);
+    let worst = worst(bench);
     let (tone, word) = worst.map_or((Tone::Care, String::new()), verdict);
     let ratio = worst.and_then(|one| one.comparisons.first()).map(Ratio::of);
     let ratio = ratio.map(|it| format!(", ratio {}", it.figure())).unwrap_or_default();
     (tone, format!("{word}{ratio}"))
+}
+
+/// The result in a sentence, with what to do next.
+pub(super) fn gist(bench: &Bench) -> Gist {
+    if let Some(RunRefusal { message, hint, .. }) = &bench.refusal {
+        return Gist::refused("nothing was measured", message, hint.as_deref());
+    }
+    let Some(worst) = worst(bench) else {
+        return Gist::new(Rank::Unknown, "Nothing was measured.");
+    };
+    let (_, reason) = sentences::verdict(worst, words());
+    let what = format!("{}: {}", say(&worst.title), sentence(&say(&reason)));
+    match worst.verdict.as_str() {
+        "penalty" => {
+            let path = &bench.target.path;
+            let what = format!(
+                "{what} That is what misalignment would cost there, not that anything is \
+                 misaligned."
+            );
+            let next = format!("straddle check {path} says whether anything is");
+            Gist::new(Rank::Care, what).next(Some(&next))
+        }
+        "no-penalty" => Gist::new(Rank::Good, what),
+        _ => Gist::new(Rank::Unknown, what),
+    }
+}
+
+/// The experiment that matters most.
+fn worst(bench: &Bench) -> Option<&Experiment> {
+    bench.experiments.iter().max_by_key(|one| verdict(one).0)
 }

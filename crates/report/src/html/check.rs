@@ -4,9 +4,10 @@ use maud::{Markup, html};
 
 use super::facts::{self, Setting};
 use super::finding::findings;
-use super::phrase::{Tone, chip, more, pairs, say};
+use super::gist::{Gist, Rank, sentence};
+use super::phrase::{Tone, chip, more, pairs, refused, say};
 use super::stack::{of_verdict, stack, units};
-use crate::document::{Document, Target, Verdict};
+use crate::document::{Document, Severity, Target, Verdict};
 use crate::outcome;
 use crate::words::{count, severities};
 
@@ -31,8 +32,7 @@ fn one(target: &Target) -> Markup {
     html! {
         h3 { (say(&target.target)) " " (chip(tone, &word)) }
         @if let Some(refusal) = &target.refusal {
-            p { (say(&refusal.message)) }
-            @if let Some(hint) = &refusal.hint { p.quiet { "What to do: " (say(hint)) } }
+            (refused("not judged", &refusal.message, refusal.hint.as_deref()))
         } @else {
             h4 { "Stack" }
             (stack(target))
@@ -48,7 +48,7 @@ fn answer(target: &Target) -> (Tone, String) {
     if target.refusal.is_some() {
         return (Tone::Care, "not judged".to_owned());
     }
-    let bad = outcome::worst(target).is_some_and(|it| it.severity == crate::Severity::Error);
+    let bad = outcome::worst(target).is_some_and(|it| it.severity == Severity::Error);
     let tone = of_verdict(target.verdict);
     (if bad { Tone::Bad } else { tone }, target.verdict.words().to_owned())
 }
@@ -82,5 +82,48 @@ pub(super) fn summary(document: &Document) -> (Tone, String) {
             let off = [some(bad, "misaligned"), some(unknown, "unknown")].concat();
             (tone, format!("{}{off}, {found}", count(summary.targets, "target")))
         }
+    }
+}
+
+/// The result in a sentence, with what to do next.
+pub(super) fn gist(document: &Document) -> Gist {
+    let targets = || document.targets.iter();
+    let worst = targets().filter_map(|target| Some((target, outcome::worst(target)?)));
+    let worst = worst.max_by_key(|(_, finding)| finding.severity);
+    let bad = targets().filter(|target| outcome::is_bad(target)).count();
+    if let Some((target, finding)) = worst.filter(|(_, it)| it.severity > Severity::Info) {
+        let cost = finding.cost.as_ref().map(|cost| say(&cost.sentence)).unwrap_or_default();
+        let cost = if cost.is_empty() { cost } else { format!(": {cost}") };
+        let others = match bad {
+            0 | 1 => String::new(),
+            bad => format!(" {} of {} targets are bad.", bad, document.targets.len()),
+        };
+        let what = format!(
+            "{} on {}: {}{others}",
+            say(&finding.code),
+            say(&target.target),
+            sentence(&format!("{}{cost}", say(&finding.title)))
+        );
+        // All of them: which one is right depends on what lies there.
+        let remedies = finding.remedies.join("; ");
+        let off = target.verdict == Verdict::Misaligned || finding.severity == Severity::Error;
+        let rank = if off { Rank::Wrong } else { Rank::Care };
+        return Gist::new(rank, what).next(Some(&remedies));
+    }
+    if let Some(target) = targets().find(|target| target.verdict == Verdict::Misaligned) {
+        return Gist::new(Rank::Care, format!("{} is misaligned.", say(&target.target)));
+    }
+    let refused = targets().find_map(|target| Some((target, target.refusal.as_ref()?)));
+    if let Some((target, refusal)) = refused {
+        let what = format!("{} was not judged", say(&target.target));
+        return Gist::refused(&what, &refusal.message, refusal.hint.as_deref());
+    }
+    match targets().find(|target| answer(target).0 != Tone::Good) {
+        Some(target) => {
+            let verdict = target.verdict.words();
+            Gist::new(Rank::Unknown, format!("{} is {verdict}.", say(&target.target)))
+        }
+        None if document.targets.is_empty() => Gist::new(Rank::Unknown, "No target was judged."),
+        None => Gist::new(Rank::Good, "All is aligned."),
     }
 }

@@ -6,42 +6,136 @@ use crate::document::{Document, Layer, Target};
 use crate::fsync::Fsync;
 use crate::probe::Probe;
 
+/// A name, and what it stands for where the file tells.
+type Fact = (&'static str, Option<String>);
+
 /// What was run and on what. What a file does not tell is `None`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Setting {
     pub(super) host: Option<String>,
     pub(super) model: Option<String>,
     pub(super) firmware: Option<String>,
-    pub(super) rows: Vec<(&'static str, Option<String>)>,
+    pub(super) rows: Vec<Fact>,
+}
+
+/// What every measuring command tells of its run.
+struct Run<'a> {
+    kernel: &'a str,
+    started: &'a str,
+    elapsed_ns: u64,
+    command: &'a [String],
+    seed: u64,
+    version: &'a str,
+}
+
+/// What every measuring command tells of the drive.
+struct Drive<'a> {
+    layers: String,
+    name: &'a Option<String>,
+    model: &'a Option<String>,
+    firmware: &'a Option<String>,
+    rotates: Option<bool>,
+}
+
+fn told(text: &str) -> Option<String> {
+    (!text.trim().is_empty()).then(|| say(text))
+}
+
+fn known(text: &Option<String>) -> Option<String> {
+    text.as_deref().and_then(told)
+}
+
+impl Setting {
+    fn of(host: Option<String>, place: Vec<Fact>, drive: &Drive<'_>, run: &Run<'_>) -> Setting {
+        let (model, firmware) = (known(drive.model), known(drive.firmware));
+        let mut rows = vec![("Host", host.clone())];
+        rows.extend(place);
+        rows.extend([
+            ("Layers, from the top", told(&drive.layers)),
+            ("Drive", known(drive.name)),
+            ("Model", model.clone()),
+            ("Firmware", firmware.clone()),
+            ("Rotates", drive.rotates.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
+            ("Kernel", told(run.kernel)),
+            ("Started", told(run.started)),
+            ("Took", Some(time(run.elapsed_ns))),
+            ("Command", told(&run.command.join(" "))),
+            ("Seed", Some(run.seed.to_string())),
+            ("straddle", told(run.version)),
+        ]);
+        Setting { host, model, firmware, rows }
+    }
 }
 
 pub(super) fn of_bench(bench: &Bench) -> Setting {
     let target = &bench.target;
-    let known = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(say);
-    let command = || Some(bench.command.join(" ")).filter(|words| !words.is_empty());
-    let rows = vec![
-        ("Host", known(&bench.host)),
-        ("Target", Some(say(&target.path))),
-        ("Layers, from the top", Some(say(&target.layers.join(", "))).filter(|it| !it.is_empty())),
-        ("Drive", known(&target.drive)),
-        ("Model", known(&target.model)),
-        ("Firmware", known(&target.firmware)),
-        ("Rotates", target.rotating.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
-        ("Kernel", Some(say(&bench.kernel)).filter(|text| !text.is_empty())),
-        ("Started", Some(say(&bench.started))),
-        ("Took", Some(time(bench.elapsed_ns))),
-        ("Command", command().map(|words| say(&words))),
-        ("Seed", Some(bench.seed.to_string())),
-        ("straddle", Some(say(&bench.version))),
-    ];
-    Setting {
-        host: known(&bench.host),
-        model: known(&target.model),
-        firmware: known(&target.firmware),
-        rows,
-    }
+    let drive = Drive {
+        layers: target.layers.join(", "),
+        name: &target.drive,
+        model: &target.model,
+        firmware: &target.firmware,
+        rotates: target.rotating,
+    };
+    let run = Run {
+        kernel: &bench.kernel,
+        started: &bench.started,
+        elapsed_ns: bench.elapsed_ns,
+        command: &bench.command,
+        seed: bench.seed,
+        version: &bench.version,
+    };
+    let place = vec![("Target", Some(say(&target.path)))];
+    Setting::of(known(&bench.host), place, &drive, &run)
 }
 
+pub(super) fn of_fsync(fsync: &Fsync) -> Setting {
+    let target = &fsync.target;
+    let layers: Vec<&str> = target.layers.iter().map(|layer| layer.name.as_str()).collect();
+    let drive = Drive {
+        layers: layers.join(", "),
+        name: &target.drive,
+        model: &target.model,
+        firmware: &target.firmware,
+        rotates: target.rotating,
+    };
+    let run = Run {
+        kernel: &fsync.kernel,
+        started: &fsync.started,
+        elapsed_ns: fsync.elapsed_ns,
+        command: &fsync.command,
+        seed: fsync.seed,
+        version: &fsync.version,
+    };
+    let place = vec![
+        ("Directory", Some(say(&target.path))),
+        ("File system", told(&target.filesystem)),
+        ("Mount options", told(&target.mount_options.join(", "))),
+        ("Not known", known(&target.unknown)),
+    ];
+    Setting::of(told(&fsync.host), place, &drive, &run)
+}
+
+pub(super) fn of_probe(probe: &Probe) -> Setting {
+    let target = &probe.target;
+    let drive = Drive {
+        layers: target.layers.join(", "),
+        name: &target.drive,
+        model: &target.model,
+        firmware: &target.firmware,
+        rotates: None,
+    };
+    let run = Run {
+        kernel: &probe.kernel,
+        started: &probe.started,
+        elapsed_ns: probe.elapsed_ns,
+        command: &probe.command,
+        seed: probe.seed,
+        version: &probe.version,
+    };
+    Setting::of(None, vec![("Target", Some(say(&target.path)))], &drive, &run)
+}
+
+/// What a check tells: of all its targets together.
 pub(super) fn of_check(document: &Document) -> Setting {
     let rows = vec![
         ("Targets", Some(document.summary.targets.to_string())),
@@ -70,52 +164,4 @@ fn drives(document: &Document) -> Option<String> {
 fn fact(layer: &Layer, key: &str) -> Option<String> {
     let fact = layer.facts.iter().find(|fact| fact.key == key)?;
     fact.value.as_deref().map(say)
-}
-
-pub(super) fn of_fsync(fsync: &Fsync) -> Setting {
-    let target = &fsync.target;
-    let known = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(say);
-    let told = |text: &str| (!text.is_empty()).then(|| say(text));
-    let layers: Vec<&str> = target.layers.iter().map(|layer| layer.name.as_str()).collect();
-    let rows = vec![
-        ("Host", told(&fsync.host)),
-        ("Directory", Some(say(&target.path))),
-        ("File system", told(&target.filesystem)),
-        ("Mount options", told(&target.mount_options.join(","))),
-        ("Layers, from the top", told(&layers.join(", "))),
-        ("Drive", known(&target.drive)),
-        ("Model", known(&target.model)),
-        ("Firmware", known(&target.firmware)),
-        ("Rotates", target.rotating.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
-        ("Kernel", told(&fsync.kernel)),
-        ("Started", told(&fsync.started)),
-        ("Took", Some(time(fsync.elapsed_ns))),
-        ("Command", told(&fsync.command.join(" "))),
-        ("Seed", Some(fsync.seed.to_string())),
-        ("straddle", told(&fsync.version)),
-        ("Not known", known(&target.unknown)),
-    ];
-    let (model, firmware) = (known(&target.model), known(&target.firmware));
-    Setting { host: told(&fsync.host), model, firmware, rows }
-}
-
-pub(super) fn of_probe(probe: &Probe) -> Setting {
-    let target = &probe.target;
-    let told = |text: &str| (!text.is_empty()).then(|| say(text));
-    let known = |text: &Option<String>| text.as_deref().and_then(told);
-    let (model, firmware) = (known(&target.model), known(&target.firmware));
-    let rows = vec![
-        ("Target", Some(say(&target.path))),
-        ("Layers, from the top", told(&target.layers.join(", "))),
-        ("Drive", known(&target.drive)),
-        ("Model", model.clone()),
-        ("Firmware", firmware.clone()),
-        ("Kernel", told(&probe.kernel)),
-        ("Started", told(&probe.started)),
-        ("Took", Some(time(probe.elapsed_ns))),
-        ("Command", told(&probe.command.join(" "))),
-        ("Seed", Some(probe.seed.to_string())),
-        ("straddle", told(&probe.version)),
-    ];
-    Setting { model, firmware, rows, ..Setting::default() }
 }

@@ -9,7 +9,7 @@ use super::source::{KINDS, SOURCE_BYTES_MAX};
 pub enum SourceFault {
     /// It is longer than [`SOURCE_BYTES_MAX`]: its length in bytes.
     TooLong(usize),
-    /// No JSON object that names its schema; what the parser said.
+    /// No JSON object that names its schema; what it is instead.
     NotOurs(String),
     /// Another document: the name of its schema.
     OtherSchema(String),
@@ -17,6 +17,9 @@ pub enum SourceFault {
     OtherVersion(String),
     /// Its schema is known, its content is not what that says; what the parser said.
     Broken(String),
+    /// Its schema is known, its content is not what that says, and another release of straddle
+    /// wrote it: which one, and what the parser said.
+    OtherRelease(String, String),
 }
 
 impl fmt::Display for SourceFault {
@@ -33,6 +36,9 @@ impl fmt::Display for SourceFault {
                 write!(f, "its schema is `{schema}`, a version that this straddle does not know")
             }
             SourceFault::Broken(reason) => write!(f, "it is damaged: {reason}"),
+            SourceFault::OtherRelease(version, reason) => {
+                write!(f, "straddle {version} wrote it, which this one cannot read: {reason}")
+            }
         }
     }
 }
@@ -44,14 +50,17 @@ impl SourceFault {
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
-            SourceFault::OtherVersion(_) => {
+            SourceFault::OtherVersion(_) | SourceFault::OtherRelease(..) => {
                 "read it with the version of straddle that wrote it, or measure again with this one"
                     .to_owned()
             }
             SourceFault::Broken(_) => "it was cut short or edited; make it again".to_owned(),
-            SourceFault::TooLong(_) | SourceFault::NotOurs(_) | SourceFault::OtherSchema(_) => {
+            SourceFault::TooLong(_) => {
+                "make a result of fewer targets or experiments, and several of them".to_owned()
+            }
+            SourceFault::NotOurs(_) | SourceFault::OtherSchema(_) => {
                 let names: Vec<&str> = KINDS.iter().map(|kind| kind.schema).collect();
-                format!("give what --json wrote: {}", names.join(", "))
+                format!("give one document that --json or -o wrote: {}", names.join(", "))
             }
         }
     }

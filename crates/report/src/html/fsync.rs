@@ -4,13 +4,13 @@ use maud::{Markup, html};
 
 use super::chart::{Caption, Range, pace, ranges};
 use super::facts;
+use super::gist::{Gist, Rank, sentence};
 use super::honesty::{self, honesty};
 use super::latency::{Latency, latencies};
-use super::phrase::{
-    Tone, chip, head, more, notes, pairs, say, time, time_or_unknown, wide, words,
-};
+use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
+use super::table::{Row, figure, head, rest, row, table, told};
 use super::verdict::{self, verdict};
-use crate::bench::figures::{Ratio, UNKNOWN, interval_title, number as figure};
+use crate::bench::figures::{Ratio, UNKNOWN, interval_title, number};
 use crate::fsync::{Fsync, FsyncRow, RowComparison, Sustained};
 use crate::words::count;
 
@@ -24,8 +24,7 @@ pub(super) fn section(id: &str, fsync: &Fsync) -> Markup {
     html! {
         (pairs(&facts::of_fsync(fsync).rows))
         @if let Some(refusal) = &fsync.refusal {
-            p { (chip(Tone::Care, "ended early")) " " (say(&refusal.message)) }
-            @if let Some(hint) = &refusal.hint { p.quiet { "What to do: " (say(hint)) } }
+            (refused("ended early", &refusal.message, refusal.hint.as_deref()))
         }
         @if let Some(told) = &fsync.verdict { (verdict(told)) }
         @if let Some(told) = &fsync.honesty { (honesty(told)) }
@@ -60,11 +59,8 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
     let heads = ["#", "Row", "Path", "Operations/s", "p50", "p90", "p99", "p99.9", "Greatest"];
     html! {
         h3 { "Durable writes" }
-        (wide("Latencies of each row", &heads, &html! {
-            @for (number, row) in some.iter().chain(&none).take(ROWS_MAX).enumerate() {
-                (one(number + 1, row))
-            }
-        }))
+        (table("Latencies of each row", &heads,
+            some.iter().chain(&none).take(ROWS_MAX).zip(1..).map(|(row, at)| one(at, row))))
         (more(fsync.rows.len().saturating_sub(ROWS_MAX), "rows"))
         (ranges(&caption, &ranges_of))
         (distributions(id, &drawn))
@@ -97,49 +93,43 @@ fn label(row: &FsyncRow) -> String {
     format!("{}{of}", say(&row.label))
 }
 
-fn one(number: usize, row: &FsyncRow) -> Markup {
-    html! {
-        tr {
-            td { (number) }
-            (head(&label(row)))
-            td { (say(&row.path)) }
-            @if let Some(why) = &row.unavailable {
-                td colspan="6" { "not available: " (say(why)) }
-            } @else if let Some(error) = row.errors.first() {
-                td colspan="6" { (chip(Tone::Bad, "failed")) " " (say(error)) }
-            } @else {
-                td { (row.operations_per_second.map_or(UNKNOWN.to_owned(), figure)) }
-                td { (time_or_unknown(row.median_ns)) }
-                td { (time_or_unknown(row.p90_ns)) }
-                td { (time_or_unknown(row.p99_ns)) }
-                td { (time_or_unknown(row.p999_ns)) }
-                td { (time_or_unknown(row.greatest_ns)) }
-            }
-        }
+fn one(at: usize, of: &FsyncRow) -> Row {
+    let mut cells = vec![figure(at), head(&label(of)), told(&of.path)];
+    if let Some(why) = &of.unavailable {
+        cells.push(rest(html! { "not available: " (say(why)) }));
+    } else if let Some(error) = of.errors.first() {
+        cells.push(rest(html! { (chip(Tone::Bad, "failed")) " " (say(error)) }));
+    } else {
+        let rate = of.operations_per_second.map_or(UNKNOWN.to_owned(), number);
+        let times = [of.median_ns, of.p90_ns, of.p99_ns, of.p999_ns, of.greatest_ns];
+        cells.push(figure(rate));
+        cells.extend(times.map(|time| figure(time_or_unknown(time))));
     }
+    row(cells)
 }
 
 fn comparisons(comparisons: &[RowComparison]) -> Markup {
     html! {
         @if !comparisons.is_empty() {
             h3 { "Rows against each other" }
-            (wide("How many times as long a row takes", &COMPARED_HEADS,
-                &html! { @for one in comparisons.iter().take(ROWS_MAX) { (compared(one)) } }))
+            (table("How many times as long a row takes", &COMPARED_HEADS,
+                comparisons.iter().take(ROWS_MAX).map(compared)))
         }
     }
 }
 
-fn compared(one: &RowComparison) -> Markup {
+fn compared(one: &RowComparison) -> Row {
     let ratio = Ratio { ratio: one.ratio, low: one.low, high: one.high };
-    html! {
-        tr {
-            (head(&one.question))
-            td { (ratio.figure()) }
-            td { (ratio.interval()) " " span.quiet { "(" (interval_title(one.alpha)) ")" } }
-            td { (one.rounds) }
-            td { (say(&one.conclusion)) }
-        }
-    }
+    let interval = html! {
+        (ratio.interval()) " " span.quiet { "(" (interval_title(one.alpha)) ")" }
+    };
+    row([
+        head(&one.question),
+        figure(ratio.figure()),
+        figure(interval),
+        figure(one.rounds),
+        told(&one.conclusion),
+    ])
 }
 
 fn sustained(id: &str, run: &Sustained) -> Markup {
@@ -153,7 +143,7 @@ fn sustained(id: &str, run: &Sustained) -> Markup {
             say(&run.reason)
         ),
     };
-    let pace_of = |rate: f64| format!("{} MB/s", figure(rate / 1e6));
+    let pace_of = |rate: f64| format!("{} MB/s", number(rate / 1e6));
     html! {
         h3 { "Where the write buffer ends" }
         p { (say(&run.title)) }
@@ -207,4 +197,30 @@ pub(super) fn summary(fsync: &Fsync) -> (Tone, String) {
     let tone = told.iter().map(|(tone, _)| *tone).max().unwrap_or(Tone::Care);
     let words: Vec<String> = told.into_iter().map(|(_, word)| word).collect();
     (tone, words.join("; "))
+}
+
+/// The result in a sentence, with what to do next.
+pub(super) fn gist(fsync: &Fsync) -> Gist {
+    let lost = fsync.honesty.as_ref().map(honesty::rank);
+    let judged = fsync.verdict.as_ref().map(verdict::rank);
+    let rank = lost.into_iter().chain(judged).max();
+    let told = fsync.verdict.as_ref().filter(|_| judged.is_some() && judged == rank);
+    let grade = fsync.honesty.as_ref().filter(|_| lost == rank && lost > Some(Rank::Good));
+    if let (Some(rank), Some(honesty)) = (rank, grade) {
+        let next = fsync.verdict.as_ref().filter(|_| told.is_some()).map(|it| it.next.as_str());
+        let next = next.or(honesty.would_change.first().map(String::as_str));
+        let (_, word) = honesty::word(honesty);
+        let why = sentence(&say(&honesty.sentence));
+        return Gist::new(rank, format!("A completed fsync is {word}: {why}")).next(next);
+    }
+    if let (Some(rank), Some(verdict)) = (rank, fsync.verdict.as_ref()) {
+        let (_, word) = verdict::word(verdict);
+        let what = format!("{word} for {}: {}", say(&verdict.engine), say(&verdict.sentence));
+        return Gist::new(rank, sentence(&what)).next(Some(&verdict.next));
+    }
+    if let Some(refusal) = &fsync.refusal {
+        return Gist::refused("it ended early", &refusal.message, refusal.hint.as_deref());
+    }
+    let what = format!("{}.", summary(fsync).1);
+    Gist::new(rank.unwrap_or(Rank::Plain), what)
 }

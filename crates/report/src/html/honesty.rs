@@ -2,11 +2,25 @@
 
 use maud::{Markup, html};
 
-use super::phrase::{Tone, chip, head, notes, pairs, say, wide};
+use super::gist::Rank;
+use super::phrase::{Tone, chip, notes, pairs, say};
+use super::table::{Row, cell, figure, head, named, row, table, told};
 use crate::bench::figures::{UNKNOWN, number};
 use crate::fsync::{DriveWord, Evidence, Honesty, LayerFlushes, ProcessWord};
 
 const ROWS_MAX: usize = 40;
+const LAYER_HEADS: [&str; 10] = [
+    "Layer",
+    "Kind",
+    "Flushes",
+    "Writes",
+    "Syncs",
+    "Flushes per sync",
+    "Per append",
+    "Per empty sync",
+    "Write cache",
+    "FUA",
+];
 
 /// The grade with all that speaks for and against it.
 pub(super) fn honesty(honesty: &Honesty) -> Markup {
@@ -15,19 +29,16 @@ pub(super) fn honesty(honesty: &Honesty) -> Markup {
         h3 { "Is a completed fsync real?" }
         p { (chip(tone, &word)) " " (say(&honesty.sentence)) }
         @if !honesty.evidence.is_empty() {
-            (wide("Evidence, the weightiest first",
-                &["Speaks", "What was seen", "Who says so"],
-                &html! { @for one in honesty.evidence.iter().take(ROWS_MAX) { (evidence(one)) } }))
+            (table("Evidence, the weightiest first", &["Speaks", "What was seen", "Who says so"],
+                honesty.evidence.iter().take(ROWS_MAX).map(evidence)))
         }
         @if !honesty.would_change.is_empty() {
             h4 { "What would change this" }
             (notes(&honesty.would_change))
         }
         @if !honesty.layers.is_empty() {
-            (wide("Flushes at every layer, the topmost first",
-                &["Layer", "Kind", "Flushes", "Writes", "Syncs", "Flushes per sync",
-                    "Per append", "Per empty sync", "Write cache", "FUA"],
-                &html! { @for one in honesty.layers.iter().take(ROWS_MAX) { (layer(one)) } }))
+            (table("Flushes at every layer, the topmost first", &LAYER_HEADS,
+                honesty.layers.iter().take(ROWS_MAX).map(layer)))
         }
         @if let Some(drive) = &honesty.drive { (of_drive(drive)) }
         @if let Some(process) = &honesty.process { (of_process(process)) }
@@ -46,39 +57,33 @@ pub(super) fn word(honesty: &Honesty) -> (Tone, String) {
     }
 }
 
-fn evidence(one: &Evidence) -> Markup {
+fn evidence(one: &Evidence) -> Row {
     let tone = match one.direction.as_str() {
         "for" => Tone::Good,
         "against" => Tone::Bad,
         _ => Tone::Plain,
     };
-    html! {
-        tr {
-            th scope="row" { (chip(tone, &one.direction)) }
-            td { (say(&one.sentence)) " " span.quiet { (say(&one.code)) } }
-            td { (say(&one.source)) }
-        }
-    }
+    let seen = html! { (say(&one.sentence)) " " span.quiet { (say(&one.code)) } };
+    row([named(chip(tone, &one.direction)), cell(seen), told(&one.source)])
 }
 
-fn layer(one: &LayerFlushes) -> Markup {
+fn layer(one: &LayerFlushes) -> Row {
     let count = |number: Option<u64>| number.map_or(UNKNOWN.to_owned(), |it| it.to_string());
     let rate = |rate: Option<f64>| rate.map_or(UNKNOWN.to_owned(), number);
     let fua = one.forced_unit_access.map(|yes| if yes { "yes" } else { "no" });
-    html! {
-        tr {
-            (head(&one.name))
-            td { (say(&one.kind)) }
-            td { (count(one.flushes)) }
-            td { (count(one.writes)) }
-            td { (one.syncs) }
-            td { (rate(one.flushes_per_sync)) }
-            td { (rate(one.append_flushes_per_sync)) }
-            td { (rate(one.empty_flushes_per_sync)) }
-            td { (one.write_cache.as_deref().map_or(UNKNOWN.to_owned(), say)) }
-            td { (fua.unwrap_or(UNKNOWN)) }
-        }
-    }
+    row([
+        head(&one.name),
+        told(&one.kind),
+        figure(count(one.flushes)),
+        figure(count(one.writes)),
+        // Where nothing counts flushes, none were looked for.
+        figure(one.flushes.map_or(UNKNOWN.to_owned(), |_| one.syncs.to_string())),
+        figure(rate(one.flushes_per_sync)),
+        figure(rate(one.append_flushes_per_sync)),
+        figure(rate(one.empty_flushes_per_sync)),
+        cell(one.write_cache.as_deref().map_or(UNKNOWN.to_owned(), say)),
+        cell(fua.unwrap_or(UNKNOWN)),
+    ])
 }
 
 fn of_drive(drive: &DriveWord) -> Markup {
@@ -106,5 +111,21 @@ fn of_process(process: &ProcessWord) -> Markup {
             p { "Nothing was seen that keeps its syncs from the kernel." }
         }
         (notes(&process.suppressors))
+        @if !process.unknown.is_empty() {
+            p { (chip(Tone::Care, "not known")) " What could not be looked at:" }
+            (notes(&process.unknown))
+        }
+        @if !process.looked_at.is_empty() {
+            p.quiet { "Looked at: " (say(&process.looked_at.join(", "))) }
+        }
+    }
+}
+
+/// How much the grade wants to be looked at.
+pub(super) fn rank(honesty: &Honesty) -> Rank {
+    match honesty.grade.as_str() {
+        "consistent" => Rank::Good,
+        "suspect" | "not-durable" => Rank::Loss,
+        _ => Rank::Unknown,
     }
 }

@@ -1,10 +1,10 @@
 //! One page for a browser, made of any result files: self-contained, without a script, the same
 //! bytes for the same files.
 //!
-//! [`read`] takes what files hold, which may be anything. [`page`] draws it. Markup is made by a
-//! template library that escapes every text, all texts are cut to a length, and what could reorder
-//! a line is taken out of the whole page at its end, so that no label of a disk gets to be markup.
-//! Every list has a bound, and so has the page: [`PAGE_BYTES_MAX`].
+//! [`read`] takes what files hold, which may be anything. [`Draft`] draws it, file by file. Markup
+//! is made by a template library that escapes every text, all texts are cut to a length, and what
+//! could reorder a line is taken out of the whole page at its end, so that no label of a disk gets
+//! to be markup. Every list has a bound, and so has the page: [`PAGE_BYTES_MAX`].
 
 mod bench;
 mod chart;
@@ -14,7 +14,9 @@ mod facts;
 mod fault;
 mod finding;
 mod fsync;
+mod gist;
 mod honesty;
+mod kinds;
 mod latency;
 mod page;
 mod peers;
@@ -24,10 +26,13 @@ mod published;
 mod simulation;
 mod source;
 mod stack;
+mod table;
 mod trace;
+mod twins;
 mod verdict;
 
 pub use fault::SourceFault;
-pub use page::{PAGE_BYTES_MAX, PAGE_MARK, Report, page};
+pub use page::{Draft, PAGE_BYTES_MAX, PAGE_MARK, Report, page};
 pub use peers::{Odd, Outlier, outliers};
 pub use source::{Content, SOURCE_BYTES_MAX, Source, Unread, read};
+pub use twins::Twin;

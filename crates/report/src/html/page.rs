@@ -2,9 +2,13 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::phrase::{Tone, chip, head, say, wide};
-use super::source::{Content, Source, Unread};
-use super::{bench, check, compare, fsync, peers, probe, published, simulation, trace};
+use super::gist::{self, Gist, Told};
+use super::peers::{Outlier, Peers, View};
+use super::phrase::{Tone, chip, say};
+use super::source::{Source, Unread};
+use super::table::{Row, cell, head, named, row, table, told};
+use super::twins::Twin;
+use super::{kinds, twins};
 use crate::text::one_line;
 use crate::words::count;
 
@@ -29,25 +33,89 @@ pub struct Report {
     pub unread: Vec<Unread>,
 }
 
-/// The page: one HTML document with its style, without a script, that fetches nothing. The same
-/// report gives the same bytes.
+/// The page of `report`, as [`Draft`] makes it.
 #[must_use]
 pub fn page(report: &Report) -> String {
-    let mut room = PAGE_BYTES_MAX;
-    let mut parts = Vec::new();
-    for (number, source) in report.sources.iter().enumerate() {
-        let part = part(number + 1, source).into_string();
-        match room.checked_sub(part.len()) {
-            Some(left) => {
-                room = left;
-                parts.push(Some(part));
-            }
-            None => parts.push(None),
-        }
+    let mut draft = Draft::default();
+    report.sources.iter().for_each(|source| draft.add(source));
+    report.unread.iter().for_each(|unread| draft.unread(unread.clone()));
+    draft.page()
+}
+
+/// A page in the making. Each result is drawn as it comes and not kept, so that a page of many
+/// files takes the memory of the largest.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// The bytes that all parts have so far.
+    used: usize,
+    entries: Vec<Entry>,
+    unread: Vec<Unread>,
+    peers: Peers,
+    twins: Vec<Twin>,
+}
+
+/// What is kept of one result.
+#[derive(Clone, Debug)]
+struct Entry {
+    name: String,
+    heading: String,
+    answer: (Tone, String),
+    gist: Gist,
+    /// How it is shown in full; `None` where the page has no more room.
+    part: Option<String>,
+}
+
+impl Draft {
+    /// Draws `source`, and takes in what it says of its host.
+    pub fn add(&mut self, source: &Source) {
+        let number = self.entries.len() + 1;
+        let part = part(number, source).into_string();
+        let fits = self.used.saturating_add(part.len()) <= PAGE_BYTES_MAX;
+        self.used += if fits { part.len() } else { 0 };
+        self.peers.add(source);
+        self.entries.push(Entry {
+            name: source.name.clone(),
+            heading: kinds::heading(source),
+            answer: kinds::summary(source),
+            gist: kinds::gist(source),
+            part: fits.then_some(part),
+        });
     }
-    let peers = peers::section(&report.sources);
-    let page = whole(report, &parts, peers.as_ref()).into_string();
-    harmless(page)
+
+    /// Takes in a file that cannot be shown.
+    pub fn unread(&mut self, unread: Unread) {
+        self.unread.push(unread);
+    }
+
+    /// Takes in a file that is the same as one before.
+    pub fn twin(&mut self, twin: Twin) {
+        self.twins.push(twin);
+    }
+
+    /// Whether there is no result to show.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The files that cannot be shown.
+    #[must_use]
+    pub fn missing(&self) -> &[Unread] {
+        &self.unread
+    }
+
+    /// The hosts that stand out among their peers; see [`super::outliers`].
+    #[must_use]
+    pub fn outliers(&self) -> Vec<Outlier> {
+        self.peers.outliers()
+    }
+
+    /// The page: one HTML document with its style, without a script, that fetches nothing. The same
+    /// results give the same bytes.
+    #[must_use]
+    pub fn page(&self) -> String {
+        harmless(whole(self).into_string())
+    }
 }
 
 /// `page` without what could reorder a line or end a text: only line feeds remain of all controls.
@@ -59,7 +127,9 @@ fn harmless(page: String) -> String {
     page.split('\n').map(one_line).collect::<Vec<String>>().join("\n")
 }
 
-fn whole(report: &Report, parts: &[Option<String>], peers: Option<&Markup>) -> Markup {
+fn whole(draft: &Draft) -> Markup {
+    let view = View::of(&draft.peers);
+    let title = title(draft);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -69,20 +139,20 @@ fn whole(report: &Report, parts: &[Option<String>], peers: Option<&Markup>) -> M
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (title(report)) }
+                title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 a.skip href="#main" { "Skip to the results" }
-                header {
-                    h1 { (title(report)) }
-                    p { "What straddle found, from " (files(report.sources.len())) "." }
-                }
+                header { h1 { (title) } }
                 main id="main" {
-                    (overview(report, parts))
-                    (unread(&report.unread))
-                    @if let Some(peers) = peers { (peers) }
-                    @for part in parts.iter().flatten() { (PreEscaped(part)) }
+                    (short(draft, &view))
+                    (overview(draft))
+                    (unread(&draft.unread))
+                    @if let Some(peers) = view.section() { (peers) }
+                    @for part in draft.entries.iter().filter_map(|entry| entry.part.as_ref()) {
+                        (PreEscaped(part))
+                    }
                 }
                 footer {
                     p { "Made by straddle " (env!("CARGO_PKG_VERSION"))
@@ -97,51 +167,24 @@ fn files(number: usize) -> String {
     count(u64::try_from(number).unwrap_or(u64::MAX), "result file")
 }
 
-fn title(report: &Report) -> String {
-    match report.sources.as_slice() {
-        [one] => format!("straddle: {}", heading(one)),
+fn title(draft: &Draft) -> String {
+    match draft.entries.as_slice() {
+        [one] => format!("straddle: {}", one.heading),
         many => format!("straddle: {}", files(many.len())),
     }
 }
 
-/// What a file is a result of.
-fn heading(source: &Source) -> String {
-    match &source.content {
-        Content::Check(document) => match document.targets.as_slice() {
-            [one] => format!("check of {}", say(&one.target)),
-            many => format!("check of {} targets", many.len()),
-        },
-        Content::Bench(bench) => {
-            format!("bench of {}{}", say(&bench.target.path), on(bench.host.as_deref()))
-        }
-        Content::Fsync(fsync) => {
-            format!("fsync in {}{}", say(&fsync.target.path), on(Some(&fsync.host)))
-        }
-        Content::Probe(probe) => format!("probe of {}", say(&probe.target.path)),
-        Content::Compare(_) => "two bench results compared".to_owned(),
-        Content::Trace(trace) => format!("trace of {}", say(&trace.file)),
-        Content::Simulation(simulation) => simulation::title(simulation),
-        Content::Published(_) => "published numbers beside the models'".to_owned(),
-    }
-}
-
-fn on(host: Option<&str>) -> String {
-    let host = host.filter(|host| !host.is_empty());
-    host.map(|host| format!(" on {}", say(host))).unwrap_or_default()
-}
-
-/// The result in a few words, and how good it is.
-fn summary(source: &Source) -> (Tone, String) {
-    match &source.content {
-        Content::Check(document) => check::summary(document),
-        Content::Bench(bench) => bench::summary(bench),
-        Content::Fsync(fsync) => fsync::summary(fsync),
-        Content::Probe(probe) => probe::summary(probe),
-        Content::Compare(comparing) => compare::summary(comparing),
-        Content::Trace(trace) => trace::summary(trace),
-        Content::Simulation(simulation) => simulation::summary(simulation),
-        Content::Published(published) => published::summary(published),
-    }
+/// What is wrong, and what to do.
+fn short(draft: &Draft, view: &View) -> Markup {
+    let hosts = view.gists();
+    let of_hosts =
+        hosts.iter().map(|(gist, of, at)| Told { gist, of: of.as_str(), at: Some(at.clone()) });
+    let of_files = draft.entries.iter().enumerate().map(|(number, entry)| Told {
+        gist: &entry.gist,
+        of: &entry.heading,
+        at: entry.part.as_ref().map(|_| id(number + 1)),
+    });
+    gist::head(of_hosts.chain(of_files).collect(), draft.unread.len())
 }
 
 fn id(number: usize) -> String {
@@ -149,54 +192,41 @@ fn id(number: usize) -> String {
 }
 
 /// All files, each with what it came to, and the way to it.
-fn overview(report: &Report, parts: &[Option<String>]) -> Markup {
-    let left_out = report.sources.len().saturating_sub(NAMED_MAX);
-    let named = report.sources.iter().zip(parts).take(NAMED_MAX);
+fn overview(draft: &Draft) -> Markup {
+    let entries = &draft.entries;
+    let left_out = entries.len().saturating_sub(NAMED_MAX);
     html! {
         section {
             h2 { "Results" }
-            (wide("Every file and what it came to", &["Result", "Answer", "File"], &html! {
-                @for (number, (source, part)) in named.enumerate() {
-                    (file(number + 1, source, part.is_some()))
-                }
-            }))
+            (table("Every file and what it came to", &["Result", "Answer", "File"],
+                entries.iter().take(NAMED_MAX).zip(1..).map(|(entry, at)| file(at, entry))))
             @if left_out > 0 { p.quiet { "And " (left_out) " more files." } }
-            @if parts.iter().any(Option::is_none) {
+            @if entries.iter().any(|entry| entry.part.is_none()) {
                 p { "The page would be longer than " (PAGE_BYTES_MAX >> 20)
                     " MiB: results without a link are not shown further. Give fewer files." }
             }
+            (twins::section(&draft.twins))
         }
     }
 }
 
-fn file(number: usize, source: &Source, shown: bool) -> Markup {
-    let (tone, words) = summary(source);
-    let heading = heading(source);
-    html! {
-        tr {
-            th scope="row" {
-                @if shown { a href=(format!("#{}", id(number))) { (heading) } } @else { (heading) }
-            }
-            td { (chip(tone, &words)) }
-            td { (say(&source.name)) }
-        }
-    }
+fn file(number: usize, entry: &Entry) -> Row {
+    let Entry { name, heading, answer: (tone, words), part, .. } = entry;
+    let link = html! {
+        @if part.is_some() { a href=(format!("#{}", id(number))) { (heading) } }
+        @else { (heading) }
+    };
+    row([named(link), cell(chip(*tone, words)), told(name)])
 }
 
 fn unread(unread: &[Unread]) -> Markup {
+    let of_file = |one: &Unread| row([head(&one.name), told(&one.reason), told(&one.hint)]);
     html! {
         @if !unread.is_empty() {
             section {
                 h2 { "Files that are not shown" }
-                (wide("Why, and what to do", &["File", "Why", "What to do"], &html! {
-                    @for one in unread.iter().take(NAMED_MAX) {
-                        tr {
-                            (head(&one.name))
-                            td { (say(&one.reason)) }
-                            td { (say(&one.hint)) }
-                        }
-                    }
-                }))
+                (table("Why, and what to do", &["File", "Why", "What to do"],
+                    unread.iter().take(NAMED_MAX).map(of_file)))
             }
         }
     }
@@ -207,18 +237,9 @@ fn part(number: usize, source: &Source) -> Markup {
     let id = id(number);
     html! {
         section.file id=(id) {
-            h2 { (heading(source)) }
+            h2 { (kinds::heading(source)) }
             p.quiet { "From " (say(&source.name)) }
-            @match &source.content {
-                Content::Check(document) => (check::section(document)),
-                Content::Bench(bench) => (bench::section(&id, bench)),
-                Content::Fsync(fsync) => (fsync::section(&id, fsync)),
-                Content::Probe(probe) => (probe::section(probe)),
-                Content::Compare(comparing) => (compare::section(comparing)),
-                Content::Trace(trace) => (trace::section(trace)),
-                Content::Simulation(simulation) => (simulation::section(&id, simulation)),
-                Content::Published(published) => (published::section(&id, published)),
-            }
+            (kinds::section(&id, source))
         }
     }
 }

@@ -62,26 +62,9 @@ pub(super) fn chip(tone: Tone, text: &str) -> Markup {
     html! { span class=(tone.class()) { (or_unknown(text)) } }
 }
 
-/// What a row of a table is about.
-pub(super) fn head(text: &str) -> Markup {
-    html! { th scope="row" { (or_unknown(text)) } }
-}
-
-fn or_unknown(text: &str) -> String {
+/// A text of a file; a sign where it says nothing.
+pub(super) fn or_unknown(text: &str) -> String {
     if text.trim().is_empty() { figures::UNKNOWN.to_owned() } else { say(text) }
-}
-
-/// A table that scrolls by itself where it is wider than its room.
-pub(super) fn wide(caption: &str, heads: &[&str], rows: &Markup) -> Markup {
-    html! {
-        div.wide role="region" tabindex="0" aria-label=(caption) {
-            table {
-                caption { (caption) }
-                thead { tr { @for head in heads { th scope="col" { (head) } } } }
-                tbody { (rows) }
-            }
-        }
-    }
 }
 
 /// Names and what they stand for; a name without a value is left out.
@@ -103,6 +86,14 @@ pub(super) fn more(left_out: usize, what: &str) -> Markup {
         @if left_out > 0 {
             p.quiet { "And " (left_out) " more " (what) ", which are in the file." }
         }
+    }
+}
+
+/// Why something was not done, and what to do: `word` in a frame, the message, the hint.
+pub(super) fn refused(word: &str, message: &str, hint: Option<&str>) -> Markup {
+    html! {
+        p { (chip(Tone::Care, word)) " " (say(message)) }
+        @if let Some(hint) = hint { p { strong { "Next: " } (say(hint)) } }
     }
 }
 

@@ -3,9 +3,11 @@
 use maud::{Markup, html};
 
 use super::facts;
-use super::phrase::{Tone, chip, head, more, notes, pairs, say, time, wide, words};
+use super::gist::{Gist, Rank, sentence};
+use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, words};
+use super::table::{self, cell, figure, head, table, told};
 use crate::bench::figures::{Ratio, UNKNOWN, number};
-use crate::probe::{Answer, Answers, Comparison, Kept, Probe, Reported, Tool};
+use crate::probe::{Answer, Answers, Comparison, Kept, Probe, Reported, Tool, next};
 
 const ROWS_MAX: usize = 60;
 
@@ -14,14 +16,14 @@ pub(super) fn section(probe: &Probe) -> Markup {
     html! {
         (pairs(&facts::of_probe(probe).rows))
         @if let Some(refusal) = &probe.refusal {
-            p { (chip(Tone::Care, "nothing probed")) " " (say(&refusal.message)) }
-            @if let Some(hint) = &refusal.hint { p.quiet { "What to do: " (say(hint)) } }
+            (refused("nothing probed", &refusal.message, refusal.hint.as_deref()))
         }
         @if probe.dry_run { p { (chip(Tone::Plain, "dry run")) " Nothing was probed." } }
         h3 { "What was found" }
         (answers(&probe.answers))
         (reported(&probe.reported))
         (tools(&probe.tools))
+        @if let Some(next) = next(probe) { p { strong { "Next: " } (say(&next)) } }
         (kept(&probe.kept))
         (method(probe))
         (notes(&probe.notes))
@@ -69,19 +71,19 @@ fn rows(answers: &Answers) -> Vec<Row<'_>> {
 
 fn answers(answers: &Answers) -> Markup {
     html! {
-        (wide("Answers, and how sure they are",
+        (table("Answers, and how sure they are",
             &["Question", "Answer", "Wrong with probability", "Why"],
-            &html! {
-                @for row in rows(answers) {
-                    tr {
-                        (head(row.of))
-                        td { (row.value.as_deref().unwrap_or("not identifiable")) }
-                        td { (row.alpha.map_or(UNKNOWN.to_owned(), at_most)) }
-                        td { (say(row.said_by.or(row.reason).unwrap_or_default())) }
-                    }
-                }
-            }))
+            rows(answers).iter().map(answered)))
     }
+}
+
+fn answered(answer: &Row<'_>) -> table::Row {
+    table::row([
+        head(answer.of),
+        cell(answer.value.as_deref().unwrap_or("not identifiable")),
+        cell(answer.alpha.map_or(UNKNOWN.to_owned(), at_most)),
+        told(answer.said_by.or(answer.reason).unwrap_or_default()),
+    ])
 }
 
 fn at_most(alpha: f64) -> String {
@@ -118,17 +120,18 @@ fn tools(tools: &[Tool]) -> Markup {
     html! {
         @if !tools.is_empty() {
             h3 { "What to type" }
-            (wide("Values for each tool", &["Tool", "Value", "Note"], &html! {
-                @for tool in tools.iter().take(ROWS_MAX) {
-                    tr {
-                        (head(&tool.tool))
-                        td { code { (say(&tool.value)) } }
-                        td { (tool.note.as_deref().map(say).unwrap_or_default()) }
-                    }
-                }
-            }))
+            (table("Values for each tool", &["Tool", "Value", "Note"],
+                tools.iter().take(ROWS_MAX).map(typed)))
         }
     }
+}
+
+fn typed(tool: &Tool) -> table::Row {
+    table::row([
+        head(&tool.tool),
+        cell(html! { code { (say(&tool.value)) } }),
+        cell(tool.note.as_deref().map(say).unwrap_or_default()),
+    ])
 }
 
 fn kept(kept: &Kept) -> Markup {
@@ -154,30 +157,26 @@ fn method(probe: &Probe) -> Markup {
             summary { "Method" }
             (pairs(&rows))
             @if !probe.comparisons.is_empty() {
-                (wide("Every comparison, in its order",
+                (table("Every comparison, in its order",
                     &["Question", "Compared", "With", "Ratio", "Interval", "Blocks", "That says"],
-                    &html! {
-                        @for one in probe.comparisons.iter().take(ROWS_MAX) { (compared(one)) }
-                    }))
+                    probe.comparisons.iter().take(ROWS_MAX).map(compared)))
                 (more(probe.comparisons.len().saturating_sub(ROWS_MAX), "comparisons"))
             }
         }
     }
 }
 
-fn compared(one: &Comparison) -> Markup {
+fn compared(one: &Comparison) -> table::Row {
     let ratio = Ratio { ratio: one.ratio.unwrap_or(f64::NAN), low: one.low, high: one.high };
-    html! {
-        tr {
-            (head(&one.panel))
-            td { (say(&one.arm)) }
-            td { (say(&one.against)) }
-            td { (ratio.figure()) }
-            td { (ratio.interval()) }
-            td { (one.blocks) }
-            td { (say(&one.reading)) }
-        }
-    }
+    table::row([
+        head(&one.panel),
+        told(&one.arm),
+        told(&one.against),
+        figure(ratio.figure()),
+        figure(ratio.interval()),
+        figure(one.blocks),
+        told(&one.reading),
+    ])
 }
 
 /// The result in a few words, for the table of all files.
@@ -193,5 +192,35 @@ pub(super) fn summary(probe: &Probe) -> (Tone, String) {
             (tone, format!("granule {}{but}", words().exact(found.bytes)))
         }
         None => (Tone::Care, "cannot tell".to_owned()),
+    }
+}
+
+/// The result in a sentence, with what to do next.
+pub(super) fn gist(probe: &Probe) -> Gist {
+    if let Some(refusal) = &probe.refusal {
+        return Gist::refused("nothing was probed", &refusal.message, refusal.hint.as_deref());
+    }
+    let next = next(probe);
+    match &probe.answers.alignment.value {
+        _ if probe.dry_run => Gist::new(Rank::Plain, "A dry run: nothing was probed."),
+        Some(found) if probe.reported.physical_sector_lies == Some(true) => {
+            let reported = probe.reported.physical_sector_bytes;
+            let what = format!(
+                "The drive writes {} as one, and says {}.",
+                words().exact(found.bytes),
+                reported.map_or("nothing".to_owned(), |bytes| words().exact(bytes))
+            );
+            let type_it = probe.tools.first().map(|it| format!("{}: {}", it.tool, it.value));
+            Gist::new(Rank::Care, what).next(type_it.as_deref())
+        }
+        Some(found) => Gist::new(
+            Rank::Good,
+            format!("The drive writes {} as one.", words().exact(found.bytes)),
+        ),
+        None => {
+            let reason = probe.answers.alignment.reason.as_deref().unwrap_or("it was not tried");
+            let what = format!("What the drive writes as one cannot be told: {}", say(reason));
+            Gist::new(Rank::Unknown, sentence(&what)).next(next.as_deref())
+        }
     }
 }

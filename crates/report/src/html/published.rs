@@ -3,7 +3,9 @@
 use maud::{Markup, html};
 
 use super::chart::{Caption, Dot, dots};
-use super::phrase::{Tone, chip, more, pairs, say, wide};
+use super::gist::{Gist, Rank};
+use super::phrase::{Tone, chip, more, pairs, say};
+use super::table::{Row, cell, figure, named, row, table, told};
 use crate::bench::figures::UNKNOWN;
 use crate::drive::{Published, PublishedLine, Standing, number, range};
 
@@ -46,32 +48,30 @@ fn article(id: &str, lines: &[PublishedLine]) -> Markup {
     let title = lines.first().map_or(UNKNOWN.to_owned(), |line| say(&line.article));
     html! {
         h3 { (title) }
-        (wide("Published numbers, and the model's", &HEADS, &html! {
-            @for (number, line) in shown.iter().enumerate() { (row(number + 1, line)) }
-        }))
+        (table("Published numbers, and the model's", &HEADS,
+            shown.iter().zip(1..).map(|(line, at)| one(at, line))))
         (more(lines.len() - shown.len(), "numbers"))
         (errors(id, shown))
         (reasons(shown))
     }
 }
 
-fn row(at: usize, line: &PublishedLine) -> Markup {
-    html! {
-        tr {
-            td { (at) }
-            th scope="row" {
-                (say(&line.what))
-                @if let Some(drive) = &line.drive { " " span.quiet { (say(drive)) } }
-            }
-            td { (range(line)) }
-            td { (number(line.model)) }
-            td { (say(&line.unit)) }
-            td { (percent(line.error_percent)) }
-            td { (bound(line.bound_percent)) }
-            td { (say(&line.label)) }
-            td { (answer(line)) }
-        }
-    }
+fn one(at: usize, line: &PublishedLine) -> Row {
+    let what = html! {
+        (say(&line.what))
+        @if let Some(drive) = &line.drive { " " span.quiet { (say(drive)) } }
+    };
+    row([
+        figure(at),
+        named(what),
+        figure(range(line)),
+        figure(number(line.model)),
+        told(&line.unit),
+        figure(percent(line.error_percent)),
+        figure(bound(line.bound_percent)),
+        told(&line.label),
+        cell(answer(line)),
+    ])
 }
 
 /// An error with a sign and a digit behind the point.
@@ -153,4 +153,9 @@ pub(super) fn summary(published: &Published) -> (Tone, String) {
     };
     let counted = within + explained + outside;
     (tone, format!("{within} of {counted} within their bounds, {fitted} fitted"))
+}
+
+/// The result in a sentence: of models, so that nothing here is wrong.
+pub(super) fn gist(published: &Published) -> Gist {
+    Gist::new(Rank::Plain, format!("{}.", summary(published).1))
 }

@@ -3,7 +3,9 @@
 use maud::{Markup, html};
 
 use super::chart::{Caption, Dot, dots};
-use super::phrase::{Tone, chip, head, more, notes, pairs, say, time, wide, words};
+use super::gist::{Gist, Rank};
+use super::phrase::{Tone, chip, more, notes, pairs, say, time, words};
+use super::table::{Row, figure, head, row, table, told};
 use crate::bench::figures::number;
 use crate::drive::{SimulatedArm, Simulation, drive_name, place, rmw};
 use crate::words::count;
@@ -31,9 +33,8 @@ pub(super) fn section(id: &str, simulation: &Simulation) -> Markup {
             "was touched."
         }
         h3 { "What it costs" }
-        (wide("Cost of the workload on each drive and place", &HEADS, &html! {
-            @for (number, arm) in arms.iter().enumerate() { (row(number + 1, arm)) }
-        }))
+        (table("Cost of the workload on each drive and place", &HEADS,
+            arms.iter().zip(1..).map(|(arm, at)| one(at, arm))))
         (more(simulation.arms.len() - arms.len(), "rows"))
         p.quiet { (against(simulation)) }
         (costs(id, arms))
@@ -42,20 +43,21 @@ pub(super) fn section(id: &str, simulation: &Simulation) -> Markup {
     }
 }
 
-fn row(at: usize, arm: &SimulatedArm) -> Markup {
-    html! {
-        tr {
-            td { (at) }
-            (head(&drive_name(arm)))
-            td { (say(&place(arm, words().look))) }
-            td { (number(arm.operations_per_second)) }
-            td { (time(arm.mean_ns)) }
-            td { (time(arm.p50_ns)) }
-            td { (time(arm.p99_ns)) }
-            td { (number(arm.ratio)) @if stands_out(arm) { " " (chip(Tone::Bad, "dearer")) } }
-            td { (rmw(arm)) }
-        }
-    }
+fn one(at: usize, arm: &SimulatedArm) -> Row {
+    let cost = html! {
+        @if stands_out(arm) { (chip(Tone::Bad, "dearer")) " " } (number(arm.ratio))
+    };
+    row([
+        figure(at),
+        head(&drive_name(arm)),
+        told(&place(arm, words().look)),
+        figure(number(arm.operations_per_second)),
+        figure(time(arm.mean_ns)),
+        figure(time(arm.p50_ns)),
+        figure(time(arm.p99_ns)),
+        figure(cost),
+        figure(rmw(arm)),
+    ])
 }
 
 fn stands_out(arm: &SimulatedArm) -> bool {
@@ -117,4 +119,9 @@ pub(super) fn summary(simulation: &Simulation) -> (Tone, String) {
         true => (Tone::Plain, format!("{rows}, the dearest costs {} times", number(dearest))),
         false => (Tone::Plain, format!("{rows}, none costs more than the first")),
     }
+}
+
+/// The result in a sentence: of models, so that nothing here is wrong.
+pub(super) fn gist(simulation: &Simulation) -> Gist {
+    Gist::new(Rank::Plain, format!("{}.", summary(simulation).1))
 }

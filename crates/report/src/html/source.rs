@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use serde_json::{Error, Value};
 
 use super::fault::SourceFault;
 use super::phrase::say;
@@ -11,6 +13,9 @@ use crate::drive::{PUBLISHED_SCHEMA, Published, SIMULATION_SCHEMA, Simulation};
 use crate::fsync::{FSYNC_SCHEMA, Fsync};
 use crate::probe::{PROBE_SCHEMA, Probe};
 use crate::trace::{TRACE_SCHEMA, Trace};
+
+/// This straddle, as its documents name it.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The longest result file that is read, in bytes.
 pub const SOURCE_BYTES_MAX: usize = 64 << 20;
@@ -78,17 +83,19 @@ fn held<T: DeserializeOwned>(text: &str) -> serde_json::Result<Box<T>> {
     serde_json::from_str(text).map(Box::new)
 }
 
+/// What a file must tell before the rest is read.
+#[derive(Deserialize)]
+struct Head {
+    schema: Option<Value>,
+    version: Option<Value>,
+}
+
 /// What `text`, the content of the file `name`, holds.
 ///
 /// # Errors
 /// When it is no whole document of a schema and version of which a page is made, or is longer than
 /// [`SOURCE_BYTES_MAX`].
 pub fn read(name: &str, text: &str) -> Result<Source, SourceFault> {
-    /// What a file must tell before the rest is read.
-    #[derive(Deserialize)]
-    struct Head {
-        schema: String,
-    }
     if text.len() > SOURCE_BYTES_MAX {
         return Err(SourceFault::TooLong(text.len()));
     }
@@ -96,20 +103,54 @@ pub fn read(name: &str, text: &str) -> Result<Source, SourceFault> {
     let head: Head = serde_json::from_str(text).map_err(|error| {
         // A file that was cut short names its schema all the same.
         match cut_short(text, &error) {
-            true => SourceFault::Broken(say(&error.to_string())),
-            false => SourceFault::NotOurs(say(&error.to_string())),
+            true => SourceFault::Broken(plain(&error)),
+            false => SourceFault::NotOurs(no_document(text, &error)),
         }
     })?;
-    let Some(kind) = KINDS.iter().find(|kind| kind.schema == head.schema) else {
-        return Err(unknown(&head.schema));
+    let Some(Value::String(schema)) = head.schema else {
+        return Err(SourceFault::NotOurs("it names no schema".to_owned()));
     };
-    let content =
-        (kind.read)(text).map_err(|error| SourceFault::Broken(say(&error.to_string())))?;
+    let Some(kind) = KINDS.iter().find(|kind| kind.schema == schema) else {
+        return Err(unknown(&schema));
+    };
+    let content = (kind.read)(text).map_err(|error| match head.version {
+        Some(Value::String(version)) if version != VERSION => {
+            SourceFault::OtherRelease(say(&version), plain(&error))
+        }
+        _ => SourceFault::Broken(plain(&error)),
+    })?;
     Ok(Source { name: name.to_owned(), content })
 }
 
+/// Why `text` is no JSON object that could name its schema.
+fn no_document(text: &str, error: &Error) -> String {
+    let first = text.trim_start().chars().next();
+    match (error.classify(), first) {
+        (_, None) => "it is empty".to_owned(),
+        (Category::Data, Some('[')) => "it is a JSON list, not one JSON object".to_owned(),
+        (Category::Data, Some(first)) if first != '{' => {
+            "it is a JSON value, not a JSON object".to_owned()
+        }
+        (Category::Syntax, Some('{')) if error.to_string().starts_with("trailing characters") => {
+            format!("something stands behind its first JSON object (line {})", error.line())
+        }
+        (Category::Syntax | Category::Eof, _) => format!("it is no JSON: {}", plain(error)),
+        (Category::Data | Category::Io, _) => plain(error),
+    }
+}
+
+/// What the parser says, without the names of our types.
+fn plain(error: &Error) -> String {
+    let text = error.to_string();
+    let ours = ["expected struct ", "expected tuple struct ", "expected enum ", "expected unit "];
+    let cut = ours.iter().find_map(|word| text.find(word));
+    let Some(cut) = cut else { return say(&text) };
+    let (line, column) = (error.line(), error.column());
+    say(&format!("{}expected an object at line {line} column {column}", &text[..cut]))
+}
+
 /// Whether `text` is the beginning of one of our documents.
-fn cut_short(text: &str, error: &serde_json::Error) -> bool {
+fn cut_short(text: &str, error: &Error) -> bool {
     let head: String = text.chars().take(200).filter(|letter| !letter.is_whitespace()).collect();
     error.is_eof() && KINDS.iter().any(|kind| head.contains(&format!("\"{}\"", kind.schema)))
 }

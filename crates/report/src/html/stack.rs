@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::phrase::{Tone, chip, head, more, say, wide, words};
-use crate::document::{Layer, Target, Verdict};
+use super::phrase::{Tone, chip, more, say, words};
+use super::table::{Row, cell, figure, head, row, table, told};
+use crate::document::{Layer, Target, UnitFact, Verdict};
 use crate::forest::{Branch, Entry, branches};
 use crate::look::Look;
 
@@ -119,23 +120,24 @@ pub(super) fn units(target: &Target) -> Markup {
         @if count > 0 {
             details {
                 summary { "Units, and who says so" }
-                (wide("Units that layers must fit", &["Layer", "Unit", "Length", "Source", "Used"],
-                    &html! { @for (layer, unit) in all.take(UNITS) {
-                        tr {
-                            (head(&layer.name))
-                            td { (say(&unit.unit)) }
-                            td {
-                                (unit.bytes.map_or("not known".to_owned(), |it| words().exact(it)))
-                            }
-                            td { (say(&unit.source)) }
-                            td {
-                                (if unit.used { "yes" } else { "no" }) " "
-                                span.quiet { (say(&unit.reason)) }
-                            }
-                        }
-                    } }))
+                (table("Units that layers must fit",
+                    &["Layer", "Unit", "Length", "Source", "Used"],
+                    all.take(UNITS).map(|(layer, unit)| of_unit(layer, unit))))
                 (more(count.saturating_sub(UNITS), "units"))
             }
         }
     }
+}
+
+fn of_unit(layer: &Layer, unit: &UnitFact) -> Row {
+    let used = html! {
+        (if unit.used { "yes" } else { "no" }) " " span.quiet { (say(&unit.reason)) }
+    };
+    row([
+        head(&layer.name),
+        told(&unit.unit),
+        figure(unit.bytes.map_or("not known".to_owned(), |it| words().exact(it))),
+        told(&unit.source),
+        cell(used),
+    ])
 }

@@ -2,16 +2,31 @@
 
 use maud::{Markup, html};
 
-use super::phrase::{Tone, chip, more, notes, pairs, say, wide, words};
+use super::gist::{Gist, Rank, sentence};
+use super::phrase::{Tone, chip, more, notes, pairs, refused, say, words};
+use super::table::{Row, cell, figure, head, named, row, table};
 use crate::bench::figures::UNKNOWN;
-use crate::trace::{Trace, TraceExtent, TraceLayer, TraceShare, TraceUnknown};
+use crate::trace::{
+    Trace, TraceCost, TraceEffort, TraceExtent, TraceLayer, TraceShare, TraceUnknown,
+};
 use crate::words::count;
 
 const LAYERS_MAX: usize = 60;
 const EXTENTS_MAX: usize = 100;
 const SHARES_MAX: usize = 40;
+/// The most reasons why something cannot be told.
+const UNTOLD_MAX: usize = 8;
 /// What is said of each unit.
 const UNIT_HEADS: [&str; 6] = ["Unit", "Layer", "Length", "Fits", "Does not fit", "Answer"];
+
+const COST_HEADS: [&str; 6] = [
+    "As",
+    "Can be told",
+    "Granules read",
+    "Granules written",
+    "With a read-modify-write",
+    "With old data or parity read",
+];
 
 /// All of one result.
 pub(super) fn section(trace: &Trace) -> Markup {
@@ -36,8 +51,7 @@ pub(super) fn section(trace: &Trace) -> Markup {
     html! {
         (pairs(&rows))
         @if let Some(refusal) = &trace.refusal {
-            p { (chip(Tone::Care, "not traced")) " " (say(&refusal.message)) }
-            @if let Some(hint) = &refusal.hint { p.quiet { "What to do: " (say(hint)) } }
+            (refused("not traced", &refusal.message, refusal.hint.as_deref()))
         }
         (layers(trace))
         (shares(trace))
@@ -83,31 +97,27 @@ fn shares(trace: &Trace) -> Markup {
     html! {
         @if !trace.total.alignment.is_empty() {
             h3 { "How it fits what it lies on" }
-            (wide("The traced bytes against each unit", &UNIT_HEADS, &html! {
-                @for share in trace.total.alignment.iter().take(SHARES_MAX) {
-                    (row(trace, share))
-                }
-            }))
+            (table("The traced bytes against each unit", &UNIT_HEADS,
+                trace.total.alignment.iter().take(SHARES_MAX).map(|it| of_share(trace, it))))
         }
     }
 }
 
-fn row(trace: &Trace, share: &TraceShare) -> Markup {
+fn of_share(trace: &Trace, share: &TraceShare) -> Row {
     let answer = match (share.aligned_bytes, share.misaligned_bytes) {
         (_, 1..) => chip(Tone::Bad, "misaligned"),
         (0, 0) => chip(Tone::Plain, "nothing to judge"),
         (_, 0) => chip(Tone::Good, "aligned"),
     };
-    html! {
-        tr {
-            th scope="row" { (say(&share.unit)) (if share.assumed { " (assumed)" } else { "" }) }
-            td { (name(trace, share.layer)) }
-            td { (words().exact(share.unit_bytes)) }
-            td { (words().size(share.aligned_bytes)) }
-            td { (words().size(share.misaligned_bytes)) }
-            td { (answer) }
-        }
-    }
+    let unit = html! { (say(&share.unit)) (if share.assumed { " (assumed)" } else { "" }) };
+    row([
+        named(unit),
+        cell(name(trace, share.layer)),
+        figure(words().exact(share.unit_bytes)),
+        figure(words().size(share.aligned_bytes)),
+        figure(words().size(share.misaligned_bytes)),
+        cell(answer),
+    ])
 }
 
 fn name(trace: &Trace, id: u32) -> String {
@@ -117,16 +127,45 @@ fn name(trace: &Trace, id: u32) -> String {
 
 fn cost(trace: &Trace) -> Markup {
     let Some(cost) = &trace.cost else { return Markup::default() };
+    let drawn = match cost.counted_ios < cost.ios {
+        true => format!(", of which {} were drawn and counted", cost.counted_ios),
+        false => String::new(),
+    };
+    let efforts = [("reads", &cost.read, false), ("writes in place", &cost.write, true)];
     html! {
-        h3 { "What " (words().exact(cost.io_bytes)) " operations cost" }
-        p {
-            (cost.counted_ios) " of " (cost.ios) " counted. As writes in place: "
-            (cost.write.granules_written) " granules written, " (cost.write.granules_read)
-            " read first, " (cost.writes_with_rmw) " writes with a read-modify-write, "
-            (cost.writes_with_parity_rmw) " that read old data or parity. As reads: "
-            (cost.read.granules_read) " granules."
+        h3 { "What " (count(cost.ios, "I/O")) " of " (words().exact(cost.io_bytes)) " cost" }
+        @if cost.ios == 0 {
+            p { "The range is shorter than one." }
+        } @else {
+            p.quiet { "One behind the other" (drawn) ", summed over all that can be told." }
+            (table("Granules that are read and written", &COST_HEADS,
+                efforts.map(|(name, effort, writes)| of_effort(name, effort, cost, writes))))
+            @for (name, effort, _) in efforts {
+                @for one in effort.untold.iter().take(UNTOLD_MAX) {
+                    p {
+                        (chip(Tone::Care, "unknown")) " for " (one.ios) " " (name) ": "
+                        (say(&one.reason))
+                    }
+                }
+            }
         }
     }
+}
+
+/// What can be told; what cannot is no 0. Reads write nothing.
+fn of_effort(name: &str, effort: &TraceEffort, of: &TraceCost, writes: bool) -> Row {
+    let number = |number: u64, is_asked: bool| match effort.told_ios {
+        1.. if is_asked => figure(number),
+        _ => figure(UNKNOWN),
+    };
+    row([
+        head(name),
+        figure(format!("{} of {}", effort.told_ios, of.counted_ios)),
+        number(effort.granules_read, true),
+        number(effort.granules_written, writes),
+        number(of.writes_with_rmw, writes),
+        number(of.writes_with_parity_rmw, writes),
+    ])
 }
 
 fn extents(trace: &Trace) -> Markup {
@@ -135,29 +174,25 @@ fn extents(trace: &Trace) -> Markup {
         @if !trace.extents.is_empty() {
             details {
                 summary { (count(trace.total.extents, "extent")) }
-                (wide("Extents and holes", &["At", "Length", "State", "On", "Byte there"], &html! {
-                    @for extent in trace.extents.iter().take(EXTENTS_MAX) {
-                        (extent_row(trace, extent))
-                    }
-                }))
+                (table("Extents and holes", &["At", "Length", "State", "On", "Byte there"],
+                    trace.extents.iter().take(EXTENTS_MAX).map(|it| of_extent(trace, it))))
                 (more(left_out, "extents"))
             }
         }
     }
 }
 
-fn extent_row(trace: &Trace, extent: &TraceExtent) -> Markup {
+fn of_extent(trace: &Trace, extent: &TraceExtent) -> Row {
     let copies = extent.pieces.iter().flat_map(|piece| &piece.copies).chain(&extent.starts_at);
     let leaf = copies.filter_map(|copy| copy.path.last()).next();
-    html! {
-        tr {
-            th scope="row" { (extent.offset_bytes) }
-            td { (words().size(extent.length_bytes)) }
-            td { (say(&extent.state)) " " span.quiet { (say(&extent.reason)) } }
-            td { (leaf.map_or(UNKNOWN.to_owned(), |step| name(trace, step.layer))) }
-            td { (leaf.map_or(UNKNOWN.to_owned(), |step| step.at_bytes.to_string())) }
-        }
-    }
+    let state = html! { (say(&extent.state)) " " span.quiet { (say(&extent.reason)) } };
+    row([
+        named(extent.offset_bytes),
+        figure(words().size(extent.length_bytes)),
+        cell(state),
+        cell(leaf.map_or(UNKNOWN.to_owned(), |step| name(trace, step.layer))),
+        figure(leaf.map_or(UNKNOWN.to_owned(), |step| step.at_bytes.to_string())),
+    ])
 }
 
 /// The result in a few words, for the table of all files.
@@ -176,5 +211,37 @@ pub(super) fn summary(trace: &Trace) -> (Tone, String) {
         (0, 1.., _) => (Tone::Care, format!("{extents}, {} unknown", words().size(unknown))),
         (0, 0, 0) => (Tone::Plain, format!("{extents}, nothing to judge")),
         (0, 0, _) => (Tone::Good, format!("{extents}, aligned")),
+    }
+}
+
+/// The result in a sentence, with what to do next.
+pub(super) fn gist(trace: &Trace) -> Gist {
+    if let Some(refusal) = &trace.refusal {
+        return Gist::refused("it was not traced", &refusal.message, refusal.hint.as_deref());
+    }
+    let off = trace.total.alignment.iter().filter(|share| share.misaligned_bytes > 0);
+    if let Some(share) = off.max_by_key(|share| (!share.assumed, share.misaligned_bytes)) {
+        let what = format!(
+            "{} of the file do not fit the {}{} of {} of {}.",
+            words().size(share.misaligned_bytes),
+            if share.assumed { "assumed " } else { "" },
+            say(&share.unit),
+            words().exact(share.unit_bytes),
+            name(trace, share.layer)
+        );
+        let rank = if share.assumed { Rank::Care } else { Rank::Wrong };
+        let next = "straddle check of what its file system is mounted on names the layer that is \
+                    off, and the fix";
+        return Gist::new(rank, what).next(Some(next));
+    }
+    match (summary(trace), trace.total.unknown.first()) {
+        ((Tone::Good, _), _) => Gist::new(Rank::Good, "The file fits all that it lies on."),
+        ((_, words), Some(unknown)) => {
+            Gist::new(Rank::Unknown, sentence(&format!("{words}: {}", say(&unknown.reason))))
+        }
+        ((tone, words), None) => {
+            let rank = if tone == Tone::Plain { Rank::Plain } else { Rank::Unknown };
+            Gist::new(rank, sentence(&words))
+        }
     }
 }

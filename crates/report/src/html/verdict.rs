@@ -2,7 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::phrase::{Tone, chip, head, notes, say, time, time_or_unknown, wide};
+use super::gist::{Rank, sentence};
+use super::phrase::{Tone, chip, notes, say, time, time_or_unknown};
+use super::table::{Row, cell, figure, head, row, table, told};
 use crate::bench::figures::{UNKNOWN, interval_title, number};
 use crate::fsync::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
 
@@ -21,7 +23,9 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
             p { "Most writes are fast enough and few take far too long: contention, or credits for "
                 "bursts that are used up." }
         }
-        @if !verdict.next.is_empty() { p { strong { "Next: " } (say(&verdict.next)) } }
+        @if !verdict.next.is_empty() {
+            p { strong { "Next: " } (sentence(&say(&verdict.next))) }
+        }
         @for quantile in verdict.quantile.iter().chain(&verdict.few) { p { (measured(quantile)) } }
         @if let Some(samples) = verdict.samples_to_settle {
             p { "About " (samples) " durable writes are likely to settle it." }
@@ -30,14 +34,12 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
             p.quiet { "The engine's write pattern: " (say(&verdict.pattern)) (each(verdict)) }
         }
         @if !verdict.limits.is_empty() {
-            (wide("Limits", &["Over it", "Of", "Limit", "Above it", "Source"], &html! {
-                @for one in verdict.limits.iter().take(ROWS_MAX) { (limit(one)) }
-            }))
+            (table("Limits", &["Over it", "Of", "Limit", "Above it", "Source"],
+                verdict.limits.iter().take(ROWS_MAX).map(limit)))
         }
         @if !verdict.ceilings.is_empty() {
-            (wide("What is possible at best", &["Of", "Ceiling", "Assuming"], &html! {
-                @for one in verdict.ceilings.iter().take(ROWS_MAX) { (ceiling(one)) }
-            }))
+            (table("What is possible at best", &["Of", "Ceiling", "Assuming"],
+                verdict.ceilings.iter().take(ROWS_MAX).map(ceiling)))
         }
         (notes(&verdict.notes))
     }
@@ -55,18 +57,21 @@ pub(super) fn word(verdict: &FsyncVerdict) -> (Tone, String) {
 }
 
 fn measured(quantile: &QuantileInterval) -> String {
-    let end = |end: Option<u64>| end.map_or("not known".to_owned(), time);
+    let ends = match (quantile.low_ns.map(time), quantile.high_ns.map(time)) {
+        (Some(low), Some(high)) => format!("{low} to {high}"),
+        (Some(low), None) => format!("{low} or more, upper end not known"),
+        (None, Some(high)) => format!("{high} or less, lower end not known"),
+        (None, None) => "not known".to_owned(),
+    };
     format!(
-        "Measured: {} is {}; {} from {} to {}, from {} latencies, which are worth {} independent \
-         ones. {}",
+        "Measured: {} is {} ({}: {ends}), from {} latencies, which are worth {} independent ones; \
+         by {}.",
         percent(quantile.quantile_percent),
         time(quantile.value_ns),
         interval_title(quantile.alpha),
-        end(quantile.low_ns),
-        end(quantile.high_ns),
         quantile.samples,
         quantile.effective_samples,
-        say(&quantile.method)
+        say(quantile.method.trim_end_matches('.'))
     )
 }
 
@@ -83,27 +88,35 @@ fn percent(quantile: f64) -> String {
     format!("p{quantile}")
 }
 
-fn limit(limit: &EngineLimit) -> Markup {
+fn limit(limit: &EngineLimit) -> Row {
     let is_unsaid = limit.is_ours && !limit.source.starts_with("ours");
-    html! {
-        tr {
-            (head(&limit.grade))
-            td { (percent(limit.quantile_percent)) }
-            td { (time(limit.limit_ns)) }
-            td { (say(&limit.sentence)) }
-            td { @if is_unsaid { "straddle's own: " } (say(&limit.source)) }
-        }
-    }
+    let source = html! { @if is_unsaid { "straddle's own: " } (say(&limit.source)) };
+    row([
+        head(&limit.grade),
+        cell(percent(limit.quantile_percent)),
+        figure(time(limit.limit_ns)),
+        told(&limit.sentence),
+        cell(source),
+    ])
 }
 
-fn ceiling(ceiling: &Ceiling) -> Markup {
+fn ceiling(ceiling: &Ceiling) -> Row {
     let rate = ceiling.operations_per_second.map(|rate| format!("{}/s", number(rate)));
-    let figure = rate.or_else(|| ceiling.latency_ns.map(|it| time_or_unknown(Some(it))));
-    html! {
-        tr {
-            (head(&ceiling.name))
-            td { (figure.unwrap_or(UNKNOWN.to_owned())) }
-            td { (say(&ceiling.assumption)) }
-        }
+    let value = rate.or_else(|| ceiling.latency_ns.map(|it| time_or_unknown(Some(it))));
+    row([
+        head(&ceiling.name),
+        figure(value.unwrap_or(UNKNOWN.to_owned())),
+        told(&ceiling.assumption),
+    ])
+}
+
+/// How much the verdict wants to be looked at.
+pub(super) fn rank(verdict: &FsyncVerdict) -> Rank {
+    match verdict.verdict.as_str() {
+        _ if verdict.not_durable.is_some() => Rank::Loss,
+        "pass" => Rank::Good,
+        "warn" => Rank::Care,
+        "fail" => Rank::Wrong,
+        _ => Rank::Unknown,
     }
 }

@@ -4,7 +4,7 @@ mod source;
 
 use std::io::Write as _;
 
-use report::html::{self, Odd, Outlier, Report as Document};
+use report::html::{Draft, Odd, Outlier};
 
 use crate::arguments::{Colour, Report};
 use crate::destination::{self, Destination};
@@ -16,18 +16,18 @@ const NAMED_MAX: usize = 20;
 
 pub(crate) fn run(report: &Report) -> anyhow::Result<Outcome> {
     let destination = Destination::of(destination::PAGE, report.output.as_ref())?;
-    let document = source::read(&report.files)?;
-    for unread in &document.unread {
+    let draft = source::read(&report.files)?;
+    for unread in draft.missing() {
         printer::error(&format!(
             "cannot show {}: {}\nhint: {}",
             unread.name, unread.reason, unread.hint
         ));
     }
-    if document.sources.is_empty() {
+    if draft.is_empty() {
         return Ok(Outcome::Unanswered);
     }
-    tell(&html::outliers(&document.sources));
-    let page = html::page(&document);
+    tell(&draft.outliers());
+    let page = draft.page();
     match destination {
         Some(destination) => destination.write(&page)?,
         None => {
@@ -37,12 +37,12 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Outcome> {
             output.flush()?;
         }
     }
-    Ok(outcome(&document))
+    Ok(outcome(&draft))
 }
 
 /// A file that is not shown is an answer that is missing.
-fn outcome(document: &Document) -> Outcome {
-    if document.unread.is_empty() { Outcome::Clean } else { Outcome::Unanswered }
+fn outcome(draft: &Draft) -> Outcome {
+    if draft.missing().is_empty() { Outcome::Clean } else { Outcome::Unanswered }
 }
 
 /// Names the hosts that stand out.

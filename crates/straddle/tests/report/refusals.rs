@@ -23,9 +23,16 @@ fn a_file_that_is_no_result_is_named_and_the_others_are_shown() {
             b"{\"schema\": \"straddle.bench/2\"}",
             "a version that this straddle does not know",
         ),
+        ("list", b"[]", "it is a JSON list, not one JSON object"),
+        ("lines", b"{\"schema\": \"straddle.target/1\"}\n{}\n", "behind its first JSON object"),
+        (
+            "older",
+            b"{\"schema\": \"straddle.bench/1\", \"version\": \"0.0.1\"}",
+            "straddle 0.0.1 wrote it",
+        ),
         ("other", b"{\"schema\": \"straddle.bench.plan/1\"}", "of which no page is made"),
         ("bytes", b"\xff\xfe\x00\x01", "it is no text"),
-        ("fio", b"{\"fio version\": \"fio-3.33\"}", "missing field `schema`"),
+        ("fio", b"{\"fio version\": \"fio-3.33\"}", "it names no schema"),
     ] {
         let path = scratch.file(name, content);
         let ran = report(&[text(&path), &check]);
@@ -33,6 +40,7 @@ fn a_file_that_is_no_result_is_named_and_the_others_are_shown() {
         assert!(ran.errors.contains(&format!("error: cannot show {}", text(&path))), "{ran:?}");
         assert!(ran.errors.contains(reason), "{name}: {}", ran.errors);
         assert!(ran.errors.contains("\nhint: "), "{name}: {}", ran.errors);
+        assert!(!ran.errors.contains("struct "), "{name}: {}", ran.errors);
         assert!(ran.out.contains("Files that are not shown"), "{name}");
         assert!(ran.out.contains("check of"), "{name}: the other one is shown");
         // Alone it makes no page.

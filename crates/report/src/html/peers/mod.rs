@@ -4,43 +4,25 @@
 //! Models come first, hosts second: where a whole model is slow its hosts are not to blame, and
 //! where one host of a model is slow the model is not.
 
+mod named;
 mod rule;
+mod sample;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) use view::section;
+use super::source::Source;
+pub(super) use view::View;
 
-use super::facts::{self, Setting};
-use super::phrase::say;
-use super::source::{Content, Source};
-use crate::bench::{Bench, Experiment};
-use crate::fsync::{Fsync, FsyncRow};
 use rule::Answer;
+use sample::{Kind, Place, Sample, Told};
 
-/// Names that many machines have.
-const NO_NAMES: [&str; 3] = ["localhost", "localhost.localdomain", "(none)"];
-
-/// A latency of one host, one of its peers' kind.
-#[derive(Clone, Debug)]
-struct Sample {
-    /// The host, or the file where that names none.
-    host: String,
-    /// What was measured on it.
-    place: String,
-    kind: Kind,
-    median_ns: u64,
-    p99_ns: Option<u64>,
-}
-
-/// What peers share.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
-    /// The drive's model and firmware; `None` where they are not known.
-    model: Option<String>,
-    firmware: Option<String>,
-    /// What was done.
-    work: String,
+/// What all files say of their hosts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Peers {
+    samples: Vec<Sample>,
+    /// Where something was measured on a drive that is not known.
+    strangers: BTreeSet<Place>,
 }
 
 /// The hosts of one kind, the slowest first.
@@ -48,28 +30,30 @@ struct Kind {
 struct Group {
     kind: Kind,
     hosts: Vec<Host>,
-    median: Told,
+    median: Ruled,
     /// What p99 says, of those that have one.
-    p99: Told,
+    p99: Ruled,
 }
 
 /// One host among its peers.
 #[derive(Clone, Debug)]
 struct Host {
     name: String,
+    /// How many results it gave.
+    runs: usize,
     median_ns: u64,
     p99_ns: Option<u64>,
 }
 
 /// What the rule says of one measure.
 #[derive(Clone, Debug)]
-struct Told {
+struct Ruled {
     answer: Answer,
     middle_ns: f64,
 }
 
 /// A latency that hosts have: its name, what the rule says of it, and what it is of one host.
-type Measure<'a> = (&'static str, &'a Told, fn(&Host) -> Option<u64>);
+type Measure<'a> = (&'static str, &'a Ruled, fn(&Host) -> Option<u64>);
 
 /// In which direction a host stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,88 +81,62 @@ pub struct Outlier {
     pub hosts: usize,
     /// In which direction.
     pub odd: Odd,
+    /// Whether it makes writes durable in so much less time that they may not be durable: by the
+    /// factor that two ways to the same durable write must not be apart.
+    pub is_implausible: bool,
 }
 
 /// The hosts among `sources` that stand out among those with the same drive model and firmware that
 /// did the same. Nobody does where there are fewer than five, where all are alike, or where so many
-/// differ that there are two kinds of hosts.
+/// differ that there are two kinds of hosts; and nobody whose drive is not known.
 #[must_use]
 pub fn outliers(sources: &[Source]) -> Vec<Outlier> {
-    groups(sources).iter().flat_map(Group::outliers).collect()
+    let mut peers = Peers::default();
+    sources.iter().for_each(|source| peers.add(source));
+    peers.outliers()
 }
 
-/// All groups of more than one host.
-fn groups(sources: &[Source]) -> Vec<Group> {
-    let samples: Vec<Sample> = sources.iter().flat_map(samples).collect();
-    let mut places: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for sample in &samples {
-        places.entry(&sample.host).or_default().insert(&sample.place);
-    }
-    let mut kinds: BTreeMap<&Kind, BTreeMap<(&str, &str), Vec<&Sample>>> = BTreeMap::new();
-    for sample in &samples {
-        let hosts = kinds.entry(&sample.kind).or_default();
-        hosts.entry((&sample.host, &sample.place)).or_default().push(sample);
-    }
-    let mut groups = Vec::new();
-    for (kind, hosts) in kinds {
-        let host = |((host, place), samples): ((&str, &str), Vec<&Sample>)| {
-            let several = places.get(host).is_some_and(|places| places.len() > 1);
-            let name = if several { format!("{host} {place}") } else { host.to_owned() };
-            Host::of(name, &samples)
-        };
-        let hosts: Vec<Host> = hosts.into_iter().map(host).collect();
-        if hosts.len() > 1 {
-            groups.push(Group::of(kind.clone(), hosts));
+impl Peers {
+    /// Takes in what `source` says; the source is not needed any more.
+    pub(super) fn add(&mut self, source: &Source) {
+        match sample::told(source) {
+            Told::Nothing => {}
+            Told::Unknown(place) => {
+                self.strangers.insert(place);
+            }
+            Told::Some(samples) => self.samples.extend(samples),
         }
     }
-    groups
-}
 
-/// The latencies of one file that others may have too.
-fn samples(source: &Source) -> Vec<Sample> {
-    match &source.content {
-        Content::Bench(bench) => of_bench(bench, &source.name),
-        Content::Fsync(fsync) => of_fsync(fsync, &source.name),
-        Content::Check(_)
-        | Content::Compare(_)
-        | Content::Probe(_)
-        | Content::Trace(_)
-        | Content::Simulation(_)
-        | Content::Published(_) => Vec::new(),
+    /// The hosts that stand out, those of one group behind each other.
+    pub(super) fn outliers(&self) -> Vec<Outlier> {
+        let groups = self.groups();
+        groups.iter().flat_map(Group::outliers).map(|(_, outlier)| outlier).collect()
     }
-}
 
-/// The baselines: what a drive does where nothing is misaligned.
-fn of_bench(bench: &Bench, file: &str) -> Vec<Sample> {
-    let Setting { host, model, firmware, .. } = facts::of_bench(bench);
-    let seen = |experiment: &Experiment| {
-        let arm = experiment.arms.first().filter(|arm| arm.count > 0)?;
-        let work = format!("{}, {}", say(&experiment.title), say(&arm.name));
-        let kind = Kind { model: model.clone(), firmware: firmware.clone(), work };
-        let (host, place) = (named(host.as_deref(), file), say(&bench.target.path));
-        Some(Sample { host, place, kind, median_ns: arm.median_ns, p99_ns: arm.p99_ns })
-    };
-    bench.experiments.iter().filter_map(seen).collect()
-}
-
-fn of_fsync(fsync: &Fsync, file: &str) -> Vec<Sample> {
-    let Setting { host, model, firmware, .. } = facts::of_fsync(fsync);
-    let seen = |row: &FsyncRow| {
-        let median_ns = row.median_ns?;
-        let work = format!("{}, {}", say(&row.label), say(&row.id));
-        let kind = Kind { model: model.clone(), firmware: firmware.clone(), work };
-        let (host, place) = (named(host.as_deref(), file), say(&fsync.target.path));
-        Some(Sample { host, place, kind, median_ns, p99_ns: row.p99_ns })
-    };
-    fsync.rows.iter().filter_map(seen).collect()
-}
-
-/// The host's name, or the file's where it has none of its own.
-fn named(told: Option<&str>, file: &str) -> String {
-    match told.filter(|name| !name.is_empty() && !NO_NAMES.contains(name)) {
-        Some(name) => say(name),
-        // As it was given: files of many hosts may have one name in many directories.
-        None => say(file),
+    /// All groups of more than one host.
+    fn groups(&self) -> Vec<Group> {
+        let mut paths: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut kinds: BTreeMap<&Kind, BTreeMap<&Place, Vec<&Sample>>> = BTreeMap::new();
+        for sample in &self.samples {
+            paths.entry(&sample.place.host).or_default().insert(&sample.place.path);
+            let places = kinds.entry(&sample.kind).or_default();
+            places.entry(&sample.place).or_default().push(sample);
+        }
+        let several = |host: &str| paths.get(host).is_some_and(|paths| paths.len() > 1);
+        let host = |(place, samples): (&Place, Vec<&Sample>)| {
+            let Place { host, path } = place;
+            let name = if several(host) { format!("{host} {path}") } else { host.clone() };
+            Host::of(name, &samples)
+        };
+        let mut groups = Vec::new();
+        for (kind, places) in kinds {
+            let hosts: Vec<Host> = places.into_iter().map(host).collect();
+            if hosts.len() > 1 {
+                groups.push(Group::of(kind.clone(), hosts));
+            }
+        }
+        groups
     }
 }
 
@@ -191,7 +149,12 @@ impl Host {
         };
         let medians = samples.iter().map(|sample| sample.median_ns).collect();
         let p99s = samples.iter().filter_map(|sample| sample.p99_ns).collect();
-        Host { name, median_ns: middle(medians).unwrap_or(0), p99_ns: middle(p99s) }
+        Host {
+            name,
+            runs: samples.len(),
+            median_ns: middle(medians).unwrap_or(0),
+            p99_ns: middle(p99s),
+        }
     }
 }
 
@@ -201,26 +164,28 @@ impl Group {
             let by = |host: &Host| (host.median_ns, host.p99_ns);
             by(other).cmp(&by(one)).then_with(|| one.name.cmp(&other.name))
         });
-        let median = Told::of(&hosts, |host| Some(host.median_ns));
-        let p99 = Told::of(&hosts, |host| host.p99_ns);
+        let median = Ruled::of(&hosts, |host| Some(host.median_ns));
+        let p99 = Ruled::of(&hosts, |host| host.p99_ns);
         Group { kind, hosts, median, p99 }
     }
 
-    fn outliers(&self) -> Vec<Outlier> {
-        let mut found: Vec<Outlier> = Vec::new();
+    /// Those that stand out, each with its place among the hosts.
+    fn outliers(&self) -> Vec<(usize, Outlier)> {
+        let mut found: Vec<(usize, Outlier)> = Vec::new();
         let measures: [Measure<'_>; 2] = [
             ("median", &self.median, |host| Some(host.median_ns)),
             ("p99", &self.p99, |host| host.p99_ns),
         ];
         for (measure, told, latency) in measures {
             let Answer::Some(places) = &told.answer else { continue };
-            for host in places.iter().filter_map(|&place| self.hosts.get(place)) {
+            for &place in places {
+                let Some(host) = self.hosts.get(place) else { continue };
                 let Some(latency_ns) = latency(host) else { continue };
-                if found.iter().any(|other| other.host == host.name) {
+                if found.iter().any(|(other, _)| *other == place) {
                     continue;
                 }
                 let times = real(latency_ns) / told.middle_ns;
-                found.push(Outlier {
+                let outlier = Outlier {
                     host: host.name.clone(),
                     work: self.kind.work.clone(),
                     measure,
@@ -228,15 +193,17 @@ impl Group {
                     times,
                     hosts: self.hosts.len(),
                     odd: if times > 1.0 { Odd::Slower } else { Odd::Faster },
-                });
+                    is_implausible: self.kind.is_durable && rule::is_implausible(times),
+                };
+                found.push((place, outlier));
             }
         }
         found
     }
 }
 
-impl Told {
-    fn of(hosts: &[Host], latency: impl Fn(&Host) -> Option<u64>) -> Told {
+impl Ruled {
+    fn of(hosts: &[Host], latency: impl Fn(&Host) -> Option<u64>) -> Ruled {
         let known = (0..hosts.len()).filter_map(|place| Some((place, latency(&hosts[place])?)));
         let (places, values): (Vec<usize>, Vec<f64>) =
             known.map(|(place, value)| (place, real(value))).unzip();
@@ -245,7 +212,7 @@ impl Told {
             Answer::Some(odd) => Answer::Some(odd.into_iter().map(|at| places[at]).collect()),
             other => other,
         };
-        Told { answer, middle_ns }
+        Ruled { answer, middle_ns }
     }
 }
 

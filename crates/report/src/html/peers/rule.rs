@@ -9,6 +9,8 @@
 //! than twice or more than half the median never stands out. Neither a group of which all are slow
 //! nor one that falls into two halves has an outlier.
 
+use units::durable::DURABLE_APART;
+
 /// The fewest hosts among which one can stand out: it and four others.
 pub(super) const HOSTS_MIN: usize = 5;
 /// The robust standard deviations that an outlier is away.
@@ -21,6 +23,12 @@ const TENTH: f64 = 1.1;
 pub(super) const FACTOR_MIN: f64 = 2.0;
 /// Of so many hosts at most one may stand out: with more there are two kinds of hosts.
 const SHARE: usize = 4;
+
+/// Whether `times` of the median is too little to believe of durable writes: more than the limit
+/// below it, and not by a rounding of logarithms.
+pub(super) fn is_implausible(times: f64) -> bool {
+    times > 0.0 && times * f64::from(DURABLE_APART) < 1.0 - 1e-6
+}
 
 /// What the rule says of a group.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,43 +1,100 @@
 //! The groups of peers on the page.
 
-use std::collections::BTreeMap;
-
 use maud::{Markup, html};
 
+use super::named::{Named, advice, by_host, named, sentence};
 use super::rule::{Answer, DEVIATIONS, FACTOR_MIN, HOSTS_MIN};
-use super::{Group, Host, Kind, Odd, Outlier, groups, real};
-use crate::bench::figures::number;
+use super::{Group, Host, Kind, Peers, Place, real};
+use crate::bench::figures::number as digits;
 use crate::html::chart::{Caption, Range, ranges};
-use crate::html::phrase::{Tone, chip, head, more, time, time_or_unknown, wide};
-use crate::html::source::Source;
+use crate::html::gist::Gist;
+use crate::html::phrase::{Tone, chip, more, time, time_or_unknown};
+use crate::html::table::{Row, cell, figure, named as head, row, table};
 use crate::words::count;
 
 /// The most groups, and the most hosts of a group, that are shown.
 const GROUPS_MAX: usize = 24;
 const HOSTS_MAX: usize = 200;
+/// The most places that are named in a list.
+const NAMED_MAX: usize = 40;
+/// The section as links name it.
+const ID: &str = "peers";
 
-/// The section about peers; `None` where no two hosts did the same.
-pub(in crate::html) fn section(sources: &[Source]) -> Option<Markup> {
-    let mut groups = groups(sources);
-    if groups.is_empty() {
-        return None;
+/// All that peers say: what is worth the head of the page, and the section.
+pub(in crate::html) struct View {
+    groups: Vec<Group>,
+    strangers: Vec<Place>,
+    named: Vec<Named>,
+}
+
+impl View {
+    pub(in crate::html) fn of(peers: &Peers) -> View {
+        let mut groups = peers.groups();
+        // Those with something to tell first, then the larger ones.
+        groups.sort_by_key(|group| {
+            (std::cmp::Reverse(group.outliers().len()), std::cmp::Reverse(group.hosts.len()))
+        });
+        let named = by_host(&groups);
+        let strangers = peers.strangers.iter().cloned().collect();
+        View { groups, strangers, named }
     }
-    // Those with something to tell first, then the larger ones.
-    groups.sort_by_key(|group| {
-        (std::cmp::Reverse(group.outliers().len()), std::cmp::Reverse(group.hosts.len()))
-    });
-    let outliers: Vec<Outlier> = groups.iter().flat_map(Group::outliers).collect();
-    Some(html! {
-        section id="peers" {
-            h2 { "Hosts side by side" }
-            (named(&outliers))
-            p.quiet { (rule()) }
-            @for (number, group) in groups.iter().take(GROUPS_MAX).enumerate() {
-                (one(number, group))
-            }
-            (more(groups.len().saturating_sub(GROUPS_MAX), "groups"))
+
+    /// What is said of each host that stands out in a way that matters, its name, and where.
+    pub(in crate::html) fn gists(&self) -> Vec<(Gist, String, String)> {
+        let told = |named: &Named| {
+            let Named { outlier, at, .. } = named;
+            let (rank, next) = advice(outlier)?;
+            let gist = Gist::new(rank, sentence(outlier)).next(Some(next));
+            Some((gist, outlier.host.clone(), at.clone()))
+        };
+        self.named.iter().filter_map(told).collect()
+    }
+
+    /// The section; `None` where nothing could be compared: there is one host, or none.
+    pub(in crate::html) fn section(&self) -> Option<Markup> {
+        if self.groups.is_empty() && self.strangers.len() < 2 {
+            return None;
         }
-    })
+        Some(html! {
+            section id=(ID) {
+                h2 { "Hosts side by side" }
+                @if !self.groups.is_empty() { (named(&self.named)) }
+                (strangers(&self.strangers))
+                @if !self.groups.is_empty() { p.quiet { (rule()) } }
+                @for (number, group) in self.groups.iter().take(GROUPS_MAX).enumerate() {
+                    (one(number, group))
+                }
+                (more(self.groups.len().saturating_sub(GROUPS_MAX), "groups"))
+            }
+        })
+    }
+}
+
+/// Where the row of a host is; the section where that row is not shown.
+pub(super) fn row_id(group: usize, place: usize) -> String {
+    match group < GROUPS_MAX && place < HOSTS_MAX {
+        true => format!("{ID}-{group}-{}", place + 1),
+        false => ID.to_owned(),
+    }
+}
+
+/// Those of whom nobody knows what their drives are.
+fn strangers(places: &[Place]) -> Markup {
+    let left_out = places.len().saturating_sub(NAMED_MAX);
+    html! {
+        @if !places.is_empty() {
+            h3 { "Not compared: drive unknown" }
+            p { "What has no known model and firmware has no peers: a virtual disk says nothing "
+                "of what is behind it, and a drive behind some controllers neither. Their numbers "
+                "stand with each file below." }
+            ul.notes {
+                @for Place { host, path } in places.iter().take(NAMED_MAX) {
+                    li { (host) ", " (path) }
+                }
+            }
+            (more(left_out, "places"))
+        }
+    }
 }
 
 fn rule() -> String {
@@ -50,92 +107,23 @@ fn rule() -> String {
     )
 }
 
-/// Who stands out, each in a sentence: by what is the furthest away.
-fn named(outliers: &[Outlier]) -> Markup {
-    const NAMED_MAX: usize = 40;
-    let hosts = by_host(outliers);
-    html! {
-        @if hosts.is_empty() {
-            p { "No host stands out among its peers." }
-        } @else {
-            ul.notes {
-                @for (outlier, others) in hosts.iter().take(NAMED_MAX) {
-                    li {
-                        (chip(tone(outlier.odd), &word(outlier.odd))) " " (sentence(outlier))
-                        @if *others > 0 { " It stands out in " (others) " more comparisons." }
-                    }
-                }
-            }
-            (more(hosts.len().saturating_sub(NAMED_MAX), "hosts that stand out"))
-        }
-    }
+pub(super) fn count_hosts(hosts: usize) -> String {
+    count_of(hosts, "host")
 }
 
-/// Each host by its furthest outlier, and how many more it has; the furthest first.
-fn by_host(outliers: &[Outlier]) -> Vec<(&Outlier, usize)> {
-    let away = |outlier: &Outlier| outlier.times.ln().abs();
-    let mut sorted: Vec<&Outlier> = outliers.iter().collect();
-    sorted.sort_by(|one, other| away(other).total_cmp(&away(one)));
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut hosts: Vec<(&Outlier, usize)> = Vec::new();
-    for outlier in sorted {
-        match places.get(outlier.host.as_str()) {
-            Some(&place) => hosts[place].1 += 1,
-            None => {
-                places.insert(&outlier.host, hosts.len());
-                hosts.push((outlier, 0));
-            }
-        }
-    }
-    hosts
-}
-
-fn tone(odd: Odd) -> Tone {
-    match odd {
-        Odd::Slower => Tone::Bad,
-        Odd::Faster => Tone::Care,
-    }
-}
-
-fn word(odd: Odd) -> String {
-    match odd {
-        Odd::Slower => "slow".to_owned(),
-        Odd::Faster => "implausibly fast".to_owned(),
-    }
-}
-
-fn sentence(outlier: &Outlier) -> Markup {
-    let (times, than) = match outlier.odd {
-        Odd::Slower => (outlier.times, "times as long as"),
-        Odd::Faster => (1.0 / outlier.times, "times less than"),
-    };
-    html! {
-        strong { (outlier.host) } ": " (outlier.measure) " " (time(outlier.latency_ns)) ", "
-        (number(times)) " " (than) " the median of " (count_hosts(outlier.hosts))
-        " (" (outlier.work) ")."
-        @if outlier.odd == Odd::Faster {
-            " It may be the better drive; or its writes are not as durable as those of the others."
-        }
-    }
-}
-
-fn count_hosts(hosts: usize) -> String {
-    count(u64::try_from(hosts).unwrap_or(u64::MAX), "host")
+pub(super) fn count_of(number: usize, what: &str) -> String {
+    count(u64::try_from(number).unwrap_or(u64::MAX), what)
 }
 
 fn model(kind: &Kind) -> String {
-    match (&kind.model, &kind.firmware) {
-        (None, _) => "Drives of unknown model".to_owned(),
-        (Some(model), None) => format!("{model}, firmware not known"),
-        (Some(model), Some(firmware)) => format!("{model}, firmware {firmware}"),
-    }
+    format!("{}, firmware {}", kind.model, kind.firmware)
 }
 
 fn one(number: usize, group: &Group) -> Markup {
     let odd = odd(group);
     let shown = &group.hosts[..group.hosts.len().min(HOSTS_MAX)];
     let caption = Caption {
-        id: format!("peers-{number}"),
+        id: format!("{ID}-{number}"),
         title: format!("Latency of {}", count_hosts(group.hosts.len())),
         description:
             "A dot for each host's median, a line up to its p99; the numbers are those of \
@@ -153,12 +141,13 @@ fn one(number: usize, group: &Group) -> Markup {
         p { (said(group)) }
         details open[!odd.is_empty() || number == 0] {
             summary { (count_hosts(group.hosts.len())) }
-            (wide(
+            (table(
                 &format!("{}, the slowest first", count_hosts(group.hosts.len())),
                 &["#", "Host", "Median", "p99", "Times the group's median", "Rule"],
-                &html! { @for (number, host) in shown.iter().enumerate() {
-                    (row(number + 1, host, group, odd.contains(&&*host.name)))
-                } },
+                shown.iter().enumerate().map(|(place, host)| {
+                    of_host(place, host, group, odd.contains(&&*host.name))
+                        .called(row_id(number, place))
+                }),
             ))
             (more(group.hosts.len().saturating_sub(HOSTS_MAX), "hosts"))
             (ranges(&caption, &rows))
@@ -174,18 +163,20 @@ fn odd(group: &Group) -> Vec<&str> {
     places.flatten().filter_map(|&place| group.hosts.get(place)).map(|host| &*host.name).collect()
 }
 
-fn row(number: usize, host: &Host, group: &Group, odd: bool) -> Markup {
+fn of_host(place: usize, host: &Host, group: &Group, odd: bool) -> Row {
     let times = real(host.median_ns) / group.median.middle_ns.max(1.0);
-    html! {
-        tr {
-            td { (number) }
-            (head(&host.name))
-            td { (time(host.median_ns)) }
-            td { (time_or_unknown(host.p99_ns)) }
-            td { (crate::bench::figures::number(times)) }
-            td { @if odd { (chip(Tone::Bad, "stands out")) } }
-        }
-    }
+    let name = html! {
+        (host.name)
+        @if host.runs > 1 { " " span.quiet { "(the middle one of " (host.runs) " runs)" } }
+    };
+    row([
+        figure(place + 1),
+        head(name),
+        figure(time(host.median_ns)),
+        figure(time_or_unknown(host.p99_ns)),
+        figure(digits(times)),
+        cell(html! { @if odd { (chip(Tone::Bad, "stands out")) } }),
+    ])
 }
 
 /// What the rule says of the group, in a sentence.

@@ -24,6 +24,19 @@ fn what_is_no_result_is_told_apart_by_what_it_lacks() {
     ] {
         assert_eq!(fault(&format!("{{\"schema\": \"{schema}\"}}")), expected);
     }
+    for (text, said) in [
+        ("[]", "it is a JSON list"),
+        ("null", "it is a JSON value"),
+        ("7", "it is a JSON value"),
+        ("", "it is empty"),
+        (" \n", "it is empty"),
+        ("{}", "it names no schema"),
+        ("{\"schema\": \"straddle.check/1\"}\n{}", "behind its first JSON object (line 2)"),
+        ("<!DOCTYPE html>", "it is no JSON"),
+        ("{\"schema\": [7]}", "it names no schema"),
+    ] {
+        assert!(fault(text).to_string().contains(said), "{text:?}: {}", fault(text));
+    }
     let long = format!("{{\"schema\": \"{}\"}}", "x".repeat(100_000));
     let SourceFault::OtherSchema(shown) = fault(&long) else { panic!("{long}") };
     assert!(shown.len() < 500, "{}", shown.len());
@@ -46,6 +59,44 @@ fn a_result_cut_anywhere_or_with_wrong_types_is_damaged_and_never_a_panic() {
     }
     assert!(read("deep", &"[".repeat(1_000_000)).is_err());
     assert!(read("deep", &"{\"a\":".repeat(1_000_000)).is_err());
+}
+
+#[test]
+fn no_fault_names_a_type_of_the_program() {
+    let names = |fault: &SourceFault| {
+        let text = fault.to_string();
+        ["struct", "enum", "Head", "tuple"].iter().any(|it| text.contains(it))
+            || text.split(' ').any(|word| word.ends_with("Target") || word.contains("::"))
+    };
+    for text in ["[]", "[{}]", "null", "\"x\"", "{\"schema\": {}}", "[", "{"] {
+        assert!(!names(&fault(text)), "{text}: {}", fault(text));
+    }
+    // Each field of each document in turn is a list with something in it.
+    for (name, text) in texts() {
+        let value: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        for key in value.as_object().expect("an object").keys() {
+            let mut other = value.clone();
+            for wrong in [serde_json::json!([[7]]), serde_json::json!(true), serde_json::json!([])]
+            {
+                other[key] = wrong;
+                if let Err(fault) = read(name, &other.to_string()) {
+                    assert!(!names(&fault), "{name} {key}: {fault}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_another_release_wrote_is_not_called_damaged() {
+    let of = |version: &str| {
+        fault(&format!("{{\"schema\": \"straddle.bench/1\", \"version\": \"{version}\"}}"))
+    };
+    let older = of("0.0.9");
+    assert!(matches!(older, SourceFault::OtherRelease(..)), "{older:?}");
+    assert!(older.to_string().starts_with("straddle 0.0.9 wrote it"), "{older}");
+    assert!(older.hint().contains("measure again"), "{}", older.hint());
+    assert!(matches!(of(env!("CARGO_PKG_VERSION")), SourceFault::Broken(_)));
 }
 
 #[test]

@@ -45,8 +45,35 @@ fn of_twenty_hosts_exactly_the_slow_one_is_named() {
     assert_eq!(*odd, Odd::Slower);
     assert!((70.0..100.0).contains(times), "{times}");
     let page = page(&Report { sources, unread: Vec::new() });
-    assert!(page.contains("<strong>db-07</strong>: median 200 ms"), "it is said first");
+    let (short, rest) = page.split_once("<h2>Results</h2>").expect("there is a table of files");
+    assert!(short.contains("<a href=\"#peers-0-1\">db-07</a>: <strong>median 200 ms"), "{short}");
+    assert!(rest.contains("<tr role=\"row\" id=\"peers-0-1\">"), "the link leads to its row");
     assert_eq!(page.matches("stands out</span>").count(), 1);
+}
+
+#[test]
+fn hosts_whose_drives_are_not_known_are_nobodys_peers() {
+    for (model, firmware) in
+        [(None, None), (Some("SSD 960"), None), (None, Some("XCV1")), (Some(" "), Some("1"))]
+    {
+        let mut sources = fleet(12, |host| if host == 3 { 200_000_000 } else { 2_000_000 });
+        for source in &mut sources {
+            let Content::Bench(bench) = &mut source.content else { continue };
+            bench.target.model = model.map(str::to_owned);
+            bench.target.firmware = firmware.map(str::to_owned);
+        }
+        assert_eq!(names(&sources), Vec::<String>::new(), "{model:?} {firmware:?}");
+        let page = page(&Report { sources, unread: Vec::new() });
+        assert!(page.contains("Not compared: drive unknown"), "{model:?} {firmware:?}");
+        assert!(page.contains("<li>db-03, ") && !page.contains("No host stands out"));
+    }
+    // Those that are known are compared all the same.
+    let mut sources = fleet(12, |host| if host == 3 { 200_000_000 } else { 2_000_000 });
+    let Content::Bench(bench) = &mut sources[5].content else { panic!("a bench") };
+    bench.target.model = None;
+    assert_eq!(names(&sources), ["db-03"]);
+    let page = page(&Report { sources, unread: Vec::new() });
+    assert!(page.contains("<li>db-05, ") && !page.contains("<li>db-04, "));
 }
 
 #[test]
@@ -85,6 +112,29 @@ fn a_host_that_is_too_fast_to_be_true_is_named_too() {
 }
 
 #[test]
+fn a_fast_host_is_implausible_where_two_durable_methods_would_be_too_far_apart() {
+    let limit = u64::from(units::durable::DURABLE_APART);
+    let said = |times: u64, read: bool| {
+        let mut sources = fleet(12, |host| if host == 3 { 6_000_000 / times } else { 6_000_000 });
+        for source in &mut sources {
+            let Content::Bench(bench) = &mut source.content else { continue };
+            if read {
+                bench.experiments[0].workload.action = "read".to_owned();
+            }
+        }
+        let found = outliers(&sources);
+        assert_eq!((found.len(), found[0].odd), (1, Odd::Faster), "{found:?}");
+        let page = page(&Report { sources, unread: Vec::new() });
+        assert_eq!(page.contains("implausibly fast"), found[0].is_implausible, "{times}");
+        assert_eq!(page.contains("not as durable"), found[0].is_implausible, "{times}");
+        found[0].is_implausible
+    };
+    assert!(!said(3, false) && !said(limit, false), "it may be a better drive");
+    assert!(said(limit + 1, false));
+    assert!(!said(limit * 10, true), "what only reads makes nothing durable");
+}
+
+#[test]
 fn a_host_that_stands_out_in_many_ways_is_named_once() {
     let mut sources = fleet(20, |host| if host == 7 { 200_000_000 } else { 2_000_000 });
     for source in &mut sources {
@@ -107,6 +157,8 @@ fn several_runs_of_one_host_are_one_peer() {
         .map(|run| one(run % 2, "SSD", "1", if run == 0 { 200_000_000 } else { 2_000_000 }))
         .collect();
     assert!(names(&sources).is_empty());
+    let page = page(&Report { sources, unread: Vec::new() });
+    assert!(page.contains("(the middle one of 4 runs)"), "it is said");
 }
 
 #[test]

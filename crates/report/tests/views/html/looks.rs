@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::{need_tools, scratch};
 
 use super::browser::Browser;
-use super::measure::{ACCESS, CONTRAST, OVERFLOW};
+use super::measure::{ACCESS, CELLS, CONTRAST, OVERFLOW};
 use super::pages::{HOSTILE, full, labelled};
 
 /// The widths of a phone, a tablet and a screen, and a very small phone.
@@ -80,6 +80,32 @@ fn the_page_fits_every_width_and_paper_and_says_all() {
     let pdf = pdf["data"].as_str().expect("a document in base 64");
     assert!(pdf.starts_with("JVBERi") && pdf.len() > 50_000, "{} bytes", pdf.len());
     assert_eq!(browser.trouble(), Vec::<String>::new());
+}
+
+#[test]
+fn every_cell_of_every_table_is_on_the_screen_and_has_its_head() {
+    need_tools!("chromium", "bash", "mkfifo", "kill");
+    let mut browser = Browser::showing(&full());
+    for width in WIDTHS {
+        browser.width(width);
+        let cells = browser.run(CELLS);
+        assert_eq!(cells["found"], json!([]), "at {width} pixels");
+        assert!(cells["seen"].as_u64() > Some(200), "{cells}");
+    }
+    // A row that is a card is a row all the same to those who do not see it.
+    browser.width(320);
+    browser.ask("Accessibility.enable", &json!({}));
+    let tree = browser.ask("Accessibility.getFullAXTree", &json!({}));
+    let nodes = tree["nodes"].as_array().expect("a tree");
+    let named = |role: &str, name: &str| {
+        nodes.iter().any(|node| {
+            node["role"]["value"].as_str() == Some(role)
+                && node["name"]["value"].as_str() == Some(name)
+        })
+    };
+    assert!(named("columnheader", "Median"), "heads are read where they are not seen");
+    assert!(named("rowheader", "shifted 512 B"));
+    assert!(named("cell", "not identifiable"), "a cell does not repeat its head");
 }
 
 #[test]

@@ -63,6 +63,7 @@ const ATTRIBUTES: &[&str] = &[
     "content",
     "cx",
     "cy",
+    "data-head",
     "dy",
     "fill",
     "font-family",

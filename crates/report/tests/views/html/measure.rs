@@ -10,3 +10,6 @@ pub(crate) const CONTRAST: &str = include_str!("contrast.js");
 
 /// What those who do not see the page miss.
 pub(crate) const ACCESS: &str = include_str!("access.js");
+
+/// Cells of tables that lie off the screen, or that have lost their heads.
+pub(crate) const CELLS: &str = include_str!("cells.js");

@@ -2,6 +2,7 @@
 
 mod browser;
 mod faults;
+mod gist;
 mod hosts;
 mod looks;
 mod markup;

@@ -1,8 +1,9 @@
 //! What is not known never looks good.
 
 use report::Verdict;
+use report::fsync::{Fsync, Honesty, ProcessWord};
 use report::html::{Content, Report, Source, page};
-use report::trace::{Trace, TraceTotal, TraceUnknown};
+use report::trace::{Trace, TraceCost, TraceEffort, TraceTotal, TraceUnknown, TraceUntold};
 
 use crate::sample::{document, image, layer, target};
 use crate::trace::sample;
@@ -11,7 +12,7 @@ use crate::trace::sample;
 fn row(content: Content) -> String {
     let source = Source { name: "one.json".to_owned(), content };
     let page = page(&Report { sources: vec![source], unread: Vec::new() });
-    let from = page.find("<tbody>").expect("there is a table");
+    let from = page.find("<tbody").expect("there is a table");
     let to = from + page[from..].find("</tbody>").expect("it ends");
     page[from..to].to_owned()
 }
@@ -43,4 +44,58 @@ fn a_trace_that_knows_no_address_is_not_called_aligned() {
     assert!(row.contains("nothing to judge") && !row.contains("chip good"), "{row}");
     let row = traced(TraceTotal { unknown: Vec::new(), unvisited_bytes: 1 << 20, ..total });
     assert!(row.contains("1 MiB unknown") && row.contains("chip care"), "{row}");
+}
+
+#[test]
+fn what_bytes_without_a_place_cost_is_not_known() {
+    let reason = "not placed yet: it waits in memory; --sync has it written first";
+    let untold = || TraceEffort {
+        told_ios: 0,
+        granules_read: 0,
+        granules_written: 0,
+        rmws: 0,
+        parity_updates: 0,
+        untold: vec![TraceUntold { ios: 80, reason: reason.to_owned() }],
+    };
+    let cost = TraceCost {
+        io_bytes: 16384,
+        ios: 80,
+        counted_ios: 80,
+        read: untold(),
+        write: untold(),
+        writes_with_rmw: 0,
+        writes_with_parity_rmw: 0,
+    };
+    let said = |cost: TraceCost| {
+        let trace = Trace { cost: Some(cost), refusal: None, ..sample() };
+        let content = Content::Trace(Box::new(trace));
+        let source = Source { name: "late.json".to_owned(), content };
+        let page = page(&Report { sources: vec![source], unread: Vec::new() });
+        let from = page.find("Granules that are read and written").expect("the cost is shown");
+        page[from..].to_owned()
+    };
+    let page = said(cost.clone());
+    assert!(page.contains("0 of 80") && page.contains("for 80 writes in place: not placed yet"));
+    let table = &page[..page.find("</table>").expect("it ends")];
+    assert!(!table.contains(">0<"), "what is not known is no 0: {table}");
+    let told = TraceEffort { told_ios: 60, granules_read: 7, ..untold() };
+    let page = said(TraceCost { write: told, writes_with_rmw: 3, ..cost });
+    assert!(page.contains("60 of 80") && page.contains(">7<") && page.contains(">3<"), "{page}");
+}
+
+#[test]
+fn a_process_of_which_not_all_could_be_seen_is_not_called_clean() {
+    let process = ProcessWord {
+        pid: 7,
+        name: "etcd".to_owned(),
+        unknown: vec!["its maps may not be read".to_owned()],
+        ..ProcessWord::default()
+    };
+    let honesty =
+        Honesty { grade: "consistent".to_owned(), process: Some(process), ..Honesty::default() };
+    let fsync = Fsync { honesty: Some(honesty), ..Fsync::default() };
+    let content = Content::Fsync(Box::new(fsync));
+    let source = Source { name: "one.json".to_owned(), content };
+    let page = page(&Report { sources: vec![source], unread: Vec::new() });
+    assert!(page.contains("its maps may not be read"), "{page}");
 }

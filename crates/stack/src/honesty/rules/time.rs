@@ -2,6 +2,8 @@
 //!
 //! A time never proves anything: memory that is protected and memory that is not take as long.
 
+use units::durable::DURABLE_APART;
+
 use super::super::evidence::{
     DriveWord, Evidence, Kind, Layer, Medium, Protection, Times, Untried, median,
 };
@@ -11,8 +13,6 @@ const TIMED: &str = "measured here";
 const MINUTE_NS: u64 = 60_000_000_000;
 /// What a flash drive without protection takes at least to program a page.
 const FLASH_NS: u64 = 50_000;
-/// How far apart two methods may be.
-const APART: u64 = 5;
 /// How many pairs must be there, and in how many of ten the slower one must take twice as long:
 /// whatever others do to the drive, it meets either method as often.
 const PAIRS_MIN: usize = 10;
@@ -105,7 +105,7 @@ pub(in super::super) fn methods(evidence: &Evidence) -> Vec<Reason> {
     });
     let agree = pairs.len() >= PAIRS_MIN && twice.count() * 10 >= pairs.len() * OF_TEN;
     let (quick_ns, slow_ns) = (data_ns.min(dsync_ns), data_ns.max(dsync_ns));
-    if !agree || slow_ns <= quick_ns.saturating_mul(APART) {
+    if !agree || slow_ns <= quick_ns.saturating_mul(u64::from(DURABLE_APART)) {
         return Vec::new();
     }
     let names = ("write and fdatasync", "a write with O_DSYNC");

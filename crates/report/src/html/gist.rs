@@ -1,0 +1,190 @@
+//! What the page says first: in one sentence what is wrong, and what to do next; then what else is.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::phrase::{Tone, chip, say};
+use crate::words::count;
+
+/// The most that is said at the head of a page besides the first, and the most results of which
+/// one thing is said.
+const NAMED_MAX: usize = 7;
+const LINKS_MAX: usize = 12;
+
+/// How much a result wants to be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// It was judged and is good.
+    Good,
+    /// There is nothing in it to judge of a machine here.
+    Plain,
+    /// It cannot be told.
+    Unknown,
+    /// It may be wrong, or costs.
+    Care,
+    /// It is wrong.
+    Wrong,
+    /// Data that was said to be safe may be lost.
+    Loss,
+}
+
+/// What one result comes to.
+#[derive(Clone, Debug)]
+pub(super) struct Gist {
+    pub(super) rank: Rank,
+    /// One or two sentences, harmless.
+    pub(super) what: String,
+    /// What to do next, harmless.
+    pub(super) next: Option<String>,
+}
+
+impl Gist {
+    pub(super) fn new(rank: Rank, what: impl Into<String>) -> Gist {
+        Gist { rank, what: what.into(), next: None }
+    }
+
+    /// With what to do next, as a file says it; nothing where that is empty.
+    pub(super) fn next(self, next: Option<&str>) -> Gist {
+        let next = next.filter(|text| !text.trim().is_empty()).map(|text| sentence(&say(text)));
+        Gist { next, ..self }
+    }
+
+    /// What was not done, and why.
+    pub(super) fn refused(what: &str, message: &str, hint: Option<&str>) -> Gist {
+        Gist::new(Rank::Unknown, format!("{what}: {}", sentence(&say(message)))).next(hint)
+    }
+}
+
+/// `text` with a capital letter only where it had one, and a full stop.
+pub(super) fn sentence(text: &str) -> String {
+    let text = text.trim();
+    match text.ends_with(['.', '!', '?', '…']) {
+        true => text.to_owned(),
+        false => format!("{text}."),
+    }
+}
+
+/// A gist, what it is of, and where that stands on the page.
+pub(super) struct Told<'a> {
+    pub(super) gist: &'a Gist,
+    pub(super) of: &'a str,
+    pub(super) at: Option<String>,
+}
+
+/// The head of a page of `all`: the worst first, and what is the same of many once.
+pub(super) fn head(mut all: Vec<Told<'_>>, unread: usize) -> Markup {
+    all.sort_by_key(|told| std::cmp::Reverse(told.gist.rank));
+    let number = |rank: Rank| all.iter().filter(|told| told.gist.rank == rank).count();
+    let (good, unknown) = (number(Rank::Good), number(Rank::Unknown));
+    let wrong = all.iter().filter(|told| told.gist.rank >= Rank::Care).count();
+    let named = same(&all[..if wrong > 0 { wrong } else { unknown }]);
+    html! {
+        section.gist id="gist" {
+            h2 { "In short" }
+            (verdict(wrong, unknown, good))
+            @if let Some((first, others)) = named.split_first() {
+                p.first { (one(first)) }
+                @if !others.is_empty() {
+                    ul.notes { @for told in others.iter().take(NAMED_MAX) { li { (one(told)) } } }
+                }
+                @let more = others.iter().skip(NAMED_MAX).map(Vec::len).sum::<usize>();
+                @if more > 0 { p.quiet { "And " (results(more)) " more; see the table." } }
+            }
+            p.quiet { (rest(good, if wrong > 0 { unknown } else { 0 }, unread)) }
+        }
+    }
+}
+
+/// What is to be said before anything is named; what is wrong speaks for itself.
+fn verdict(wrong: usize, unknown: usize, good: usize) -> Markup {
+    let (tone, word, text) = match (wrong, unknown, good) {
+        (1.., ..) => return Markup::default(),
+        (0, 1.., _) => {
+            let text =
+                format!("Nothing was found to be wrong, but {} could not tell.", results(unknown));
+            (Tone::Care, "not known", text)
+        }
+        (0, 0, 1..) => (Tone::Good, "good", "Nothing was found to be wrong.".to_owned()),
+        (0, 0, 0) => {
+            (Tone::Plain, "not judged", "Nothing here is judged: read the numbers.".to_owned())
+        }
+    };
+    html! { p.first { (chip(tone, word)) " " (text) } }
+}
+
+/// Those of which the same is said together, in the order of the first of each.
+fn same<'a, 'b>(all: &'b [Told<'a>]) -> Vec<Vec<&'b Told<'a>>> {
+    let mut places: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
+    let mut groups: Vec<Vec<&Told<'_>>> = Vec::new();
+    for told in all {
+        let key = (told.gist.what.as_str(), told.gist.next.as_deref());
+        match places.get(&key) {
+            Some(&place) => groups[place].push(told),
+            None => {
+                places.insert(key, groups.len());
+                groups.push(vec![told]);
+            }
+        }
+    }
+    groups
+}
+
+fn results(number: usize) -> String {
+    count(u64::try_from(number).unwrap_or(u64::MAX), "result")
+}
+
+fn rest(good: usize, unknown: usize, unread: usize) -> String {
+    let mut parts = Vec::new();
+    if good > 0 {
+        parts.push(format!("{good} good"));
+    }
+    if unknown > 0 {
+        parts.push(format!("{unknown} that could not tell"));
+    }
+    if unread > 0 {
+        parts.push(format!("{unread} that could not be read"));
+    }
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!("Besides: {}.", parts.join(", ")),
+    }
+}
+
+fn one(group: &[&Told<'_>]) -> Markup {
+    let Some(first) = group.first() else { return Markup::default() };
+    let left_out = group.len().saturating_sub(LINKS_MAX);
+    html! {
+        (chip(tone(first.gist.rank), word(first.gist.rank))) " "
+        @for (number, Told { of, at, .. }) in group.iter().take(LINKS_MAX).enumerate() {
+            @if number > 0 { ", " }
+            @match at {
+                Some(at) => a href=(format!("#{at}")) { (of) },
+                None => (of),
+            }
+        }
+        @if left_out > 0 { " and " (left_out) " more" }
+        ": " strong { (first.gist.what) }
+        @if let Some(next) = &first.gist.next { " Next: " (next) }
+    }
+}
+
+fn tone(rank: Rank) -> Tone {
+    match rank {
+        Rank::Good => Tone::Good,
+        Rank::Plain => Tone::Plain,
+        Rank::Unknown | Rank::Care => Tone::Care,
+        Rank::Wrong | Rank::Loss => Tone::Bad,
+    }
+}
+
+fn word(rank: Rank) -> &'static str {
+    match rank {
+        Rank::Good => "good",
+        Rank::Plain => "not judged",
+        Rank::Unknown => "not known",
+        Rank::Care => "look at it",
+        Rank::Wrong => "wrong",
+        Rank::Loss => "data may be lost",
+    }
+}

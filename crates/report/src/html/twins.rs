@@ -1,0 +1,33 @@
+//! Files with the same bytes: one is shown, the others are named. A copy is no second measurement,
+//! and no second host.
+
+use maud::{Markup, html};
+
+use super::phrase::{more, say};
+
+/// The most copies that are named.
+const NAMED_MAX: usize = 40;
+
+/// A file that is the same as another one, byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Twin {
+    /// The file as it was given.
+    pub name: String,
+    /// The file that it is the same as, as that was given.
+    pub first: String,
+}
+
+/// The copies, in a list.
+pub(super) fn section(twins: &[Twin]) -> Markup {
+    html! {
+        @if !twins.is_empty() {
+            p { "Files that are the same as others, byte for byte, and are shown once:" }
+            ul.notes {
+                @for Twin { name, first } in twins.iter().take(NAMED_MAX) {
+                    li { (say(name)) " is " (say(first)) }
+                }
+            }
+            (more(twins.len().saturating_sub(NAMED_MAX), "copies"))
+        }
+    }
+}

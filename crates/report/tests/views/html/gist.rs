@@ -1,0 +1,126 @@
+//! The head of a page: what is wrong in one sentence, and what to do next.
+
+use report::Verdict;
+use report::fsync::{Fsync, FsyncVerdict, Honesty};
+use report::html::{Content, Report, Source, Unread, page};
+
+use crate::bench::sample::disk;
+use crate::sample::{document, image, shifted_disk};
+
+fn source(name: &str, content: Content) -> Source {
+    Source { name: name.to_owned(), content }
+}
+
+fn check(targets: Vec<report::Target>) -> Source {
+    source("check.json", Content::Check(Box::new(document(targets))))
+}
+
+fn good() -> Source {
+    let mut target = image("good.raw");
+    target.verdict = Verdict::Aligned;
+    target.findings.clear();
+    for layer in &mut target.layers {
+        layer.verdict = Verdict::Aligned;
+    }
+    check(vec![target])
+}
+
+fn fsync(grade: &str, verdict: &str) -> Source {
+    let text = |word: &str| word.to_owned();
+    let honesty = Honesty {
+        grade: text(grade),
+        sentence: text("what was seen is this"),
+        would_change: vec![text("mount it with barriers")],
+        ..Honesty::default()
+    };
+    let verdict = FsyncVerdict {
+        engine: text("etcd"),
+        verdict: text(verdict),
+        sentence: text("too slow for it."),
+        next: text("another drive"),
+        ..FsyncVerdict::default()
+    };
+    let fsync = Fsync {
+        host: text("db-02"),
+        honesty: Some(honesty),
+        verdict: Some(verdict),
+        ..Fsync::default()
+    };
+    source("fsync.json", Content::Fsync(Box::new(fsync)))
+}
+
+/// The head of the page of `sources`, without its markup.
+fn short(sources: Vec<Source>, unread: Vec<Unread>) -> String {
+    let page = page(&Report { sources, unread });
+    let from = page.find("<h2>In short</h2>").expect("it begins with that");
+    let to = from + page[from..].find("</section>").expect("it ends");
+    let mut text = String::new();
+    for part in page[from..to].split('<') {
+        text += part.split_once('>').map_or(part, |(_, text)| text);
+    }
+    text
+}
+
+#[test]
+fn what_may_lose_data_comes_before_what_is_slow_or_misaligned() {
+    let sources = vec![good(), check(vec![shifted_disk()]), fsync("not-durable", "fail")];
+    let text = short(sources, Vec::new());
+    let first = text.find("A completed fsync is not durable: what was seen is this.");
+    let second = text.find("ST101 on ");
+    assert!(first.is_some() && first < second, "{text}");
+    assert!(
+        text.contains("data may be lost") && text.contains("Next: mount it with barriers."),
+        "{text}"
+    );
+    assert!(text.contains("Besides: 1 good."), "{text}");
+}
+
+#[test]
+fn a_finding_is_said_with_its_cost_and_every_fix() {
+    let disk = shifted_disk();
+    let finding = disk.findings.first().expect("it has one").clone();
+    let text = short(vec![check(vec![disk])], Vec::new());
+    let cost = finding.cost.expect("it costs").sentence;
+    assert!(text.contains(&*finding.title) && text.contains(cost.trim_end_matches('.')), "{text}");
+    for fix in &finding.remedies {
+        assert!(text.contains(&fix.replace('"', "&quot;")), "which one is right depends: {text}");
+    }
+}
+
+#[test]
+fn nothing_wrong_is_said_only_where_all_was_judged() {
+    let text = short(vec![good()], Vec::new());
+    assert!(text.contains("Nothing was found to be wrong."), "{text}");
+    let text = short(vec![good(), fsync("opaque", "pass")], Vec::new());
+    assert!(text.contains("Nothing was found to be wrong, but 1 result could not tell."), "{text}");
+    assert!(text.contains("Next: mount it with barriers."), "{text}");
+    let text = short(vec![fsync("consistent", "pass")], Vec::new());
+    assert!(text.contains("Nothing was found to be wrong."), "{text}");
+    let unread = Unread { name: "x".to_owned(), reason: "y".to_owned(), hint: "z".to_owned() };
+    let text = short(vec![good()], vec![unread]);
+    assert!(text.contains("1 that could not be read"), "{text}");
+}
+
+#[test]
+fn a_penalty_is_what_misalignment_would_cost_and_not_said_to_be_there() {
+    let bench = disk();
+    assert_eq!(bench.experiments[0].verdict, "penalty");
+    let path = bench.target.path.clone();
+    let text = short(vec![source("b.json", Content::Bench(Box::new(bench)))], Vec::new());
+    assert!(text.contains("not that anything is misaligned."), "{text}");
+    assert!(text.contains(&format!("straddle check {path} says")), "{text}");
+}
+
+#[test]
+fn an_engine_that_fails_is_named_with_what_to_do() {
+    let text = short(vec![fsync("consistent", "fail")], Vec::new());
+    assert!(text.contains("FAIL for etcd: too slow for it. Next: another drive."), "{text}");
+}
+
+#[test]
+fn what_is_the_same_of_many_results_is_said_once() {
+    let sources = (0..20).map(|_| fsync("consistent", "warn")).chain([good()]).collect();
+    let text = short(sources, Vec::new());
+    assert_eq!(text.matches("WARN for etcd").count(), 1, "{text}");
+    assert!(text.contains(" on db-02 and 8 more: WARN"), "{text}");
+}
