@@ -134,19 +134,32 @@ fn no_document(text: &str, error: &Error) -> String {
         (Category::Syntax, Some('{')) if error.to_string().starts_with("trailing characters") => {
             format!("something stands behind its first JSON object (line {})", error.line())
         }
+        (Category::Eof, Some('{')) => "it ends in the middle of its JSON object".to_owned(),
         (Category::Syntax | Category::Eof, _) => format!("it is no JSON: {}", plain(error)),
         (Category::Data | Category::Io, _) => plain(error),
     }
 }
 
+/// What the parser says was expected by the names of our types, and what that is to a person.
+const EXPECTED: [(&str, &str); 9] = [
+    (", expected struct ", "an object"),
+    (", expected tuple struct ", "a list"),
+    (", expected enum ", "one of a few words"),
+    (", expected u8", "a whole number"),
+    (", expected u16", "a whole number"),
+    (", expected u32", "a whole number"),
+    (", expected u64", "a whole number"),
+    (", expected usize", "a whole number"),
+    (", expected f64", "a number"),
+];
+
 /// What the parser says, without the names of our types.
 fn plain(error: &Error) -> String {
     let text = error.to_string();
-    let ours = ["expected struct ", "expected tuple struct ", "expected enum ", "expected unit "];
-    let cut = ours.iter().find_map(|word| text.find(word));
-    let Some(cut) = cut else { return say(&text) };
+    let ours = EXPECTED.iter().find_map(|(begin, word)| Some((text.find(begin)?, word)));
+    let Some((cut, word)) = ours else { return say(&text) };
     let (line, column) = (error.line(), error.column());
-    say(&format!("{}expected an object at line {line} column {column}", &text[..cut]))
+    say(&format!("{}, expected {word} at line {line} column {column}", &text[..cut]))
 }
 
 /// Whether `text` is the beginning of one of our documents.

@@ -24,7 +24,10 @@ pub(super) fn section(twins: &[Twin]) -> Markup {
             p { "Files that are the same as others, byte for byte, and are shown once:" }
             ul.notes {
                 @for Twin { name, first } in twins.iter().take(NAMED_MAX) {
-                    li { (say(name)) " is " (say(first)) }
+                    li {
+                        (say(name))
+                        @if name == first { " is named twice" } @else { " is " (say(first)) }
+                    }
                 }
             }
             (more(twins.len().saturating_sub(NAMED_MAX), "copies"))

@@ -93,7 +93,7 @@ fn limit(limit: &EngineLimit) -> Row {
     let source = html! { @if is_unsaid { "straddle's own: " } (say(&limit.source)) };
     row([
         head(&limit.grade),
-        cell(percent(limit.quantile_percent)),
+        figure(percent(limit.quantile_percent)),
         figure(time(limit.limit_ns)),
         told(&limit.sentence),
         cell(source),

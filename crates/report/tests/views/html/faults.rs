@@ -34,6 +34,7 @@ fn what_is_no_result_is_told_apart_by_what_it_lacks() {
         ("{\"schema\": \"straddle.check/1\"}\n{}", "behind its first JSON object (line 2)"),
         ("<!DOCTYPE html>", "it is no JSON"),
         ("{\"schema\": [7]}", "it names no schema"),
+        ("{\"schema\": ", "it ends in the middle"),
     ] {
         assert!(fault(text).to_string().contains(said), "{text:?}: {}", fault(text));
     }
@@ -65,7 +66,7 @@ fn a_result_cut_anywhere_or_with_wrong_types_is_damaged_and_never_a_panic() {
 fn no_fault_names_a_type_of_the_program() {
     let names = |fault: &SourceFault| {
         let text = fault.to_string();
-        ["struct", "enum", "Head", "tuple"].iter().any(|it| text.contains(it))
+        ["struct", "enum", "Head", "tuple", "u64", "u32", "f64"].iter().any(|it| text.contains(it))
             || text.split(' ').any(|word| word.ends_with("Target") || word.contains("::"))
     };
     for text in ["[]", "[{}]", "null", "\"x\"", "{\"schema\": {}}", "[", "{"] {
