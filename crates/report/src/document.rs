@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::run::Run;
+
 /// A word out of a fixed list: a kind, a key, a code.
 pub type Word = Cow<'static, str>;
 
@@ -21,6 +23,9 @@ pub struct Document {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
+    /// Which run it is; missing in documents of older versions.
+    #[serde(flatten)]
+    pub run: Option<Run>,
     /// The targets in the order given.
     pub targets: Vec<Target>,
     /// Counts over all targets.

@@ -8,6 +8,7 @@
 use serde::Serialize;
 
 use crate::document::{SCHEMA, Summary, Target};
+use crate::run::Run;
 
 /// The schema's name and version of a line that holds one target.
 pub const TARGET_SCHEMA: &str = "straddle.check.target/1";
@@ -54,9 +55,18 @@ pub(crate) fn ended(text: serde_json::Result<String>) -> String {
 /// The beginning of a document that is written as it grows: [`element`] for each target and
 /// [`tail`] follow.
 #[must_use]
-pub fn head(version: &str) -> String {
-    let version = serde_json::Value::from(version);
-    format!("{{\n  \"schema\": \"{SCHEMA}\",\n  \"version\": {version},\n  \"targets\": [")
+pub fn head(version: &str, run: Option<&Run>) -> String {
+    #[derive(Serialize)]
+    struct Head<'a> {
+        schema: &'static str,
+        version: &'a str,
+        #[serde(flatten)]
+        run: Option<&'a Run>,
+    }
+    let text = ended(serde_json::to_string_pretty(&Head { schema: SCHEMA, version, run }));
+    // Its own closing brace is where the targets follow.
+    let fields = text.trim_end().trim_end_matches('}').trim_end();
+    format!("{fields},\n  \"targets\": [")
 }
 
 /// One target of a growing document. A line feed goes before the first one, a comma and a line feed

@@ -23,6 +23,7 @@ mod nagios;
 mod npd;
 mod outcome;
 pub mod probe;
+mod run;
 mod run_refusal;
 mod sarif;
 #[cfg(feature = "schema")]
@@ -52,6 +53,7 @@ pub use look::{Look, Shape};
 pub use nagios::{Metric, headline, metrics, nagios, nagios_failure};
 pub use npd::{NPD_BYTES, npd, npd_message};
 pub use outcome::is_bad;
+pub use run::Run;
 pub use run_refusal::RunRefusal;
 pub use sarif::{RuleInfo, sarif};
 #[cfg(feature = "schema")]

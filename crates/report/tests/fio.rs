@@ -128,12 +128,13 @@ fn bench() -> Bench {
     Bench {
         schema: report::bench::BENCH_SCHEMA.to_owned(),
         version: "0.1.0".to_owned(),
-        command: Vec::new(),
+        run: report::Run {
+            started: "2026-03-01T12:00:00Z".to_owned(),
+            kernel: Some("6.12.0".to_owned()),
+            ..report::Run::default()
+        },
         seed: 1,
-        started: "2026-03-01T12:00:00Z".to_owned(),
         elapsed_ns: 1_000_000,
-        kernel: "6.12.0".to_owned(),
-        host: None,
         target: BenchTarget { drive: Some("sda".to_owned()), ..BenchTarget::default() },
         scratch: None,
         experiments: vec![experiment],

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use host::Beside;
+use jiff::Timestamp;
 use report::{Answer, Refusal, Summary, Verdict};
 use stack::assemble::{self, Devices as _};
 
@@ -16,6 +17,7 @@ use crate::convert::{self, View};
 use crate::crew;
 use crate::exit::{self, Outcome};
 use crate::printer;
+use crate::run;
 use crate::scene::Scene;
 use crate::show::{Page, Piece, Press};
 use crate::target::{self, Target, What};
@@ -23,7 +25,7 @@ use crate::trace;
 use crate::watch::Save;
 
 pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
-    let begun = Instant::now();
+    let (started, begun) = (Timestamp::now(), Instant::now());
     let scene = match &check.sysroot {
         Some(path) => Scene::of(host::sysroot::open(path)?, true),
         None => Scene::live(),
@@ -33,8 +35,9 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     // Formats for machines hold no colours that would have to be taken out again.
     let people = check.chosen() == Format::Table;
     let mut output = printer::output(if people { check.color } else { Colour::Always });
-    let press = Press::new(check, targets.len() > 1)?;
-    let save = check.save.as_deref().map(Save::begin).transpose()?;
+    let own = run::run(started, &scene);
+    let press = Press::new(check, own, targets.len() > 1)?;
+    let save = check.save.as_deref().map(|path| Save::begin(path, &press.run)).transpose()?;
     let mut page = Page::begin(&press, &mut output)?;
     let mut tally = Tally { save, ..Tally::default() };
     let rest = each(check, &targets, &scene, &press, |shown| tally.take(&mut page, shown))?;

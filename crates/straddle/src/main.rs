@@ -20,6 +20,7 @@ mod page;
 mod printer;
 mod probe;
 mod progress;
+mod run;
 mod scene;
 mod show;
 mod target;

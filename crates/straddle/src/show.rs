@@ -6,8 +6,8 @@ use std::io::Write;
 
 use anyhow::bail;
 use report::{
-    Answer, Baseline, ChangeSummary, Changes, Compared, Digest, Document, Look, Note, Row, Shape,
-    Summary, Target, TargetChange,
+    Answer, Baseline, ChangeSummary, Changes, Compared, Digest, Document, Look, Note, Row, Run,
+    Shape, Summary, Target, TargetChange,
 };
 
 use crate::arguments::{Check, Format};
@@ -17,6 +17,8 @@ use crate::{printer, watch};
 pub(crate) struct Press {
     format: Format,
     look: Look,
+    /// Which run it is, for documents.
+    pub(crate) run: Run,
     /// Whether there is more than one target.
     many: bool,
     /// From which severity on a finding fails its case.
@@ -46,11 +48,11 @@ pub(crate) enum Piece {
 }
 
 impl Press {
-    /// As `check` asks, for one target or for `many`.
+    /// As `check` asks, in documents of `run`, for one target or for `many`.
     ///
     /// # Errors
     /// When the baseline cannot be read, or changes cannot be shown as asked.
-    pub(crate) fn new(check: &Check, many: bool) -> anyhow::Result<Press> {
+    pub(crate) fn new(check: &Check, run: Run, many: bool) -> anyhow::Result<Press> {
         let format = check.chosen();
         if check.watch.is_some() && matches!(format, Format::Junit | Format::Sarif) {
             bail!(
@@ -65,7 +67,7 @@ impl Press {
         let fails = check.fail_on.severity().unwrap_or(report::Severity::Error);
         let least = check.fail_on.severity();
         let message_bytes = usize::from(check.message_bytes);
-        Ok(Press { format, look, many, fails, least, message_bytes, saves, baseline })
+        Ok(Press { run, format, look, many, fails, least, message_bytes, saves, baseline })
     }
 
     /// What `target` means for the exit code, and what is printed of it; nothing where `only_bad`
@@ -152,7 +154,8 @@ impl<'a> Page<'a> {
     /// When nothing can be written.
     pub(crate) fn begin(press: &'a Press, output: &'a mut dyn Write) -> anyhow::Result<Page<'a>> {
         if press.format == Format::Json && press.baseline.is_none() {
-            output.write_all(report::head(env!("CARGO_PKG_VERSION")).as_bytes())?;
+            output
+                .write_all(report::head(env!("CARGO_PKG_VERSION"), Some(&press.run)).as_bytes())?;
         }
         Ok(Page {
             press,
@@ -264,6 +267,7 @@ impl<'a> Page<'a> {
         Document {
             schema: report::document::SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            run: Some(self.press.run.clone()),
             targets: std::mem::take(&mut self.targets),
             summary: summary.clone(),
         }

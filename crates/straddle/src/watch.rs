@@ -6,7 +6,7 @@ use std::io::{BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
-use report::{Baseline, BaselineFault, Summary};
+use report::{Baseline, BaselineFault, Run, Summary};
 
 use crate::arguments::is_standard_output;
 use crate::printer::shown;
@@ -70,11 +70,11 @@ pub(crate) struct Save {
 }
 
 impl Save {
-    /// A baseline for `path`, begun.
+    /// A baseline for `path`, begun, of `run`.
     ///
     /// # Errors
     /// When something is there that is no baseline, or nothing can be written beside it.
-    pub(crate) fn begin(path: &Path) -> anyhow::Result<Save> {
+    pub(crate) fn begin(path: &Path, run: &Run) -> anyhow::Result<Save> {
         if is_standard_output(path) {
             bail!(
                 "--save - would print a baseline among what is found\n\
@@ -98,7 +98,7 @@ impl Save {
         })?;
         let file = BufWriter::with_capacity(1 << 16, file);
         let mut save = Save { path: path.to_owned(), beside, file, is_empty: true, is_done: false };
-        save.write(&report::head(env!("CARGO_PKG_VERSION")))?;
+        save.write(&report::head(env!("CARGO_PKG_VERSION"), Some(run)))?;
         Ok(save)
     }
 

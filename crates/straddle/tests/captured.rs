@@ -53,3 +53,26 @@ fn every_captured_machine_gets_its_reviewed_answer() {
         assert!(answer == reviewed, "{}:\n{answer}", path.display());
     }
 }
+
+/// The document of `straddle check --json` with `words`.
+fn document(words: &[&std::ffi::OsStr]) -> serde_json::Value {
+    let mut straddle = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    let output = straddle.args(["check", "--json"]).args(words).output().expect("it runs");
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn a_document_names_the_machine_that_was_looked_at_and_never_this_one_for_another() {
+    let path = directory().join("qemu-all.k6.12.sysroot");
+    let captured = document(&["--sysroot".as_ref(), path.as_os_str()]);
+    assert_eq!(captured["kernel"], "6.12.117+deb12-amd64");
+    assert_eq!(captured["host"], serde_json::Value::Null, "a capture tells no host");
+    assert_eq!(captured["command"][1], "check");
+    assert!(captured["started"].as_str().is_some_and(|text| text.ends_with('Z')));
+
+    let scratch = testkit::Scratch::new();
+    let own = document(&[scratch.image("disk.raw", 8 << 20).as_os_str()]);
+    let told = |name| std::fs::read_to_string(format!("/proc/sys/kernel/{name}")).expect("it is");
+    assert_eq!(own["kernel"], told("osrelease").trim());
+    assert_eq!(own["host"], told("hostname").trim());
+}

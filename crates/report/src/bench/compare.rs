@@ -53,7 +53,7 @@ pub fn compare(before: &Bench, after: &Bench) -> Comparing {
 fn run(bench: &Bench) -> ComparedRun {
     ComparedRun {
         path: one_line(&bench.target.path),
-        started: one_line(&bench.started),
+        started: one_line(&bench.run.started),
         version: one_line(&bench.version),
         refusal: bench.refusal.as_ref().map(|refusal| one_line(&refusal.message)),
     }

@@ -34,7 +34,7 @@ const SECOND_NS: f64 = 1e9;
 pub fn fio_json(bench: &Bench) -> String {
     let mut top = Map::new();
     top.insert("fio version".to_owned(), format!("straddle-{}", bench.version).into());
-    if let Some(started) = Moment::parse(&bench.started) {
+    if let Some(started) = Moment::parse(&bench.run.started) {
         let seconds = started.unix_seconds();
         top.insert("timestamp".to_owned(), seconds.into());
         top.insert("timestamp_ms".to_owned(), (seconds * 1000).into());

@@ -23,6 +23,7 @@ mod unix_time;
 
 use serde::{Deserialize, Serialize};
 
+use crate::run::Run;
 pub use crate::run_refusal::RunRefusal;
 
 pub use compare::compare;
@@ -51,18 +52,13 @@ pub struct Bench {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
-    /// The command line, word by word; harmless to print.
-    pub command: Vec<String>,
+    /// Which run it is.
+    #[serde(flatten)]
+    pub run: Run,
     /// The seed that decided all orders and offsets.
     pub seed: u64,
-    /// When it started, RFC 3339 in UTC.
-    pub started: String,
     /// How long all of it took, the scratch file included, in nanoseconds.
     pub elapsed_ns: u64,
-    /// The kernel's release.
-    pub kernel: String,
-    /// The machine's own name; `null` when not known.
-    pub host: Option<String>,
     /// What was measured.
     pub target: BenchTarget,
     /// What was written to measure; `null` where nothing was.

@@ -95,13 +95,16 @@ impl Page<'_> {
         labelled("drive", pieces.map(cell).collect(), self.limit, &mut self.text);
         let run = vec![
             cell(format!("straddle {}", words.text(&bench.version))),
-            cell(format!("kernel {}", known(&bench.kernel, words))),
-            cell(format!("started {}", known(&bench.started, words))),
+            cell(format!(
+                "kernel {}",
+                known(bench.run.kernel.as_deref().unwrap_or_default(), words)
+            )),
+            cell(format!("started {}", known(&bench.run.started, words))),
             cell(format!("took {}", time(bench.elapsed_ns, words))),
             cell(format!("seed {}", bench.seed)),
         ];
         labelled("run", run, self.limit, &mut self.text);
-        let command: Vec<String> = bench.command.iter().map(|word| words.text(word)).collect();
+        let command: Vec<String> = bench.run.command.iter().map(|word| words.text(word)).collect();
         if !command.is_empty() {
             let command = vec![cell(command.join(" "))];
             labelled("command", command, self.limit, &mut self.text);

@@ -17,6 +17,7 @@ mod verdict_view;
 
 use serde::{Deserialize, Serialize};
 
+use crate::run::Run;
 pub use crate::run_refusal::RunRefusal;
 
 pub use fio_json::fsync_fio_json;
@@ -40,18 +41,13 @@ pub struct Fsync {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
-    /// The command line, word by word; harmless to print.
-    pub command: Vec<String>,
+    /// Which run it is.
+    #[serde(flatten)]
+    pub run: Run,
     /// The seed that decided the order of the rows and the bytes written.
     pub seed: u64,
-    /// When it started, RFC 3339 in UTC.
-    pub started: String,
     /// How long all of it took, the scratch file included, in nanoseconds.
     pub elapsed_ns: u64,
-    /// The kernel's release.
-    pub kernel: String,
-    /// The machine's name, harmless to print; empty where it is not known.
-    pub host: String,
     /// What was measured.
     pub target: FsyncTarget,
     /// The file that was written to measure; `null` where none was.

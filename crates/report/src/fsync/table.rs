@@ -112,17 +112,19 @@ impl Page<'_> {
 
     /// What the figures depend on, and what was said before anything was written.
     fn circumstances(&mut self, fsync: &Fsync) {
-        let words = self.words;
-        let run = vec![
+        let (words, run) = (self.words, &fsync.run);
+        let known =
+            |said: &Option<String>| said.as_deref().map_or(UNKNOWN.into(), |it| words.text(it));
+        let pieces = vec![
             cell(format!("straddle {}", words.text(&fsync.version))),
-            cell(format!("kernel {}", words.text(&fsync.kernel))),
-            cell(format!("host {}", words.text(&fsync.host))),
-            cell(format!("started {}", words.text(&fsync.started))),
+            cell(format!("kernel {}", known(&run.kernel))),
+            cell(format!("host {}", known(&run.host))),
+            cell(format!("started {}", words.text(&run.started))),
             cell(format!("took {}", time(fsync.elapsed_ns, words))),
             cell(format!("seed {}", fsync.seed)),
         ];
-        labelled("run", run, self.limit, &mut self.text);
-        let command: Vec<String> = fsync.command.iter().map(|word| words.text(word)).collect();
+        labelled("run", pieces, self.limit, &mut self.text);
+        let command: Vec<String> = run.command.iter().map(|word| words.text(word)).collect();
         if !command.is_empty() {
             labelled("command", vec![cell(command.join(" "))], self.limit, &mut self.text);
         }

@@ -5,6 +5,7 @@ use crate::bench::Bench;
 use crate::document::{Document, Layer, Target};
 use crate::fsync::Fsync;
 use crate::probe::Probe;
+use crate::run::Run;
 
 /// A name, and what it stands for where the file tells.
 type Fact = (&'static str, Option<String>);
@@ -18,14 +19,12 @@ pub(super) struct Setting {
     pub(super) rows: Vec<Fact>,
 }
 
-/// What every measuring command tells of its run.
-struct Run<'a> {
-    kernel: &'a str,
-    started: &'a str,
-    elapsed_ns: u64,
-    command: &'a [String],
-    seed: u64,
+/// How a measurement was run.
+struct Measured<'a> {
+    run: &'a Run,
     version: &'a str,
+    elapsed_ns: u64,
+    seed: u64,
 }
 
 /// What every measuring command tells of the drive.
@@ -46,8 +45,9 @@ fn known(text: &Option<String>) -> Option<String> {
 }
 
 impl Setting {
-    fn of(host: Option<String>, place: Vec<Fact>, drive: &Drive<'_>, run: &Run<'_>) -> Setting {
+    fn of(place: Vec<Fact>, drive: &Drive<'_>, measured: &Measured<'_>) -> Setting {
         let (model, firmware) = (known(drive.model), known(drive.firmware));
+        let host = known(&measured.run.host);
         let mut rows = vec![("Host", host.clone())];
         rows.extend(place);
         rows.extend([
@@ -56,15 +56,22 @@ impl Setting {
             ("Model", model.clone()),
             ("Firmware", firmware.clone()),
             ("Rotates", drive.rotates.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
-            ("Kernel", told(run.kernel)),
-            ("Started", told(run.started)),
-            ("Took", Some(time(run.elapsed_ns))),
-            ("Command", told(&run.command.join(" "))),
-            ("Seed", Some(run.seed.to_string())),
-            ("straddle", told(run.version)),
+            ("Took", Some(time(measured.elapsed_ns))),
+            ("Seed", Some(measured.seed.to_string())),
         ]);
+        rows.extend(of_run(measured.version, measured.run));
         Setting { host, model, firmware, rows }
     }
+}
+
+/// Which run of which straddle it was.
+pub(super) fn of_run(version: &str, run: &Run) -> [Fact; 4] {
+    [
+        ("Kernel", known(&run.kernel)),
+        ("Started", told(&run.started)),
+        ("Command", told(&run.command.join(" "))),
+        ("straddle", told(version)),
+    ]
 }
 
 pub(super) fn of_bench(bench: &Bench) -> Setting {
@@ -76,16 +83,13 @@ pub(super) fn of_bench(bench: &Bench) -> Setting {
         firmware: &target.firmware,
         rotates: target.rotating,
     };
-    let run = Run {
-        kernel: &bench.kernel,
-        started: &bench.started,
-        elapsed_ns: bench.elapsed_ns,
-        command: &bench.command,
-        seed: bench.seed,
+    let measured = Measured {
+        run: &bench.run,
         version: &bench.version,
+        elapsed_ns: bench.elapsed_ns,
+        seed: bench.seed,
     };
-    let place = vec![("Target", Some(say(&target.path)))];
-    Setting::of(known(&bench.host), place, &drive, &run)
+    Setting::of(vec![("Target", Some(say(&target.path)))], &drive, &measured)
 }
 
 pub(super) fn of_fsync(fsync: &Fsync) -> Setting {
@@ -98,13 +102,11 @@ pub(super) fn of_fsync(fsync: &Fsync) -> Setting {
         firmware: &target.firmware,
         rotates: target.rotating,
     };
-    let run = Run {
-        kernel: &fsync.kernel,
-        started: &fsync.started,
-        elapsed_ns: fsync.elapsed_ns,
-        command: &fsync.command,
-        seed: fsync.seed,
+    let measured = Measured {
+        run: &fsync.run,
         version: &fsync.version,
+        elapsed_ns: fsync.elapsed_ns,
+        seed: fsync.seed,
     };
     let place = vec![
         ("Directory", Some(say(&target.path))),
@@ -112,7 +114,7 @@ pub(super) fn of_fsync(fsync: &Fsync) -> Setting {
         ("Mount options", told(&target.mount_options.join(", "))),
         ("Not known", known(&target.unknown)),
     ];
-    Setting::of(told(&fsync.host), place, &drive, &run)
+    Setting::of(place, &drive, &measured)
 }
 
 pub(super) fn of_probe(probe: &Probe) -> Setting {
@@ -124,25 +126,25 @@ pub(super) fn of_probe(probe: &Probe) -> Setting {
         firmware: &target.firmware,
         rotates: None,
     };
-    let run = Run {
-        kernel: &probe.kernel,
-        started: &probe.started,
-        elapsed_ns: probe.elapsed_ns,
-        command: &probe.command,
-        seed: probe.seed,
+    let measured = Measured {
+        run: &probe.run,
         version: &probe.version,
+        elapsed_ns: probe.elapsed_ns,
+        seed: probe.seed,
     };
-    Setting::of(None, vec![("Target", Some(say(&target.path)))], &drive, &run)
+    Setting::of(vec![("Target", Some(say(&target.path)))], &drive, &measured)
 }
 
 /// What a check tells: of all its targets together.
 pub(super) fn of_check(document: &Document) -> Setting {
-    let rows = vec![
+    let run = document.run.clone().unwrap_or_default();
+    let mut rows = vec![
+        ("Host", known(&run.host)),
         ("Targets", Some(document.summary.targets.to_string())),
         ("Drives", drives(document)),
         ("Took", Some(time(document.summary.elapsed_ns))),
-        ("straddle", Some(say(&document.version))),
     ];
+    rows.extend(of_run(&document.version, &run));
     Setting { rows, ..Setting::default() }
 }
 

@@ -6,30 +6,36 @@ use super::gist::Gist;
 use super::phrase::{Tone, say};
 use super::source::{Content, Source};
 use super::{bench, check, compare, fsync, probe, published, simulation, trace};
+use crate::run::Run;
 
 /// What a file is a result of.
 pub(super) fn heading(source: &Source) -> String {
     match &source.content {
         Content::Check(document) => match document.targets.as_slice() {
-            [one] => format!("check of {}", say(&one.target)),
-            many => format!("check of {} targets", many.len()),
+            [one] => format!("check of {}{}", say(&one.target), on(document.run.as_ref())),
+            many => format!("check of {} targets{}", many.len(), on(document.run.as_ref())),
         },
         Content::Bench(bench) => {
-            format!("bench of {}{}", say(&bench.target.path), on(bench.host.as_deref()))
+            format!("bench of {}{}", say(&bench.target.path), on(Some(&bench.run)))
         }
         Content::Fsync(fsync) => {
-            format!("fsync in {}{}", say(&fsync.target.path), on(Some(&fsync.host)))
+            format!("fsync in {}{}", say(&fsync.target.path), on(Some(&fsync.run)))
         }
-        Content::Probe(probe) => format!("probe of {}", say(&probe.target.path)),
+        Content::Probe(probe) => {
+            format!("probe of {}{}", say(&probe.target.path), on(Some(&probe.run)))
+        }
         Content::Compare(_) => "two bench results compared".to_owned(),
-        Content::Trace(trace) => format!("trace of {}", say(&trace.file)),
+        Content::Trace(trace) => {
+            format!("trace of {}{}", say(&trace.file), on(trace.run.as_ref()))
+        }
         Content::Simulation(simulation) => simulation::title(simulation),
         Content::Published(_) => "published numbers beside the models'".to_owned(),
     }
 }
 
-fn on(host: Option<&str>) -> String {
-    let host = host.filter(|host| !host.is_empty());
+/// The machine, where the run tells it.
+fn on(run: Option<&Run>) -> String {
+    let host = run.and_then(|run| run.host.as_deref()).filter(|host| !host.is_empty());
     host.map(|host| format!(" on {}", say(host))).unwrap_or_default()
 }
 

@@ -46,8 +46,9 @@ pub(super) fn section(trace: &Trace) -> Markup {
             "Not looked at",
             Some(total.unvisited_bytes).filter(|it| *it > 0).map(|it| words().size(it)),
         ),
-        ("straddle", Some(say(&trace.version))),
     ];
+    let run = trace.run.clone().unwrap_or_default();
+    let rows = [&rows[..], &super::facts::of_run(&trace.version, &run)].concat();
     html! {
         (pairs(&rows))
         @if let Some(refusal) = &trace.refusal {

@@ -11,6 +11,7 @@ mod tools;
 
 use serde::{Deserialize, Serialize};
 
+use crate::run::Run;
 pub use crate::run_refusal::RunRefusal;
 
 pub use next::next;
@@ -32,16 +33,13 @@ pub struct Probe {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
-    /// The command line, word by word; harmless to print.
-    pub command: Vec<String>,
+    /// Which run it is.
+    #[serde(flatten)]
+    pub run: Run,
     /// The seed that decided all orders and places.
     pub seed: u64,
-    /// When it started, RFC 3339 in UTC.
-    pub started: String,
     /// How long all of it took, in nanoseconds.
     pub elapsed_ns: u64,
-    /// The kernel's release.
-    pub kernel: String,
     /// Whether it only says what it would do.
     pub dry_run: bool,
     /// What was probed.

@@ -50,11 +50,9 @@ mod tests {
         Probe {
             schema: String::new(),
             version: String::new(),
-            command: Vec::new(),
+            run: Default::default(),
             seed: 1,
-            started: String::new(),
             elapsed_ns: 0,
-            kernel: String::new(),
             dry_run: false,
             target,
             spent: Default::default(),

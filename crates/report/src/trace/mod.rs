@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Fact, Refusal, UnitFact, Word};
+use crate::run::Run;
 
 mod table;
 
@@ -22,6 +23,9 @@ pub struct Trace {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
+    /// Which run it is; missing in documents of older versions.
+    #[serde(flatten)]
+    pub run: Option<Run>,
     /// The file as it was given; harmless to print.
     pub file: String,
     /// Why it cannot be traced; all lists are empty then.

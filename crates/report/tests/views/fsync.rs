@@ -1,6 +1,5 @@
 //! A result of `straddle fsync` in every view.
 
-use report::Look;
 use report::fsync::{
     Ceiling, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast, Fsync,
     FsyncFault, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
@@ -8,6 +7,7 @@ use report::fsync::{
     SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json, fsync_plan_text,
     fsync_table,
 };
+use report::{Look, Run};
 use serde_json::Value;
 use testkit::schema;
 
@@ -83,9 +83,8 @@ fn plain() -> Fsync {
     Fsync {
         schema: text(FSYNC_SCHEMA),
         version: text("0.1.0"),
+        run: Run { kernel: Some(text("6.1.0")), host: Some(text("db1")), ..Run::default() },
         seed: 7,
-        kernel: text("6.1.0"),
-        host: text("db1"),
         target: target(),
         scratch: Some(FsyncScratch {
             place: text("/data"),

@@ -1,10 +1,10 @@
 //! A probe as it is printed, and its schema.
 
-use report::Look;
 use report::probe::{
     Answer, Answers, Comparison, FoundAlignment, FoundBytes, FoundTurn, FoundTurns, Kept,
     PROBE_SCHEMA, Probe, ProbeTarget, Reported, RunRefusal, Spent, probe_json, probe_table, tools,
 };
+use report::{Look, Run};
 use serde_json::Value;
 use testkit::schema;
 
@@ -32,11 +32,14 @@ fn platter() -> Probe {
     Probe {
         schema: PROBE_SCHEMA.to_owned(),
         version: "0.1.0".to_owned(),
-        command: vec!["straddle".to_owned(), "probe".to_owned()],
+        run: Run {
+            command: vec!["straddle".to_owned(), "probe".to_owned()],
+            started: "2026-01-02T03:04:05Z".to_owned(),
+            kernel: Some("6.12".to_owned()),
+            host: None,
+        },
         seed: 1,
-        started: "2026-01-02T03:04:05Z".to_owned(),
         elapsed_ns: 21_400_000_000,
-        kernel: "6.12".to_owned(),
         dry_run: false,
         target: ProbeTarget {
             path: "/data".to_owned(),

@@ -1,7 +1,7 @@
 //! Documents made by hand: the smallest ones that show each thing.
 
 use report::{
-    Cost, Document, Fact, Finding, Layer, Misalignment, Problem, Refusal, Severity, Summary,
+    Cost, Document, Fact, Finding, Layer, Misalignment, Problem, Refusal, Run, Severity, Summary,
     Target, UnitFact, Verdict, document::SCHEMA,
 };
 
@@ -24,7 +24,14 @@ pub(crate) fn same(found: &str, expected: &str) {
 pub(crate) fn document(targets: Vec<Target>) -> Document {
     let mut summary = Summary { elapsed_ns: 3_141_592, ..Summary::default() };
     targets.iter().for_each(|target| summary.add(target));
-    Document { schema: SCHEMA.to_owned(), version: "0.1.0".to_owned(), targets, summary }
+    let run = Run {
+        command: vec!["straddle".to_owned(), "check".to_owned()],
+        started: "2026-03-01T12:00:00Z".to_owned(),
+        kernel: Some("6.12.0".to_owned()),
+        host: Some("web-3".to_owned()),
+    };
+    let (schema, version) = (SCHEMA.to_owned(), "0.1.0".to_owned());
+    Document { schema, version, run: Some(run), targets, summary }
 }
 
 pub(crate) fn target(name: &str, verdict: Verdict, layers: Vec<Layer>) -> Target {

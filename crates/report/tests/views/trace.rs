@@ -4,7 +4,7 @@ use report::trace::{
     TRACE_SCHEMA, Trace, TraceCopy, TraceCost, TraceEffort, TraceExtent, TraceLayer, TracePiece,
     TraceShare, TraceStep, TraceTotal, TraceUnknown, TraceUntold, table,
 };
-use report::{Fact, Look, Refusal, UnitFact};
+use report::{Fact, Look, Refusal, Run, UnitFact};
 use serde_json::Value;
 use testkit::schema;
 
@@ -82,6 +82,7 @@ pub(crate) fn sample() -> Trace {
     Trace {
         schema: TRACE_SCHEMA.to_owned(),
         version: "0.0.0".to_owned(),
+        run: Some(Run::default()),
         file: "db/file\\u{1b}[31m".to_owned(),
         refusal: None,
         file_bytes: Some(24576),

@@ -20,7 +20,7 @@ pub(crate) fn people(document: &Document, shape: Shape, look: &Look) -> String {
 
 /// The document as it grows.
 pub(crate) fn json(document: &Document) -> String {
-    let mut text = head(&document.version);
+    let mut text = head(&document.version, document.run.as_ref());
     for (number, target) in document.targets.iter().enumerate() {
         text += if number == 0 { "\n" } else { ",\n" };
         text += &element(target);

@@ -15,6 +15,7 @@ use super::halt::refused;
 use super::plan::{self, Arm, Budget};
 use crate::arguments::Bench;
 use crate::progress;
+use crate::run;
 use crate::scene::Scene;
 
 /// What all ways of measuring share.
@@ -138,19 +139,12 @@ impl<'a> Session<'a> {
         experiments: Vec<Experiment>,
         refusal: Option<RunRefusal>,
     ) -> Document {
-        let words = std::env::args_os();
-        let said = |path| self.scene.tree().read(path).unwrap_or_default();
-        let harmless = |text: String| units::text::escape(text.trim().as_bytes());
-        let host = harmless(said("/proc/sys/kernel/hostname"));
         Document {
             schema: BENCH_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: words.map(|word| units::text::escape(word.as_encoded_bytes())).collect(),
+            run: run::run(self.started, &self.scene),
             seed: self.seed,
-            started: self.started.to_string(),
             elapsed_ns: self.elapsed_ns(),
-            kernel: harmless(said("/proc/sys/kernel/osrelease")),
-            host: Some(host).filter(|name| !name.is_empty()),
             target,
             scratch,
             experiments,

@@ -8,6 +8,7 @@ use report::fsync::{FSYNC_SCHEMA, Fsync as Document};
 
 use crate::arguments::Fsync;
 use crate::progress::{self, ProgressLine};
+use crate::run;
 use crate::scene::Scene;
 
 /// What all parts of a run share.
@@ -26,19 +27,11 @@ impl<'a> Session<'a> {
         // Any number will do that another run is unlikely to have; it is printed.
         let drawn = u64::try_from(started.as_nanosecond().rem_euclid(1 << 53)).unwrap_or(1);
         let scene = Scene::live();
-        let told = |path: &str| {
-            let text = scene.tree().read(path).unwrap_or_default();
-            units::text::escape(text.trim().as_bytes())
-        };
-        let words = std::env::args_os();
         let document = Document {
             schema: FSYNC_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: words.map(|word| units::text::escape(word.as_encoded_bytes())).collect(),
+            run: run::run(started, &scene),
             seed: arguments.seed.unwrap_or(drawn),
-            started: started.to_string(),
-            kernel: told("/proc/sys/kernel/osrelease"),
-            host: told("/proc/sys/kernel/hostname"),
             ..Document::default()
         };
         Session { arguments, scene, interrupt, document, since: Instant::now() }

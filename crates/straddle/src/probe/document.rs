@@ -1,5 +1,6 @@
 //! From what `measure` found to the document, and to what is kept.
 
+use jiff::Timestamp;
 use measure::probe::{Answer, Compared, Reading};
 use report::probe::{
     Answer as Said, Answers, Comparison, FoundAlignment, FoundBytes, FoundCount, FoundTurn,
@@ -14,22 +15,19 @@ use super::measuring::Found;
 use crate::bench::place::Place;
 use crate::measured::{self, Store};
 use crate::printer::shown;
+use crate::run;
 
 /// Why writes say nothing where none are made.
 const READS_ALONE: &str = "reads do not say what writes cost";
 
 /// A document that says nothing yet.
-pub(super) fn begun(run: &Run<'_>, started: String) -> Document {
-    let words = std::env::args_os();
-    let kernel = run.scene.tree().read("/proc/sys/kernel/osrelease").unwrap_or_default();
+pub(super) fn begun(run: &Run<'_>, started: Timestamp) -> Document {
     Document {
         schema: PROBE_SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: words.map(|word| units::text::escape(word.as_encoded_bytes())).collect(),
+        run: run::run(started, &run.scene),
         seed: run.seed,
-        started,
         elapsed_ns: 0,
-        kernel: units::text::escape(kernel.trim().as_bytes()),
         dry_run: run.probe.dry_run,
         target: ProbeTarget { path: shown(&run.probe.target), ..ProbeTarget::default() },
         spent: Spent {
@@ -171,7 +169,7 @@ fn kept(run: &Run<'_>, bed: &Bed, found: &Found, document: &Document) -> Kept {
     let saved = Saved {
         schema: SAVED_SCHEMA.to_owned(),
         version: document.version.clone(),
-        measured: document.started.clone(),
+        measured: document.run.started.clone(),
         identity,
         granule,
     };

@@ -46,7 +46,7 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
         interrupt: Interrupt::install()?,
         seed: probe.seed.unwrap_or(drawn),
     };
-    let mut document = document::begun(&run, started.to_string());
+    let mut document = document::begun(&run, started);
     if let Err(refusal) = fill(&run, &mut document) {
         document.refusal = Some(refusal);
     }

@@ -25,10 +25,11 @@ const EXTENTS_MAX: usize = 1 << 16;
 const PIECES_MAX: usize = 1 << 16;
 
 /// The document of a file that cannot be traced.
-pub(super) fn refused(path: &Path, refusal: Refusal) -> Document {
+pub(super) fn refused(run: report::Run, path: &Path, refusal: Refusal) -> Document {
     Document {
         schema: TRACE_SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        run: Some(run),
         file: text::escape(path.as_os_str().as_encoded_bytes()),
         refusal: Some(refusal),
         file_bytes: None,
@@ -46,6 +47,7 @@ pub(super) fn refused(path: &Path, refusal: Refusal) -> Document {
 
 /// The document of `range` of a traced file.
 pub(super) fn of(
+    run: report::Run,
     trace: &Trace,
     tracer: &Tracer<'_>,
     traced: &Traced,
@@ -80,7 +82,7 @@ pub(super) fn of(
         total: sum(&total, count, &numbers),
         cost,
         refusal: None,
-        ..refused(&trace.file, Refusal { message: String::new(), hint: None })
+        ..refused(run, &trace.file, Refusal { message: String::new(), hint: None })
     }
 }
 

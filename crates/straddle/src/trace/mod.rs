@@ -4,8 +4,9 @@ use std::io::Write as _;
 use std::path::Path;
 
 use host::FileFacts;
+use jiff::Timestamp;
 use report::trace::Trace as Document;
-use report::{Look, Refusal};
+use report::{Look, Refusal, Run};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
 use stack::layer::Host;
@@ -17,6 +18,7 @@ use units::prefix::Exact;
 use crate::arguments::{Colour, Trace};
 use crate::exit::Outcome;
 use crate::printer;
+use crate::run;
 use crate::scene::Scene;
 
 mod btrfs;
@@ -29,16 +31,17 @@ use tracer::{Traced, Tracer};
 
 pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
     let scene = Scene::live().ignoring_measured(trace.ignore_measured);
+    let run = run::run(Timestamp::now(), &scene);
     let mut tracer = Tracer::new(&scene, trace.sync);
     let (document, outcome) = match tracer.file(&trace.file) {
         Ok(traced) => {
             tracer.notes.extend(document::guard_notes(&traced));
-            answer(trace, &tracer, &traced)
+            answer(run, trace, &tracer, &traced)
         }
         Err(refusal) => {
             let hint = refusal.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
             printer::error(&format!("{}{}", refusal.message, hint.unwrap_or_default()));
-            (document::refused(&trace.file, refusal), Outcome::Unanswered)
+            (document::refused(run, &trace.file, refusal), Outcome::Unanswered)
         }
     };
     print(trace, &document)?;
@@ -137,9 +140,9 @@ pub(crate) fn mount_of(scene: &Scene, facts: &FileFacts, path: &Path) -> Option<
 /// The most layers that one line names.
 const NAMES_MAX: usize = 8;
 
-fn answer(trace: &Trace, tracer: &Tracer<'_>, traced: &Traced) -> (Document, Outcome) {
+fn answer(run: Run, trace: &Trace, tracer: &Tracer<'_>, traced: &Traced) -> (Document, Outcome) {
     let range = range(trace, traced);
-    let document = document::of(trace, tracer, traced, range);
+    let document = document::of(run, trace, tracer, traced, range);
     // What is compressed or in metadata is an answer; what should have an address is none.
     let wanted = document.extents.iter().any(|extent| extent.reason.is_empty());
     let unknown = !document.total.unknown.is_empty();

@@ -1,5 +1,6 @@
 //! Result files of many hosts.
 
+use report::Run;
 use report::fsync::{FSYNC_SCHEMA, Fsync, FsyncRow, FsyncTarget, fsync_json};
 use testkit::{Scratch, scratch::text};
 
@@ -25,7 +26,7 @@ fn result(host: u64, median_ns: u64) -> String {
     fsync_json(&Fsync {
         schema: FSYNC_SCHEMA.to_owned(),
         version: "0.1.0".to_owned(),
-        host: format!("db-{host:02}"),
+        run: Run { host: Some(format!("db-{host:02}")), ..Run::default() },
         target,
         rows: vec![row],
         ..Fsync::default()

@@ -60,7 +60,8 @@ impl Place {
 impl Run {
     /// What was measured and with what, as one line without the directory's name.
     pub(super) fn title(&self) -> String {
-        let Bench { version, kernel, target, .. } = &self.document;
+        let Bench { version, run, target, .. } = &self.document;
+        let kernel = run.kernel.as_deref().unwrap_or("unknown");
         let layers: Vec<&str> =
             target.layers.iter().map(String::as_str).chain(target.model.as_deref()).collect();
         let bytes = |bytes: Option<u64>| bytes.map_or("unknown".to_owned(), |b| b.to_string());

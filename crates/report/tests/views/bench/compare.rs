@@ -99,10 +99,10 @@ fn controls_are_not_judged() {
 #[test]
 fn all_that_differs_of_the_setting_is_listed() {
     let mut other = disk();
-    other.kernel = "6.13.0".to_owned();
+    other.run.kernel = Some("6.13.0".to_owned());
     other.version = "0.2.0".to_owned();
     other.seed = 8;
-    other.command.push("--seed=8".to_owned());
+    other.run.command.push("--seed=8".to_owned());
     other.target.drive = None;
     other.target.granule_bytes = Some(512);
     let found = compare(&disk(), &other);
@@ -117,7 +117,7 @@ pub(crate) fn two() -> (Bench, Bench) {
     after.experiments[0].arms[1].median_ns = 12_500_000;
     after.experiments[0].arms[1].p99_ns = None;
     after.experiments[0].verdict = "small".to_owned();
-    after.kernel = "6.13.0".to_owned();
+    after.run.kernel = Some("6.13.0".to_owned());
     after.target.granule_bytes = Some(512);
     after.target.model = None;
     (with(vec![penalty(), void()]), after)

@@ -1,5 +1,6 @@
 //! Results made by hand.
 
+use report::Run;
 use report::bench::{
     Arm, BENCH_SCHEMA, Bench, BenchTarget, ClippedMean, Comparison, DriveCounts, Effort,
     Experiment, Predicted, Regime, Scratch, Step, Workload,
@@ -11,12 +12,14 @@ pub(crate) fn disk() -> Bench {
     Bench {
         schema: BENCH_SCHEMA.to_owned(),
         version: "0.1.0".to_owned(),
-        command: words.map(str::to_owned).to_vec(),
+        run: Run {
+            command: words.map(str::to_owned).to_vec(),
+            started: "2026-03-01T12:00:00Z".to_owned(),
+            kernel: Some("6.12.0".to_owned()),
+            host: Some("web-3".to_owned()),
+        },
         seed: 7,
-        started: "2026-03-01T12:00:00Z".to_owned(),
         elapsed_ns: 2_100_000_000,
-        kernel: "6.12.0".to_owned(),
-        host: Some("web-3".to_owned()),
         target: BenchTarget {
             path: "/data".to_owned(),
             layers: vec!["ext4".to_owned(), "sda1".to_owned(), "sda".to_owned()],

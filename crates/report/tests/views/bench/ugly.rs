@@ -1,10 +1,10 @@
 //! Views of what nobody hopes for, in every width.
 
-use report::Look;
 use report::bench::{
     Arm, Bench, BenchTarget, Comparison, Experiment, Progress, Scratch, Step, Workload, compare,
     compare_table, dry_run_text, picture, progress, table,
 };
+use report::{Look, Run};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::dry_run::{nothing_known, plan};
@@ -60,9 +60,7 @@ pub(crate) fn unknown() -> Bench {
         target: BenchTarget::default(),
         scratch: None,
         experiments: vec![experiment],
-        started: String::new(),
-        kernel: String::new(),
-        command: Vec::new(),
+        run: Run { host: disk().run.host, ..Run::default() },
         ..disk()
     }
 }

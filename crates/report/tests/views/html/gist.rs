@@ -41,7 +41,7 @@ fn fsync(grade: &str, verdict: &str) -> Source {
         ..FsyncVerdict::default()
     };
     let fsync = Fsync {
-        host: text("db-02"),
+        run: report::Run { host: Some(text("db-02")), ..report::Run::default() },
         honesty: Some(honesty),
         verdict: Some(verdict),
         ..Fsync::default()

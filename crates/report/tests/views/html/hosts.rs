@@ -1,5 +1,6 @@
 //! Hosts side by side: who is named, and who is not.
 
+use report::Run;
 use report::bench::{Arm, Bench, BenchTarget};
 use report::html::{Content, Odd, Outlier, Report, Source, outliers, page};
 
@@ -21,7 +22,8 @@ fn one(host: u64, model: &str, firmware: &str, median_ns: u64) -> Source {
     };
     let (model, firmware) = (Some(model.to_owned()), Some(firmware.to_owned()));
     let target = BenchTarget { model, firmware, ..bench.target.clone() };
-    let bench = Bench { host: Some(format!("db-{host:02}")), target, ..bench };
+    let run = Run { host: Some(format!("db-{host:02}")), ..bench.run.clone() };
+    let bench = Bench { run, target, ..bench };
     Source { name: format!("results/{host}.json"), content: Content::Bench(Box::new(bench)) }
 }
 
@@ -166,7 +168,7 @@ fn a_host_without_a_name_of_its_own_is_called_by_its_file() {
     let mut sources = fleet(12, |host| if host == 3 { 200_000_000 } else { 2_000_000 });
     for source in &mut sources {
         let Content::Bench(bench) = &mut source.content else { continue };
-        bench.host = Some("localhost".to_owned());
+        bench.run.host = Some("localhost".to_owned());
     }
     assert_eq!(names(&sources), ["results/3.json"]);
 }
@@ -177,7 +179,7 @@ fn files_of_one_name_in_many_directories_are_many_hosts() {
     for (number, source) in sources.iter_mut().enumerate() {
         source.name = format!("node{number}/bench.json");
         let Content::Bench(bench) = &mut source.content else { continue };
-        bench.host = None;
+        bench.run.host = None;
     }
     assert_eq!(names(&sources), ["node3/bench.json"]);
 }

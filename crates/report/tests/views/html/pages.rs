@@ -1,6 +1,5 @@
 //! Pages of every kind of result, of plain and of hostile ones.
 
-use report::Document;
 use report::bench::{Bench, Step, bench_json, compare, compare_json};
 use report::drive::{published_json, simulation_json};
 use report::fsync::fsync_json;
@@ -9,6 +8,7 @@ use report::probe::{
     Answer, Answers, Comparison as Compared, FoundAlignment, Kept, PROBE_SCHEMA, Probe,
     ProbeTarget, Reported, Spent, probe_json, tools,
 };
+use report::{Document, Run};
 use serde_json::Value;
 
 use crate::bench::compare::two;
@@ -84,11 +84,14 @@ fn probe() -> Probe {
     Probe {
         schema: text(PROBE_SCHEMA),
         version: text("0.1.0"),
-        command: vec![text("straddle"), text("probe"), text("/data")],
+        run: Run {
+            command: vec![text("straddle"), text("probe"), text("/data")],
+            started: text("2026-03-01T12:00:00Z"),
+            kernel: Some(text("6.12.0")),
+            host: Some(text("web-3")),
+        },
         seed: 3,
-        started: text("2026-03-01T12:00:00Z"),
         elapsed_ns: 9_000_000_000,
-        kernel: text("6.12.0"),
         dry_run: false,
         target: ProbeTarget {
             path: text("/data"),

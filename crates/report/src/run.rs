@@ -1,0 +1,18 @@
+//! Which run wrote a document.
+
+use serde::{Deserialize, Serialize};
+
+/// Which run wrote a document, and of which machine it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Run {
+    /// The command line, word by word; harmless to print.
+    pub command: Vec<String>,
+    /// When it started, RFC 3339 in UTC.
+    pub started: String,
+    /// The release of the kernel of the machine that was looked at; `null` when not known.
+    pub kernel: Option<String>,
+    /// The name of the machine that was looked at, harmless to print; `null` when not known, as of
+    /// a captured one.
+    pub host: Option<String>,
+}

@@ -1,0 +1,24 @@
+//! Which run this is, as documents tell: the command line is this process's, the machine is the one
+//! that is looked at.
+
+use jiff::Timestamp;
+use report::Run;
+use units::text::escape;
+
+use crate::scene::Scene;
+
+/// The run that began at `started` and looks at `scene`: a captured machine has its own name and
+/// kernel, as far as the capture tells them.
+pub(crate) fn run(started: Timestamp, scene: &Scene) -> Run {
+    let told = |path: &str| {
+        let text = scene.tree().read(path).ok()?;
+        Some(escape(text.trim().as_bytes())).filter(|text| !text.is_empty())
+    };
+    let words = std::env::args_os();
+    Run {
+        command: words.map(|word| escape(word.as_encoded_bytes())).collect(),
+        started: started.to_string(),
+        kernel: told("/proc/sys/kernel/osrelease"),
+        host: told("/proc/sys/kernel/hostname"),
+    }
+}
