@@ -7,9 +7,11 @@ use crate::Parsed;
 
 pub mod chunks;
 mod common;
+mod companion;
 pub mod heads;
 mod other;
 
+pub use companion::{Companion, companions};
 pub use heads::Heads;
 
 /// What a superblock says that matters for layout. Everything is in bytes.

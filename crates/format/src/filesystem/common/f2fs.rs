@@ -15,6 +15,11 @@ const MAGIC: u32 = 0xf2f5_2010;
 /// What the structure is long, its checksum included.
 const LENGTH: usize = 3072;
 const BLOCK_BYTES_MAX: u64 = 65536;
+/// Where its devices are listed: how many at most, what each takes, and its path first.
+const DEVICES: usize = 2201;
+const DEVICES_MAX: usize = 8;
+const DEVICE_BYTES: usize = 68;
+const PATH_BYTES: usize = 64;
 
 /// The usual CRC that starts with the magic number and is not inverted at the end.
 static CRC32: Crc<u32> =
@@ -36,6 +41,17 @@ pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
     verify(&block, &mut found);
     read_layout(&block, heads, &mut found);
     Some(found)
+}
+
+/// The paths of the devices that it lies on beside its first; `None` where it is none.
+pub(in crate::filesystem) fn devices(heads: &Heads<'_>) -> Option<Vec<DiskText>> {
+    let block = heads.block::<LENGTH>(AT)?;
+    if block.le32::<0>() != MAGIC || !plausible(&block) {
+        return None;
+    }
+    let listed = block.0[DEVICES..].chunks_exact(DEVICE_BYTES).take(DEVICES_MAX).skip(1);
+    let paths = listed.map(|device| DiskText::from_padded(&device[..PATH_BYTES]));
+    Some(paths.filter(|path| !path.is_empty()).collect())
 }
 
 /// The magic is four bytes, so the shifts beside it have to make sense too.
@@ -75,7 +91,7 @@ fn read_layout(block: &Block<LENGTH>, heads: &Heads<'_>, found: &mut Found) {
     found.value.sector_bytes = Some(block_bytes);
     let blocks = block.le64::<36>();
     // With several devices, which the superblock lists by path, the count is that of all.
-    if block.byte::<2201>() == 0 {
+    if block.byte::<DEVICES>() == 0 {
         found.set_size(heads, AT + 36, blocks, block_bytes);
     } else {
         let all = u128::from(blocks) * u128::from(block_bytes);

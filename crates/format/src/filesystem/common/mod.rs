@@ -12,6 +12,8 @@ mod superblock;
 mod swap;
 mod xfs;
 
+pub(super) use f2fs::devices as f2fs_devices;
+
 /// The readers, the likeliest first.
 pub(super) const READERS: &[Reader] = &[
     Reader { name: "ext", read: ext::read },

@@ -39,6 +39,19 @@ pub(super) fn read(heads: &Heads<'_>) -> Option<Parsed<FileSystem>> {
     }))
 }
 
+/// The number of the device that its log is on where that is another, 0 where it names none.
+/// `Some(None)` where the log is within; `None` where it is no JFS.
+pub(in crate::filesystem) fn log_device(heads: &Heads<'_>) -> Option<Option<u32>> {
+    /// `JFS_INLINELOG`, Linux `fs/jfs/jfs_filsys.h`.
+    const WITHIN: u32 = 0x800;
+    if !heads.has(SUPERBLOCK_BYTES, b"JFS1") {
+        return None;
+    }
+    let superblock: Block<184> = heads.block(SUPERBLOCK_BYTES)?;
+    let is_within = superblock.le32::<36>() & WITHIN != 0;
+    Some((!is_within).then(|| superblock.le32::<64>()))
+}
+
 /// The end of the aggregate, or of the work area and the log that follow it.
 fn size_bytes(superblock: &Block<184>, block_bytes: u64, physical_bytes: u64) -> Option<u64> {
     let aggregate = superblock.le64::<8>().checked_mul(physical_bytes)?;

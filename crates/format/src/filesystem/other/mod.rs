@@ -20,6 +20,9 @@ mod udf;
 mod ufs;
 mod zfs;
 
+pub(super) use jfs::log_device as jfs_log_device;
+pub(super) use reiserfs::log_device as reiserfs_log_device;
+
 /// The readers, the likeliest first.
 pub(super) const READERS: &[Reader] = &[
     Reader { name: "zfs", read: zfs::read },

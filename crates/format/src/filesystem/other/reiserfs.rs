@@ -48,6 +48,15 @@ fn reiserfs(heads: &Heads<'_>, at_bytes: u64) -> Option<FileSystem> {
     })
 }
 
+/// The number of the device that its journal is on where that is another. `Some(None)` where the
+/// journal is within; `None` where it is no `ReiserFS`.
+pub(in crate::filesystem) fn log_device(heads: &Heads<'_>) -> Option<Option<u32>> {
+    let at_bytes =
+        PLACES_BYTES.into_iter().find(|&at_bytes| reiserfs(heads, at_bytes).is_some())?;
+    let superblock: Block<116> = heads.block(at_bytes)?;
+    Some(Some(superblock.le32::<16>()).filter(|&number| number != 0))
+}
+
 fn reiser4(heads: &Heads<'_>) -> Option<FileSystem> {
     let superblock: Block<52> = heads.block(PLACES_BYTES[0])?;
     if superblock.array::<0, 8>() != *b"ReIsEr4\0" {
