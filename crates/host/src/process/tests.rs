@@ -81,8 +81,10 @@ fn preloads_and_files_are_listed_and_a_missing_process_is_named() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let sleeps = || look_at_process(sleeper.id()).is_ok_and(|look| look.name == "sleep");
-    child::until("it runs", sleeps);
+    // It has its name before its environment and its program are in its memory, and all of them
+    // when it sleeps: a process that waits for files is in state D.
+    let is_named = || process_name(sleeper.id()).is_ok_and(|name| name == "sleep");
+    child::until("it sleeps", || is_named() && state(sleeper.id()) == 'S');
     let found = look_at_process(sleeper.id());
     assert_eq!(process_name(sleeper.id()).as_deref(), Ok("sleep"));
     sleeper.kill().unwrap();
