@@ -52,6 +52,15 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
 }
 
+/// How long the file system that `path` is on is, as it says itself: blocks, and bytes in each.
+///
+/// # Errors
+/// When the file is missing or a directory on the way may not be searched.
+pub fn capacity_blocks(path: &Path) -> io::Result<(u64, u64)> {
+    let room = fs::statvfs(path)?;
+    Ok((room.f_blocks, room.f_frsize))
+}
+
 /// Whether this process may make files in `directory`: faccessat(2) with `AT_EACCESS`. Nothing is
 /// written.
 ///

@@ -33,6 +33,7 @@ mod nvme;
 mod passthrough;
 pub mod private_mounts;
 pub mod process;
+mod realtime;
 pub mod scan;
 pub mod scratch;
 mod scsi;
@@ -53,13 +54,15 @@ pub use diskstats::DiskStats;
 pub use durable::{DurableFiles, DurablePlan};
 pub use extents::{FileFacts, file_facts};
 pub use identity::{
-    Identity, canonical, identity, is_root, may_make_files, neither_follow_nor_wait, user,
+    Identity, canonical, capacity_blocks, identity, is_root, may_make_files,
+    neither_follow_nor_wait, user,
 };
 pub use inquiry::Inquiry;
 pub use interrupt::Interrupt;
 pub use loops::{LoopDevice, LoopError, LoopFile, LoopPlan, loop_file};
 pub use private_mounts::{MountError, MountPlan, Mounted, PrivateMounts};
 pub use process::{ProcessError, ProcessLook, look_at_process, process_name};
+pub use realtime::is_realtime;
 pub use scan::{Listing, list_files};
 pub use scratch::{Scratch, ScratchError, ScratchPlan, takes_files};
 pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};

@@ -17,11 +17,29 @@ pub struct MountLine {
     pub kind: String,
     /// What was mounted, as the file system sees it: a device, a server, a word.
     pub source: DiskText,
+    /// The options of this mount alone: `ro`, `relatime`; a bind mount has its own.
+    pub flags: Vec<String>,
     /// The file system's own options: `rw`, `upperdir=/b`, escaped as in the table.
     pub options: Vec<String>,
 }
 
 impl MountLine {
+    /// Whether nothing can be written by way of this mount, though it may be by another of the same
+    /// file system.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.flags.iter().chain(&self.options).any(|option| option == "ro")
+    }
+
+    /// All options that hold here, as `mount` lists them: whether it is written to, those of this
+    /// mount, those of the file system. Escaped as in the table.
+    pub fn all_options(&self) -> impl Iterator<Item = &str> {
+        let is_other = |option: &&String| !matches!(option.as_str(), "ro" | "rw");
+        let others = self.flags.iter().chain(&self.options).filter(is_other);
+        let first = if self.is_read_only() { "ro" } else { "rw" };
+        std::iter::once(first).chain(others.map(String::as_str))
+    }
+
     /// The value of an option of the file system, without the table's escapes; `None` when it is
     /// not there.
     #[must_use]
@@ -42,11 +60,13 @@ fn line(line: &[u8]) -> Option<MountLine> {
     let id = text(fields.next()?).parse().ok()?;
     let device = text(fields.nth(1)?);
     let point = DiskText::from_bytes(&unescaped(fields.nth(1)?));
+    let listed = |field: &[u8]| field.split(|&byte| byte == b',').map(text).collect();
+    let flags = listed(fields.next()?);
     // Optional fields end with a lone hyphen.
     let kind = fields.by_ref().skip_while(|field| *field != b"-").nth(1)?;
     let source = DiskText::from_bytes(&unescaped(fields.next().unwrap_or_default()));
-    let options = fields.next().unwrap_or_default().split(|&byte| byte == b',').map(text).collect();
-    Some(MountLine { id, device, point, kind: units::text::escape(kind), source, options })
+    let options = listed(fields.next().unwrap_or_default());
+    Some(MountLine { id, device, point, kind: units::text::escape(kind), source, flags, options })
 }
 
 /// Blanks, tabs, newlines and backslashes are written as `\\` and three octal digits.
@@ -84,6 +104,19 @@ mod tests {
         assert_eq!(found[1].point.to_string(), "/my data");
         assert_eq!(found[1].kind, "xfs");
         assert_eq!((found[1].id, found[1].source.to_string()), (2, "/dev/sda2".to_owned()));
+    }
+
+    #[test]
+    fn a_bind_mount_may_be_read_only_where_its_file_system_is_not() {
+        let check = |flags: &str, options: &str, expected: &[&str]| {
+            let table = format!("9 1 8:1 / /m {flags} shared:1 - ext4 /dev/sda1 {options}");
+            let found = lines(table.as_bytes()).next().unwrap();
+            assert_eq!(found.is_read_only(), expected[0] == "ro", "{table}");
+            assert_eq!(found.all_options().collect::<Vec<_>>(), expected, "{table}");
+        };
+        check("ro,relatime", "rw,discard", &["ro", "relatime", "discard"]);
+        check("rw,relatime", "rw,barrier=0", &["rw", "relatime", "barrier=0"]);
+        check("rw", "ro,errors=remount-ro", &["ro", "errors=remount-ro"]);
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn every_value_of_a_disk_is_what_lsblk_printed() {
             for (key, value) in [
                 ("SIZE", shown(&drive.length_bytes)),
                 ("RO", flag(&drive.read_only)),
-                ("ROTA", flag(&drive.rotational)),
+                ("ROTA", flag(&drive.kernel_rotational)),
                 ("ALIGNMENT", shown(&drive.alignment_offset_bytes)),
                 ("MIN-IO", shown(&drive.minimum_io_bytes)),
                 ("OPT-IO", shown(&drive.optimal_io_bytes)),

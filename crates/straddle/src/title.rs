@@ -72,6 +72,7 @@ fn drive_words(drive: &Drive, layer: &Layer) -> Vec<String> {
     let medium = match drive.rotational.value() {
         Some(true) => "rotating",
         Some(false) => "not rotating",
+        None if drive.is_virtual => "virtual disk",
         None => "",
     };
     let behind = drive.backing_file.as_ref().map(|file| format!("loop over {file}"));

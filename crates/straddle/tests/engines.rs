@@ -24,7 +24,7 @@ fn profile(directory: &Path, warn: &str, fail: &str) -> String {
     path.into_os_string().into_string().expect("scratch paths are UTF-8")
 }
 
-/// The exit code and the verdict of a run on a scratch directory, with these limits.
+/// The exit code and the document of a run on a scratch directory, with these limits.
 fn judged(warn: &str, fail: &str) -> (Option<i32>, Value) {
     let scratch = Scratch::new();
     let directory = scratch.path().to_str().expect("scratch paths are UTF-8").to_owned();
@@ -33,19 +33,31 @@ fn judged(warn: &str, fail: &str) -> (Option<i32>, Value) {
         straddle(&["fsync", &directory, "--for", "a", "--profile", &own, "--json", "--seed", "1"]);
     let text = String::from_utf8(output.stdout).expect("JSON is UTF-8");
     let document: Value = serde_json::from_str(&text).expect("it prints JSON");
-    (output.status.code(), document["verdict"].clone())
+    (output.status.code(), document)
 }
 
 #[test]
 fn limits_that_nothing_exceeds_pass_and_those_that_all_exceed_fail() {
-    let (code, verdict) = judged("60 s", "60 s");
-    assert_eq!((code, &verdict["verdict"]), (Some(0), &Value::from("pass")), "{verdict:#}");
+    let (code, document) = judged("60 s", "60 s");
+    let (verdict, honesty) = (&document["verdict"], &document["honesty"]);
+    // Others may flush the drive as often, so that its counter cannot tell; memory may be below.
+    let (expected, answer) = match honesty["grade"].as_str() {
+        Some("consistent") => ("pass", 0),
+        Some("not-durable") => ("fail", 1),
+        _ => ("warn", 0),
+    };
+    let seen = (code, verdict["verdict"].as_str());
+    assert_eq!(seen, (Some(answer), Some(expected)), "{document:#}");
+    let is_nothing = verdict["next"].as_str().is_some_and(|next| next.starts_with("nothing"));
+    assert!(expected == "pass" || !is_nothing, "{verdict:#}");
     let quantile = &verdict["quantile"];
     assert!(quantile["samples"].as_u64() >= Some(6), "{verdict:#}");
     assert!(quantile["high_ns"].as_u64() >= quantile["value_ns"].as_u64());
     assert_eq!(verdict["limits"][0]["source"], "ours: f");
-    assert!(verdict["ceilings"].as_array().is_some_and(|ceilings| ceilings.len() == 2));
-    let (code, verdict) = judged("1 us", "1 us");
+    let ceilings = verdict["ceilings"].as_array().map(Vec::len);
+    assert_eq!(ceilings, Some(if expected == "fail" { 0 } else { 2 }));
+    let (code, document) = judged("1 us", "1 us");
+    let verdict = &document["verdict"];
     assert_eq!((code, &verdict["verdict"]), (Some(1), &Value::from("fail")), "{verdict:#}");
 }
 

@@ -62,7 +62,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("python3", &["python3"]),
     ("qemu-system-x86", &["qemu-system-x86_64"]),
     ("qemu-utils", &["qemu-img", "qemu-io"]),
-    ("reiserfsprogs", &["debugreiserfs", "mkreiserfs"]),
+    ("reiserfsprogs", &["debugreiserfs", "mkfs.reiserfs", "mkreiserfs"]),
     ("strace", &["strace"]),
     ("squashfs-tools", &["mksquashfs", "unsquashfs"]),
     ("time", &["time"]),

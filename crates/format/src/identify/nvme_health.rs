@@ -15,6 +15,8 @@ pub const ANSWER_BYTES: usize = 512;
 pub struct Health {
     /// Critical warning bit 0: the spare blocks left are below the threshold.
     pub spare_low: bool,
+    /// Critical warning bit 1: a temperature is above or below the thresholds that are set.
+    pub temperature_off: bool,
     /// Critical warning bit 2: it is less reliable, by media errors or an internal one.
     pub degraded: bool,
     /// Critical warning bit 3: the media take no more writes.
@@ -48,6 +50,7 @@ pub fn health(bytes: &[u8]) -> Result<Parsed<Health>, NoAnswer> {
     }
     let value = Health {
         spare_low: warning & 1 != 0,
+        temperature_off: warning & 2 != 0,
         degraded: warning & 4 != 0,
         read_only: warning & 8 != 0,
         backup_failed: warning & 16 != 0,
@@ -79,6 +82,7 @@ mod tests {
     fn each_warning_is_a_bit_of_the_first_byte() {
         let found = |warning| health(&page(&[(0, warning)])).unwrap().value;
         assert!(found(1).spare_low && found(4).degraded && found(8).read_only);
+        assert!(found(2).temperature_off && !found(0xfd).temperature_off);
         assert!(found(16).backup_failed && !found(0x6f).backup_failed);
         assert!(!found(0).backup_failed);
     }

@@ -186,6 +186,14 @@ pub fn is_filtered() -> bool {
     status.is_ok_and(|status| status::field(&status, b"Seccomp:") == Some(2))
 }
 
+/// The files that this process runs code of, and which of `preloads` put them there.
+///
+/// # Errors
+/// When they cannot be listed; the text says why.
+pub fn own_files(preloads: &[Preload]) -> Result<Vec<Mapped>, String> {
+    mapped::of("/proc/self", preloads)
+}
+
 fn stat_of(pid: u32) -> Result<Stat, ProcessError> {
     let error = match read(&format!("/proc/{pid}/stat")) {
         Ok(stat) => {

@@ -19,6 +19,14 @@ pub struct Preload {
     pub(super) raw: Vec<u8>,
 }
 
+impl Preload {
+    /// The library that is called `name` where `named_by` is.
+    #[must_use]
+    pub fn named(name: &str, named_by: &'static str) -> Preload {
+        Preload { name: text::escape(name.as_bytes()), named_by, raw: name.as_bytes().to_vec() }
+    }
+}
+
 /// The variables of ld.so(8) that name libraries.
 const VARIABLES: [(&str, &[u8]); 2] = [("LD_PRELOAD", b"LD_PRELOAD="), ("LD_AUDIT", b"LD_AUDIT=")];
 const FILE: &str = "/etc/ld.so.preload";

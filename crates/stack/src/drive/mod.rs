@@ -17,6 +17,7 @@ mod disagree;
 mod granule;
 mod hints;
 pub mod liar;
+mod made_up;
 mod measured;
 mod queue;
 mod said;
@@ -36,10 +37,13 @@ pub struct Drive {
     pub name: String,
     /// The model as the kernel gives it.
     pub model: Option<DiskText>,
+    /// Whether it is one that the software of a host makes up: virtio, Xen, Hyper-V.
+    pub is_virtual: bool,
     /// Its length in bytes.
     pub length_bytes: Known<u64>,
     /// Whether it has rotating media: by its own word where it has one, since bridges tell the
-    /// kernel that all disks turn.
+    /// kernel that all disks turn. Of a virtual disk without one it is not known: the kernel takes
+    /// most of those for turning ones.
     pub rotational: Known<bool>,
     /// `queue/rotational`.
     pub kernel_rotational: Known<bool>,
@@ -113,13 +117,16 @@ impl Drive {
         let logical_bytes = files.number("queue/logical_block_size");
         let said = Said::read(tree, name, logical_bytes.value().copied());
         let kernel_rotational = files.flag("queue/rotational");
+        let is_virtual = made_up::is_virtual(tree, name);
         let rotational = match said.rotates() {
             Some(rotates) => Known::yes(rotates, Source::Identify),
+            None if is_virtual => Known::no("it is a virtual disk, whose media are the host's"),
             None => kernel_rotational.clone(),
         };
         let mut drive = Drive {
             name: units::text::escape(name.as_bytes()),
             model: files.some_text("device/model"),
+            is_virtual,
             length_bytes: files.scaled("size", 512),
             rotational,
             kernel_rotational,

@@ -11,6 +11,7 @@ use format::identify::{NoAnswer, nvme_health};
 use units::{Known, Source};
 
 use super::evidence::{DriveWord, Medium, Protection};
+use super::warnings::warnings;
 use crate::drive::Drive;
 
 /// What one maker's attributes mean.
@@ -61,12 +62,13 @@ pub fn drive_word(tree: &dyn KernelTree, name: &str) -> DriveWord {
         (None, None) => Known::no("the drive was not asked, or does not answer"),
     };
     let mut word = DriveWord {
-        is_virtual: is_virtual(tree, name),
+        is_virtual: drive.is_virtual,
         medium,
         volatile_cache,
         protection: Protection::Unknown,
         protection_source: String::new(),
         life_used_percent: Known::no("the drive does not answer"),
+        warnings: Vec::new(),
     };
     let controller = said.controller.value().is_some();
     if controller {
@@ -85,23 +87,6 @@ pub fn drive_word(tree: &dyn KernelTree, name: &str) -> DriveWord {
         word.life_used_percent = Known::no(reason);
     }
     word
-}
-
-/// Whether a disk is made up by the software of a host: by the bus that it is on, or by what
-/// hypervisors call theirs.
-fn is_virtual(tree: &dyn KernelTree, name: &str) -> bool {
-    let base = format!("/sys/block/{name}/device");
-    let bus = tree.link(&format!("{base}/subsystem")).unwrap_or_default();
-    let bus = bus.rsplit('/').next().unwrap_or_default();
-    if matches!(bus, "virtio" | "xen" | "vmbus") {
-        return true;
-    }
-    let text = |file: &str| tree.read(&format!("{base}/{file}")).unwrap_or_default();
-    let (vendor, model) = (text("vendor"), text("model"));
-    let place = tree.link(&format!("/sys/block/{name}")).unwrap_or_default();
-    let made_up = ["QEMU", "VMware", "VBOX", "Msft", "Virtual", "Google", "Amazon Elastic"];
-    let named = made_up.iter().any(|word| vendor.contains(word) || model.contains(word));
-    named || place.contains("/virtio")
 }
 
 fn asked<T>(
@@ -127,6 +112,7 @@ fn of_nvme(word: &mut DriveWord, health: Result<nvme_health::Health, String>) {
                 ),
             };
             word.life_used_percent = Known::yes(health.used_percent, Source::Identify);
+            word.warnings = warnings(&health);
         }
         Err(reason) => {
             word.protection_source = reason.clone();

@@ -25,6 +25,8 @@ pub struct Untried {
     pub reason: String,
     /// Whether it was lack of room: the file system is full, or a quota is reached.
     pub has_no_room: bool,
+    /// What to do where the file system went down; `None` where it did not.
+    pub fallen: Option<String>,
 }
 
 /// One level of the path.
@@ -48,7 +50,8 @@ pub struct Layer {
 /// What a layer is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// A file system on block devices.
+    /// A file system on block devices, or on another file system: an overlay on that of its upper
+    /// directory.
     FileSystem {
         /// The kernel's word: `ext4`.
         kind: String,
@@ -57,13 +60,15 @@ pub enum Kind {
     },
     /// Memory: `tmpfs`, `zram`, `ram disk`.
     Memory(String),
-    /// Something that hides what is below: `fuse.sshfs`, `nfs4`, `overlay`; with the options of its
-    /// mount.
+    /// Something that hides what is below: `fuse.sshfs`, `nfs4`, an overlay whose upper directory
+    /// is not seen; with the options of its mount.
     Opaque {
         /// The kernel's word.
         kind: String,
         /// The options of its mount.
         options: Vec<String>,
+        /// Why what is below could not be followed; empty where nothing of its kind can be.
+        reason: String,
     },
     /// A file, behind a loop device.
     File,
@@ -92,6 +97,19 @@ pub struct DriveWord {
     pub protection_source: String,
     /// The life used by the maker's estimate, in percent; it may be over 100.
     pub life_used_percent: Known<u8>,
+    /// What it warns of, beside its protection.
+    pub warnings: Vec<Warning>,
+}
+
+/// What a drive warns of in its own health log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// What is wrong: `its media take no more writes`.
+    pub says: &'static str,
+    /// Where it says so.
+    pub source: &'static str,
+    /// What to do.
+    pub change: &'static str,
 }
 
 /// A drive's medium.
@@ -169,6 +187,19 @@ pub struct Here {
     pub is_filtered: bool,
     /// What is loaded into all that it starts, before libraries of their own.
     pub preloads: Vec<Library>,
+    /// Libraries that were asked for to be so, and are not loaded, by what asked for them.
+    pub absent: Vec<Asked>,
+    /// Libraries that were asked for to be so, of which it is not known whether they are loaded.
+    pub unsure: Vec<Asked>,
+}
+
+/// A library that something asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its path or name, harmless to print.
+    pub name: String,
+    /// What asks for it: `LD_PRELOAD`.
+    pub by: String,
 }
 
 /// Another process, that syncs for its living.
@@ -200,6 +231,8 @@ pub struct Process {
 pub struct Library {
     /// Its path or name, harmless to print.
     pub name: String,
+    /// Whether it is the program itself, whose functions stand before those of all libraries.
+    pub is_program: bool,
     /// What puts it before others: `LD_PRELOAD`; `None` where nothing does that is seen.
     pub preloaded_by: Option<String>,
     /// The calls of libc's that it defines itself; or why that is not known.

@@ -11,15 +11,19 @@ mod drive_word;
 mod evidence;
 mod reach;
 mod rules;
+mod warnings;
 
 pub use calls::{FilterSet, Kind as ProgramKind, fates};
 pub use drive_word::drive_word;
 pub use evidence::{
-    CallFate, Counts, DriveWord, Evidence, Fate, Here, Kind, Layer, Library, Medium, Process,
-    Protection, Times, Untried, Window, median,
+    Asked, CallFate, Counts, DriveWord, Evidence, Fate, Here, Kind, Layer, Library, Medium,
+    Process, Protection, Times, Untried, Warning, Window, median,
 };
 pub use reach::{Reach, fewest_per_sync, is_quiet, reach};
-pub use rules::{OTHERS, SYNCS, suppresses};
+pub use rules::{OTHERS, SYNCS, is_suppressor};
+
+/// What would prove more than anything that is looked at here.
+pub const POWER_CUT: &str = "a power cut under load, with a check of what was lost";
 
 /// How far a completed sync can be trusted, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,7 +90,8 @@ pub struct Reason {
     pub sentence: String,
     /// Who says so.
     pub source: String,
-    /// What would change it; `None` where nothing needs to.
+    /// What would change it; `None` where nothing needs to: each that allows no more than unproven
+    /// has one.
     pub change: Option<String>,
 }
 

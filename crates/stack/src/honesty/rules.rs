@@ -9,7 +9,7 @@ mod time;
 use super::evidence::Evidence;
 use super::{Grade, Reason};
 
-pub use process::{OTHERS, SYNCS, suppresses};
+pub use process::{OTHERS, SYNCS, is_suppressor};
 
 /// A subject: reasons from the evidence, in any order.
 pub(super) type Rule = fn(&Evidence) -> Vec<Reason>;
@@ -20,6 +20,7 @@ pub(super) const RULES: &[Rule] = &[
     process::asked,
     time::untried,
     place::memory,
+    place::left_out,
     place::opaque,
     place::lost,
     flush::barriers,

@@ -50,6 +50,7 @@ fn virtual_word() -> DriveWord {
         protection: Protection::Unknown,
         protection_source: "a virtual disk answers nothing".to_owned(),
         life_used_percent: Known::no("it does not say"),
+        warnings: Vec::new(),
     }
 }
 
@@ -61,6 +62,7 @@ fn solid(volatile: bool, protection: Protection) -> DriveWord {
         protection,
         protection_source: "a page".to_owned(),
         life_used_percent: Known::yes(3, Source::Identify),
+        warnings: Vec::new(),
     }
 }
 
@@ -96,8 +98,7 @@ fn check(evidence: &Evidence, grade: Grade, code: &str) -> Grading {
     assert!(found.reasons.iter().any(|reason| reason.code == code), "{code}: {found:#?}");
     for reason in &found.reasons {
         assert!(!reason.sentence.is_empty() && !reason.source.is_empty(), "{reason:?}");
-        let may_change = reason.at_best > Grade::Consistent && reason.code != "not-counted";
-        assert!(reason.change.is_some() || !may_change || reason.code == "lost", "{reason:?}");
+        assert!(reason.change.is_some() || reason.at_best == Grade::Consistent, "{reason:?}");
     }
     found
 }
@@ -218,16 +219,47 @@ fn a_path_whose_flushes_are_counted_by_what_combines_paths_is_believed_as_far_as
 fn what_hides_the_layers_below_is_opaque() {
     let opaque = |kind: &str, options: &[&str]| {
         let options = options.iter().map(|&option| option.to_owned()).collect();
-        stack(vec![layer(kind, Kind::Opaque { kind: kind.to_owned(), options }, None, none())])
+        let reason = if kind == "overlay" { "its upper directory is not seen" } else { "" };
+        let (named, reason) = (kind.to_owned(), reason.to_owned());
+        stack(vec![layer(kind, Kind::Opaque { kind: named, options, reason }, None, none())])
     };
     let found = check(&opaque("fuse", &[]), Grade::Opaque, "opaque-layer");
     assert_eq!(found.sentence, "opaque layer (fuse): no flush seen below it, unproven");
     check(&opaque("nfs4", &[]), Grade::Opaque, "opaque-layer");
-    check(&opaque("overlay", &["rw"]), Grade::Opaque, "opaque-layer");
+    let found = check(&opaque("overlay", &["rw"]), Grade::Opaque, "opaque-layer");
+    assert!(found.sentence.ends_with("unproven: its upper directory is not seen"), "{found:?}");
     check(&opaque("overlay", &["volatile"]), Grade::NotDurable, "sync-off");
     check(&opaque("overlay", &["rw", "fsync=volatile"]), Grade::NotDurable, "sync-off");
     let lost = stack(vec![layer("zfs", Kind::Lost("it is a pool".to_owned()), None, none())]);
     check(&lost, Grade::Unproven, "lost");
+}
+
+#[test]
+fn what_a_drive_warns_of_is_said_and_leaves_the_grade() {
+    let warning = Warning {
+        says: "its media take no more writes",
+        source: "NVMe log page 02h, critical warning bit 3",
+        change: "replace the drive",
+    };
+    let word = DriveWord { warnings: vec![warning], ..solid(true, Protection::Unknown) };
+    let warned = stack(vec![system("ext4", &[]), drive(word, true, counts(8, 16, 0))]);
+    let found = check(&warned, Grade::Consistent, "drive-warns");
+    let said = found.reasons.iter().find(|reason| reason.code == "drive-warns").unwrap();
+    assert_eq!(said.sentence, "sda warns that its media take no more writes");
+    assert_eq!((&*said.source, said.change.as_deref()), (warning.source, Some(warning.change)));
+}
+
+#[test]
+fn an_overlay_is_as_durable_as_what_its_upper_directory_lies_on_unless_it_leaves_syncs_out() {
+    let on = |options: &[&str], below: Vec<Layer>| {
+        stack([vec![system("overlay", options)], below].concat())
+    };
+    let disk = |counted| vec![system("ext4", &[]), drive(virtual_word(), true, counted)];
+    let tmpfs = || vec![layer("tmpfs", Kind::Memory("tmpfs".to_owned()), None, none())];
+    check(&on(&["rw"], disk(counts(8, 16, 0))), Grade::Consistent, "flushed");
+    check(&on(&["rw"], disk(counts(0, 16, 0))), Grade::NotDurable, "no-flush");
+    check(&on(&["rw"], tmpfs()), Grade::NotDurable, "in-memory");
+    check(&on(&["volatile"], disk(counts(8, 16, 0))), Grade::NotDurable, "sync-off");
 }
 
 #[test]
@@ -239,7 +271,7 @@ fn syncs_that_never_reach_the_kernel_are_not_durable() {
         sometimes: Vec::new(),
         refused: vec!["open with O_SYNC".to_owned()],
         is_filtered: true,
-        preloads: Vec::new(),
+        ..Here::default()
     };
     check(&evidence, Grade::NotDurable, "sync-suppressed");
     check(&evidence, Grade::NotDurable, "nothing-written");
@@ -326,7 +358,8 @@ fn library(name: &str, preloaded_by: Option<&str>, takes: Known<Vec<&str>>) -> L
         }
         Known::No(reason) => Known::No(reason),
     };
-    Library { name: name.to_owned(), preloaded_by: preloaded_by.map(str::to_owned), takes }
+    let (name, preloaded_by) = (name.to_owned(), preloaded_by.map(str::to_owned));
+    Library { name, is_program: false, preloaded_by, takes }
 }
 
 fn taking(calls: &[&'static str]) -> Known<Vec<&'static str>> {
@@ -381,17 +414,54 @@ fn a_library_is_judged_by_what_it_defines_and_known_ones_by_their_name() {
 }
 
 #[test]
+fn a_program_that_has_its_own_sync_is_called_the_program_whatever_it_is_named() {
+    let program = |name: &str, takes| Library { is_program: true, ..library(name, None, takes) };
+    let process = |library: Library| {
+        with_process(Known::yes(vec![library], Source::Procfs), fated(Fate::Done))
+    };
+    let own = check(
+        &process(program("/opt/libeatmydata-test", taking(&["fsync"]))),
+        Grade::Unproven,
+        "program-takes",
+    );
+    assert!(own.sentence.contains("its own fsync in the program itself, /opt/lib"), "{own:?}");
+    let plain = judge(&process(program("/opt/nosync", taking(&[]))));
+    assert_eq!(plain.grade, Grade::Consistent, "{plain:?}");
+}
+
+#[test]
+fn a_library_that_was_asked_for_and_is_not_loaded_is_said_and_not_blamed() {
+    let asked = |name: &str| Asked { name: name.to_owned(), by: "LD_PRELOAD".to_owned() };
+    let mut good = stack(vec![system("ext4", &[]), drive(virtual_word(), true, counts(8, 16, 0))]);
+    good.here.absent = vec![asked("libeatmydata.so")];
+    let found = check(&good, Grade::Consistent, "preload-absent");
+    let said = "libeatmydata.so was asked for by LD_PRELOAD, and is not loaded";
+    assert!(found.reasons.iter().any(|reason| reason.sentence == said), "{found:?}");
+    good.here.unsure = vec![asked("libeatmydata.so")];
+    check(&good, Grade::Unproven, "preload");
+}
+
+#[test]
 fn where_no_sync_could_be_tried_nothing_is_claimed() {
     let mut evidence =
         stack(vec![system("ext4", &[]), drive(virtual_word(), true, Ok(Counts::default()))]);
     evidence.times = Times::default();
-    evidence.untried = Some(Untried { reason: "it is read-only".into(), has_no_room: false });
-    check(&evidence, Grade::Unproven, "not-tried");
+    evidence.untried = Some(Untried {
+        reason: "it is read-only".into(),
+        has_no_room: false,
+        fallen: Some("umount it".to_owned()),
+    });
+    let found = check(&evidence, Grade::Unproven, "not-tried");
+    assert_eq!(found.reasons[0].change.as_deref(), Some("umount it"));
 }
 
 #[test]
 fn lack_of_room_is_told_once_and_nobody_else_is_blamed_for_what_was_not_tried() {
-    let full = || Untried { reason: "a write in /d failed: it is full".into(), has_no_room: true };
+    let full = || Untried {
+        reason: "a write in /d failed: it is full".into(),
+        has_no_room: true,
+        fallen: None,
+    };
     let with = |counts: Counts, times: Times| Evidence {
         times,
         untried: Some(full()),

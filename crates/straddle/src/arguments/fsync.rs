@@ -67,10 +67,14 @@ pub(crate) struct Fsync {
     #[arg(long = "for", value_name = "ENGINE", help_heading = "What to do")]
     pub(crate) engine: Option<String>,
 
-    /// Also look what a running process makes of its own syncs: libeatmydata, seccomp filters
+    /// Also look what a running process makes of its own syncs: libraries, filters, its tracer
     ///
-    /// Without root much of another user's process cannot be seen. Where it runs under seccomp
-    /// filters it is stopped for a moment, so that they can be read.
+    /// Every file that it runs code of is read for an fsync and its kin in libc's place: the
+    /// program itself, what LD_PRELOAD, LD_AUDIT and /etc/ld.so.preload asked for (libeatmydata)
+    /// and all other libraries; its threads' seccomp filters are followed for syncs that they
+    /// suppress; and whether it is traced is looked at. Without root much of another user's process
+    /// cannot be seen. Where it runs under seccomp filters it is stopped for a moment, so that they
+    /// can be read.
     #[arg(
         long,
         value_name = "PID",

@@ -1,7 +1,7 @@
 //! From what was measured of an engine's pattern to the verdict in the document.
 
 use measure::ceiling::{Around, Bound, Ceiling, ceilings};
-use measure::fitness::{FEW_SHARE, judgement};
+use measure::fitness::{FEW_SHARE, Fitness, judgement};
 use measure::{Histogram, Tail, tail};
 use report::fsync::{EngineLimit, FsyncVerdict, Honesty, QuantileInterval};
 use workload::Profile;
@@ -71,7 +71,7 @@ pub(crate) fn verdict(
     };
     let Some(tail) = tail else {
         return FsyncVerdict {
-            verdict: measure::fitness::Fitness::NotEnough.name().to_owned(),
+            verdict: Fitness::NotEnough.name().to_owned(),
             sentence: "Not enough evidence: no durable write was measured.".to_owned(),
             next: "measure again, for longer".to_owned(),
             ..asked
@@ -94,12 +94,44 @@ pub(crate) fn verdict(
     }
 }
 
-/// The verdict on what is fast enough or not, where a completed sync is none.
-pub(crate) fn undone(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
-    let engine = &verdict.engine;
-    let next = honesty.would_change.first().cloned();
+/// The verdict, held to whether a completed sync is real.
+///
+/// | grade | verdict |
+/// |---|---|
+/// | consistent | as it is |
+/// | unproven, opaque, suspect | PASS becomes WARN; all others as they are |
+/// | not durable | FAIL |
+pub(crate) fn held_to(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
+    let is_pass = verdict.verdict == Fitness::Pass.name();
+    match (honesty.grade.as_str(), is_pass) {
+        ("not-durable", _) => undone(verdict, honesty),
+        ("consistent", _) | (_, false) => verdict,
+        (_, true) => unproven(verdict, honesty),
+    }
+}
+
+/// That what is fast enough counts only where a completed sync is real.
+fn unproven(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
+    let (fast, open) = (&verdict.sentence, &honesty.sentence);
     FsyncVerdict {
-        verdict: measure::fitness::Fitness::Fail.name().to_owned(),
+        verdict: Fitness::Warn.name().to_owned(),
+        sentence: format!("{fast} That counts only where a completed sync is real: {open}"),
+        next: change(honesty).unwrap_or_else(|| "find out whether a sync is durable".to_owned()),
+        ..verdict
+    }
+}
+
+/// What would change the grade: that of the weightiest reason stands first.
+fn change(honesty: &Honesty) -> Option<String> {
+    honesty.would_change.first().map(|change| change.trim_end_matches('.').to_owned())
+}
+
+/// The verdict on what is fast enough or not, where a completed sync is none.
+fn undone(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
+    let engine = &verdict.engine;
+    let next = change(honesty);
+    FsyncVerdict {
+        verdict: Fitness::Fail.name().to_owned(),
         not_durable: Some(honesty.sentence.clone()),
         sentence: format!(
             "{engine} would lose commits that it acknowledged, however fast they were."
@@ -198,7 +230,7 @@ mod tests {
             would_change: vec!["keep the files on a drive".to_owned()],
             ..Honesty::default()
         };
-        let seen = undone(etcd(3000, 5_000, 6_000), &honesty);
+        let seen = held_to(etcd(3000, 5_000, 6_000), &honesty);
         assert_eq!(
             (seen.verdict.as_str(), seen.next.as_str()),
             ("fail", "keep the files on a drive")
@@ -209,6 +241,33 @@ mod tests {
         assert!(text.starts_with("FAIL  a completed sync is not durable: tmpfs"), "{text}");
         assert!(text.contains("would lose commits"), "{text}");
         assert!(!text.contains("Fast enough") && !text.contains("ceiling"), "{text}");
+    }
+
+    #[test]
+    fn what_is_fast_enough_passes_only_where_syncs_are_seen_to_be_real() {
+        let check = |grade: &str, ns: u64, expected: &str| {
+            let honesty = Honesty {
+                grade: grade.to_owned(),
+                sentence: "opaque layer (fuse): no flush seen below it, unproven.".to_owned(),
+                would_change: vec!["look below it.".to_owned(), "cut the power.".to_owned()],
+                ..Honesty::default()
+            };
+            let seen = held_to(etcd(3000, ns, ns + 1000), &honesty);
+            assert_eq!(seen.verdict, expected, "{grade}");
+            seen
+        };
+        for grade in ["unproven", "opaque", "suspect"] {
+            let seen = check(grade, 300_000, "warn");
+            assert_eq!(seen.next, "look below it", "{grade}");
+            let open = "Fast enough for etcd. That counts only where a completed sync is real: \
+                        opaque layer";
+            assert!(seen.sentence.starts_with(open), "{}", seen.sentence);
+            // What is too slow is so whether a sync is real or not.
+            assert!(check(grade, 12_000_000, "warn").sentence.contains("leader changes"));
+            check(grade, 150_000_000, "fail");
+        }
+        assert!(check("consistent", 300_000, "pass").next.starts_with("nothing;"));
+        check("not-durable", 300_000, "fail");
     }
 
     #[test]

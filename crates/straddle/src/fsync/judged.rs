@@ -17,9 +17,6 @@ use crate::arguments::Fsync;
 use crate::engine::{self, Circumstances};
 use crate::honesty;
 
-/// The grade of syncs that keep nothing.
-const NOT_DURABLE: &str = "not-durable";
-
 /// What was measured.
 pub(super) struct Measured<'a> {
     pub(super) plan: &'a Plan,
@@ -53,8 +50,8 @@ pub(super) fn rows(profile: Option<&Profile>, usual: Vec<RowPlan>) -> Vec<RowPla
     profile.map_or(usual, |profile| vec![engine::row(profile)])
 }
 
-/// Whether that is fast enough for the engine; `None` where none was named. No speed is fast enough
-/// where a completed sync is known to be none.
+/// Whether that is fast enough for the engine, as far as its syncs are real; `None` where none was
+/// named.
 pub(super) fn verdict(session: &Session<'_>, measured: &Measured<'_>) -> Option<FsyncVerdict> {
     let profile = measured.plan.profile.as_ref()?;
     let (_, seen) = measured.row(&engine::row_id(profile))?;
@@ -65,11 +62,10 @@ pub(super) fn verdict(session: &Session<'_>, measured: &Measured<'_>) -> Option<
     let mut verdict = engine::verdict(profile, series, &circumstances);
     verdict.notes.extend(drawn(series.len(), seen.latencies.count()));
     let verdict = advice::advised(session, measured, profile, verdict);
-    let honesty = session.document.honesty.as_ref();
-    match honesty.filter(|honesty| honesty.grade == NOT_DURABLE) {
-        Some(honesty) => Some(engine::undone(verdict, honesty)),
-        None => Some(verdict),
-    }
+    Some(match &session.document.honesty {
+        Some(honesty) => engine::held_to(verdict, honesty),
+        None => verdict,
+    })
 }
 
 /// That so many of `all` durable writes were kept in their order, where some were not.

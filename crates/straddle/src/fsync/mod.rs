@@ -32,7 +32,7 @@ mod watched;
 use device::durable::Way;
 use host::{DurableFiles, Interrupt};
 use measure::durable;
-use report::fsync::{FsyncScratch, Sustained, fsync_json};
+use report::fsync::{FsyncScratch, RunRefusal, Sustained, fsync_json};
 use units::prefix::Size;
 
 use crate::arguments::Fsync;
@@ -57,7 +57,11 @@ pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
     };
     let refusal = match ended {
         Ok(()) | Err(Halt::Interrupted) => None,
-        Err(Halt::Refused(refusal)) => Some(refusal),
+        // Nothing else is of use once the file system went down.
+        Err(Halt::Refused(refusal)) => match session.fallen() {
+            Some(advice) => Some(RunRefusal { hint: Some(advice), ..refusal }),
+            None => Some(refusal),
+        },
     };
     // Where the user wants no more, what cannot be done is no news.
     let signal = interrupt.signal();
@@ -170,6 +174,7 @@ fn rounds(
     drop(watched);
     document::fill(session, plan, &seen, limits.slice_ns);
     refusal::stopped(&seen)?;
+    refusal::standing(session, &seen)?;
     if session.interrupt.is_raised() {
         return Err(Halt::Interrupted);
     }

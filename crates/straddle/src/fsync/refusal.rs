@@ -76,6 +76,22 @@ pub(super) fn stopped(seen: &DurableSeen) -> Result<(), Halt> {
     ))
 }
 
+/// Refuses to go on where rows failed since the file system went down: no sync of it tells
+/// anything.
+pub(super) fn standing(session: &Session<'_>, seen: &DurableSeen) -> Result<(), Halt> {
+    let first = seen.rows.iter().find_map(|row| row.errors.first());
+    match first.filter(|_| session.fallen().is_some()) {
+        Some(error) => Err(Halt::refused(
+            format!(
+                "stopped: the file system of {} went down while rows were measured: {error}",
+                session.document.target.path
+            ),
+            None,
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Refuses a run that ended before a row counted, though none failed.
 pub(super) fn whole(session: &Session<'_>, seen: &DurableSeen) -> Result<(), Halt> {
     let is_empty = |row: &RowSeen| row.latencies.count() == 0 && row.errors.is_empty();

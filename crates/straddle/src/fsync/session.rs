@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use report::fsync::{FSYNC_SCHEMA, Fsync as Document};
 
 use crate::arguments::Fsync;
+use crate::fallen;
 use crate::progress::{self, ProgressLine};
 use crate::run;
 use crate::scene::Scene;
@@ -35,6 +36,13 @@ impl<'a> Session<'a> {
             ..Document::default()
         };
         Session { arguments, scene, interrupt, document, since: Instant::now() }
+    }
+
+    /// What to do about the file system of the directory, where that went down.
+    pub(crate) fn fallen(&self) -> Option<String> {
+        let options = &self.document.target.mount_options;
+        let was_written = options.first().is_some_and(|option| option == "rw");
+        fallen::advice(&self.scene, &self.arguments.directory, was_written)
     }
 
     /// Now, in nanoseconds since this run began.

@@ -2,31 +2,37 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use host::{FileFacts, Identity};
+use host::Identity;
 use report::fsync::{FsyncLayer, FsyncTarget};
+use stack::drive::Drive;
 use stack::mountinfo::MountLine;
-use stack::{LayerKind, Stack};
-use units::text;
+use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
+use units::{Known, text};
 
 use super::halt::Halt;
+use crate::mounted::{self, Mounted};
 use crate::printer::shown;
 use crate::scene::Scene;
+use crate::trace::mount::{Away, away};
 use crate::{title, trace};
+
+/// How many files and overlays may lie in each other.
+const DEPTH_MAX: usize = 8;
 
 /// What is under `directory`.
 pub(super) fn of(scene: &Scene, directory: &Path) -> Result<FsyncTarget, Halt> {
     let name = shown(directory);
     let hint = || Some("name a directory on the disk that is meant".to_owned());
-    let facts = match host::identity(directory) {
+    match host::identity(directory) {
         Ok(Identity::Block { .. }) => {
             return Err(Halt::refused(
                 format!("cannot measure syncs on {name}: it is a device, not a directory"),
                 Some("name the directory where it is mounted: findmnt".to_owned()),
             ));
         }
-        Ok(_) if directory.is_dir() => host::file_facts(directory),
+        Ok(_) if directory.is_dir() => {}
         Ok(_) => {
             let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
             let parent = parent.map_or(".".to_owned(), shown);
@@ -38,70 +44,129 @@ pub(super) fn of(scene: &Scene, directory: &Path) -> Result<FsyncTarget, Halt> {
         Err(error) => {
             return Err(Halt::refused(format!("cannot measure syncs in {name}: {error}"), hint()));
         }
-    };
-    let facts =
-        facts.map_err(|error| Halt::refused(format!("cannot look at {name}: {error}"), hint()))?;
-    let mount = trace::mount_of(scene, &facts, directory);
+    }
+    let facts = host::file_facts(directory)
+        .map_err(|error| Halt::refused(format!("cannot look at {name}: {error}"), hint()))?;
     let (major, minor) = facts.device;
     let mut target = FsyncTarget {
         path: name,
-        filesystem: mount.as_ref().map(|mount| mount.kind.clone()).unwrap_or_default(),
-        mount_options: mount.as_ref().map(options).unwrap_or_default(),
         device: Some(format!("{major}:{minor}")),
         ..FsyncTarget::default()
     };
-    match beneath(scene, &facts, mount.as_ref()) {
-        Ok(stack) => fill(&mut target, &stack),
+    match Mounted::of(scene, directory) {
+        Ok(mounted) => {
+            target.filesystem.clone_from(&mounted.mount.kind);
+            target.mount_options = options(&mounted.mount);
+            Beneath { scene, target: &mut target, drives: Vec::new() }.fill(&mounted);
+        }
         Err(reason) => target.unknown = Some(reason),
     }
     Ok(target)
 }
 
 fn options(mount: &MountLine) -> Vec<String> {
-    mount.options.iter().map(|option| text::escape(option.as_bytes())).collect()
+    mount.all_options().map(|option| text::escape(option.as_bytes())).collect()
 }
 
-/// The layers of the device that the file system is on, with those under them.
-fn beneath(
-    scene: &Scene,
-    facts: &FileFacts,
-    mount: Option<&MountLine>,
-) -> Result<(Stack, stack::LayerId), String> {
-    let number = match (facts.device, mount) {
-        ((major, minor), _) if major > 0 => (major, minor),
-        // The number is anonymous; what was mounted may be a device all the same, as on btrfs.
-        (_, Some(mount)) => match source(mount).map(|path| host::identity(&path)) {
-            Some(Ok(Identity::Block { major, minor })) => (major, minor),
-            _ => return Err(format!("what lies under {} is not seen from here", mount.kind)),
-        },
-        _ => return Err("the mount is not known".to_owned()),
-    };
-    trace::beneath_device(scene, number).map_err(|refusal| refusal.message)
+/// What lies under a directory, as it is named.
+struct Beneath<'a> {
+    scene: &'a Scene,
+    target: &'a mut FsyncTarget,
+    /// The drives that were met.
+    drives: Vec<Drive>,
 }
 
-/// What was mounted, where that is a path.
-fn source(mount: &MountLine) -> Option<PathBuf> {
-    let path = Path::new(OsStr::from_bytes(mount.source.raw()));
-    path.is_absolute().then(|| path.to_owned())
-}
-
-fn fill(target: &mut FsyncTarget, (stack, id): &(Stack, stack::LayerId)) {
-    let mut drives = Vec::new();
-    for id in stack.under(*id).into_iter().rev() {
-        let layer = stack.layer(id);
-        if let LayerKind::Drive(drive) = &layer.kind
-            && drive.slaves.is_empty()
-            && drive.backing_file.is_none()
-        {
-            drives.push(drive);
+impl Beneath<'_> {
+    /// Names all that is under the file system of a mount, and the drive where it is one alone.
+    fn fill(mut self, mounted: &Mounted) {
+        match (self.mounted(mounted, DEPTH_MAX), &self.drives[..]) {
+            (Ok(()), [drive]) => named(self.target, drive),
+            (Ok(()), _) => {}
+            // What was not seen may hold another.
+            (Err(reason), _) => self.target.unknown = Some(reason),
         }
-        target.layers.push(FsyncLayer {
+    }
+
+    /// What is under a mount, `depth` files and overlays deep at most.
+    fn mounted(&mut self, mounted: &Mounted, depth: usize) -> Result<(), String> {
+        let kind = &mounted.mount.kind;
+        let depth = depth.checked_sub(1).ok_or("it is too deep")?;
+        match away(kind) {
+            Some(Away::Overlay) => {
+                let upper = mounted.upper(self.scene)?;
+                self.push(&system(&upper.mount.kind));
+                return self.mounted(&upper, depth);
+            }
+            Some(Away::Memory) => return Err(format!("{kind} is memory: nothing lies under it")),
+            Some(_) => return Err(format!("what lies under {kind} is not seen from here")),
+            None => {}
+        }
+        let machine = self.scene.machine().map_err(Clone::clone)?;
+        let node = mounted.devices(self.scene)?.first().copied();
+        let number = node.and_then(|node| machine.node(node).number);
+        let number = number.ok_or_else(|| format!("{kind} is on a device without a number"))?;
+        let (stack, id) = trace::beneath_device(self.scene, (number.major, number.minor))
+            .map_err(|refusal| refusal.message)?;
+        self.stack(&stack, id, depth)
+    }
+
+    /// The layer `id` and all under it.
+    fn stack(&mut self, stack: &Stack, id: LayerId, depth: usize) -> Result<(), String> {
+        let under: Vec<LayerId> = stack.under(id).into_iter().rev().collect();
+        for &id in &under {
+            let layer = stack.layer(id);
+            if let LayerKind::Drive(drive) = &layer.kind
+                && drive.slaves.is_empty()
+                && drive.backing_file.is_none()
+            {
+                self.drives.push((**drive).clone());
+            }
+            self.push(layer);
+        }
+        let ends = under
+            .iter()
+            .map(|&id| stack.layer(id))
+            .filter(|layer| matches!(&layer.mapping, Mapping::Unknown { on, .. } if on.is_empty()));
+        for layer in ends {
+            if let LayerKind::Drive(drive) = &layer.kind {
+                self.behind(drive, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is behind a loop device whose file could not be traced: it may still be told which file
+    /// system that is on.
+    fn behind(&mut self, drive: &Drive, depth: usize) -> Result<(), String> {
+        let Some(path) = &drive.backing_file else { return Ok(()) };
+        let path = Path::new(OsStr::from_bytes(path.raw()));
+        let mounted = mounted::behind_loop(self.scene, &drive.name, path)?;
+        let name = text::escape(path.file_name().unwrap_or(path.as_os_str()).as_bytes());
+        self.push(&Layer::new(LayerKind::File, name, unread(), Mapping::Leaf));
+        self.push(&system(&mounted.mount.kind));
+        self.mounted(&mounted, depth)
+    }
+
+    fn push(&mut self, layer: &Layer) {
+        self.target.layers.push(FsyncLayer {
             name: layer.name.clone(),
             kind: layer.kind.word().to_owned(),
             title: title::title(layer),
         });
     }
-    let [drive] = &drives[..] else { return };
+}
+
+/// A file system of which nothing but its kind was read.
+fn system(kind: &str) -> Layer {
+    Layer::new(LayerKind::Mounted(kind.to_owned()), kind.to_owned(), unread(), Mapping::Leaf)
+}
+
+fn unread() -> Known<u64> {
+    Known::no("nothing was read of it")
+}
+
+/// Puts into the target which drive it is.
+fn named(target: &mut FsyncTarget, drive: &Drive) {
     let identity = &drive.identity;
     let said = |text: &String| text::escape(text.trim().as_bytes());
     target.drive = Some(drive.name.clone());

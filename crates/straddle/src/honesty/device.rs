@@ -28,13 +28,11 @@ impl Found {
         Found { layer, counters: Vec::new() }
     }
 
-    /// Notes that only the log of a file system is here, so that a sync which changes no metadata
-    /// has nothing to flush.
-    pub(super) fn has_only_a_log(&mut self) {
-        if self.layer.counted.is_ok() {
+    /// Notes that a sync may rightly flush nothing here, and why; nothing where that is empty.
+    pub(super) fn leaves_out(&mut self, why: &str) {
+        if !why.is_empty() && self.layer.counted.is_ok() {
             self.counters.clear();
-            self.layer.counted =
-                Err("only a file system's log is there, which not every sync flushes".to_owned());
+            self.layer.counted = Err(why.to_owned());
         }
     }
 
@@ -98,7 +96,11 @@ fn disk(tree: &dyn KernelTree, name: &str) -> Kind {
         return Kind::Memory("scsi_debug".to_owned());
     }
     if let Some(kind) = ELSEWHERE.iter().find(|start| name.starts_with(**start)) {
-        return Kind::Opaque { kind: (*kind).to_owned(), options: Vec::new() };
+        return Kind::Opaque {
+            kind: (*kind).to_owned(),
+            options: Vec::new(),
+            reason: String::new(),
+        };
     }
     if name.starts_with("loop") {
         return Kind::Lost("no file is behind it".to_owned());

@@ -1,11 +1,12 @@
 //! The part of the document.
 
-use report::fsync::{self, DriveWord, Honesty, LayerFlushes, ProcessWord};
+use report::fsync::{self, DriveWord, Honesty, LayerFlushes};
 use stack::honesty::{
-    self, CallFate, Counts, Evidence, Fate, Grading, Kind, Layer, Library, Process, Protection,
-    Window, fewest_per_sync,
+    self, Counts, Evidence, Grading, Kind, Layer, POWER_CUT, Protection, Window, fewest_per_sync,
 };
 use units::Known;
+
+use super::process_words;
 
 /// What was seen, and what follows.
 pub(super) fn of(evidence: &Evidence, grading: &Grading) -> Honesty {
@@ -15,8 +16,9 @@ pub(super) fn of(evidence: &Evidence, grading: &Grading) -> Honesty {
             would_change.push(change);
         }
     }
-    if grading.grade <= honesty::Grade::Unproven {
-        would_change.push("a power cut under load, with a check of what was lost".to_owned());
+    let is_named = would_change.iter().any(|change| change == POWER_CUT);
+    if grading.grade <= honesty::Grade::Unproven && !is_named {
+        would_change.push(POWER_CUT.to_owned());
     }
     Honesty {
         grade: grading.grade.word().to_owned(),
@@ -25,7 +27,7 @@ pub(super) fn of(evidence: &Evidence, grading: &Grading) -> Honesty {
         would_change: would_change.iter().map(|change| sentence(change)).collect(),
         layers: evidence.layers.iter().map(layer).collect(),
         drive: drive(evidence),
-        process: evidence.process.as_ref().map(process),
+        process: evidence.process.as_ref().map(process_words::of),
     }
 }
 
@@ -112,89 +114,4 @@ fn drive(evidence: &Evidence) -> Option<DriveWord> {
             Known::No(reason) => reason.clone(),
         },
     })
-}
-
-fn process(process: &Process) -> ProcessWord {
-    let mut suppressors: Vec<String> = Vec::new();
-    let (mut looked_at, mut unknown) = (Vec::new(), Vec::new());
-    match &process.files {
-        Known::Yes(fact) => {
-            let files = &fact.value;
-            suppressors.extend(files.iter().filter_map(library));
-            unknown.extend(files.iter().filter_map(|file| match &file.takes {
-                Known::No(reason) => {
-                    Some(format!("What {} defines is not known: {reason}.", file.name))
-                }
-                Known::Yes(_) => None,
-            }));
-            let read = files.iter().filter(|file| matches!(file.takes, Known::Yes(_))).count();
-            looked_at.push(format!(
-                "{read} of the {} it runs code of were read.",
-                counted(files.len(), "file")
-            ));
-        }
-        Known::No(reason) => unknown.push(format!("Its libraries are not known: {reason}.")),
-    }
-    match &process.absent {
-        Known::Yes(_) => {}
-        Known::No(reason) => {
-            unknown.push(format!("What was to be preloaded is not known: {reason}."));
-        }
-    }
-    match &process.calls {
-        Known::Yes(fact) => {
-            suppressors.extend(fact.value.iter().filter_map(call));
-            let read = process.threads - process.alike.min(process.threads);
-            looked_at.push(match &process.missed {
-                None => format!(
-                    "The seccomp filters of {read} of its {} were read.",
-                    counted(process.threads, "thread")
-                ),
-                Some(_) => "The seccomp filters of some of its threads were read.".to_owned(),
-            });
-        }
-        Known::No(reason) => unknown.push(format!("Its seccomp filters are not known: {reason}.")),
-    }
-    if let Some(reason) = &process.missed {
-        unknown.push(format!("The seccomp filters of some threads are not known: {reason}."));
-    }
-    if let Some((number, name)) = &process.tracer {
-        suppressors.push(format!("Process {number} ({name}) traces it."));
-    }
-    ProcessWord {
-        pid: process.pid.into(),
-        name: process.name.clone(),
-        suppressors,
-        looked_at,
-        unknown,
-    }
-}
-
-/// What a library may do to syncs.
-fn library(library: &Library) -> Option<String> {
-    let name = &library.name;
-    if honesty::suppresses(name) {
-        return Some(format!("{name} is loaded."));
-    }
-    let takes = library.takes.value().filter(|takes| !takes.is_empty())?.join(", ");
-    Some(match &library.preloaded_by {
-        Some(by) => format!("{name}, preloaded by {by}, puts its own {takes} in libc's place."),
-        None => format!("{name} has its own {takes}."),
-    })
-}
-
-/// What filters may do to a call.
-fn call(call: &CallFate) -> Option<String> {
-    let name = &call.call;
-    match &call.fate {
-        Fate::Suppressed => Some(format!("A seccomp filter suppresses {name}.")),
-        Fate::Sometimes(when) => Some(format!("A seccomp filter may suppress {name}: {when}.")),
-        Fate::Decided => Some(format!("A seccomp filter leaves {name} to others.")),
-        Fate::Unclear => Some(format!("What a seccomp filter does to {name} is not clear.")),
-        Fate::Done | Fate::Refused => None,
-    }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

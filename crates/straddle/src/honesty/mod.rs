@@ -4,19 +4,21 @@
 //! | file | holds |
 //! |---|---|
 //! | `layers.rs` | from the directory down to drives, loop devices followed |
-//! | `log.rs` | the device of a file system's log, where that has one of its own |
+//! | `companion.rs` | devices that a file system has beside its own: that of its log |
 //! | `device.rs` | what a block device is, and whether it counts flushes |
 //! | `windows.rs` | syncs of a small file without a name, and all counters around them |
 //! | `process.rs` | what this process and another do to their own syncs |
 //! | `document.rs` | the part of the document |
+//! | `process_words.rs` | of that, what is said of a process |
 //!
 //! What follows from all that is in `stack::honesty`.
 
+mod companion;
 mod device;
 mod document;
 mod layers;
-mod log;
 mod process;
+mod process_words;
 mod windows;
 
 use std::path::Path;
@@ -25,6 +27,7 @@ use report::Refusal;
 use report::fsync::Honesty;
 use stack::honesty::{Evidence, Process, Untried, judge};
 
+use crate::fallen;
 use crate::scene::Scene;
 
 pub(crate) use process::asked;
@@ -49,8 +52,11 @@ pub(crate) fn look(
             hint: Some("look into the kernel's log (dmesg): what was written may be lost".into()),
         });
     }
-    let untried =
-        ended.map(|error| Untried { reason: error.to_string(), has_no_room: error.has_no_room });
+    let untried = ended.map(|error| Untried {
+        reason: error.to_string(),
+        has_no_room: error.has_no_room,
+        fallen: fallen::advice(scene, directory, false),
+    });
     let layers = found.into_iter().map(|found| found.layer).collect();
     let evidence = Evidence { layers, times, untried, here: process::here(), process };
     Ok(document::of(&evidence, &judge(&evidence)))

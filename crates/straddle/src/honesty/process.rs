@@ -7,7 +7,7 @@ use device::Disk;
 use format::elf::{self, Elf, NoElf};
 use host::process::{Filters, Mapped, Preload, own_preloads};
 use report::Refusal;
-use stack::honesty::{FilterSet, Here, Library, OTHERS, Process, ProgramKind, SYNCS, fates};
+use stack::honesty::{Asked, FilterSet, Here, Library, OTHERS, Process, ProgramKind, SYNCS, fates};
 use units::{Known, Source};
 
 /// What a C library starts programs and threads with: it defines syncs by right.
@@ -26,8 +26,41 @@ pub(super) fn here() -> Here {
         sometimes: sometimes.map(|(call, first)| (call.to_owned(), first.into())).collect(),
         refused: owned(found.refused),
         is_filtered: host::process::is_filtered(),
-        preloads: own_preloads().iter().map(preloaded_here).collect(),
+        ..preloaded(own_preloads(), host::process::own_files)
     }
+}
+
+/// What is loaded into this process before its own libraries, and so into all that it starts; of a
+/// static program that is told by the files that are there.
+fn preloaded(
+    preloads: Vec<Preload>,
+    files: impl Fn(&[Preload]) -> Result<Vec<Mapped>, String>,
+) -> Here {
+    let mut here = Here::default();
+    if preloads.is_empty() {
+        return here;
+    }
+    let files = files(&preloads).unwrap_or_default();
+    let is_dynamic = files.iter().any(|file| !file.is_program);
+    for preload in preloads {
+        let asked = Asked { name: preload.name.clone(), by: preload.named_by.to_owned() };
+        let loaded = files.iter().find(|file| file.preloads.contains(&preload));
+        match (loaded, place(&preload.name)) {
+            (Some(file), _) => here.preloads.push(mapped(file).0),
+            // The loader passes over what it cannot take (ld.so(8)), here as there.
+            (None, _) if is_dynamic => here.absent.push(asked),
+            (None, Some(path)) => here.preloads.push(preloaded_here(&preload, &path)),
+            (None, None) if is_missing(&preload.name) => here.absent.push(asked),
+            (None, None) => here.unsure.push(asked),
+        }
+    }
+    here
+}
+
+/// Whether no file has this path. A name without one is looked for in more places than are known
+/// here, and `$LIB` and its kin stand for what the loader knows.
+fn is_missing(name: &str) -> bool {
+    name.contains('/') && !name.contains('$')
 }
 
 /// What the process with this number does to its own syncs; nothing is written for it.
@@ -102,7 +135,8 @@ fn mapped(file: &Mapped) -> (Library, Option<Elf>) {
         Err(reason) => (Known::no(reason.clone()), None),
     };
     let preloaded_by = file.preloads.first().map(|one| one.named_by.to_owned());
-    (Library { name: file.path.clone(), preloaded_by, takes }, elf)
+    let (name, is_program) = (file.path.clone(), file.is_program);
+    (Library { name, is_program, preloaded_by, takes }, elf)
 }
 
 /// What a file of code puts in libc's place. Of one that is not preloaded just syncs are told: that
@@ -122,26 +156,44 @@ fn taken(file: &dyn Disk, is_preloaded: bool) -> (Known<Vec<String>>, Option<Elf
     (Known::yes(takes, Source::Derived), Some(elf))
 }
 
-/// A library that is loaded into all that is started here.
-fn preloaded_here(preload: &Preload) -> Library {
-    let takes = match host::FileDisk::open(&place(&preload.name)) {
+/// A library that is loaded into all that is started here, from its file.
+fn preloaded_here(preload: &Preload, path: &Path) -> Library {
+    let takes = match host::FileDisk::open(path) {
         Ok(disk) => taken(&disk, true).0,
         Err(error) => Known::no(error.to_string()),
     };
     let preloaded_by = Some(preload.named_by.to_owned());
-    Library { name: preload.name.clone(), preloaded_by, takes }
+    Library { name: preload.name.clone(), is_program: false, preloaded_by, takes }
 }
 
-/// Where a library may be that is named with or without its path.
-fn place(name: &str) -> PathBuf {
+/// Where a library is that is named with or without its path; `None` where it was not found.
+fn place(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|path| path.is_file());
+    }
     let machine = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     let own = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let mut directories = std::env::split_paths(&own)
+    let directories = std::env::split_paths(&own)
         .chain([PathBuf::from(machine)])
         .chain(DIRECTORIES.map(PathBuf::from));
-    let found = directories.find_map(|directory| {
-        let path = directory.join(name);
-        (!name.contains('/') && path.is_file()).then_some(path)
-    });
-    found.unwrap_or_else(|| Path::new(name).to_owned())
+    directories.map(|directory| directory.join(name)).find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_static_program_is_asked_to_load_is_told_by_the_files_that_are_there() {
+        let scratch = testkit::Scratch::new();
+        let there = scratch.file("libthere.so", b"no library");
+        let there = testkit::scratch::text(&there);
+        let asked = |name: &str| Preload::named(name, "LD_PRELOAD");
+        let names = ["/nonexistent/libeatmydata.so", "libnowhere.so", "/usr/$LIB/libx.so", there];
+        let here = preloaded(names.map(asked).to_vec(), |_| Ok(Vec::new()));
+        let of = |asked: &[Asked]| asked.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+        assert_eq!(of(&here.absent), [names[0]]);
+        assert_eq!(of(&here.unsure), [names[1], names[2]]);
+        assert_eq!(here.preloads.iter().map(|one| &*one.name).collect::<Vec<_>>(), [there]);
+    }
 }

@@ -13,18 +13,30 @@ use stack::mountinfo::{self, MountLine};
 /// the longest mount point on the way.
 pub(super) fn of(tree: &dyn KernelTree, facts: &FileFacts, path: &Path) -> Option<MountLine> {
     let table = tree.bytes("/proc/self/mountinfo").ok()?;
-    let mut lines: Vec<MountLine> = mountinfo::lines(&table).collect();
+    let lines: Vec<MountLine> = mountinfo::lines(&table).collect();
     // The last mount on a place is the one in force.
-    lines.reverse();
+    let last = |is: &dyn Fn(&MountLine) -> bool| lines.iter().rev().find(|line| is(line));
     if let Some(&number) = facts.mount.value()
-        && let Some(found) = lines.iter().find(|line| line.id == number)
+        && let Some(found) = last(&|line| line.id == number)
     {
         return Some(found.clone());
     }
     let device = format!("{}:{}", facts.device.0, facts.device.1);
-    if let Some(found) = lines.iter().find(|line| line.device == device) {
+    if let Some(found) = last(&|line| line.device == device) {
         return Some(found.clone());
     }
+    longest(lines, path)
+}
+
+/// The mount that `path` is on by its words alone: of what may not be looked at.
+pub(crate) fn on_the_way(tree: &dyn KernelTree, path: &Path) -> Option<MountLine> {
+    let path = std::path::absolute(path).ok()?;
+    let table = tree.bytes("/proc/self/mountinfo").ok()?;
+    longest(mountinfo::lines(&table).collect(), &path)
+}
+
+/// Of the mounts on the way to `path` that with the longest mount point; of several the last.
+fn longest(lines: Vec<MountLine>, path: &Path) -> Option<MountLine> {
     let on_the_way = lines.into_iter().filter(|line| path.starts_with(point(line)));
     on_the_way.max_by_key(|line| line.point.raw().len())
 }

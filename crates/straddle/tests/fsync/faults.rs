@@ -3,9 +3,10 @@
 use std::process::Stdio;
 
 use serde_json::Value;
-use testkit::{Scratch, need_tools, scratch::text, tool};
+use testkit::{Scratch, need_loops, need_tools, scratch::text, tool};
 
-use crate::run::Ran;
+use crate::run::{Ran, fsync, going};
+use crate::volume::Volume;
 
 /// A run of which strace changes a call; what it ended with, and the trace.
 fn tampered(inject: &str, only: &str) -> (Ran, String) {
@@ -43,6 +44,35 @@ fn after_a_sync_that_failed_nothing_is_written_and_no_sync_is_tried_again() {
     let broken = |row: &&Value| row["errors"].as_array().is_some_and(|list| !list.is_empty());
     let rows = document["rows"].as_array().expect("a list");
     assert_eq!(rows.iter().filter(broken).count(), 1);
+}
+
+#[test]
+fn a_file_system_that_goes_down_meanwhile_is_named_with_how_it_is_looked_at() {
+    need_loops!();
+    need_tools!("mkfs.xfs", "mkfs.ext4", "xfs_io", "mount", "umount");
+    let xfs = || Volume::on_loop("xfs", &["-q", "-f"], "");
+    let check = |errors: &str, check: &str, volume: &Volume| {
+        assert!(errors.starts_with("note: ") || errors.starts_with("error: "), "{errors}");
+        let (_, hint) = errors.split_once("\nhint: ").unwrap_or_else(|| panic!("{errors}"));
+        let order = ["went down", "(dmesg)", &format!("umount {}", volume.name()), check];
+        let places = order.map(|word| hint.find(word).unwrap_or_else(|| panic!("{word}: {hint}")));
+        assert!(places.is_sorted(), "{hint}");
+        assert!(hint.contains(volume.device_name()), "{hint}");
+    };
+    for (volume, how) in [(xfs(), "xfs_repair -n /dev/"), (Volume::ext4(""), "e2fsck -f /dev/")] {
+        let before = volume.written_bytes();
+        let mut going = going(&[volume.name(), "--seconds", "600", "--bytes-max", "64G"]);
+        going.until("it measures", || volume.written_bytes() > before + (17 << 20));
+        tool::run("xfs_io", &["-x", "-c", "shutdown", volume.name()]);
+        let ran = going.ended();
+        assert_eq!(ran.status, Some(2), "{ran:?}");
+        let ways = ["error: stopped, and not tried again", "error: stopped: the file system of"];
+        assert!(ways.iter().any(|way| ran.errors.contains(way)), "{ran:?}");
+        check(&ran.errors, how, &volume);
+        let again = fsync(&[volume.name()]);
+        assert_eq!(again.status, Some(2), "{again:?}");
+        check(&again.errors, how, &volume);
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod answers;
 mod endings;
 mod faults;
+mod ordinary;
 mod refusals;
 mod room;
 mod run;

@@ -3,7 +3,7 @@
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use crate::run::{PROFILE, fsync};
-use crate::volume::Volume;
+use crate::volume::{Bound, Volume};
 
 /// What it said.
 #[track_caller]
@@ -45,6 +45,21 @@ fn a_read_only_mount_is_refused() {
     refused(&[volume.name()], &["read-only"]);
     refused(&[volume.name(), "--dry-run"], &["read-only"]);
     refused(&[volume.name(), "--rows", "none"], &["read-only", "hint: mount it for writing"]);
+    volume.is_clean();
+}
+
+#[test]
+fn a_read_only_bind_mount_of_what_is_written_elsewhere_is_refused() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mount", "umount");
+    let volume = Volume::ext4("");
+    let scratch = Scratch::new();
+    let bound = Bound::read_only(volume.name(), scratch.path().join("bound"));
+    refused(&[bound.name()], &["it is mounted read-only"]);
+    let document: serde_json::Value =
+        serde_json::from_str(&fsync(&[bound.name(), "--json"]).out).expect("JSON");
+    assert_eq!(document["target"]["mount_options"][0], "ro", "{document:#}");
+    drop(bound);
     volume.is_clean();
 }
 

@@ -94,14 +94,41 @@ impl Volume {
     }
 }
 
+/// Another mount of a directory, undone when dropped.
+pub(crate) struct Bound(PathBuf);
+
+impl Bound {
+    /// One that cannot be written to, at `point`, which is made.
+    pub(crate) fn read_only(directory: &str, point: PathBuf) -> Bound {
+        std::fs::create_dir(&point).expect("a mount point can be made");
+        tool::run("mount", &["-o", "bind,ro", directory, text(&point)]);
+        Bound(point)
+    }
+
+    /// Where it is mounted.
+    pub(crate) fn name(&self) -> &str {
+        text(&self.0)
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        unmount(&self.0);
+    }
+}
+
 impl Drop for Volume {
     fn drop(&mut self) {
-        // A killed run's last file may go a moment after it.
-        for _ in 0..2000 {
-            if tool::output("umount", &[text(&self.point)]).status.success() {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
+        unmount(&self.point);
+    }
+}
+
+/// A killed run's last file may go a moment after it.
+fn unmount(point: &Path) {
+    for _ in 0..2000 {
+        if tool::output("umount", &[text(point)]).status.success() {
+            return;
         }
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }

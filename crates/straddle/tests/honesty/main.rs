@@ -6,10 +6,11 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use report::fsync::{Fsync, Honesty, fsync_parse};
+use report::fsync::{Fsync, FsyncVerdict, Honesty, fsync_parse};
 use testkit::fuse::Fuse;
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, suppress, tool};
 
+mod overlay;
 mod process;
 mod volume;
 mod zram;
@@ -39,6 +40,18 @@ fn ran(directory: &Path, more: &[&str]) -> Looked {
     let document = String::from_utf8(output.stdout).expect("it prints UTF-8");
     let document = fsync_parse(&document).unwrap_or_else(|error| panic!("{error:?}: {errors}"));
     Looked { document, status: output.status.code(), errors }
+}
+
+/// The verdict on the engine `a` of this profile.
+fn ran_for(directory: &Path, profile: &Path) -> FsyncVerdict {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    command.arg("fsync").arg(directory).args(["--for", "a", "--profile"]).arg(profile);
+    command.args(["--json", "--seed", "1", "--seconds", "6"]);
+    let output = command.env("LC_ALL", "C.UTF-8").stdin(Stdio::null()).output();
+    let output = output.expect("the binary runs");
+    let document = String::from_utf8(output.stdout).expect("it prints UTF-8");
+    let document = fsync_parse(&document).expect("it prints a document");
+    document.verdict.unwrap_or_else(|| panic!("it judged: {:?}", document.refusal))
 }
 
 /// What was found, with the exit status that belongs to the grade.
@@ -232,33 +245,6 @@ fn a_file_system_in_user_space_is_opaque() {
     assert_eq!(found.sentence, "opaque layer (fuse): no flush seen below it, unproven.");
     let tried = found.evidence.iter().all(|one| one.code != "not-tried");
     assert!(tried && fuse.writes() > 0, "{found:#?}");
-}
-
-#[test]
-fn an_overlay_is_opaque_and_a_volatile_one_is_not_durable() {
-    need_loops!();
-    need_tools!("mount", "umount");
-    for (option, grade, code) in
-        [("", "opaque", "opaque-layer"), ("volatile,", "not-durable", "sync-off")]
-    {
-        let Some(scratch) = Scratch::in_memory() else {
-            testkit::skip("needs /dev/shm");
-            return;
-        };
-        let at = |name: &str| scratch.path().join(name);
-        for name in ["lower", "upper", "work"] {
-            std::fs::create_dir(at(name)).expect("a directory can be made");
-        }
-        let [lower, upper, work] = ["lower", "upper", "work"].map(at);
-        let options = format!(
-            "{option}lowerdir={},upperdir={},workdir={}",
-            text(&lower),
-            text(&upper),
-            text(&work)
-        );
-        let mount = Mount::new("overlay", &options, "overlay", &scratch.path().join("mounted"));
-        check(&looked(mount.path()), grade, code);
-    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use report::fsync::{Honesty, ProcessWord};
+use report::fsync::{Honesty, ProcessWord, fsync_parse};
 use testkit::run::until;
 use testkit::{Scratch, need_tools, scratch::text, suppress, tool};
 
@@ -172,6 +172,51 @@ fn a_preloaded_library_is_judged_by_what_it_defines() {
     assert_eq!(word(&found).suppressors, Vec::<String>::new(), "{found:#?}");
 
     check(&run(&known), "not-durable", "suppressor-loaded");
+}
+
+#[test]
+fn a_program_that_has_its_own_fsync_is_named_as_the_program() {
+    need_tools!("cc");
+    let scratch = Scratch::new();
+    let (source, program) = (scratch.path().join("source.c"), scratch.path().join("sleep"));
+    let text_of = "#include <unistd.h>\nint fsync(int f) { return 0; }\n\
+                   int main(void) { sleep(1000); return 0; }";
+    std::fs::write(&source, text_of).expect("a file can be written");
+    tool::run("cc", &["-rdynamic", "-o", text(&program), text(&source)]);
+    let sleeper = Sleeper::start(&mut Command::new(&program));
+    let found = of_process(scratch.path(), sleeper.0.id());
+    let own = found.evidence.iter().find(|one| one.code == "program-takes");
+    let own = own.unwrap_or_else(|| panic!("{found:#?}"));
+    let said = format!("has its own fsync in the program itself, {},", text(&program));
+    assert!(own.sentence.contains(&said), "{own:?}");
+    let word = word(&found).suppressors.join(" ");
+    assert_eq!(word, format!("The program itself, {}, has its own fsync.", text(&program)));
+    assert!(found.evidence.iter().all(|one| one.code != "library-takes"), "{found:#?}");
+}
+
+/// What is found where this library is asked for by `LD_PRELOAD`.
+fn preloading(directory: &Path, library: &str) -> Honesty {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    command.arg("fsync").arg(directory).args(["--rows", "none", "--json"]);
+    command.env("LC_ALL", "C.UTF-8").env("LD_PRELOAD", library).stdin(Stdio::null());
+    let output = command.output().expect("the binary runs");
+    let document = String::from_utf8(output.stdout).expect("it prints UTF-8");
+    fsync_parse(&document).expect("a document").honesty.expect("it looked")
+}
+
+#[test]
+fn a_library_that_is_asked_for_here_is_judged_by_whether_it_is_loaded() {
+    need_tools!("cc");
+    let scratch = Scratch::new();
+    for missing in ["libeatmydata.so", "/nonexistent/libeatmydata.so"] {
+        let found = preloading(scratch.path(), missing);
+        assert_ne!(found.grade, "not-durable", "{found:#?}");
+        let absent = found.evidence.iter().find(|one| one.code == "preload-absent");
+        let said = format!("{missing} was asked for by LD_PRELOAD, and is not loaded.");
+        assert_eq!(absent.map(|one| &*one.sentence), Some(&*said), "{found:#?}");
+    }
+    let known = library(scratch.path(), "libeatmydata.so", "int nothing(void) { return 0; }");
+    check(&preloading(scratch.path(), text(&known)), "not-durable", "suppressor-loaded");
 }
 
 #[test]

@@ -212,6 +212,24 @@ fn what_turns_is_the_drives_word_since_bridges_say_that_all_do() {
 }
 
 #[test]
+fn of_a_virtual_disk_it_is_not_known_whether_it_turns_unless_it_says_so_itself() {
+    let mut values = SAYS_512.to_vec();
+    values.push(("queue/rotational", "1"));
+    let bus = |bus: &str| {
+        let bus = format!("/sys/bus/{bus}");
+        tree(&values).with_link("/sys/block/sda/device/subsystem", &bus)
+    };
+    let drive = Drive::read(&bus("virtio"), "sda");
+    assert!(drive.is_virtual && drive.rotational.value().is_none(), "{drive:?}");
+    assert_eq!(drive.kernel_rotational, Known::yes(true, Source::Sysfs));
+    let real = Drive::read(&bus("scsi"), "sda");
+    assert!(!real.is_virtual && real.rotational.value() == Some(&true));
+    let said = ata(0, 0).put(2 * 217, &[1]);
+    let told = asked(bus("virtio"), "sda", Question::AtaIdentify, &said);
+    assert_eq!(Drive::read(&told, "sda").rotational, Known::yes(false, Source::Identify));
+}
+
+#[test]
 fn a_path_that_asks_for_more_than_its_head_is_a_disagreement() {
     let mut values = NVME_512;
     values[2].1 = "512";

@@ -75,6 +75,11 @@ pub(in super::super) fn drives(evidence: &Evidence) -> Vec<Reason> {
         let Kind::Drive(word) = &layer.kind else { continue };
         reasons.extend(protection(layer, word));
         reasons.extend(wear(layer, word));
+        reasons.extend(word.warnings.iter().map(|warning| {
+            Reason::open("drive-warns", Grade::Consistent)
+                .seen(format!("{} warns that {}", layer.name, warning.says), warning.source)
+                .changes(warning.change)
+        }));
         if word.is_virtual {
             reasons.push(
                 Reason::open("virtual-drive", Grade::Consistent)

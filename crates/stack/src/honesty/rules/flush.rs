@@ -1,5 +1,6 @@
 //! Whether flushes are sent, by what mounts say and by what devices count.
 
+use super::super::POWER_CUT;
 use super::super::evidence::{Evidence, Kind, Layer, median};
 use super::super::reach::{Reach, reach};
 use super::{Grade, Reason, time_of};
@@ -84,7 +85,8 @@ pub(in super::super) fn counted(evidence: &Evidence) -> Vec<Reason> {
             ),
             Some(Reach::TooFew) => reasons.push(
                 Reason::open("not-counted", Grade::Unproven)
-                    .seen(format!("too few syncs were made to tell by {name}'s counter"), COUNTERS),
+                    .seen(format!("too few syncs were made to tell by {name}'s counter"), COUNTERS)
+                    .changes("look for longer, with a larger --seconds"),
             ),
             // That no sync was made is a reason of its own.
             _ if evidence.untried.is_some() && layer.counted.is_ok() => {}
@@ -96,10 +98,9 @@ pub(in super::super) fn counted(evidence: &Evidence) -> Vec<Reason> {
                     true => ("counted-above", Grade::Consistent),
                     false => ("not-counted", Grade::Unproven),
                 };
-                reasons.push(
-                    Reason::open(code, at_best)
-                        .seen(format!("no flush of {name} could be counted: {why}"), COUNTERS),
-                );
+                let reason = Reason::open(code, at_best)
+                    .seen(format!("no flush of {name} could be counted: {why}"), COUNTERS);
+                reasons.push(if above { reason } else { reason.changes(POWER_CUT) });
             }
             _ => {}
         }

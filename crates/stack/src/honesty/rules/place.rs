@@ -24,29 +24,47 @@ pub(in super::super) fn memory(evidence: &Evidence) -> Vec<Reason> {
     evidence.bottoms().filter_map(of).map(one).collect()
 }
 
+/// An overlay that leaves syncs out, whatever it lies on.
+pub(in super::super) fn left_out(evidence: &Evidence) -> Vec<Reason> {
+    let of = |layer: &super::super::Layer| match &layer.kind {
+        Kind::FileSystem { kind, options } | Kind::Opaque { kind, options, .. }
+            if kind == "overlay" =>
+        {
+            options.iter().find(|option| VOLATILE.contains(&option.as_str())).cloned()
+        }
+        _ => None,
+    };
+    let one = |option: String| {
+        Reason::against("sync-off", Grade::NotDurable)
+            .seen(format!("overlay is mounted with `{option}`: it leaves syncs out"), MOUNTS)
+            .changes(format!("mount it without {option}"))
+    };
+    evidence.layers.iter().filter_map(of).map(one).collect()
+}
+
 /// A layer that hides what is below.
 pub(in super::super) fn opaque(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
-        Kind::Opaque { kind, options } => Some((kind.clone(), options.clone())),
+        Kind::Opaque { kind, reason, .. } => Some((kind.clone(), reason.clone())),
         _ => None,
     };
-    let one = |(kind, options): (String, Vec<String>)| {
-        let off = options.iter().find(|option| VOLATILE.contains(&option.as_str()));
-        if let Some(option) = off.filter(|_| kind == "overlay") {
-            return Reason::against("sync-off", Grade::NotDurable)
-                .seen(format!("overlay is mounted with `{option}`: it leaves syncs out"), MOUNTS)
-                .changes(format!("mount it without {option}"));
-        }
+    let one = |(kind, reason): (String, String)| {
         let change = match kind.as_str() {
-            "overlay" => "look at the upper directory itself: findmnt -t overlay",
+            "overlay" => {
+                "run straddle fsync on its upper directory, where that is seen: findmnt -t overlay"
+            }
             "zd" => "ask ZFS what it does with syncs of that volume: zfs get sync",
             word if word.starts_with("fuse") || word == "ublkb" => {
-                "look on the path that the program behind it writes to"
+                "run straddle fsync on the path that the program behind it writes to"
             }
-            _ => "look on the machine that has the drives",
+            _ => "run straddle fsync on the machine that has the drives",
         };
+        let why = if reason.is_empty() { reason } else { format!(": {reason}") };
         Reason::open("opaque-layer", Grade::Opaque)
-            .seen(format!("opaque layer ({kind}): no flush seen below it, unproven"), "the kernel")
+            .seen(
+                format!("opaque layer ({kind}): no flush seen below it, unproven{why}"),
+                "the kernel",
+            )
             .changes(change)
     };
     evidence.bottoms().filter_map(of).map(one).collect()
@@ -57,7 +75,11 @@ pub(in super::super) fn lost(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
         Kind::Lost(reason) => Some(
             Reason::open("lost", Grade::Unproven)
-                .seen(format!("what lies under {} is not known: {reason}", layer.name), "straddle"),
+                .seen(format!("what lies under {} is not known: {reason}", layer.name), "straddle")
+                .changes(
+                    "run straddle fsync where that is seen: as root, in the mount namespace that \
+                     has it",
+                ),
         ),
         _ => None,
     };

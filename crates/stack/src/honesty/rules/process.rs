@@ -29,11 +29,12 @@ pub const OTHERS: &[&str] = &[
 /// The most libraries that one sentence names.
 const NAMED_MAX: usize = 3;
 
-/// Whether a library, by its name, is one whose purpose is to make syncs do nothing.
+/// Whether a library, by its name, is one whose purpose is to make syncs do nothing. A program is
+/// called as it likes.
 #[must_use]
-pub fn suppresses(library: &str) -> bool {
-    let name = library.rsplit('/').next().unwrap_or(library);
-    SUPPRESSORS.iter().any(|word| name.contains(word))
+pub fn is_suppressor(library: &Library) -> bool {
+    let name = library.name.rsplit('/').next().unwrap_or(&library.name);
+    !library.is_program && SUPPRESSORS.iter().any(|word| name.contains(word))
 }
 
 /// The process that asks, and all that it starts.
@@ -71,6 +72,18 @@ pub(in super::super) fn here(evidence: &Evidence) -> Vec<Reason> {
     }
     reasons.extend(here.preloads.iter().map(|library| {
         loaded("what is started here", library, library.preloaded_by.as_deref().unwrap_or("ld.so"))
+    }));
+    reasons.extend(here.absent.iter().map(|asked| {
+        let seen = format!("{} was asked for by {}, and is not loaded", asked.name, asked.by);
+        Reason::open("preload-absent", Grade::Consistent).seen(seen, "/proc/self/maps")
+    }));
+    reasons.extend(here.unsure.iter().map(|asked| {
+        let seen = format!(
+            "{} was asked for by {}; whether it is loaded into what is started here is not known",
+            asked.name, asked.by
+        );
+        let change = "unset it, or look at a process that runs with it: --pid";
+        Reason::open("preload", Grade::Unproven).seen(seen, &*asked.by).changes(change)
     }));
     reasons
 }
@@ -185,13 +198,13 @@ fn files(process: &Process, name: &str) -> Vec<Reason> {
         Known::Yes(fact) => {
             let judged = fact.value.iter().filter(|file| {
                 let takes = file.takes.value().is_some_and(|takes| !takes.is_empty());
-                file.preloaded_by.is_some() || takes || suppresses(&file.name)
+                file.preloaded_by.is_some() || takes || is_suppressor(file)
             });
             reasons.extend(judged.map(|file| loaded(name, file, &source)));
             let unread: Vec<&Library> = fact
                 .value
                 .iter()
-                .filter(|file| file.preloaded_by.is_none() && !suppresses(&file.name))
+                .filter(|file| file.preloaded_by.is_none() && !is_suppressor(file))
                 .collect();
             reasons.extend(unreadable(name, &unread));
         }
@@ -199,7 +212,7 @@ fn files(process: &Process, name: &str) -> Vec<Reason> {
     match &process.absent {
         Known::Yes(fact) => reasons.extend(fact.value.iter().map(|library| {
             Reason::open("preload-absent", Grade::Consistent).seen(
-                format!("{name} was started with {library}, which is not in its memory"),
+                format!("{library} was asked for when {name} was started, and is not loaded"),
                 &*source,
             )
         })),
@@ -230,7 +243,7 @@ fn unreadable(name: &str, files: &[&Library]) -> Option<Reason> {
 /// A library that stands in the way, or may, of what is called `whose`.
 fn loaded(whose: &str, library: &Library, source: &str) -> Reason {
     let name = &library.name;
-    if suppresses(name) {
+    if is_suppressor(library) {
         return Reason::against("suppressor-loaded", Grade::NotDurable)
             .seen(format!("{name} is loaded into {whose}, and makes syncs do nothing"), source)
             .changes("start it without that library");
@@ -266,6 +279,15 @@ fn loaded(whose: &str, library: &Library, source: &str) -> Reason {
                 source,
             )
             .changes(change),
+        (None, _) if library.is_program => Reason::open("program-takes", Grade::Unproven)
+            .seen(
+                format!(
+                    "{whose} has its own {calls} in the program itself, {name}, which stands \
+                     before libc's; whether it passes syncs on is not seen"
+                ),
+                source,
+            )
+            .changes("ask who makes that program whether it passes syncs on"),
         (None, _) => Reason::open("library-takes", Grade::Unproven)
             .seen(
                 format!(

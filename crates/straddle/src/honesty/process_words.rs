@@ -1,0 +1,92 @@
+//! What is said of a process that was asked about.
+
+use report::fsync::ProcessWord;
+use stack::honesty::{CallFate, Fate, Library, Process, is_suppressor};
+use units::Known;
+
+/// What a process may do to its syncs, what was looked at, and what could not be.
+pub(super) fn of(process: &Process) -> ProcessWord {
+    let mut suppressors: Vec<String> = Vec::new();
+    let (mut looked_at, mut unknown) = (Vec::new(), Vec::new());
+    match &process.files {
+        Known::Yes(fact) => {
+            let files = &fact.value;
+            suppressors.extend(files.iter().filter_map(library));
+            unknown.extend(files.iter().filter_map(|file| match &file.takes {
+                Known::No(reason) => {
+                    Some(format!("What {} defines is not known: {reason}.", file.name))
+                }
+                Known::Yes(_) => None,
+            }));
+            let read = files.iter().filter(|file| matches!(file.takes, Known::Yes(_))).count();
+            looked_at.push(format!(
+                "{read} of the {} it runs code of were read.",
+                counted(files.len(), "file")
+            ));
+        }
+        Known::No(reason) => unknown.push(format!("Its libraries are not known: {reason}.")),
+    }
+    match &process.absent {
+        Known::Yes(_) => {}
+        Known::No(reason) => {
+            unknown.push(format!("What was to be preloaded is not known: {reason}."));
+        }
+    }
+    match &process.calls {
+        Known::Yes(fact) => {
+            suppressors.extend(fact.value.iter().filter_map(call));
+            let read = process.threads - process.alike.min(process.threads);
+            looked_at.push(match &process.missed {
+                None => format!(
+                    "The seccomp filters of {read} of its {} were read.",
+                    counted(process.threads, "thread")
+                ),
+                Some(_) => "The seccomp filters of some of its threads were read.".to_owned(),
+            });
+        }
+        Known::No(reason) => unknown.push(format!("Its seccomp filters are not known: {reason}.")),
+    }
+    if let Some(reason) = &process.missed {
+        unknown.push(format!("The seccomp filters of some threads are not known: {reason}."));
+    }
+    if let Some((number, name)) = &process.tracer {
+        suppressors.push(format!("Process {number} ({name}) traces it."));
+    }
+    ProcessWord {
+        pid: process.pid.into(),
+        name: process.name.clone(),
+        suppressors,
+        looked_at,
+        unknown,
+    }
+}
+
+/// What a library may do to syncs.
+fn library(library: &Library) -> Option<String> {
+    let name = &library.name;
+    if is_suppressor(library) {
+        return Some(format!("{name} is loaded."));
+    }
+    let takes = library.takes.value().filter(|takes| !takes.is_empty())?.join(", ");
+    Some(match &library.preloaded_by {
+        Some(by) => format!("{name}, preloaded by {by}, puts its own {takes} in libc's place."),
+        None if library.is_program => format!("The program itself, {name}, has its own {takes}."),
+        None => format!("{name} has its own {takes}."),
+    })
+}
+
+/// What filters may do to a call.
+fn call(call: &CallFate) -> Option<String> {
+    let name = &call.call;
+    match &call.fate {
+        Fate::Suppressed => Some(format!("A seccomp filter suppresses {name}.")),
+        Fate::Sometimes(when) => Some(format!("A seccomp filter may suppress {name}: {when}.")),
+        Fate::Decided => Some(format!("A seccomp filter leaves {name} to others.")),
+        Fate::Unclear => Some(format!("What a seccomp filter does to {name} is not clear.")),
+        Fate::Done | Fate::Refused => None,
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
