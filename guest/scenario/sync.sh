@@ -1,11 +1,11 @@
 # Whether completed syncs are real, and what a drive writes as one: straddle fsync and straddle probe on
 # what most machines that build this lack. What the kernel counts is looked at beside it.
 #
-# seconds: 165
-# packages: lvm2 dmsetup mdadm cryptsetup-bin e2fsprogs smartmontools
-# programs: straddle lvm dmsetup mdadm cryptsetup mke2fs setpriv smartctl
+# seconds: 180
+# packages: lvm2 dmsetup mdadm cryptsetup-bin e2fsprogs smartmontools jfsutils reiserfsprogs f2fs-tools
+# programs: straddle lvm dmsetup mdadm cryptsetup mke2fs setpriv smartctl mkfs.jfs mkfs.reiserfs mkfs.f2fs
 # modules: virtio_blk nvme ahci scsi_debug ext4 crc32c_generic crypto_null ecb algif_skcipher
-# modules: md_mod raid1 dm_mod dm_crypt dm_multipath dm_round_robin
+# modules: md_mod raid1 dm_mod dm_crypt dm_multipath dm_round_robin jfs reiserfs f2fs
 #
 # RAID1 under LUKS2 under LVM under ext4; a path of dm-multipath
 # disk: m0 m1 64 virtio-blk-pci
@@ -18,6 +18,8 @@
 # disk: warned 32 nvme smart_critical_warning=15
 # disk: known 32 ide-hd model=SSDSC2BB480G4,rotation_rate=1
 # disk: other 32 ide-hd
+# file systems with more than one device; the other is in memory
+# disk: files 64 scsi-hd
 # probe: a disk without penalties, and one that writes 16 KiB as one, says 512 and keeps nothing
 # disk: plain 64 nvme logical_block_size=4096,physical_block_size=4096
 # disk: coarse 64 scsi-hd wwn=0x5000c500a1b2c3d4,ver=FW01
@@ -136,6 +138,26 @@ smartctl -r ioctl,2 -A $(disk known) > $out/attributes.txt
 chmod 777 /mnt/known
 ask user /sbin/setpriv --reuid=65534 --regid=65534 --clear-groups straddle fsync /mnt/known --rows none --json
 since drives
+
+# --- File systems with more than one device, whose other one is memory
+
+# beside KIND WORDS...: the file system of that kind that WORDS made on the disk files, mounted.
+beside() {
+  local kind=$1; shift
+  modprobe -q $kind
+  need "$@"
+  mkdir -p /mnt/$kind
+  need mount -t $kind $(disk files) /mnt/$kind
+  look $kind /mnt/$kind
+  chmod 777 /mnt/$kind
+  ask $kind-user /sbin/setpriv --reuid=65534 --regid=65534 --clear-groups straddle fsync /mnt/$kind --rows none --json
+  need umount /mnt/$kind
+}
+need umount /mnt/memory
+beside jfs mkfs.jfs -q -j $(disk memory) $(disk files)
+beside reiserfs mkfs.reiserfs -q -ff -s 1024 -j $(disk memory) $(disk files)
+beside f2fs mkfs.f2fs -f -q -c $(disk memory) $(disk files)
+since "file systems with more than one device"
 
 # --- What a drive writes as one
 

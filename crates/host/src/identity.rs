@@ -52,13 +52,27 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
 }
 
-/// How long the file system that `path` is on is, as it says itself: blocks, and bytes in each.
+/// The room of a file system, as it says itself: statvfs(3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    block_bytes: u64,
+    blocks: u64,
+    free_blocks: u64,
+    free_files: u64,
+}
+
+/// The room of the file system that `path` is on.
 ///
 /// # Errors
 /// When the file is missing or a directory on the way may not be searched.
-pub fn capacity_blocks(path: &Path) -> io::Result<(u64, u64)> {
+pub fn room(path: &Path) -> io::Result<Room> {
     let room = fs::statvfs(path)?;
-    Ok((room.f_blocks, room.f_frsize))
+    Ok(Room {
+        block_bytes: room.f_frsize,
+        blocks: room.f_blocks,
+        free_blocks: room.f_bfree,
+        free_files: room.f_ffree,
+    })
 }
 
 /// Whether this process may make files in `directory`: faccessat(2) with `AT_EACCESS`. Nothing is

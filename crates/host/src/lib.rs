@@ -54,8 +54,8 @@ pub use diskstats::DiskStats;
 pub use durable::{DurableFiles, DurablePlan};
 pub use extents::{FileFacts, file_facts};
 pub use identity::{
-    Identity, canonical, capacity_blocks, identity, is_root, may_make_files,
-    neither_follow_nor_wait, user,
+    Identity, Room, canonical, identity, is_root, may_make_files, neither_follow_nor_wait, room,
+    user,
 };
 pub use inquiry::Inquiry;
 pub use interrupt::Interrupt;

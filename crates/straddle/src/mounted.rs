@@ -78,7 +78,7 @@ impl Mounted {
     ///
     /// # Errors
     /// With the reason, when this namespace does not show that directory. A directory of its name
-    /// on a file system of another size is another one.
+    /// on a file system with other room is another one.
     pub(crate) fn upper(&self, scene: &Scene) -> Result<Mounted, String> {
         let upper = self.mount.option("upperdir").ok_or("it has no upper directory")?;
         let path = Path::new(OsStr::from_bytes(&upper));
@@ -90,14 +90,25 @@ impl Mounted {
         }
         let facts = host::file_facts(path).map_err(|error| unseen(&error))?;
         let own = self.path().map_err(|reason| unseen(&reason))?;
-        let sizes = host::capacity_blocks(path)
-            .and_then(|upper| host::capacity_blocks(own).map(|own| (upper, own)));
-        // An overlay tells the size of the file system under its upper directory (ovl_statfs).
-        match sizes.map_err(|error| unseen(&error))? {
-            (upper, own) if upper == own => Mounted::with(scene, &facts, path),
-            _ => Err(unseen(&"what has that path here is of another size")),
+        match have_same_room(path, own).map_err(|error| unseen(&error))? {
+            true => Mounted::with(scene, &facts, path),
+            false => Err(unseen(&"another file system has that path here")),
         }
     }
+}
+
+/// How often rooms are compared: others may write between two looks.
+const LOOKS: usize = 32;
+
+/// Whether the same file system has room for both: an overlay tells the room of what is under its
+/// upper directory (`ovl_statfs`).
+fn have_same_room(one: &Path, other: &Path) -> std::io::Result<bool> {
+    for _ in 0..LOOKS {
+        if host::room(one)? == host::room(other)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The device that is called `source`: a number, `/dev/sda1`, or a link such as

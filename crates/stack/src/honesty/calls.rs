@@ -7,7 +7,7 @@
 
 use format::seccomp::{Action, Argument, Asked, Outcomes, Program, outcomes};
 
-use super::evidence::{CallFate, Fate};
+use super::caller::{CallFate, Fate};
 
 const ANY: Argument = Argument::ANY;
 const FILE: Argument = Argument::DESCRIPTOR;

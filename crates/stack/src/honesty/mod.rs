@@ -6,6 +6,7 @@
 //!
 //! What is *not* here: how evidence is gathered. Everything is a function of [`Evidence`].
 
+mod caller;
 mod calls;
 mod drive_word;
 mod evidence;
@@ -13,11 +14,12 @@ mod reach;
 mod rules;
 mod warnings;
 
+pub use caller::{Asked, CallFate, Fate, Here, Library, Process};
 pub use calls::{FilterSet, Kind as ProgramKind, fates};
 pub use drive_word::drive_word;
 pub use evidence::{
-    Asked, CallFate, Counts, DriveWord, Evidence, Fate, Here, Kind, Layer, Library, Medium,
-    Process, Protection, Times, Untried, Warning, Window, median,
+    Counts, DriveWord, Evidence, Kind, Layer, Medium, Protection, Times, Untried, Warning, Window,
+    median,
 };
 pub use reach::{Reach, fewest_per_sync, is_quiet, reach};
 pub use rules::{OTHERS, SYNCS, is_suppressor};

@@ -210,6 +210,23 @@ fn memory_that_a_driver_shows_as_a_disk_is_not_durable() {
 }
 
 #[test]
+fn the_other_device_of_a_file_system_is_followed_to_memory_by_those_who_may_read_its_name() {
+    let Some(run) = Run::named() else { return };
+    for name in ["jfs", "reiserfs", "f2fs"] {
+        let look = run.look(name);
+        look.is("not-durable", "1", "in-memory");
+        assert!(look.evidence("in-memory")[0].contains("(scsi_debug)"), "{name}");
+        assert_eq!(look.honesty["layers"][0]["name"], name);
+        // Who may not read the superblock is told so. JFS sends its drive no flushes at all.
+        let user = run.look(&format!("{name}-user"));
+        let (grade, status) = if name == "jfs" { ("not-durable", "1") } else { ("unproven", "0") };
+        user.is(grade, status, "lost");
+        assert!(user.evidence("lost")[0].contains("is not known"), "{name}: {:#}", user.honesty);
+        assert_eq!(user.evidence("in-memory"), [""; 0], "{name}: which device it is, is not seen");
+    }
+}
+
+#[test]
 fn a_failed_backup_is_read_from_the_nvme_health_log() {
     let Some(run) = Run::named() else { return };
     let failed = run.look("failed");
@@ -227,6 +244,8 @@ fn other_warnings_of_an_nvme_drive_say_nothing_of_its_backup() {
         look.protection("unknown", "reports no failed backup");
         assert_eq!(look.honesty["drive"]["life_used_percent"], 0, "{name}: its own estimate");
         assert_eq!(look.evidence("protection-failed"), [""; 0]);
+        let warned = if name == "warned" { 4 } else { 0 };
+        assert_eq!(look.evidence("drive-warns").len(), warned, "{name}: bits 0 to 3");
     }
     // The drive says that its cache is volatile, whatever the kernel was told.
     run.look("well-through").is("suspect", "0", "write-through-lie");

@@ -2,7 +2,8 @@
 
 use units::Known;
 
-use super::super::evidence::{Evidence, Fate, Library, Process};
+use super::super::caller::{Fate, Library, Process};
+use super::super::evidence::Evidence;
 use super::{Grade, Reason};
 
 /// Words of libraries whose purpose is to make syncs do nothing.

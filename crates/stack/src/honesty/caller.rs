@@ -1,0 +1,95 @@
+//! Who syncs: this process, or another one, and what may keep its syncs from the kernel.
+
+use units::Known;
+
+/// The process that asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Here {
+    /// Sync calls that said all went well on a descriptor that cannot be: they never reach a file.
+    pub suppressed: Vec<String>,
+    /// Calls that did so on some of the descriptors that they were tried on, with one of these.
+    pub sometimes: Vec<(String, i64)>,
+    /// Calls that fail, though the same without syncing works.
+    pub refused: Vec<String>,
+    /// Whether it runs under a seccomp filter.
+    pub is_filtered: bool,
+    /// What is loaded into all that it starts, before libraries of their own.
+    pub preloads: Vec<Library>,
+    /// Libraries that were asked for to be so, and are not loaded, by what asked for them.
+    pub absent: Vec<Asked>,
+    /// Libraries that were asked for to be so, of which it is not known whether they are loaded.
+    pub unsure: Vec<Asked>,
+}
+
+/// A library that something asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its path or name, harmless to print.
+    pub name: String,
+    /// What asks for it: `LD_PRELOAD`.
+    pub by: String,
+}
+
+/// Another process, that syncs for its living.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// Its name, harmless to print.
+    pub name: String,
+    /// The process that traces it, by number and name.
+    pub tracer: Option<(u32, String)>,
+    /// The files that it runs code of; or why they are not known.
+    pub files: Known<Vec<Library>>,
+    /// Libraries that were to be loaded before its own and are not in its memory; or why they are
+    /// not known.
+    pub absent: Known<Vec<String>>,
+    /// How many threads it has.
+    pub threads: usize,
+    /// How many of them are only known to have as many seccomp filters as others.
+    pub alike: usize,
+    /// Why the filters of some were not read.
+    pub missed: Option<String>,
+    /// What seccomp filters make of sync calls; or why that is not known.
+    pub calls: Known<Vec<CallFate>>,
+}
+
+/// A file of code, that may stand in libc's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Library {
+    /// Its path or name, harmless to print.
+    pub name: String,
+    /// Whether it is the program itself, whose functions stand before those of all libraries.
+    pub is_program: bool,
+    /// What puts it before others: `LD_PRELOAD`; `None` where nothing does that is seen.
+    pub preloaded_by: Option<String>,
+    /// The calls of libc's that it defines itself; or why that is not known.
+    pub takes: Known<Vec<String>>,
+}
+
+/// What becomes of one call of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallFate {
+    /// The call: `fsync`, `openat with O_DSYNC`.
+    pub call: String,
+    /// What the filters do to it.
+    pub fate: Fate,
+}
+
+/// What filters do to a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It reaches the kernel.
+    Done,
+    /// It does nothing and says that all went well.
+    Suppressed,
+    /// It fails with this error, or the process ends; the program sees that.
+    Refused,
+    /// Another process, or the program's own signal handler, decides.
+    Decided,
+    /// It does nothing and says that all went well for some arguments or threads; the text says for
+    /// which: `as on descriptor 5`.
+    Sometimes(String),
+    /// It reaches the kernel or fails, as far as the filter could be followed.
+    Unclear,
+}
