@@ -4,92 +4,13 @@
 //! `start` count 512-byte units whatever the logical sector is.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use device::KernelTree;
-use units::Known;
 
 use super::dm::{self, Tables};
-use super::md::MdNode;
 use super::mount::{self, Mount, Swap};
-
-/// A device's number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Number {
-    /// The driver.
-    pub major: u32,
-    /// The device within it.
-    pub minor: u32,
-}
-
-impl Number {
-    /// `8:16` as sysfs and device-mapper write it; `None` for anything else.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Number> {
-        let (major, minor) = text.split_once(':')?;
-        Some(Number { major: major.parse().ok()?, minor: minor.parse().ok()? })
-    }
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.major, self.minor)
-    }
-}
-
-/// The place of a node in a [`Machine`].
-pub type NodeId = usize;
-
-/// A block device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// The kernel's name as it stands in `/sys/block`, where `!` is a slash.
-    pub name: String,
-    /// Its number.
-    pub number: Option<Number>,
-    /// What it is.
-    pub kind: NodeKind,
-    /// Its length in bytes.
-    pub length_bytes: Known<u64>,
-    /// What it lies on, in no order.
-    pub below: Vec<NodeId>,
-    /// What lies on it.
-    pub above: Vec<NodeId>,
-}
-
-/// What a block device is to the kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NodeKind {
-    /// A disk that lies on no other block device, as far as the kernel tells.
-    Disk,
-    /// A partition.
-    Partition {
-        /// Its number on its disk.
-        number: u32,
-        /// Its first byte on its disk.
-        start_bytes: u64,
-    },
-    /// An md array; `None` where it does not run.
-    Md(Option<MdNode>),
-    /// A device-mapper device.
-    Dm {
-        /// The name of its table: `vg-lv`.
-        name: String,
-        /// Who made it: `LVM-…`, `CRYPT-LUKS2-…`, `mpath-…`; empty where nobody said.
-        uuid: String,
-    },
-    /// A loop device over a file.
-    Loop {
-        /// The file's path as the kernel has it.
-        file: String,
-        /// The byte of the file where it begins.
-        offset_bytes: u64,
-    },
-    /// A bcache device over a backing device.
-    Bcache,
-    /// A device that lies on others in a way that is not known here.
-    Other,
-}
+use super::node::{Node, NodeId, NodeKind, Number};
+use super::part::Part;
 
 /// Every block device of a machine.
 #[derive(Clone, Debug)]
@@ -332,91 +253,6 @@ impl Machine {
         }
         ready
     }
-}
-
-/// A disk with its partitions, as far as its own directory tells.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    /// The disk, and then its partitions, which lie on it; places count from it.
-    nodes: Vec<Node>,
-    /// What the disk lies on, by name.
-    slaves: Vec<String>,
-}
-
-impl Part {
-    /// What `tree` says of the disk that the kernel calls `disk`: nothing where it is gone, or is a
-    /// hidden path to another one.
-    #[must_use]
-    pub fn read(tree: &dyn KernelTree, disk: &str) -> Part {
-        let mut part = Part::default();
-        read_disk(tree, disk, &mut part);
-        part
-    }
-}
-
-fn read_disk(tree: &dyn KernelTree, disk: &str, part: &mut Part) {
-    let base = format!("/sys/block/{disk}");
-    let Ok(files) = tree.list(&base) else { return };
-    let text = |file: &str| tree.read(&format!("{base}/{file}")).ok();
-    // The hidden paths of an NVMe namespace that is reached by several are not disks of their own.
-    if text("hidden").is_some_and(|hidden| hidden.trim() == "1") {
-        return;
-    }
-    let has = |name: &str| files.iter().any(|file| file == name);
-    let on = tree.list(&format!("{base}/slaves")).unwrap_or_default();
-    // The container of external metadata (IMSM, DDF) holds the members of arrays, and no data.
-    if text("md/level").is_some_and(|level| level.trim() == "container") {
-        return;
-    }
-    let kind = if has("md") {
-        NodeKind::Md(MdNode::read(tree, disk))
-    } else if has("dm") {
-        NodeKind::Dm {
-            name: text("dm/name").unwrap_or_else(|| disk.to_owned()),
-            uuid: text("dm/uuid").unwrap_or_default(),
-        }
-    } else if let Some(file) = has("loop").then(|| text("loop/backing_file")).flatten() {
-        let offset = text("loop/offset").and_then(|offset| offset.trim().parse().ok());
-        NodeKind::Loop { file, offset_bytes: offset.unwrap_or(0) }
-    } else if disk.starts_with("bcache") && !on.is_empty() {
-        NodeKind::Bcache
-    } else if on.is_empty() {
-        NodeKind::Disk
-    } else {
-        NodeKind::Other
-    };
-    part.slaves = on;
-    part.nodes.push(node(tree, &base, disk.to_owned(), kind, Vec::new()));
-    for file in files.iter().filter(|file| file.starts_with(disk)) {
-        let base = format!("{base}/{file}");
-        let number =
-            |name: &str| tree.read(&format!("{base}/{name}")).ok()?.trim().parse::<u64>().ok();
-        let Some(start_bytes) = number("start").and_then(|start| start.checked_mul(512)) else {
-            continue;
-        };
-        let number = number("partition").and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
-        let kind = NodeKind::Partition { number, start_bytes };
-        part.nodes.push(node(tree, &base, file.clone(), kind, vec![0]));
-    }
-}
-
-fn node(
-    tree: &dyn KernelTree,
-    base: &str,
-    name: String,
-    kind: NodeKind,
-    below: Vec<NodeId>,
-) -> Node {
-    let text = |file: &str| tree.read(&format!("{base}/{file}"));
-    let number = text("dev").ok().and_then(|text| Number::parse(text.trim()));
-    let length_bytes = match text("size") {
-        Ok(text) => match text.trim().parse::<u64>().ok().and_then(|size| size.checked_mul(512)) {
-            Some(bytes) => Known::yes(bytes, units::Source::Sysfs),
-            None => Known::no(format!("size holds `{}`", units::text::escape(text.as_bytes()))),
-        },
-        Err(error) => Known::no(error.to_string()),
-    };
-    Node { name, number, kind, length_bytes, below, above: Vec::new() }
 }
 
 #[cfg(test)]

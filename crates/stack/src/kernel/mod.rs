@@ -9,7 +9,11 @@ pub mod limits;
 pub mod machine;
 pub mod md;
 pub mod mount;
+mod node;
+mod part;
 
 pub use limits::Limits;
-pub use machine::{Machine, Node, NodeId, NodeKind, Number, Part};
+pub use machine::Machine;
 pub use mount::{Mount, Swap};
+pub use node::{Node, NodeId, NodeKind, Number};
+pub use part::Part;
