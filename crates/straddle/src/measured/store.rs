@@ -88,8 +88,9 @@ impl Store {
             Ok(said) => said,
             Err(poisoned) => poisoned.into_inner(),
         };
-        if said.insert(line.clone()) {
+        if !said.contains(&line) {
             printer::note(&line);
+            said.insert(line);
         }
     }
 
