@@ -17,7 +17,7 @@ use crate::image::{self, Image, recognise};
 use crate::member::{bcache, integrity, luks, lvm, md};
 use crate::probe::{self, Hint};
 use crate::seccomp;
-use crate::table::{bsd, gpt, mbr};
+use crate::table::{bsd, gpt, mbr, script};
 
 /// A parser, with all that may be asked of it.
 #[derive(Clone, Copy)]
@@ -36,12 +36,26 @@ enum Call {
 }
 
 /// The parsers that no table lists.
-const PLAIN: [Parser; 16] = [
+const PLAIN: [Parser; 17] = [
     Parser::new("mbr", |disk| both_sectors(disk, mbr::read)),
     Parser::new("gpt", |disk| both_sectors(disk, gpt::read)),
     Parser::new("bsd", |disk| {
         for slice_at_bytes in [0, 63 * 512, u64::MAX] {
             both_sectors(disk, |disk, sector| bsd::read(disk, sector, slice_at_bytes));
+        }
+    }),
+    Parser::new("script", |disk| {
+        let bytes = answer(disk);
+        black_box(script::is_script(&bytes));
+        match script::read(&bytes) {
+            Ok(script) => {
+                let ends = script.table.partitions.iter().map(|part| part.range.end_bytes());
+                assert!(ends.max().is_some_and(|end| end <= script.disk_bytes));
+            }
+            Err(error) => {
+                let said = error.to_string();
+                assert!(!said.contains(char::is_control), "an error is one harmless line");
+            }
         }
     }),
     Parser::new("md", |disk| {

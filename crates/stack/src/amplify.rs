@@ -13,7 +13,7 @@ use units::{ByteRange, Unit};
 use crate::budget::Budget;
 use crate::graph::Stack;
 use crate::id::LayerId;
-use crate::mapping::{Below, Copies, Mapping};
+use crate::mapping::{Below, Copies, Mapping, Segment};
 use crate::resolve::{self, Next, On};
 use crate::unit::UnitKind;
 
@@ -47,6 +47,31 @@ pub struct Effort {
     pub leaves: u64,
 }
 
+/// What an I/O becomes on the leaves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// The runs, none of which touch each other: what is read first, then what is written, each in
+    /// the order of leaves and addresses. What a drive reads to write whole granules is not there.
+    pub runs: Vec<Run>,
+    /// As [`Effort::parity_updates`].
+    pub parity_updates: u64,
+    /// As [`Effort::parity_rmws`].
+    pub parity_rmws: u64,
+}
+
+/// Bytes of a leaf that are read or written as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Whether they are written.
+    pub write: bool,
+    /// The leaf.
+    pub leaf: LayerId,
+    /// The first byte.
+    pub start_bytes: u64,
+    /// How many; not 0.
+    pub length_bytes: u64,
+}
+
 /// What `io` on layer `id` costs; `Err` says why it cannot be told.
 ///
 /// # Errors
@@ -56,6 +81,14 @@ pub fn amplify(stack: &Stack, id: LayerId, io: Io) -> Result<Effort, String> {
     amplify_within(stack, id, io, &Budget::of(OPERATIONS_MAX))
 }
 
+/// What is read and written on which leaf for `io` on layer `id`: what [`amplify`] counts.
+///
+/// # Errors
+/// As [`amplify`].
+pub fn work(stack: &Stack, id: LayerId, io: Io) -> Result<Work, String> {
+    work_within(stack, id, io, &Budget::of(OPERATIONS_MAX))
+}
+
 /// As [`amplify`], and no more than `budget` allows.
 pub(crate) fn amplify_within(
     stack: &Stack,
@@ -63,10 +96,14 @@ pub(crate) fn amplify_within(
     io: Io,
     budget: &Budget,
 ) -> Result<Effort, String> {
-    let mut count = Count { stack, todo: Vec::new(), done: Vec::new(), effort: Effort::default() };
+    work_within(stack, id, io, budget).map(|work| work.effort(stack))
+}
+
+fn work_within(stack: &Stack, id: LayerId, io: Io, budget: &Budget) -> Result<Work, String> {
+    let mut count = Count { stack, todo: Vec::new(), done: Vec::new(), work: Work::default() };
+    let mut steps = 0;
     let kind = if io.write { Kind::Write } else { Kind::Read };
     count.todo.push(Operation { id, range: io.range, kind });
-    let mut steps = 0;
     while let Some(operation) = count.todo.pop() {
         steps += 1;
         if steps > OPERATIONS_MAX || !budget.spend(1) {
@@ -74,7 +111,7 @@ pub(crate) fn amplify_within(
         }
         count.step(operation)?;
     }
-    Ok(count.total())
+    Ok(count.joined())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,7 +132,7 @@ struct Count<'a> {
     todo: Vec<Operation>,
     /// Kind, leaf, first byte, length.
     done: Vec<(Kind, LayerId, u64, u64)>,
-    effort: Effort,
+    work: Work,
 }
 
 impl Count<'_> {
@@ -103,7 +140,18 @@ impl Count<'_> {
         if operation.range.length_bytes() == 0 {
             return Ok(());
         }
-        match (&self.stack.layer(operation.id).mapping, operation.kind) {
+        let stack = self.stack;
+        match &stack.layer(operation.id).mapping {
+            Mapping::Segments(segments) if operation.kind == Kind::Write => {
+                self.write_segment(segments, operation)
+            }
+            mapping => self.spread(mapping, operation, 0),
+        }
+    }
+
+    /// Does an operation whose range counts from where `mapping` begins: byte `from` of the layer.
+    fn spread(&mut self, mapping: &Mapping, operation: Operation, from: u64) -> Result<(), String> {
+        match (mapping, operation.kind) {
             (Mapping::Mirrored { members }, Kind::Write) => {
                 for member in members {
                     let below = member.ok_or("a member was not given")?;
@@ -118,7 +166,7 @@ impl Count<'_> {
                 self.write_stripes(&array, operation)
             }
             (Mapping::Striped { stripe, copies, members }, Kind::Write) => {
-                self.write_copies(*stripe, *copies, members, operation)
+                self.write_copies(*stripe, *copies, members, operation, from)
             }
             (Mapping::Scattered { below, .. }, _) => {
                 // The place within a chunk is kept, so counts are as if all chunks lay in order.
@@ -128,12 +176,37 @@ impl Count<'_> {
         }
     }
 
+    /// Writes what lies in the first segment, and leaves the rest for later.
+    fn write_segment(&mut self, segments: &[Segment], operation: Operation) -> Result<(), String> {
+        let start = operation.range.start_bytes();
+        let segment = Segment::behind(segments, start).first();
+        let Some(segment) = segment.filter(|segment| segment.range.start_bytes() <= start) else {
+            return self.pass_down(operation);
+        };
+        let length = (segment.range.end_bytes() - start).min(operation.range.length_bytes());
+        if let Some(rest) = behind(operation.range, length) {
+            self.todo.push(Operation { range: rest, ..operation });
+        }
+        let is_spread = matches!(
+            segment.mapping,
+            Mapping::Mirrored { .. } | Mapping::Parity { .. } | Mapping::Striped { .. }
+        );
+        let from = if is_spread { segment.range.start_bytes() } else { 0 };
+        let range = ByteRange::new(start - from, length).ok_or("it is behind the last address")?;
+        let operation = Operation { range, ..operation };
+        match is_spread {
+            true => self.spread(&segment.mapping, operation, from),
+            false => self.pass_down(operation),
+        }
+    }
+
     fn write_copies(
         &mut self,
         stripe: Stripe,
         copies: Copies,
         members: &[Option<Below>],
         operation: Operation,
+        from: u64,
     ) -> Result<(), String> {
         let Copies::Neighbours(count) = copies else {
             return Err("where the second copies lie is not known".to_owned());
@@ -141,7 +214,10 @@ impl Count<'_> {
         let place = stripe.place(operation.range.start_bytes());
         let length = place.left_in_chunk_bytes.min(operation.range.length_bytes());
         if let Some(rest) = behind(operation.range, length) {
-            self.todo.push(Operation { range: rest, ..operation });
+            let start = rest.start_bytes().checked_add(from);
+            let range = start.and_then(|start| ByteRange::new(start, rest.length_bytes()));
+            let range = range.ok_or("it would lie behind the last address")?;
+            self.todo.push(Operation { range, ..operation });
         }
         let first = copies.first_member(place.position).unwrap_or(usize::MAX);
         let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -230,8 +306,8 @@ impl Count<'_> {
                 }
             }
         }
-        self.effort.parity_updates += array.parity;
-        self.effort.parity_rmws += if reads { array.parity } else { 0 };
+        self.work.parity_updates += array.parity;
+        self.work.parity_rmws += if reads { array.parity } else { 0 };
         Ok(())
     }
 
@@ -274,33 +350,50 @@ impl Count<'_> {
         Ok(())
     }
 
-    /// Joins what is adjacent, and counts granules.
-    fn total(mut self) -> Effort {
+    /// Joins what is adjacent.
+    fn joined(mut self) -> Work {
         self.done.sort_unstable();
-        let mut joined: Vec<(Kind, LayerId, u64, u64)> = Vec::new();
-        for (kind, leaf, at, length) in self.done {
-            match joined.last_mut() {
-                Some(last) if (last.0, last.1) == (kind, leaf) && last.2 + last.3 >= at => {
-                    last.3 = last.3.max(at + length - last.2);
+        let runs = &mut self.work.runs;
+        for (kind, leaf, start_bytes, length_bytes) in self.done {
+            let run = Run { write: kind == Kind::Write, leaf, start_bytes, length_bytes };
+            match runs.last_mut() {
+                Some(last) if last.meets(&run) => {
+                    let end = start_bytes + length_bytes - last.start_bytes;
+                    last.length_bytes = last.length_bytes.max(end);
                 }
-                _ => joined.push((kind, leaf, at, length)),
+                _ => runs.push(run),
             }
         }
-        let mut effort = self.effort;
-        let mut leaves: Vec<LayerId> = joined.iter().map(|(_, leaf, ..)| *leaf).collect();
+        self.work
+    }
+}
+
+impl Run {
+    /// Whether `other`, which begins no earlier, touches it.
+    fn meets(&self, other: &Run) -> bool {
+        (self.write, self.leaf) == (other.write, other.leaf)
+            && self.start_bytes + self.length_bytes >= other.start_bytes
+    }
+}
+
+impl Work {
+    /// Counts granules.
+    fn effort(self, stack: &Stack) -> Effort {
+        let Work { runs, parity_updates, parity_rmws } = self;
+        let mut effort = Effort { parity_updates, parity_rmws, ..Effort::default() };
+        let mut leaves: Vec<LayerId> = runs.iter().map(|run| run.leaf).collect();
         leaves.sort_unstable();
         leaves.dedup();
-        for (kind, leaf, at, length) in joined {
-            let granule = granule_of(self.stack, leaf);
-            let touched = granule.touched(at, length);
-            match kind {
-                Kind::Read => effort.reads += touched,
-                Kind::Write => {
-                    let partial = granule.partial(at, length);
-                    effort.writes += touched;
-                    effort.rmws += partial;
-                    effort.reads += partial;
-                }
+        for Run { write, leaf, start_bytes, length_bytes } in runs {
+            let granule = granule_of(stack, leaf);
+            let touched = granule.touched(start_bytes, length_bytes);
+            if write {
+                let partial = granule.partial(start_bytes, length_bytes);
+                effort.writes += touched;
+                effort.rmws += partial;
+                effort.reads += partial;
+            } else {
+                effort.reads += touched;
             }
         }
         effort.leaves = u64::try_from(leaves.len()).unwrap_or(u64::MAX);
@@ -446,6 +539,47 @@ mod tests {
         let array = raid5(&mut stack, 4, 65536);
         let effort = write(&stack, array, 0, 4096);
         assert_eq!((effort.reads, effort.writes, effort.rmws, effort.leaves), (2, 2, 0, 2));
+    }
+
+    #[test]
+    fn copies_and_parity_within_a_segment_count_as_they_do_without_one() {
+        for (parity, copies) in [(1, 1), (2, 1), (0, 2), (0, 1)] {
+            let mut stack = Stack::new();
+            let members: Vec<_> = (0..4)
+                .map(|_| Some(Below { layer: leaf(&mut stack, 4096), offset_bytes: 512 }))
+                .collect();
+            let stripe = Stripe::new(65536, if parity > 0 { 4 - parity } else { 4 / copies });
+            let stripe = stripe.unwrap();
+            let mapping = match parity {
+                0 => Mapping::Striped { stripe, copies: Copies::Neighbours(copies), members },
+                _ => {
+                    let rotation = Some(Rotation::LeftSymmetric);
+                    Mapping::Parity { stripe, parity, rotation, members }
+                }
+            };
+            let length = || Known::yes(1 << 30, Source::OnDisk);
+            let mut add = |mapping| {
+                let kind = LayerKind::ImageFile;
+                stack.add(Layer::new(kind, "x".into(), length(), mapping))
+            };
+            let segment = |start, mapping| {
+                let range = ByteRange::new(start, 1 << 20).unwrap();
+                Segment { range, mapping }
+            };
+            let whole = add(mapping.clone());
+            let segments = vec![segment(0, mapping.clone()), segment(1 << 20, mapping)];
+            let parts = add(Mapping::Segments(segments));
+            for (start, length) in [(0, 4096), (65536 - 512, 4096), (512, 500_000)] {
+                let said = write(&stack, whole, start, length);
+                assert_eq!(write(&stack, parts, start, length), said, "{parity} {copies}");
+                assert_eq!(write(&stack, parts, start + (1 << 20), length), said);
+            }
+            // Over the end of the first segment, both do their part.
+            let over = write(&stack, parts, (1 << 20) - 4096, 8192);
+            let (before, behind) =
+                (write(&stack, whole, (1 << 20) - 4096, 4096), write(&stack, whole, 0, 4096));
+            assert_eq!(over.parity_updates, before.parity_updates + behind.parity_updates);
+        }
     }
 
     #[test]

@@ -200,8 +200,22 @@ impl DriveProfile {
         }
     }
 
-    /// The profile of a drive that turns so many times a minute more.
-    fn faster(&self, rpm: u64) -> DriveProfile {
+    /// The array that this profile describes, of drives as `member` is instead of its own.
+    ///
+    /// # Errors
+    /// When this is no array, `member` is one or has one within, or a value is out of its bounds.
+    pub fn array_of(&self, member: &DriveProfile) -> Result<Box<dyn Model>, PlanFault> {
+        if self.kind != Kind::Array || member.depth() >= self.depth() {
+            let wanted = "a drive that is no array and no controller";
+            return Err(PlanFault { value: "member", found: 0, wanted });
+        }
+        let array = filled(array::EMPTY, &array::FIELDS, &self.values);
+        Ok(Box::new(array.model(member)?))
+    }
+
+    /// The profile of a drive that turns so many times a minute more; others are as they are.
+    #[must_use]
+    pub fn faster(&self, rpm: u64) -> DriveProfile {
         let mut faster = self.clone();
         for value in faster.values.iter_mut().filter(|value| value.key == "rpm") {
             value.amount = value.amount.saturating_add(rpm);

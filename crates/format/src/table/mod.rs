@@ -1,4 +1,5 @@
-//! Partition tables: MBR with its chains, GPT with its copies, BSD disklabels.
+//! Partition tables: MBR with its chains, GPT with its copies, BSD disklabels; and sfdisk's script,
+//! which says one in text.
 
 use device::Disk;
 use units::{ByteRange, DiskText, SectorSize};
@@ -8,6 +9,7 @@ use crate::Parsed;
 pub mod bsd;
 pub mod gpt;
 pub mod mbr;
+pub mod script;
 
 mod boot;
 pub(crate) mod choice;

@@ -14,7 +14,7 @@ pub use list::{drive_list, drive_text};
 pub use published::published_table;
 pub(crate) use published::{number, range};
 pub use simulated::simulation_table;
-pub(crate) use simulated::{drive_name, place, rmw};
+pub(crate) use simulated::{LEAF_HEADS, drive_name, leaf_row, place, rmw};
 
 use crate::bench::json::pretty;
 
@@ -97,12 +97,15 @@ pub struct SimulatedArm {
     pub drive: String,
     /// What of the profile was changed: `rmw=batched`.
     pub changed: Vec<String>,
+    /// Which of the variants of `--what-if` it is: `aligned`; `null` without it.
+    pub variant: Option<String>,
     /// By how many bytes everything was shifted.
     pub shift_bytes: u64,
     /// The layer of a stack that it was done in, or `aligned` for the same elsewhere; `null`
     /// without a stack.
     pub layer: Option<String>,
-    /// The byte of the drive that the workload's place begins at.
+    /// The byte of the drive that the workload's place begins at; where the layer lies on several,
+    /// that of the layer that spreads it over them.
     pub start_bytes: u64,
     /// How many operations ended.
     pub operations: u64,
@@ -128,7 +131,23 @@ pub struct SimulatedArm {
     /// How many times that arm's time for an operation this one's is; 1 for an arm that is compared
     /// with itself.
     pub ratio: f64,
-    /// What the drive did.
+    /// What the drive did; of several, the sum.
+    pub did: SimulatedWork,
+    /// What each drive under a layer that lies on several did; else `null`.
+    pub leaves: Option<Vec<SimulatedLeaf>>,
+}
+
+/// What one of several drives under a layer did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SimulatedLeaf {
+    /// The drive or image file that it stands for.
+    pub name: String,
+    /// Bytes that it was told to read, old data and old parity included.
+    pub read_bytes: u64,
+    /// Bytes that it was told to write, parity included.
+    pub written_bytes: u64,
+    /// What it did.
     pub did: SimulatedWork,
 }
 

@@ -1,6 +1,6 @@
 //! A simulation for people: a row for each drive and place.
 
-use super::{SimulatedArm, Simulation};
+use super::{SimulatedArm, SimulatedLeaf, Simulation};
 use crate::bench::grid::{Grid, cell, labelled, prose, quiet};
 use crate::look::Look;
 use crate::words::Words;
@@ -29,6 +29,7 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
             prose(cell(drive), &text, limit, &mut page);
         }
     }
+    leaves(simulation, look, &mut page);
     let first = simulation.arms.first();
     let faults = simulation.arms.iter().filter(|arm| arm.failed > 0);
     for arm in faults {
@@ -51,6 +52,62 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
         prose(quiet("note"), note, limit, &mut page);
     }
     page
+}
+
+/// What each of several drives under a layer did.
+fn leaves(simulation: &Simulation, look: &Look, page: &mut String) {
+    let limit = look.columns();
+    let mut grid = Grid::default();
+    grid.push(LEAF_HEADS.iter().map(|head| quiet(*head)).collect());
+    let told = |arm: &SimulatedArm| {
+        let place = place(arm, look);
+        let row = |leaf: &SimulatedLeaf| (place.clone(), leaf_row(arm, leaf));
+        arm.leaves.iter().flatten().map(row).collect::<Vec<(String, [String; 5])>>()
+    };
+    // What it is compared with did the same elsewhere.
+    let own = simulation.arms.iter().filter(|arm| arm.layer.as_deref() != Some("aligned"));
+    let rows: Vec<(String, [String; 5])> = own.flat_map(told).collect();
+    if rows.is_empty() {
+        return;
+    }
+    for (place, row) in &rows {
+        let cells = std::iter::once(place).chain(row).map(|text| cell(text.clone()));
+        grid.push(cells.collect());
+    }
+    if grid.fits(limit) {
+        page.push('\n');
+        return grid.write(page);
+    }
+    for (place, [name, commands, read, written, rmw]) in rows {
+        let text = format!(
+            "{name}, {commands} commands for each operation, {read} read, {written} written, RMW \
+             {rmw}"
+        );
+        prose(cell(place), &text, limit, page);
+    }
+}
+
+/// What is told of a drive, for each operation.
+pub(crate) const LEAF_HEADS: [&str; 6] =
+    ["place", "its drive", "commands", "read", "written", "RMW"];
+
+/// The drive's name, and what it did for each operation of the whole.
+pub(crate) fn leaf_row(arm: &SimulatedArm, leaf: &SimulatedLeaf) -> [String; 5] {
+    let each = |count: u64| match arm.operations {
+        0 => "-".to_owned(),
+        operations => format!("{:.2}", real(count) / real(operations)),
+    };
+    let bytes = |count: u64| match arm.operations {
+        0 => "-".to_owned(),
+        operations => format!("{:.0} B", real(count) / real(operations)),
+    };
+    [
+        leaf.name.clone(),
+        each(leaf.did.commands),
+        bytes(leaf.read_bytes),
+        bytes(leaf.written_bytes),
+        each(leaf.did.rmw_reads),
+    ]
 }
 
 fn row(arm: &SimulatedArm, look: &Look) -> [String; 8] {
@@ -88,6 +145,9 @@ pub(crate) fn rmw(arm: &SimulatedArm) -> String {
 
 /// Where it was done: how far shifted, or in which layer, and where that begins on the drive.
 pub(crate) fn place(arm: &SimulatedArm, look: &Look) -> String {
+    if let Some(variant) = &arm.variant {
+        return variant.clone();
+    }
     match (&arm.layer, arm.shift_bytes) {
         (Some(layer), _) => format!("{layer} at {}", Words { look }.size(arm.start_bytes)),
         (None, 0) => "as it is".to_owned(),

@@ -7,7 +7,7 @@ use super::gist::{Gist, Rank};
 use super::phrase::{Tone, chip, more, notes, pairs, say, time, words};
 use super::table::{Row, figure, head, row, table, told};
 use crate::bench::figures::number;
-use crate::drive::{SimulatedArm, Simulation, drive_name, place, rmw};
+use crate::drive::{LEAF_HEADS, SimulatedArm, Simulation, drive_name, leaf_row, place, rmw};
 use crate::words::count;
 
 /// The most rows of a table.
@@ -36,6 +36,7 @@ pub(super) fn section(id: &str, simulation: &Simulation) -> Markup {
         (table("Cost of the workload on each drive and place", &HEADS,
             arms.iter().zip(1..).map(|(arm, at)| one(at, arm))))
         (more(simulation.arms.len() - arms.len(), "rows"))
+        (leaves(arms))
         p.quiet { (against(simulation)) }
         (costs(id, arms))
         (failures(arms))
@@ -58,6 +59,25 @@ fn one(at: usize, arm: &SimulatedArm) -> Row {
         figure(cost),
         figure(rmw(arm)),
     ])
+}
+
+/// What each of several drives under a layer did.
+fn leaves(arms: &[SimulatedArm]) -> Markup {
+    html! {
+        @if arms.iter().any(|arm| arm.leaves.is_some()) {
+            h3 { "What each drive did, for each operation" }
+            (wide("What each of several drives did", &LEAF_HEADS, &html! {
+                @for arm in arms {
+                    @for leaf in arm.leaves.iter().flatten().take(ROWS_MAX) {
+                        tr {
+                            (head(&place(arm, words().look)))
+                            @for text in leaf_row(arm, leaf) { td { (say(&text)) } }
+                        }
+                    }
+                }
+            }))
+        }
+    }
 }
 
 fn stands_out(arm: &SimulatedArm) -> bool {

@@ -66,6 +66,10 @@ Examples:
                                            a recorded workload
   straddle drive simulate --profile hdd-7200-512e --stack disk.raw
                                            where an image's file systems really lie
+  straddle drive simulate --profile hdd-7200-512e --stack a.raw b.raw c.raw
+                                           on an array, with each of its drives
+  sfdisk --dump /dev/sda > plan; straddle drive simulate --profile wd10ears --stack plan --layer 1
+                                           where a partition would lie on another drive
   straddle drive simulate --published      every published number beside the model's
 
 Exit codes:
@@ -111,21 +115,23 @@ pub(crate) struct Simulate {
     )]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Run it where the layers of this image or device really lie, beside an aligned place
+    /// Run it where the layers of these images or devices really lie, beside an aligned place
     ///
     /// Each file system, volume and empty partition is an arm: bytes of it go to the addresses that
-    /// it has on the drive. IMAGE#1 is one partition of an image. A device is read, never written.
-    /// A layer on several drives is refused; a plan, instead of an image, cannot be given yet.
+    /// it has on its drives. IMAGE#1 is one partition of an image. Members of an array or a volume
+    /// group are given together: A B C; each becomes a drive. A device is read, never written. A
+    /// plan is what sfdisk --dump prints: where partitions would lie, without a disk.
     #[arg(
         long,
-        value_name = "IMAGE",
+        value_name = "IMAGE|DEVICE|PLAN",
+        num_args = 1..,
         requires = "profiles",
         conflicts_with_all = ["start", "shift"],
         help_heading = "Place"
     )]
-    pub(crate) stack: Option<PathBuf>,
+    pub(crate) stack: Vec<PathBuf>,
 
-    /// Take this layer of the stack alone, by the name that straddle check shows
+    /// Take this layer of the stack alone: a partition's number, or the name that is shown
     #[arg(long, value_name = "NAME", requires = "stack", help_heading = "Place")]
     pub(crate) layer: Option<String>,
 

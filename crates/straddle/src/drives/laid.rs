@@ -1,11 +1,13 @@
-//! A workload in a layer, as it comes to the drive under it.
+//! A workload in a layer: each operation is looked at before it goes down.
 
 use std::cell::RefCell;
 
 use drive::Action;
 use drive::run::{Piece, Source};
+use stack::amplify::Io;
+use units::ByteRange;
 
-use super::grounds::Ground;
+use super::ground::Ground;
 
 /// How many operations in a row may fall into holes.
 const TRIES_MAX: u32 = 1_000_000;
@@ -19,15 +21,23 @@ pub(super) struct Way {
     pub(super) fault: Option<String>,
 }
 
-/// Operations of a layer at the addresses that they have on the drive. One that lies there in runs
-/// becomes a command for each.
+/// Which bytes operations name.
+#[derive(Clone, Copy)]
+pub(super) struct Depth<'a> {
+    /// The layer.
+    pub(super) ground: &'a Ground,
+    /// Whether the bytes are those of its floor.
+    pub(super) on_floor: bool,
+    /// The sectors of the drives.
+    pub(super) sector_bytes: u64,
+}
+
+/// Operations of a layer, without those that fall into holes.
 pub(super) struct Laid<'a> {
     /// Where they come from: bytes of the layer.
     pub(super) inner: Box<dyn Source + 'a>,
     /// The layer.
-    pub(super) ground: &'a Ground,
-    /// The sectors of the drive.
-    pub(super) sector_bytes: u64,
+    pub(super) depth: Depth<'a>,
     /// What became of them.
     pub(super) way: &'a RefCell<Way>,
 }
@@ -35,45 +45,33 @@ pub(super) struct Laid<'a> {
 impl Source for Laid<'_> {
     fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
         let mut way = self.way.borrow_mut();
-        let mut above = Vec::new();
         for _ in 0..TRIES_MAX {
-            above.clear();
-            if way.fault.is_some() || !self.inner.next(&mut above) {
+            pieces.clear();
+            if way.fault.is_some() || !self.inner.next(pieces) {
                 return false;
             }
-            match self.down(&above, pieces) {
+            match self.lie(pieces) {
                 Ok(true) => return true,
                 Ok(false) => way.left_out += 1,
                 Err(why) => way.fault = Some(why),
             }
-            pieces.clear();
         }
+        pieces.clear();
         way.fault = Some(format!("{TRIES_MAX} operations in a row fall into its holes"));
         false
     }
 }
 
 impl Laid<'_> {
-    /// Puts an operation's commands where they lie; false where a part of it lies nowhere yet.
-    fn down(&self, above: &[Piece], pieces: &mut Vec<Piece>) -> Result<bool, String> {
-        for piece in above {
-            if piece.action == Action::Flush {
-                pieces.push(*piece);
-                continue;
-            }
-            let Some(runs) = self.ground.runs(piece.offset_bytes, piece.length_bytes)? else {
+    /// Whether all of an operation lies somewhere; false where a part of it lies nowhere yet.
+    fn lie(&self, pieces: &[Piece]) -> Result<bool, String> {
+        for piece in pieces.iter().filter(|piece| piece.action != Action::Flush) {
+            let range = ByteRange::new(piece.offset_bytes, piece.length_bytes);
+            let range = range.ok_or("it reaches behind the last address")?;
+            let io = Io { write: piece.action != Action::Read, range };
+            let Depth { ground, on_floor, sector_bytes } = self.depth;
+            if !ground.holds(on_floor, io, sector_bytes)? {
                 return Ok(false);
-            };
-            for (offset_bytes, length_bytes) in runs {
-                let sector = self.sector_bytes;
-                if !offset_bytes.is_multiple_of(sector) || !length_bytes.is_multiple_of(sector) {
-                    return Err(format!(
-                        "its byte {} lies at byte {offset_bytes}, in the middle of a logical \
-                         sector of {sector}",
-                        piece.offset_bytes
-                    ));
-                }
-                pieces.push(Piece { action: piece.action, offset_bytes, length_bytes });
             }
         }
         Ok(true)

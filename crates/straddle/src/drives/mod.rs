@@ -5,17 +5,31 @@
 //! | `known` | the drives: of the house, or a file |
 //! | `recorded` | a trace that is replayed |
 //! | `simulate` | a workload on them |
+//! | `arms` | the drives, each as told and once more for each change |
+//! | `spots` | where on a drive: at places of its own, or in layers |
 //! | `work` | what is done: told, a job file, a trace |
-//! | `grounds` | the layers of an image or a device, and where they lie |
-//! | `laid` | a workload in a layer, as it comes to the drive |
+//! | `opened` | images, devices or a plan, as a stack |
+//! | `plan` | sfdisk's script as a stack |
+//! | `btrfs` | the data of a btrfs on several devices |
+//! | `grounds` | the layers of a stack that are meant |
+//! | `ground` | one of them, and where it lies on its drives |
+//! | `laid` | a workload in a layer, as far as it lies anywhere |
+//! | `spread` | the drives under a layer as one model |
 //! | `published` | what was published, beside what they say |
 
+mod arms;
+mod btrfs;
+mod ground;
 mod grounds;
 mod known;
 mod laid;
+mod opened;
+mod plan;
 mod published;
 mod recorded;
 mod simulate;
+mod spots;
+mod spread;
 mod work;
 
 use crate::arguments::{Drive, DriveWhat};

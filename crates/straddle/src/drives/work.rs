@@ -7,8 +7,7 @@ use drive::run::{FioStream, Job, Place, Replay, Source, Stream, streams};
 use units::prefix::Size;
 use units::text::escape;
 
-use super::grounds::Ground;
-use super::laid::{Laid, Way};
+use super::laid::{Depth, Laid, Way};
 use super::recorded::Recorded;
 use crate::arguments::Simulate;
 use crate::bench::read_job;
@@ -128,14 +127,9 @@ pub(super) struct Strand<'a> {
 }
 
 impl<'a> Strand<'a> {
-    /// It in a layer, at the addresses that the layer has on a drive.
-    pub(super) fn laid(
-        self,
-        ground: &'a Ground,
-        sector_bytes: u64,
-        way: &'a RefCell<Way>,
-    ) -> Strand<'a> {
-        let source = Box::new(Laid { inner: self.source, ground, sector_bytes, way });
+    /// It in a layer, without what falls into holes.
+    pub(super) fn laid(self, depth: Depth<'a>, way: &'a RefCell<Way>) -> Strand<'a> {
+        let source = Box::new(Laid { inner: self.source, depth, way });
         Strand { source, ..self }
     }
 

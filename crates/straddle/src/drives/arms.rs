@@ -1,0 +1,75 @@
+//! The drives that are simulated: each as it is told, and once more for each change.
+
+use anyhow::{anyhow, bail};
+use drive::Model;
+use drive::profile::DriveProfile;
+use units::text::escape;
+
+use super::known;
+use crate::arguments::Simulate;
+
+/// By how many turns a minute each drive of a stack is faster than the one before, as in the
+/// arrays of the house: so the angle between two of them takes every value.
+const DRIFT_RPM: u64 = 3;
+
+/// A drive, and what of its profile was changed.
+#[derive(Clone, Debug)]
+pub(super) struct Arm {
+    pub(super) profile: DriveProfile,
+    pub(super) changed: Vec<String>,
+}
+
+impl Arm {
+    /// The drive at time 0.
+    ///
+    /// # Errors
+    /// When such a drive cannot be.
+    pub(super) fn model(&self) -> anyhow::Result<Box<dyn Model>> {
+        Ok(self.profile.model()?)
+    }
+
+    /// The drive that is the one numbered `place` of several.
+    ///
+    /// # Errors
+    /// When such a drive cannot be.
+    pub(super) fn member(&self, place: usize) -> anyhow::Result<Box<dyn Model>> {
+        let place = u64::try_from(place).unwrap_or(u64::MAX);
+        Ok(self.profile.faster(place.saturating_mul(DRIFT_RPM)).model()?)
+    }
+}
+
+/// Every drive as it is told, and once more for each change.
+///
+/// # Errors
+/// When one cannot be read, or a change gives no drive that can be.
+pub(super) fn arms(asked: &Simulate) -> anyhow::Result<Vec<Arm>> {
+    let mut arms = Vec::new();
+    for word in &asked.profiles {
+        let mut profile = known::named(word)?;
+        for change in &asked.set {
+            profile = changed(profile, change)?;
+        }
+        arms.push(Arm { profile: profile.clone(), changed: asked.set.clone() });
+        for change in &asked.vary {
+            let changes = [&asked.set[..], std::slice::from_ref(change)].concat();
+            arms.push(Arm { profile: changed(profile.clone(), change)?, changed: changes });
+        }
+    }
+    Ok(arms)
+}
+
+/// `profile` with `change`, which is `KEY=VALUE`.
+pub(super) fn changed(profile: DriveProfile, change: &str) -> anyhow::Result<DriveProfile> {
+    let name = profile.name.clone();
+    let told = escape(change.as_bytes());
+    let Some((key, value)) = change.split_once('=') else {
+        bail!("cannot change {name}: `{told}` is no KEY=VALUE\nhint: cache=0, for example");
+    };
+    let changed = profile.with(key.trim(), value.trim());
+    let changed = changed
+        .map_err(|why| anyhow!("cannot change {name}: {why}\nhint: straddle drive show {name}"))?;
+    changed
+        .model()
+        .map_err(|fault| anyhow!("cannot change {name}: {fault}\nhint: choose {}", fault.wanted))?;
+    Ok(changed)
+}

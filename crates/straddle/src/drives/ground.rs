@@ -1,0 +1,225 @@
+//! A layer on which a workload is done, and where its bytes lie on the drives under it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+use stack::amplify::{Io, work};
+use stack::mapping::{Below, Mapping};
+use stack::resolve::{On, resolve, resolve_onto};
+use stack::{LayerId, Stack};
+use units::ByteRange;
+
+/// How far the first byte that lies anywhere is looked for, and in which steps.
+const LOOK_BYTES: u64 = 256 << 20;
+const STEP_BYTES: u64 = 1 << 20;
+
+/// A layer on drives.
+pub(super) struct Ground {
+    pub(super) stack: Rc<Stack>,
+    pub(super) layer: LayerId,
+    /// What it is called: `disk.raw#1 ext4`.
+    pub(super) name: String,
+    /// Its length.
+    pub(super) length_bytes: u64,
+    /// The one drive that it lies on, or the layer that spreads it over several.
+    pub(super) floor: LayerId,
+    /// Where its first byte lies on the floor, or the first one that lies anywhere.
+    pub(super) start_bytes: u64,
+    /// The drives under it.
+    pub(super) leaves: Vec<Under>,
+}
+
+/// A drive under a layer.
+pub(super) struct Under {
+    pub(super) id: LayerId,
+    /// What it is called; harmless to print.
+    pub(super) name: String,
+    /// Where the data of the floor begin on it.
+    pub(super) start_bytes: u64,
+    /// How many bytes of it there are, where that is known.
+    pub(super) length_bytes: Option<u64>,
+}
+
+impl Ground {
+    /// `layer`, which is called `name`, where it lies on drives at addresses that are known; else
+    /// why it does not.
+    pub(super) fn of(stack: &Rc<Stack>, layer: LayerId, name: String) -> Result<Ground, String> {
+        let floor = floor(stack, layer)?;
+        let Some(length_bytes) = stack.layer(layer).length() else {
+            return Err("has a length that is not known".to_owned());
+        };
+        let starts = starts(stack, floor);
+        let under = |(id, start_bytes)| {
+            let leaf = stack.layer(id);
+            Under { id, name: leaf.name.clone(), start_bytes, length_bytes: leaf.length() }
+        };
+        let leaves = starts.into_iter().map(under).collect();
+        let stack = Rc::clone(stack);
+        let mut ground = Ground { stack, layer, name, length_bytes, floor, start_bytes: 0, leaves };
+        ground.start_bytes = ground.first()?;
+        Ok(ground)
+    }
+
+    /// Whether several drives are under it.
+    pub(super) fn is_spread(&self) -> bool {
+        self.leaves.len() > 1
+    }
+
+    /// The bytes of the floor that are best written as one, from multiples of them; 1 MiB where
+    /// there is no stripe.
+    pub(super) fn stripe_bytes(&self) -> u64 {
+        let stripes = self.stack.layer(self.floor).mapping.stripes();
+        stripes.first().map_or(STEP_BYTES, |laid| laid.stripe.full_bytes())
+    }
+
+    /// What a reader should know of how it is simulated.
+    pub(super) fn remark(&self) -> Option<String> {
+        let stripes = self.stack.layer(self.floor).mapping.stripes();
+        let laid = stripes.iter().find(|laid| laid.parity > 0)?;
+        // Old data and old parity, or the data of the others (`handle_stripe_dirtying` in
+        // `drivers/md/raid5.c`).
+        let data = laid.stripe.data_members();
+        (data.saturating_sub(1) <= 1 + laid.parity).then(|| {
+            format!(
+                "writes to {} read old data and old parity; with {data} data members md reads the \
+                 rest of a row instead, which can save a turn: --profile raid5-5x64k --set \
+                 members={}",
+                self.name,
+                data + laid.parity
+            )
+        })
+    }
+
+    /// The address on the floor of the first byte that has one.
+    fn first(&self) -> Result<u64, String> {
+        let mut at = 0;
+        while at < self.length_bytes.min(LOOK_BYTES) {
+            let length = (self.length_bytes - at).min(STEP_BYTES);
+            let range = ByteRange::new(at, length).ok_or("lies behind the last address")?;
+            for piece in resolve_onto(&self.stack, self.layer, range, self.floor) {
+                match piece.on {
+                    On::Leaf(_, address) => return Ok(address),
+                    On::Unknown(reason) => return Err(format!("has no known address: {reason}")),
+                    On::Zeros | On::Compressed(_) => {}
+                }
+            }
+            at += length;
+        }
+        Err("lies nowhere yet: its image has holes there".to_owned())
+    }
+
+    /// Whether a range of it, or of the floor where `on_floor` says so, can be read or written
+    /// where it is: false where a part lies in a hole or is compressed, so that a write would put
+    /// it elsewhere.
+    ///
+    /// # Errors
+    /// When nobody can say where it lies, or it begins or ends within a sector of `sector_bytes`;
+    /// with the reason.
+    pub(super) fn holds(&self, on_floor: bool, io: Io, sector_bytes: u64) -> Result<bool, String> {
+        let layer = if on_floor { self.floor } else { self.layer };
+        let at = io.range.start_bytes();
+        let work = match work(&self.stack, layer, io) {
+            Ok(work) => work,
+            Err(reason) => {
+                let pieces = resolve(&self.stack, layer, io.range);
+                let is_hole = |on: &On| matches!(on, On::Zeros | On::Compressed(_));
+                return match pieces.iter().any(|piece| is_hole(&piece.on)) {
+                    true => Ok(false),
+                    false => Err(format!("its byte {at} has no address: {reason}")),
+                };
+            }
+        };
+        let is_whole = |bytes: u64| bytes.is_multiple_of(sector_bytes);
+        let cut =
+            |run: &&stack::amplify::Run| !is_whole(run.start_bytes) || !is_whole(run.length_bytes);
+        match work.runs.iter().find(cut) {
+            Some(run) => Err(format!(
+                "its byte {at} lies at byte {}, in the middle of a logical sector of \
+                 {sector_bytes}",
+                run.start_bytes
+            )),
+            None => Ok(true),
+        }
+    }
+}
+
+/// The one drive under `layer`, or the layer below which there are several.
+fn floor(stack: &Stack, layer: LayerId) -> Result<LayerId, String> {
+    let mut floor = layer;
+    loop {
+        let mapping = &stack.layer(floor).mapping;
+        match (mapping, &mapping.below()[..]) {
+            (Mapping::Leaf, _) => return Ok(floor),
+            (_, _) if spread(mapping).1 > 0 => {
+                let (all, missing) = spread(mapping);
+                return Err(format!(
+                    "lies on {all} drives, of which {missing} are missing; name all of them: \
+                     --stack A B C"
+                ));
+            }
+            (_, [below]) => floor = *below,
+            (Mapping::Image { .. }, files) => {
+                return Err(format!("lies on {} files of one image", files.len()));
+            }
+            (_, []) => return Err("lies on nothing that was given".to_owned()),
+            (Mapping::Opaque { reason, .. } | Mapping::Unknown { reason, .. }, _) => {
+                return Err(format!("has no known address: {reason}"));
+            }
+            _ => return Ok(floor),
+        }
+    }
+}
+
+/// Over how many members a mapping spreads what is on it, and how many of them were not given.
+fn spread(mapping: &Mapping) -> (usize, usize) {
+    match mapping {
+        Mapping::Striped { members, .. }
+        | Mapping::Mirrored { members }
+        | Mapping::Parity { members, .. } => {
+            (members.len(), members.iter().filter(|member| member.is_none()).count())
+        }
+        Mapping::Segments(segments) => {
+            let each = segments.iter().map(|segment| spread(&segment.mapping));
+            each.max_by_key(|&(all, missing)| (missing, all)).unwrap_or((1, 0))
+        }
+        _ => (1, 0),
+    }
+}
+
+/// The members that a mapping names, each with the byte where its share begins.
+fn members(mapping: &Mapping) -> Vec<Below> {
+    match mapping {
+        Mapping::Linear(below) | Mapping::Scattered { below, .. } => vec![*below],
+        Mapping::Striped { members, .. }
+        | Mapping::Mirrored { members }
+        | Mapping::Parity { members, .. } => members.iter().flatten().copied().collect(),
+        Mapping::Segments(segments) => {
+            segments.iter().flat_map(|segment| members(&segment.mapping)).collect()
+        }
+        other => other.below().into_iter().map(|layer| Below { layer, offset_bytes: 0 }).collect(),
+    }
+}
+
+/// The drives under `floor`, each with the address of the first byte of the first share of it.
+fn starts(stack: &Stack, floor: LayerId) -> BTreeMap<LayerId, u64> {
+    let mut found = BTreeMap::new();
+    // Every drive under it, also one whose first byte cannot be told.
+    let leaves = stack.under(floor).into_iter().chain([floor]);
+    let leaves: Vec<LayerId> =
+        leaves.filter(|&id| matches!(stack.layer(id).mapping, Mapping::Leaf)).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    let mut todo = VecDeque::from(members(&stack.layer(floor).mapping));
+    while let Some(below) = todo.pop_front() {
+        let Some(byte) = ByteRange::new(below.offset_bytes, 1) else { continue };
+        let pieces = resolve(stack, below.layer, byte);
+        if let Some(On::Leaf(leaf, address)) = pieces.first().map(|piece| &piece.on) {
+            found.entry(*leaf).or_insert(*address);
+        }
+        // An array of arrays: what its members lie on.
+        if seen.insert(below.layer) {
+            let further = members(&stack.layer(below.layer).mapping);
+            todo.extend(further);
+        }
+    }
+    leaves.into_iter().map(|leaf| (leaf, found.get(&leaf).copied().unwrap_or(0))).collect()
+}

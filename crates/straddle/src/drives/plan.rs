@@ -1,0 +1,66 @@
+//! A plan: where partitions of a disk would lie, without the disk.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use format::table::script::{self, SCRIPT_BYTES_MAX};
+use stack::layer::PartitionTableInfo;
+use stack::mapping::{Below, Mapping};
+use stack::{Layer, LayerId, LayerKind, Stack};
+use units::text::escape;
+use units::{Known, Source};
+
+use crate::printer::shown;
+
+/// How many bytes tell whether a file is a plan.
+const HEAD_BYTES: u64 = 4096;
+
+/// What is typed for standard input, which then holds a plan.
+pub(super) const STDIN: &str = "-";
+
+/// The stack that a plan says, and its disk; an error has a message and what helps.
+pub(super) type Read = Result<(Stack, LayerId), (String, String)>;
+
+/// The plan in the file at `path`; `None` where it is no plan, or cannot be read.
+pub(super) fn read(path: &Path) -> Option<Read> {
+    // Asked before it is opened: a pipe would wait for a writer.
+    let is_file = std::fs::metadata(path).is_ok_and(|data| data.is_file());
+    let mut file = is_file.then(|| File::open(path).ok()).flatten()?;
+    let mut bytes = Vec::new();
+    (&mut file).take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
+    let name = path.file_name().map_or_else(|| shown(path), |name| escape(name.as_encoded_bytes()));
+    script::is_script(&bytes).then(|| rest(file, bytes, &name))
+}
+
+/// The plan that standard input holds.
+pub(super) fn of_stdin() -> Read {
+    rest(std::io::stdin().lock(), Vec::new(), "plan")
+}
+
+/// The plan whose first bytes are `bytes`, and the rest in `file`.
+fn rest(file: impl std::io::Read, mut bytes: Vec<u8>, name: &str) -> Read {
+    let most = u64::try_from(SCRIPT_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+    let read = file.take(most).read_to_end(&mut bytes);
+    read.map_err(|error| (error.to_string(), "check the file".to_owned()))?;
+    let read = script::read(&bytes).map(|script| stacked(script, name));
+    read.map_err(|error| (error.to_string(), error.problem.hint().to_owned()))
+}
+
+/// The partitions of a script on a disk called `name`.
+fn stacked(script: script::Script, name: &str) -> (Stack, LayerId) {
+    let mut stack = Stack::new();
+    let known = |bytes| Known::yes(bytes, Source::Told);
+    let length = known(script.disk_bytes);
+    let disk = Layer::new(LayerKind::ImageFile, name.to_owned(), length, Mapping::Leaf);
+    let disk = stack.add(disk);
+    let info = PartitionTableInfo { kind: script.table.kind, sector: script.table.sector };
+    for partition in script.table.partitions {
+        let range = partition.range;
+        let mapping = Mapping::Linear(Below { layer: disk, offset_bytes: range.start_bytes() });
+        let name = format!("{name}#{}", partition.number);
+        let kind = LayerKind::Partition(Box::new(partition), info);
+        stack.add(Layer::new(kind, name, known(range.length_bytes()), mapping));
+    }
+    (stack, disk)
+}
