@@ -134,6 +134,66 @@ fn what_cannot_be_simulated_is_refused_with_what_to_do() {
     );
 }
 
+/// Each variant of `--what-if` with its cost and what its arm is compared with.
+fn variants(arguments: &[&str]) -> Vec<(String, f64, u64)> {
+    let what_if = ["simulate", "--what-if", "--json", "--operations", "500"];
+    let document = drive(&[&what_if[..], arguments].concat()).document();
+    let told = |arm: &serde_json::Value| {
+        let name = arm["variant"].as_str().expect("a text").to_owned();
+        let against = arm["against"].as_u64().expect("a number");
+        (name, arm["ratio"].as_f64().expect("a number"), against)
+    };
+    document["arms"].as_array().expect("a list").iter().map(told).collect()
+}
+
+#[track_caller]
+fn cost(found: &[(String, f64, u64)], name: &str) -> f64 {
+    let row = found.iter().find(|(own, ..)| own == name);
+    row.unwrap_or_else(|| panic!("no {name} in {found:?}")).1
+}
+
+#[test]
+fn what_if_shows_one_workload_aligned_misaligned_on_512e_on_raid5_and_without_plp() {
+    let found = variants(&["--profile", "hdd-7200-512n"]);
+    for (name, wanted) in [
+        ("aligned, as given", 1.0),
+        ("512 B off", 1.0),
+        ("512e, aligned", 1.0),
+        ("512e, 512 B off", 3.0),
+    ] {
+        assert!((cost(&found, name) - wanted).abs() < 0.05, "{name}: {found:?}");
+    }
+    assert!(cost(&found, "RAID 5, 5 x 64 KiB, aligned") > 1.5, "{found:?}");
+    let found = variants(&["--profile", "hdd-7200-512e", "--profile", "dc-s3700"]);
+    assert!((cost(&found, "3584 B off") - 3.0).abs() < 0.05, "{found:?}");
+    assert!(cost(&found, "without PLP, aligned") > 5.0, "{found:?}");
+    let second = found.iter().rposition(|(name, ..)| name == "aligned, as given");
+    let second = second.expect("the second drive's first row");
+    let is_own = |&(_, _, against): &(String, f64, u64)| against == second as u64;
+    assert!(found.iter().skip(second).all(is_own), "{found:?}");
+}
+
+#[test]
+fn what_if_finds_how_far_off_a_workload_is_given() {
+    let found = variants(&["--profile", "hdd-7200-512e", "--start", "32256"]);
+    assert_eq!(found[0].0, "as given, 3584 B off", "{found:?}");
+    assert!((cost(&found, "aligned") - 1.0 / 3.0).abs() < 0.02, "{found:?}");
+    // A trace that was recorded on sector 34.
+    let scratch = Scratch::new();
+    let lines: String = (0..100_u32)
+        .map(|number| format!("/dev/a write {} 4096\n/dev/a sync 0 0\n", (number << 12) + 1024))
+        .collect();
+    let words = format!("fio version 2 iolog\n/dev/a add\n/dev/a open\n{lines}");
+    let log = scratch.file("log", words.as_bytes());
+    let found = variants(&["--profile", "hdd-7200-512e", "--trace", text(&log)]);
+    assert_eq!(found[0].0, "as given, 1024 B off", "{found:?}");
+    assert!(cost(&found, "aligned") < 0.4, "{found:?}");
+    let table = drive(&["simulate", "--profile", "m4-256", "--trace", text(&log)]);
+    assert!(table.out.contains("closed loop"), "{table:?}");
+    let cut = drive(&["simulate", "--profile", "cloud-nvme-2019", "--what-if"]);
+    assert!(cut.out.contains("sectors of 4096 bytes"), "{cut:?}");
+}
+
 #[test]
 fn the_same_words_give_the_same_bytes() {
     for profile in ["gp2-100", "raid0-2x16k", "m4-256"] {

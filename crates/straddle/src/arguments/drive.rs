@@ -64,6 +64,8 @@ Examples:
                                            fio's job, on a drive of your own
   straddle drive simulate --profile raid5-5x64k --trace sda.blktrace.0
                                            a recorded workload
+  straddle drive simulate --profile dc-s3700 --job job.fio --what-if
+                                           aligned, misaligned, on 512e, on RAID 5, without PLP
   straddle drive simulate --profile hdd-7200-512e --stack disk.raw
                                            where an image's file systems really lie
   straddle drive simulate --profile hdd-7200-512e --stack a.raw b.raw c.raw
@@ -191,6 +193,19 @@ pub(crate) struct Simulate {
         help_heading = "Place"
     )]
     pub(crate) shift: Vec<u64>,
+
+    /// Show it as given, aligned, misaligned, on 512e, on RAID 5 and with or without PLP
+    ///
+    /// Each is a row, with its cost beside the first. Misaligned is by 512, 3584 (sector 63) and
+    /// 1024 bytes (sector 34), or by --shift. RAID 5 has five such drives and 64 KiB chunks. A
+    /// trace is aligned so that most of its writes begin at a multiple of 4 KiB.
+    #[arg(
+        long,
+        requires = "profiles",
+        conflicts_with_all = ["stack", "vary"],
+        help_heading = "Place"
+    )]
+    pub(crate) what_if: bool,
 
     /// The most operations, for each drive and place
     #[arg(

@@ -17,6 +17,8 @@ const DRIFT_RPM: u64 = 3;
 pub(super) struct Arm {
     pub(super) profile: DriveProfile,
     pub(super) changed: Vec<String>,
+    /// The array that is made of such drives, where it is not one drive.
+    pub(super) array: Option<DriveProfile>,
 }
 
 impl Arm {
@@ -25,7 +27,10 @@ impl Arm {
     /// # Errors
     /// When such a drive cannot be.
     pub(super) fn model(&self) -> anyhow::Result<Box<dyn Model>> {
-        Ok(self.profile.model()?)
+        match &self.array {
+            Some(array) => Ok(array.array_of(&self.profile)?),
+            None => Ok(self.profile.model()?),
+        }
     }
 
     /// The drive that is the one numbered `place` of several.
@@ -49,10 +54,11 @@ pub(super) fn arms(asked: &Simulate) -> anyhow::Result<Vec<Arm>> {
         for change in &asked.set {
             profile = changed(profile, change)?;
         }
-        arms.push(Arm { profile: profile.clone(), changed: asked.set.clone() });
+        arms.push(Arm { profile: profile.clone(), changed: asked.set.clone(), array: None });
         for change in &asked.vary {
             let changes = [&asked.set[..], std::slice::from_ref(change)].concat();
-            arms.push(Arm { profile: changed(profile.clone(), change)?, changed: changes });
+            let profile = changed(profile.clone(), change)?;
+            arms.push(Arm { profile, changed: changes, array: None });
         }
     }
     Ok(arms)

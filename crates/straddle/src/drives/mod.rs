@@ -7,6 +7,7 @@
 //! | `simulate` | a workload on them |
 //! | `arms` | the drives, each as told and once more for each change |
 //! | `spots` | where on a drive: at places of its own, or in layers |
+//! | `what_if` | one workload in all its variants |
 //! | `work` | what is done: told, a job file, a trace |
 //! | `opened` | images, devices or a plan, as a stack |
 //! | `plan` | sfdisk's script as a stack |
@@ -30,6 +31,7 @@ mod recorded;
 mod simulate;
 mod spots;
 mod spread;
+mod what_if;
 mod work;
 
 use crate::arguments::{Drive, DriveWhat};

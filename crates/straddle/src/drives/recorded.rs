@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use anyhow::{anyhow, bail};
 use drive::run::Layout;
-use workload::trace::{Entry, Notes, Stage, Stream, StreamError, TraceFormat};
+use workload::trace::{Action, Entry, Notes, Stage, Stream, StreamError, TraceFormat};
 
 use crate::printer::shown;
 
@@ -19,6 +19,9 @@ pub(super) struct Recorded {
     format: TraceFormat,
     /// Where its files and devices lie.
     pub(super) layout: Layout,
+    /// How far behind a multiple of 4 KiB more than half of its writes begin; 0 where that is not
+    /// the same for so many. Of reads, where it has no writes.
+    pub(super) behind_bytes: u64,
     /// How many operations it has.
     pub(super) operations: u64,
     /// What was not read of it.
@@ -71,9 +74,16 @@ impl Recorded {
         let format = trace.format();
         let fault = Rc::new(RefCell::new(None));
         let mut operations = 0;
+        let (mut writes, mut reads) = ([0_u64; 8], [0_u64; 8]);
         let entries = std::iter::from_fn(|| match trace.next()? {
             Ok(entry) => {
                 operations += 1;
+                let sector = usize::try_from(entry.offset_bytes % 4096 / 512).unwrap_or(0);
+                match entry.action {
+                    Action::Write { .. } => writes[sector] += 1,
+                    Action::Read => reads[sector] += 1,
+                    _ => {}
+                }
                 Some(entry)
             }
             Err(error) => {
@@ -86,7 +96,19 @@ impl Recorded {
             return Err(failed(path, &error));
         }
         let notes = said(trace.reader().notes());
-        Ok(Recorded { path: path.to_owned(), stage, format, layout, operations, notes })
+        let counted = if writes == [0; 8] { reads } else { writes };
+        let all: u64 = counted.iter().sum();
+        let most = (0_u64..).zip(counted).find(|&(_, count)| count > all / 2);
+        let behind_bytes = most.map_or(0, |(sector, _)| sector * 512);
+        Ok(Recorded {
+            path: path.to_owned(),
+            stage,
+            format,
+            layout,
+            behind_bytes,
+            operations,
+            notes,
+        })
     }
 }
 

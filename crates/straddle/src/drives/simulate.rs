@@ -19,6 +19,7 @@ use super::grounds::Grounds;
 use super::laid::{Depth, Way};
 use super::spots::{Bed, Spot, on_drive, on_grounds};
 use super::spread::{Leaf, Spread};
+use super::what_if::variants;
 use super::work::{Strand, Workload};
 use crate::arguments::Simulate;
 use crate::exit::Outcome;
@@ -45,8 +46,15 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
     };
     document.notes.extend(grounds.iter().flat_map(|grounds| grounds.notes.clone()));
     for arm in arms(asked)? {
-        let model = arm.model()?;
         let first = document.arms.len();
+        if asked.what_if {
+            for (arm, spot) in variants(&arm, &workload, first, asked, &mut document.notes)? {
+                let done = simulated(&workload, &arm, spot, asked, &mut document.notes)?;
+                document.arms.push(done);
+            }
+            continue;
+        }
+        let model = arm.model()?;
         let spots = match &grounds {
             Some(grounds) => on_grounds(&*model, &arm, grounds, first, asked),
             None => on_drive(&*model, &arm, asked),

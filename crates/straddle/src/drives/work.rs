@@ -49,7 +49,12 @@ impl Workload {
         }
         if let Some(path) = &asked.trace {
             let recorded = Recorded::of(path)?;
-            let (title, notes) = (recorded.title(), recorded.notes.clone());
+            let (title, mut notes) = (recorded.title(), recorded.notes.clone());
+            notes.push(format!(
+                "closed loop: {} of the trace's operations in flight, each as soon as the drive is \
+                 done; the trace's own times are not kept",
+                asked.depth
+            ));
             return Ok(Workload { title, notes, what: What::Recorded(Box::new(recorded)) });
         }
         let size = Size(asked.size);
@@ -61,6 +66,15 @@ impl Workload {
         };
         let title = format!("{size} {what} {order}{sync}, depth {}", asked.depth);
         Ok(Workload { title, notes: Vec::new(), what: What::Told })
+    }
+
+    /// The address that operations begin at multiples of a granule behind: where the workload
+    /// begins, and for a trace, of which more than half of the operations are so far behind one.
+    pub(super) fn begins(&self, asked: &Simulate) -> u64 {
+        match &self.what {
+            What::Recorded(recorded) => asked.start.saturating_add(recorded.behind_bytes),
+            What::Told | What::Jobs(_) => asked.start,
+        }
     }
 
     /// What a job file or the command line does on `place`.

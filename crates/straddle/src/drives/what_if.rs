@@ -1,0 +1,113 @@
+//! `--what-if`: one workload as it is given, aligned, misaligned, on 512e, on RAID 5 and with or
+//! without PLP, side by side.
+
+use anyhow::anyhow;
+use drive::profile::{DriveProfile, Kind};
+use drive::run::Place;
+use report::drive::SimulatedArm;
+
+use super::arms::{Arm, changed};
+use super::known;
+use super::spots::{Bed, Spot, place};
+use super::work::Workload;
+use crate::arguments::Simulate;
+
+/// By how much everything is shifted where nothing else is asked: a sector, what sector 63 and
+/// what sector 34 leave over.
+const SHIFTS: [u64; 3] = [512, 3584, 1024];
+/// What is aligned begins at multiples of it: the granule of 512e disks and of most flash.
+const GRANULE_BYTES: u64 = 4096;
+/// The house's array that RAID 5 is taken from: five members, 64 KiB chunks.
+const RAID5: &str = "raid5-5x64k";
+
+/// The drives of `asked`, each changed and placed as the variants want it; `first` counts arms.
+///
+/// # Errors
+/// When a variant cannot be simulated.
+pub(super) fn variants(
+    arm: &Arm,
+    workload: &Workload,
+    first: usize,
+    asked: &Simulate,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Vec<(Arm, Spot<'static>)>> {
+    let name = &arm.profile.name;
+    let logical_bytes = arm.profile.amount("logical_sector").unwrap_or(512);
+    let told = if asked.shift.is_empty() { &SHIFTS[..] } else { &asked.shift[..] };
+    let (shifts, cut): (Vec<u64>, Vec<u64>) =
+        told.iter().partition(|shift| shift.is_multiple_of(logical_bytes));
+    if !cut.is_empty() {
+        notes.push(format!("{name} has sectors of {logical_bytes} bytes: {cut:?} B off cannot be"));
+    }
+    let origin_bytes = arm.profile.amount("origin").unwrap_or(0);
+    let off = workload.begins(asked).wrapping_sub(origin_bytes) % GRANULE_BYTES;
+    let pad = (GRANULE_BYTES - off) % GRANULE_BYTES;
+    let mut rows = Vec::new();
+    match pad {
+        0 => rows.push((arm.clone(), "aligned, as given".to_owned(), 0, 0)),
+        _ => {
+            rows.push((arm.clone(), format!("as given, {off} B off"), 0, 0));
+            rows.push((arm.clone(), "aligned".to_owned(), pad, 0));
+        }
+    }
+    let at = |shift| format!("{shift} B off");
+    rows.extend(shifts.iter().map(|&shift| (arm.clone(), at(shift), pad, shift)));
+    for (other, what) in others(arm, notes)? {
+        let begins = if what.contains("PLP") { &[][..] } else { &shifts[..] };
+        rows.push((other.clone(), format!("{what}, aligned"), pad, 0));
+        let off =
+            begins.first().map(|&shift| (other, format!("{what}, {}", at(shift)), pad, shift));
+        rows.extend(off);
+    }
+    let against = u32::try_from(first).unwrap_or(u32::MAX);
+    let mut length_bytes = u64::MAX;
+    let spot = |(arm, variant, pad, shift_bytes): (Arm, String, u64, u64)| {
+        let model = arm.model()?;
+        let from = asked.start.saturating_add(pad);
+        let place = place(&*model, from, shift_bytes, &shifts, asked)
+            .map_err(|why| anyhow!("cannot simulate {name}, {variant}: {why}"))?;
+        // As many bytes on each, so that all do the same.
+        length_bytes = place.length_bytes.min(length_bytes);
+        let place = Place { length_bytes, ..place };
+        let told = SimulatedArm {
+            variant: Some(variant),
+            shift_bytes,
+            start_bytes: place.start_bytes,
+            against,
+            ..SimulatedArm::default()
+        };
+        Ok((arm, Spot { place, bed: Bed::Drive, told }))
+    };
+    rows.into_iter().map(spot).collect()
+}
+
+/// The drives that `arm` could be instead, and what they are.
+fn others(arm: &Arm, notes: &mut Vec<String>) -> anyhow::Result<Vec<(Arm, &'static str)>> {
+    let name = &arm.profile.name;
+    let with = |changes: &[&str]| -> anyhow::Result<Arm> {
+        let mut arm = arm.clone();
+        for change in changes {
+            arm.profile = changed(arm.profile, change)?;
+            arm.changed.push((*change).to_owned());
+        }
+        Ok(arm)
+    };
+    let mut found = Vec::new();
+    match (arm.profile.kind, arm.profile.amount("physical_sector")) {
+        (Kind::HardDisk, Some(512)) => {
+            found.push((with(&["physical_sector=4096", "rmw=per-sector"])?, "512e"));
+        }
+        (Kind::HardDisk, _) => notes.push(format!("{name} has 4 KiB sectors itself: no 512e row")),
+        _ => {}
+    }
+    if !matches!(arm.profile.kind, Kind::Array | Kind::Controller) {
+        let array: DriveProfile = known::named(RAID5)?;
+        found.push((Arm { array: Some(array), ..arm.clone() }, "RAID 5, 5 x 64 KiB"));
+    }
+    match arm.profile.amount("volatile") {
+        Some(0) => found.push((with(&["volatile=yes"])?, "without PLP")),
+        Some(_) => found.push((with(&["volatile=no"])?, "with PLP")),
+        None => notes.push(format!("{name} has no write buffer that PLP could keep: no such row")),
+    }
+    Ok(found)
+}
