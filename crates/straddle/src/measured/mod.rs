@@ -11,14 +11,18 @@
 //! | `store` | the directory: what is kept of a drive, and keeping it |
 //! | `name` | a file's name |
 //! | `reading` | one file that may hold anything |
+//! | `trust` | who can have written it |
+//! | `given` | what it gives |
 //! | `identity` | which drive, in which state |
 
+mod given;
 mod identity;
 mod name;
 mod reading;
 mod store;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 pub(crate) use identity::identity;
 pub(crate) use store::Store;

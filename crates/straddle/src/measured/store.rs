@@ -12,9 +12,11 @@ use jiff::Timestamp;
 use report::probe::{Saved, SavedIdentity, saved_json};
 use stack::drive::{Drive, Measured};
 
+use super::given::{granule, misdated};
 use super::identity::{differs, identity};
 use super::name::{file_name, old_file_name};
-use super::reading::{granule, misdated, read, trusted_directory};
+use super::reading::read;
+use super::trust::trusted_directory;
 use crate::printer;
 use crate::printer::shown;
 

@@ -11,7 +11,7 @@ use report::probe::{GRANULE_BYTES_MAX, SAVED_SCHEMA, Saved, SavedGranule, saved_
 use stack::drive::{Drive, Measured};
 use testkit::Scratch;
 
-use super::reading::OTHERS_WRITE;
+use super::trust::OTHERS_WRITE;
 use super::*;
 
 fn drive(files: &[(&str, &str)]) -> Drive {
