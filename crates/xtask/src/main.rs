@@ -47,6 +47,10 @@ usage: cargo xtask CHORE
                                 each load
   soak models [--seeds N]       run the experiment on model drives with seeds 1 to N (200), and
                                 fail when one of its promises does not hold
+  soak drives [--seeds N [--drive NAME]]
+                                bench's experiment and the probe on every drive of the house and on
+                                shapes made of them, with seeds 1 to N (200); fail when one says
+                                what the profile does not
   soak drive [--commands N]     give drive models N commands (100M), and fail when their memory
                                 grows behind the first million
   soak tails [--seeds N]        check intervals of quantiles on series of known quantiles, with

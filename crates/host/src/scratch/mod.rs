@@ -62,7 +62,7 @@ pub use direct::DirectUnits;
 pub use error::ScratchError;
 pub use leftover::{Fate, Leftover, sweep};
 pub use place::{Unusable, Usable, same_places, usable};
-pub use site::takes_files;
+pub use site::{direct_units_in, takes_files};
 
 /// What is to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use units::DiskText;
 
+use super::direct::{DirectUnits, direct_units};
 use super::filesystem::{self, Filesystem, Unfit};
 use super::unnamed::nameless;
 use super::{ScratchError, ScratchPlan};
@@ -69,6 +70,18 @@ pub fn takes_files(directory: &Path) -> Result<(), ScratchError> {
     let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
     let made = nameless(opened(directory, &place)?.as_fd());
     made.map(drop).map_err(|error| ScratchError::not_made(error, &place))
+}
+
+/// What direct I/O on a file in `directory` must be aligned to: of an empty file, which is gone at
+/// once. Without the kernel's word (before 6.1) it is taken to be possible.
+///
+/// # Errors
+/// As [`takes_files`].
+pub fn direct_units_in(directory: &Path) -> Result<DirectUnits, ScratchError> {
+    let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
+    let made = nameless(opened(directory, &place)?.as_fd());
+    let file = made.map_err(|error| ScratchError::not_made(error, &place))?;
+    Ok(direct_units(file.as_fd()))
 }
 
 /// `directory`, which is called `place`, opened.

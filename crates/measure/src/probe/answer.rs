@@ -134,6 +134,15 @@ impl<T> Answer<T> {
         }
     }
 
+    /// Why it was not identified; `None` where it was.
+    #[must_use]
+    pub fn why(&self) -> Option<Unidentified> {
+        match self {
+            Answer::Found { .. } => None,
+            Answer::Not { why, .. } => Some(*why),
+        }
+    }
+
     /// The same answer about what `map` makes of the value.
     #[must_use]
     pub fn map<U>(&self, map: impl FnOnce(&T) -> U) -> Answer<U> {

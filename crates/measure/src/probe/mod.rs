@@ -17,11 +17,13 @@
 //! | file | what it is |
 //! |---|---|
 //! | `answer`, `purse`, `panel`, `bout` | what all questions are made of |
+//! | `asked` | all questions, in their order |
 //! | `granule`, `pattern` | alignment, origin, size; which patterns are a drive's |
 //! | `turn` | the revolution time, the turns of a read-modify-write |
 //! | `stripe` | chunk and members |
 
 pub mod answer;
+mod asked;
 mod bout;
 pub mod granule;
 mod panel;
@@ -32,15 +34,16 @@ pub mod stripe;
 pub mod turn;
 
 pub use answer::{Answer, Compared, Reading, SLOWER_ABOVE, Unidentified};
+pub use asked::{Written, reads};
 pub use granule::{Alignment, Granule};
 pub use purse::{Budget, Purse};
-pub use stripe::Stripe;
+pub use stripe::{Known, Stripe};
 pub use turn::{Turn, Turns};
 
 use crate::Run;
 
 /// The most comparisons that all questions together make; each has its share of the alpha.
-pub const COMPARISONS_MAX: u32 = 100;
+pub const COMPARISONS_MAX: u32 = 200;
 
 /// What a probe is told.
 #[derive(Clone, Copy, Debug)]

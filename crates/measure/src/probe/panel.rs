@@ -8,7 +8,7 @@
 use units::random::Random;
 
 use super::answer::{Compared, Reading, SLOWER_ABOVE};
-use super::purse::Purse;
+use super::purse::{Ended, Purse};
 use crate::Fault;
 use crate::number::{real, wide};
 use crate::statistics::{Interval, Ratios};
@@ -34,10 +34,14 @@ pub(super) struct Pairing {
 pub(super) enum Wanted {
     /// Whether it is slower.
     Slower,
+    /// Whether it is slower; the first that is ends the panel.
+    AnySlower,
     /// Whether it is slower, the same, or faster.
     Exactly,
     /// Whether it is faster; the first that is ends the panel.
     Faster,
+    /// By how much, from so many blocks on.
+    Rounds(u64),
     /// Nothing: the two are the same, and an interval that excludes 1 voids the panel.
     Control,
 }
@@ -59,8 +63,8 @@ pub(super) struct Seen {
     pub(super) compared: Vec<Compared>,
     /// The times of all arms, block after block, in nanoseconds.
     pub(super) times_ns: Vec<u64>,
-    /// Whether every comparison was decided, or one that ends the panel.
-    pub(super) is_settled: bool,
+    /// What ended it.
+    pub(super) ended: Ended,
     /// Why it means nothing: a control differed.
     pub(super) void: Option<String>,
 }
@@ -88,14 +92,19 @@ impl Panel {
         let mut all_ns = Vec::with_capacity(self.arms.len() * 256);
         let (operations, bytes) = world.block();
         let (mut ran, mut blocks) = (0, 0);
-        let (mut void, mut is_settled) = (None, false);
-        while blocks < wide(BLOCKS_MAX) && purse.affords(operations, bytes, world.now_ns()) {
+        let (mut void, mut ended) = (None, Ended::Rounds);
+        while blocks < wide(BLOCKS_MAX) {
+            if let Some(lacking) = purse.lacks(operations, bytes, world.now_ns()) {
+                ended = lacking;
+                break;
+            }
             shuffle(&mut order, &mut random);
             for &arm in &order {
                 times_ns[arm] = world.time(arm)?.max(1);
             }
             purse.spend(operations, bytes);
             if !world.goes_on(times_ns.iter().sum()) {
+                ended = Ended::Interrupted;
                 break;
             }
             ran += 1;
@@ -109,8 +118,8 @@ impl Panel {
                 ratios.record(log(pairing.arm) - log(pairing.against));
             }
             let looks = blocks <= LOOK_ALWAYS || blocks % 8 == 0;
-            if looks && let Some(ended) = self.look(&mut ratios) {
-                (void, is_settled) = (ended.err(), true);
+            if looks && let Some(settled) = self.look(&mut ratios) {
+                (void, ended) = (settled.err(), Ended::Settled);
                 break;
             }
         }
@@ -118,7 +127,7 @@ impl Panel {
             let ratio = ratios.median();
             self.compared(*pairing, ratio, blocks)
         });
-        Ok(Seen { compared: compared.collect(), times_ns: all_ns, is_settled, void })
+        Ok(Seen { compared: compared.collect(), times_ns: all_ns, ended, void })
     }
 
     /// Whether to stop; `Err` when a control differs.
@@ -142,7 +151,9 @@ impl Panel {
                 Wanted::Control => true,
                 Wanted::Faster if reading == Reading::Faster => return Some(Ok(())),
                 Wanted::Faster => ratio.low >= SLOWER_ABOVE.recip(),
-                Wanted::Slower => reading != Reading::Open,
+                Wanted::AnySlower if reading == Reading::Slower => return Some(Ok(())),
+                Wanted::Rounds(blocks) => wide(ratios.pairs()) >= blocks,
+                Wanted::Slower | Wanted::AnySlower => reading != Reading::Open,
                 Wanted::Exactly => !matches!(reading, Reading::Open | Reading::NotSlower),
             };
         }
@@ -249,6 +260,7 @@ mod tests {
         let mut purse = purse(4096 * 6);
         let seen = panel(2, Wanted::Slower).run(&mut world, &mut purse).unwrap();
         assert_eq!(seen.readings(), [Reading::Open]);
+        assert_eq!(seen.ended, Ended::Bytes);
         assert_eq!(purse.written_bytes(), 4096 * 6);
     }
 

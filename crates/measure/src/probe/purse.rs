@@ -11,6 +11,37 @@ pub struct Budget {
     pub nanoseconds: u64,
 }
 
+/// What ended a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Ended {
+    /// All was decided.
+    Settled,
+    /// As many rounds as are ever made.
+    Rounds,
+    /// There were no bytes left that may be written.
+    Bytes,
+    /// There were no operations left.
+    Operations,
+    /// There was no time left.
+    Time,
+    /// Whoever asked wants no more.
+    Interrupted,
+}
+
+impl Ended {
+    /// What had happened then, as a clause behind "when".
+    pub(super) fn said(self) -> &'static str {
+        match self {
+            Ended::Settled => "all was decided",
+            Ended::Rounds => "1500 rounds were made, and more are never made",
+            Ended::Bytes => "the bytes that may be written were used up",
+            Ended::Operations => "the operations were used up",
+            Ended::Time => "its time was over",
+            Ended::Interrupted => "it was interrupted",
+        }
+    }
+}
+
 /// What is left of a [`Budget`].
 #[derive(Clone, Copy, Debug)]
 pub struct Purse {
@@ -28,7 +59,8 @@ impl Purse {
     }
 
     /// A purse with this part of what is left, in percent.
-    pub(super) fn part(&self, percent: u64, now_ns: u64) -> Purse {
+    #[must_use]
+    pub fn part(&self, percent: u64, now_ns: u64) -> Purse {
         let part = |left: u64| {
             let wide = u128::from(left) * u128::from(percent);
             u64::try_from(wide.div_euclid(100)).unwrap_or(u64::MAX)
@@ -42,8 +74,15 @@ impl Purse {
         Purse::new(budget, now_ns)
     }
 
+    /// The purse with so many bytes to write.
+    #[must_use]
+    pub fn with_bytes(mut self, written_bytes: u64) -> Purse {
+        self.left.written_bytes = written_bytes.saturating_add(self.spent_bytes);
+        self
+    }
+
     /// Takes what `other`, a part of this one, spent.
-    pub(super) fn settle(&mut self, other: &Purse) {
+    pub fn settle(&mut self, other: &Purse) {
         self.spend(other.spent_operations, other.spent_bytes);
     }
 
@@ -52,10 +91,15 @@ impl Purse {
         self.spent_operations = self.spent_operations.saturating_add(operations);
     }
 
-    /// Whether so many more can be done now.
-    pub(super) fn affords(&self, operations: u64, written_bytes: u64, now_ns: u64) -> bool {
+    /// What there is too little of to do so much more now; `None` where that can be done.
+    pub(super) fn lacks(&self, operations: u64, written_bytes: u64, now_ns: u64) -> Option<Ended> {
         let left = self.left(now_ns);
-        left.nanoseconds > 0 && operations <= left.operations && written_bytes <= left.written_bytes
+        match () {
+            () if left.nanoseconds == 0 => Some(Ended::Time),
+            () if written_bytes > left.written_bytes => Some(Ended::Bytes),
+            () if operations > left.operations => Some(Ended::Operations),
+            () => None,
+        }
     }
 
     /// What is left at `now_ns`.
@@ -93,8 +137,10 @@ mod tests {
         purse.spend(20, 200);
         let mut part = purse.part(50, 20);
         assert_eq!(part.left(20), Budget { written_bytes: 400, operations: 40, nanoseconds: 20 });
-        assert!(part.affords(40, 400, 20) && !part.affords(41, 0, 20));
-        assert!(!part.affords(1, 1, 40), "its time is over");
+        assert_eq!(part.lacks(40, 400, 20), None);
+        assert_eq!(part.lacks(41, 0, 20), Some(Ended::Operations));
+        assert_eq!(part.lacks(1, 401, 20), Some(Ended::Bytes));
+        assert_eq!(part.lacks(1, 1, 40), Some(Ended::Time));
         part.spend(5, 50);
         purse.settle(&part);
         assert_eq!((purse.written_bytes(), purse.operations()), (250, 25));

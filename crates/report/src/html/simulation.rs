@@ -66,18 +66,17 @@ fn leaves(arms: &[SimulatedArm]) -> Markup {
     html! {
         @if arms.iter().any(|arm| arm.leaves.is_some()) {
             h3 { "What each drive did, for each operation" }
-            (wide("What each of several drives did", &LEAF_HEADS, &html! {
-                @for arm in arms {
-                    @for leaf in arm.leaves.iter().flatten().take(ROWS_MAX) {
-                        tr {
-                            (head(&place(arm, words().look)))
-                            @for text in leaf_row(arm, leaf) { td { (say(&text)) } }
-                        }
-                    }
-                }
-            }))
+            (table("What each of several drives did", &LEAF_HEADS, arms.iter().flat_map(by_leaf)))
         }
     }
+}
+
+fn by_leaf(arm: &SimulatedArm) -> impl Iterator<Item = Row> {
+    arm.leaves.iter().flatten().take(ROWS_MAX).map(move |leaf| {
+        let mut cells = vec![head(&place(arm, words().look))];
+        cells.extend(leaf_row(arm, leaf).iter().map(|text| figure(say(text))));
+        row(cells)
+    })
 }
 
 fn stands_out(arm: &SimulatedArm) -> bool {

@@ -5,6 +5,7 @@
 //! Adding fields is compatible; anything else raises the number in [`PROBE_SCHEMA`].
 
 mod next;
+mod progress;
 mod saved;
 mod table;
 mod tools;
@@ -15,6 +16,7 @@ use crate::run::Run;
 pub use crate::run_refusal::RunRefusal;
 
 pub use next::next;
+pub use progress::probing;
 pub use saved::{
     GRANULE_BYTES_MAX, SAVED_BYTES_MAX, SAVED_SCHEMA, Saved, SavedFault, SavedGranule,
     SavedIdentity, saved_json, saved_parse,

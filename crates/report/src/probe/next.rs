@@ -1,6 +1,18 @@
 //! What a person may do next.
 
-use super::Probe;
+use super::{Comparison, Probe};
+
+/// From here on an arm counts as slower, as `measure::probe` has it.
+const SLOWER_ABOVE: f64 = 1.2;
+/// How much more is advised, at least and at most, in times of what was used.
+const TIMES: std::ops::Range<u8> = 2..16;
+/// What was used counts as used up from this percentage on.
+const USED_UP_PERCENT: u64 = 90;
+/// What advised bytes and seconds are multiples of.
+const STEP_BYTES: u64 = 256 << 20;
+const STEP_SECONDS: u64 = 10;
+/// The most seconds that can be typed.
+const SECONDS_MAX: u64 = 86_400;
 
 /// What may help where something could not be told; `None` where nothing more is known to, and of a
 /// dry run.
@@ -16,10 +28,15 @@ pub fn next(probe: &Probe) -> Option<String> {
         all.iter().any(|one| one.as_deref() == Some(why))
     };
     match alignment.why.as_deref() {
-        _ if is("noise") => Some(format!(
-            "again when the drive is quiet, with more: straddle probe {path} --bytes-max 4G \
-             --seconds 600"
-        )),
+        _ if is("noise") => Some(match more(probe) {
+            Some(words) => {
+                format!("again when the drive is quiet, with more: straddle probe {path}{words}")
+            }
+            None => format!(
+                "again when the drive is quiet: straddle probe {path}; as much as was used now was \
+                 not used up, so that more would not help"
+            ),
+        }),
         _ if is("contradiction") => Some(
             "--explain shows each comparison; go by what the drive's maker says meanwhile"
                 .to_owned(),
@@ -34,9 +51,50 @@ pub fn next(probe: &Probe) -> Option<String> {
     }
 }
 
+/// The bounds to type so that what is open may be settled, by how far each interval is from that;
+/// `None` where neither bound was what ended it.
+fn more(probe: &Probe) -> Option<String> {
+    let spent = &probe.spent;
+    let seconds = probe.elapsed_ns.div_ceil(1_000_000_000);
+    let is_used_up =
+        |used: u64, most: u64| used.saturating_mul(100) >= most.saturating_mul(USED_UP_PERCENT);
+    if !is_used_up(spent.written_bytes, spent.bytes_max) && !is_used_up(seconds, spent.seconds_max)
+    {
+        return None;
+    }
+    let open = probe.comparisons.iter().filter(|one| one.reading == "open");
+    let wanted = open.filter_map(wanting).fold(0.0, f64::max);
+    let times = TIMES.clone().find(|times| f64::from(*times) >= wanted).unwrap_or(TIMES.end);
+    let bytes = spent.written_bytes.saturating_mul(times.into());
+    let bytes = bytes.checked_next_multiple_of(STEP_BYTES).unwrap_or(bytes);
+    let seconds = seconds.saturating_mul(times.into());
+    let seconds = seconds.min(SECONDS_MAX).next_multiple_of(STEP_SECONDS);
+    let mut words = String::new();
+    if bytes > spent.bytes_max {
+        words += &format!(" --bytes-max {}M", bytes >> 20);
+    }
+    if seconds > spent.seconds_max {
+        words += &format!(" --seconds {seconds}");
+    }
+    (!words.is_empty()).then_some(words)
+}
+
+/// How many times as many blocks it takes until the interval of `one` leaves the bound where it
+/// counts as slower: it narrows with the root of their number. `None` where it has no ends, and of
+/// two arms that are the same.
+fn wanting(one: &Comparison) -> Option<f64> {
+    let (ratio, high) = (one.ratio?, one.high?);
+    if one.low <= 0.0 || one.arm == one.against {
+        return None;
+    }
+    let half = (high / one.low).ln() / 2.0;
+    let away = (ratio / SLOWER_ABOVE).ln().abs();
+    (away > 0.0).then(|| (half / away).powi(2))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{Answers, FoundAlignment, ProbeTarget};
+    use super::super::{Answers, FoundAlignment, ProbeTarget, Spent};
     use super::*;
 
     fn probe(alignment: Option<&str>, chunk: &str, writes: bool) -> Probe {
@@ -52,10 +110,15 @@ mod tests {
             version: String::new(),
             run: Default::default(),
             seed: 1,
-            elapsed_ns: 0,
+            elapsed_ns: 20_000_000_000,
             dry_run: false,
             target,
-            spent: Default::default(),
+            spent: Spent {
+                bytes_max: 768 << 20,
+                written_bytes: 760 << 20,
+                seconds_max: 60,
+                ..Spent::default()
+            },
             answers,
             reported: Default::default(),
             comparisons: Vec::new(),
@@ -69,11 +132,34 @@ mod tests {
     #[test]
     fn what_may_help_follows_from_why_it_cannot_be_told() {
         let said = |alignment, chunk| next(&probe(alignment, chunk, true)).unwrap_or_default();
-        assert!(said(Some("noise"), "no-signal").contains("--bytes-max 4G"));
-        assert!(said(None, "noise").contains("--seconds 600"));
+        assert!(said(Some("noise"), "no-signal").contains("--bytes-max 1536M"));
+        assert!(said(None, "noise").contains("straddle probe /data --bytes-max"));
         assert!(said(Some("contradiction"), "no-signal").contains("--explain"));
         assert!(said(Some("no-signal"), "no-signal").contains("straddle bench /data"));
         assert_eq!(said(None, "no-signal"), "");
         assert_eq!(next(&probe(Some("not-tried"), "noise", false)), None, "a note says it");
+    }
+
+    #[test]
+    fn how_much_more_follows_from_what_was_used_and_how_open_it_is() {
+        let mut probe = probe(Some("noise"), "no-signal", true);
+        probe.comparisons = vec![Comparison {
+            panel: "alignment".to_owned(),
+            arm: "shifted".to_owned(),
+            against: "aligned".to_owned(),
+            ratio: Some(1.3),
+            low: 1.3 / 1.17,
+            high: Some(1.3 * 1.17),
+            blocks: 100,
+            reading: "open".to_owned(),
+        }];
+        // (ln 1.17 / ln (1.3 / 1.2))² is 3.85: four times 760 MiB, and four times 20 s.
+        assert_eq!(more(&probe).as_deref(), Some(" --bytes-max 3072M --seconds 80"));
+        probe.spent.written_bytes = 300 << 20;
+        assert_eq!(more(&probe), None, "neither was used up");
+        probe.elapsed_ns = 59_500_000_000;
+        assert_eq!(more(&probe).as_deref(), Some(" --bytes-max 1280M --seconds 240"));
+        let said = next(&probe).unwrap();
+        assert!(said.ends_with("straddle probe /data --bytes-max 1280M --seconds 240"), "{said}");
     }
 }

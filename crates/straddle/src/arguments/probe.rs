@@ -83,6 +83,16 @@ pub(crate) struct Probe {
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 
+    /// Show no progress while it measures
+    #[arg(
+        long,
+        env = "STRADDLE_NO_PROGRESS",
+        value_parser = clap::builder::FalseyValueParser::new(),
+        action = clap::ArgAction::SetTrue,
+        help_heading = "Output"
+    )]
+    pub(crate) no_progress: bool,
+
     /// Show every comparison with its interval
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,

@@ -1,7 +1,7 @@
 //! From what `measure` found to the document, and to what is kept.
 
 use jiff::Timestamp;
-use measure::probe::{Answer, Compared, Reading};
+use measure::probe::{Answer, Compared, Reading, Written};
 use report::probe::{
     Answer as Said, Answers, Comparison, FoundAlignment, FoundBytes, FoundCount, FoundTurn,
     FoundTurns, Kept, PROBE_SCHEMA, Probe as Document, ProbeTarget, Reported, SAVED_SCHEMA, Saved,
@@ -77,22 +77,18 @@ pub(super) fn describe(bed: &Bed, document: &mut Document) {
 /// What was found.
 pub(super) fn answer(run: &Run<'_>, bed: &Bed, found: &Found, document: &mut Document) {
     let mut answers = Answers::not_tried(READS_ALONE);
-    if let Some(granule) = &found.granule {
+    if let Some(Written { granule, turn, turns }) = &found.written {
         answers.alignment = said(&granule.alignment, |found| FoundAlignment {
             bytes: found.bytes,
             origin_bytes: found.origin_bytes,
         });
         answers.size = said(&granule.size, |bytes| FoundBytes { bytes: *bytes });
         document.comparisons.extend(granule.compared.iter().map(comparison));
-    }
-    if let Some(turn) = &found.turn {
         answers.turn = said(turn, |turn| FoundTurn {
             turn_ns: turn.turn_ns,
             low_ns: turn.low_ns,
             high_ns: turn.high_ns,
         });
-    }
-    if let Some(turns) = &found.turns {
         answers.turns = said(turns, |turns| FoundTurns {
             turns: turns.turns,
             low_turns: turns.low,
@@ -181,7 +177,7 @@ fn kept(run: &Run<'_>, bed: &Bed, found: &Found, document: &Document) -> Kept {
 
 /// The granule with the bounds of the comparisons that say it.
 fn saved_granule(found: &Found) -> Option<SavedGranule> {
-    let granule = found.granule.as_ref()?;
+    let granule = &found.written.as_ref()?.granule;
     let Answer::Found { value, alpha, said_by } = &granule.alignment else { return None };
     let shifts = granule.compared.iter().filter(|one| one.panel == "alignment");
     // The panel that says it is the last one.

@@ -2,15 +2,21 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `bed` | where: the scratch file or the device, the way down, the drive |
+//! | `may` | what may be written, known before anything is |
+//! | `bed` | where: the scratch file or the device, the way down |
+//! | `whose` | which drive's addresses are used, and of which drive it is what is found |
 //! | `preview` | what it would write, for `--dry-run` |
+//! | `watched` | what happens between blocks: rests, the line that says how far it is |
 //! | `measuring` | the questions of `measure::probe`, asked there |
 //! | `document` | what is printed, and what is kept |
 
 mod bed;
 mod document;
+mod may;
 mod measuring;
 mod preview;
+mod watched;
+mod whose;
 
 use host::Interrupt;
 use jiff::Timestamp;
@@ -24,6 +30,7 @@ use crate::printer;
 use crate::scene::Scene;
 
 use bed::Bed;
+use watched::Watched;
 
 /// What everything here is told.
 struct Run<'a> {
@@ -57,12 +64,18 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
 /// Answers what was asked.
 fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), RunRefusal> {
     let target = Target::of(&run.probe.target).map_err(from_bench)?;
+    if let Target::Directory(directory) = &target {
+        run.probe.raw.write_device_needs_a_device("probe", directory)?;
+    }
     if run.probe.dry_run {
         return preview::run(run, &target, document);
     }
-    let bed = Bed::made(run, &target, document)?;
+    let most_ns = u64::from(run.probe.seconds).saturating_mul(1_000_000_000);
+    let mut watched = Watched::new(&run.interrupt, run.probe.no_progress, most_ns);
+    let bed = Bed::made(run, &target, &mut watched, document)?;
     document::describe(&bed, document);
-    let found = measuring::run(run, &bed, document)?;
+    let found = measuring::run(run, &bed, &mut watched, document)?;
+    drop(watched);
     document::answer(run, &bed, &found, document);
     if run.interrupt.is_raised() {
         let note = "it was interrupted: what cannot be told was not tried to its end";

@@ -8,7 +8,8 @@ use report::probe::{Probe as Document, RunRefusal};
 use stack::UnitKind;
 use units::prefix::Size;
 
-use super::bed::{of_place, possible, raw_bytes, scratch_bytes};
+use super::may::{possible, raw_bytes, scratch_bytes};
+use super::whose::of_place;
 use super::{Run, document, from_bench, refused};
 use crate::bench::halt::Halt;
 use crate::bench::place::Place;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `models` | the truth of model drives, which is computed |
 //! | `probe` | the geometry of model drives, which is given |
+//! | `drives` | what the profiles of the house say of their drives |
 //! | `drive` | the memory of drive models, which does not grow |
 //! | `tails` | the quantiles of series that are computed |
 //! | `bench` | identical arms of this machine's disk do not differ |
@@ -18,6 +19,7 @@ mod apart;
 mod drives;
 mod fio;
 mod identical;
+mod model_memory;
 mod models;
 mod noise;
 mod options;
@@ -43,10 +45,15 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
         ["models", "--seeds", seeds] => models::run(crate::number(seeds)?.max(1)),
         ["probe"] => probe::run(200),
         ["probe", "--seeds", seeds] => probe::run(crate::number(seeds)?.max(1)),
-        ["drive"] => drives::run(100_000_000),
-        ["drive", "--commands", count] => drives::run(drives::count(count)?),
+        ["drive"] => model_memory::run(100_000_000),
+        ["drive", "--commands", count] => model_memory::run(model_memory::count(count)?),
         ["drive", "--commands", count, "--model", name] => {
-            drives::run_one(name, drives::count(count)?)
+            model_memory::run_one(name, model_memory::count(count)?)
+        }
+        ["drives"] => drives::run(200, None),
+        ["drives", "--seeds", seeds] => drives::run(crate::number(seeds)?.max(1), None),
+        ["drives", "--seeds", seeds, "--drive", name] => {
+            drives::run(crate::number(seeds)?.max(1), Some(name))
         }
         ["tails"] => tails::run(1000),
         ["tails", "--seeds", seeds] => tails::run(crate::number(seeds)?.max(1)),
@@ -57,8 +64,9 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
             procedures::run(&Options::parse(rest, &["--pairs", "--rounds"])?)
         }
         _ => bail!(
-            "soak is told what: models [--seeds N], probe [--seeds N], drive [--commands N], \
-             tails [--seeds N], bench, alternate, recipe, procedures"
+            "soak is told what: models [--seeds N], probe [--seeds N], drives [--seeds N \
+             [--drive NAME]], drive [--commands N], tails [--seeds N], bench, alternate, recipe, \
+             procedures"
         ),
     }
 }

@@ -3,7 +3,7 @@
 use device::Queue;
 
 use super::super::answer::{Answer, Reading, Unidentified};
-use super::super::panel::{Pairing, Wanted};
+use super::super::panel::{Pairing, Seen, Wanted};
 use super::super::pattern::{self, Pattern};
 use super::{Alignment, Arm, HOME_BYTES, Search, WHOLE_BYTES};
 use crate::Fault;
@@ -24,7 +24,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
             .iter()
             .map(|length| Arm { shift_bytes: start, length_bytes: *length })
             .collect();
-        let seen = self.panel("size", &arms, lengths.pairings.clone(), 80)?;
+        let seen = self.panel("size", &arms, lengths.pairings.clone(), 100)?;
         if let Some(reason) = &seen.void {
             let not = |reason: &String| Unidentified::Contradiction.because(reason);
             return Ok((not(reason), Unidentified::Contradiction.because(reason)));
@@ -34,11 +34,14 @@ impl<Q: Queue> Search<'_, '_, Q> {
         match readings[lengths.half] {
             Reading::Slower => {}
             Reading::Open => {
-                let reason =
-                    "whether a part of what the shifts found costs anything is not settled";
+                let reason = format!(
+                    "whether a part of what the shifts found costs anything was not settled when \
+                     {}",
+                    seen.ended.said()
+                );
                 return Ok((
-                    Answer::not(Unidentified::Noise, reason),
-                    Answer::not(Unidentified::Noise, reason),
+                    Unidentified::Noise.because(&reason),
+                    Unidentified::Noise.because(&reason),
                 ));
             }
             _ => {
@@ -53,57 +56,52 @@ impl<Q: Queue> Search<'_, '_, Q> {
                 ));
             }
         }
-        let size = self.sized(alignment, &lengths, &readings, alpha);
+        let size = sized(alignment, &lengths, &seen, alpha);
         let said_by = format!("{said_by}; and 64 KiB less half of that is slower than 64 KiB");
         Ok((Answer::Found { value: alignment, alpha, said_by }, size))
     }
+}
 
-    /// What the lengths say.
-    fn sized(
-        &self,
-        alignment: Alignment,
-        lengths: &Lengths,
-        readings: &[Reading],
-        alpha: f64,
-    ) -> Answer<u64> {
-        let at = |places: &[usize]| places.iter().map(|at| readings[*at]).collect::<Vec<_>>();
-        let sectors = pattern::of_lengths(&at(&lengths.sector_less));
-        let units = pattern::of_lengths(&at(&lengths.unit_less));
-        let whole = alignment.bytes;
-        match (sectors, units) {
-            (Pattern::Step(0), Pattern::Flat) => Answer::Found {
-                value: whole,
+/// What the lengths say.
+fn sized(alignment: Alignment, lengths: &Lengths, seen: &Seen, alpha: f64) -> Answer<u64> {
+    let readings = seen.readings();
+    let at = |places: &[usize]| places.iter().map(|at| readings[*at]).collect::<Vec<_>>();
+    let sectors = pattern::of_lengths(&at(&lengths.sector_less));
+    let units = pattern::of_lengths(&at(&lengths.unit_less));
+    let whole = alignment.bytes;
+    match (sectors, units) {
+        (Pattern::Step(0), Pattern::Flat) => Answer::Found {
+            value: whole,
+            alpha,
+            said_by: format!(
+                "from {whole} bytes to 64 KiB one sector less is slower, and {whole} bytes \
+                 less is not"
+            ),
+        },
+        // From the size on a part of it costs, whichever part.
+        (Pattern::Step(sector), Pattern::Step(unit)) if sector <= unit + 1 => {
+            let value = whole << (unit + 1);
+            Answer::Found {
+                value,
                 alpha,
                 said_by: format!(
-                    "from {whole} bytes to 64 KiB one sector less is slower, and {whole} bytes \
-                     less is not"
+                    "{whole} bytes less are slower from a length of {value} bytes on, and not \
+                     below it"
                 ),
-            },
-            // From the size on a part of it costs, whichever part.
-            (Pattern::Step(sector), Pattern::Step(unit)) if sector <= unit + 1 => {
-                let value = whole << (unit + 1);
-                Answer::Found {
-                    value,
-                    alpha,
-                    said_by: format!(
-                        "{whole} bytes less are slower from a length of {value} bytes on, and not \
-                         below it"
-                    ),
-                }
             }
-            (Pattern::Open, _) | (_, Pattern::Open) => Answer::not(
-                Unidentified::Noise,
-                "some lengths were not settled when the budget ended",
-            ),
-            (Pattern::Flat, Pattern::Flat) => Answer::not(
-                Unidentified::NoSignal,
-                "no part of any length up to 64 KiB is slower than the whole",
-            ),
-            _ => Answer::not(
-                Unidentified::Contradiction,
-                "parts are slower at some lengths and not at others, as with no power of two",
-            ),
         }
+        (Pattern::Open, _) | (_, Pattern::Open) => Answer::not(
+            Unidentified::Noise,
+            format!("some lengths were not settled when {}", seen.ended.said()),
+        ),
+        (Pattern::Flat, Pattern::Flat) => Answer::not(
+            Unidentified::NoSignal,
+            "no part of any length up to 64 KiB is slower than the whole",
+        ),
+        _ => Answer::not(
+            Unidentified::Contradiction,
+            "parts are slower at some lengths and not at others, as with no power of two",
+        ),
     }
 }
 

@@ -35,7 +35,7 @@ use units::Unit;
 use self::writes::{Arm, Writes};
 use super::answer::{Answer, Compared, Unidentified};
 use super::bout::Bout;
-use super::panel::{Pairing, Panel, Seen};
+use super::panel::{Pairing, Panel, Seen, Wanted};
 use super::{Ask, Pause, Purse};
 use crate::number::wide;
 use crate::{Fault, Order, Slots, SlotsPlan};
@@ -66,9 +66,6 @@ pub struct Granule {
     pub size: Answer<u64>,
     /// Every comparison.
     pub compared: Vec<Compared>,
-    /// The times of the first and the most misaligned arm of the panel that said the alignment,
-    /// for [`super::turn`]; `None` where none did.
-    pub(super) shifted: Option<Shifted>,
 }
 
 /// A panel of shifts as it ended.
@@ -89,7 +86,7 @@ pub fn find<Q: Queue>(
     pause: Pause<'_>,
 ) -> Result<Granule, Fault> {
     let mut search = Search { queue, ask, purse, pause, compared: Vec::new(), parts: 0 };
-    let (alignment, shifted) = search.alignment()?;
+    let alignment = search.alignment()?;
     let (alignment, size) = match alignment {
         Answer::Found { value, alpha, said_by } => search.size(value, alpha, &said_by)?,
         Answer::Not { why, reason } => {
@@ -97,8 +94,34 @@ pub fn find<Q: Queue>(
             (Answer::Not { why, reason }, Answer::not(Unidentified::NotTried, size))
         }
     };
-    Ok(Granule { alignment, size, compared: search.compared, shifted })
+    Ok(Granule { alignment, size, compared: search.compared })
 }
+
+/// Writes of `length_bytes` that start `first_bytes` behind a boundary of 32 KiB, against others
+/// that start `shift_bytes` further; the first arm has the boundary's. At most 64 KiB are reached.
+///
+/// # Errors
+/// When an operation fails.
+pub(super) fn against_shifted<Q: Queue>(
+    queue: &mut Q,
+    ask: &Ask<'_>,
+    (first_bytes, shift_bytes, length_bytes): (u64, u64, u64),
+    purse: &mut Purse,
+    pause: Pause<'_>,
+) -> Result<Shifted, Fault> {
+    let mut search = Search { queue, ask, purse, pause, compared: Vec::new(), parts: TURNS_PART };
+    let arm = |shift| Arm { shift_bytes: first_bytes + shift, length_bytes };
+    let arms = [arm(0), arm(0), arm(shift_bytes)];
+    let pair = |arm, wanted| Pairing { arm, against: 0, wanted };
+    let pairings = vec![pair(1, Wanted::Control), pair(2, Wanted::Rounds(TURNS_ROUNDS))];
+    let seen = search.panel("turns", &arms, pairings, 100)?;
+    Ok(Shifted { seen, arms: arms.len() })
+}
+
+/// The part that draws the order of the writes whose turns are counted.
+const TURNS_PART: u64 = 40;
+/// The rounds after which turns are counted.
+const TURNS_ROUNDS: u64 = 96;
 
 struct Search<'a, 'b, Q: Queue> {
     queue: &'a mut Q,

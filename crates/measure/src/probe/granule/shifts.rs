@@ -5,53 +5,56 @@ use device::Queue;
 use super::super::answer::{Answer, Reading, Unidentified};
 use super::super::panel::{Pairing, Seen, Wanted};
 use super::super::pattern::{self, Pattern};
-use super::{Alignment, Arm, HOME_BYTES, Search, Shifted, WHOLE_BYTES};
+use super::super::purse::Ended;
+use super::{Alignment, Arm, HOME_BYTES, Search, WHOLE_BYTES};
 use crate::Fault;
 use crate::number::count;
 
 /// A shift that no alignment up to [`WHOLE_BYTES`] minds.
 const FAR_BYTES: u64 = WHOLE_BYTES << 1;
+/// How much of what is left a question may use before others are asked that do not need its answer:
+/// the turns of a write.
+const MOST: u64 = 95;
 /// The first origins that are tried beside 0 are below it.
 const NEAR_BYTES: u64 = 4096;
 
 impl<Q: Queue> Search<'_, '_, Q> {
     /// The alignment, before its size confirms it.
-    pub(super) fn alignment(&mut self) -> Result<(Answer<Alignment>, Option<Shifted>), Fault> {
+    pub(super) fn alignment(&mut self) -> Result<Answer<Alignment>, Fault> {
         let shifts = self.shifts();
-        let first = self.shift_panel("alignment", 0, &shifts, 35)?;
+        let first = self.shift_panel("alignment", 0, &shifts, MOST)?;
         match self.judged(&first, &shifts, 0) {
-            Ok(found) => return Ok((found, Some(first))),
-            Err(Pattern::Flat | Pattern::Elsewhere | Pattern::Odd) if first.seen.void.is_none() => {
-            }
-            Err(pattern) => return Ok((refused(pattern, &first.seen), Some(first))),
+            Ok(found) => return Ok(found),
+            Err(Pattern::Flat | Pattern::Elsewhere | Pattern::Odd) if first.void.is_none() => {}
+            Err(pattern) => return Ok(refused(pattern, &first)),
         }
         let residues = self.residues();
-        let screen = self.shift_panel("origin", 0, &residues, 40)?;
-        let Some(origin) = best(&screen.seen, &residues) else {
-            let pattern = match screen.seen.is_settled {
-                true => self.judged(&first, &shifts, 0).err().unwrap_or(Pattern::Odd),
-                false => Pattern::Open,
+        let screen = self.shift_panel("origin", 0, &residues, 75)?;
+        let Some(origin) = best(&screen, &residues) else {
+            let pattern = match screen.ended {
+                Ended::Settled => self.judged(&first, &shifts, 0).err().unwrap_or(Pattern::Odd),
+                _ => Pattern::Open,
             };
-            return Ok((refused(pattern, &screen.seen), Some(first)));
+            return Ok(refused(pattern, &screen));
         };
-        let again = self.shift_panel("alignment", origin, &shifts, 60)?;
+        let again = self.shift_panel("alignment", origin, &shifts, MOST)?;
         Ok(match self.judged(&again, &shifts, origin) {
-            Ok(found) => (found, Some(again)),
-            Err(pattern) => (refused(pattern, &again.seen), Some(again)),
+            Ok(found) => found,
+            Err(pattern) => refused(pattern, &again),
         })
     }
 
     /// What a panel of shifts says.
     fn judged(
         &self,
-        panel: &Shifted,
+        panel: &Seen,
         shifts: &[u64],
         origin: u64,
     ) -> Result<Answer<Alignment>, Pattern> {
-        if panel.seen.void.is_some() {
+        if panel.void.is_some() {
             return Err(Pattern::Odd);
         }
-        let readings = &panel.seen.readings()[1..];
+        let readings = &panel.readings()[1..];
         let may_be_faster = shifts.iter().position(|shift| *shift >= HOME_BYTES);
         let step = match pattern::of_shifts(readings, may_be_faster.unwrap_or(shifts.len())) {
             Pattern::Step(step) => step,
@@ -90,15 +93,22 @@ impl<Q: Queue> Search<'_, '_, Q> {
         origin: u64,
         shifts: &[u64],
         percent: u64,
-    ) -> Result<Shifted, Fault> {
+    ) -> Result<Seen, Fault> {
         let arm = |shift: u64| Arm { shift_bytes: origin + shift, length_bytes: WHOLE_BYTES };
         let arms: Vec<Arm> = [0, 0].into_iter().chain(shifts.iter().copied()).map(arm).collect();
         let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }];
-        let wanted = if name == "origin" { Wanted::Faster } else { Wanted::Exactly };
-        let others = (2..arms.len()).map(|arm| Pairing { arm, against: 0, wanted });
+        let wanted = |shift: u64| match name {
+            "origin" => Wanted::Faster,
+            // From here on chunks are crossed elsewhere: see `pattern::of_shifts`.
+            _ if shift >= HOME_BYTES => Wanted::Slower,
+            _ => Wanted::Exactly,
+        };
+        let others = (2..).zip(shifts).map(|(arm, shift)| {
+            let wanted = wanted(*shift);
+            Pairing { arm, against: 0, wanted }
+        });
         pairings.extend(others);
-        let seen = self.panel(name, &arms, pairings, percent)?;
-        Ok(Shifted { seen, arms: arms.len() })
+        self.panel(name, &arms, pairings, percent)
     }
 }
 
@@ -120,12 +130,15 @@ fn refused(pattern: Pattern, seen: &Seen) -> Answer<Alignment> {
     }
     match pattern {
         Pattern::Open => {
-            Answer::not(Unidentified::Noise, "some shifts were not settled when the budget ended")
+            let ended = seen.ended.said();
+            let reason = format!("some shifts were not settled when {ended}");
+            Answer::not(Unidentified::Noise, reason)
         }
         Pattern::Flat | Pattern::Elsewhere => Answer::not(
             Unidentified::NoSignal,
             "no shift of a durable write of 64 KiB makes a steady difference of a fifth: a cache \
-             hides it, the logical sector is the granule, or it is no power of two up to 64 KiB",
+             hides it, the logical sector is the granule, it is no power of two up to 64 KiB, or \
+             its first one starts at another place than below 4 KiB or at 4, 8, 12, 16 or 32 KiB",
         ),
         Pattern::Odd | Pattern::Step(_) => Answer::not(
             Unidentified::Contradiction,

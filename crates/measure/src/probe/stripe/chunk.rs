@@ -33,15 +33,17 @@ impl<Q: Queue> Search<'_, '_, Q> {
         let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }];
         let pair = |arm| Pairing { arm, against: 0, wanted: Wanted::Slower };
         pairings.extend((2..arms.len()).map(pair));
-        let seen = match self.panel("chunk", &arms, pairings, 50)? {
+        let seen = match self.panel("chunk", &arms, pairings, 100)? {
             Ok(seen) => seen,
             Err(refused) => return Ok(Err(refused)),
         };
-        Ok(match pattern::of_lengths(&seen.readings()[1..]) {
+        let readings = &seen.readings()[1..];
+        self.boundaries = candidates.iter().copied().zip(readings.iter().copied()).collect();
+        Ok(match pattern::of_lengths(readings) {
             Pattern::Step(0) => refused(
                 Unidentified::Contradiction,
-                "reads across any boundary that was tried are slower: it may be a page or a \
-                 granule, or a chunk below what is read",
+                "reads across any boundary that was tried are slower: it may be a page of flash, \
+                 or a chunk below what is read",
             ),
             Pattern::Step(place) => Ok(candidates[place]),
             Pattern::Flat => refused(
@@ -51,7 +53,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
             ),
             Pattern::Open => refused(
                 Unidentified::Noise,
-                "some boundaries were not settled when the budget ended",
+                format!("some boundaries were not settled when {}", seen.ended.said()),
             ),
             Pattern::Odd | Pattern::Elsewhere => refused(
                 Unidentified::Contradiction,

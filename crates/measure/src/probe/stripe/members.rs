@@ -1,4 +1,10 @@
 //! The members: whether, and round how many of them, the chunks go.
+//!
+//! Reads kept on every `m`-th chunk are held against those kept on every `2m`-th, `3m`-th, `5m`-th
+//! and so on, by primes: where the prime times `m` divides the number of members, they share fewer
+//! of them. `m` starts with 1; what is slower is counted in, and all is asked again with fresh
+//! reads. A number is believed where no multiple of it is slower. That also finds what half of all
+//! members do not show: 14 go 7 times as fast as 2 at any depth, and 7 times 2 is asked of those 2.
 
 use device::Queue;
 
@@ -8,122 +14,139 @@ use super::super::places::Comb;
 use super::{Refused, Search, refused};
 use crate::Fault;
 
+/// What is known of the members.
+pub(super) struct Members {
+    /// What their number is a multiple of; above 1 where several were seen.
+    pub(super) divisor: u64,
+    /// Their number.
+    pub(super) count: Result<u64, Refused>,
+}
+
 /// The most members.
 pub const MEMBERS_MAX: u64 = 16;
-/// Powers of primes, and the place of the power below each in this table; `None` for 1.
-const POWERS: [(u64, u64, Option<usize>); 10] = [
-    (2, 2, None),
-    (3, 3, None),
-    (5, 5, None),
-    (7, 7, None),
-    (11, 11, None),
-    (13, 13, None),
-    (4, 2, Some(0)),
-    (9, 3, Some(1)),
-    (8, 2, Some(6)),
-    (16, 2, Some(8)),
-];
+/// What a number of members may have to be multiplied by: a product of up to twice [`MEMBERS_MAX`]
+/// is tried.
+const FACTORS: [u64; 6] = [2, 3, 5, 7, 11, 13];
+/// How often: 16 is found as 1 x 2 x 2 x 2 x 2, and is asked again.
+const ROUNDS_MAX: u64 = 5;
 
 impl<Q: Queue> Search<'_, '_, Q> {
     /// How many members reads go round.
-    pub(super) fn members(&mut self, chunk_bytes: u64) -> Result<Result<u64, Refused>, Fault> {
+    pub(super) fn members(&mut self, chunk_bytes: u64) -> Result<Members, Fault> {
+        let mut members = 1;
+        let not =
+            |reason| Members { divisor: 1, count: refused(Unidentified::Contradiction, reason) };
+        for round in 0..ROUNDS_MAX {
+            let factor = match self.factor(members, chunk_bytes, round)? {
+                Ok(factor) => factor,
+                Err(refused) => return Ok(Members { divisor: members, count: Err(refused) }),
+            };
+            members *= factor;
+            match (factor, members) {
+                (1, 1) => return Ok(not(no_members(chunk_bytes))),
+                (1, _) => return Ok(Members { divisor: members, count: Ok(members) }),
+                (_, ..=MEMBERS_MAX) => {}
+                _ => break,
+            }
+        }
+        Ok(not(format!("the chunks go round {members} members or more: more than are looked for")))
+    }
+
+    /// By what `members`, a divisor of the number of members, is to be multiplied at least.
+    fn factor(
+        &mut self,
+        members: u64,
+        chunk_bytes: u64,
+        round: u64,
+    ) -> Result<Result<u64, Refused>, Fault> {
+        let multiples = FACTORS
+            .iter()
+            .map(|factor| factor * members)
+            .take_while(|multiple| *multiple <= 2 * MEMBERS_MAX);
+        let every = [members, members].into_iter().chain(multiples);
+        let arms: Vec<(String, Comb)> = every
+            .map(|every| (format!("on every {every}th chunk"), self.kept(every, chunk_bytes)))
+            .collect();
+        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }];
+        let pair = |arm| Pairing { arm, against: 0, wanted: Wanted::AnySlower };
+        pairings.extend((2..arms.len()).map(pair));
+        self.rounds = round;
+        let seen = match self.panel("members", &arms, pairings, 100)? {
+            Ok(seen) => seen,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let readings = &seen.readings()[1..];
+        let factor = product(readings);
+        Ok(match factor == 1 && readings.contains(&Reading::Open) {
+            false => Ok(factor),
+            true => refused(Unidentified::Noise, not_settled(members, seen.ended.said())),
+        })
+    }
+
+    /// Reads kept on every so-many-th chunk.
+    fn kept(&self, every: u64, chunk_bytes: u64) -> Comb {
         let length = 2 * self.half_bytes;
-        let comb = |every: u64| Comb {
+        Comb {
             modulus_bytes: every * chunk_bytes,
             first_bytes: 0,
             step_bytes: length,
             steps: chunk_bytes.div_euclid(length),
             operation_bytes: length,
-        };
-        let every = [1, 1].into_iter().chain(POWERS.iter().map(|(power, _, _)| *power));
-        let arms: Vec<(String, Comb)> =
-            every.map(|every| (format!("on every {every}th chunk"), comb(every))).collect();
-        let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }];
-        pairings.extend(POWERS.iter().enumerate().map(|(place, (_, _, below))| Pairing {
-            arm: place + 2,
-            against: below.map_or(0, |below| below + 2),
-            wanted: Wanted::Slower,
-        }));
-        let seen = match self.panel("members", &arms, pairings, 90)? {
-            Ok(seen) => seen,
-            Err(refused) => return Ok(Err(refused)),
-        };
-        let readings = &seen.readings()[1..];
-        if readings.contains(&Reading::Open) {
-            return Ok(refused(
-                Unidentified::Noise,
-                "how many members there are was not settled when the budget ended",
-            ));
         }
-        Ok(number(readings, chunk_bytes))
     }
 }
 
-/// The number of members that the readings of [`POWERS`] say.
-fn number(readings: &[Reading], chunk_bytes: u64) -> Result<u64, Refused> {
-    let mut members = 1;
-    for ((_, prime, below), reading) in POWERS.iter().zip(readings) {
-        if *reading != Reading::Slower {
-            continue;
-        }
-        // A power divides only what the power below divides.
-        if below.is_some_and(|below| readings[below] != Reading::Slower) {
-            let reason = "reads kept on some of the chunks are slower in a pattern of no number";
-            return refused(Unidentified::Contradiction, reason);
-        }
-        members *= prime;
-    }
-    match members {
-        1 => refused(
-            Unidentified::Contradiction,
-            format!(
-                "boundaries of {chunk_bytes} bytes make reads slower, but no members are seen \
-                 behind them: something splits commands there"
-            ),
-        ),
-        2..=MEMBERS_MAX => Ok(members),
-        _ => refused(
-            Unidentified::Contradiction,
-            format!("the chunks go round {members} members, more than are looked for"),
+/// The product of those of [`FACTORS`] that make reads slower.
+fn product(readings: &[Reading]) -> u64 {
+    let slower = FACTORS.iter().zip(readings).filter(|(_, one)| **one == Reading::Slower);
+    slower.map(|(factor, _)| factor).product()
+}
+
+fn not_settled(divisor: u64, when: &str) -> String {
+    match divisor {
+        1 => format!("how many members there are was not settled when {when}"),
+        _ => format!(
+            "there are {divisor} members or a multiple of that, which was not settled when {when}"
         ),
     }
+}
+
+fn no_members(chunk_bytes: u64) -> String {
+    format!(
+        "boundaries of {chunk_bytes} bytes make reads slower, but no members are seen behind them: \
+         something splits commands there"
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_number_of_members_up_to_sixteen_follows_from_what_it_makes_slower() {
-        for members in 2..=MEMBERS_MAX {
-            let shared = |every: u64| {
-                let (mut one, mut other) = (every, members);
-                while other > 0 {
-                    (one, other) = (other, one % other);
-                }
-                one
-            };
-            let readings: Vec<Reading> = POWERS
-                .iter()
-                .map(|(power, _, below)| {
-                    let against = below.map_or(1, |below| POWERS[below].0);
-                    match shared(*power) > shared(against) {
-                        true => Reading::Slower,
-                        false => Reading::Same,
-                    }
-                })
-                .collect();
-            assert_eq!(number(&readings, 65536), Ok(members));
-        }
+    fn shared(one: u64, other: u64) -> u64 {
+        if other == 0 { one } else { shared(other, one % other) }
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
-        let mut readings = [Reading::Same; POWERS.len()];
-        assert!(number(&readings, 65536).is_err());
-        readings[6] = Reading::Slower;
-        assert!(number(&readings, 65536).is_err(), "4 divides it and 2 does not");
-        let all = [Reading::Slower; POWERS.len()];
-        assert!(number(&all, 65536).is_err());
+    fn every_number_of_members_up_to_sixteen_follows_from_what_it_makes_slower() {
+        for wanted in 2..=MEMBERS_MAX {
+            let (mut members, mut rounds) = (1, 0);
+            loop {
+                let readings: Vec<Reading> = FACTORS
+                    .iter()
+                    .take_while(|factor| *factor * members <= 2 * MEMBERS_MAX)
+                    .map(|factor| match shared(members * factor, wanted) > members {
+                        true => Reading::Slower,
+                        false => Reading::Same,
+                    })
+                    .collect();
+                assert!(rounds < ROUNDS_MAX, "{wanted}");
+                match product(&readings) {
+                    1 => break,
+                    factor => members *= factor,
+                }
+                rounds += 1;
+            }
+            assert_eq!(members, wanted);
+        }
     }
 }

@@ -1,15 +1,18 @@
 //! The chunk and the members of an array, from reads at a depth.
 //!
 //! At depth 1 an array hides its boundaries: two members work side by side. At a depth that keeps
-//! all of them busy, a read across a boundary costs two where another costs one. So reads of `2h`
-//! bytes are centred on odd multiples of `c`, for `c` from `2h` to 1 MiB, and held against reads
-//! centred on odd multiples of `h`, which no boundary is. They are slower exactly where `c` is a
-//! multiple of the chunk. (`h` is 4 KiB, or the granule where that is longer.)
+//! all of them busy, a read across a boundary costs two where another costs one. So reads of 8 KiB
+//! are centred on odd multiples of `c`, for `c` from 8 KiB to 1 MiB, and held against reads centred
+//! on odd multiples of 4 KiB, which no boundary is. They are slower exactly where `c` is a multiple
+//! of the chunk.
 //!
-//! A boundary alone may be anything: a controller splits commands, flash has pages. Only where the
-//! chunks are also seen to lie on several members is it a chunk. With `k` a power of a prime, reads
-//! are kept on every `k`-th chunk: where `k` divides the number of members they share fewer of them
-//! than with the power below. The number is the product of the greatest `k` that do.
+//! A boundary alone may be anything: a controller splits commands, flash has pages. Reads across it
+//! must be slower than those beside it, and only where the chunks are also seen to lie on several
+//! members is it a chunk: reads kept on every `k`-th chunk are slower where `k` divides their
+//! number.
+//!
+//! Flash of short pages and few dies is an array in all of this, so chunks as short as pages are
+//! believed on platters alone.
 //!
 //! Members are counted as reads go round them. In an array with parity some of each row hold none
 //! of the data, which reads do not show.
@@ -17,12 +20,16 @@
 //! | file | what it is |
 //! |---|---|
 //! | `chunk` | across which boundaries reads are slower |
+//! | `shared` | whether that is the boundary, or what reads share |
 //! | `members` | how many members are seen behind them |
+//! | `row` | whether a granule is the row of an array with parity |
 //! | `reads` | a block of reads at a depth, timed |
 
 mod chunk;
 mod members;
 mod reads;
+mod row;
+mod shared;
 
 use device::Queue;
 use units::random::Random;
@@ -30,7 +37,7 @@ use units::random::Random;
 pub use self::chunk::CHUNK_BYTES_MAX;
 pub use self::members::MEMBERS_MAX;
 use self::reads::Reads;
-use super::answer::{Answer, Compared, Unidentified};
+use super::answer::{Answer, Compared, Reading, Unidentified};
 use super::bout::Bout;
 use super::panel::{Pairing, Panel, Seen};
 use super::places::{Comb, Places};
@@ -40,8 +47,10 @@ use crate::number::count;
 
 /// The reads of a block for each in flight.
 const ROUNDS: u32 = 2;
-/// What half an operation has at least.
-pub const HALF_BYTES: u64 = 4096;
+/// What half an operation has.
+const HALF_BYTES: u64 = 4096;
+/// The buffer that the queue must have for each slot.
+pub const BUFFER_BYTES: u32 = 8192;
 /// The places that an arm needs, so that no cache holds them all.
 const TEETH_LEAST: u64 = 4;
 /// What was found of an array.
@@ -53,57 +62,69 @@ pub struct Stripe {
     pub members: Answer<u64>,
     /// Every comparison.
     pub compared: Vec<Compared>,
+    /// What reads across odd multiples of so many bytes are, the bytes growing by two; empty where
+    /// that was not seen.
+    pub(super) boundaries: Vec<(u64, Reading)>,
+}
+
+/// What is known of the drive before its reads are timed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known {
+    /// Where its writes must start; 0 where that is not known.
+    pub granule_bytes: u64,
+    /// Whether it has a platter.
+    pub is_turning: bool,
 }
 
 impl Stripe {
     /// An array that was not looked for.
     #[must_use]
     pub fn not_tried(reason: &str) -> Stripe {
-        let (chunk, members) = (
-            Answer::not(Unidentified::NotTried, reason),
-            Answer::not(Unidentified::NotTried, reason),
-        );
-        Stripe { chunk, members, compared: Vec::new() }
+        Stripe::not(Unidentified::NotTried, reason, Vec::new())
     }
 
     fn not(why: Unidentified, reason: &str, compared: Vec<Compared>) -> Stripe {
-        Stripe { chunk: Answer::not(why, reason), members: Answer::not(why, reason), compared }
+        Stripe {
+            chunk: Answer::not(why, reason),
+            members: Answer::not(why, reason),
+            compared,
+            boundaries: Vec::new(),
+        }
     }
 }
 
-/// The array behind `queue`, whose depth is used whole and whose buffers hold twice `granule_bytes`
-/// and 8 KiB.
+/// The array behind `queue`, whose depth is used whole and whose buffers have [`BUFFER_BYTES`].
 ///
 /// # Errors
 /// When an operation fails.
 pub fn find<Q: Queue>(
     queue: &mut Q,
     ask: &Ask<'_>,
-    granule_bytes: Option<u64>,
+    known: Known,
     purse: &mut Purse,
     pause: Pause<'_>,
 ) -> Result<Stripe, Fault> {
-    let half_bytes = granule_bytes.unwrap_or(HALF_BYTES).max(HALF_BYTES);
-    let mut search = Search { queue, ask, half_bytes, purse, pause, compared: Vec::new() };
-    let chunk_bytes = match search.chunk()? {
-        Ok(chunk_bytes) => chunk_bytes,
+    let mut search = Search {
+        queue,
+        ask,
+        half_bytes: HALF_BYTES,
+        granule_bytes: known.granule_bytes,
+        is_turning: known.is_turning,
+        purse,
+        pause,
+        compared: Vec::new(),
+        boundaries: Vec::new(),
+        rounds: 0,
+    };
+    let found = search.chunk()?;
+    let stripe = match found {
+        Ok(chunk_bytes) => search.round(chunk_bytes)?,
         Err((why, reason)) => {
             let members = Answer::not(Unidentified::NotTried, "there is no chunk to count them by");
-            let chunk = Answer::not(why, reason);
-            return Ok(Stripe { chunk, members, compared: search.compared });
+            Stripe { members, ..Stripe::not(why, &reason, Vec::new()) }
         }
     };
-    let members = match search.members(chunk_bytes)? {
-        Ok(members) => members,
-        Err((why, reason)) => return Ok(Stripe::not(why, &reason, search.compared)),
-    };
-    let alpha = ask.share() * count(search.compared.len());
-    let said_by = format!(
-        "reads at a depth are slower across odd multiples of {chunk_bytes} bytes and more, and not \
-         of less; and slower where they are kept on every {members}th of them"
-    );
-    let found = |value| Answer::Found { value, alpha, said_by: said_by.clone() };
-    Ok(Stripe { chunk: found(chunk_bytes), members: found(members), compared: search.compared })
+    Ok(Stripe { compared: search.compared, boundaries: search.boundaries, ..stripe })
 }
 
 type Refused = (Unidentified, String);
@@ -116,12 +137,50 @@ struct Search<'a, 'b, Q: Queue> {
     queue: &'a mut Q,
     ask: &'a Ask<'b>,
     half_bytes: u64,
+    granule_bytes: u64,
+    is_turning: bool,
     purse: &'a mut Purse,
     pause: Pause<'a>,
     compared: Vec<Compared>,
+    boundaries: Vec<(u64, Reading)>,
+    /// How often the number of members was asked again.
+    rounds: u64,
 }
 
 impl<Q: Queue> Search<'_, '_, Q> {
+    /// The array whose chunks seem to be of `chunk_bytes`.
+    fn round(&mut self, chunk_bytes: u64) -> Result<Stripe, Fault> {
+        let not = |(why, reason): Refused| Stripe::not(why, &reason, Vec::new());
+        if let Err(refused) = self.crossed(chunk_bytes)? {
+            return Ok(not(refused));
+        }
+        let found = self.members(chunk_bytes)?;
+        let divisor = found.divisor;
+        let members = match found.count {
+            Err(refused) if divisor == 1 => return Ok(not(refused)),
+            members => members,
+        };
+        if let Err(refused) = self.no_pages(chunk_bytes, divisor) {
+            return Ok(not(refused));
+        }
+        let alpha = self.ask.share() * count(self.compared.len());
+        let said_by = format!(
+            "reads at a depth are slower across odd multiples of {chunk_bytes} bytes and more, and \
+             not of less; slower there than on either side; and slower where they are kept on \
+             every {divisor}th of them"
+        );
+        let members = match members {
+            Ok(value) => Answer::Found {
+                value,
+                alpha,
+                said_by: format!("{said_by}, but no slower on every multiple of that"),
+            },
+            Err((why, reason)) => Answer::not(why, reason),
+        };
+        let chunk = Answer::Found { value: chunk_bytes, alpha, said_by };
+        Ok(Stripe { chunk, members, ..Stripe::not_tried("") })
+    }
+
     fn panel(
         &mut self,
         name: &'static str,
@@ -136,7 +195,11 @@ impl<Q: Queue> Search<'_, '_, Q> {
             return Ok(refused(Unidentified::NotTried, reason));
         }
         let depth = self.queue.depth();
-        let part = if name == "chunk" { 70 } else { 71 };
+        let part = match name {
+            "chunk" => 70,
+            "shared" => 71,
+            _ => 72 + self.rounds,
+        };
         let seed = self.ask.seed(part);
         let panel = Panel {
             name,

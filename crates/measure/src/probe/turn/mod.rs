@@ -11,9 +11,13 @@
 //! after another: so other places are written in between, and some of them must end at another
 //! time.
 //!
+//! Where the first granule starts elsewhere, such writes take turns more, as many as firmware
+//! likes: once the origin is known, they are made again on granules ([`find_again`]).
+//!
 //! A misaligned write reads before it writes. Firmware that does both sectors in one pass takes 2
 //! turns; one that goes sector by sector, 3; one that shares no pass, 4. Which it is follows from
-//! the difference of aligned and misaligned writes in turns.
+//! the difference of aligned and misaligned writes in turns. Both ends of such a write must be
+//! read, so that it lies wholly on one drive, even of an array: within 16 KiB.
 
 mod policy;
 
@@ -23,6 +27,8 @@ use units::random::Random;
 pub use self::policy::{Turns, policy};
 use super::answer::{Answer, Unidentified};
 use super::bout::Bout;
+use super::granule::Granule;
+use super::purse::Ended;
 use super::{Ask, Pause, Purse};
 use crate::number::{count, real, whole};
 use crate::statistics::Ratios;
@@ -73,16 +79,51 @@ pub fn find<Q: Queue>(
     purse: &mut Purse,
     pause: Pause<'_>,
 ) -> Result<Answer<Turn>, Fault> {
-    let Some(offset_bytes) = home(ask) else {
+    at(queue, ask, Places { origin_bytes: 0, part: 90 }, purse, pause)
+}
+
+/// What [`find`] answered; asked again at places on granules, where it found none and `granule`
+/// says that they start elsewhere than was written.
+///
+/// # Errors
+/// When an operation fails.
+pub fn find_again<Q: Queue>(
+    queue: &mut Q,
+    ask: &Ask<'_>,
+    first: Answer<Turn>,
+    granule: &Granule,
+    purse: &mut Purse,
+    pause: Pause<'_>,
+) -> Result<Answer<Turn>, Fault> {
+    let origin_bytes = granule.alignment.value().map_or(0, |found| found.origin_bytes);
+    match first {
+        Answer::Not { .. } if origin_bytes > 0 => {
+            at(queue, ask, Places { origin_bytes, part: 91 }, purse, pause)
+        }
+        first => Ok(first),
+    }
+}
+
+/// The turn, from writes of `places`.
+fn at<Q: Queue>(
+    queue: &mut Q,
+    ask: &Ask<'_>,
+    places: Places,
+    purse: &mut Purse,
+    pause: Pause<'_>,
+) -> Result<Answer<Turn>, Fault> {
+    let Some(offset_bytes) = places.home(ask) else {
         return Ok(Answer::not(
             Unidentified::NotTried,
             "there is no place to write again and again",
         ));
     };
-    let mut loops = Rewrites { queue, bout: Bout::new(1), purse, pause };
+    let mut loops = Rewrites { queue, bout: Bout::new(1), purse, pause, ended: Ended::Settled };
     let mut pilot = Vec::with_capacity(PILOT);
     while pilot.len() < PILOT {
-        let Some((latency_ns, _)) = loops.write(offset_bytes, 0)? else { return Ok(budget()) };
+        let Some((latency_ns, _)) = loops.write(offset_bytes, 0)? else {
+            return Ok(loops.unsettled());
+        };
         pilot.push(latency_ns);
     }
     // The first one finds the place anywhere.
@@ -98,12 +139,16 @@ pub fn find<Q: Queue>(
             ),
         ));
     }
-    let mut random = Random::new(ask.seed(90));
-    let Some((_, mut last_ns)) = loops.write(offset_bytes, 0)? else { return Ok(budget()) };
+    let mut random = Random::new(ask.seed(places.part));
+    let Some((_, mut last_ns)) = loops.write(offset_bytes, 0)? else {
+        return Ok(loops.unsettled());
+    };
     let (mut whole_turns, mut singles) = (0_usize, Ratios::new(ask.share(), TESTS));
     for _ in 0..TESTS {
         let wait_ns = guess_ns * random.choose::<u64>(&WAITS_PERCENT) / 100;
-        let Some((_, ended_ns)) = loops.write(offset_bytes, wait_ns)? else { return Ok(budget()) };
+        let Some((_, ended_ns)) = loops.write(offset_bytes, wait_ns)? else {
+            return Ok(loops.unsettled());
+        };
         let period = real(ended_ns.saturating_sub(last_ns)) / real(guess_ns);
         last_ns = ended_ns;
         if (period - period.round()).abs() <= NEAR && period > 0.5 {
@@ -123,8 +168,8 @@ pub fn find<Q: Queue>(
             ),
         ));
     }
-    let Some(elsewhere) = loops.elsewhere(ask, offset_bytes, guess_ns, &mut random)? else {
-        return Ok(budget());
+    let Some(elsewhere) = loops.elsewhere(ask, places, offset_bytes, guess_ns, &mut random)? else {
+        return Ok(loops.unsettled());
     };
     if elsewhere < ELSEWHERE_LEAST {
         return Ok(Answer::not(
@@ -150,37 +195,44 @@ fn milliseconds(ns: u64) -> String {
     format!("{}.{:03} ms", ns.div_euclid(1_000_000), ns.div_euclid(1000).rem_euclid(1000))
 }
 
-fn budget<T>() -> Answer<T> {
-    Answer::not(Unidentified::Noise, "the budget ended first")
+/// Which places are written: on boundaries of 64 KiB, or so far behind them, so that no granule is
+/// read before it is written.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    origin_bytes: u64,
+    /// What draws the waits and the other places.
+    part: u64,
 }
 
-/// Places are on boundaries of 64 KiB, so that no granule is read before it is written but by
-/// drives whose first granule is elsewhere; those take whole turns as well.
+/// How far places are from each other.
 const STEP_BYTES: u64 = 64 << 10;
 
-/// The first place of a run, and how many there are.
-fn places(run: &Run) -> Option<(u64, u64)> {
-    let ahead = run.address_bytes.checked_next_multiple_of(STEP_BYTES)? - run.address_bytes;
-    let count = run.length_bytes.checked_sub(ahead)?.div_euclid(STEP_BYTES);
-    (count > 0).then_some((run.offset_bytes + ahead, count))
-}
+impl Places {
+    /// The first place of a run, and how many there are.
+    fn of(self, run: &Run) -> Option<(u64, u64)> {
+        let ahead = run.address_bytes.checked_next_multiple_of(STEP_BYTES)? - run.address_bytes;
+        let ahead = ahead + self.origin_bytes;
+        let count = run.length_bytes.checked_sub(ahead)?.div_euclid(STEP_BYTES);
+        (count > 0).then_some((run.offset_bytes + ahead, count))
+    }
 
-/// The place that is written again and again.
-fn home(ask: &Ask<'_>) -> Option<u64> {
-    Some(ask.runs.iter().find_map(places)?.0)
-}
+    /// The place that is written again and again.
+    fn home(self, ask: &Ask<'_>) -> Option<u64> {
+        Some(ask.runs.iter().find_map(|run| self.of(run))?.0)
+    }
 
-/// Any place.
-fn anywhere(ask: &Ask<'_>, random: &mut Random) -> Option<u64> {
-    let all: Vec<(u64, u64)> = ask.runs.iter().filter_map(places).collect();
-    let total = all.iter().map(|(_, count)| count).sum();
-    let mut left = if total > 0 { random.below(total) } else { return None };
-    all.into_iter().find_map(|(first, count)| {
-        let is_here = left < count;
-        let found = is_here.then(|| first + left * STEP_BYTES);
-        left = left.saturating_sub(count);
-        found
-    })
+    /// Any place.
+    fn anywhere(self, ask: &Ask<'_>, random: &mut Random) -> Option<u64> {
+        let all: Vec<(u64, u64)> = ask.runs.iter().filter_map(|run| self.of(run)).collect();
+        let total = all.iter().map(|(_, count)| count).sum();
+        let mut left = if total > 0 { random.below(total) } else { return None };
+        all.into_iter().find_map(|(first, count)| {
+            let is_here = left < count;
+            let found = is_here.then(|| first + left * STEP_BYTES);
+            left = left.saturating_sub(count);
+            found
+        })
+    }
 }
 
 /// Durable writes of few places.
@@ -189,21 +241,30 @@ struct Rewrites<'a, 'b, Q: Queue> {
     bout: Bout,
     purse: &'a mut Purse,
     pause: &'a mut (dyn FnMut(u64) -> bool + 'b),
+    /// What kept it from going on.
+    ended: Ended,
 }
 
 impl<Q: Queue> Rewrites<'_, '_, Q> {
+    /// The answer where it could not go on.
+    fn unsettled<T>(&self) -> Answer<T> {
+        let ended = self.ended.said();
+        Answer::not(Unidentified::Noise, format!("whether anything turns was open when {ended}"))
+    }
+
     /// How many of some other places end at another time than the first; `None` where the budget is
     /// used up.
     fn elsewhere(
         &mut self,
         ask: &Ask<'_>,
+        places: Places,
         home_bytes: u64,
         turn_ns: u64,
         random: &mut Random,
     ) -> Result<Option<usize>, Fault> {
         let mut elsewhere = 0;
         for _ in 0..PLACES {
-            let Some(other_bytes) = anywhere(ask, random) else { return Ok(Some(0)) };
+            let Some(other_bytes) = places.anywhere(ask, random) else { return Ok(Some(0)) };
             let mut phases = Vec::with_capacity(VISITS);
             for _ in 0..VISITS {
                 let Some((_, home_ns)) = self.write(home_bytes, 0)? else { return Ok(None) };
@@ -221,7 +282,8 @@ impl<Q: Queue> Rewrites<'_, '_, Q> {
     /// used up.
     fn write(&mut self, offset_bytes: u64, wait_ns: u64) -> Result<Option<(u64, u64)>, Fault> {
         let mut now_ns = self.queue.now_ns();
-        if !self.purse.affords(1, u64::from(WRITE_BYTES), now_ns) {
+        if let Some(lacking) = self.purse.lacks(1, u64::from(WRITE_BYTES), now_ns) {
+            self.ended = lacking;
             return Ok(None);
         }
         let until_ns = now_ns.saturating_add(wait_ns);
@@ -234,6 +296,9 @@ impl<Q: Queue> Rewrites<'_, '_, Q> {
         self.purse.spend(1, u64::from(WRITE_BYTES));
         // A rest between would be taken for a wait; it is only asked whether to go on.
         let goes_on = (self.pause)(0);
+        if !goes_on {
+            self.ended = Ended::Interrupted;
+        }
         Ok(goes_on.then_some((completion.latency_ns(), completion.completed_ns)))
     }
 }

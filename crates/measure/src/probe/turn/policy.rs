@@ -1,15 +1,16 @@
 //! How many turns a write takes that is not aligned.
 
-use super::super::Ask;
+use device::Queue;
+
 use super::super::answer::{Answer, Unidentified};
-use super::super::granule::Granule;
+use super::super::granule::{self, Granule};
+use super::super::{Ask, Pause, Purse};
 use super::Turn;
-use crate::number::{count, real};
+use crate::Fault;
+use crate::number::real;
 
 /// How far the turns of a write may be from a whole number.
 const WHOLE_WITHIN: f64 = 0.25;
-/// How many shifts are looked at.
-const SHIFTS_TAKEN: usize = 2;
 /// How many turns a misaligned write takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turns {
@@ -35,34 +36,49 @@ impl Turns {
     }
 }
 
-/// How many turns a misaligned write takes, from the times by which the alignment was judged.
-#[must_use]
-pub fn policy(ask: &Ask<'_>, turn: &Answer<Turn>, granule: &Granule) -> Answer<Turns> {
+/// What a write has whole, where it is aligned: it starts this far behind a boundary of 16 KiB and
+/// is twice as long, so that no chunk of 16 KiB or more ends in it, shifted or not.
+const UNIT_BYTES: u64 = 4096;
+
+/// How many turns a misaligned write takes, from the times of such writes and aligned ones.
+///
+/// # Errors
+/// When an operation fails.
+pub fn policy<Q: Queue>(
+    queue: &mut Q,
+    ask: &Ask<'_>,
+    turn: &Answer<Turn>,
+    granule: &Granule,
+    purse: &mut Purse,
+    pause: Pause<'_>,
+) -> Result<Answer<Turns>, Fault> {
     let Answer::Found { value: turn, .. } = turn else {
-        return Answer::not(Unidentified::NotTried, "no turn was found in which to count");
+        let reason = "no turn was found in which to count";
+        return Ok(Answer::not(Unidentified::NotTried, reason));
     };
-    let Some(shifted) = &granule.shifted else {
-        return Answer::not(Unidentified::NotTried, "no misaligned write was timed");
-    };
-    // Behind the baseline and the control come the shifts, one sector first. Of the first
-    // two the one with the narrowest interval is taken: the others' errors are counted too.
+    let alignment = granule.alignment.value();
+    if ask.sector_bytes >= UNIT_BYTES || alignment.is_some_and(|found| found.bytes != UNIT_BYTES) {
+        let reason = "turns are counted where sectors of 4 KiB are written in part";
+        return Ok(Answer::not(Unidentified::NotTried, reason));
+    }
+    let origin_bytes = alignment.map_or(0, |found| found.origin_bytes);
+    let lengths = (UNIT_BYTES + origin_bytes, ask.sector_bytes, 2 * UNIT_BYTES);
+    let shifted = granule::against_shifted(queue, ask, lengths, purse, pause)?;
+    if let Some(reason) = shifted.seen.void {
+        return Ok(Answer::not(Unidentified::Contradiction, reason));
+    }
     let turn_ns = real(turn.turn_ns);
-    let shifts = 2..2 + SHIFTS_TAKEN.min(shifted.arms - 2);
-    let tried = count(shifts.len());
-    let differences = shifts
-        .filter_map(|arm| shifted.seen.difference((arm, 0), shifted.arms, turn_ns, ask.share()));
-    let narrowest = differences.min_by(|(_, low, high), (_, other_low, other_high)| {
-        (high - low).total_cmp(&(other_high - other_low))
-    });
-    let Some((_, low, high)) = narrowest else {
-        return Answer::not(Unidentified::NotTried, "no misaligned write was timed");
+    let difference = shifted.seen.difference((2, 0), shifted.arms, turn_ns, ask.share());
+    let Some((_, low, high)) = difference else {
+        let reason = format!("no misaligned write was timed: {}", shifted.seen.ended.said());
+        return Ok(Answer::not(Unidentified::Noise, reason));
     };
     let nearest = (0..=3_u8).find(|more| {
         let more = f64::from(*more);
         more - WHOLE_WITHIN < low && high < more + WHOLE_WITHIN
     });
-    let is_seen = granule.alignment.value().is_some();
-    match nearest {
+    let is_seen = alignment.is_some();
+    Ok(match nearest {
         // Without a granule a write that costs nothing may be aligned as well.
         Some(0) => Answer::not(
             Unidentified::NoSignal,
@@ -71,9 +87,9 @@ pub fn policy(ask: &Ask<'_>, turn: &Answer<Turn>, granule: &Granule) -> Answer<T
         ),
         Some(more) if is_seen => Answer::Found {
             value: Turns { turns: more + 1, low: low + 1.0, high: high + 1.0 },
-            alpha: ask.share() * tried,
+            alpha: ask.share(),
             said_by: format!(
-                "writes shifted by a sector or two take {more} turns more than aligned ones \
+                "writes shifted by a sector take {more} turns more than aligned ones \
                  ({low:.2} to {high:.2})"
             ),
         },
@@ -85,5 +101,5 @@ pub fn policy(ask: &Ask<'_>, turn: &Answer<Turn>, granule: &Granule) -> Answer<T
             Unidentified::Noise,
             format!("shifted writes take {low:.2} to {high:.2} turns more, which is no number"),
         ),
-    }
+    })
 }

@@ -1,5 +1,7 @@
 //! `straddle probe` as a user runs it, and what `straddle check` makes of what it kept.
 
+mod refused;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -7,7 +9,7 @@ use serde_json::{Value, json};
 use testkit::loops::{self, Loop};
 use testkit::{Scratch, need_tools, schema};
 
-const SCHEMA: &str = include_str!("../../report/schema/straddle.probe.1.schema.json");
+const SCHEMA: &str = include_str!("../../../report/schema/straddle.probe.1.schema.json");
 
 /// Runs straddle with its state in `state`.
 fn straddle(state: &Path, arguments: &[&str]) -> Output {
@@ -344,29 +346,6 @@ fn a_dry_run_refuses_a_device_whose_bytes_lie_nowhere_as_the_run_does() {
 }
 
 #[test]
-fn btrfs_is_refused_by_the_dry_run_as_well_and_before_anything_is_written() {
-    need_tools!("mkfs.btrfs", "mount", "umount");
-    if !loops::available() {
-        testkit::skip("no loop devices here");
-        return;
-    }
-    let scratch = Scratch::new();
-    let file = scratch.image("disk", 400 << 20);
-    testkit::tool::run("mkfs.btrfs", &["-q", file.to_str().expect("text")]);
-    let device = Loop::attach(&file, 512);
-    let mount = Mounted::new(device.path(), &scratch.path().join("mounted"));
-    let directory = mount.0.to_str().expect("text");
-    for dry in [&[][..], &["--dry-run"]] {
-        let output = straddle(scratch.path(), &[&["probe", directory, "--json"], dry].concat());
-        assert_eq!(output.status.code(), Some(2));
-        let document = document(&output);
-        let message = document["refusal"]["message"].as_str().expect("a refusal");
-        assert!(message.contains("btrfs turns direct I/O"), "{message}");
-        assert_eq!(document["spent"]["written_bytes"], 0);
-    }
-}
-
-#[test]
 fn a_result_that_was_cut_off_by_a_signal_says_so() {
     let scratch = Scratch::new();
     let directory = scratch.path().to_str().expect("text");
@@ -397,22 +376,29 @@ fn a_result_that_was_cut_off_by_a_signal_says_so() {
     assert!(document["notes"].to_string().contains("it was interrupted"), "{document}");
 }
 
-/// A device that is mounted until this is dropped.
-struct Mounted(PathBuf);
-
-impl Mounted {
-    fn new(device: &Path, point: &Path) -> Mounted {
-        std::fs::create_dir(point).expect("the point is made");
-        let [device, name] = [device, point].map(|path| path.to_str().expect("text"));
-        testkit::tool::run("mount", &[device, name]);
-        Mounted(point.to_owned())
+#[test]
+fn how_far_it_is_stands_on_a_terminal_unless_it_is_not_wanted() {
+    need_tools!("script");
+    let scratch = Scratch::new();
+    let directory = scratch.path().to_str().expect("text");
+    let binary = env!("CARGO_BIN_EXE_straddle");
+    let probe = format!("{binary} probe {directory} --no-save --bytes-max 60M --seconds 2");
+    let shown = |options: &str| {
+        let what = format!("{probe} {options}; true");
+        testkit::tool::run("script", &["--quiet", "--return", "--command", &what, "/dev/null"])
+    };
+    let drawn = shown("");
+    if !drawn.contains("probing  ") && drawn.contains("error: ") {
+        testkit::skip("the temporary directory is on no file system to measure on");
+        return;
     }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
+    for words in ["the scratch file", "durable writes"] {
+        assert!(drawn.contains(&format!("\r\u{1b}[Kprobing  {words}: ")), "{words}: {drawn:?}");
     }
+    assert!(!shown("--no-progress").contains("probing  "));
+    let piped = ["probe", directory, "--no-save", "--bytes-max", "60M", "--seconds", "1"];
+    let piped = straddle(scratch.path(), &piped);
+    assert!(!text(&piped.stderr).contains("probing  "), "{}", text(&piped.stderr));
 }
 
 #[test]

@@ -1,0 +1,91 @@
+//! All questions, in their order: what durable writes say, and then what reads at a depth say.
+
+use device::Queue;
+
+use super::answer::{Answer, Unidentified};
+use super::granule::{self, Granule};
+use super::stripe::{self, Known, Stripe};
+use super::turn::{self, Turn, Turns};
+use super::{Ask, Pause, Purse};
+use crate::Fault;
+
+/// What durable writes say.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The granule.
+    pub granule: Granule,
+    /// The turn.
+    pub turn: Answer<Turn>,
+    /// How many of them a misaligned write takes.
+    pub turns: Answer<Turns>,
+}
+
+impl Written {
+    /// What writes through `queue` say, which has depth 1 and buffers of
+    /// [`granule::BUFFER_BYTES`]. It is to be judged by [`Stripe::judge`].
+    ///
+    /// # Errors
+    /// When an operation fails.
+    pub fn ask<Q: Queue>(
+        queue: &mut Q,
+        ask: &Ask<'_>,
+        purse: &mut Purse,
+        pause: Pause<'_>,
+    ) -> Result<Written, Fault> {
+        let turn = turn::find(queue, ask, purse, pause)?;
+        let granule = granule::find(queue, ask, purse, pause)?;
+        let turn = turn::find_again(queue, ask, turn, &granule, purse, pause)?;
+        let turns = turn::policy(queue, ask, &turn, &granule, purse, pause)?;
+        Ok(Written { granule, turn, turns })
+    }
+
+    /// Whether more writes might say more.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        let is_noise = |why: Option<Unidentified>| why == Some(Unidentified::Noise);
+        is_noise(self.granule.alignment.why()) || is_noise(self.granule.size.why())
+    }
+
+    /// What `self` says, or `other`, which asked the same again: the one that says more.
+    #[must_use]
+    pub fn or(self, mut other: Written) -> Written {
+        if other.is_open() && !self.is_open() {
+            return self;
+        }
+        let mut compared = self.granule.compared;
+        compared.append(&mut other.granule.compared);
+        other.granule.compared = compared;
+        other.turn = if other.turn.value().is_some() { other.turn } else { self.turn };
+        other.turns = if other.turns.value().is_some() { other.turns } else { self.turns };
+        other
+    }
+
+    /// What is known for [`stripe::find`].
+    #[must_use]
+    pub fn known(&self) -> Known {
+        Known {
+            granule_bytes: self.granule.alignment.value().map_or(0, |found| found.bytes),
+            is_turning: self.turn.value().is_some(),
+        }
+    }
+}
+
+/// What reads through `queue` say, whose depth is used whole and whose buffers have
+/// [`stripe::BUFFER_BYTES`]; and what is left then of what writes said.
+///
+/// # Errors
+/// When an operation fails.
+pub fn reads<Q: Queue>(
+    queue: &mut Q,
+    ask: &Ask<'_>,
+    written: Option<&mut Written>,
+    purse: &mut Purse,
+    pause: Pause<'_>,
+) -> Result<Stripe, Fault> {
+    let known = written.as_deref().map(Written::known).unwrap_or_default();
+    let stripe = stripe::find(queue, ask, known, purse, pause)?;
+    if let Some(written) = written {
+        stripe.judge(&mut written.granule);
+    }
+    Ok(stripe)
+}

@@ -1,0 +1,123 @@
+//! What may be written, and what cannot be: known before anything is.
+
+use std::path::Path;
+
+use host::scratch::{Scratch, ScratchError, ScratchPlan, direct_units_in};
+use report::probe::RunRefusal;
+
+use super::{Run, refused};
+use crate::printer::shown;
+
+/// The scratch file's length, where the bytes allow it.
+const SCRATCH_BYTES: u64 = 64 << 20;
+/// The shortest in which there is room to compare anything.
+const SCRATCH_BYTES_LEAST: u64 = 16 << 20;
+/// How much of a device is read at most: enough that no cache holds it.
+const READ_BYTES: u64 = 4 << 30;
+/// What a scratch file's length is a multiple of.
+const PAGE_BYTES: u64 = 4096;
+/// What to do where a file system is in the way.
+const ELSEWHERE: &str = "probe on ext4 or XFS on the same drive";
+
+/// How long the scratch file will be.
+///
+/// # Errors
+/// When the bytes that may be written leave no room for it.
+pub(super) fn scratch_bytes(run: &Run<'_>) -> Result<u64, RunRefusal> {
+    let third = run.probe.bytes_max.div_euclid(3);
+    let bytes = third.min(SCRATCH_BYTES);
+    let bytes = bytes - bytes % PAGE_BYTES;
+    if bytes < SCRATCH_BYTES_LEAST {
+        let message = "fewer than 48 MiB leave no room to compare anything";
+        return Err(refused(message, Some("allow more: --bytes-max 256M")));
+    }
+    Ok(bytes)
+}
+
+/// How much of a device of `device_bytes` is used.
+///
+/// # Errors
+/// When that is to be written to, and is too short.
+pub(super) fn raw_bytes(run: &Run<'_>, node: &Path, device_bytes: u64) -> Result<u64, RunRefusal> {
+    if !run.probe.raw.write_device {
+        return Ok(device_bytes.min(READ_BYTES));
+    }
+    let length_bytes = device_bytes.min(scratch_bytes(run)?);
+    if length_bytes < SCRATCH_BYTES_LEAST {
+        let message = format!(
+            "{} has {device_bytes} bytes; fewer than 16 MiB leave no room to compare anything",
+            shown(node)
+        );
+        return Err(refused(message, Some("probe the drive that it is a part of")));
+    }
+    Ok(length_bytes)
+}
+
+/// The scratch file that is wanted in `directory`, and the least step of direct I/O on it, where
+/// nothing is made yet but an empty file without a name, which is gone at once.
+///
+/// # Errors
+/// When none can be made there, or what it would tell is nothing.
+pub(super) fn possible(
+    run: &Run<'_>,
+    directory: &Path,
+    length_bytes: u64,
+) -> Result<(ScratchPlan, u64), RunRefusal> {
+    let name = shown(directory);
+    let plan = plan(run, length_bytes);
+    let filesystem = Scratch::possible(directory, plan).map_err(no_file)?;
+    if filesystem == "btrfs" {
+        let message = format!(
+            "cannot probe in {name}: btrfs turns direct I/O that is not on its sectors into \
+             buffered I/O"
+        );
+        return Err(refused(message, Some(ELSEWHERE)));
+    }
+    let step = direct_units_in(directory).map_err(no_file)?.offset_bytes;
+    match step.value() {
+        Some(step) if *step > 0 => Ok((plan, *step)),
+        _ => {
+            let message = format!("cannot pass by the page cache in {name}: no direct I/O there");
+            Err(refused(message, Some(ELSEWHERE)))
+        }
+    }
+}
+
+/// That there is no scratch file, with the bytes to write of which one that fits is a third.
+pub(super) fn no_file(error: ScratchError) -> RunRefusal {
+    // Without compression it would be refused as well: btrfs alone compresses.
+    if matches!(error, ScratchError::Compressed { .. }) {
+        return refused(error.to_string(), Some(ELSEWHERE));
+    }
+    let room_bytes = error.room_bytes().filter(|bytes| *bytes >= SCRATCH_BYTES_LEAST);
+    let smaller = room_bytes.map(|bytes| format!("--bytes-max {}M", (bytes >> 20) * 3));
+    refused(error.to_string(), error.hint(smaller.as_deref()).as_deref())
+}
+
+fn plan(run: &Run<'_>, length_bytes: u64) -> ScratchPlan {
+    ScratchPlan {
+        length_bytes,
+        seed: run.seed,
+        budget_bytes: run.probe.bytes_max,
+        nocow_on_btrfs: true,
+        may_move: false,
+    }
+}
+
+/// Why writes cannot be placed in `scratch`, if so.
+///
+/// # Errors
+/// With that reason.
+pub(super) fn usable(scratch: &Scratch, directory: &Path) -> Result<(), RunRefusal> {
+    let reason = match scratch.usable() {
+        Ok(usable) => usable.unusable.map(|reason| reason.to_string()),
+        Err(error) => Some(error.to_string()),
+    };
+    match reason {
+        None => Ok(()),
+        Some(reason) => {
+            let message = format!("cannot probe in {}: {reason}", shown(directory));
+            Err(refused(message, Some(ELSEWHERE)))
+        }
+    }
+}

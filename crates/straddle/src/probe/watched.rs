@@ -1,0 +1,68 @@
+//! Between blocks: a rest where the drive is shared, the line that says how far it is, and whether
+//! the user wants to end.
+
+use std::time::Duration;
+
+use host::Interrupt;
+use host::engine::now_ns;
+
+use crate::progress::{self, ProgressLine};
+
+/// How long a rest goes on before it is looked whether the user wants to end, in nanoseconds.
+const REST_NS: u64 = 50_000_000;
+
+/// What is asked between blocks.
+pub(super) struct Watched<'a> {
+    interrupt: &'a Interrupt,
+    line: ProgressLine,
+    /// What is done now.
+    what: &'static str,
+    begun_ns: u64,
+    most_ns: u64,
+    /// How much of the time the drive is used, in percent.
+    share_percent: u64,
+}
+
+impl<'a> Watched<'a> {
+    /// For something that takes `most_ns` at most; `no_progress` is what was typed.
+    pub(super) fn new(interrupt: &'a Interrupt, no_progress: bool, most_ns: u64) -> Watched<'a> {
+        let begun_ns = now_ns();
+        let line = ProgressLine::new(progress::is_wanted(no_progress), begun_ns);
+        Watched { interrupt, line, what: "", begun_ns, most_ns, share_percent: 100 }
+    }
+
+    /// From here on the drive is used for so much of the time, in percent.
+    pub(super) fn share(&mut self, percent: u64) {
+        self.share_percent = percent.clamp(1, 100);
+    }
+
+    /// `what` begins.
+    pub(super) fn begin(&mut self, what: &'static str) {
+        self.what = what;
+        let Watched { line, begun_ns, most_ns, .. } = self;
+        let spent_ns = now_ns().saturating_sub(*begun_ns);
+        line.announce(|look| report::probe::probing(what, spent_ns, *most_ns, look));
+    }
+
+    /// Told how long a block took: rests, and says whether to go on.
+    pub(super) fn pause(&mut self, took_ns: u64) -> bool {
+        let Watched { line, what, begun_ns, most_ns, share_percent, .. } = self;
+        let now_ns = now_ns();
+        line.show(now_ns, |look| {
+            report::probe::probing(what, now_ns.saturating_sub(*begun_ns), *most_ns, look)
+        });
+        let mut idle_ns = took_ns.saturating_mul(100 - *share_percent).div_euclid(*share_percent);
+        while idle_ns > 0 && !self.interrupt.is_raised() {
+            let slice_ns = idle_ns.min(REST_NS);
+            std::thread::sleep(Duration::from_nanos(slice_ns));
+            idle_ns -= slice_ns;
+        }
+        !self.interrupt.is_raised()
+    }
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        self.line.clear();
+    }
+}

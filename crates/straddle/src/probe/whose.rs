@@ -1,0 +1,62 @@
+//! Whose the measurement is: which drive's addresses are used, and of which drive it is what is
+//! found.
+
+use report::Refusal;
+use report::probe::{Probe as Document, RunRefusal};
+use stack::UnitKind;
+use stack::drive::Drive;
+
+use super::from_bench;
+use crate::bench::place::Place;
+use crate::bench::target::from_trace;
+use crate::scene::Scene;
+
+/// The place by the leaves' addresses; by the array's own where there are several.
+pub(super) fn placed(of: impl Fn(UnitKind) -> Result<Place, Refusal>) -> Result<Place, Refusal> {
+    let place = of(UnitKind::Granule)?;
+    let leaves: std::collections::BTreeSet<_> = place.runs.iter().map(|run| run.leaf).collect();
+    match leaves.len() {
+        0 | 1 => Ok(place),
+        _ => Ok(of(UnitKind::Chunk).unwrap_or(place)),
+    }
+}
+
+/// The drive of which it is what is found at `place`; where a cache lies above it, that is noted.
+///
+/// # Errors
+/// Why what is found is of none: there are several, or none, or a cache lies above it.
+pub(super) fn drive(
+    scene: &Scene,
+    place: &Place,
+    document: &mut Document,
+) -> Result<Drive, String> {
+    if let Some(name) = cached_loop(scene, place) {
+        document.notes.push(format!(
+            "{name} goes through the page cache of its host file: what is found is of {name}, not \
+             of the drive beneath; losetup --direct-io=on passes that cache by"
+        ));
+        return Err(format!("the page cache below {name} lies above the drive"));
+    }
+    let drive =
+        place.drive.as_ref().ok_or("it lies on several drives, or on none that is known")?;
+    Ok(Drive::read(scene.tree(), &drive.name))
+}
+
+/// A loop device on the way down that writes its file through the page cache, of which the pages
+/// are read before a part of them is written (Linux, block/loop.c, `LO_FLAGS_DIRECT_IO`). Where the
+/// kernel does not say, it is taken to.
+fn cached_loop(scene: &Scene, place: &Place) -> Option<String> {
+    let is_cached = |name: &&str| {
+        let told = |file: &str| scene.tree().read(&format!("/sys/block/{name}/loop/{file}"));
+        let is_direct = || told("dio").is_ok_and(|direct| direct.trim() == "1");
+        told("backing_file").is_ok() && !is_direct()
+    };
+    place.names().find(is_cached).map(str::to_owned)
+}
+
+/// That `name` cannot be probed, since where its bytes lie is not known.
+pub(super) fn of_place(name: &str, refusal: Refusal) -> RunRefusal {
+    let mut refusal = from_bench(from_trace(refusal));
+    refusal.message = format!("cannot probe {name}: {}", refusal.message);
+    refusal
+}

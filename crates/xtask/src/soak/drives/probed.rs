@@ -1,0 +1,118 @@
+//! The probe of a drive of the house, and how it did.
+
+use anyhow::Context as _;
+use measure::probe::{Answer, Ask, Budget, Granule, Purse, Stripe, Turn, Turns, Written, reads};
+
+use super::cases::Case;
+use super::ground;
+use super::truth::Truth;
+
+/// The probability that any answer of a probe is wrong, as `straddle probe` has it.
+const ALPHA: f64 = 0.02;
+/// How many reads are in flight, as there.
+const DEPTH: u16 = 16;
+/// What each half may use: about what `straddle probe` has, and time enough for a disk that turns.
+const BUDGET: Budget =
+    Budget { written_bytes: 512 << 20, operations: 4_000_000, nanoseconds: 120_000_000_000 };
+
+/// What a probe found.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) granule: Granule,
+    pub(super) stripe: Stripe,
+    pub(super) turn: Answer<Turn>,
+    pub(super) turns: Answer<Turns>,
+}
+
+/// How it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Score {
+    /// All that there is was found, and nothing else.
+    Right,
+    /// What was found is so, and some is missing.
+    Short,
+    /// Something that was found is not so.
+    Wrong,
+}
+
+/// A probe of `case`.
+///
+/// # Errors
+/// When the drive cannot be, or an operation fails.
+pub(super) fn probe(case: &Case, seed: u64) -> anyhow::Result<Found> {
+    let runs = [ground::run(seed)];
+    let sector_bytes = case.profile.model()?.logical_bytes();
+    let ask = Ask { runs: &runs, sector_bytes, alpha: ALPHA, seed };
+    let told = || format!("{}, seed {seed}", case.name);
+    let go = &mut |_: u64| true;
+    let mut first = ground::queue(&case.profile, 1, seed)?;
+    let mut purse = Purse::new(BUDGET, 0);
+    let mut written = Written::ask(&mut first, &ask, &mut purse, go).with_context(told)?;
+    let mut second = ground::queue(&case.profile, DEPTH, seed)?;
+    let mut purse = Purse::new(BUDGET, 0);
+    let stripe = reads(&mut second, &ask, Some(&mut written), &mut purse, go).with_context(told)?;
+    let Written { granule, turn, turns } = written;
+    Ok(Found { granule, stripe, turn, turns })
+}
+
+impl Found {
+    /// How it did, where `truth` is all that may be found.
+    pub(super) fn score(&self, truth: &Truth) -> Score {
+        let turn_ns = self.turn.value().map(|turn| turn.turn_ns);
+        let scores = [
+            of(truth.alignment, self.granule.alignment.value().copied()),
+            of(truth.size_bytes, self.granule.size.value().copied()),
+            of(truth.stripe.map(|stripe| stripe.0), self.stripe.chunk.value().copied()),
+            of(truth.stripe.map(|stripe| stripe.1), self.stripe.members.value().copied()),
+            of(truth.turns, self.turns.value().map(|turns| turns.turns)),
+            match (truth.turn_ns, turn_ns) {
+                (Some((least, most)), Some(turn_ns)) => {
+                    let near = most / 200;
+                    let is_right = (least - near..=most + near).contains(&turn_ns);
+                    if is_right { Score::Right } else { Score::Wrong }
+                }
+                (truth, found) => of(truth.map(|_| 0), found),
+            },
+        ];
+        let has = |score| scores.contains(&score);
+        match () {
+            () if has(Score::Wrong) => Score::Wrong,
+            () if has(Score::Short) => Score::Short,
+            () => Score::Right,
+        }
+    }
+
+    /// The answers, a line each.
+    pub(super) fn told(&self) -> Vec<String> {
+        let compared = self.granule.compared.iter().chain(&self.stripe.compared);
+        let mut lines: Vec<String> = compared
+            .map(|one| {
+                let (low, high) = (one.ratio.low, one.ratio.high);
+                let (panel, arm, against) = (one.panel, &one.arm, &one.against);
+                let reading = one.reading.name();
+                format!(
+                    "{panel}: {arm} / {against}: {low:.3} to {high:.3} {reading} {}",
+                    one.blocks
+                )
+            })
+            .collect();
+        lines.extend([
+            format!("alignment: {:?}", self.granule.alignment),
+            format!("size: {:?}", self.granule.size),
+            format!("chunk: {:?}", self.stripe.chunk),
+            format!("members: {:?}", self.stripe.members),
+            format!("turn: {:?}", self.turn),
+            format!("turns: {:?}", self.turns),
+        ]);
+        lines
+    }
+}
+
+/// How an answer did.
+fn of<T: PartialEq>(truth: Option<T>, found: Option<T>) -> Score {
+    match (truth, found) {
+        (truth, found) if truth == found => Score::Right,
+        (Some(_), None) => Score::Short,
+        _ => Score::Wrong,
+    }
+}

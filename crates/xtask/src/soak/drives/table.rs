@@ -1,0 +1,191 @@
+//! What came out of each drive.
+
+use measure::Interval;
+
+use super::Trial;
+use super::cases::Case;
+use super::paired::{self, Paired};
+use super::probed::{Found, Score};
+
+/// How many seeds are named.
+const SEEDS_NAMED: usize = 8;
+/// How rarely a bound is missed by chance alone.
+const CHANCE: f64 = 0.001;
+
+/// What came out of a drive.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    case: Case,
+    own: Interval,
+    probes: Vec<(u64, Score)>,
+    benches: Vec<(u64, Score)>,
+    /// The experiments whose interval does not meet the drive's own ratio.
+    misses: Vec<u64>,
+    /// The least right of the probes and of the experiments, to be told.
+    worst: Option<(u64, Score, Found)>,
+    worst_paired: Option<(u64, Score, Paired)>,
+}
+
+impl Tally {
+    /// Nothing yet of a drive whose own ratio lies in `own`.
+    pub(super) fn new(case: &Case, own: Interval) -> Tally {
+        Tally {
+            case: case.clone(),
+            own,
+            probes: Vec::new(),
+            benches: Vec::new(),
+            misses: Vec::new(),
+            worst: None,
+            worst_paired: None,
+        }
+    }
+
+    pub(super) fn add(&mut self, trial: Trial) {
+        let Trial { seed, found, paired } = trial;
+        let score = found.score(&self.case.truth);
+        let paired_score = paired.score(self.case.truth.has_penalty, &self.own);
+        self.probes.push((seed, score));
+        self.benches.push((seed, paired_score));
+        if !paired.covers(&self.own) {
+            self.misses.push(seed);
+        }
+        if self.worst.as_ref().is_none_or(|(_, worst, _)| rank(score) > rank(*worst)) {
+            self.worst = Some((seed, score, found));
+        }
+        let is_worse = |worst: &(u64, Score, Paired)| rank(paired_score) > rank(worst.1);
+        if self.worst_paired.as_ref().is_none_or(is_worse) {
+            self.worst_paired = Some((seed, paired_score, paired));
+        }
+    }
+
+    /// How many probes did so.
+    pub(super) fn probes(&self, score: Score) -> usize {
+        self.probes.iter().filter(|(_, own)| *own == score).count()
+    }
+
+    /// How many experiments did so.
+    pub(super) fn benches(&self, score: Score) -> usize {
+        self.benches.iter().filter(|(_, own)| *own == score).count()
+    }
+
+    /// Whether anything was said that is not so.
+    pub(super) fn has_wrong(&self) -> bool {
+        self.probes(Score::Wrong) + self.benches(Score::Wrong) > 0
+    }
+
+    /// The bounds that were missed.
+    pub(super) fn misses(&self, seeds: u64) -> Vec<String> {
+        let mut missed = Vec::new();
+        for (what, scores) in [("probe", &self.probes), ("bench", &self.benches)] {
+            let wrong = scores.iter().filter(|(_, score)| *score == Score::Wrong);
+            let wrong: Vec<u64> = wrong.map(|(seed, _)| *seed).take(SEEDS_NAMED).collect();
+            if !wrong.is_empty() {
+                missed.push(format!("{what} is wrong with seeds {wrong:?}"));
+            }
+        }
+        let least = (seeds * self.case.right_percent).div_ceil(100);
+        // Of a few seeds one may be short.
+        let least = if seeds < 20 { least.saturating_sub(1) } else { least };
+        let right = self.probes(Score::Right) as u64;
+        if right < least {
+            missed.push(format!("{right} probes are right, of at least {least}"));
+        }
+        let most = misses_most(seeds);
+        if self.misses.len() as u64 > most {
+            missed.push(format!(
+                "{} intervals miss the drive's own ratio, of at most {most}",
+                self.misses.len()
+            ));
+        }
+        missed
+    }
+
+    /// The line of the table.
+    pub(super) fn line(&self) -> String {
+        let Interval { ratio, low, high } = self.own;
+        format!(
+            "{:<34} {:>5} {:>5} {:>5}   {:>5} {:>5} {:>5}   {:>5}  {ratio:.3} ({low:.3} to \
+                {high:.3})",
+            self.case.name,
+            self.probes(Score::Right),
+            self.probes(Score::Short),
+            self.probes(Score::Wrong),
+            self.benches(Score::Right),
+            self.benches(Score::Short),
+            self.benches(Score::Wrong),
+            self.probes.len() - self.misses.len(),
+        )
+    }
+
+    /// The least right of all, with what may be found.
+    pub(super) fn told(&self) -> String {
+        let mut lines = vec![format!("may be found: {:?}", self.case.truth)];
+        if let Some((seed, score, found)) = &self.worst {
+            lines.push(format!("probe, seed {seed}, {score:?}:"));
+            lines.extend(found.told());
+        }
+        if let Some((seed, score, paired)) = &self.worst_paired {
+            lines.push(format!(
+                "bench, seed {seed}, {score:?}: {} {:?} {:?}",
+                paired.reason, paired.interval, self.own
+            ));
+        }
+        lines.iter().map(|line| format!("      {line}")).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// How far from right.
+fn rank(score: Score) -> u8 {
+    match score {
+        Score::Right => 0,
+        Score::Short => 1,
+        Score::Wrong => 2,
+    }
+}
+
+/// What stands above the table.
+pub(super) fn head(seeds: u64) -> String {
+    format!(
+        "Probe and bench on drives of the house: seeds 1 to {seeds}. Right: all that the profile \
+         says, and\nnothing else. Cannot tell: less, and nothing that is not so. Wrong: none may \
+         be. Within: the\nintervals that meet the ratio by the model's own account, which stands \
+         behind.\n\n{:<34} {:^17}   {:^17}\n{:<34} {:>5} {:>5} {:>5}   {:>5} {:>5} {:>5}   {:>6}",
+        "",
+        "probe",
+        "bench",
+        "drive",
+        "right",
+        "can't",
+        "wrong",
+        "right",
+        "can't",
+        "wrong",
+        "within"
+    )
+}
+
+/// How many of so many intervals may miss what is true, where each does with probability
+/// [`paired::ALPHA`]: more do by chance in fewer than one of 1000 soaks.
+fn misses_most(seeds: u64) -> u64 {
+    let (n, p) = (seeds as f64, paired::ALPHA);
+    let mut term = (1.0 - p).powf(n);
+    let mut below = term;
+    let mut most = 0;
+    while 1.0 - below > CHANCE && most < seeds {
+        term *= (n - most as f64) / (most as f64 + 1.0) * p / (1.0 - p);
+        below += term;
+        most += 1;
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_intervals_may_miss_as_chance_makes() {
+        // Of 20, more than 5 miss with probability 0.0003, more than 4 with 0.0026.
+        assert_eq!([misses_most(1), misses_most(20), misses_most(200)], [1, 5, 20]);
+    }
+}

@@ -1,0 +1,142 @@
+//! What a profile says that a probe may find of its drive.
+
+use anyhow::Context as _;
+use drive::profile::{DriveProfile, Kind, built_in};
+use measure::probe::Alignment;
+
+/// What may be found; of what is `None` nothing may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Truth {
+    /// Where writes must start.
+    pub(super) alignment: Option<Alignment>,
+    /// Of what their lengths must be multiples.
+    pub(super) size_bytes: Option<u64>,
+    /// The chunk and the members that reads go round.
+    pub(super) stripe: Option<(u64, u64)>,
+    /// The shortest and the longest turn of what turns there, in nanoseconds.
+    pub(super) turn_ns: Option<(u64, u64)>,
+    /// How many turns a misaligned write takes.
+    pub(super) turns: Option<u8>,
+    /// Whether a write that is not aligned costs anything at all.
+    pub(super) has_penalty: bool,
+}
+
+/// The words of `rmw` in a hard disk's profile, in their order, in turns.
+const POLICY_TURNS: [u8; 4] = [1, 2, 3, 4];
+const MINUTE_NS: u64 = 60_000_000_000;
+/// The places of the words of `level` in an array's profile.
+const RAID0: u64 = 0;
+const RAID1: u64 = 1;
+const RAID10: u64 = 2;
+
+impl Truth {
+    /// What `profile` says of its drive.
+    ///
+    /// # Errors
+    /// When it lacks a value, or is made of a drive that is not of the house.
+    pub(super) fn of(profile: &DriveProfile) -> anyhow::Result<Truth> {
+        match profile.kind {
+            Kind::HardDisk => hard_disk(profile),
+            Kind::Flash => flash(profile),
+            // Their units are below a sector.
+            Kind::Memory | Kind::Cloud => Ok(Truth::default()),
+            Kind::Array => array(profile),
+            Kind::Controller => controller(profile),
+        }
+    }
+
+    /// A granule of `bytes` from `origin_bytes` on; none where it is a sector.
+    fn granule(self, sector_bytes: u64, bytes: u64, origin_bytes: u64) -> Truth {
+        if bytes <= sector_bytes {
+            return self;
+        }
+        let alignment = Some(Alignment { bytes, origin_bytes });
+        Truth { alignment, size_bytes: Some(bytes), has_penalty: true, ..self }
+    }
+}
+
+fn amount(profile: &DriveProfile, key: &str) -> anyhow::Result<u64> {
+    profile.amount(key).with_context(|| format!("{} has no {key}", profile.name))
+}
+
+fn hard_disk(profile: &DriveProfile) -> anyhow::Result<Truth> {
+    let of = |key| amount(profile, key);
+    let turn_ns = MINUTE_NS / of("rpm")?;
+    let (logical, physical) = (of("logical_sector")?, of("physical_sector")?);
+    let policy = usize::try_from(of("rmw")?)?;
+    let plain = Truth { turn_ns: Some((turn_ns, turn_ns)), ..Truth::default() };
+    let turns = POLICY_TURNS[policy];
+    Ok(match turns > 1 {
+        true if physical > logical => {
+            let found = plain.granule(logical, physical, of("origin")?);
+            Truth { turns: Some(turns), ..found }
+        }
+        _ => plain,
+    })
+}
+
+fn flash(profile: &DriveProfile) -> anyhow::Result<Truth> {
+    let of = |key| amount(profile, key);
+    Ok(Truth::default().granule(of("logical_sector")?, of("unit")?, of("origin")?))
+}
+
+fn member(profile: &DriveProfile) -> anyhow::Result<&'static DriveProfile> {
+    let name = profile.member.as_deref().unwrap_or_default();
+    let found = built_in().iter().find(|drive| drive.name == name);
+    found.with_context(|| format!("{} is made of {name}, which is unknown", profile.name))
+}
+
+/// Its members' granule, at which the chunks start; and the way round them.
+fn array(profile: &DriveProfile) -> anyhow::Result<Truth> {
+    let of = |key| amount(profile, key);
+    let inner = member(profile)?;
+    let own = Truth::of(inner)?;
+    let (level, members, chunk) = (of("level")?, of("members")?, of("chunk")?);
+    let round = match level {
+        RAID1 => None,
+        RAID10 => Some(members / of("copies")?),
+        _ => Some(members),
+    };
+    // Each member turns a little faster than the one before.
+    let fastest =
+        inner.amount("rpm").map(|rpm| Ok::<_, anyhow::Error>(rpm + of("drift")? * members));
+    let least_ns = fastest.transpose()?.map(|rpm| MINUTE_NS / rpm);
+    let is_parity = ![RAID0, RAID1, RAID10].contains(&level);
+    Ok(Truth {
+        stripe: round.filter(|round| *round > 1).map(|round| (chunk, round)),
+        turn_ns: own.turn_ns.zip(least_ns).map(|((_, most), least)| (least, most)),
+        // A write reads parity before it writes: that is more turns, and not those of a sector.
+        turns: own.turns.filter(|_| !is_parity),
+        has_penalty: own.has_penalty || is_parity,
+        ..own
+    })
+}
+
+/// What lies below its cache is seen by reads alone.
+fn controller(profile: &DriveProfile) -> anyhow::Result<Truth> {
+    let below = Truth::of(member(profile)?)?;
+    Ok(Truth { stripe: below.stripe, ..Truth::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str) -> Truth {
+        let profile = built_in().iter().find(|profile| profile.name == name);
+        Truth::of(profile.expect("a drive of the house")).expect("it says all")
+    }
+
+    #[test]
+    fn what_may_be_found_follows_from_the_profile() {
+        let disk = of("hdd-7200-512e");
+        assert_eq!(disk.alignment, Some(Alignment { bytes: 4096, origin_bytes: 0 }));
+        assert_eq!((disk.turn_ns, disk.turns), (Some((8_333_333, 8_333_333)), Some(3)));
+        assert_eq!(of("hdd-7200-512n").alignment, None);
+        assert_eq!(of("optane-p4800x"), Truth::default());
+        // Its sectors are its units.
+        assert_eq!(of("cloud-nvme-2019"), Truth::default());
+        assert_eq!(of("raid5-5x64k").stripe, Some((65_536, 5)));
+        assert_eq!((of("raid5-bbu").alignment, of("raid5-bbu").has_penalty), (None, false));
+    }
+}
