@@ -30,7 +30,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// The place of a node in a [`Machine`].
+/// The place of a node in a [`Machine`](super::Machine).
 pub type NodeId = usize;
 
 /// A block device.
