@@ -82,6 +82,25 @@ fn a_recorded_workload_is_replayed_whole() {
 }
 
 #[test]
+fn a_trace_that_is_cut_or_out_of_order_says_so() {
+    let scratch = Scratch::new();
+    let head = "fio version 3 iolog\n0 /dev/a add\n0 /dev/a open\n";
+    let lines = "9 /dev/a write 0 4096\n5 /dev/a write 4096 4096\n";
+    let whole = scratch.file("whole", format!("{head}{lines}").as_bytes());
+    let simulate = |path: &std::path::Path| {
+        drive(&["simulate", "--profile", "hdd-7200-512e", "--trace", text(path)])
+    };
+    let ran = simulate(&whole);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.out.contains("earlier than one before them: 1;"), "{ran:?}");
+    let cut = scratch.file("cut", format!("{head}{lines}10 /d").as_bytes());
+    let ran = simulate(&cut);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.errors.contains("its last line is cut: "), "{ran:?}");
+    assert!(ran.errors.contains("line 6") && ran.errors.contains("head --lines=-1"), "{ran:?}");
+}
+
+#[test]
 fn every_published_number_is_there_and_what_is_outside_says_why() {
     let ran = drive(&["simulate", "--published", "--json"]);
     assert_eq!(ran.status, Some(0), "{}", ran.errors);

@@ -93,7 +93,8 @@ impl Recorded {
         });
         let layout = Layout::of(entries);
         if let Some(error) = fault.take() {
-            return Err(failed(path, &error));
+            let is_cut = trace.reader().notes().cut;
+            return Err(if is_cut { cut(path, &error) } else { failed(path, &error) });
         }
         let notes = said(trace.reader().notes());
         let counted = if writes == [0; 8] { reads } else { writes };
@@ -118,6 +119,13 @@ fn said(notes: &Notes) -> Vec<String> {
     if notes.cut {
         said.push("the trace's last line is cut, and was read as it is".to_owned());
     }
+    if notes.unsorted > 0 {
+        said.push(format!(
+            "operations of the trace that are earlier than one before them: {}; all are done in \
+             the order of the file",
+            notes.unsorted
+        ));
+    }
     if notes.lost > 0 {
         said.push(format!("the trace lost {} events while it was recorded", notes.lost));
     }
@@ -139,6 +147,15 @@ fn open(path: &Path, stage: Stage) -> anyhow::Result<Trace> {
     let mut file = File::open(path).map_err(cannot)?;
     let feed: Feed = Box::new(move |buffer| file.read(buffer));
     Stream::open(feed, stage).map_err(|error| failed(path, &error))
+}
+
+/// The last line has no end, and says nothing that can be read.
+fn cut(path: &Path, error: &StreamError<std::io::Error>) -> anyhow::Error {
+    anyhow!(
+        "cannot replay {name}: its last line is cut: {error}\nhint: copy it again, or leave that \
+         line out: head --lines=-1 {name}",
+        name = shown(path)
+    )
 }
 
 fn failed(path: &Path, error: &StreamError<std::io::Error>) -> anyhow::Error {
