@@ -24,7 +24,7 @@ mod tests {
         let of = |width| Look { width: Some(width), ..Look::default() };
         let line = probing("durable writes", 3_200_000_000, 60_000_000_000, &of(100));
         assert_eq!(line, "probing  durable writes: 3.20 s of 60.0 s at most");
-        let narrow = probing("durable writes", 3_200_000_000, 60_000_000_000, &of(30));
-        assert!(narrow.chars().count() <= 30 && narrow.starts_with("probing"), "{narrow}");
+        let narrow = probing("durable writes", 3_200_000_000, 60_000_000_000, &of(40));
+        assert!(narrow.chars().count() <= 40 && narrow.starts_with("probing"), "{narrow}");
     }
 }

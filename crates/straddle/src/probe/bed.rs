@@ -68,7 +68,7 @@ impl Bed {
         leftover::clear(directory);
         watched.begin("the scratch file");
         let scratch = Scratch::create_while(directory, plan, |_| watched.pause(0));
-        let scratch = scratch.map_err(no_file)?;
+        let scratch = scratch.map_err(|error| no_file(&error))?;
         usable(&scratch, directory)?;
         let place =
             placed(|wanted| Place::of_file(&run.scene, &scratch.path(), length_bytes, wanted))

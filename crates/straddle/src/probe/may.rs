@@ -65,7 +65,7 @@ pub(super) fn possible(
 ) -> Result<(ScratchPlan, u64), RunRefusal> {
     let name = shown(directory);
     let plan = plan(run, length_bytes);
-    let filesystem = Scratch::possible(directory, plan).map_err(no_file)?;
+    let filesystem = Scratch::possible(directory, plan).map_err(|error| no_file(&error))?;
     if filesystem == "btrfs" {
         let message = format!(
             "cannot probe in {name}: btrfs turns direct I/O that is not on its sectors into \
@@ -73,7 +73,7 @@ pub(super) fn possible(
         );
         return Err(refused(message, Some(ELSEWHERE)));
     }
-    let step = direct_units_in(directory).map_err(no_file)?.offset_bytes;
+    let step = direct_units_in(directory).map_err(|error| no_file(&error))?.offset_bytes;
     match step.value() {
         Some(step) if *step > 0 => Ok((plan, *step)),
         _ => {
@@ -84,7 +84,7 @@ pub(super) fn possible(
 }
 
 /// That there is no scratch file, with the bytes to write of which one that fits is a third.
-pub(super) fn no_file(error: ScratchError) -> RunRefusal {
+pub(super) fn no_file(error: &ScratchError) -> RunRefusal {
     // Without compression it would be refused as well: btrfs alone compresses.
     if matches!(error, ScratchError::Compressed { .. }) {
         return refused(error.to_string(), Some(ELSEWHERE));
