@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use units::random::Random;
 
 use crate::hard_disk::PlanFault;
+use crate::power::{Aftermath, Cut, CutFault, Data, HostLog, MediumLog, Sectors, Told};
 use crate::server::{Agenda, Server, transfer_ns};
 use crate::{Action, Command, Done, Model, Tally};
 
@@ -282,15 +283,34 @@ impl<M: Model> Model for Cloud<M> {
     fn tally(&self) -> Tally {
         self.store.tally()
     }
+
+    fn keep_log(&mut self, entries_max: usize) -> bool {
+        self.coming.is_new() && self.left_ns == 0 && self.store.keep_log(entries_max)
+    }
+
+    fn medium_log(&self) -> Option<&MediumLog> {
+        self.store.medium_log()
+    }
+
+    fn told(&self) -> Told {
+        self.store.told()
+    }
+
+    /// None overtakes on the way, so that the store's writes have the host's numbers.
+    fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
+        self.store.after(host, cut)
+    }
 }
 
 /// A store that takes no time: what a volume's limits are seen on alone.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Ideal {
     capacity_bytes: u64,
     logical_bytes: u64,
     now_ns: u64,
     tally: Tally,
+    /// What is put there, where somebody asked.
+    log: Option<Box<MediumLog>>,
 }
 
 impl Ideal {
@@ -308,7 +328,26 @@ impl Ideal {
         if !is_size || !capacity_bytes.is_multiple_of(logical_bytes) {
             return fault("capacity", capacity_bytes, "whole sectors, from 1 MiB to 2^56");
         }
-        Ok(Ideal { capacity_bytes, logical_bytes, now_ns: 0, tally: Tally::default() })
+        Ok(Ideal { capacity_bytes, logical_bytes, now_ns: 0, tally: Tally::default(), log: None })
+    }
+}
+
+impl Ideal {
+    fn sectors(&self) -> Sectors {
+        let logical_bytes = self.logical_bytes;
+        Sectors { logical_bytes, physical_bytes: logical_bytes, origin_bytes: 0 }
+    }
+
+    /// Writes down that a write is there.
+    fn log_write(&mut self, command: &Command, at_ns: u64) {
+        let (Some(log), Some(range)) = (&mut self.log, command.range()) else { return };
+        if !matches!(command.action, Action::Write { .. }) {
+            return;
+        }
+        let Some(number) = log.sent(command.id) else { return };
+        log.arrived(command.id, false, at_ns);
+        log.put(Data::Write(number), range, (at_ns, at_ns), &[], false);
+        log.ended(command.id);
     }
 }
 
@@ -318,6 +357,7 @@ impl Model for Ideal {
         let outcome = command.checked(self.capacity_bytes, self.logical_bytes);
         if outcome.is_ok() {
             self.tally.count(&command);
+            self.log_write(&command, at_ns);
         }
         done.push(Done { id: command.id, at_ns, outcome });
     }
@@ -341,5 +381,22 @@ impl Model for Ideal {
 
     fn tally(&self) -> Tally {
         self.tally
+    }
+
+    fn keep_log(&mut self, entries_max: usize) -> bool {
+        let is_new = self.now_ns == 0 && self.tally == Tally::default();
+        if is_new {
+            let log = MediumLog::new(self.sectors(), self.capacity_bytes, entries_max);
+            self.log = Some(Box::new(log));
+        }
+        is_new
+    }
+
+    fn medium_log(&self) -> Option<&MediumLog> {
+        self.log.as_deref()
+    }
+
+    fn told(&self) -> Told {
+        Told { sectors: self.sectors(), has_volatile_cache: false }
     }
 }

@@ -7,6 +7,7 @@
 //! acknowledged is durable, so that a flush costs a command and no more.
 
 use crate::hard_disk::PlanFault;
+use crate::power::{Data, MediumLog, Sectors, Span, Told};
 use crate::server::{Agenda, Server, transfer_ns, turn};
 use crate::{Action, Command, Done, Model, Tally};
 
@@ -76,6 +77,8 @@ pub struct Memory {
     banks: Vec<Server>,
     endings: Agenda<Command>,
     tally: Tally,
+    /// What it puts on its lines, where somebody asked.
+    log: Option<Box<MediumLog>>,
 }
 
 /// The lines that a range touches.
@@ -115,6 +118,7 @@ impl Memory {
             banks: vec![Server::default(); plan.banks as usize],
             endings: Agenda::new(),
             tally: Tally::default(),
+            log: None,
             plan,
         })
     }
@@ -137,10 +141,32 @@ impl Memory {
                 let read_ns = self.read_parts(lines, heard_ns);
                 let written_ns = self.touch(lines, heard_ns, self.plan.write_ns);
                 self.tally.medium_writes += lines.count();
-                written_ns.max(read_ns).max(data_ns.saturating_add(self.plan.write_ns))
+                let from_ns = data_ns.max(read_ns);
+                let to_ns = written_ns.max(read_ns).max(data_ns.saturating_add(self.plan.write_ns));
+                self.log_write(command, (from_ns.min(to_ns), to_ns));
+                to_ns
             }
         };
         end_ns.saturating_add(self.plan.command_ns)
+    }
+
+    /// What is written as one: lines, or logical sectors where those are longer.
+    fn sectors(&self) -> Sectors {
+        let MemoryPlan { logical_bytes, line_bytes, .. } = self.plan;
+        let physical_bytes = logical_bytes.max(line_bytes);
+        Sectors { logical_bytes, physical_bytes, origin_bytes: 0 }
+    }
+
+    /// Writes down that a write comes in, and is put on its lines one after the other.
+    fn log_write(&mut self, command: &Command, (from_ns, to_ns): (u64, u64)) {
+        let sectors = self.sectors();
+        let (Some(log), Some(range)) = (&mut self.log, command.range()) else { return };
+        let Some(number) = log.sent(command.id) else { return };
+        log.arrived(command.id, false, from_ns);
+        let units = sectors.physical().touched(&sectors.lbas(range));
+        let span = Span { first: units.start, sectors: units.end - units.start, from_ns, to_ns };
+        log.put(Data::Write(number), range, (from_ns, to_ns), &[span], false);
+        log.ended(command.id);
     }
 
     /// Reads the lines that are written in part; when they are there.
@@ -203,5 +229,22 @@ impl Model for Memory {
 
     fn tally(&self) -> Tally {
         self.tally
+    }
+
+    fn keep_log(&mut self, entries_max: usize) -> bool {
+        let is_new = self.endings.is_new() && self.tally == Tally::default();
+        if is_new {
+            let log = MediumLog::new(self.sectors(), self.plan.capacity_bytes, entries_max);
+            self.log = Some(Box::new(log));
+        }
+        is_new
+    }
+
+    fn medium_log(&self) -> Option<&MediumLog> {
+        self.log.as_deref()
+    }
+
+    fn told(&self) -> Told {
+        Told { sectors: self.sectors(), has_volatile_cache: false }
     }
 }

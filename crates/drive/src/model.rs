@@ -1,6 +1,6 @@
 //! What every drive model can be asked.
 
-use crate::power::MediumLog;
+use crate::power::{self, Aftermath, Cut, CutFault, HostLog, MediumLog, Sectors, Told};
 use crate::{Command, Done, Tally};
 
 /// A drive in simulated time: it has no clock, and does no I/O. Commands and times go in,
@@ -46,9 +46,26 @@ pub trait Model {
         false
     }
 
-    /// What it put on its medium; `None` where nobody asked it to write that down.
+    /// What it put on its medium; `None` where nobody asked it to write that down, and where it is
+    /// made of others that each have a medium.
     fn medium_log(&self) -> Option<&MediumLog> {
         None
+    }
+
+    /// What it tells the host about itself, from which its promises follow.
+    fn told(&self) -> Told {
+        let bytes = self.logical_bytes();
+        let sectors = Sectors { logical_bytes: bytes, physical_bytes: bytes, origin_bytes: 0 };
+        Told { sectors, has_volatile_cache: true }
+    }
+
+    /// What it holds when the power goes as `cut` says; `host` has what was sent to it.
+    ///
+    /// # Errors
+    /// When nobody asked it to keep a log, one is full or of another drive, or nothing can be torn
+    /// as the cut says.
+    fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
+        power::cut(host, self.medium_log().ok_or(CutFault::NoLog)?, cut)
     }
 }
 
@@ -87,5 +104,13 @@ impl<M: Model + ?Sized> Model for Box<M> {
 
     fn medium_log(&self) -> Option<&MediumLog> {
         (**self).medium_log()
+    }
+
+    fn told(&self) -> Told {
+        (**self).told()
+    }
+
+    fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
+        (**self).after(host, cut)
     }
 }

@@ -97,6 +97,11 @@ impl<T> Agenda<T> {
         self.heap.push(Reverse(Event { at_ns, number: self.number, what }));
     }
 
+    /// Whether nothing was ever to happen, and no time has passed.
+    pub(crate) fn is_new(&self) -> bool {
+        (self.now_ns, self.number) == (0, 0)
+    }
+
     /// When the next happens.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         self.heap.peek().map(|Reverse(event)| event.at_ns)

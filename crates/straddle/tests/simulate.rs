@@ -46,15 +46,16 @@ fn hash(printed: &[String]) -> u64 {
 }
 
 /// A change of a model or of a profile changes its value, and says so in the commit.
-const HASHES: [(&str, u64); 14] = [
+const HASHES: [(&str, u64); 15] = [
     ("hdd-7200-512e", 0x5884_89b7_ede2_b6a2),
     ("hdd-7200-512n", 0xee73_fb24_69c6_8891),
     ("wd10ears", 0xecec_bc8b_4d3e_5861),
     ("m4-256", 0x13c3_7a97_8740_fc3c),
-    ("dc-s3700", 0x92a9_c6e5_2ceb_a3c5),
-    ("dc-p3700", 0x7bf8_e919_55f4_7896),
+    ("dc-s3700", 0x3f4b_e095_fa55_b744),
+    ("dc-p3700", 0x4b06_4ac5_2132_049c),
     ("cloud-nvme-2019", 0x2df9_4ca9_09c3_639d),
     ("950-pro", 0x3688_b57c_9bbb_b0fb),
+    ("970-evo-500", 0xffa3_1173_c953_eaba),
     ("optane-p4800x", 0x8756_0e5e_5a39_1dd5),
     ("gp2-100", 0x1b3f_1082_3773_b409),
     ("raid0-2x16k", 0x986a_ca5a_ca46_5499),

@@ -1,8 +1,11 @@
 //! The members: what goes to them, joined; what they have done; which of several copies is read.
 
+use std::ops::Range;
+
 use units::ByteRange;
 
 use super::Member;
+use super::ledger::MemberLedger;
 use crate::slab::Slab;
 use crate::{Action, Command, Done, Fault, Model, Tally};
 
@@ -23,6 +26,8 @@ pub(super) struct Piece {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) owner: Owner,
+    /// What the array's ledger calls what is written; 0 where it keeps none.
+    pub(super) origin: usize,
 }
 
 /// A piece that a member has; the pieces that were joined with it follow.
@@ -45,6 +50,8 @@ struct Part<M> {
     head: u64,
     /// Behind the last byte that it was told to read.
     read_end: u64,
+    /// What it was sent, where somebody asked.
+    ledger: Option<Box<MemberLedger>>,
 }
 
 /// All members.
@@ -70,6 +77,7 @@ impl<M: Model> Members<M> {
             pending: 0,
             head: 0,
             read_end: 0,
+            ledger: None,
         };
         Members {
             parts: members.into_iter().map(part).collect(),
@@ -90,6 +98,37 @@ impl<M: Model> Members<M> {
     /// The models, in order.
     pub(super) fn models(&self) -> impl Iterator<Item = &M> {
         self.parts.iter().map(|part| &part.model)
+    }
+
+    /// Lets every member keep a log of at most `entries_max` entries; whether all do.
+    pub(super) fn keep_logs(&mut self, entries_max: usize) -> bool {
+        for part in &mut self.parts {
+            if !part.model.keep_log(entries_max) {
+                return false;
+            }
+            part.ledger = Some(Box::new(MemberLedger::new(part.model.told(), entries_max)));
+        }
+        true
+    }
+
+    /// The members, each with what it was sent, where it keeps a log.
+    pub(super) fn ledgers(&self) -> impl Iterator<Item = (&M, Option<&MemberLedger>)> {
+        self.parts.iter().map(|part| (&part.model, part.ledger.as_deref()))
+    }
+
+    /// What `member` was sent, where it keeps a log.
+    pub(super) fn ledger(&self, member: usize) -> Option<&MemberLedger> {
+        self.parts[member].ledger.as_deref()
+    }
+
+    /// The first byte of `member` that the array uses.
+    pub(super) fn offset_bytes(&self, member: usize) -> u64 {
+        self.parts[member].offset_bytes
+    }
+
+    /// The addressable unit of `member`.
+    pub(super) fn logical_bytes(&self, member: usize) -> u64 {
+        self.parts[member].model.logical_bytes()
     }
 
     /// Puts a piece among what is to be sent.
@@ -132,10 +171,26 @@ impl<M: Model> Members<M> {
                 (upto, end) = (upto + 1, piece.end);
             }
             let id = self.sent.insert(Sent { piece: first, next });
+            self.note(&first, from..upto, now_ns);
             self.submit(id, Piece { end, ..first }, now_ns);
             from = upto;
         }
         self.outbox.clear();
+    }
+
+    /// Writes down that the pieces `joined` of the outbox are sent as one, where that is a write
+    /// and somebody asked.
+    fn note(&mut self, first: &Piece, joined: Range<usize>, now_ns: u64) {
+        let part = &mut self.parts[first.member];
+        let (Some(ledger), Action::Write { fua }) = (&mut part.ledger, first.action) else {
+            return;
+        };
+        let pieces = &self.outbox[joined];
+        let end = pieces.last().map_or(first.end, |piece| piece.end);
+        let range = ByteRange::new(part.offset_bytes + first.start, end - first.start);
+        let range = range.expect("bytes of the member");
+        let origins = pieces.iter().map(|piece| (piece.start, piece.end, piece.origin));
+        ledger.sent(range, origins, fua, now_ns);
     }
 
     fn submit(&mut self, id: usize, piece: Piece, now_ns: u64) {

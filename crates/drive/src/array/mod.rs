@@ -6,6 +6,8 @@
 //! | `members` | what goes to the members, and which of several copies is read |
 //! | `stripes` | the stripes with parity that are being written: a bounded table |
 //! | `round` | what must be read and written for a part of a stripe |
+//! | `ledger` | which write is in which member's write, for power cuts |
+//! | `aftermath` | what the members' media make of the array: the write hole |
 //!
 //! A command becomes one piece for each run of bytes that lies on one member, and ends when the
 //! last of them has ended. Addresses are those of `units::stripe`, which the stack uses too. Writes
@@ -14,6 +16,8 @@
 //! it is told that zeros can be relied on (`devices_handle_discard_safely`). Making parity takes
 //! no time here, and neither does the array's own work: both are microseconds.
 
+mod aftermath;
+mod ledger;
 mod members;
 mod plan;
 mod round;
@@ -21,6 +25,8 @@ mod stripes;
 
 use std::collections::VecDeque;
 
+use aftermath::Fallen;
+use ledger::Ledger;
 use members::{Members, Owner, Piece};
 use plan::Shape;
 pub use plan::{ArrayPlan, Level, Member, ParityWrite};
@@ -30,6 +36,7 @@ use units::ByteRange;
 use units::stripe::Rotation;
 
 use crate::hard_disk::PlanFault;
+use crate::power::{Aftermath, Cut, CutFault, HostLog, Sectors, Told};
 use crate::slab::Slab;
 use crate::{Action, Command, Done, Fault, Model, Tally};
 
@@ -53,6 +60,8 @@ pub struct Array<M> {
     /// Commands whose last piece has ended.
     ended: Vec<usize>,
     tally: Tally,
+    /// Which write is where, where somebody asked.
+    ledger: Option<Box<Ledger>>,
 }
 
 /// A command that has not ended.
@@ -66,6 +75,8 @@ struct Flight {
     /// Pieces, or stripes, that have not ended.
     left: u64,
     outcome: Result<(), Fault>,
+    /// A write's number in the ledger.
+    number: usize,
 }
 
 impl<M: Model> Array<M> {
@@ -88,6 +99,7 @@ impl<M: Model> Array<M> {
             heard: Vec::new(),
             ended: Vec::new(),
             tally: Tally::default(),
+            ledger: None,
             plan,
             shape,
         })
@@ -116,8 +128,10 @@ impl<M: Model> Array<M> {
 
     fn post(&mut self, place: usize, member: usize, action: Action, bytes: (u64, u64)) {
         let (start, end) = bytes;
-        self.flights.at(place).left += 1;
-        self.members.post(Piece { member, action, start, end, owner: Owner::Flight(place) });
+        let flight = self.flights.at(place);
+        flight.left += 1;
+        let (owner, origin) = (Owner::Flight(place), flight.number);
+        self.members.post(Piece { member, action, start, end, owner, origin });
     }
 
     fn flush(&mut self, place: usize) {
@@ -206,6 +220,11 @@ impl<M: Model> Array<M> {
     fn begin_stripe(&mut self, place: usize) {
         let rows = Rows::of(&self.plan);
         let work = self.stripes.begin(place);
+        if let Some(ledger) = &mut self.ledger {
+            let flights = work.active.flights.iter();
+            let writes = flights.map(|flight| self.flights.at(*flight).number).collect();
+            work.round = ledger.round(work.number, writes);
+        }
         self.round.fill(&rows, &work.active.written);
         self.tally.parity_updates += rows.parity;
         if self.round.reads.is_empty() {
@@ -226,7 +245,7 @@ impl<M: Model> Array<M> {
     /// Makes pieces of a round's reads or writes.
     fn post_stripe(&mut self, place: usize, phase: Phase) {
         let work = self.stripes.at(place);
-        let (number, fua) = (work.number, work.active.fua);
+        let (number, fua, origin) = (work.number, work.active.fua, work.round);
         work.phase = phase;
         let (parts, action) = match phase {
             Phase::Reads => (std::mem::take(&mut self.round.reads), Action::Read),
@@ -238,7 +257,8 @@ impl<M: Model> Array<M> {
         for &Part { chunk, start, end } in &parts {
             let member = self.member(rotation, number, chunk);
             let (start, end) = (base + start, base + end);
-            self.members.post(Piece { member, action, start, end, owner: Owner::Stripe(place) });
+            let owner = Owner::Stripe(place);
+            self.members.post(Piece { member, action, start, end, owner, origin });
         }
         match phase {
             Phase::Reads => self.round.reads = parts,
@@ -341,7 +361,12 @@ impl<M: Model> Model for Array<M> {
             Action::Flush => (0, 0),
             _ => (command.offset_bytes, command.offset_bytes + command.length_bytes),
         };
-        let place = self.flights.insert(Flight { command, next, end, left: 0, outcome: Ok(()) });
+        let number = match (command.action, &mut self.ledger) {
+            (Action::Write { .. }, Some(ledger)) => ledger.sent(),
+            _ => 0,
+        };
+        let flight = Flight { command, next, end, left: 0, outcome: Ok(()), number };
+        let place = self.flights.insert(flight);
         self.begin(place);
         self.finish(done);
         self.settle(done);
@@ -379,6 +404,26 @@ impl<M: Model> Model for Array<M> {
 
     fn stripe_bytes(&self) -> Option<u64> {
         (self.plan.level.parity() > 0).then(|| self.shape.stripe.full_bytes())
+    }
+
+    fn keep_log(&mut self, entries_max: usize) -> bool {
+        let is_new = self.now_ns == 0 && self.tally() == Tally::default() && self.writes.is_empty();
+        let keeps = is_new && self.members.keep_logs(entries_max);
+        self.ledger = keeps.then(Box::default);
+        keeps
+    }
+
+    fn told(&self) -> Told {
+        let members = || self.members().map(Model::told);
+        let physical = members().map(|told| told.sectors.physical_bytes).max();
+        let logical_bytes = self.shape.logical_bytes;
+        let physical_bytes = physical.unwrap_or(logical_bytes).max(logical_bytes);
+        let sectors = Sectors { logical_bytes, physical_bytes, origin_bytes: 0 };
+        Told { sectors, has_volatile_cache: members().any(|told| told.has_volatile_cache) }
+    }
+
+    fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
+        Fallen::new(self, host, cut)?.aftermath()
     }
 }
 

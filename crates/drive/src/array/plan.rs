@@ -212,11 +212,11 @@ impl Shape {
                 ));
             }
             if !offset_bytes.is_multiple_of(model.logical_bytes()) {
-                let wanted = "a multiple of its logical_bytes";
-                return Err(fault("a member's offset_bytes", *offset_bytes, wanted));
+                let wanted = "a multiple of the member's logical sector";
+                return Err(fault("data_offset", *offset_bytes, wanted));
             }
             let Some(bytes) = model.capacity_bytes().checked_sub(*offset_bytes) else {
-                return Err(fault("a member's offset_bytes", *offset_bytes, "within the member"));
+                return Err(fault("data_offset", *offset_bytes, "within the member"));
             };
             least = least.min(bytes);
         }
@@ -231,7 +231,7 @@ impl Shape {
         if whole == 0 {
             let wanted = "small enough for a chunk behind it on each member";
             let offset = members.iter().map(|member| member.offset_bytes).max().unwrap_or(0);
-            return Err(fault("a member's offset_bytes", offset, wanted));
+            return Err(fault("data_offset", offset, wanted));
         }
         let data = plan.data_members();
         let bytes = whole.checked_mul(data).filter(|&bytes| bytes <= CAPACITY_BYTES_MAX);

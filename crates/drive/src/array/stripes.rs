@@ -45,6 +45,8 @@ pub(super) struct Work {
     pub(super) active: Batch,
     /// Parts that the members have not done yet.
     pub(super) left: u64,
+    /// What the array's ledger calls the round; 0 where it keeps none.
+    pub(super) round: usize,
 }
 
 /// The stripes that are being written.
@@ -115,7 +117,7 @@ impl Stripes {
                 return None;
             }
             let (waiting, active) = (Batch::default(), Batch::default());
-            self.works.push(Work { number, phase, waiting, active, left: 0 });
+            self.works.push(Work { number, phase, waiting, active, left: 0, round: 0 });
             self.works.len() - 1
         };
         self.places.insert(number, place);

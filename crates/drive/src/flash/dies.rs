@@ -10,6 +10,7 @@
 
 use super::FlashPlan;
 use super::garbage::Garbage;
+use super::slc::Slc;
 use crate::Tally;
 use crate::server::{Server, transfer_ns, turn};
 
@@ -45,6 +46,7 @@ pub(super) struct Dies {
     pub(super) garbage: Garbage,
     /// Pages programmed since the last erase.
     since_erase: u64,
+    slc: Slc,
     plan: FlashPlan,
     pub(super) tally: Tally,
 }
@@ -58,6 +60,7 @@ impl Dies {
             next: 0,
             garbage,
             since_erase: 0,
+            slc: Slc::new(plan),
             plan: *plan,
             tally: Tally::default(),
         }
@@ -71,6 +74,7 @@ impl Dies {
     /// Reads `pages` from the one numbered `first` on, and brings `bytes` of them out; when that is
     /// done. The pages lie on one die after the other.
     pub(super) fn read(&mut self, at_ns: u64, first: u64, pages: u64, bytes: u64) -> u64 {
+        self.fold(at_ns);
         let dies = self.dies.len() as u64;
         let page_bytes = bytes.div_ceil(pages);
         let mut ready_ns = at_ns;
@@ -86,7 +90,35 @@ impl Dies {
             self.tally.busy_ns = self.tally.busy_ns.saturating_add(work_ns);
         }
         self.tally.medium_reads += pages;
+        self.slc.busy(ready_ns);
         ready_ns
+    }
+
+    /// What the next page takes to be programmed.
+    pub(super) fn cell_ns(&self) -> u64 {
+        self.slc.cell_ns()
+    }
+
+    /// Accounts for what was moved out of cells of one bit while the dies were silent.
+    fn fold(&mut self, at_ns: u64) {
+        let pages = self.slc.fold(at_ns);
+        if pages == 0 {
+            return;
+        }
+        let blocks = u64::from(self.plan.pages_per_block);
+        let erases = (self.since_erase + pages) / blocks;
+        self.since_erase = (self.since_erase + pages) % blocks;
+        let (read_ns, program_ns) = (pages * self.plan.read_ns, pages * self.plan.program_ns);
+        let erase_ns = erases * self.plan.erase_ns;
+        self.tally.read_ns = self.tally.read_ns.saturating_add(read_ns);
+        self.tally.program_ns = self.tally.program_ns.saturating_add(program_ns);
+        self.tally.busy_ns = self.tally.busy_ns.saturating_add(read_ns + program_ns + erase_ns);
+        self.tally.erase_ns = self.tally.erase_ns.saturating_add(erase_ns);
+        self.tally.erases += erases;
+        self.tally.medium_reads += pages;
+        self.tally.medium_writes += pages;
+        self.tally.programs += pages;
+        self.tally.moves += pages;
     }
 
     /// Programs a page; when it is durable. What garbage must go for it follows on the same die.
@@ -104,9 +136,9 @@ impl Dies {
     fn program_next(&mut self, at_ns: u64, pages: u64) -> u64 {
         let number = self.next;
         self.next = (number + 1) % self.dies.len();
-        let program_ns = self.plan.program_ns;
+        self.fold(at_ns);
         let moving_ns = self.on_channel_ns(self.plan.page_bytes);
-        let work_ns = pages.saturating_mul(program_ns);
+        let (work_ns, program_ns) = self.slc.program(pages);
         let sent_ns = self.channel(number).serve(at_ns, pages.saturating_mul(moving_ns));
         let die_ns = self.dies[number].program(at_ns, work_ns);
         self.tally.program_ns = self.tally.program_ns.saturating_add(work_ns);
@@ -114,7 +146,9 @@ impl Dies {
         self.tally.programs += pages;
         self.tally.medium_writes += pages;
         self.collect(at_ns, number, pages);
-        die_ns.max(sent_ns.saturating_add(program_ns))
+        let end_ns = die_ns.max(sent_ns.saturating_add(program_ns));
+        self.slc.busy(end_ns);
+        end_ns
     }
 
     /// Moves and erases on die `number` what `pages` programmed there make necessary.

@@ -7,8 +7,10 @@
 //! | `dies` | how long it takes to read and program pages |
 //! | `buffer` | room for pages that are not yet programmed |
 //! | `parts` | parts of units, and the slots in which they are made whole |
+//! | `slc` | cells that take one bit, quickly, until they are full |
 //! | `garbage` | what collecting garbage adds |
 //! | `unmapped` | what holds nothing |
+//! | `ledger` | which write is in which page, for power cuts |
 //!
 //! Why a misaligned access costs: it touches one unit more, each of which the controller must look
 //! up, and a write of a part of a unit must read the whole, join it and program it. Aligned, the
@@ -21,20 +23,24 @@
 mod buffer;
 mod dies;
 mod garbage;
+mod ledger;
 mod parts;
 mod plan;
+mod slc;
 mod units;
 mod unmapped;
 
 use buffer::Buffer;
 use dies::Dies;
 use garbage::Garbage;
+use ledger::Ledger;
 use parts::{Joined, Part, Parts};
 pub use plan::FlashPlan;
 use units::{Layout, Span};
 use unmapped::Unmapped;
 
 use crate::hard_disk::PlanFault;
+use crate::power::{self, Aftermath, Cut, CutFault, HostLog, MediumLog, Sectors, Told};
 use crate::server::{Agenda, Server, transfer_ns};
 use crate::{Action, Command, Done, Model, Tally};
 
@@ -60,6 +66,8 @@ pub struct Flash {
     is_dirty: bool,
     endings: Agenda<Command>,
     tally: Tally,
+    /// What it puts on its flash, where somebody asked.
+    ledger: Option<Box<Ledger>>,
 }
 
 /// When a command is through the controller, and when its data are there.
@@ -95,12 +103,13 @@ impl Flash {
             link_out: Server::default(),
             dies: Dies::new(&plan, garbage),
             buffer: Buffer::new(&plan),
-            parts: Parts::new(plan.joined_parts, plan.rmw_slots),
+            parts: Parts::new(plan.joined_parts, plan.rmw_slots, plan.rmw_queue),
             settled_ns: 0,
             durable_ns: 0,
             is_dirty: false,
             endings: Agenda::new(),
             tally: Tally::default(),
+            ledger: None,
             plan,
         })
     }
@@ -140,6 +149,8 @@ impl Flash {
                 let data_ns = self.link_in.serve(heard_ns, link_ns);
                 let work_ns = self.controller_ns(&span);
                 let ready_ns = self.controller.serve(heard_ns, work_ns);
+                let is_cached = self.buffer.pages() > 0;
+                self.note(|ledger| ledger.takes(command.id, is_cached, data_ns));
                 self.write(&span, Arrival { ready_ns, data_ns }, fua)
             }
             Action::Flush => return self.flush(heard_ns),
@@ -147,6 +158,7 @@ impl Flash {
                 let ready_ns = self.controller.serve(heard_ns, self.plan.unit_ns);
                 let (start, end) = self.layout.inner(&span);
                 self.dies.garbage.unmapped.insert(start, end);
+                self.note(|ledger| ledger.log.dropped(range, ready_ns));
                 ready_ns
             }
         };
@@ -179,20 +191,26 @@ impl Flash {
             let all = self.layout.unit(part.unit);
             if self.dies.garbage.unmapped.covers(all.from, all.upto) {
                 // There is nothing to be read.
+                self.note(|ledger| ledger.enter(part));
                 continue;
             }
             whole -= 1;
             if fua || !self.parts.joins() {
                 self.parts.forget(part.unit, part.unit);
                 *torn = Some(part.unit);
+                self.note(|ledger| ledger.keep(part));
                 continue;
             }
             match self.parts.join(part, all) {
-                Joined::Kept => {}
-                Joined::Whole => whole += 1,
+                Joined::Kept => self.note(|ledger| ledger.keep(part)),
+                Joined::Whole => {
+                    whole += 1;
+                    self.note(|ledger| ledger.enter(part));
+                }
                 Joined::Evicts(Part { unit, .. }) => {
                     let (begun_ns, _) = self.join([Some(unit), None], at);
-                    taken_ns = taken_ns.max(begun_ns);
+                    taken_ns = taken_ns.max(self.parts.taken_ns(begun_ns, at.ready_ns));
+                    self.note(|ledger| ledger.keep(part));
                 }
             }
         }
@@ -201,6 +219,7 @@ impl Flash {
             let last = (end - 1) / self.plan.unit_bytes;
             self.parts.forget(start / self.plan.unit_bytes, last);
             self.buffer.keep(start / self.plan.unit_bytes, last);
+            self.note_whole(start / self.plan.unit_bytes, last);
         }
         let touched = (self.layout.unit(span.first).from, self.layout.unit(span.last).upto);
         self.dies.garbage.unmapped.forget(touched.0, touched.1);
@@ -209,7 +228,7 @@ impl Flash {
         let mut durable_ns = at.ready_ns.max(at.data_ns);
         if torn.iter().any(Option::is_some) {
             let (begun_ns, end_ns) = self.join(torn, at);
-            taken_ns = taken_ns.max(begun_ns);
+            taken_ns = taken_ns.max(self.parts.taken_ns(begun_ns, at.ready_ns));
             durable_ns = durable_ns.max(end_ns);
         }
         let bytes = whole.saturating_mul(self.plan.unit_bytes);
@@ -230,6 +249,7 @@ impl Flash {
         let (unit_bytes, page_bytes) = (self.plan.unit_bytes, self.plan.page_bytes);
         let mut end_ns = 0;
         let mut count = 0;
+        let cell_ns = self.dies.cell_ns();
         for unit in units.into_iter().flatten() {
             let pages = unit_bytes.div_ceil(page_bytes);
             let first = unit * unit_bytes / page_bytes;
@@ -242,12 +262,16 @@ impl Flash {
         self.tally.rmw_reads += count;
         // Out of one die and into another.
         let moving_ns = 2 * self.dies.on_channel_ns(unit_bytes.min(page_bytes));
-        let work_ns = self.plan.read_ns + moving_ns + self.plan.program_ns;
+        let work_ns = self.plan.read_ns + moving_ns + cell_ns;
         let slot = self.parts.slot();
         let begun_ns = slot.free_ns.max(at.ready_ns).max(at.data_ns);
         slot.free_ns = begun_ns.saturating_add(work_ns).max(end_ns);
-        self.settled_ns = self.settled_ns.max(slot.free_ns);
-        (begun_ns, slot.free_ns)
+        let freed_ns = slot.free_ns;
+        self.settled_ns = self.settled_ns.max(freed_ns);
+        for unit in units.into_iter().flatten() {
+            self.note(|ledger| ledger.join(unit, (begun_ns, freed_ns)));
+        }
+        (begun_ns, freed_ns)
     }
 
     /// Puts `bytes` into the buffer, and pages that are full on the flash; all, where `closes` says
@@ -267,27 +291,53 @@ impl Flash {
         if pages > most {
             // More than the buffer holds: the first of them are but work for the dies.
             end_ns = self.dies.program_all(at.ready_ns, pages - most);
+            let end_ns = end_ns.max(at.data_ns);
+            self.note(|ledger| ledger.program((pages - most) * page_bytes, (at.data_ns, end_ns)));
             pages = most;
         }
         let mut room_ns = at.ready_ns.max(end_ns);
         for _ in 0..pages {
             room_ns = self.buffer.room(at.ready_ns).max(room_ns);
+            let cell_ns = self.dies.cell_ns();
             let programmed_ns = self.dies.program(at.ready_ns);
             self.buffer.fill(programmed_ns);
-            end_ns = end_ns.max(programmed_ns);
-        }
-        if pages > 0 {
-            end_ns = end_ns.max(at.data_ns.saturating_add(self.plan.program_ns));
+            let to_ns = programmed_ns.max(at.data_ns.saturating_add(cell_ns));
+            let from_ns = to_ns.saturating_sub(cell_ns).max(at.data_ns);
+            end_ns = end_ns.max(to_ns);
+            self.note(|ledger| ledger.program(page_bytes, (from_ns, to_ns)));
         }
         self.settled_ns = self.settled_ns.max(end_ns);
         (room_ns, end_ns)
     }
 
+    /// Does something to the ledger, where there is one.
+    fn note(&mut self, what: impl FnOnce(&mut Ledger)) {
+        if let Some(ledger) = &mut self.ledger {
+            what(ledger);
+        }
+    }
+
+    /// Notes that the units from `first` to `last` enter the buffer whole.
+    fn note_whole(&mut self, first: u64, last: u64) {
+        let layout = self.layout;
+        self.note(|ledger| {
+            ledger.forget(first, last);
+            (first..=last).for_each(|unit| ledger.enter(layout.unit(unit)));
+        });
+    }
+
+    /// What it writes as one: its mapping units.
+    fn sectors(&self) -> Sectors {
+        let FlashPlan { logical_bytes, unit_bytes, origin_bytes, .. } = self.plan;
+        Sectors { logical_bytes, physical_bytes: unit_bytes, origin_bytes }
+    }
+
     /// Programs the mapping behind data that are durable at `data_ns`; when it is.
     fn map(&mut self, at_ns: u64, data_ns: u64) -> u64 {
-        let one_ns = self.dies.on_channel_ns(self.plan.page_bytes) + self.plan.program_ns;
+        let moving_ns = self.dies.on_channel_ns(self.plan.page_bytes);
         let mut end_ns = data_ns;
         for _ in 1..self.plan.flush_programs {
+            let one_ns = moving_ns + self.dies.cell_ns();
             end_ns = self.dies.program(at_ns).max(end_ns.saturating_add(one_ns));
         }
         self.settled_ns = self.settled_ns.max(end_ns);
@@ -344,5 +394,28 @@ impl Model for Flash {
 
     fn tally(&self) -> Tally {
         self.tally.plus(self.dies.tally)
+    }
+
+    fn keep_log(&mut self, entries_max: usize) -> bool {
+        let is_new = self.endings.is_new() && self.tally() == Tally::default();
+        if is_new {
+            let log = MediumLog::new(self.sectors(), self.plan.capacity_bytes, entries_max);
+            let shift_bytes = self.layout.unit(0).from;
+            self.ledger = Some(Box::new(Ledger::new(log, shift_bytes, self.plan.unit_bytes)));
+        }
+        is_new
+    }
+
+    fn medium_log(&self) -> Option<&MediumLog> {
+        self.ledger.as_ref().map(|ledger| &ledger.log)
+    }
+
+    fn told(&self) -> Told {
+        Told { sectors: self.sectors(), has_volatile_cache: self.forgets() }
+    }
+
+    fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
+        let cut = if self.plan.is_volatile { *cut } else { cut.protected() };
+        power::cut(host, self.medium_log().ok_or(CutFault::NoLog)?, &cut)
     }
 }

@@ -1,5 +1,7 @@
 //! Parts of units: kept in the hope of the rest, or read, joined and written in a slot.
 
+use std::collections::VecDeque;
+
 use crate::server::Server;
 
 /// The bytes `from..upto` of the unit numbered `unit`, addresses as the flash counts them.
@@ -27,15 +29,20 @@ pub(super) struct Parts {
     most: usize,
     kept: Vec<Part>,
     slots: Vec<Server>,
+    /// How many may wait for a slot, and when those that wait will have one.
+    queue: usize,
+    waiting: VecDeque<u64>,
 }
 
 impl Parts {
-    /// None yet, of `most`, and `slots` that are free.
-    pub(super) fn new(most: u32, slots: u32) -> Parts {
+    /// None yet, of `most`, and `slots` that are free, for which `queue` may wait.
+    pub(super) fn new(most: u32, slots: u32, queue: u32) -> Parts {
         Parts {
             most: most as usize,
             kept: Vec::with_capacity(most as usize + 1),
             slots: vec![Server::default(); slots as usize],
+            queue: queue as usize,
+            waiting: VecDeque::new(),
         }
     }
 
@@ -82,6 +89,21 @@ impl Parts {
         (!self.kept.is_empty()).then(|| self.kept.remove(0))
     }
 
+    /// When a part that comes at `at_ns` and will have a slot at `begun_ns` is taken: when few
+    /// enough wait before it.
+    pub(super) fn taken_ns(&mut self, begun_ns: u64, at_ns: u64) -> u64 {
+        self.waiting.push_back(begun_ns);
+        let is_past =
+            |waiting: &VecDeque<u64>| waiting.front().is_some_and(|begun_ns| *begun_ns <= at_ns);
+        while is_past(&self.waiting) || self.waiting.len() > self.queue + 1 {
+            self.waiting.pop_front();
+        }
+        match self.waiting.len() > self.queue {
+            true => self.waiting.front().copied().unwrap_or(at_ns),
+            false => at_ns,
+        }
+    }
+
     /// The slot that is free first.
     pub(super) fn slot(&mut self) -> &mut Server {
         self.slots.iter_mut().min_by_key(|slot| slot.free_ns).expect("there is a slot at least")
@@ -93,10 +115,20 @@ mod tests {
     use super::{Joined, Part, Parts};
 
     #[test]
+    fn a_part_is_taken_as_soon_as_few_enough_wait_for_the_slot() {
+        for (queue, wanted) in [(0, [10, 20, 30, 40]), (2, [0, 0, 10, 20]), (9, [0; 4])] {
+            let mut parts = Parts::new(0, 1, queue);
+            let taken = [10, 20, 30, 40].map(|begun_ns| parts.taken_ns(begun_ns, 0));
+            assert_eq!(taken, wanted, "{queue} may wait");
+            assert_eq!(parts.taken_ns(50, 50), 50, "and none waits any more");
+        }
+    }
+
+    #[test]
     fn parts_that_touch_become_whole_and_others_go() {
         let part = |unit, from, upto| Part { unit, from, upto };
         let all = part(0, 0, 4096);
-        let mut parts = Parts::new(2, 1);
+        let mut parts = Parts::new(2, 1, 0);
         assert_eq!(parts.join(part(0, 0, 1024), all), Joined::Kept);
         assert_eq!(parts.join(part(0, 1024, 4096), all), Joined::Whole);
         assert_eq!(parts.oldest(), None);

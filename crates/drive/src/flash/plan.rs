@@ -53,9 +53,19 @@ pub struct FlashPlan {
     /// How many writes of parts of units are read, joined and written at a time. Such a write is in
     /// the slot's hands when it is acknowledged, so that each waits for a slot.
     pub rmw_slots: u32,
+    /// How many of those wait in the buffer for a slot, acknowledged: what a buffer allows that
+    /// does not forget. 0 where each is acknowledged when a slot has it.
+    pub rmw_queue: u32,
     /// Of how many units parts are kept in the buffer, in the hope that the rest is written too; 0
     /// for a drive that does not join writes, or has no buffer.
     pub joined_parts: u32,
+    /// How much is programmed with one bit a cell before it is programmed as the rest: pSLC. 0 for
+    /// none.
+    pub slc_bytes: u64,
+    /// A page from its die's register to such cells.
+    pub slc_program_ns: u64,
+    /// How long all dies must have been silent before what is in such cells is moved to others.
+    pub slc_idle_ns: u64,
     /// What the flash holds beyond `capacity_bytes`: over-provisioning.
     pub spare_bytes: u64,
     /// How many bytes from address 0 on are in use at first; what lies behind is as after a
@@ -86,7 +96,7 @@ impl FlashPlan {
         }
     }
 
-    fn sizes(&self) -> [Check; 9] {
+    fn sizes(&self) -> [Check; 10] {
         let is_power =
             |bytes: u64, most: u64| bytes.is_power_of_two() && (512..=most).contains(&bytes);
         let whole = |bytes: u64| bytes.is_multiple_of(self.logical_bytes.max(1));
@@ -121,10 +131,11 @@ impl FlashPlan {
             (self.used_bytes <= self.capacity_bytes, "used", self.used_bytes, "at most capacity"),
             (erased, "erased", self.erased_bytes, "at most what is not in use"),
             (buffer, "buffer", self.buffer_bytes, "0, or from 1 to 2^20 pages"),
+            (self.slc_bytes <= self.capacity_bytes, "slc", self.slc_bytes, "at most capacity"),
         ]
     }
 
-    fn times(&self) -> [Check; 10] {
+    fn times(&self) -> [Check; 12] {
         let time = |value, ns| (ns <= TIME_NS_MAX, value, ns, "at most 10 s");
         let speed = |value, speed: u64| {
             ((1_000..=1 << 40).contains(&speed), value, speed, "from 1000 to 2^40")
@@ -133,6 +144,8 @@ impl FlashPlan {
             time("read", self.read_ns),
             time("program", self.program_ns),
             time("erase", self.erase_ns),
+            time("slc_program", self.slc_program_ns),
+            time("slc_idle", self.slc_idle_ns),
             time("host", self.host_ns),
             time("unit_time", self.unit_ns),
             time("run_unit_time", self.run_unit_ns),
@@ -143,11 +156,13 @@ impl FlashPlan {
         ]
     }
 
-    fn counts(&self) -> [Check; 6] {
+    fn counts(&self) -> [Check; 7] {
         let count = |value, count: u32, least: u32, most: u32, wanted| {
             ((least..=most).contains(&count), value, u64::from(count), wanted)
         };
         let joins = self.joined_parts <= if self.buffer_bytes == 0 { 0 } else { 256 };
+        let pages = self.buffer_bytes / self.page_bytes.max(1);
+        let queue = u64::from(self.rmw_queue) <= pages;
         let channels = (1..=self.dies).contains(&self.channels);
         [
             count("pages_per_block", self.pages_per_block, 1, 65_536, "from 1 to 65536"),
@@ -155,6 +170,7 @@ impl FlashPlan {
             (channels, "channels", self.channels.into(), "from 1 to dies"),
             count("flush_programs", self.flush_programs, 1, 16, "from 1 to 16"),
             count("rmw_slots", self.rmw_slots, 1, 256, "from 1 to 256"),
+            (queue, "rmw_queue", self.rmw_queue.into(), "at most the pages of the buffer"),
             (joins, "joined_parts", self.joined_parts.into(), "at most 256, and 0 without buffer"),
         ]
     }

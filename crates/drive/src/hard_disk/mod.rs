@@ -32,7 +32,7 @@ pub use plan::{HardDiskPlan, PlanFault, Rmw, Scheduler};
 use platter::Spot;
 use units::ByteRange;
 
-use crate::power::{Data, MediumLog, Sectors};
+use crate::power::{Data, MediumLog, Sectors, Told};
 use crate::{Action, Command, Done, Model, Tally};
 
 /// A hard disk in simulated time.
@@ -117,6 +117,12 @@ impl HardDisk {
             _ => false,
         };
         !is_on_its_way && !self.cache.touches(start, end)
+    }
+
+    /// What it reads and writes as one, which it reports.
+    fn sectors(&self) -> Sectors {
+        let HardDiskPlan { logical_bytes, physical_bytes, origin_bytes, .. } = self.plan;
+        Sectors { logical_bytes, physical_bytes, origin_bytes }
     }
 
     /// For how long so many bytes are on the wire.
@@ -493,12 +499,7 @@ impl Model for HardDisk {
         let plan = &self.plan;
         let is_new = self.now_ns == 0 && self.incoming.is_empty() && self.tally == Tally::default();
         if is_new {
-            let sectors = Sectors {
-                logical_bytes: plan.logical_bytes,
-                physical_bytes: plan.physical_bytes,
-                origin_bytes: plan.origin_bytes,
-            };
-            let log = MediumLog::new(sectors, plan.capacity_bytes, entries_max);
+            let log = MediumLog::new(self.sectors(), plan.capacity_bytes, entries_max);
             (self.log, self.arm.spans) = (Some(Box::new(log)), Some(Vec::new()));
         }
         is_new
@@ -506,5 +507,9 @@ impl Model for HardDisk {
 
     fn medium_log(&self) -> Option<&MediumLog> {
         self.log.as_deref()
+    }
+
+    fn told(&self) -> Told {
+        Told { sectors: self.sectors(), has_volatile_cache: self.plan.cache_bytes > 0 }
     }
 }

@@ -23,6 +23,17 @@ pub struct Aftermath {
     sectors: BTreeMap<u64, Held>,
     /// Whether no sector can be read.
     is_dead: bool,
+    unfit: Unfit,
+}
+
+/// What of an array does not fit together, in its logical sectors. It holds what it holds, but a
+/// member that is lost before it is made to fit again takes more with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Unfit {
+    /// Sectors of which copies differ.
+    pub mirrors: u64,
+    /// Sectors whose parity does not fit what stands beside them: the write hole.
+    pub parity: u64,
 }
 
 impl Aftermath {
@@ -30,13 +41,25 @@ impl Aftermath {
     pub fn new(at_ns: u64, sectors: impl IntoIterator<Item = (u64, Held)>) -> Aftermath {
         let changed = |(_, held): &(u64, Held)| *held != Held::Original;
         let sectors = sectors.into_iter().filter(changed).collect();
-        Aftermath { at_ns, sectors, is_dead: false }
+        Aftermath { at_ns, sectors, is_dead: false, unfit: Unfit::default() }
     }
 
     /// A drive that does not come back.
     #[must_use]
     pub fn dead(at_ns: u64) -> Aftermath {
-        Aftermath { at_ns, sectors: BTreeMap::new(), is_dead: true }
+        Aftermath { at_ns, sectors: BTreeMap::new(), is_dead: true, unfit: Unfit::default() }
+    }
+
+    /// The same of an array of which so much does not fit together.
+    #[must_use]
+    pub(crate) fn with_unfit(self, unfit: Unfit) -> Aftermath {
+        Aftermath { unfit, ..self }
+    }
+
+    /// What of an array does not fit together; nothing of other drives.
+    #[must_use]
+    pub fn unfit(&self) -> Unfit {
+        self.unfit
     }
 
     /// What the logical sector `lba` holds.

@@ -45,6 +45,10 @@ pub struct Faults {
     pub unserialised: Option<Unserialised>,
     /// The drive does not come back.
     pub is_dead: bool,
+    /// What should keep a cache alive does not: worn capacitors, an empty battery.
+    pub protection_fails: bool,
+    /// This member of an array does not come back, from 0.
+    pub lost_member: Option<u16>,
 }
 
 /// Units lost by chance.
@@ -77,6 +81,17 @@ pub struct Cut {
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CutFault {
+    /// Nobody asked the drive to keep a log, or it is of a kind that keeps none.
+    #[error("the drive kept no log of what it did")]
+    NoLog,
+    /// There is no such member.
+    #[error("there are {members} members, and none with number {member}")]
+    NoSuchMember {
+        /// What was named.
+        member: u16,
+        /// How many there are.
+        members: usize,
+    },
     /// A log had no room.
     #[error("the log is full: it was made for fewer commands than came")]
     Full,
@@ -127,6 +142,13 @@ impl Cut {
             is_non_volatile: false,
             faults: Faults::default(),
         }
+    }
+
+    /// The same for a drive whose cache is protected: it does not forget, unless the protection
+    /// fails.
+    #[must_use]
+    pub(crate) fn protected(self) -> Cut {
+        Cut { is_non_volatile: !self.faults.protection_fails, ..self }
     }
 
     /// When the power went, as the drive remembers it.

@@ -1,7 +1,7 @@
 //! A drive that says "done" and has done nothing: to teach with, and to test what finds such
 //! drives.
 
-use super::MediumLog;
+use super::{Aftermath, Cut, CutFault, HostLog, MediumLog, Told};
 use crate::{Action, Command, Done, Model, Tally};
 
 /// What a drive lies about.
@@ -70,5 +70,13 @@ impl<M: Model> Model for Liar<M> {
 
     fn medium_log(&self) -> Option<&MediumLog> {
         self.model.medium_log()
+    }
+
+    fn told(&self) -> Told {
+        self.model.told()
+    }
+
+    fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
+        self.model.after(host, cut)
     }
 }

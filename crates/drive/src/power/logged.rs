@@ -1,6 +1,6 @@
 //! A model with its host's log.
 
-use super::{HostLog, MediumLog, Told};
+use super::{Aftermath, Cut, CutFault, HostLog, MediumLog, Told};
 use crate::{Action, Command, Done, Model, Tally};
 
 /// A model, and what was sent to it and told by it.
@@ -21,11 +21,22 @@ enum Sent {
 
 impl<M: Model> Logged<M> {
     /// `model`, which did nothing yet, with both logs: at most `commands_max` commands of the host,
-    /// and 8 times as many entries of what becomes of them.
+    /// and 8 times as many entries of what becomes of them on each medium.
     ///
     /// `None` when the model keeps no log of its medium, or did something already.
-    pub fn new(mut model: M, told: Told, commands_max: usize) -> Option<Logged<M>> {
-        let keeps = model.keep_log(commands_max.saturating_mul(8));
+    pub fn new(model: M, told: Told, commands_max: usize) -> Option<Logged<M>> {
+        Logged::with_entries(model, told, commands_max, commands_max.saturating_mul(8))
+    }
+
+    /// The same with at most `entries_max` entries of what becomes of the commands. One of many
+    /// mapping units on flash takes two for each of them.
+    pub fn with_entries(
+        mut model: M,
+        told: Told,
+        commands_max: usize,
+        entries_max: usize,
+    ) -> Option<Logged<M>> {
+        let keeps = model.keep_log(entries_max);
         let log = HostLog::new(told, commands_max);
         keeps.then(|| Logged { model, log, flying: Vec::new() })
     }
@@ -40,6 +51,14 @@ impl<M: Model> Logged<M> {
     #[must_use]
     pub fn log(&self) -> &HostLog {
         &self.log
+    }
+
+    /// What the model holds when the power goes as `cut` says.
+    ///
+    /// # Errors
+    /// When a log is full, or nothing can be torn as the cut says.
+    pub fn cut(&self, cut: &Cut) -> Result<Aftermath, CutFault> {
+        self.model.after(&self.log, cut)
     }
 
     /// Writes down what was sent. Commands that no drive takes are none: nothing comes of them.
@@ -113,5 +132,9 @@ impl<M: Model> Model for Logged<M> {
 
     fn medium_log(&self) -> Option<&MediumLog> {
         self.model.medium_log()
+    }
+
+    fn told(&self) -> Told {
+        self.model.told()
     }
 }

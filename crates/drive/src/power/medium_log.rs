@@ -9,7 +9,8 @@ use units::ByteRange;
 
 use super::Sectors;
 
-/// What came into the drive, in the order in which it came.
+/// What came into the drive, in the order in which it was taken; where parts of a drive work side
+/// by side, a later one can be there before an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrived {
     /// A write whose data is in the cache, over what was there of the same bytes.
@@ -25,6 +26,9 @@ pub(super) enum Arrived {
 pub enum Data {
     /// That of the command called so, which has arrived and has not ended.
     Command(u64),
+    /// That of the write with this number, which has arrived. Where the medium has a later one
+    /// already it stays: a mapping knows which is newer.
+    Write(usize),
     /// What the cache had: of each sector the newest.
     Cached,
 }
@@ -57,6 +61,8 @@ pub(super) struct Put {
     pub(super) spans: Range<usize>,
     /// Whether parts of sectors are in a buffer that does not forget.
     pub(super) is_buffered: bool,
+    /// Whether what is there of a later write stays.
+    pub(super) is_mapped: bool,
 }
 
 /// What a drive did, in order.
@@ -135,12 +141,15 @@ impl MediumLog {
         self.flying.iter().find(|(flying, _)| *flying == id).map(|(_, number)| *number)
     }
 
-    /// A write that the drive does not refuse was sent. A full log takes no more notice.
-    pub fn sent(&mut self, id: u64) {
-        if !self.is_full {
-            self.flying.push((id, self.writes));
-            self.writes += 1;
+    /// A write that the drive does not refuse was sent; its number. A full log takes no more
+    /// notice.
+    pub fn sent(&mut self, id: u64) -> Option<usize> {
+        if self.is_full {
+            return None;
         }
+        self.flying.push((id, self.writes));
+        self.writes += 1;
+        Some(self.writes - 1)
     }
 
     /// A write's data is in the drive: in its cache, or to go to the medium by itself.
@@ -177,6 +186,7 @@ impl MediumLog {
     ) {
         let write = match data {
             Data::Command(id) => self.number(id),
+            Data::Write(number) => Some(number),
             Data::Cached => None,
         };
         if (write.is_none() && data != Data::Cached) || !self.has_room(1 + spans.len()) {
@@ -185,7 +195,8 @@ impl MediumLog {
         let first = self.spans.len();
         self.spans.extend_from_slice(spans);
         let (spans, upto) = (first..self.spans.len(), self.arrivals.len());
-        self.puts.push(Put { write, range, upto, from_ns, to_ns, spans, is_buffered });
+        let is_mapped = matches!(data, Data::Write(_));
+        self.puts.push(Put { write, range, upto, from_ns, to_ns, spans, is_buffered, is_mapped });
     }
 
     /// A write has ended; its name is free.

@@ -15,6 +15,7 @@
 //! | `survivors` | what else may have got there: none, all, some, each possibility in turn |
 //! | `aftermath` | which write's data each sector holds |
 //! | `hostile` | the reader of texts, for fuzzers |
+//! | `losses` | how many acknowledged writes that cost |
 //! | `oracle` | what the drive had promised, and which of that is gone |
 //!
 //! What a drive promises (Linux, Documentation/block/writeback_cache_control.rst; the same in ATA,
@@ -42,19 +43,21 @@ mod host_text;
 mod hostile;
 mod liar;
 mod logged;
+mod losses;
 mod medium_log;
 mod oracle;
 mod replay;
-mod sectors;
+pub(crate) mod sectors;
 mod survivors;
 
-pub use aftermath::{Aftermath, Held};
+pub use aftermath::{Aftermath, Held, Unfit};
 pub use cut::{Cut, CutFault, Faults, Survivors, UnderHead, Unserialised, cut, outcomes};
 pub use host_log::{HostDiscard, HostFlush, HostLog, HostWrite, Moment, SECTORS_MAX, Told};
 pub use host_text::{HostTextError, HostTextProblem, TEXT_BYTES_MAX};
 pub use hostile::hostile;
 pub use liar::{Liar, Lies};
 pub use logged::Logged;
+pub use losses::{Losses, losses};
 pub use medium_log::{Data, MediumLog, Span};
 pub use oracle::{FINDINGS_MAX, Finding, Judgement, Legal, Verdict, judge, legal};
 pub use sectors::Sectors;

@@ -92,7 +92,7 @@ impl Judgement {
 }
 
 /// The promises of a log at an instant.
-struct Promises<'a> {
+pub(super) struct Promises<'a> {
     log: &'a HostLog,
     at_ns: u64,
     /// When the newest flush was sent that had completed.
@@ -103,7 +103,7 @@ struct Promises<'a> {
 }
 
 impl<'a> Promises<'a> {
-    fn at(log: &'a HostLog, at_ns: u64) -> Promises<'a> {
+    pub(super) fn at(log: &'a HostLog, at_ns: u64) -> Promises<'a> {
         let is_past = |moment: &Moment| moment.at_ns <= at_ns;
         let completed =
             log.flushes().iter().filter(|flush| flush.done.as_ref().is_some_and(is_past));
@@ -135,7 +135,7 @@ impl<'a> Promises<'a> {
     }
 
     /// Whether the write is to be on the medium.
-    fn is_promised(&self, number: usize) -> bool {
+    pub(super) fn is_promised(&self, number: usize) -> bool {
         let (write, done) = self.write(number);
         let is_flushed = done.is_some_and(|done| self.flushed.is_some_and(|sent| done < sent));
         let is_through = write.is_fua || !self.log.told().has_volatile_cache;
@@ -160,10 +160,18 @@ impl<'a> Promises<'a> {
     }
 
     /// Whether `number` was over when the write `promised` was sent.
-    fn is_superseded(&self, number: usize, promised: Option<usize>) -> bool {
+    pub(super) fn is_superseded(&self, number: usize, promised: Option<usize>) -> bool {
         let Some(promised) = promised else { return false };
         let sent = self.log.writes()[promised].sent;
         self.write(number).1.is_some_and(|done| done < sent)
+    }
+
+    /// Whether a discard came behind the write `number` to `lba`, or beside it.
+    pub(super) fn is_dropped(&self, lba: u64, number: usize) -> bool {
+        Self::numbers(&self.discards, lba).iter().any(|discard| {
+            let done = self.log.discards()[*discard].done;
+            done.is_none_or(|done| done >= self.log.writes()[number].sent)
+        })
     }
 
     /// Whether the drive may be writing `lba` at the cut.

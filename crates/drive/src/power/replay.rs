@@ -90,7 +90,7 @@ struct Replay<'a> {
     medium: &'a MediumLog,
     cut: &'a Cut,
     physical: Units,
-    /// How many arrivals there were with each write that goes to the medium by itself.
+    /// How many arrivals there were with each write.
     order: BTreeMap<usize, usize>,
     arrived: usize,
     chance: Option<Random>,
@@ -102,10 +102,10 @@ impl Replay<'_> {
     fn arrive(&mut self, upto: usize) -> Result<(), CutFault> {
         while self.arrived < upto {
             let (at_ns, arrived) = self.medium.arrivals()[self.arrived];
-            if at_ns > self.cut.drive_ns() {
-                return Ok(());
-            }
             self.arrived += 1;
+            if at_ns > self.cut.drive_ns() {
+                continue;
+            }
             let number = match arrived {
                 Arrived::Cached(number) | Arrived::Through(number) => number,
                 Arrived::Dropped(range) => {
@@ -117,9 +117,7 @@ impl Replay<'_> {
                     continue;
                 }
             };
-            if let Arrived::Through(number) = arrived {
-                self.order.insert(number, self.arrived);
-            }
+            self.order.insert(number, self.arrived);
             for lba in self.lbas(number)? {
                 let cell = self.at.touch(lba);
                 if matches!(arrived, Arrived::Cached(_)) {
@@ -186,6 +184,9 @@ impl Replay<'_> {
                 Some(number) => self.order.get(&number).copied().unwrap_or(put.upto),
                 None => put.upto,
             };
+            if put.is_mapped && settled < cell.settled {
+                continue;
+            }
             cell.settled = cell.settled.max(settled);
             if let Some(number) = put.write.or(cell.cached) {
                 cell.held = Held::Write(number);

@@ -54,7 +54,7 @@ impl Sectors {
     }
 
     /// Its physical sectors.
-    pub(super) fn physical(self) -> Units {
+    pub(crate) fn physical(self) -> Units {
         self.units(self.physical_bytes)
     }
 
@@ -72,7 +72,7 @@ impl Sectors {
 
 /// A drive's logical sectors in runs of equal length.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Units {
+pub(crate) struct Units {
     lbas: u64,
     shift_lbas: u64,
 }
@@ -90,7 +90,7 @@ impl Units {
     }
 
     /// The units that `lbas`, which are some, touch.
-    pub(super) fn touched(self, lbas: &Range<u64>) -> Range<u64> {
+    pub(crate) fn touched(self, lbas: &Range<u64>) -> Range<u64> {
         self.of(lbas.start)..self.of(lbas.end - 1) + 1
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn atoms(
             Arrived::Dropped(_) => continue,
         };
         if *at_ns > cut.drive_ns() {
-            break;
+            continue;
         }
         let lbas = sectors.lbas(host.writes()[number].range);
         for unit in tear.touched(&lbas) {

@@ -28,7 +28,11 @@ pub(super) const EMPTY: FlashPlan = FlashPlan {
     is_volatile: false,
     flush_programs: 0,
     rmw_slots: 0,
+    rmw_queue: 0,
     joined_parts: 0,
+    slc_bytes: 0,
+    slc_program_ns: 0,
+    slc_idle_ns: 0,
     spare_bytes: 0,
     used_bytes: 0,
     erased_bytes: 0,
@@ -43,7 +47,7 @@ const fn field(
 }
 
 /// All values, as `straddle drive show` lists them. What each means stands at [`FlashPlan`].
-pub(super) const FIELDS: [Field<FlashPlan>; 26] = [
+pub(super) const FIELDS: [Field<FlashPlan>; 30] = [
     field("capacity", Quantity::Bytes, |plan, bytes| plan.capacity_bytes = bytes),
     field("logical_sector", Quantity::Bytes, |plan, bytes| plan.logical_bytes = bytes),
     field("unit", Quantity::Bytes, |plan, bytes| plan.unit_bytes = bytes),
@@ -66,7 +70,11 @@ pub(super) const FIELDS: [Field<FlashPlan>; 26] = [
     field("volatile", YES_NO, |plan, place| plan.is_volatile = place == 1),
     field("flush_programs", Quantity::Count, |plan, count| plan.flush_programs = narrow(count)),
     field("rmw_slots", Quantity::Count, |plan, count| plan.rmw_slots = narrow(count)),
+    field("rmw_queue", Quantity::Count, |plan, count| plan.rmw_queue = narrow(count)),
     field("joined_parts", Quantity::Count, |plan, count| plan.joined_parts = narrow(count)),
+    field("slc", Quantity::Bytes, |plan, bytes| plan.slc_bytes = bytes),
+    field("slc_program", Quantity::Time, |plan, ns| plan.slc_program_ns = ns),
+    field("slc_idle", Quantity::Time, |plan, ns| plan.slc_idle_ns = ns),
     field("spare", Quantity::Bytes, |plan, bytes| plan.spare_bytes = bytes),
     field("used", Quantity::Bytes, |plan, bytes| plan.used_bytes = bytes),
     field("erased", Quantity::Bytes, |plan, bytes| plan.erased_bytes = bytes),

@@ -160,6 +160,15 @@ impl DriveProfile {
     /// # Errors
     /// When a value is out of its bounds, as only [`DriveProfile::with`] can make it.
     pub fn model(&self) -> Result<Box<dyn Model>, PlanFault> {
+        // What is too large for the plan's field is told as it was written.
+        let as_written = |fault: PlanFault| PlanFault {
+            found: self.amount(fault.value).unwrap_or(fault.found),
+            ..fault
+        };
+        self.plain_model().map_err(as_written)
+    }
+
+    fn plain_model(&self) -> Result<Box<dyn Model>, PlanFault> {
         let values = &self.values[..];
         Ok(match self.kind {
             Kind::HardDisk => {
@@ -247,7 +256,7 @@ impl DriveProfile {
 }
 
 /// The profiles of the house, in the order in which they are listed.
-const BUILT_IN: [(&str, &str); 14] = [
+const BUILT_IN: [(&str, &str); 15] = [
     ("hdd-7200-512e.toml", include_str!("../../profiles/hdd-7200-512e.toml")),
     ("hdd-7200-512n.toml", include_str!("../../profiles/hdd-7200-512n.toml")),
     ("wd10ears.toml", include_str!("../../profiles/wd10ears.toml")),
@@ -256,6 +265,7 @@ const BUILT_IN: [(&str, &str); 14] = [
     ("dc-p3700.toml", include_str!("../../profiles/dc-p3700.toml")),
     ("cloud-nvme-2019.toml", include_str!("../../profiles/cloud-nvme-2019.toml")),
     ("950-pro.toml", include_str!("../../profiles/950-pro.toml")),
+    ("970-evo-500.toml", include_str!("../../profiles/970-evo-500.toml")),
     ("optane-p4800x.toml", include_str!("../../profiles/optane-p4800x.toml")),
     ("gp2-100.toml", include_str!("../../profiles/gp2-100.toml")),
     ("raid0-2x16k.toml", include_str!("../../profiles/raid0-2x16k.toml")),

@@ -29,7 +29,7 @@ fn a_drive_that_cannot_be_is_refused_with_its_line_and_its_bounds() {
     for (from, to, word, hint) in [
         ("\"7200\"", "\"0\"", "rpm is 0", "choose from 60 to 100000"),
         ("\"4 KiB\"", "\"3\"", "physical_sector is 3", "choose a sector"),
-        ("\"7200\"", "\"10000000000\"", "rpm is 4294967295", "choose from 60"),
+        ("\"7200\"", "\"10000000000\"", "rpm is 10000000000", "choose from 60"),
         ("\"7200\"", "\"-1\"", "is not a whole number", "write a whole number"),
         ("\"16 ms\"", "\"1 us\"", "settle is 1200000", "choose a short stroke"),
         ("\"per-sector\"", "\"psychic\"", "is not one of buffered, batched", "write one of"),

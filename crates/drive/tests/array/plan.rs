@@ -84,15 +84,15 @@ fn members_that_do_not_fit_are_refused() {
         (&[], "the number of models is 0; it must be what members says"),
         (
             &[good, good, (1 << 20, (1 << 20) + 512)],
-            "a member's offset_bytes is 1049088; it must be within the member",
+            "data_offset is 1049088; it must be within the member",
         ),
         (
             &[good, good, (1 << 20, 1000)],
-            "a member's offset_bytes is 1000; it must be a multiple of its logical_bytes",
+            "data_offset is 1000; it must be a multiple of the member's logical sector",
         ),
         (
             &[good, good, (1 << 20, (1 << 20) - 512)],
-            "a member's offset_bytes is 1048064; it must be small enough for a chunk behind it on \
+            "data_offset is 1048064; it must be small enough for a chunk behind it on \
              each member",
         ),
     ];

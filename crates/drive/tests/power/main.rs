@@ -1,7 +1,9 @@
 //! Power cuts: what drives hold after one, and what the oracle says of it.
 
 mod disk;
+mod every;
 mod honest;
+mod kinds;
 mod letter;
 mod liars;
 mod oracle;

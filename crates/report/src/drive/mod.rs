@@ -14,7 +14,9 @@ pub use list::{drive_list, drive_text};
 pub use published::published_table;
 pub(crate) use published::{number, range};
 pub use simulated::simulation_table;
-pub(crate) use simulated::{LEAF_HEADS, drive_name, leaf_row, place, rmw};
+pub(crate) use simulated::{
+    CUT_COLUMNS, CUT_HEADS, LEAF_HEADS, cut_row, drive_name, leaf_row, place, rmw,
+};
 
 use crate::bench::json::pretty;
 
@@ -135,6 +137,9 @@ pub struct SimulatedArm {
     pub did: SimulatedWork,
     /// What each drive under a layer that lies on several did; else `null`.
     pub leaves: Option<Vec<SimulatedLeaf>>,
+    /// What was left when the power was cut; not there where nobody asked for cuts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cuts: Option<SimulatedCuts>,
 }
 
 /// What one of several drives under a layer did.
@@ -149,6 +154,39 @@ pub struct SimulatedLeaf {
     pub written_bytes: u64,
     /// What it did.
     pub did: SimulatedWork,
+}
+
+/// What cuts of the power left of a workload: sums over all cuts. Each cut is of the same run, at
+/// another instant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SimulatedCuts {
+    /// How often the power was cut.
+    pub cuts: u64,
+    /// Cuts behind which something that was promised was missing.
+    pub broken_cuts: u64,
+    /// Writes that were acknowledged when the power went.
+    pub acknowledged_writes: u64,
+    /// Those among them that nothing was left of, though no later write took their place.
+    pub lost_writes: u64,
+    /// Those of which a part was left.
+    pub torn_writes: u64,
+    /// Writes that were promised: flushed, forced, or acknowledged by a drive that says it has no
+    /// cache that forgets.
+    pub promised_writes: u64,
+    /// Those among them that were lost or torn; all other losses the drive was free to.
+    pub broken_writes: u64,
+    /// Logical sectors that were promised, or that nobody wrote, and are not there.
+    pub missing_sectors: u64,
+    /// Logical sectors that cannot be read, since they shared a physical sector with a write under
+    /// way; the host had not written them.
+    pub neighbour_sectors: u64,
+    /// Logical sectors that cannot be read, and were being written.
+    pub unreadable_sectors: u64,
+    /// Logical sectors of which the mirrors differed.
+    pub mirror_sectors: u64,
+    /// Logical sectors whose parity did not fit what stood beside them: the write hole.
+    pub parity_sectors: u64,
 }
 
 /// What a simulated drive did.

@@ -30,6 +30,7 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
         }
     }
     leaves(simulation, look, &mut page);
+    cut_table(simulation, look, &mut page);
     let first = simulation.arms.first();
     let faults = simulation.arms.iter().filter(|arm| arm.failed > 0);
     for arm in faults {
@@ -108,6 +109,73 @@ pub(crate) fn leaf_row(arm: &SimulatedArm, leaf: &SimulatedLeaf) -> [String; 5] 
         bytes(leaf.written_bytes),
         each(leaf.did.rmw_reads),
     ]
+}
+
+/// What was left when the power was cut: a row for each drive and place.
+fn cut_table(simulation: &Simulation, look: &Look, page: &mut String) {
+    let limit = look.columns();
+    let mut grid = Grid::default();
+    grid.push(CUT_HEADS.iter().map(|head| quiet(*head)).collect());
+    let cut = |arm| cut_row(arm, look);
+    let rows: Vec<[String; CUT_COLUMNS]> = simulation.arms.iter().filter_map(cut).collect();
+    if rows.is_empty() {
+        return;
+    }
+    page.push('\n');
+    for row in &rows {
+        grid.push(row.iter().map(cell).collect());
+    }
+    if grid.fits(limit) {
+        grid.write(page);
+    } else {
+        for [drive, place, broken, lost, torn, promised, missing, neighbours, unfit] in &rows {
+            let text = format!(
+                "{place}: {broken} cuts broke a promise; {lost} writes lost, {torn} torn, \
+                 {promised} promised writes among them; sectors: {missing} missing, \
+                 {neighbours} neighbours lost, {unfit} unfit"
+            );
+            prose(cell(drive), &text, limit, page);
+        }
+    }
+    let text = "of the writes that were acknowledged when the power went, summed over the cuts: \
+                lost and torn without a promise is legal; promised is what was flushed or forced, \
+                or acknowledged by a drive that says it has no cache that forgets. Missing are \
+                sectors that a promise covers, or that nobody wrote; neighbours, such as cannot be \
+                read since they share a physical sector with a write; unfit, such as have mirrors \
+                that differ or a parity that does not fit";
+    prose(quiet("note"), text, limit, page);
+}
+
+/// How many columns say what cuts left.
+pub(crate) const CUT_COLUMNS: usize = 9;
+
+/// What they are called.
+pub(crate) const CUT_HEADS: [&str; CUT_COLUMNS] = [
+    "drive",
+    "place",
+    "broken cuts",
+    "lost",
+    "torn",
+    "promised lost",
+    "missing",
+    "neighbours",
+    "unfit",
+];
+
+/// What cuts left of an arm; `None` where there were none.
+pub(crate) fn cut_row(arm: &SimulatedArm, look: &Look) -> Option<[String; CUT_COLUMNS]> {
+    let cuts = arm.cuts.as_ref()?;
+    Some([
+        drive_name(arm),
+        place(arm, look),
+        format!("{} of {}", cuts.broken_cuts, cuts.cuts),
+        format!("{} of {}", cuts.lost_writes, cuts.acknowledged_writes),
+        cuts.torn_writes.to_string(),
+        format!("{} of {}", cuts.broken_writes, cuts.promised_writes),
+        cuts.missing_sectors.to_string(),
+        cuts.neighbour_sectors.to_string(),
+        cuts.mirror_sectors.saturating_add(cuts.parity_sectors).to_string(),
+    ])
 }
 
 fn row(arm: &SimulatedArm, look: &Look) -> [String; 8] {

@@ -5,9 +5,12 @@ use maud::{Markup, html};
 use super::chart::{Caption, Dot, dots};
 use super::gist::{Gist, Rank};
 use super::phrase::{Tone, chip, more, notes, pairs, say, time, words};
-use super::table::{Row, figure, head, row, table, told};
+use super::table::{Cell, Row, figure, head, row, table, told};
 use crate::bench::figures::number;
-use crate::drive::{LEAF_HEADS, SimulatedArm, Simulation, drive_name, leaf_row, place, rmw};
+use crate::drive::{
+    CUT_COLUMNS, CUT_HEADS, LEAF_HEADS, SimulatedArm, Simulation, cut_row, drive_name, leaf_row,
+    place, rmw,
+};
 use crate::words::count;
 
 /// The most rows of a table.
@@ -39,6 +42,7 @@ pub(super) fn section(id: &str, simulation: &Simulation) -> Markup {
         (leaves(arms))
         p.quiet { (against(simulation)) }
         (costs(id, arms))
+        (cuts(arms))
         (failures(arms))
         (notes(&simulation.notes))
     }
@@ -77,6 +81,30 @@ fn by_leaf(arm: &SimulatedArm) -> impl Iterator<Item = Row> {
         cells.extend(leaf_row(arm, leaf).iter().map(|text| figure(say(text))));
         row(cells)
     })
+}
+
+/// What was left when the power was cut, where it was.
+fn cuts(arms: &[SimulatedArm]) -> Markup {
+    let rows: Vec<[String; CUT_COLUMNS]> =
+        arms.iter().filter_map(|arm| cut_row(arm, words().look)).collect();
+    let drawn = |cells: [String; CUT_COLUMNS]| {
+        let [drive, place, counts @ ..] = cells;
+        let named = [head(&drive), told(&place)].into_iter();
+        row(named.chain(counts.iter().map(|text| figure(say(text)))).collect::<Vec<Cell>>())
+    };
+    html! {
+        @if !rows.is_empty() {
+            h3 { "What is left when the power goes" }
+            (table("Writes that power cuts took from each drive", &CUT_HEADS,
+                rows.into_iter().map(drawn)))
+            p.quiet {
+                "Of the writes that were acknowledged when the power went, summed over the cuts. "
+                "Lost and torn without a promise is legal; promised is what was flushed or forced, "
+                "or acknowledged by a drive that says it has no cache that forgets. Missing are "
+                "sectors that a promise covers, or that nobody wrote."
+            }
+        }
+    }
 }
 
 fn stands_out(arm: &SimulatedArm) -> bool {

@@ -3,8 +3,8 @@
 use report::Look;
 use report::drive::{
     DRIVES_SCHEMA, DriveText, DriveValue, Drives, PUBLISHED_SCHEMA, Published, PublishedLine,
-    SIMULATION_SCHEMA, SimulatedArm, SimulatedWork, Simulation, drives_json, published_json,
-    published_table, simulation_json, simulation_table,
+    SIMULATION_SCHEMA, SimulatedArm, SimulatedCuts, SimulatedWork, Simulation, drives_json,
+    published_json, published_table, simulation_json, simulation_table,
 };
 use serde_json::Value;
 use testkit::schema;
@@ -147,9 +147,49 @@ fn a_layer_is_shown_with_its_place_on_the_drive_and_what_it_is_compared_with() {
         assert!(page.contains(said), "{said}\n{page}");
     }
     let page = anstream::adapter::strip_str(&simulation_table(&shifted(), &look)).to_string();
+    assert!(!page.contains("broken cuts"), "nobody cut the power");
     for said in ["as it is", "512 B off", "hdd-7200-512e rmw=serial", "7 of 10000 operations"] {
         assert!(page.contains(said), "{said}\n{page}");
     }
+}
+
+/// Synced writes, of which cuts took some; a drive that lies is among them.
+pub(crate) fn cut() -> Simulation {
+    let cuts = |broken_cuts, broken_writes| SimulatedCuts {
+        cuts: 100,
+        broken_cuts,
+        acknowledged_writes: 51_234,
+        lost_writes: 73,
+        torn_writes: 19,
+        promised_writes: 50_017,
+        broken_writes,
+        missing_sectors: 8 * broken_writes,
+        neighbour_sectors: 7,
+        unreadable_sectors: 8,
+        mirror_sectors: 5,
+        parity_sectors: 40,
+    };
+    let mut cut = shifted();
+    cut.arms[0].cuts = Some(cuts(0, 0));
+    cut.arms[1].cuts = Some(cuts(31, 62));
+    cut
+}
+
+#[test]
+fn what_power_cuts_left_is_shown_for_the_arms_that_were_cut() {
+    for width in [60, 140] {
+        let look = Look { width: Some(width), ..Look::default() };
+        let page = anstream::adapter::strip_str(&simulation_table(&cut(), &look)).to_string();
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        for said in ["0 of 100", "31 of 100", "73 of 51234", "62 of 50017", "is legal"] {
+            assert!(page.contains(said), "{said}\n{page}");
+        }
+    }
+    let document = simulation_json(&cut());
+    assert_eq!(faults(SIMULATION, &document), Vec::<String>::new());
+    assert!(!simulation_json(&shifted()).contains("\"cuts\""), "as before");
+    let broken = document.replace("\"broken_cuts\": 31", "\"broken_cuts\": \"many\"");
+    assert_eq!(faults(SIMULATION, &broken).len(), 1);
 }
 
 #[test]

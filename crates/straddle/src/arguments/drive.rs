@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use super::{size, size_above_0};
 
@@ -72,6 +72,8 @@ Examples:
                                            on an array, with each of its drives
   sfdisk --dump /dev/sda > plan; straddle drive simulate --profile wd10ears --stack plan --layer 1
                                            where a partition would lie on another drive
+  straddle drive simulate --profile m4-256 --power-cuts 100 --no-sync
+                                           what is left when the power goes
   straddle drive simulate --published      every published number beside the model's
 
 Exit codes:
@@ -207,15 +209,60 @@ pub(crate) struct Simulate {
     )]
     pub(crate) what_if: bool,
 
-    /// The most operations, for each drive and place
+    /// Cut the power at N instants of each run, which the seed decides, and tell what is left
+    ///
+    /// How many acknowledged writes are lost or torn, and which of them were promised: flushed,
+    /// forced, or acknowledged by a drive that says it has no cache that forgets. What is lost
+    /// without a promise is legal.
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 10_000,
+        requires = "profiles",
+        conflicts_with = "stack",
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+        help_heading = "Power"
+    )]
+    pub(crate) power_cuts: Option<u32>,
+
+    /// Let every drive lie about this; may be repeated
+    #[arg(long, value_name = "WHAT", requires = "power_cuts", value_enum, help_heading = "Power")]
+    pub(crate) lie: Vec<Lie>,
+
+    /// Of what no promise covers, let survive: nothing, everything, what a seed decides, or the
+    /// newest write alone
+    #[arg(
+        long,
+        value_name = "WHICH",
+        requires = "power_cuts",
+        value_enum,
+        default_value_t = Survivors::None,
+        help_heading = "Power"
+    )]
+    pub(crate) survivors: Survivors,
+
+    /// What becomes of a physical sector or mapping unit that is half written
+    #[arg(
+        long,
+        value_name = "WHAT",
+        requires = "power_cuts",
+        value_enum,
+        default_value_t = HalfWritten::Old,
+        help_heading = "Power"
+    )]
+    pub(crate) half_written: HalfWritten,
+
+    /// Let this member of an array not come back, from 0
+    #[arg(long, value_name = "N", requires = "power_cuts", help_heading = "Power")]
+    pub(crate) lost_member: Option<u16>,
+
+    /// The most operations, for each drive and place: 10000 without it, 1000 with --power-cuts
+    #[arg(
+        long,
+        value_name = "N",
         value_parser = clap::value_parser!(u64).range(1..=1_000_000_000),
         help_heading = "Bounds"
     )]
-    pub(crate) operations: u64,
+    operations: Option<u64>,
 
     /// Decides all places; the same seed gives the same bytes on any machine
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Bounds")]
@@ -224,4 +271,47 @@ pub(crate) struct Simulate {
     /// Print one JSON document
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+}
+
+impl Simulate {
+    /// The most operations, for each drive and place.
+    pub(crate) fn operations(&self) -> u64 {
+        let own = if self.power_cuts.is_some() { 1000 } else { 10_000 };
+        self.operations.unwrap_or(own)
+    }
+}
+
+/// What a drive lies about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Lie {
+    /// Flushes complete at once and put nothing on the medium
+    Flush,
+    /// Forced writes are kept in the cache as others are
+    Fua,
+    /// The capacitors or the battery that should keep a cache do not
+    Protection,
+}
+
+/// Which writes survive of those that no promise covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Survivors {
+    /// Only what is on the medium
+    None,
+    /// All that came into the drive
+    All,
+    /// Each part by chance
+    Random,
+    /// The newest write, and none before it
+    Newest,
+}
+
+/// What is half written when the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HalfWritten {
+    /// It is as it was
+    Old,
+    /// It is written to its end
+    New,
+    /// It cannot be read, with all that shares it
+    Unreadable,
 }

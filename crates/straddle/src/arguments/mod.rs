@@ -16,7 +16,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
-pub(crate) use drive::{Drive, DriveList, DriveShow, DriveWhat, Simulate};
+pub(crate) use drive::{
+    Drive, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Simulate, Survivors,
+};
 pub(crate) use explain::Explain;
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
 pub(crate) use generate::{Generate, GenerateWhat, Man, Raidtest, RaidtestKind, SchemaOf, Sysroot};

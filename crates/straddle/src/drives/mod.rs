@@ -9,6 +9,7 @@
 //! | `spots` | where on a drive: at places of its own, or in layers |
 //! | `what_if` | one workload in all its variants |
 //! | `work` | what is done: told, a job file, a trace |
+//! | `cuts` | what is left of it when the power is cut |
 //! | `opened` | images, devices or a plan, as a stack |
 //! | `plan` | sfdisk's script as a stack |
 //! | `btrfs` | the data of a btrfs on several devices |
@@ -20,6 +21,7 @@
 
 mod arms;
 mod btrfs;
+mod cuts;
 mod ground;
 mod grounds;
 mod known;

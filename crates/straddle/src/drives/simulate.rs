@@ -14,6 +14,7 @@ use report::drive::{
 use units::text::escape;
 
 use super::arms::{Arm, arms};
+use super::cuts::{Cuts, Watched};
 use super::ground::{Ground, Under};
 use super::grounds::Grounds;
 use super::laid::{Depth, Way};
@@ -90,9 +91,12 @@ fn simulated(
     let drive = &arm.profile.name;
     match spot.bed {
         Bed::Drive => {
-            let mut model = arm.model()?;
-            let mut strands = workload.strands(spot.place, model.logical_bytes(), drive, asked)?;
-            Ok(run_on(&mut *model, arm, spot.told, &mut strands, asked))
+            let cuts = Cuts::of(asked);
+            let mut watched = Watched::new(arm.model()?, cuts.as_ref(), drive)?;
+            let sector_bytes = watched.model().logical_bytes();
+            let mut strands = workload.strands(spot.place, sector_bytes, drive, asked)?;
+            let done = run_on(watched.model(), arm, spot.told, &mut strands, asked);
+            Ok(SimulatedArm { cuts: watched.cut(done.elapsed_ns)?, ..done })
         }
         Bed::Layer(ground) | Bed::Floor(ground) => {
             let way = RefCell::new(Way::default());
@@ -170,7 +174,7 @@ fn run_on(
     asked: &Simulate,
 ) -> SimulatedArm {
     let limits =
-        Limits { operations: asked.operations, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
+        Limits { operations: asked.operations(), time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
     let (mut times, mut sum_ns, mut failed) = (Histogram::new(), 0, 0);
     let mut seen = |one: Seen| {
         times.record(one.took_ns());

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::bench::compare::two;
 use crate::bench::sample::whole as bench;
-use crate::drive::{compared, shifted, stacked};
+use crate::drive::{compared, cut, stacked};
 use crate::fsync::whole as fsync;
 use crate::sample::{array, broken, document, image, old_image, shifted_disk, unknowns};
 use crate::trace::sample as trace;
@@ -45,7 +45,7 @@ pub(crate) fn texts() -> Vec<(&'static str, String)> {
         ("compare.json", compare_json(&compare(&before, &after))),
         ("trace.json", trace().json()),
         ("probe.json", probe_json(&probe())),
-        ("simulation.json", simulation_json(&shifted())),
+        ("simulation.json", simulation_json(&cut())),
         ("stack.json", simulation_json(&stacked())),
         ("published.json", published_json(&compared())),
     ]

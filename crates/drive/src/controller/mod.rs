@@ -10,11 +10,16 @@
 //! The cache is emptied while it is more than half full, and when the host has been silent. That
 //! leaves time for writes to join, and half of the cache for bursts.
 
+mod ledger;
+
 use std::collections::VecDeque;
+
+use ledger::Ledger;
 
 use crate::hard_disk::PlanFault;
 use crate::hard_disk::cache::{Cache, Extent};
 use crate::hard_disk::plan::TIME_NS_MAX;
+use crate::power::{Aftermath, Cut, CutFault, HostLog, Told};
 use crate::slab::Slab;
 use crate::{Action, Command, Done, Fault, Model, Tally};
 
@@ -89,6 +94,8 @@ pub struct Controller<M> {
     jobs: Slab<Job>,
     heard: Vec<Done>,
     tally: Tally,
+    /// What came and what was given, where somebody asked.
+    ledger: Option<Box<Ledger>>,
 }
 
 /// What the model is at.
@@ -129,6 +136,7 @@ impl<M: Model> Controller<M> {
             jobs: Slab::new(),
             heard: Vec::new(),
             tally: Tally::default(),
+            ledger: None,
         })
     }
 
@@ -170,6 +178,9 @@ impl<M: Model> Controller<M> {
             Action::Flush => self.end(&command, Ok(()), done),
             Action::Discard => {
                 self.dirty.forget(start, end);
+                if let (Some(ledger), Some(range)) = (&mut self.ledger, command.range()) {
+                    ledger.dropped(range, self.now_ns);
+                }
                 self.hand_down(command);
             }
             Action::Read if self.has(start, end) => {
@@ -200,9 +211,15 @@ impl<M: Model> Controller<M> {
             self.waiting.pop_front();
             if is_large {
                 self.dirty.forget(start, start + bytes);
+                if let (Some(ledger), Some(range)) = (&mut self.ledger, command.range()) {
+                    ledger.goes_by(command.id, range, self.now_ns);
+                }
                 self.hand_down(Command { action: Action::Write { fua: true }, ..command });
             } else {
                 self.dirty.insert(start, start + bytes);
+                if let Some(ledger) = &mut self.ledger {
+                    ledger.kept(command.id, self.now_ns);
+                }
                 self.end(&command, Ok(()), done);
             }
         }
@@ -233,6 +250,9 @@ impl<M: Model> Controller<M> {
         while self.destaging.len() < self.plan.depth.into() && self.is_emptied() {
             let Some(run) = self.next_run() else { return };
             let extent = self.dirty.cut(run);
+            if let Some(ledger) = &mut self.ledger {
+                ledger.destages(extent, self.now_ns);
+            }
             self.position = extent.end;
             self.destaging.push(extent);
             self.destaging_bytes += extent.bytes();
@@ -315,6 +335,9 @@ impl<M: Model> Controller<M> {
                     let place = self.destaging.iter().position(|&other| other == extent);
                     self.destaging.swap_remove(place.expect("it is on its way"));
                     self.destaging_bytes -= extent.bytes();
+                    if let Some(ledger) = &mut self.ledger {
+                        ledger.destaged(extent, self.now_ns);
+                    }
                 }
             }
         }
@@ -355,6 +378,9 @@ impl<M: Model> Model for Controller<M> {
             Action::Write { .. } => command.length_bytes,
             _ => 0,
         };
+        if let (Action::Write { .. }, Some(ledger)) = (command.action, &mut self.ledger) {
+            ledger.sent(command.id);
+        }
         let begun_ns = self.link_free_ns.max(at_ns);
         let ready_ns = begun_ns + self.plan.command_ns + self.on_link_ns(bytes);
         self.link_free_ns = ready_ns;
@@ -393,5 +419,25 @@ impl<M: Model> Model for Controller<M> {
 
     fn tally(&self) -> Tally {
         self.model.tally().over(self.tally)
+    }
+
+    fn keep_log(&mut self, entries_max: usize) -> bool {
+        let is_new = self.now_ns == 0 && self.incoming.is_empty() && self.tally == Tally::default();
+        let keeps = is_new && self.model.keep_log(entries_max);
+        self.ledger = keeps.then(|| Box::new(Ledger::new(self.model.told(), entries_max)));
+        keeps
+    }
+
+    fn told(&self) -> Told {
+        Told { has_volatile_cache: false, ..self.model.told() }
+    }
+
+    fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
+        let ledger = self.ledger.as_ref().ok_or(CutFault::NoLog)?;
+        let below = self.model.after(ledger.below(), cut)?;
+        match cut.faults.is_dead {
+            true => Ok(below),
+            false => ledger.over(host, &below, cut),
+        }
     }
 }

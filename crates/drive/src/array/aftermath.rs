@@ -1,0 +1,270 @@
+//! What an array holds when the power goes: what its members hold, put together.
+//!
+//! The members lose power at one instant, but not in one state: that is the write hole. Data and
+//! parity of a stripe are written side by side, and so are mirrors; a cut between them leaves a
+//! parity that does not fit its data, or copies that differ. Nothing is lost by that alone, since
+//! md recomputes parity and copies the first mirror over the others. Where a member is lost too,
+//! its bytes are what parity says: where that does not fit they are no data, though the host may
+//! never have written near them (N. Brown, "Closing the RAID5 write hole", LWN 665299).
+
+use std::collections::BTreeSet;
+
+use super::ledger::MemberLedger;
+use super::round::Chunk;
+use super::{Array, Model};
+use crate::power::{Aftermath, Cut, CutFault, Held, HostLog, Survivors, Unfit};
+
+/// An array whose members lost their power.
+pub(super) struct Fallen<'a, M> {
+    array: &'a Array<M>,
+    host: &'a HostLog,
+    /// What each member holds; `None` for one that did not come back.
+    members: Vec<Option<Aftermath>>,
+    at_ns: u64,
+    is_dead: bool,
+}
+
+impl<'a, M: Model> Fallen<'a, M> {
+    /// The members of `array` behind `cut`.
+    pub(super) fn new(
+        array: &'a Array<M>,
+        host: &'a HostLog,
+        cut: &Cut,
+    ) -> Result<Fallen<'a, M>, CutFault> {
+        let count = array.members.count();
+        let lost = cut.faults.lost_member;
+        if let Some(member) = lost.filter(|member| usize::from(*member) >= count) {
+            return Err(CutFault::NoSuchMember { member, members: count });
+        }
+        let mut members = Vec::new();
+        for (number, (model, ledger)) in (0_u16..).zip(array.members.ledgers()) {
+            let ledger = ledger.ok_or(CutFault::NoLog)?;
+            let mut own = *cut;
+            own.faults.lost_member = None;
+            // Chance falls for each member by itself.
+            if let Survivors::Random(seed) = cut.survivors {
+                own.survivors = Survivors::Random(seed ^ (u64::from(number) << 32));
+            }
+            let after = model.after(&ledger.host, &own)?;
+            members.push((lost != Some(number)).then_some(after));
+        }
+        let (at_ns, is_dead) = (cut.at_ns, cut.faults.is_dead);
+        Ok(Fallen { array, host, members, at_ns, is_dead })
+    }
+
+    /// What the array holds.
+    pub(super) fn aftermath(&self) -> Result<Aftermath, CutFault> {
+        if self.is_dead {
+            return Ok(Aftermath::dead(self.at_ns));
+        }
+        let mut held = Vec::new();
+        let mut unfit = Unfit::default();
+        for lba in self.lbas() {
+            let (here, is_fit) = match self.array.plan.level.parity() {
+                0 => self.copied(lba)?,
+                _ => self.striped(lba)?,
+            };
+            held.push((lba, here));
+            if !is_fit {
+                match self.array.plan.level.parity() {
+                    0 => unfit.mirrors += 1,
+                    _ => unfit.parity += 1,
+                }
+            }
+        }
+        Ok(Aftermath::new(self.at_ns, held).with_unfit(unfit))
+    }
+
+    fn sector_bytes(&self) -> u64 {
+        self.array.shape.logical_bytes
+    }
+
+    /// The logical sectors that may hold something else than before.
+    fn lbas(&self) -> BTreeSet<u64> {
+        let bytes = self.sector_bytes();
+        let mut lbas = BTreeSet::new();
+        for (member, after) in self.members.iter().enumerate() {
+            let offset = self.array.members.offset_bytes(member);
+            let Some(after) = after else { continue };
+            let own_bytes = self.array.members.logical_bytes(member);
+            for (own, _) in after.changed() {
+                let (start, end) = (own * own_bytes, (own + 1) * own_bytes);
+                let step = usize::try_from(bytes.min(own_bytes)).unwrap_or(1);
+                let inside = (start..end).step_by(step).filter_map(|at| at.checked_sub(offset));
+                lbas.extend(inside.flat_map(|at| self.addresses(member, at)).map(|at| at / bytes));
+            }
+        }
+        if self.members.iter().any(Option::is_none) {
+            lbas.extend(self.written());
+        }
+        lbas.retain(|lba| (lba + 1) * bytes <= self.array.shape.capacity_bytes);
+        lbas
+    }
+
+    /// All that was written, with parity all of its rows: what a lost member may have had.
+    fn written(&self) -> BTreeSet<u64> {
+        let (bytes, stripe) = (self.sector_bytes(), self.array.shape.stripe);
+        let has_parity = self.array.plan.level.parity() > 0;
+        let mut lbas = BTreeSet::new();
+        for write in self.host.writes() {
+            let mut at = write.range.start_bytes() / bytes * bytes;
+            while at < write.range.end_bytes() {
+                let place = stripe.place(at);
+                match has_parity {
+                    true => lbas.extend(self.beside(place.stripe, place.member_bytes)),
+                    false => lbas.extend([at]),
+                }
+                at += bytes;
+            }
+        }
+        lbas.into_iter().map(|at| at / bytes).collect()
+    }
+
+    /// The addresses of the bytes of a stripe that stand at one place of all members' data.
+    fn beside(&self, stripe: u64, within: u64) -> impl Iterator<Item = u64> {
+        let shape = self.array.shape.stripe;
+        let (data, chunk) = (shape.data_members(), shape.chunk_bytes());
+        (0..data).map(move |position| (stripe * data + position) * chunk + within % chunk)
+    }
+
+    /// The array's addresses that the byte `at` of a member's data is about: its own, or with
+    /// parity all of its row.
+    fn addresses(&self, member: usize, at: u64) -> Vec<u64> {
+        let plan = &self.array.plan;
+        let stripe = at / self.array.shape.stripe.chunk_bytes();
+        let beside = self.beside(stripe, at);
+        if plan.level.parity() > 0 {
+            return beside.collect();
+        }
+        let copies = usize::try_from(plan.copies()).unwrap_or(1);
+        beside.skip(member / copies).take(1).collect()
+    }
+
+    /// What a member's ledger says of the byte `at` of its data: the origin of what it holds there.
+    fn found(&self, member: usize, at: u64) -> Result<Option<Found>, CutFault> {
+        let Some(after) = &self.members[member] else { return Ok(None) };
+        let bytes = self.array.members.logical_bytes(member);
+        let held = after.held((at + self.array.members.offset_bytes(member)) / bytes);
+        let ledger: &MemberLedger = self.array.members.ledger(member).ok_or(CutFault::NoLog)?;
+        Ok(match held {
+            Held::Original => Some(Found::Before),
+            Held::Unreadable => None,
+            Held::Write(number) => Some(Found::From(ledger.origin(number, at)?)),
+        })
+    }
+
+    /// What a sector without parity holds, and whether all copies that can be read are alike.
+    fn copied(&self, lba: u64) -> Result<(Held, bool), CutFault> {
+        let place = self.array.shape.stripe.place(lba * self.sector_bytes());
+        let copies = usize::try_from(self.array.plan.copies()).unwrap_or(1);
+        let first = usize::try_from(place.position).unwrap_or(0) * copies;
+        let mut all = Vec::new();
+        for member in first..first + copies {
+            all.extend(self.found(member, place.member_bytes)?);
+        }
+        let is_fit = all.windows(2).all(|pair| pair[0] == pair[1]);
+        let held = match all.first() {
+            Some(Found::Before) => Held::Original,
+            Some(Found::From(number)) => Held::Write(*number),
+            None => Held::Unreadable,
+        };
+        Ok((held, is_fit))
+    }
+
+    /// What a sector with parity holds, and whether its parity fits all of its row.
+    fn striped(&self, lba: u64) -> Result<(Held, bool), CutFault> {
+        let address = lba * self.sector_bytes();
+        let place = self.array.shape.stripe.place(address);
+        let row = Row { stripe: place.stripe, within: place.member_bytes };
+        let fits = self.fits(row)?;
+        let own = self.data(row, place.position)?;
+        let held = match (own, fits) {
+            (Some(version), _) => Some(version),
+            // What parity makes of the others.
+            (None, Some(round)) => self.version(row, place.position, round),
+            (None, None) => None,
+        };
+        let held = match held {
+            Some(Version::Before) => Held::Original,
+            Some(Version::Write(number)) => Held::Write(number),
+            None => Held::Unreadable,
+        };
+        // A parity that is lost does not contradict anything.
+        Ok((held, fits.is_some() || self.parities(row)?.is_empty()))
+    }
+
+    /// The state that parity of a row describes, where what can be read of the row is in it too,
+    /// and there is parity enough for what cannot.
+    fn fits(&self, row: Row) -> Result<Option<Found>, CutFault> {
+        let positions = 0..self.array.plan.data_members();
+        let data: Result<Vec<_>, CutFault> =
+            positions.clone().map(|position| self.data(row, position)).collect();
+        let data = data?;
+        let is_in = |parity: &Found| {
+            positions.clone().zip(&data).all(|(position, own)| {
+                own.is_none() || *own == self.version(row, position, *parity)
+            })
+        };
+        let states: Vec<Found> = self.parities(row)?.into_iter().filter(is_in).collect();
+        let all = |state: &Found| -> Vec<Option<Version>> {
+            positions.clone().map(|position| self.version(row, position, *state)).collect()
+        };
+        let is_one = states.windows(2).all(|pair| all(&pair[0]) == all(&pair[1]));
+        let missing = data.iter().filter(|own| own.is_none()).count();
+        Ok(states.first().copied().filter(|_| is_one && missing <= states.len()))
+    }
+
+    /// What the parities of a row that can be read describe.
+    fn parities(&self, row: Row) -> Result<Vec<Found>, CutFault> {
+        let Some(rotation) = self.array.plan.level.rotation() else { return Ok(Vec::new()) };
+        let mut states = Vec::new();
+        for turn in 0..self.array.plan.level.parity() {
+            let member = self.array.member(rotation, row.stripe, Chunk::Parity(turn));
+            states.extend(self.found(member, row.within)?);
+        }
+        Ok(states)
+    }
+
+    /// What the member holds of a row's data; `None` where it cannot be read.
+    fn data(&self, row: Row, position: u64) -> Result<Option<Version>, CutFault> {
+        let Some(rotation) = self.array.plan.level.rotation() else { return Ok(None) };
+        let member = self.array.member(rotation, row.stripe, Chunk::Data(position));
+        let found = self.found(member, row.within)?;
+        Ok(found.and_then(|found| self.version(row, position, found)))
+    }
+
+    /// What stands in a row's data in the state `found`.
+    fn version(&self, row: Row, position: u64, found: Found) -> Option<Version> {
+        let Found::From(round) = found else { return Some(Version::Before) };
+        let stripe = self.array.shape.stripe;
+        let within = row.within % stripe.chunk_bytes();
+        let address = row.stripe * stripe.full_bytes() + position * stripe.chunk_bytes() + within;
+        let ledger = self.array.ledger.as_ref()?;
+        let newest = ledger.newest(self.host, row.stripe, round, address);
+        Some(newest.map_or(Version::Before, Version::Write))
+    }
+}
+
+/// A byte of every member of a stripe.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    stripe: u64,
+    /// Of the members' data.
+    within: u64,
+}
+
+/// Where a member's bytes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// They were there before.
+    Before,
+    /// From this write, or round.
+    From(usize),
+}
+
+/// What a sector of the array holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    Before,
+    Write(usize),
+}
