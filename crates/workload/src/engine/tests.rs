@@ -66,8 +66,8 @@ fn what_cannot_be_meant_is_refused_with_its_line() {
     check("quantile = \"p99\"", "quantile = \"p98\"", "one of p50, p90, p95, p99, p99.9");
     check("write = \"2300\"", "write = \"0\"", "write is 0, outside of 1 B to 16 MiB");
     check("write = \"2300\"", "write = \"2300 ms\"", "is not a size such as 4 KiB");
-    check("samples = 10000", "samples = -1", "samples is -1, outside of 100 to 1000000");
-    check("samples = 10000", "samples = 1e9", "invalid type");
+    check("samples = 30000", "samples = -1", "samples is -1, outside of 100 to 1000000");
+    check("samples = 30000", "samples = 1e9", "invalid type");
     check("sync = \"fdatasync\"", "sync = \"O_DIRECT+O_DSYNC\"", "choose a multiple of 512 B");
     check("source = \"ours\"\n", "source = \"ftp://x\"\n", "is not an address");
     check("name = \"etcd\"", "name = \"et cd\"", "own.toml:2: `name = \"et cd\"` is not a name");
