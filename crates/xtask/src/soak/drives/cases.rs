@@ -47,6 +47,7 @@ const SHAPES: &[Shape] = &[
         None,
         &[("rmw", "batched"), ("origin", "512")],
     ),
+    shape("flash, no queue before its slots", "dc-p3700", None, &[("rmw_queue", "0")]),
     shape("flash, origin 3584", "m4-256", None, &[("origin", "3584")]),
     shape("flash of 16K", "m4-256", None, &[("unit", "16 KiB"), ("page", "16 KiB")]),
     shape(
@@ -127,7 +128,7 @@ const SURE: &[&str] = &[
     "hdd-7200-512e",
     "hdd-7200-512n",
     "wd10ears",
-    "dc-p3700",
+    "flash, no queue before its slots",
     "cloud-nvme-2019",
     "optane-p4800x",
     "gp2-100",
