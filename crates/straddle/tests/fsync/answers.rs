@@ -203,8 +203,8 @@ fn files_are_as_long_as_the_engines_where_the_bytes_allow_it_and_it_is_said_wher
     check(&["--for", "nats"], (8 << 20) + 4096, false);
     check(&["--for", "etcd", "--bytes-max", "16M"], (8 << 20) + 4096, true);
     check(&["--for", "postgresql"], 16 << 20, false);
-    // Of 64 MiB, what 10200 writes of 512 bytes write over.
-    check(&["--for", "mysql"], 10_200 * 512, false);
+    // Of 64 MiB, what 30600 writes of 512 bytes write over.
+    check(&["--for", "mysql"], 30_600 * 512, false);
     check(&["--for", "mysql", "--seconds", "60"], 64 << 20, false);
 }
 
