@@ -47,7 +47,7 @@ const SHAPES: &[Shape] = &[
         None,
         &[("rmw", "batched"), ("origin", "512")],
     ),
-    shape("flash, no queue before its slots", "dc-p3700", None, &[("rmw_queue", "0")]),
+    shape("flash, one slot", "dc-p3700", None, &[("rmw_queue", "0"), ("rmw_slots", "1")]),
     shape("flash, origin 3584", "m4-256", None, &[("origin", "3584")]),
     shape("flash of 16K", "m4-256", None, &[("unit", "16 KiB"), ("page", "16 KiB")]),
     shape(
@@ -128,7 +128,7 @@ const SURE: &[&str] = &[
     "hdd-7200-512e",
     "hdd-7200-512n",
     "wd10ears",
-    "flash, no queue before its slots",
+    "flash, one slot",
     "cloud-nvme-2019",
     "optane-p4800x",
     "gp2-100",
