@@ -60,8 +60,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// `command` has ended.
-    pub(crate) fn count(&mut self, command: &Command) {
+    /// Counts `command`, which has ended: the command, and the bytes that the host moved with it.
+    pub fn count(&mut self, command: &Command) {
         self.commands += 1;
         match command.action {
             Action::Read => self.read_bytes += command.length_bytes,

@@ -31,6 +31,18 @@ impl View {
         Some(View { stack, id, length_bytes })
     }
 
+    /// The bytes of layers `ids` of `stack`, in their order: their own where they have some, else
+    /// put together. A layer whose length is unknown is left out.
+    pub fn all(stack: &Rc<Stack>, ids: impl IntoIterator<Item = LayerId>) -> Vec<Rc<dyn Disk>> {
+        let disk = |id| -> Option<Rc<dyn Disk>> {
+            match stack.bytes(id) {
+                Some(disk) => Some(Rc::clone(disk)),
+                None => Some(Rc::new(View::new(Rc::clone(stack), id)?)),
+            }
+        };
+        ids.into_iter().filter_map(disk).collect()
+    }
+
     /// The first run of `range`: down until a layer has bytes of its own.
     fn run(&self, range: ByteRange) -> Run {
         let (mut id, mut range) = (self.id, range);

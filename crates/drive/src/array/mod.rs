@@ -337,13 +337,7 @@ impl<M: Model> Array<M> {
         let mut ended = std::mem::take(&mut self.ended);
         for place in ended.drain(..) {
             let Flight { command, outcome, .. } = self.flights.remove(place);
-            self.tally.commands += 1;
-            match command.action {
-                Action::Read => self.tally.read_bytes += command.length_bytes,
-                Action::Write { .. } => self.tally.written_bytes += command.length_bytes,
-                Action::Flush => self.tally.flushes += 1,
-                Action::Discard => {}
-            }
+            self.tally.count(&command);
             done.push(Done { id: command.id, at_ns: self.now_ns, outcome });
         }
         self.ended = ended;

@@ -20,6 +20,7 @@ use crate::hard_disk::PlanFault;
 use crate::hard_disk::cache::{Cache, Extent};
 use crate::hard_disk::plan::TIME_NS_MAX;
 use crate::power::{Aftermath, Cut, CutFault, HostLog, Told};
+use crate::server::{Server, transfer_ns};
 use crate::slab::Slab;
 use crate::{Action, Command, Done, Fault, Model, Tally};
 
@@ -74,8 +75,8 @@ pub struct Controller<M> {
     /// The stripe of the model; 0 for none.
     stripe_bytes: u64,
     now_ns: u64,
-    /// When the wire is free.
-    link_free_ns: u64,
+    /// The wire.
+    link: Server,
     /// When the host was here last.
     asked_ns: u64,
     /// What comes over the wire, with the time at which it is there.
@@ -124,7 +125,7 @@ impl<M: Model> Controller<M> {
             model,
             stripe_bytes,
             now_ns: 0,
-            link_free_ns: 0,
+            link: Server::default(),
             asked_ns: 0,
             incoming: VecDeque::new(),
             waiting: VecDeque::new(),
@@ -153,8 +154,7 @@ impl<M: Model> Controller<M> {
 
     /// For how long so many bytes are on the wire.
     fn on_link_ns(&self, bytes: u64) -> u64 {
-        let ns = u128::from(bytes) * 1_000_000_000 / u128::from(self.plan.link_bytes_per_second);
-        u64::try_from(ns).unwrap_or(u64::MAX)
+        transfer_ns(bytes, self.plan.link_bytes_per_second)
     }
 
     /// Whether the cache is emptied now.
@@ -298,26 +298,15 @@ impl<M: Model> Controller<M> {
 
     /// Sends an answer over the wire, behind the bytes that were read.
     fn leave(&mut self, command: &Command, outcome: Result<(), Fault>) {
-        let at_ns = self.link_free_ns.max(self.now_ns) + self.on_link_ns(command.length_bytes);
-        self.link_free_ns = at_ns;
-        self.count(command);
+        let at_ns = self.link.serve(self.now_ns, self.on_link_ns(command.length_bytes));
+        self.tally.count(command);
         self.leaving.push_back(Done { id: command.id, at_ns, outcome });
     }
 
     /// Tells that `command` has ended now.
     fn end(&mut self, command: &Command, outcome: Result<(), Fault>, done: &mut Vec<Done>) {
-        self.count(command);
+        self.tally.count(command);
         done.push(Done { id: command.id, at_ns: self.now_ns, outcome });
-    }
-
-    fn count(&mut self, command: &Command) {
-        self.tally.commands += 1;
-        match command.action {
-            Action::Read => self.tally.read_bytes += command.length_bytes,
-            Action::Write { .. } => self.tally.written_bytes += command.length_bytes,
-            Action::Flush => self.tally.flushes += 1,
-            Action::Discard => {}
-        }
     }
 
     /// Takes what the model has done; whether it has done anything.
@@ -381,9 +370,7 @@ impl<M: Model> Model for Controller<M> {
         if let (Action::Write { .. }, Some(ledger)) = (command.action, &mut self.ledger) {
             ledger.sent(command.id);
         }
-        let begun_ns = self.link_free_ns.max(at_ns);
-        let ready_ns = begun_ns + self.plan.command_ns + self.on_link_ns(bytes);
-        self.link_free_ns = ready_ns;
+        let ready_ns = self.link.serve(at_ns, self.plan.command_ns + self.on_link_ns(bytes));
         self.incoming.push_back((ready_ns, command));
         self.settle(done);
     }

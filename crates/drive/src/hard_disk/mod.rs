@@ -33,6 +33,7 @@ use platter::Spot;
 use units::ByteRange;
 
 use crate::power::{Data, MediumLog, Sectors, Told};
+use crate::server::{Server, transfer_ns};
 use crate::{Action, Command, Done, Model, Tally};
 
 /// A hard disk in simulated time.
@@ -44,8 +45,8 @@ pub struct HardDisk {
     cache: Cache<Cell<Option<Spot>>>,
     ahead: Ahead,
     now_ns: u64,
-    /// When the wire is free.
-    link_free_ns: u64,
+    /// The wire.
+    link: Server,
     /// When the host was here last.
     asked_ns: u64,
     /// What comes over the wire, with the time at which it is there.
@@ -93,7 +94,7 @@ impl HardDisk {
             cache: Cache::default(),
             ahead: Ahead::new(plan.read_ahead_bytes / plan.physical_bytes),
             now_ns: 0,
-            link_free_ns: 0,
+            link: Server::default(),
             asked_ns: 0,
             incoming: VecDeque::new(),
             waiting: VecDeque::new(),
@@ -127,9 +128,7 @@ impl HardDisk {
 
     /// For how long so many bytes are on the wire.
     fn on_link_ns(&self, bytes: u64) -> u64 {
-        // Commands are below 2^56 bytes.
-        let ns = u128::from(bytes) * 1_000_000_000 / u128::from(self.plan.link_bytes_per_second);
-        u64::try_from(ns).unwrap_or(u64::MAX)
+        transfer_ns(bytes, self.plan.link_bytes_per_second)
     }
 
     /// The bytes that the cache holds, with those on their way to the medium.
@@ -231,9 +230,8 @@ impl HardDisk {
     fn leave(&mut self, command: &Command, pass_ns: u64) {
         let wire_ns = self.on_link_ns(command.length_bytes);
         let from_ns = self.now_ns.saturating_sub(pass_ns.min(wire_ns));
-        let at_ns = self.link_free_ns.max(from_ns) + wire_ns;
-        self.link_free_ns = at_ns;
-        self.count(command);
+        let at_ns = self.link.serve(from_ns, wire_ns);
+        self.tally.count(command);
         self.leaving.push_back(Done { id: command.id, at_ns, outcome: Ok(()) });
     }
 
@@ -242,18 +240,8 @@ impl HardDisk {
         if let Some(log) = &mut self.log {
             log.ended(command.id);
         }
-        self.count(command);
+        self.tally.count(command);
         done.push(Done { id: command.id, at_ns: self.now_ns, outcome: Ok(()) });
-    }
-
-    fn count(&mut self, command: &Command) {
-        self.tally.commands += 1;
-        match command.action {
-            Action::Read => self.tally.read_bytes += command.length_bytes,
-            Action::Write { .. } => self.tally.written_bytes += command.length_bytes,
-            Action::Flush => self.tally.flushes += 1,
-            Action::Discard => {}
-        }
     }
 
     fn run(&self, start: u64, end: u64) -> Run {
@@ -454,9 +442,7 @@ impl Model for HardDisk {
         if let (Action::Write { .. }, Some(log)) = (command.action, &mut self.log) {
             log.sent(command.id);
         }
-        let begun_ns = self.link_free_ns.max(at_ns);
-        let ready_ns = begun_ns + self.plan.command_ns + self.on_link_ns(bytes);
-        self.link_free_ns = ready_ns;
+        let ready_ns = self.link.serve(at_ns, self.plan.command_ns + self.on_link_ns(bytes));
         self.incoming.push_back((ready_ns, command));
         while self.step(done) {}
     }

@@ -60,8 +60,8 @@ Examples:
   straddle generate schema > straddle.check.1.schema.json")]
 pub(crate) struct Schema {
     /// What it describes: the JSON of `check`, `trace`, `bench`, `bench --dry-run`, `compare`,
-    /// `fsync` or `fsync --dry-run`, the changes that `check --watch` tells, or the drives,
-    /// simulations and published numbers of `drive`
+    /// `probe`, `fsync` or `fsync --dry-run`, the changes that `check --watch` tells, or the
+    /// drives, simulations and published numbers of `drive`
     #[arg(value_enum, default_value_t = SchemaOf::Check)]
     pub(crate) name: SchemaOf,
 }

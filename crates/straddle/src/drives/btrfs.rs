@@ -83,13 +83,7 @@ fn volumes(stack: &Stack) -> Vec<Volume> {
 
 /// How its data lie, and how many bytes there are; or why that is not known.
 fn data(stack: &Stack, devices: &BTreeMap<u64, LayerId>) -> Result<(Mapping, u64), String> {
-    let shared = Rc::new(stack.clone());
-    let disks: Vec<Rc<dyn Disk>> = (devices.values())
-        .filter_map(|&id| match stack.bytes(id) {
-            Some(disk) => Some(Rc::clone(disk)),
-            None => Some(Rc::new(View::new(Rc::clone(&shared), id)?)),
-        })
-        .collect();
+    let disks = View::all(&Rc::new(stack.clone()), devices.values().copied());
     let disks: Vec<&dyn Disk> = disks.iter().map(Rc::as_ref).collect();
     let found = chunks::read(&disks).ok_or("its chunk tree cannot be read")?.value;
     let Mapping::Segments(all) = btrfs_mapping(&found, devices) else {

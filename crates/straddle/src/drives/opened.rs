@@ -75,10 +75,7 @@ fn of_files(paths: &[PathBuf]) -> Result<Opened, Refusal> {
     if let [path] = paths
         && let Some(plan) = plan::read(path)
     {
-        let (stack, root) =
-            plan.map_err(|(message, hint)| Refusal { message, hint: Some(hint) })?;
-        let note = format!("{} is a plan: no disk is asked whether it has it", shown(path));
-        return Ok(Opened::of(stack, vec![root], vec![note]));
+        return of_plan(plan, &shown(path));
     }
     let starts = paths.iter().map(|path| start(path)).collect::<Result<Vec<Start>, Refusal>>()?;
     let assembled = assemble(starts, &Beside, None);
@@ -92,7 +89,7 @@ fn of_files(paths: &[PathBuf]) -> Result<Opened, Refusal> {
 }
 
 fn of_plan(plan: plan::Read, name: &str) -> Result<Opened, Refusal> {
-    let (stack, root) = plan.map_err(|(message, hint)| Refusal { message, hint: Some(hint) })?;
+    let (stack, root) = plan?;
     let note = format!("{name} is a plan: no disk is asked whether it has these partitions");
     Ok(Opened::of(stack, vec![root], vec![note]))
 }

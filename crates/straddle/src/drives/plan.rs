@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use format::table::script::{self, SCRIPT_BYTES_MAX};
+use report::Refusal;
 use stack::layer::PartitionTableInfo;
 use stack::mapping::{Below, Mapping};
 use stack::{Layer, LayerId, LayerKind, Stack};
@@ -19,8 +20,8 @@ const HEAD_BYTES: u64 = 4096;
 /// What is typed for standard input, which then holds a plan.
 pub(super) const STDIN: &str = "-";
 
-/// The stack that a plan says, and its disk; an error has a message and what helps.
-pub(super) type Read = Result<(Stack, LayerId), (String, String)>;
+/// The stack that a plan says, and its disk.
+pub(super) type Read = Result<(Stack, LayerId), Refusal>;
 
 /// The plan in the file at `path`; `None` where it is no plan, or cannot be read.
 pub(super) fn read(path: &Path) -> Option<Read> {
@@ -42,9 +43,10 @@ pub(super) fn of_stdin() -> Read {
 fn rest(file: impl std::io::Read, mut bytes: Vec<u8>, name: &str) -> Read {
     let most = u64::try_from(SCRIPT_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
     let read = file.take(most).read_to_end(&mut bytes);
-    read.map_err(|error| (error.to_string(), "check the file".to_owned()))?;
+    let refusal = |message, hint: &str| Refusal { message, hint: Some(hint.to_owned()) };
+    read.map_err(|error| refusal(error.to_string(), "check the file"))?;
     let read = script::read(&bytes).map(|script| stacked(script, name));
-    read.map_err(|error| (error.to_string(), error.problem.hint().to_owned()))
+    read.map_err(|error| refusal(error.to_string(), error.problem.hint()))
 }
 
 /// The partitions of a script on a disk called `name`.

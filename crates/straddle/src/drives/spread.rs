@@ -159,13 +159,7 @@ impl Spread {
             return;
         }
         let Some(Flight { command, outcome, .. }) = self.flights.remove(&id) else { return };
-        self.tally.commands += 1;
-        match command.action {
-            Action::Read => self.tally.read_bytes += command.length_bytes,
-            Action::Write { .. } => self.tally.written_bytes += command.length_bytes,
-            Action::Flush => self.tally.flushes += 1,
-            Action::Discard => {}
-        }
+        self.tally.count(&command);
         done.push(Done { id, at_ns: self.now_ns, outcome });
     }
 }

@@ -52,12 +52,10 @@ pub(super) fn variants(
     }
     let at = |shift| format!("{shift} B off");
     rows.extend(shifts.iter().map(|&shift| (arm.clone(), at(shift), pad, shift)));
-    for (other, what) in others(arm, notes)? {
-        let begins = if what.contains("PLP") { &[][..] } else { &shifts[..] };
-        rows.push((other.clone(), format!("{what}, aligned"), pad, 0));
-        let off =
-            begins.first().map(|&shift| (other, format!("{what}, {}", at(shift)), pad, shift));
-        rows.extend(off);
+    for Other { arm, what, is_shifted_too } in others(arm, notes)? {
+        rows.push((arm.clone(), format!("{what}, aligned"), pad, 0));
+        let first = shifts.first().filter(|_| is_shifted_too);
+        rows.extend(first.map(|&shift| (arm, format!("{what}, {}", at(shift)), pad, shift)));
     }
     let against = u32::try_from(first).unwrap_or(u32::MAX);
     let mut length_bytes = u64::MAX;
@@ -81,8 +79,16 @@ pub(super) fn variants(
     rows.into_iter().map(spot).collect()
 }
 
-/// The drives that `arm` could be instead, and what they are.
-fn others(arm: &Arm, notes: &mut Vec<String>) -> anyhow::Result<Vec<(Arm, &'static str)>> {
+/// A drive that another could be instead.
+struct Other {
+    arm: Arm,
+    what: &'static str,
+    /// Whether it is misaligned too: what PLP changes does not hang on that.
+    is_shifted_too: bool,
+}
+
+/// The drives that `arm` could be instead.
+fn others(arm: &Arm, notes: &mut Vec<String>) -> anyhow::Result<Vec<Other>> {
     let name = &arm.profile.name;
     let with = |changes: &[&str]| -> anyhow::Result<Arm> {
         let mut arm = arm.clone();
@@ -95,18 +101,24 @@ fn others(arm: &Arm, notes: &mut Vec<String>) -> anyhow::Result<Vec<(Arm, &'stat
     let mut found = Vec::new();
     match (arm.profile.kind, arm.profile.amount("physical_sector")) {
         (Kind::HardDisk, Some(512)) => {
-            found.push((with(&["physical_sector=4096", "rmw=per-sector"])?, "512e"));
+            let arm = with(&["physical_sector=4096", "rmw=per-sector"])?;
+            found.push(Other { arm, what: "512e", is_shifted_too: true });
         }
         (Kind::HardDisk, _) => notes.push(format!("{name} has 4 KiB sectors itself: no 512e row")),
         _ => {}
     }
     if !matches!(arm.profile.kind, Kind::Array | Kind::Controller) {
         let array: DriveProfile = known::named(RAID5)?;
-        found.push((Arm { array: Some(array), ..arm.clone() }, "RAID 5, 5 x 64 KiB"));
+        let arm = Arm { array: Some(array), ..arm.clone() };
+        found.push(Other { arm, what: "RAID 5, 5 x 64 KiB", is_shifted_too: true });
     }
+    let mut protected = |change, what| -> anyhow::Result<()> {
+        found.push(Other { arm: with(&[change])?, what, is_shifted_too: false });
+        Ok(())
+    };
     match arm.profile.amount("volatile") {
-        Some(0) => found.push((with(&["volatile=yes"])?, "without PLP")),
-        Some(_) => found.push((with(&["volatile=no"])?, "with PLP")),
+        Some(0) => protected("volatile=yes", "without PLP")?,
+        Some(_) => protected("volatile=no", "with PLP")?,
         None => notes.push(format!("{name} has no write buffer that PLP could keep: no such row")),
     }
     Ok(found)

@@ -84,12 +84,7 @@ fn chunks(
         Err(error) => error,
     };
     let stack = Rc::new(tracer.stack.clone());
-    let disks: Vec<Rc<dyn Disk>> = (devices.iter())
-        .filter_map(|&id| match stack.bytes(id) {
-            Some(disk) => Some(Rc::clone(disk)),
-            None => Some(Rc::new(View::new(Rc::clone(&stack), id)?)),
-        })
-        .collect();
+    let disks = View::all(&stack, devices.iter().copied());
     let disks: Vec<&dyn Disk> = disks.iter().map(Rc::as_ref).collect();
     let found = chunks::read(&disks).filter(|found| found.value.chunks().next().is_some());
     found.map(|found| (found, Source::OnDisk)).ok_or_else(|| {

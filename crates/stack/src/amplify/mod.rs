@@ -7,6 +7,10 @@
 //! reads but not writes). Modelled arrays and drives count the same:
 //! `crates/straddle/tests/{amplify,amplify_drive}.rs`.
 
+mod rows;
+#[cfg(test)]
+mod tests;
+
 use units::stripe::{Rotation, Stripe};
 use units::{ByteRange, Unit};
 
@@ -16,6 +20,7 @@ use crate::id::LayerId;
 use crate::mapping::{Below, Copies, Mapping, Segment};
 use crate::resolve::{self, Next, On};
 use crate::unit::UnitKind;
+use rows::{Array, Rows};
 
 /// The most operations that are counted for one I/O.
 const OPERATIONS_MAX: usize = 65_536;
@@ -410,188 +415,4 @@ pub(crate) fn granule_of(stack: &Stack, leaf: LayerId) -> Unit {
 fn behind(range: ByteRange, length: u64) -> Option<ByteRange> {
     let rest = range.length_bytes().checked_sub(length).filter(|&rest| rest > 0)?;
     ByteRange::new(range.start_bytes() + length, rest)
-}
-
-struct Array<'a> {
-    stripe: Stripe,
-    parity: u64,
-    rotation: Rotation,
-    members: &'a [Option<Below>],
-}
-
-impl Array<'_> {
-    fn count(&self) -> u64 {
-        self.stripe.data_members() + self.parity
-    }
-
-    fn members_of(&self, stripe: u64, position: u64) -> (u64, u64) {
-        self.rotation.members(stripe, position, self.count(), self.parity)
-    }
-}
-
-/// Rows of a stripe that a write touches, as bytes of each member.
-struct Rows {
-    /// Those of which at least a part is written; in one run, or two.
-    touched: [Option<(u64, u64)>; 2],
-    /// Those that are written whole.
-    whole: Option<(u64, u64)>,
-}
-
-impl Rows {
-    /// Those of `start..end`, which is in one stripe and not empty.
-    fn of(stripe: Stripe, start: u64, end: u64) -> Rows {
-        let (first, last) = (stripe.place(start), stripe.place(end - 1));
-        let base = first.stripe * stripe.chunk_bytes();
-        // The first chunk is written to its end, the last from its begin, those between whole.
-        let (from, upto) = (first.member_bytes, last.member_bytes + 1);
-        let touched = match last.position - first.position {
-            0 => [Some((from, upto)), None],
-            1 if upto < from => [Some((base, upto)), Some((from, base + stripe.chunk_bytes()))],
-            _ => [Some((base, base + stripe.chunk_bytes())), None],
-        };
-        let is_on_all = last.position - first.position + 1 == stripe.data_members();
-        Rows { touched, whole: (is_on_all && from < upto).then_some((from, upto)) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::layer::{Layer, LayerKind};
-    use units::{Known, Source};
-
-    fn leaf(stack: &mut Stack, granule: u64) -> LayerId {
-        let length = Known::yes(1 << 40, Source::OnDisk);
-        let id = stack.add(Layer::new(LayerKind::ImageFile, "x".into(), length, Mapping::Leaf));
-        stack.layer_mut(id).units.put_used(UnitKind::Granule, granule, Source::Told, "");
-        id
-    }
-
-    fn linear(stack: &mut Stack, layer: LayerId, offset_bytes: u64) -> LayerId {
-        let mapping = Mapping::Linear(Below { layer, offset_bytes });
-        let length = Known::yes(1 << 30, Source::OnDisk);
-        stack.add(Layer::new(LayerKind::ImageFile, "x".into(), length, mapping))
-    }
-
-    fn write(stack: &Stack, id: LayerId, start: u64, length: u64) -> Effort {
-        let range = ByteRange::new(start, length).unwrap();
-        amplify(stack, id, Io { write: true, range }).unwrap()
-    }
-
-    fn raid5(stack: &mut Stack, members: usize, chunk: u64) -> LayerId {
-        let members: Vec<_> = (0..members)
-            .map(|_| Some(Below { layer: leaf(stack, 4096), offset_bytes: 1 << 20 }))
-            .collect();
-        let data = u64::try_from(members.len()).unwrap() - 1;
-        let mapping = Mapping::Parity {
-            stripe: Stripe::new(chunk, data).unwrap(),
-            parity: 1,
-            rotation: Some(Rotation::LeftSymmetric),
-            members,
-        };
-        let length = Known::yes(1 << 40, Source::OnDisk);
-        stack.add(Layer::new(LayerKind::ImageFile, "x".into(), length, mapping))
-    }
-
-    #[test]
-    fn a_4k_write_one_and_a_half_kib_off_reads_two_sectors_and_writes_two() {
-        let mut stack = Stack::new();
-        let drive = leaf(&mut stack, 4096);
-        let partition = linear(&mut stack, drive, 125 * (1 << 20) + 1536);
-        let effort = write(&stack, partition, 8192, 4096);
-        assert_eq!((effort.reads, effort.writes, effort.rmws), (2, 2, 2));
-        let aligned = write(&stack, drive, 8192, 4096);
-        assert_eq!((aligned.reads, aligned.writes, aligned.rmws), (0, 1, 0));
-    }
-
-    #[test]
-    fn a_full_stripe_of_raid5_reads_nothing_and_a_shifted_one_updates_parity_twice() {
-        let mut stack = Stack::new();
-        let array = raid5(&mut stack, 4, 65536);
-        let full = write(&stack, array, 3 * 65536 * 7, 3 * 65536);
-        assert_eq!((full.reads, full.parity_updates, full.parity_rmws), (0, 1, 0));
-        assert_eq!(full.writes, 4 * 16);
-        let shifted = write(&stack, array, 65536, 3 * 65536);
-        assert_eq!((shifted.parity_updates, shifted.parity_rmws), (2, 2));
-        assert!(shifted.reads > 0);
-    }
-
-    #[test]
-    fn a_write_over_a_chunks_end_updates_the_parity_of_its_own_bytes_alone() {
-        let mut stack = Stack::new();
-        let array = raid5(&mut stack, 4, 65536);
-        let effort = write(&stack, array, 65536 - 4096, 8192);
-        assert_eq!((effort.reads, effort.writes, effort.parity_updates), (4, 4, 1));
-    }
-
-    #[test]
-    fn rows_that_are_written_whole_are_not_read() {
-        let mut stack = Stack::new();
-        let array = raid5(&mut stack, 4, 65536);
-        // All but the first granule: its row alone is read, which is two data chunks and parity.
-        let effort = write(&stack, array, 4096, 3 * 65536 - 4096);
-        assert_eq!((effort.reads, effort.writes, effort.parity_rmws), (3, 63, 1));
-    }
-
-    #[test]
-    fn a_small_write_to_raid5_is_two_reads_and_two_writes() {
-        let mut stack = Stack::new();
-        let array = raid5(&mut stack, 4, 65536);
-        let effort = write(&stack, array, 0, 4096);
-        assert_eq!((effort.reads, effort.writes, effort.rmws, effort.leaves), (2, 2, 0, 2));
-    }
-
-    #[test]
-    fn copies_and_parity_within_a_segment_count_as_they_do_without_one() {
-        for (parity, copies) in [(1, 1), (2, 1), (0, 2), (0, 1)] {
-            let mut stack = Stack::new();
-            let members: Vec<_> = (0..4)
-                .map(|_| Some(Below { layer: leaf(&mut stack, 4096), offset_bytes: 512 }))
-                .collect();
-            let stripe = Stripe::new(65536, if parity > 0 { 4 - parity } else { 4 / copies });
-            let stripe = stripe.unwrap();
-            let mapping = match parity {
-                0 => Mapping::Striped { stripe, copies: Copies::Neighbours(copies), members },
-                _ => {
-                    let rotation = Some(Rotation::LeftSymmetric);
-                    Mapping::Parity { stripe, parity, rotation, members }
-                }
-            };
-            let length = || Known::yes(1 << 30, Source::OnDisk);
-            let mut add = |mapping| {
-                let kind = LayerKind::ImageFile;
-                stack.add(Layer::new(kind, "x".into(), length(), mapping))
-            };
-            let segment = |start, mapping| {
-                let range = ByteRange::new(start, 1 << 20).unwrap();
-                Segment { range, mapping }
-            };
-            let whole = add(mapping.clone());
-            let segments = vec![segment(0, mapping.clone()), segment(1 << 20, mapping)];
-            let parts = add(Mapping::Segments(segments));
-            for (start, length) in [(0, 4096), (65536 - 512, 4096), (512, 500_000)] {
-                let said = write(&stack, whole, start, length);
-                assert_eq!(write(&stack, parts, start, length), said, "{parity} {copies}");
-                assert_eq!(write(&stack, parts, start + (1 << 20), length), said);
-            }
-            // Over the end of the first segment, both do their part.
-            let over = write(&stack, parts, (1 << 20) - 4096, 8192);
-            let (before, behind) =
-                (write(&stack, whole, (1 << 20) - 4096, 4096), write(&stack, whole, 0, 4096));
-            assert_eq!(over.parity_updates, before.parity_updates + behind.parity_updates);
-        }
-    }
-
-    #[test]
-    fn a_mirror_writes_everywhere_and_reads_once() {
-        let mut stack = Stack::new();
-        let members = (0..3).map(|_| leaf(&mut stack, 4096)).collect::<Vec<_>>();
-        let members = members.iter().map(|&layer| Some(Below { layer, offset_bytes: 0 })).collect();
-        let length = Known::yes(1 << 30, Source::OnDisk);
-        let mirror = Mapping::Mirrored { members };
-        let array = stack.add(Layer::new(LayerKind::ImageFile, "x".into(), length, mirror));
-        assert_eq!(write(&stack, array, 0, 4096).writes, 3);
-        let range = ByteRange::new(0, 4096).unwrap();
-        assert_eq!(amplify(&stack, array, Io { write: false, range }).unwrap().reads, 1);
-    }
 }
