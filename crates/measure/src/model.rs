@@ -13,6 +13,7 @@ pub mod matrix;
 pub mod pace;
 pub mod probed;
 pub mod probing;
+pub mod queued;
 pub mod series;
 pub mod tails;
 pub mod trial;

@@ -68,7 +68,7 @@ impl Check<'_> {
                     }
                     true
                 }
-                "$schema" | "$defs" | "title" | "description" | "format" => true,
+                "$schema" | "$defs" | "title" | "description" | "default" | "format" => true,
                 _ => false,
             };
             if !good {

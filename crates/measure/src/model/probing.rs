@@ -8,7 +8,7 @@ use super::geometry::{Above, Geometry, Medium, Policy};
 use super::pace::FAST_NS;
 use super::probed::Probed;
 use crate::probe::{
-    Alignment, Answer, Ask, Budget, Granule, Purse, Stripe, Turn, Turns, Written, reads,
+    Alignment, Answer, Ask, Budget, Granule, Purse, Stripe, Turn, Turns, Written, depth, reads,
 };
 use crate::{Fault, Run};
 
@@ -197,6 +197,8 @@ pub struct Probing {
     pub granule: Granule,
     /// The array.
     pub stripe: Stripe,
+    /// How many reads are had at once: none of these drives has a queue with an end.
+    pub depth: depth::Found,
     /// The turn.
     pub turn: Answer<Turn>,
     /// The turns of a misaligned write.
@@ -245,9 +247,12 @@ impl Model {
         let mut written = Written::ask(&mut first, &ask, &mut purse, &mut |_| true)?;
         let mut budget = Purse::new(BUDGET, 0);
         let stripe = reads(&mut second, &ask, Some(&mut written), &mut budget, &mut |_| true)?;
+        let mut third = Probed::new(geometry, depth::QUEUE_DEPTH, seed ^ 11);
+        let mut budget = Purse::new(BUDGET, 0);
+        let depth = depth::find(&mut third, &ask, &stripe, &mut budget, &mut |_| true)?;
         let written_bytes = purse.written_bytes();
         let Written { granule, turn, turns } = written;
-        Ok(Probing { granule, stripe, turn, turns, written_bytes })
+        Ok(Probing { granule, stripe, depth, turn, turns, written_bytes })
     }
 
     /// How a probe did.
@@ -262,6 +267,7 @@ impl Model {
             of(self.size_bytes, found.granule.size.value().copied()),
             of(self.stripe.map(|(chunk, _)| chunk), chunk),
             of(self.stripe.map(|(_, members)| members), members),
+            of(None, found.depth.depth.value()),
             of(self.turns, found.turns.value().map(|turns| turns.turns)),
             match turn_ns {
                 Some(turn_ns) if near(turn_ns) => Score::Right,

@@ -1,4 +1,5 @@
-//! All questions, in their order: what durable writes say, and then what reads at a depth say.
+//! All questions, in their order: what durable writes say, and then what reads at a depth say. How
+//! deep the drive is comes last, by [`super::depth::find`].
 
 use device::Queue;
 

@@ -19,6 +19,20 @@ pub(super) struct Bout {
     taken: Vec<bool>,
     completions: Vec<Completion>,
     latencies_ns: Vec<u64>,
+    /// As which read each slot's was submitted.
+    numbers: Vec<u64>,
+}
+
+/// A read that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ended {
+    /// How long it took, in nanoseconds.
+    pub(super) latency_ns: u64,
+    /// How many reads that were submitted before it are still in flight.
+    pub(super) overtaken: usize,
+    /// How many were told to have ended at one time, it included: in which order they did is not
+    /// sure.
+    pub(super) together: usize,
 }
 
 impl Bout {
@@ -33,6 +47,7 @@ impl Bout {
             taken: vec![false; slots],
             completions: vec![ended; slots],
             latencies_ns: Vec::with_capacity(slots * 16),
+            numbers: vec![0; slots],
         }
     }
 
@@ -67,8 +82,28 @@ impl Bout {
         length_bytes: u32,
         place: &mut dyn FnMut() -> u64,
     ) -> Result<u64, Fault> {
+        let mut latencies_ns = std::mem::take(&mut self.latencies_ns);
+        latencies_ns.clear();
+        let kept = self.keep(queue, count, length_bytes, place, &mut |read| {
+            latencies_ns.push(read.latency_ns)
+        });
+        let middle = latencies_ns.len() / 2;
+        let median_ns = kept.map(|()| *latencies_ns.select_nth_unstable(middle).1);
+        self.latencies_ns = latencies_ns;
+        median_ns
+    }
+
+    /// Keeps so many reads at the depth there is room for. `place` says where the next one goes,
+    /// and `ended` is told of each that has ended.
+    pub(super) fn keep<Q: Queue>(
+        &mut self,
+        queue: &mut Q,
+        count: u32,
+        length_bytes: u32,
+        place: &mut dyn FnMut() -> u64,
+        ended: &mut dyn FnMut(Ended),
+    ) -> Result<(), Fault> {
         let (mut left, mut flying) = (count, 0_u32);
-        self.latencies_ns.clear();
         while left > 0 || flying > 0 {
             for slot in 0..self.taken.len() {
                 if self.taken[slot] || left == 0 {
@@ -83,34 +118,42 @@ impl Bout {
                     length_bytes,
                 };
                 (self.operations[slot], self.taken[slot]) = (operation, true);
+                self.numbers[slot] = u64::from(count - left);
                 queue.push(operation);
                 (left, flying) = (left - 1, flying + 1);
             }
             queue.submit()?;
-            let ended = queue.reap(&mut self.completions, 1)?;
-            if ended == 0 {
+            let together = queue.reap(&mut self.completions, 1)?;
+            if together == 0 {
                 return Err(lost());
             }
-            for completion in &self.completions[..ended] {
-                let slot = usize::from(completion.slot);
-                if !self.taken.get(slot).is_some_and(|taken| *taken) {
-                    return Err(lost());
-                }
-                self.taken[slot] = false;
+            for place in 0..together {
+                let completion = self.completions[place];
+                let overtaken = self.end(&completion)?;
                 flying -= 1;
-                if !is_whole(&self.operations[slot], completion) {
-                    // Others are in flight: the queue is not used again.
-                    let Fault::Void(reason) = wrong(&self.operations[slot], completion) else {
-                        return Err(lost());
-                    };
-                    return Err(Fault::Stopped(reason));
-                }
-                self.latencies_ns.push(completion.latency_ns());
+                ended(Ended { latency_ns: completion.latency_ns(), overtaken, together });
             }
         }
-        let middle = self.latencies_ns.len() / 2;
-        let (_, median_ns, _) = self.latencies_ns.select_nth_unstable(middle);
-        Ok(*median_ns)
+        Ok(())
+    }
+
+    /// Takes the end of a read; how many that were submitted before it are still in flight.
+    fn end(&mut self, completion: &Completion) -> Result<usize, Fault> {
+        let slot = usize::from(completion.slot);
+        if !self.taken.get(slot).is_some_and(|taken| *taken) {
+            return Err(lost());
+        }
+        self.taken[slot] = false;
+        if !is_whole(&self.operations[slot], completion) {
+            // Others are in flight: the queue is not used again.
+            let Fault::Void(reason) = wrong(&self.operations[slot], completion) else {
+                return Err(lost());
+            };
+            return Err(Fault::Stopped(reason));
+        }
+        let own = self.numbers[slot];
+        let flying = self.taken.iter().zip(&self.numbers);
+        Ok(flying.filter(|(taken, number)| **taken && **number < own).count())
     }
 }
 

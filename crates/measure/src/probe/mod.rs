@@ -13,6 +13,8 @@
 //!   operation across a boundary costs two, and operations that all lie on one member wait for it.
 //! - *turn*: a durable write of one place again and again ends when the platter brings it round,
 //!   however long the host waited meanwhile.
+//! - *depth*: so many reads are had at once, and chosen among by where they are; others wait before
+//!   them in their order.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -21,10 +23,12 @@
 //! | `granule`, `pattern` | alignment, origin, size; which patterns are a drive's |
 //! | `turn` | the revolution time, the turns of a read-modify-write |
 //! | `stripe` | chunk and members |
+//! | `depth` | how many reads are had at once |
 
 pub mod answer;
 mod asked;
 mod bout;
+pub mod depth;
 pub mod granule;
 mod panel;
 mod pattern;
@@ -35,6 +39,7 @@ pub mod turn;
 
 pub use answer::{Answer, Compared, Reading, SLOWER_ABOVE, Unidentified};
 pub use asked::{Written, reads};
+pub use depth::Depth;
 pub use granule::{Alignment, Granule};
 pub use purse::{Budget, Purse};
 pub use stripe::{Known, Stripe};

@@ -59,6 +59,10 @@ fn rows(answers: &Answers) -> Vec<Row<'_>> {
         row("and be multiples of", &answers.size, |it| bytes(it.bytes)),
         row("Chunk of an array", &answers.chunk, |it| bytes(it.bytes)),
         row("Members that reads go round", &answers.members, |it| it.count.to_string()),
+        row("Reads at once", &answers.depth, |it| match it.is_of_member {
+            true => format!("{} on each member", it.reads),
+            false => it.reads.to_string(),
+        }),
         row("A turn of the platter", &answers.turn, |it| {
             format!("{} ({} to {})", time(it.turn_ns), time(it.low_ns), time(it.high_ns))
         }),

@@ -126,6 +126,11 @@ impl<T> Answer<T> {
             reason: Some(reason.to_owned()),
         }
     }
+
+    /// Not asked by the version that wrote the document.
+    fn not_asked() -> Answer<T> {
+        Answer::not_tried("the version of straddle that probed did not look for it")
+    }
 }
 
 /// All answers.
@@ -140,6 +145,9 @@ pub struct Answers {
     pub chunk: Answer<FoundBytes>,
     /// How many members reads go round.
     pub members: Answer<FoundCount>,
+    /// How many reads the drive, or each member of an array, has at once.
+    #[serde(default = "Answer::<FoundDepth>::not_asked")]
+    pub depth: Answer<FoundDepth>,
     /// How long a turn of the platter takes.
     pub turn: Answer<FoundTurn>,
     /// How many turns a misaligned write takes.
@@ -155,6 +163,7 @@ impl Answers {
             size: Answer::not_tried(reason),
             chunk: Answer::not_tried(reason),
             members: Answer::not_tried(reason),
+            depth: Answer::not_tried(reason),
             turn: Answer::not_tried(reason),
             turns: Answer::not_tried(reason),
         }
@@ -163,7 +172,10 @@ impl Answers {
     /// Whether anything was found.
     #[must_use]
     pub fn found_any(&self) -> bool {
-        self.alignment.value.is_some() || self.chunk.value.is_some() || self.turn.value.is_some()
+        self.alignment.value.is_some()
+            || self.chunk.value.is_some()
+            || self.depth.value.is_some()
+            || self.turn.value.is_some()
     }
 }
 
@@ -191,6 +203,16 @@ pub struct FoundBytes {
 pub struct FoundCount {
     /// How many.
     pub count: u64,
+}
+
+/// How many reads are had at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FoundDepth {
+    /// How many.
+    pub reads: u64,
+    /// Whether each member of an array has so many, and not the drive.
+    pub is_of_member: bool,
 }
 
 /// How long a turn takes.
@@ -240,7 +262,8 @@ pub struct Reported {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// The question it belongs to: `alignment`, `origin`, `size`, `chunk`, `members`.
+    /// The question it belongs to: `alignment`, `origin`, `size`, `chunk`, `members`,
+    /// `depth`.
     pub panel: String,
     /// What was compared.
     pub arm: String,

@@ -18,10 +18,13 @@ const SECONDS_MAX: u64 = 86_400;
 /// dry run.
 #[must_use]
 pub fn next(probe: &Probe) -> Option<String> {
-    if probe.dry_run || probe.refusal.is_some() || !probe.target.writes {
+    if probe.dry_run || probe.refusal.is_some() {
         return None;
     }
     let path = &probe.target.path;
+    if !probe.target.writes {
+        return deeper(probe);
+    }
     let (alignment, chunk) = (&probe.answers.alignment, &probe.answers.chunk);
     let is = |why: &str| {
         let all = [&alignment.why, &probe.answers.size.why, &chunk.why];
@@ -47,8 +50,19 @@ pub fn next(probe: &Probe) -> Option<String> {
              MiB \
              suit nearly every drive"
         )),
-        _ => None,
+        _ => deeper(probe),
     }
+}
+
+/// More time, where the depth alone was not settled in what there was.
+fn deeper(probe: &Probe) -> Option<String> {
+    let spent = &probe.spent;
+    let is_open = probe.answers.depth.why.as_deref() == Some("noise");
+    let seconds = spent.seconds_max.saturating_mul(TIMES.start.into()).min(SECONDS_MAX);
+    (is_open && seconds > spent.seconds_max).then(|| {
+        let path = &probe.target.path;
+        format!("for the depth, with more time: straddle probe {path} --seconds {seconds}")
+    })
 }
 
 /// The bounds to type so that what is open may be settled, by how far each interval is from that;
@@ -138,6 +152,18 @@ mod tests {
         assert!(said(Some("no-signal"), "no-signal").contains("straddle bench /data"));
         assert_eq!(said(None, "no-signal"), "");
         assert_eq!(next(&probe(Some("not-tried"), "noise", false)), None, "a note says it");
+    }
+
+    #[test]
+    fn a_depth_that_was_not_settled_wants_more_time() {
+        for (alignment, writes) in [(None, true), (Some("not-tried"), false)] {
+            let mut probe = probe(alignment, "no-signal", writes);
+            probe.answers.depth.why = Some("noise".to_owned());
+            let wanted = "for the depth, with more time: straddle probe /data --seconds 120";
+            assert_eq!(next(&probe).as_deref(), Some(wanted));
+            probe.spent.seconds_max = SECONDS_MAX;
+            assert_eq!(next(&probe), None, "more cannot be typed");
+        }
     }
 
     #[test]

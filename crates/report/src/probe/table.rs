@@ -94,6 +94,10 @@ impl Page<'_> {
         });
         self.answer("chunk", &answers.chunk, |found| Size(found.bytes).to_string());
         self.answer("members", &answers.members, |found| found.count.to_string());
+        self.answer("depth", &answers.depth, |found| match found.is_of_member {
+            true => format!("{} reads at once on each member", found.reads),
+            false => format!("{} reads at once", found.reads),
+        });
         self.answer("turn", &answers.turn, |found| {
             let ms = |ns: u64| format!("{}.{:03} ms", ns.div_euclid(1_000_000), ns / 1000 % 1000);
             format!("{} ({} to {})", ms(found.turn_ns), ms(found.low_ns), ms(found.high_ns))

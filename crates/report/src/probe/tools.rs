@@ -21,6 +21,8 @@ const ASHIFT_MAX: u32 = 16;
 /// A page of memory on most machines: blocks and sectors of file systems above it do not mount on
 /// older kernels.
 const PAGE_BYTES: u64 = 4096;
+/// The most that `effective_io_concurrency` may be (PostgreSQL, "Resource Consumption").
+const CONCURRENCY_MAX: u64 = 1000;
 /// Sectors that mount options of XFS count (xfs(5)).
 const MOUNT_SECTOR_BYTES: u64 = 512;
 
@@ -43,7 +45,17 @@ pub fn tools(answers: &Answers) -> Vec<Tool> {
     if let (Some(chunk), Some(members)) = (answers.chunk.value, answers.members.value) {
         stripe(&mut tools, chunk.bytes, members.count);
     }
+    if let Some(reads) = reads_at_once(answers) {
+        depth(&mut tools, reads);
+    }
     tools
+}
+
+/// How many reads all of it has at once.
+fn reads_at_once(answers: &Answers) -> Option<u64> {
+    let found = answers.depth.value?;
+    let members = if found.is_of_member { answers.members.value?.count } else { 1 };
+    Some(found.reads.saturating_mul(members))
 }
 
 fn granule(tools: &mut Vec<Tool>, bytes: u64, note: Option<&str>) {
@@ -73,13 +85,21 @@ fn stripe(tools: &mut Vec<Tool>, chunk: u64, members: u64) {
     put(tools, "mount (xfs)", mount, Some("in sectors of 512 bytes"));
 }
 
+/// More than `reads` in flight wait before the drive, and are served no sooner.
+fn depth(tools: &mut Vec<Tool>, reads: u64) {
+    let note = "more in flight only wait: they lengthen each read and speed up none";
+    put(tools, "fio", format!("--iodepth={reads}"), Some(note));
+    let value = format!("effective_io_concurrency = {}", reads.min(CONCURRENCY_MAX));
+    put(tools, "postgresql", value, Some(note));
+}
+
 fn put(tools: &mut Vec<Tool>, tool: &str, value: String, note: Option<&str>) {
     tools.push(Tool { tool: tool.to_owned(), value, note: note.map(str::to_owned) });
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Answer, FoundAlignment, FoundBytes, FoundCount};
+    use super::super::{Answer, FoundAlignment, FoundBytes, FoundCount, FoundDepth};
     use super::*;
 
     fn found<T>(value: T) -> Answer<T> {
@@ -127,5 +147,19 @@ mod tests {
             ]
         );
         assert_eq!(values(&Answers::not_tried("a test")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_depth_of_each_member_is_told_for_all_of_them() {
+        let mut answers = Answers::not_tried("a test");
+        answers.depth = found(FoundDepth { reads: 32, is_of_member: false });
+        assert_eq!(
+            values(&answers),
+            ["fio --iodepth=32", "postgresql effective_io_concurrency = 32"]
+        );
+        answers.depth = found(FoundDepth { reads: 32, is_of_member: true });
+        assert_eq!(values(&answers), Vec::<String>::new(), "of how many members is not known");
+        answers.members = found(FoundCount { count: 4 });
+        assert_eq!(values(&answers)[0], "fio --iodepth=128");
     }
 }

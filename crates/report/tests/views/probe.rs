@@ -1,8 +1,9 @@
 //! A probe as it is printed, and its schema.
 
 use report::probe::{
-    Answer, Answers, Comparison, FoundAlignment, FoundBytes, FoundTurn, FoundTurns, Kept,
-    PROBE_SCHEMA, Probe, ProbeTarget, Reported, RunRefusal, Spent, probe_json, probe_table, tools,
+    Answer, Answers, Comparison, FoundAlignment, FoundBytes, FoundDepth, FoundTurn, FoundTurns,
+    Kept, PROBE_SCHEMA, Probe, ProbeTarget, Reported, RunRefusal, Spent, probe_json, probe_table,
+    tools,
 };
 use report::{Look, Run};
 use serde_json::Value;
@@ -25,6 +26,7 @@ fn platter() -> Probe {
     let mut answers = Answers::not_tried("it was not tried");
     answers.alignment = found(FoundAlignment { bytes: 4096, origin_bytes: 3584 });
     answers.size = found(FoundBytes { bytes: 4096 });
+    answers.depth = found(FoundDepth { reads: 32, is_of_member: false });
     let (turn_ns, low_ns, high_ns) = (8_333_333, 8_331_000, 8_335_000);
     answers.turn = found(FoundTurn { turn_ns, low_ns, high_ns });
     let policy = "per-sector".to_owned();
@@ -88,11 +90,21 @@ fn probes_are_valid_and_wholly_described() {
 }
 
 #[test]
+fn a_document_of_a_version_that_did_not_look_for_the_depth_is_read() {
+    let mut document: Value = serde_json::from_str(&probe_json(&platter())).expect("valid JSON");
+    document["answers"].as_object_mut().expect("answers").remove("depth");
+    let probe: Probe = serde_json::from_value(document).expect("it is read");
+    assert_eq!(probe.answers.depth.why.as_deref(), Some("not-tried"));
+}
+
+#[test]
 fn a_person_reads_what_was_found_what_was_not_and_what_to_type() {
     let shown = probe_table(&platter(), &Look::default());
     for line in [
         "alignment  writes start at multiples of 4 KiB plus 3584 bytes",
         "chunk      cannot tell (not-tried): it was not tried",
+        "depth      32 reads at once: ",
+        "type       fio: --iodepth=32",
         "turn       8.333 ms (8.331 ms to 8.335 ms)",
         "turns      3 for a misaligned write (2.97 to 3.02): per-sector",
         "reported   physical_block_size is 512, which is not what was measured",

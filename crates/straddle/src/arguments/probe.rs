@@ -16,9 +16,9 @@ use super::size_above_0;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  straddle probe /data                     granule, chunk, turns of the drive under /data
+  straddle probe /data                     granule, chunk, depth, turns of the drive under /data
   straddle probe /data --dry-run           what that would write, and for how long
-  straddle probe /dev/sdb                  reads alone: chunk and members
+  straddle probe /dev/sdb                  reads alone: chunk, members, depth
   straddle probe /dev/sdb --write-device --dry-run
                                            what writing to it would overwrite, or why it may not
   straddle probe /dev/sdb --write-device --confirm SERIAL

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use measure::probe::{Answer, Compared, Reading, Written};
 use report::probe::{
-    Answer as Said, Answers, Comparison, FoundAlignment, FoundBytes, FoundCount, FoundTurn,
-    FoundTurns, Kept, PROBE_SCHEMA, Probe as Document, ProbeTarget, Reported, SAVED_SCHEMA, Saved,
-    SavedGranule, Spent, tools,
+    Answer as Said, Answers, Comparison, FoundAlignment, FoundBytes, FoundCount, FoundDepth,
+    FoundTurn, FoundTurns, Kept, PROBE_SCHEMA, Probe as Document, ProbeTarget, Reported,
+    SAVED_SCHEMA, Saved, SavedGranule, Spent, tools,
 };
 use stack::UnitKind;
 
@@ -98,7 +98,12 @@ pub(super) fn answer(run: &Run<'_>, bed: &Bed, found: &Found, document: &mut Doc
     }
     answers.chunk = said(&found.stripe.chunk, |bytes| FoundBytes { bytes: *bytes });
     answers.members = said(&found.stripe.members, |count| FoundCount { count: *count });
+    answers.depth = said(&found.depth.depth, |found| FoundDepth {
+        reads: found.reads,
+        is_of_member: found.is_of_member,
+    });
     document.comparisons.extend(found.stripe.compared.iter().map(comparison));
+    document.comparisons.extend(found.depth.compared.iter().map(comparison));
     let physical = document.reported.physical_sector_bytes;
     let granule = answers.size.value.map(|size| size.bytes);
     let granule = granule.or(answers.alignment.value.map(|found| found.bytes));

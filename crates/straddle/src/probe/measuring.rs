@@ -4,7 +4,7 @@
 //! is time and there are bytes behind the reads, they are made again with all of that.
 
 use host::engine::{Access, Buffers, SyncQueue, UringQueue, now_ns};
-use measure::probe::{self, Ask, Budget, Purse, Stripe, Written, granule, stripe};
+use measure::probe::{self, Ask, Budget, Purse, Stripe, Written, depth, granule, stripe};
 use measure::{Fault, Run as Stretch};
 use report::probe::{Probe as Document, RunRefusal};
 
@@ -15,14 +15,18 @@ use crate::bench::quiet::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 
 /// The probability that any of all answers is wrong, at most.
 const ALPHA: f64 = 0.02;
-/// How many reads are in flight.
+/// How many reads are in flight where an array is looked for.
 const DEPTH: u16 = 16;
 /// The most operations.
 const OPERATIONS: u64 = 20_000_000;
 /// How much of the time the writes may take before the reads, in percent.
 const WRITES_PERCENT: u64 = 65;
+/// How much of the time that is left then the reads may take that look for an array.
+const READS_PERCENT: u64 = 70;
 /// How much of the time and of the bytes must be left so that writes are made again, in percent.
 const AGAIN_PERCENT: u64 = 10;
+/// Why nothing is asked that needs a depth.
+const BUSY: &str = "the drive is busy, and depth 1 is all that is done to a busy one";
 /// The seed of the writes that are made again, beside that of the first.
 const AGAIN_SEED: u64 = 0xa6a1;
 
@@ -30,6 +34,7 @@ const AGAIN_SEED: u64 = 0xa6a1;
 pub(super) struct Found {
     pub(super) written: Option<Written>,
     pub(super) stripe: Stripe,
+    pub(super) depth: depth::Found,
 }
 
 /// Asks all questions that can be asked there.
@@ -51,18 +56,18 @@ pub(super) fn run(
     let ask =
         Ask { runs: &stretches, sector_bytes: bed.sector_bytes, alpha: ALPHA, seed: run.seed };
     let mut asking = Asking { run, bed, watched, ask, whole: whole(run, bed) };
-    let mut found = Found { written: None, stripe: Stripe::not_tried("") };
+    let (stripe, depth) = (Stripe::not_tried(BUSY), depth::Found::not_tried(BUSY));
+    let mut found = Found { written: None, stripe, depth };
     let first = asking.part(if is_busy { 100 } else { WRITES_PERCENT });
     if bed.writes {
         found.written = Some(asking.writes(ask, first)?);
     }
-    found.stripe = match is_busy {
-        true => {
-            let reason = "the drive is busy, and depth 1 is all that is done to a busy one";
-            not_read(reason, found.written.as_mut())
-        }
-        false => asking.reads(found.written.as_mut())?,
-    };
+    if is_busy {
+        found.stripe = not_read(BUSY, found.written.as_mut());
+    } else {
+        found.stripe = asking.reads(found.written.as_mut())?;
+        found.depth = asking.depth(&found.stripe)?;
+    }
     if let Some(written) = found.written.take() {
         found.written = Some(asking.again(written, &found.stripe)?);
     }
@@ -133,23 +138,48 @@ impl Asking<'_, '_> {
         found.map_err(|fault| faulty(&fault))
     }
 
-    /// What reads at a depth say, with all the time that is left.
-    fn reads(&mut self, written: Option<&mut Written>) -> Result<Stripe, RunRefusal> {
+    /// A queue of this depth; `Err` with the reason where there is no io_uring: the rest is still
+    /// found then.
+    fn deep(
+        &self,
+        depth: u16,
+        buffer_bytes: u32,
+    ) -> Result<Result<UringQueue, String>, RunRefusal> {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
-        let mut buffers = Buffers::new(DEPTH, stripe::BUFFER_BYTES).map_err(engine)?;
+        let mut buffers = Buffers::new(depth, buffer_bytes).map_err(engine)?;
         buffers.fill(self.run.seed);
         let file = self.bed.open(Access::Read)?;
-        // Where there is no io_uring, the rest was still found.
-        let mut queue = match UringQueue::new(vec![file], buffers) {
+        let queue = UringQueue::new(vec![file], buffers);
+        Ok(queue.map_err(|error| format!("there is no depth: {error}")))
+    }
+
+    /// What reads at a depth say of an array.
+    fn reads(&mut self, written: Option<&mut Written>) -> Result<Stripe, RunRefusal> {
+        let mut queue = match self.deep(DEPTH, stripe::BUFFER_BYTES)? {
             Ok(queue) => queue,
-            Err(error) => return Ok(not_read(&format!("there is no depth: {error}"), written)),
+            Err(reason) => return Ok(not_read(&reason, written)),
         };
         self.watched.begin("reads at a depth");
-        let mut purse = self.part(100);
+        let mut purse = self.part(READS_PERCENT);
         let watched = &mut *self.watched;
         let found = probe::reads(&mut queue, &self.ask, written, &mut purse, &mut |took| {
             watched.pause(took)
         });
+        self.whole.settle(&purse);
+        found.map_err(|fault| faulty(&fault))
+    }
+
+    /// How many reads are had at once, with all the time that is left.
+    fn depth(&mut self, stripe: &Stripe) -> Result<depth::Found, RunRefusal> {
+        let mut queue = match self.deep(depth::QUEUE_DEPTH, depth::BUFFER_BYTES)? {
+            Ok(queue) => queue,
+            Err(reason) => return Ok(depth::Found::not_tried(&reason)),
+        };
+        self.watched.begin("reads at more than its depth");
+        let mut purse = self.part(100);
+        let watched = &mut *self.watched;
+        let found =
+            depth::find(&mut queue, &self.ask, stripe, &mut purse, &mut |took| watched.pause(took));
         self.whole.settle(&purse);
         found.map_err(|fault| faulty(&fault))
     }

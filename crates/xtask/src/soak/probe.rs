@@ -74,6 +74,7 @@ fn told(model: &Model, seed: u64) -> anyhow::Result<String> {
         format!("      {:?}", found.granule.alignment),
         format!("      {:?}", found.granule.size),
         format!("      {:?}", found.stripe.chunk),
+        format!("      {:?}", found.depth.depth),
         format!("      {:?}", found.turn),
         format!("      {:?}", found.turns),
     ];

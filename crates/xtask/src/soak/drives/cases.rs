@@ -47,6 +47,11 @@ const SHAPES: &[Shape] = &[
         None,
         &[("rmw", "batched"), ("origin", "512")],
     ),
+    shape("512e disk, depth 4", "hdd-7200-512e", None, &[("depth", "4")]),
+    shape("512e disk, depth 16", "hdd-7200-512e", None, &[("depth", "16")]),
+    shape("512e disk, depth 31", "hdd-7200-512e", None, &[("depth", "31")]),
+    shape("512e disk, in order", "hdd-7200-512e", None, &[("scheduler", "fifo")]),
+    shape("512e disk, depth 64", "hdd-7200-512e", None, &[("depth", "64")]),
     shape("flash, one slot", "dc-p3700", None, &[("rmw_queue", "0"), ("rmw_slots", "1")]),
     shape("flash, origin 3584", "m4-256", None, &[("origin", "3584")]),
     shape("flash of 16K", "m4-256", None, &[("unit", "16 KiB"), ("page", "16 KiB")]),
@@ -137,6 +142,11 @@ const SURE: &[&str] = &[
     "512e disk, buffered",
     "512e disk, origin 3584",
     "512e disk, batched, origin 512",
+    "512e disk, depth 4",
+    "512e disk, depth 16",
+    "512e disk, depth 31",
+    "512e disk, in order",
+    "512e disk, depth 64",
     "RAID1 of 512e",
 ];
 

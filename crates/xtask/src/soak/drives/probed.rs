@@ -1,7 +1,9 @@
 //! The probe of a drive of the house, and how it did.
 
 use anyhow::Context as _;
-use measure::probe::{Answer, Ask, Budget, Granule, Purse, Stripe, Turn, Turns, Written, reads};
+use measure::probe::{
+    Answer, Ask, Budget, Granule, Purse, Stripe, Turn, Turns, Written, depth, reads,
+};
 
 use super::cases::Case;
 use super::ground;
@@ -9,7 +11,7 @@ use super::truth::Truth;
 
 /// The probability that any answer of a probe is wrong, as `straddle probe` has it.
 const ALPHA: f64 = 0.02;
-/// How many reads are in flight, as there.
+/// How many reads are in flight that look for an array, as there.
 const DEPTH: u16 = 16;
 /// What each half may use: about what `straddle probe` has, and time enough for a disk that turns.
 const BUDGET: Budget =
@@ -20,6 +22,7 @@ const BUDGET: Budget =
 pub(super) struct Found {
     pub(super) granule: Granule,
     pub(super) stripe: Stripe,
+    pub(super) depth: depth::Found,
     pub(super) turn: Answer<Turn>,
     pub(super) turns: Answer<Turns>,
 }
@@ -51,8 +54,11 @@ pub(super) fn probe(case: &Case, seed: u64) -> anyhow::Result<Found> {
     let mut second = ground::queue(&case.profile, DEPTH, seed)?;
     let mut purse = Purse::new(BUDGET, 0);
     let stripe = reads(&mut second, &ask, Some(&mut written), &mut purse, go).with_context(told)?;
+    let mut third = ground::queue(&case.profile, depth::QUEUE_DEPTH, seed)?;
+    let mut purse = Purse::new(BUDGET, 0);
+    let depth = depth::find(&mut third, &ask, &stripe, &mut purse, go).with_context(told)?;
     let Written { granule, turn, turns } = written;
-    Ok(Found { granule, stripe, turn, turns })
+    Ok(Found { granule, stripe, depth, turn, turns })
 }
 
 impl Found {
@@ -64,6 +70,7 @@ impl Found {
             of(truth.size_bytes, self.granule.size.value().copied()),
             of(truth.stripe.map(|stripe| stripe.0), self.stripe.chunk.value().copied()),
             of(truth.stripe.map(|stripe| stripe.1), self.stripe.members.value().copied()),
+            of(truth.depth, self.depth.depth.value().copied()),
             of(truth.turns, self.turns.value().map(|turns| turns.turns)),
             match (truth.turn_ns, turn_ns) {
                 (Some((least, most)), Some(turn_ns)) => {
@@ -84,7 +91,8 @@ impl Found {
 
     /// The answers, a line each.
     pub(super) fn told(&self) -> Vec<String> {
-        let compared = self.granule.compared.iter().chain(&self.stripe.compared);
+        let compared = self.granule.compared.iter();
+        let compared = compared.chain(&self.stripe.compared).chain(&self.depth.compared);
         let mut lines: Vec<String> = compared
             .map(|one| {
                 let (low, high) = (one.ratio.low, one.ratio.high);
@@ -101,6 +109,7 @@ impl Found {
             format!("size: {:?}", self.granule.size),
             format!("chunk: {:?}", self.stripe.chunk),
             format!("members: {:?}", self.stripe.members),
+            format!("depth: {:?}", self.depth.depth),
             format!("turn: {:?}", self.turn),
             format!("turns: {:?}", self.turns),
         ]);

@@ -2,7 +2,8 @@
 
 use anyhow::Context as _;
 use drive::profile::{DriveProfile, Kind, built_in};
-use measure::probe::Alignment;
+use measure::probe::depth::DEPTH_MAX;
+use measure::probe::{Alignment, Depth};
 
 /// What may be found; of what is `None` nothing may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub(super) struct Truth {
     pub(super) size_bytes: Option<u64>,
     /// The chunk and the members that reads go round.
     pub(super) stripe: Option<(u64, u64)>,
+    /// How many reads are had at once.
+    pub(super) depth: Option<Depth>,
     /// The shortest and the longest turn of what turns there, in nanoseconds.
     pub(super) turn_ns: Option<(u64, u64)>,
     /// How many turns a misaligned write takes.
@@ -28,6 +31,9 @@ const MINUTE_NS: u64 = 60_000_000_000;
 const RAID0: u64 = 0;
 const RAID1: u64 = 1;
 const RAID10: u64 = 2;
+const RAID5: u64 = 4;
+/// The place of the word of `scheduler` in a hard disk's profile by which it chooses what is next.
+const NEAREST: u64 = 1;
 
 impl Truth {
     /// What `profile` says of its drive.
@@ -64,7 +70,14 @@ fn hard_disk(profile: &DriveProfile) -> anyhow::Result<Truth> {
     let turn_ns = MINUTE_NS / of("rpm")?;
     let (logical, physical) = (of("logical_sector")?, of("physical_sector")?);
     let policy = usize::try_from(of("rmw")?)?;
-    let plain = Truth { turn_ns: Some((turn_ns, turn_ns)), ..Truth::default() };
+    let reads = of("depth")?;
+    // One that keeps to the order does not show how many it has, nor does one as deep as the queue.
+    let shows = of("scheduler")? == NEAREST && (2..=DEPTH_MAX).contains(&reads);
+    let plain = Truth {
+        turn_ns: Some((turn_ns, turn_ns)),
+        depth: shows.then_some(Depth { reads, is_of_member: false }),
+        ..Truth::default()
+    };
     let turns = POLICY_TURNS[policy];
     Ok(match turns > 1 {
         true if physical > logical => {
@@ -102,8 +115,12 @@ fn array(profile: &DriveProfile) -> anyhow::Result<Truth> {
         inner.amount("rpm").map(|rpm| Ok::<_, anyhow::Error>(rpm + of("drift")? * members));
     let least_ns = fastest.transpose()?.map(|rpm| MINUTE_NS / rpm);
     let is_parity = ![RAID0, RAID1, RAID10].contains(&level);
+    let stripe = round.filter(|round| *round > 1).map(|round| (chunk, round));
+    // With one parity or none each chunk of so many lies on one member, whose queue is seen.
+    let is_one = stripe.is_some() && [RAID0, RAID5].contains(&level);
     Ok(Truth {
-        stripe: round.filter(|round| *round > 1).map(|round| (chunk, round)),
+        stripe,
+        depth: own.depth.filter(|_| is_one).map(|own| Depth { is_of_member: true, ..own }),
         turn_ns: own.turn_ns.zip(least_ns).map(|((_, most), least)| (least, most)),
         // A write reads parity before it writes: that is more turns, and not those of a sector.
         turns: own.turns.filter(|_| !is_parity),
@@ -115,7 +132,7 @@ fn array(profile: &DriveProfile) -> anyhow::Result<Truth> {
 /// What lies below its cache is seen by reads alone.
 fn controller(profile: &DriveProfile) -> anyhow::Result<Truth> {
     let below = Truth::of(member(profile)?)?;
-    Ok(Truth { stripe: below.stripe, ..Truth::default() })
+    Ok(Truth { stripe: below.stripe, depth: below.depth, ..Truth::default() })
 }
 
 #[cfg(test)]
@@ -132,6 +149,9 @@ mod tests {
         let disk = of("hdd-7200-512e");
         assert_eq!(disk.alignment, Some(Alignment { bytes: 4096, origin_bytes: 0 }));
         assert_eq!((disk.turn_ns, disk.turns), (Some((8_333_333, 8_333_333)), Some(3)));
+        assert_eq!(disk.depth, Some(Depth { reads: 32, is_of_member: false }));
+        assert_eq!(of("raid5-5x64k").depth, Some(Depth { reads: 32, is_of_member: true }));
+        assert_eq!(of("raid6-6x64k").depth, None, "its chunks do not go round");
         assert_eq!(of("hdd-7200-512n").alignment, None);
         assert_eq!(of("optane-p4800x"), Truth::default());
         // Its sectors are its units.

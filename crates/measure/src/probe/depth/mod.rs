@@ -1,0 +1,179 @@
+//! The depth: how many reads a drive has at once, while the others wait before it in their order.
+//!
+//! More reads of random places are kept in flight than the drive takes. When one of them ends, all
+//! that were submitted before it and have not ended were taken before it was: the drive had so many
+//! at once, and it. A drive that chooses what to do next by where its heads are, and not by what
+//! came first, ends the youngest of those that it has about as often as any other. So reads
+//! overtake any number of others up to one, each about as often, and never more: that number, and
+//! the read itself, are the depth. Two depths of the queue must show the same edge, and more in
+//! flight than that must speed up nothing.
+//!
+//! Nothing else has it. What ends in its order overtakes nothing. What does things side by side, as
+//! the dies of flash do, overtakes many the more rarely the more they are. Where those that wait
+//! are not taken in their order, since a scheduler of the host sorts them, any number that is in
+//! flight is overtaken. And what is throttled on its way, so that few overtake each other, is
+//! faster with more in flight. Of all of these nothing is said.
+//!
+//! Each member of an array has a queue of its own, so that reads are kept on one member.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `overtaken` | how often reads overtook so many others, and what that says |
+//! | `speed` | whether so many in flight are as fast as twice as many |
+
+mod overtaken;
+mod speed;
+
+use device::Queue;
+use units::random::Random;
+
+use self::overtaken::Overtaken;
+use self::speed::Speed;
+use super::answer::{Answer, Compared, Unidentified};
+use super::bout::Bout;
+use super::places::{Comb, Places};
+use super::stripe::Stripe;
+use super::{Ask, Pause, Purse};
+use crate::Fault;
+
+/// The depth that the queue must have: the larger of the two at which reads are kept.
+pub const QUEUE_DEPTH: u16 = 128;
+/// The buffer that the queue must have for each slot, in bytes.
+pub const BUFFER_BYTES: u32 = 4096;
+/// The largest depth that is found: at the smaller of the two depths, a quarter must wait.
+pub const DEPTH_MAX: u64 = 48;
+/// Both depths.
+const DEPTHS: [u16; 2] = [QUEUE_DEPTH / 2, QUEUE_DEPTH];
+/// The reads between two looks at what they say.
+const BATCH: u32 = 1024;
+/// The most batches at each depth.
+const BATCHES_MAX: u64 = 8;
+/// The places that there must be, so that few are read twice.
+const TEETH_LEAST: u64 = 1024;
+
+/// How many reads are had at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Depth {
+    /// How many, from 2 to [`DEPTH_MAX`].
+    pub reads: u64,
+    /// Whether each member of an array has so many, and not the drive.
+    pub is_of_member: bool,
+}
+
+/// What was found of a queue.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// How many reads are had at once.
+    pub depth: Answer<Depth>,
+    /// Every comparison.
+    pub compared: Vec<Compared>,
+}
+
+impl Found {
+    /// A queue that was not looked for.
+    #[must_use]
+    pub fn not_tried(reason: &str) -> Found {
+        Found { depth: Answer::not(Unidentified::NotTried, reason), compared: Vec::new() }
+    }
+}
+
+/// How many reads the drive behind `queue` has at once; of an array that `stripe` tells of, how
+/// many each member has. The queue has at least [`QUEUE_DEPTH`] slots, with buffers of
+/// [`BUFFER_BYTES`].
+///
+/// # Errors
+/// When an operation fails.
+pub fn find<Q: Queue>(
+    queue: &mut Q,
+    ask: &Ask<'_>,
+    stripe: &Stripe,
+    purse: &mut Purse,
+    pause: Pause<'_>,
+) -> Result<Found, Fault> {
+    let is_of_member = stripe.chunk.value().is_some();
+    let comb = match (stripe.chunk.value(), stripe.members.value()) {
+        (None, _) => anywhere(),
+        (Some(chunk_bytes), Some(members)) => on_one_member(*chunk_bytes, *members),
+        (Some(_), None) => {
+            let reason = "each member of an array has a queue of its own, and how many there are \
+                          is not known";
+            return Ok(Found::not_tried(reason));
+        }
+    };
+    let places = Places::new(ask.runs, comb);
+    if places.teeth().saturating_mul(comb.steps) < TEETH_LEAST {
+        return Ok(Found::not_tried("there is no room for reads of 1024 places"));
+    }
+    let (reads, alpha, said_by) = match overtaken(queue, ask, &places, purse, pause)? {
+        Answer::Found { value, alpha, said_by } => (value, alpha, said_by),
+        Answer::Not { why, reason } => {
+            return Ok(Found { depth: Answer::not(why, reason), compared: Vec::new() });
+        }
+    };
+    let depth = u16::try_from(reads).unwrap_or(QUEUE_DEPTH / 2);
+    let speed = Speed { queue, places: &places, depth, pause };
+    let (compared, refused) = speed.compare(ask, purse)?;
+    let depth = match refused {
+        Some((why, reason)) => Answer::not(why, reason),
+        None => Answer::Found {
+            value: Depth { reads, is_of_member },
+            alpha: alpha + ask.share(),
+            said_by: format!("{said_by}; and twice as many in flight are no faster"),
+        },
+    };
+    Ok(Found { depth, compared })
+}
+
+/// How many reads at `places` are had at once, by how many others they overtake.
+fn overtaken<Q: Queue>(
+    queue: &mut Q,
+    ask: &Ask<'_>,
+    places: &Places,
+    purse: &mut Purse,
+    pause: Pause<'_>,
+) -> Result<Answer<u64>, Fault> {
+    let mut seen = DEPTHS.map(Overtaken::new);
+    let mut random = Random::new(ask.seed(90));
+    for _ in 0..BATCHES_MAX {
+        for seen in &mut seen {
+            let begun_ns = queue.now_ns();
+            if let Some(ended) = purse.lacks(BATCH.into(), 0, begun_ns) {
+                let reason = format!("the reads were too few when {}", ended.said());
+                return Ok(Answer::not(Unidentified::Noise, reason));
+            }
+            Bout::new(seen.depth()).keep(
+                queue,
+                BATCH,
+                BUFFER_BYTES,
+                &mut || places.draw(&mut random),
+                &mut |read| seen.add(read),
+            )?;
+            purse.spend(BATCH.into(), 0);
+            if !pause(queue.now_ns().saturating_sub(begun_ns)) {
+                return Ok(Answer::not(Unidentified::Noise, "it was interrupted"));
+            }
+        }
+        if let Some(answer) = overtaken::answer(&seen, ask.share()) {
+            return Ok(answer);
+        }
+    }
+    Ok(overtaken::unsure(&seen))
+}
+
+fn anywhere() -> Comb {
+    let length = u64::from(BUFFER_BYTES);
+    Comb { modulus_bytes: length, first_bytes: 0, step_bytes: 0, steps: 1, operation_bytes: length }
+}
+
+fn on_one_member(chunk_bytes: u64, members: u64) -> Comb {
+    let length = u64::from(BUFFER_BYTES);
+    Comb {
+        modulus_bytes: chunk_bytes * members,
+        step_bytes: length,
+        steps: chunk_bytes.div_euclid(length),
+        ..anywhere()
+    }
+}
+
+#[cfg(test)]
+mod tests;
