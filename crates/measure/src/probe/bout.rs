@@ -85,7 +85,8 @@ impl Bout {
         let mut latencies_ns = std::mem::take(&mut self.latencies_ns);
         latencies_ns.clear();
         let kept = self.keep(queue, count, length_bytes, place, &mut |read| {
-            latencies_ns.push(read.latency_ns)
+            latencies_ns.push(read.latency_ns);
+            true
         });
         let middle = latencies_ns.len() / 2;
         let median_ns = kept.map(|()| *latencies_ns.select_nth_unstable(middle).1);
@@ -94,14 +95,14 @@ impl Bout {
     }
 
     /// Keeps so many reads at the depth there is room for. `place` says where the next one goes,
-    /// and `ended` is told of each that has ended.
+    /// and `ended` is told of each that has ended; where it says no, none is submitted any more.
     pub(super) fn keep<Q: Queue>(
         &mut self,
         queue: &mut Q,
         count: u32,
         length_bytes: u32,
         place: &mut dyn FnMut() -> u64,
-        ended: &mut dyn FnMut(Ended),
+        ended: &mut dyn FnMut(Ended) -> bool,
     ) -> Result<(), Fault> {
         let (mut left, mut flying) = (count, 0_u32);
         while left > 0 || flying > 0 {
@@ -131,7 +132,9 @@ impl Bout {
                 let completion = self.completions[place];
                 let overtaken = self.end(&completion)?;
                 flying -= 1;
-                ended(Ended { latency_ns: completion.latency_ns(), overtaken, together });
+                if !ended(Ended { latency_ns: completion.latency_ns(), overtaken, together }) {
+                    left = 0;
+                }
             }
         }
         Ok(())

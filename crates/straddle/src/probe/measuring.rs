@@ -1,7 +1,8 @@
 //! The questions of `measure::probe`, asked of a real queue.
 //!
-//! Writes have most of the time, and reads what is left. Where writes left something open and there
-//! is time and there are bytes behind the reads, they are made again with all of that.
+//! Writes have most of the time, and the reads that look for an array most of what is left. Where
+//! writes left something open and there is time and there are bytes behind the reads, they are made
+//! again with all of that. What is left then is for the depth.
 
 use host::engine::{Access, Buffers, SyncQueue, UringQueue, now_ns};
 use measure::probe::{self, Ask, Budget, Purse, Stripe, Written, depth, granule, stripe};
@@ -66,10 +67,12 @@ pub(super) fn run(
         found.stripe = not_read(BUSY, found.written.as_mut());
     } else {
         found.stripe = asking.reads(found.written.as_mut())?;
-        found.depth = asking.depth(&found.stripe)?;
     }
     if let Some(written) = found.written.take() {
         found.written = Some(asking.again(written, &found.stripe)?);
+    }
+    if !is_busy {
+        found.depth = asking.depth(&found.stripe)?;
     }
     let whole = &asking.whole;
     document.spent.written_bytes = bed.prepared_bytes.saturating_add(whole.written_bytes());
@@ -171,6 +174,9 @@ impl Asking<'_, '_> {
 
     /// How many reads are had at once, with all the time that is left.
     fn depth(&mut self, stripe: &Stripe) -> Result<depth::Found, RunRefusal> {
+        if self.run.interrupt.is_raised() {
+            return Ok(depth::Found::not_tried("it was interrupted"));
+        }
         let mut queue = match self.deep(depth::QUEUE_DEPTH, depth::BUFFER_BYTES)? {
             Ok(queue) => queue,
             Err(reason) => return Ok(depth::Found::not_tried(&reason)),

@@ -46,6 +46,8 @@ pub const DEPTH_MAX: u64 = 48;
 const DEPTHS: [u16; 2] = [QUEUE_DEPTH / 2, QUEUE_DEPTH];
 /// The reads between two looks at what they say.
 const BATCH: u32 = 1024;
+/// After so many reads whoever waits is asked whether to go on.
+const ASKED_EVERY: u64 = 128;
 /// The most batches at each depth.
 const BATCHES_MAX: u64 = 8;
 /// The places that there must be, so that few are read twice.
@@ -141,15 +143,23 @@ fn overtaken<Q: Queue>(
                 let reason = format!("the reads were too few when {}", ended.said());
                 return Ok(Answer::not(Unidentified::Noise, reason));
             }
+            let (mut made, mut goes_on) = (0, true);
             Bout::new(seen.depth()).keep(
                 queue,
                 BATCH,
                 BUFFER_BYTES,
                 &mut || places.draw(&mut random),
-                &mut |read| seen.add(read),
+                &mut |read| {
+                    seen.add(read);
+                    made += 1;
+                    if made % ASKED_EVERY == 0 {
+                        goes_on = goes_on && pause(0);
+                    }
+                    goes_on
+                },
             )?;
-            purse.spend(BATCH.into(), 0);
-            if !pause(queue.now_ns().saturating_sub(begun_ns)) {
+            purse.spend(made, 0);
+            if !goes_on || !pause(queue.now_ns().saturating_sub(begun_ns)) {
                 return Ok(Answer::not(Unidentified::Noise, "it was interrupted"));
             }
         }

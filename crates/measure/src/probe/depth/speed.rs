@@ -91,7 +91,7 @@ impl<Q: Queue> Timed for Reads<'_, '_, Q> {
         let (places, random) = (self.places, &mut self.random);
         let begun_ns = self.queue.now_ns();
         let mut place = || places.draw(random);
-        self.bouts[arm].keep(self.queue, self.count, BUFFER_BYTES, &mut place, &mut |_| {})?;
+        self.bouts[arm].keep(self.queue, self.count, BUFFER_BYTES, &mut place, &mut |_| true)?;
         Ok(self.queue.now_ns().saturating_sub(begun_ns))
     }
 
