@@ -106,7 +106,9 @@ pub fn find<Q: Queue>(
     if places.teeth().saturating_mul(comb.steps) < TEETH_LEAST {
         return Ok(Found::not_tried("there is no room for reads of 1024 places"));
     }
-    let (reads, alpha, said_by) = match overtaken(queue, ask, &places, purse, pause)? {
+    let random = Random::new(ask.seed(90));
+    let mut reads = Reads { queue, places: &places, random, purse, pause };
+    let (reads, alpha, said_by) = match reads.depth(ask.share())? {
         Answer::Found { value, alpha, said_by } => (value, alpha, said_by),
         Answer::Not { why, reason } => {
             return Ok(Found { depth: Answer::not(why, reason), compared: Vec::new() });
@@ -126,48 +128,52 @@ pub fn find<Q: Queue>(
     Ok(Found { depth, compared })
 }
 
-/// How many reads at `places` are had at once, by how many others they overtake.
-fn overtaken<Q: Queue>(
-    queue: &mut Q,
-    ask: &Ask<'_>,
-    places: &Places,
-    purse: &mut Purse,
-    pause: Pause<'_>,
-) -> Result<Answer<u64>, Fault> {
-    let mut seen = DEPTHS.map(Overtaken::new);
-    let mut random = Random::new(ask.seed(90));
-    for _ in 0..BATCHES_MAX {
-        for seen in &mut seen {
-            let begun_ns = queue.now_ns();
-            if let Some(ended) = purse.lacks(BATCH.into(), 0, begun_ns) {
-                let reason = format!("the reads were too few when {}", ended.said());
-                return Ok(Answer::not(Unidentified::Noise, reason));
+/// Reads of random places, batch by batch.
+struct Reads<'a, 'b, Q: Queue> {
+    queue: &'a mut Q,
+    places: &'a Places,
+    random: Random,
+    purse: &'a mut Purse,
+    pause: &'a mut (dyn FnMut(u64) -> bool + 'b),
+}
+
+impl<Q: Queue> Reads<'_, '_, Q> {
+    /// How many are had at once, by how many others they overtake, which must be sure up to `alpha`.
+    fn depth(&mut self, alpha: f64) -> Result<Answer<u64>, Fault> {
+        let mut seen = DEPTHS.map(Overtaken::new);
+        for _ in 0..BATCHES_MAX {
+            for seen in &mut seen {
+                if let Some(reason) = self.batch(seen)? {
+                    return Ok(Answer::not(Unidentified::Noise, reason));
+                }
             }
-            let (mut made, mut goes_on) = (0, true);
-            Bout::new(seen.depth()).keep(
-                queue,
-                BATCH,
-                BUFFER_BYTES,
-                &mut || places.draw(&mut random),
-                &mut |read| {
-                    seen.add(read);
-                    made += 1;
-                    if made % ASKED_EVERY == 0 {
-                        goes_on = goes_on && pause(0);
-                    }
-                    goes_on
-                },
-            )?;
-            purse.spend(made, 0);
-            if !goes_on || !pause(queue.now_ns().saturating_sub(begun_ns)) {
-                return Ok(Answer::not(Unidentified::Noise, "it was interrupted"));
+            if let Some(answer) = overtaken::answer(&seen, alpha) {
+                return Ok(answer);
             }
         }
-        if let Some(answer) = overtaken::answer(&seen, ask.share()) {
-            return Ok(answer);
-        }
+        Ok(overtaken::unsure(&seen))
     }
-    Ok(overtaken::unsure(&seen))
+
+    /// Adds a batch to `seen`; why there is none, or none more, where that is so.
+    fn batch(&mut self, seen: &mut Overtaken) -> Result<Option<String>, Fault> {
+        let begun_ns = self.queue.now_ns();
+        if let Some(ended) = self.purse.lacks(BATCH.into(), 0, begun_ns) {
+            return Ok(Some(format!("the reads were too few when {}", ended.said())));
+        }
+        let Reads { queue, places, random, purse, pause } = self;
+        let mut bout = Bout::new(seen.depth());
+        let (mut made, mut goes_on) = (0, true);
+        let mut ended = |read| {
+            seen.add(read);
+            made += 1;
+            goes_on = goes_on && (made % ASKED_EVERY != 0 || pause(0));
+            goes_on
+        };
+        bout.keep(*queue, BATCH, BUFFER_BYTES, &mut || places.draw(random), &mut ended)?;
+        purse.spend(made, 0);
+        let goes_on = goes_on && pause(queue.now_ns().saturating_sub(begun_ns));
+        Ok((!goes_on).then(|| "it was interrupted".to_owned()))
+    }
 }
 
 fn anywhere() -> Comb {
