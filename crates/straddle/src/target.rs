@@ -201,7 +201,7 @@ fn directory(path: &Path, scene: &Scene) -> Vec<Target> {
     }
     match host::list_files(path) {
         Ok(listing) if listing.files.is_empty() => {
-            let message = format!("cannot check {name}: no file is in it");
+            let message = format!("cannot look into {name}: no file is in it");
             vec![refused(name, message, Some("name a directory that holds disk images"))]
         }
         Ok(listing) => {
@@ -218,7 +218,7 @@ fn directory(path: &Path, scene: &Scene) -> Vec<Target> {
         }
         Err(error) => {
             let message = format!("cannot list {name}: {error}");
-            vec![refused(name, message, None)]
+            vec![refused(name, message, Some("check who may read it: ls -ld shows it"))]
         }
     }
 }
@@ -239,7 +239,8 @@ fn under(name: String, mount: &stack::kernel::Mount, scene: &Scene) -> Target {
         }
     };
     if mount.kind == "overlay" {
-        let message = format!("cannot check {name}: it is an overlay, whose files lie in others");
+        let message =
+            format!("cannot look under {name}: it is an overlay, whose files lie in others");
         let hint = "name the mount point of its upper or lower directory: findmnt -t overlay";
         return refused(name, message, Some(hint));
     }
@@ -252,8 +253,9 @@ fn under(name: String, mount: &stack::kernel::Mount, scene: &Scene) -> Target {
         None => {
             let kind = &mount.kind;
             let message =
-                format!("cannot check {name}: its {kind} is on no block device that is seen");
-            refused(name, message, Some("name the devices: straddle check /dev/sda …"))
+                format!("cannot look under {name}: its {kind} is on no block device that is seen");
+            let hint = "name a file or a directory in it, or the devices: /dev/sda …";
+            refused(name, message, Some(hint))
         }
     }
 }

@@ -123,11 +123,12 @@ pub(crate) struct Simulate {
     ///
     /// Each file system, volume and empty partition is an arm: bytes of it go to the addresses that
     /// it has on its drives. IMAGE#1 is one partition of an image. Members of an array or a volume
-    /// group are given together: A B C; each becomes a drive. A device is read, never written. A
-    /// plan is what sfdisk --dump prints: where partitions would lie, without a disk.
+    /// group are given together: A B C, or the directory that holds them; each becomes a drive. A
+    /// device is read, never written. A plan is what sfdisk --dump prints: where partitions would
+    /// lie, without a disk.
     #[arg(
         long,
-        value_name = "IMAGE|DEVICE|PLAN",
+        value_name = "IMAGE|DIRECTORY|DEVICE|PLAN",
         num_args = 1..,
         requires = "profiles",
         conflicts_with_all = ["start", "shift"],

@@ -10,7 +10,7 @@
 //! | `what_if` | one workload in all its variants |
 //! | `work` | what is done: told, a job file, a trace |
 //! | `cuts` | what is left of it when the power is cut |
-//! | `opened` | images, devices or a plan, as a stack |
+//! | `opened` | images, directories of them, devices or a plan, as a stack |
 //! | `plan` | sfdisk's script as a stack |
 //! | `btrfs` | the data of a btrfs on several devices |
 //! | `grounds` | the layers of a stack that are meant |

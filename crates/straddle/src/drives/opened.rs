@@ -1,10 +1,13 @@
-//! What `--stack` names, opened: images that belong together, devices, or a plan.
+//! What `--stack` names, opened: images that belong together, a directory of
+//! them, devices, or a plan.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
+use device::Disk;
 use host::Beside;
 use report::Refusal;
-use stack::assemble::{Start, assemble};
+use stack::assemble::{Assembled, Start, assemble};
 use stack::kernel::NodeId;
 use stack::{Layer, LayerId, Stack};
 use units::text::escape;
@@ -32,7 +35,18 @@ impl Opened {
     }
 }
 
-/// What is on files or devices, as `check` sees it; of a plan, what it says.
+/// The most files of directories that are opened at once.
+const FOUND_MAX: usize = 64;
+
+/// A file that is taken for a drive's own bytes.
+struct Image {
+    path: PathBuf,
+    /// Whether a directory happened to hold it, so that it may be anything.
+    is_found: bool,
+}
+
+/// What is on files or devices, as `check` sees it; of a directory, on all files that are in it; of
+/// a plan, what it says.
 ///
 /// # Errors
 /// When something cannot be opened, or is none of these; says what helps.
@@ -40,25 +54,24 @@ pub(super) fn opened(paths: &[PathBuf], scene: &Scene) -> Result<Opened, Refusal
     if paths == [PathBuf::from(plan::STDIN)] {
         return of_plan(plan::of_stdin(), "standard input");
     }
-    let (mut files, mut devices) = (Vec::new(), Vec::new());
-    for path in paths {
-        let targets = target::expand(std::slice::from_ref(path), scene);
-        let [target] = &targets[..] else {
-            let message = format!("{} holds {} files", shown(path), targets.len());
-            return Err(refusal(message, "name those that belong together"));
-        };
-        match &target.what {
-            What::Refused(refusal) => return Err(refusal.clone()),
-            What::Found(_) => {
-                let message = format!("{} is a directory", shown(path));
-                return Err(refusal(message, "name a file in it"));
-            }
-            What::File(path) => files.push(path.clone()),
-            What::Devices { nodes, meant } => devices.push((nodes.clone(), *meant)),
+    let (mut images, mut devices) = (Vec::new(), Vec::new());
+    for target in target::expand(paths, scene) {
+        match target.what {
+            What::Refused(refusal) => return Err(refusal),
+            What::Found(path) => images.push(Image { path, is_found: true }),
+            What::File(path) => images.push(Image { path, is_found: false }),
+            What::Devices { nodes, meant } => devices.push((nodes, meant)),
         }
     }
-    match (&files[..], &devices[..]) {
-        (files, []) => of_files(files),
+    let found = images.iter().filter(|image| image.is_found).count();
+    if found > FOUND_MAX {
+        return Err(refusal(
+            format!("it holds {found} files, and {FOUND_MAX} at most are taken together"),
+            "name those that belong together",
+        ));
+    }
+    match (&images[..], &devices[..]) {
+        (images, []) => of_images(images),
         ([], devices) => of_devices(devices, scene),
         _ => Err(refusal(
             "it is files and devices at once".to_owned(),
@@ -71,21 +84,48 @@ fn refusal(message: String, hint: &str) -> Refusal {
     Refusal { message, hint: Some(hint.to_owned()) }
 }
 
-fn of_files(paths: &[PathBuf]) -> Result<Opened, Refusal> {
-    if let [path] = paths
+fn of_images(images: &[Image]) -> Result<Opened, Refusal> {
+    if let [Image { path, .. }] = images
         && let Some(plan) = plan::read(path)
     {
         return of_plan(plan, &shown(path));
     }
-    let starts = paths.iter().map(|path| start(path)).collect::<Result<Vec<Start>, Refusal>>()?;
-    let assembled = assemble(starts, &Beside, None);
-    let names: Vec<String> = paths.iter().map(|path| shown(path)).collect();
-    let note = match &names[..] {
-        [one] => format!("{one} is taken for the drive's own bytes"),
-        all => format!("{} are taken for drives' own bytes", all.join(" ")),
+    let mut starts = Vec::new();
+    let mut opened = Vec::new();
+    for image in images {
+        match start(&image.path)? {
+            Some(start) => {
+                starts.push(start);
+                opened.push(image);
+            }
+            None if image.is_found => {}
+            None => {
+                let message = format!("{} is empty", shown(&image.path));
+                return Err(refusal(message, "name an image that holds a disk"));
+            }
+        }
+    }
+    let Assembled { stack, roots, .. } = assemble(starts, &Beside, None);
+    let holds = |image: &Image, root| !image.is_found || !stack.above(root).is_empty();
+    let taken = opened.into_iter().zip(roots).filter(|&(image, root)| holds(image, root));
+    let (taken, roots): (Vec<&Image>, Vec<LayerId>) = taken.unzip();
+    let notes = said(&taken, images.len() - taken.len());
+    Ok(Opened::of(stack, roots, notes))
+}
+
+/// What a reader should know of images, and of files that were `left_out`.
+fn said(taken: &[&Image], left_out: usize) -> Vec<String> {
+    let names: Vec<String> = taken.iter().map(|image| shown(&image.path)).collect();
+    let whole = match &names[..] {
+        [] => None,
+        [one] => Some(format!("{one} is taken for the drive's own bytes")),
+        all => Some(format!("{} are taken for drives' own bytes", all.join(" "))),
     };
-    let notes = vec![format!("{note}: where its host puts them is not asked")];
-    Ok(Opened::of(assembled.stack, assembled.roots, notes))
+    let whole = whole.map(|note| format!("{note}: where its host puts them is not asked"));
+    let files = if left_out == 1 { "file" } else { "files" };
+    let rest =
+        || format!("left out, since nothing is recognised in {left_out} {files} of the directory");
+    whole.into_iter().chain((left_out > 0).then(rest)).collect()
 }
 
 fn of_plan(plan: plan::Read, name: &str) -> Result<Opened, Refusal> {
@@ -94,15 +134,13 @@ fn of_plan(plan: plan::Read, name: &str) -> Result<Opened, Refusal> {
     Ok(Opened::of(stack, vec![root], vec![note]))
 }
 
-fn start(path: &Path) -> Result<Start, Refusal> {
+/// Where the stack of a file starts; `None` where it has no bytes.
+fn start(path: &Path) -> Result<Option<Start>, Refusal> {
     let start = target::start_file(path)?;
-    match &start.bytes {
-        Some(Ok(bytes)) if bytes.length_bytes() == 0 => {
-            let message = format!("{} is empty", shown(path));
-            Err(refusal(message, "name an image that holds a disk"))
-        }
-        _ => Ok(start),
-    }
+    let has_bytes = |bytes: &Result<Rc<dyn Disk>, String>| {
+        !bytes.as_ref().is_ok_and(|disk| disk.length_bytes() == 0)
+    };
+    Ok(start.bytes.as_ref().is_none_or(has_bytes).then_some(start))
 }
 
 fn of_devices(devices: &[(Vec<NodeId>, Option<NodeId>)], scene: &Scene) -> Result<Opened, Refusal> {

@@ -12,19 +12,20 @@ use crate::{MIB, SECTOR, capture, refused, simulated};
 
 /// An array of images: what md's superblock 1.2 says of it.
 #[derive(Clone, Copy)]
-struct Md {
+pub(crate) struct Md {
     level: i32,
     layout: u32,
-    members: u32,
+    pub(crate) members: u32,
     chunk_sectors: u32,
     /// Where the data begin on each member.
     data_sector: u64,
 }
 
-const RAID5: Md = Md { level: 5, layout: 2, members: 4, chunk_sectors: 128, data_sector: 2048 };
+pub(crate) const RAID5: Md =
+    Md { level: 5, layout: 2, members: 4, chunk_sectors: 128, data_sector: 2048 };
 
 /// The image of member `number`.
-fn member(scratch: &Scratch, md: Md, number: u32) -> PathBuf {
+pub(crate) fn member(scratch: &Scratch, md: Md, number: u32) -> PathBuf {
     let path = scratch.image(&format!("member{number}.raw"), 64 * MIB);
     let mut block = vec![0_u8; 256 + 2 * 16];
     let sectors = 64 * MIB / SECTOR - md.data_sector;
