@@ -143,6 +143,9 @@ fn what_cannot_be_simulated_is_refused_with_what_to_do() {
         let ran = drive(&arguments);
         assert_eq!(ran.status, Some(2), "{ran:?}");
         assert!(ran.errors.contains(word) && ran.errors.contains("hint: "), "{ran:?}");
+        // Without the path: what stands in the file takes little room.
+        let said = ran.errors.replace(text(file), "");
+        assert!(said.lines().all(|line| line.len() < 160), "{said}");
     }
     let cut = drive(&["show", "hdd-7200-512e", "--toml"]).out.replace("\"7200\"", "\"seven\"");
     let cut = scratch.file("cut.toml", cut.as_bytes());

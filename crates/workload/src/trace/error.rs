@@ -4,14 +4,17 @@ use std::fmt;
 
 use thiserror::Error;
 use units::DiskText;
+use units::text::escape;
 
 use super::entry::END_BYTES_MAX;
 use super::files::{FILES_MAX, NAME_BYTES_MAX};
 use super::line::LINE_BYTES_MAX;
 use super::notes::DEVICES_MAX;
 
-/// How much of what was found an error shows, in bytes.
+/// How much of what was found an error shows, in bytes of plain text.
 const FOUND_BYTES_MAX: usize = 60;
+/// How many characters it shows where some of them are escapes, which are hard to read.
+const ESCAPED_MAX: usize = 32;
 
 /// A trace that cannot be read, with the place that is the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -157,7 +160,13 @@ impl TraceError {
     }
 }
 
-/// The beginning of `found`, for an error.
+/// The beginning of `found`, for an error: short enough to be read, whatever stands there.
 pub(super) fn shown(found: &[u8]) -> DiskText {
-    DiskText::from_bytes(&found[..found.len().min(FOUND_BYTES_MAX)])
+    let head = &found[..found.len().min(FOUND_BYTES_MAX)];
+    if escape(head).as_bytes() == head {
+        return DiskText::from_bytes(head);
+    }
+    let fits = |&length: &usize| escape(&head[..length]).chars().count() <= ESCAPED_MAX;
+    let length = (0..=head.len()).rev().find(fits).unwrap_or(0);
+    DiskText::from_bytes(&head[..length])
 }

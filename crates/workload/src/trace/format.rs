@@ -69,6 +69,12 @@ fn kind(head: &[u8]) -> Result<TraceFormat, Problem> {
     let before = |line: &[u8]| line.trim_ascii().is_empty() || blkparse::is_input_line(line);
     match lines.find(|line| !before(line)) {
         Some(line) if blkparse::is_event(line) => Ok(TraceFormat::Blkparse),
-        _ => Err(Problem::Unknown { found: shown(head) }),
+        _ => Err(Problem::Unknown { found: shown(first_text(head)) }),
     }
+}
+
+/// The first line with anything on it, without blanks around.
+fn first_text(head: &[u8]) -> &[u8] {
+    let line = head.trim_ascii_start().split(|&byte| byte == b'\n').next();
+    line.unwrap_or_default().trim_ascii_end()
 }

@@ -517,3 +517,22 @@ fn what_an_iolog_cannot_say_is_not_written() {
     writer.line(&file, &mut text).unwrap();
     assert_eq!(text + &writer.end(), before + "0 a read 0 512\n0 a close\n");
 }
+
+#[test]
+fn an_error_shows_a_beginning_that_fits_a_line_whatever_stands_there() {
+    let said = |head: &[u8]| TraceFormat::of(head).unwrap_err().problem.to_string();
+    let rest = ": no iolog, no text of blkparse, no records of blktrace";
+    for (head, shown) in [
+        (&[0xff; 4096][..], r"\xff\xff\xff\xff\xff\xff\xff\xff"),
+        (&[0; 4096], r"\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}"),
+        (b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0", r"\u{7f}ELF\u{2}\u{1}\u{1}\u{0}"),
+        (b"\n\n  dear reader\nno trace is here\n", "dear reader"),
+        (&[b'x'; 4096], &"x".repeat(60)),
+    ] {
+        assert_eq!(said(head), format!("it begins with `{shown}`{rest}"));
+    }
+    let junk = [b"fio version 2 iolog\ndisk add\ndisk open\ndisk ", &[0xfe; 90][..]].concat();
+    let end = read(TraceFormat::Iolog2, Stage::default(), &junk).end.unwrap_err().problem;
+    let length = r"the length is `\xfe\xfe\xfe\xfe\xfe\xfe\xfe\xfe`, not a number below 2^32";
+    assert_eq!(end.to_string(), length);
+}
