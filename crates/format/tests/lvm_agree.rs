@@ -1,83 +1,27 @@
 //! What we read of physical volumes against what lvm2 itself says, over many geometries.
-//!
-//! lvm2 runs on loop devices over scratch files, without device-mapper and with a configuration of
-//! its own, so that it sees nothing of this machine and this machine nothing of it.
 
 #![expect(clippy::unwrap_used, reason = "in a test, unwrap is an assertion")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use device::disk;
 use format::Parsed;
 use format::member::lvm::{self, PhysicalVolume, Segment, SegmentKind, VolumeGroup};
 use serde_json::Value;
-use testkit::{FileDisk, Loop, Scratch, tool};
+use testkit::{FileDisk, Lvm};
 use units::random::Random;
 
-/// The tool with a private configuration, and the devices that it sees. The loops go before the
-/// files.
-struct Lvm {
-    loops: Vec<Loop>,
-    images: Vec<PathBuf>,
-    scratch: Scratch,
+/// The rows of a report.
+fn report(lvm: &Lvm, command: &str, fields: &str) -> Vec<Value> {
+    let arguments = [command, "-o", fields, "--reportformat", "json", "--units", "b", "--nosuffix"];
+    let report: Value = serde_json::from_str(&lvm.run(&arguments)).unwrap();
+    let rows = &report["report"][0][command.trim_end_matches('s')];
+    rows.as_array().unwrap().clone()
 }
 
-impl Lvm {
-    fn on(sizes_bytes: &[u64]) -> Lvm {
-        let scratch = Scratch::new();
-        let image = |(n, &bytes): (usize, &u64)| scratch.image(&format!("disk{n}"), bytes);
-        let images: Vec<_> = sizes_bytes.iter().enumerate().map(image).collect();
-        let loops = images.iter().map(|image| Loop::attach(image, 512)).collect();
-        Lvm { loops, images, scratch }
-    }
-
-    fn device(&self, number: usize) -> &str {
-        self.loops[number].path().to_str().unwrap()
-    }
-
-    fn config(&self) -> String {
-        let accept: String =
-            (0..self.loops.len()).map(|n| format!("\"a|^{}$|\",", self.device(n))).collect();
-        let directory = self.scratch.path().to_str().unwrap();
-        format!(
-            "devices {{ dir=\"/dev\" scan=[\"/dev\"] filter=[{accept}\"r|.*|\"]
-             global_filter=[{accept}\"r|.*|\"] use_devicesfile=0 hints=\"none\"
-             obtain_device_list_from_udev=0 external_device_info_source=\"none\" }}
-             global {{ locking_dir=\"{directory}/lock\" use_lvmlockd=0 use_lvmpolld=0 }}
-             backup {{ backup=0 archive=0 }}
-             activation {{ udev_sync=0 udev_rules=0 monitoring=0 }}"
-        )
-    }
-
-    /// What `lvm` prints; `None` when it refuses, which some geometries deserve.
-    fn attempt(&self, arguments: &[&str]) -> Option<String> {
-        let output = tool::command("lvm")
-            .args(arguments)
-            .args(["--driverloaded", "n", "--config", &self.config()])
-            .env("LVM_SYSTEM_DIR", self.scratch.path())
-            .env("LVM_SUPPRESS_FD_WARNINGS", "1")
-            .output()
-            .unwrap();
-        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
-    }
-
-    fn run(&self, arguments: &[&str]) -> String {
-        self.attempt(arguments).unwrap_or_else(|| panic!("lvm {arguments:?}"))
-    }
-
-    /// The rows of a report.
-    fn report(&self, command: &str, fields: &str) -> Vec<Value> {
-        let arguments =
-            [command, "-o", fields, "--reportformat", "json", "--units", "b", "--nosuffix"];
-        let report: Value = serde_json::from_str(&self.run(&arguments)).unwrap();
-        let rows = &report["report"][0][command.trim_end_matches('s')];
-        rows.as_array().unwrap().clone()
-    }
-
-    fn read(&self, number: usize) -> Parsed<PhysicalVolume> {
-        lvm::read(&FileDisk::open(&self.images[number])).expect("a label")
-    }
+fn read(lvm: &Lvm, number: usize) -> Parsed<PhysicalVolume> {
+    lvm::read(&FileDisk::open(&lvm.images()[number])).expect("a label")
 }
 
 fn text<'v>(row: &'v Value, field: &str) -> &'v str {
@@ -96,11 +40,11 @@ fn undashed(id: &str) -> String {
 fn check(lvm: &Lvm) {
     let fields = "pv_name,pv_uuid,pe_start,dev_size,pv_pe_count,vg_name,vg_uuid,vg_seqno,\
                   vg_extent_size,pv_mda_count";
-    let rows = lvm.report("pvs", fields);
-    let segments = lvm.report("lvs", "lv_name,lv_uuid,seg_all");
-    assert_eq!(rows.len(), lvm.loops.len());
-    for number_of_disk in 0..lvm.loops.len() {
-        let Parsed { value, problems } = lvm.read(number_of_disk);
+    let rows = report(lvm, "pvs", fields);
+    let segments = report(lvm, "lvs", "lv_name,lv_uuid,seg_all");
+    assert_eq!(rows.len(), lvm.images().len());
+    for number_of_disk in 0..lvm.images().len() {
+        let Parsed { value, problems } = read(lvm, number_of_disk);
         assert_eq!(problems, [], "disk {number_of_disk}");
         let name = lvm.device(number_of_disk);
         let row = rows.iter().find(|row| text(row, "pv_name") == name).unwrap();
@@ -240,7 +184,7 @@ fn headers_groups_and_segments_agree_with_lvm() {
     for _ in 0..10 {
         let lvm = make(&mut random);
         check(&lvm);
-        let group = lvm.read(0).value.group.unwrap();
+        let group = read(&lvm, 0).value.group.unwrap();
         for volume in &group.logical {
             shapes.insert(format!("{} segments", volume.segments.len().min(3)));
             shapes.extend(volume.segments.iter().map(|segment| match &segment.kind {
@@ -267,7 +211,7 @@ fn a_text_that_has_gone_round_its_ring_agrees_with_lvm() {
     for tag in &tags {
         lvm.run(&["vgchange", "--addtag", tag, "vg"]);
         check(&lvm);
-        wraps += u64::from(text_wraps(&lvm.images[0]));
+        wraps += u64::from(text_wraps(&lvm.images()[0]));
     }
     assert!(wraps > 0, "no text went over the ring's end");
 }
@@ -286,5 +230,5 @@ fn a_newly_made_physical_volume_is_an_orphan() {
     let lvm = Lvm::on(&[32 << 20]);
     lvm.run(&["pvcreate", "--labelsector", "3", "--dataalignment", "1m", lvm.device(0)]);
     check(&lvm);
-    assert_eq!(lvm.read(0).value.group, None);
+    assert_eq!(read(&lvm, 0).value.group, None);
 }

@@ -3,6 +3,7 @@
 
 pub mod fuse;
 pub mod loops;
+pub mod lvm;
 pub mod memory;
 pub mod run;
 pub mod schema;
@@ -11,6 +12,7 @@ pub mod suppress;
 pub mod tool;
 
 pub use loops::Loop;
+pub use lvm::Lvm;
 pub use scratch::{FileDisk, Scratch};
 
 use units::random::Random;
