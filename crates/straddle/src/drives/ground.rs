@@ -1,13 +1,14 @@
 //! A layer on which a workload is done, and where its bytes lie on the drives under it.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use stack::amplify::{Io, work};
-use stack::mapping::{Below, Mapping};
+use stack::mapping::Mapping;
 use stack::resolve::{On, resolve, resolve_onto};
 use stack::{LayerId, Stack};
 use units::ByteRange;
+
+use super::under::{Under, leaves};
 
 /// How far the first byte that lies anywhere is looked for, and in which steps.
 const LOOK_BYTES: u64 = 256 << 20;
@@ -27,35 +28,27 @@ pub(super) struct Ground {
     pub(super) start_bytes: u64,
     /// The drives under it.
     pub(super) leaves: Vec<Under>,
-}
-
-/// A drive under a layer.
-pub(super) struct Under {
-    pub(super) id: LayerId,
-    /// What it is called; harmless to print.
-    pub(super) name: String,
-    /// Where the data of the floor begin on it.
-    pub(super) start_bytes: u64,
-    /// How many bytes of it there are, where that is known.
-    pub(super) length_bytes: Option<u64>,
+    /// What to do where it has no address.
+    pub(super) hint: &'static str,
 }
 
 impl Ground {
     /// `layer`, which is called `name`, where it lies on drives at addresses that are known; else
-    /// why it does not.
-    pub(super) fn of(stack: &Rc<Stack>, layer: LayerId, name: String) -> Result<Ground, String> {
+    /// why it does not. `hint` is what to do where a byte of it does not.
+    pub(super) fn of(
+        stack: &Rc<Stack>,
+        layer: LayerId,
+        name: String,
+        hint: &'static str,
+    ) -> Result<Ground, String> {
         let floor = floor(stack, layer)?;
         let Some(length_bytes) = stack.layer(layer).length() else {
             return Err("has a length that is not known".to_owned());
         };
-        let starts = starts(stack, floor);
-        let under = |(id, start_bytes)| {
-            let leaf = stack.layer(id);
-            Under { id, name: leaf.name.clone(), start_bytes, length_bytes: leaf.length() }
-        };
-        let leaves = starts.into_iter().map(under).collect();
+        let leaves = leaves(stack, floor);
         let stack = Rc::clone(stack);
-        let mut ground = Ground { stack, layer, name, length_bytes, floor, start_bytes: 0, leaves };
+        let mut ground =
+            Ground { stack, layer, name, length_bytes, floor, start_bytes: 0, leaves, hint };
         ground.start_bytes = ground.first()?;
         Ok(ground)
     }
@@ -152,10 +145,7 @@ fn floor(stack: &Stack, layer: LayerId) -> Result<LayerId, String> {
             (Mapping::Leaf, _) => return Ok(floor),
             (_, _) if spread(mapping).1 > 0 => {
                 let (all, missing) = spread(mapping);
-                return Err(format!(
-                    "lies on {all} drives, of which {missing} are missing; name all of them: \
-                     --stack A B C"
-                ));
+                return Err(format!("lies on {all} drives, of which {missing} are missing"));
             }
             (_, [below]) => floor = *below,
             (Mapping::Image { .. }, files) => {
@@ -184,42 +174,4 @@ fn spread(mapping: &Mapping) -> (usize, usize) {
         }
         _ => (1, 0),
     }
-}
-
-/// The members that a mapping names, each with the byte where its share begins.
-fn members(mapping: &Mapping) -> Vec<Below> {
-    match mapping {
-        Mapping::Linear(below) | Mapping::Scattered { below, .. } => vec![*below],
-        Mapping::Striped { members, .. }
-        | Mapping::Mirrored { members }
-        | Mapping::Parity { members, .. } => members.iter().flatten().copied().collect(),
-        Mapping::Segments(segments) => {
-            segments.iter().flat_map(|segment| members(&segment.mapping)).collect()
-        }
-        other => other.below().into_iter().map(|layer| Below { layer, offset_bytes: 0 }).collect(),
-    }
-}
-
-/// The drives under `floor`, each with the address of the first byte of the first share of it.
-fn starts(stack: &Stack, floor: LayerId) -> BTreeMap<LayerId, u64> {
-    let mut found = BTreeMap::new();
-    // Every drive under it, also one whose first byte cannot be told.
-    let leaves = stack.under(floor).into_iter().chain([floor]);
-    let leaves: Vec<LayerId> =
-        leaves.filter(|&id| matches!(stack.layer(id).mapping, Mapping::Leaf)).collect();
-    let mut seen = std::collections::BTreeSet::new();
-    let mut todo = VecDeque::from(members(&stack.layer(floor).mapping));
-    while let Some(below) = todo.pop_front() {
-        let Some(byte) = ByteRange::new(below.offset_bytes, 1) else { continue };
-        let pieces = resolve(stack, below.layer, byte);
-        if let Some(On::Leaf(leaf, address)) = pieces.first().map(|piece| &piece.on) {
-            found.entry(*leaf).or_insert(*address);
-        }
-        // An array of arrays: what its members lie on.
-        if seen.insert(below.layer) {
-            let further = members(&stack.layer(below.layer).mapping);
-            todo.extend(further);
-        }
-    }
-    leaves.into_iter().map(|leaf| (leaf, found.get(&leaf).copied().unwrap_or(0))).collect()
 }

@@ -21,6 +21,10 @@ const LAYERS_MAX: usize = 64;
 /// The most names in a message.
 const NAMES_MAX: usize = 8;
 
+/// What to do where a layer has no address, and where that is since members were not given.
+const WHERE: &str = "straddle check shows where it lies";
+const ALL_OF_IT: &str = "name all that it lies on: --stack A B C";
+
 /// The layers on which a workload is done.
 pub(super) struct Grounds {
     /// At least one.
@@ -47,7 +51,8 @@ impl Grounds {
             let hint = refusal.hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             anyhow!("cannot simulate on {name}: {}{hint}", refusal.message)
         };
-        let Opened { stack, roots, parts, mut notes } = opened(&paths, &scene).map_err(refused)?;
+        let Opened { stack, roots, parts, lacks, mut notes } =
+            opened(&paths, &scene).map_err(refused)?;
         let stack = Rc::new(stack);
         let mut all = layers(&stack, &roots);
         all.retain(|id| !parts.contains(id));
@@ -65,16 +70,20 @@ impl Grounds {
             let count = chosen.len();
             notes.push(format!("{LAYERS_MAX} of {count} layers are simulated: see --layer"));
         }
+        let hint = if lacks { ALL_OF_IT } else { WHERE };
         let mut grounds = Vec::new();
         let mut faults = Vec::new();
         for layer in chosen.into_iter().take(LAYERS_MAX) {
             let name = label(&stack, layer);
-            match Ground::of(&stack, layer, name.clone()) {
+            match Ground::of(&stack, layer, name.clone(), hint) {
                 Ok(ground) => grounds.push(ground),
                 Err(why) => faults.push(format!("{name} {why}")),
             }
         }
         match (grounds.is_empty(), faults.first()) {
+            (true, Some(first)) if lacks => {
+                bail!("cannot simulate on {name}: {first}\nhint: {ALL_OF_IT}")
+            }
             (true, Some(first)) => bail!(
                 "cannot simulate on {name}: {first}\nhint: straddle check {name} shows where it \
                  lies; arrays have profiles of their own too, such as raid5-5x64k"

@@ -15,6 +15,7 @@
 //! | `btrfs` | the data of a btrfs on several devices |
 //! | `grounds` | the layers of a stack that are meant |
 //! | `ground` | one of them, and where it lies on its drives |
+//! | `under` | the drives under one, and where it begins on each |
 //! | `laid` | a workload in a layer, as far as it lies anywhere |
 //! | `spread` | the drives under a layer as one model |
 //! | `published` | what was published, beside what they say |
@@ -33,6 +34,7 @@ mod recorded;
 mod simulate;
 mod spots;
 mod spread;
+mod under;
 mod what_if;
 mod work;
 

@@ -24,14 +24,26 @@ pub(super) struct Opened {
     pub(super) roots: Vec<LayerId>,
     /// Layers among those over the roots that stand for a part of another.
     pub(super) parts: Vec<LayerId>,
+    /// Whether arrays or volume groups lack members that were not given.
+    pub(super) lacks: bool,
     /// What a reader should know.
     pub(super) notes: Vec<String>,
 }
 
 impl Opened {
-    fn of(mut stack: Stack, roots: Vec<LayerId>, mut notes: Vec<String>) -> Opened {
+    /// What was `assembled`, of which `roots` are meant.
+    fn of(assembled: Assembled, roots: Vec<LayerId>, mut notes: Vec<String>) -> Opened {
+        let Assembled { mut stack, incomplete, .. } = assembled;
+        let lacks = !incomplete.is_empty();
+        if lacks {
+            notes.push(
+                "not all members of an array or volume group were given: what lies on the others \
+                 is not simulated"
+                    .to_owned(),
+            );
+        }
         let parts = btrfs::add_data(&mut stack, &mut notes);
-        Opened { stack, roots, parts, notes }
+        Opened { stack, roots, parts, lacks, notes }
     }
 }
 
@@ -105,12 +117,13 @@ fn of_images(images: &[Image]) -> Result<Opened, Refusal> {
             }
         }
     }
-    let Assembled { stack, roots, .. } = assemble(starts, &Beside, None);
-    let holds = |image: &Image, root| !image.is_found || !stack.above(root).is_empty();
+    let assembled = assemble(starts, &Beside, None);
+    let holds = |image: &Image, root| !image.is_found || !assembled.stack.above(root).is_empty();
+    let roots = assembled.roots.iter().copied();
     let taken = opened.into_iter().zip(roots).filter(|&(image, root)| holds(image, root));
     let (taken, roots): (Vec<&Image>, Vec<LayerId>) = taken.unzip();
     let notes = said(&taken, images.len() - taken.len());
-    Ok(Opened::of(stack, roots, notes))
+    Ok(Opened::of(assembled, roots, notes))
 }
 
 /// What a reader should know of images, and of files that were `left_out`.
@@ -131,7 +144,8 @@ fn said(taken: &[&Image], left_out: usize) -> Vec<String> {
 fn of_plan(plan: plan::Read, name: &str) -> Result<Opened, Refusal> {
     let (stack, root) = plan?;
     let note = format!("{name} is a plan: no disk is asked whether it has these partitions");
-    Ok(Opened::of(stack, vec![root], vec![note]))
+    let notes = vec![note];
+    Ok(Opened { stack, roots: vec![root], parts: Vec::new(), lacks: false, notes })
 }
 
 /// Where the stack of a file starts; `None` where it has no bytes.
@@ -159,7 +173,7 @@ fn of_devices(devices: &[(Vec<NodeId>, Option<NodeId>)], scene: &Scene) -> Resul
     let found = assembled.stack.iter().filter(|(_, layer)| is_meant(layer));
     let mut roots: Vec<LayerId> = found.map(|(id, _)| id).collect();
     if roots.is_empty() {
-        roots = assembled.roots;
+        roots.clone_from(&assembled.roots);
     }
-    Ok(Opened::of(assembled.stack, roots, Vec::new()))
+    Ok(Opened::of(assembled, roots, Vec::new()))
 }

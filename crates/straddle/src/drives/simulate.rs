@@ -15,11 +15,12 @@ use units::text::escape;
 
 use super::arms::{Arm, arms};
 use super::cuts::{Cuts, Watched};
-use super::ground::{Ground, Under};
+use super::ground::Ground;
 use super::grounds::Grounds;
 use super::laid::{Depth, Way};
 use super::spots::{Bed, Spot, on_drive, on_grounds};
 use super::spread::{Leaf, Spread};
+use super::under::Under;
 use super::what_if::variants;
 use super::work::{Strand, Workload};
 use crate::arguments::Simulate;
@@ -150,10 +151,7 @@ fn came_down(
     let nothing =
         || (done.operations == 0).then(|| "all operations fall into its holes".to_owned());
     if let Some(why) = way.fault.clone().or_else(nothing) {
-        bail!(
-            "cannot simulate {drive} under {}: {why}\nhint: straddle check shows where it lies",
-            ground.name
-        );
+        bail!("cannot simulate {drive} under {}: {why}\nhint: {}", ground.name, ground.hint);
     }
     if way.left_out > 0 {
         notes.push(format!(

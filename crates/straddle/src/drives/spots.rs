@@ -5,8 +5,9 @@ use drive::run::Place;
 use report::drive::SimulatedArm;
 
 use super::arms::Arm;
-use super::ground::{Ground, Under};
+use super::ground::Ground;
 use super::grounds::Grounds;
+use super::under::Under;
 use crate::arguments::Simulate;
 
 /// Of what a place is a multiple that is aligned for any drive.
@@ -34,11 +35,12 @@ pub(super) enum Bed<'a> {
 }
 
 impl Bed<'_> {
-    /// How far the bytes of a drive are moved so that the floor begins aligned there.
+    /// How far the bytes of a drive are moved so that what is aligned on the floor is aligned
+    /// there.
     pub(super) fn raised_bytes(self, under: &Under, origin_bytes: u64) -> u64 {
         match self {
             Bed::Floor(_) => {
-                let past = under.start_bytes % ALIGNED_BYTES;
+                let past = under.origin_bytes % ALIGNED_BYTES;
                 (ALIGNED_BYTES - past + origin_bytes) % ALIGNED_BYTES
             }
             Bed::Drive | Bed::Layer(_) => 0,

@@ -3,6 +3,7 @@
 mod arrays;
 mod named;
 mod plans;
+mod volumes;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
