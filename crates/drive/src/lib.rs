@@ -5,6 +5,7 @@
 //! arm that moves, a mapping unit that must be read before it can be written whole.
 
 pub mod array;
+mod clock;
 pub mod cloud;
 pub mod command;
 pub mod controller;
@@ -21,6 +22,7 @@ mod server;
 mod slab;
 mod sorted;
 pub mod tally;
+mod wire;
 
 pub use array::{Array, ArrayPlan, Member};
 pub use cloud::{Cloud, CloudPlan, Ideal, Limits, Spread};

@@ -35,6 +35,7 @@ use stripes::{Phase, Stripes, Taken};
 use units::ByteRange;
 use units::stripe::Rotation;
 
+use crate::clock::goes_on;
 use crate::hard_disk::PlanFault;
 use crate::power::{Aftermath, Cut, CutFault, HostLog, Sectors, Told};
 use crate::slab::Slab;
@@ -373,15 +374,10 @@ impl<M: Model> Model for Array<M> {
     }
 
     fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
-        assert!(to_ns >= self.now_ns, "time does not run backward");
-        while let Some(next_ns) = self.next_ns()
-            && next_ns <= to_ns
-        {
-            self.now_ns = next_ns;
-            self.members.advance(next_ns);
+        while goes_on(self.next_ns(), to_ns, &mut self.now_ns) {
+            self.members.advance(self.now_ns);
             self.settle(done);
         }
-        self.now_ns = to_ns;
     }
 
     fn capacity_bytes(&self) -> u64 {

@@ -32,8 +32,9 @@ pub use plan::{HardDiskPlan, PlanFault, Rmw, Scheduler};
 use platter::Spot;
 use units::ByteRange;
 
+use crate::clock::goes_on;
 use crate::power::{Data, MediumLog, Sectors, Told};
-use crate::server::{Server, transfer_ns};
+use crate::wire::Wire;
 use crate::{Action, Command, Done, Model, Tally};
 
 /// A hard disk in simulated time.
@@ -45,16 +46,11 @@ pub struct HardDisk {
     cache: Cache<Cell<Option<Spot>>>,
     ahead: Ahead,
     now_ns: u64,
-    /// The wire.
-    link: Server,
+    wire: Wire,
     /// When the host was here last.
     asked_ns: u64,
-    /// What comes over the wire, with the time at which it is there.
-    incoming: VecDeque<(u64, Command)>,
     /// What waits for the medium, in the order in which it came.
     waiting: VecDeque<Waiting>,
-    /// What goes back over the wire.
-    leaving: VecDeque<Done>,
     /// What the arm is at, and when it ends.
     job: Option<(u64, Job)>,
     flushing: Option<u64>,
@@ -94,11 +90,9 @@ impl HardDisk {
             cache: Cache::default(),
             ahead: Ahead::new(plan.read_ahead_bytes / plan.physical_bytes),
             now_ns: 0,
-            link: Server::default(),
+            wire: Wire::new(plan.command_ns, plan.link_bytes_per_second),
             asked_ns: 0,
-            incoming: VecDeque::new(),
             waiting: VecDeque::new(),
-            leaving: VecDeque::new(),
             job: None,
             flushing: None,
             position: 0,
@@ -124,11 +118,6 @@ impl HardDisk {
     fn sectors(&self) -> Sectors {
         let HardDiskPlan { logical_bytes, physical_bytes, origin_bytes, .. } = self.plan;
         Sectors { logical_bytes, physical_bytes, origin_bytes }
-    }
-
-    /// For how long so many bytes are on the wire.
-    fn on_link_ns(&self, bytes: u64) -> u64 {
-        transfer_ns(bytes, self.plan.link_bytes_per_second)
     }
 
     /// The bytes that the cache holds, with those on their way to the medium.
@@ -228,11 +217,10 @@ impl HardDisk {
     /// Sends what was read over the wire, the first bytes of it while the last still pass under the
     /// head: for the last `pass_ns`.
     fn leave(&mut self, command: &Command, pass_ns: u64) {
-        let wire_ns = self.on_link_ns(command.length_bytes);
+        let wire_ns = self.wire.bytes_ns(command.length_bytes);
         let from_ns = self.now_ns.saturating_sub(pass_ns.min(wire_ns));
-        let at_ns = self.link.serve(from_ns, wire_ns);
         self.tally.count(command);
-        self.leaving.push_back(Done { id: command.id, at_ns, outcome: Ok(()) });
+        self.wire.answer(command, Ok(()), from_ns);
     }
 
     /// Tells that `command` has ended now.
@@ -381,19 +369,19 @@ impl HardDisk {
 
     /// Does what is due now; whether anything was.
     fn step(&mut self, done: &mut Vec<Done>) -> bool {
-        if self.leaving.front().is_some_and(|leaving| leaving.at_ns <= self.now_ns) {
-            done.extend(self.leaving.pop_front());
+        if let Some(answer) = self.wire.answered(self.now_ns) {
+            done.push(answer);
             return true;
         }
         if self.job.is_some_and(|(end_ns, _)| end_ns <= self.now_ns) {
             self.finish(done);
             return true;
         }
-        if let Some(&(ready_ns, command)) = self.incoming.front()
+        if let Some((ready_ns, command)) = self.wire.first()
             && ready_ns <= self.now_ns
             && self.lets_in(&command)
         {
-            self.incoming.pop_front();
+            self.wire.take();
             self.enter(command, done);
             return true;
         }
@@ -435,38 +423,26 @@ impl Model for HardDisk {
             done.push(Done { id: command.id, at_ns, outcome: Err(fault) });
             return;
         }
-        let bytes = match command.action {
-            Action::Write { .. } => command.length_bytes,
-            _ => 0,
-        };
         if let (Action::Write { .. }, Some(log)) = (command.action, &mut self.log) {
             log.sent(command.id);
         }
-        let ready_ns = self.link.serve(at_ns, self.plan.command_ns + self.on_link_ns(bytes));
-        self.incoming.push_back((ready_ns, command));
+        self.wire.send(command, at_ns);
         while self.step(done) {}
     }
 
     fn next_ns(&self) -> Option<u64> {
-        let leaving = self.leaving.front().map(|leaving| leaving.at_ns);
         let job = self.job.map(|(end_ns, _)| end_ns);
-        let incoming = self.incoming.front();
-        let incoming = incoming.filter(|(_, command)| self.lets_in(command));
+        let incoming = self.wire.first().filter(|(_, command)| self.lets_in(command));
         let idle = (self.job.is_none() && !self.cache.is_empty()).then(|| self.idle_ns());
-        let incoming = incoming.map(|(ready_ns, _)| *ready_ns);
-        let next = [leaving, job, incoming, idle].into_iter().flatten().min();
+        let incoming = incoming.map(|(ready_ns, _)| ready_ns);
+        let next = [self.wire.answer_ns(), job, incoming, idle].into_iter().flatten().min();
         next.map(|next_ns| next_ns.max(self.now_ns))
     }
 
     fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>) {
-        assert!(to_ns >= self.now_ns, "time does not run backward");
-        while let Some(next_ns) = self.next_ns()
-            && next_ns <= to_ns
-        {
-            self.now_ns = next_ns;
+        while goes_on(self.next_ns(), to_ns, &mut self.now_ns) {
             while self.step(done) {}
         }
-        self.now_ns = to_ns;
     }
 
     fn capacity_bytes(&self) -> u64 {
@@ -483,7 +459,7 @@ impl Model for HardDisk {
 
     fn keep_log(&mut self, entries_max: usize) -> bool {
         let plan = &self.plan;
-        let is_new = self.now_ns == 0 && self.incoming.is_empty() && self.tally == Tally::default();
+        let is_new = self.now_ns == 0 && self.wire.is_empty() && self.tally == Tally::default();
         if is_new {
             let log = MediumLog::new(self.sectors(), plan.capacity_bytes, entries_max);
             (self.log, self.arm.spans) = (Some(Box::new(log)), Some(Vec::new()));

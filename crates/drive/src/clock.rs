@@ -1,0 +1,13 @@
+//! How the time of a model goes on: from what happens to what happens next.
+
+/// Lets `now_ns` go on to `next_ns`, where something happens until `to_ns`, that included, else to
+/// `to_ns`; whether something happens.
+///
+/// # Panics
+/// When `to_ns` is before `now_ns`.
+pub(crate) fn goes_on(next_ns: Option<u64>, to_ns: u64, now_ns: &mut u64) -> bool {
+    assert!(to_ns >= *now_ns, "time does not run backward");
+    let next_ns = next_ns.filter(|next_ns| *next_ns <= to_ns);
+    *now_ns = next_ns.unwrap_or(to_ns);
+    next_ns.is_some()
+}

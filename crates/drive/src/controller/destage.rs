@@ -1,0 +1,110 @@
+//! How the cache is emptied: what is on its way to the model, and what goes there next.
+
+use super::ControllerPlan;
+use crate::hard_disk::cache::{Cache, Extent};
+
+/// What is on its way from the cache to the model.
+#[derive(Clone, Debug)]
+pub(super) struct Destage {
+    /// How many extents the model has at once, at most.
+    depth: usize,
+    /// How much is written as one, at most, and at least a stripe.
+    run_bytes: u64,
+    /// The stripe of the model; 0 for none.
+    stripe_bytes: u64,
+    /// In no order.
+    extents: Vec<Extent>,
+    bytes: u64,
+    /// Behind the last byte that was given to the model.
+    position: u64,
+}
+
+impl Destage {
+    /// Nothing, to a model with stripes of `stripe_bytes`; 0 for none.
+    pub(super) fn new(plan: &ControllerPlan, stripe_bytes: u64) -> Destage {
+        Destage {
+            depth: plan.depth.into(),
+            run_bytes: plan.run_bytes,
+            stripe_bytes,
+            extents: Vec::new(),
+            bytes: 0,
+            position: 0,
+        }
+    }
+
+    /// Whether nothing is on its way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.extents.is_empty()
+    }
+
+    /// Whether the model takes no more.
+    pub(super) fn is_full(&self) -> bool {
+        self.extents.len() >= self.depth
+    }
+
+    /// The bytes that are on their way.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether all of `start..end` is on its way as one.
+    pub(super) fn has(&self, start: u64, end: u64) -> bool {
+        self.extents.iter().any(|extent| extent.start <= start && extent.end >= end)
+    }
+
+    /// Whether a part of `start..end` is on its way.
+    pub(super) fn touches(&self, start: u64, end: u64) -> bool {
+        self.extents.iter().any(|extent| extent.start < end && start < extent.end)
+    }
+
+    /// Sends `extent` on its way.
+    pub(super) fn begin(&mut self, extent: Extent) {
+        self.position = extent.end;
+        self.extents.push(extent);
+        self.bytes += extent.bytes();
+    }
+
+    /// The model has `extent`.
+    ///
+    /// # Panics
+    /// When it was not on its way.
+    pub(super) fn end(&mut self, extent: Extent) {
+        let place = self.extents.iter().position(|&other| other == extent);
+        self.extents.swap_remove(place.expect("it is on its way"));
+        self.bytes -= extent.bytes();
+    }
+
+    /// What of the cache is written next: from where the last run ended, full stripes before parts
+    /// of them.
+    pub(super) fn next(&self, dirty: &Cache) -> Option<Extent> {
+        let near = || {
+            let runs =
+                dirty.near(self.position, self.depth + 1).map(|(extent, ())| self.run(extent));
+            runs.filter(|run| !self.touches(run.start, run.end))
+        };
+        near().find(|run| self.is_whole(*run)).or_else(|| near().next())
+    }
+
+    /// Whether a run begins a stripe and has all of it.
+    fn is_whole(&self, run: Extent) -> bool {
+        self.stripe_bytes > 0
+            && run.start.is_multiple_of(self.stripe_bytes)
+            && run.bytes() >= self.stripe_bytes
+    }
+
+    /// What of an extent is written as one: full stripes if it has any, else what it has of one.
+    fn run(&self, extent: Extent) -> Extent {
+        let Extent { start, end } = extent;
+        if self.stripe_bytes == 0 {
+            return Extent { start, end: end.min(start + self.run_bytes) };
+        }
+        let first = start.next_multiple_of(self.stripe_bytes);
+        let last = end - end % self.stripe_bytes;
+        if first < last {
+            let stripes = (self.run_bytes / self.stripe_bytes).max(1);
+            return Extent { start: first, end: last.min(first + stripes * self.stripe_bytes) };
+        }
+        // A part of one stripe, or the end of one and the begin of the next.
+        Extent { start, end: if first > start { end.min(first) } else { end } }
+    }
+}
