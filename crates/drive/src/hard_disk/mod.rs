@@ -5,6 +5,7 @@
 //! | `plan` | what a disk is, and what it cannot be |
 //! | `platter` | where sectors are |
 //! | `seeks` | how long the arm takes from track to track |
+//! | `choice` | what the arm does next |
 //! | `arm` | how long it takes to read and write them, parts of sectors included |
 //! | `cache` | what was acknowledged and is not on the medium |
 //! | `ahead` | what was read behind a read |
@@ -17,19 +18,19 @@
 mod ahead;
 mod arm;
 pub(crate) mod cache;
+mod choice;
 pub(crate) mod plan;
 mod platter;
 mod seeks;
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 
 use ahead::Ahead;
 use arm::{Arm, Run};
 use cache::{Cache, Extent};
+use choice::{Choice, Dirty, Waiting};
 pub(crate) use plan::CAPACITY_BYTES_MAX;
 pub use plan::{HardDiskPlan, PlanFault, Rmw, Scheduler};
-use platter::Spot;
 use units::ByteRange;
 
 use crate::clock::goes_on;
@@ -42,8 +43,7 @@ use crate::{Action, Command, Done, Model, Tally};
 pub struct HardDisk {
     plan: HardDiskPlan,
     arm: Arm,
-    /// With each extent a note of where it starts, once somebody looked.
-    cache: Cache<Cell<Option<Spot>>>,
+    cache: Dirty,
     ahead: Ahead,
     now_ns: u64,
     wire: Wire,
@@ -59,15 +59,6 @@ pub struct HardDisk {
     tally: Tally,
     /// What it puts on the platter, where somebody asked.
     log: Option<Box<MediumLog>>,
-}
-
-/// A command that waits for the medium.
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    command: Command,
-    run: Run,
-    /// Where the run starts.
-    spot: Spot,
 }
 
 /// What the arm is at.
@@ -240,64 +231,24 @@ impl HardDisk {
         self.run(command.offset_bytes, command.offset_bytes + command.length_bytes)
     }
 
-    /// The waiting command that is next, and how far it is.
-    fn next_command(&self) -> Option<(u64, usize)> {
-        if self.plan.scheduler == Scheduler::Fifo {
-            return (!self.waiting.is_empty()).then_some((0, 0));
-        }
-        let turned_ns = self.arm.turned_ns(self.now_ns);
-        self.seen().fold(None, |best, (place, Waiting { command, run, spot })| {
-            let far_ns = match command.action {
-                Action::Read if self.ahead.has(*run) => Some(0),
-                _ => self.arm.distance_ns(*spot, turned_ns, most_ns(best)),
-            };
-            nearer(best, far_ns, place)
-        })
+    /// What it looks at when it chooses what the arm does next.
+    fn choice(&self) -> Choice<'_> {
+        let HardDisk { plan, arm, ahead, now_ns, position, .. } = self;
+        Choice { plan, arm, ahead, now_ns: *now_ns, position: *position }
     }
 
-    /// The waiting commands among which it chooses.
-    fn seen(&self) -> impl Iterator<Item = (usize, &Waiting)> {
-        self.waiting.iter().take(self.plan.depth.into()).enumerate()
-    }
-
-    /// The cached extent that is next, and how far it is.
-    fn next_extent(&self) -> Option<(u64, u64)> {
-        let is_wanted = self.flushing.is_some()
+    /// Whether the cache is emptied now: for a flush, since it is full, or since the host is
+    /// silent.
+    fn is_emptied(&self) -> bool {
+        self.flushing.is_some()
             || self.is_pressed()
-            || (self.waiting.is_empty() && self.now_ns >= self.idle_ns());
-        if !is_wanted {
-            return None;
-        }
-        let depth = self.plan.depth.into();
-        if self.plan.scheduler == Scheduler::Fifo {
-            return self
-                .cache
-                .near(self.position, depth)
-                .next()
-                .map(|(extent, _)| (0, extent.start));
-        }
-        let turned_ns = self.arm.turned_ns(self.now_ns);
-        let mut best = None;
-        self.cache.each_near(self.position, depth, |extent, note| {
-            let spot = self.spot(extent, note);
-            let far_ns = self.arm.distance_ns(spot, turned_ns, most_ns(best));
-            best = nearer(best, far_ns, extent.start);
-        });
-        best
-    }
-
-    /// Where an extent starts, as its note says, or will say.
-    fn spot(&self, extent: Extent, note: &Cell<Option<Spot>>) -> Spot {
-        note.get().unwrap_or_else(|| {
-            let spot = self.arm.spot(self.run(extent.start, extent.end).first);
-            note.set(Some(spot));
-            spot
-        })
+            || (self.waiting.is_empty() && self.now_ns >= self.idle_ns())
     }
 
     /// Gives the arm something to do, if there is anything.
     fn begin(&mut self) {
-        match (self.next_command(), self.next_extent()) {
+        let extent = self.is_emptied().then(|| self.choice().extent(&self.cache)).flatten();
+        match (self.choice().command(&self.waiting), extent) {
             (Some((far, place)), extent) if extent.is_none_or(|(other, _)| far <= other) => {
                 let Waiting { command, run, .. } = self.waiting.remove(place).expect("it is there");
                 let passed_ns = self.arm.tally.transfer_ns;
@@ -398,20 +349,6 @@ impl HardDisk {
         }
         self.begin();
         self.job.is_some()
-    }
-}
-
-/// How far the next may be, to be as near as the best so far.
-fn most_ns<T>(best: Option<(u64, T)>) -> u64 {
-    best.map_or(u64::MAX, |(far_ns, _)| far_ns)
-}
-
-/// The nearer of the best so far and another at `far_ns`, if that is known; of two as near the one
-/// with the lower number.
-fn nearer<T: Ord>(best: Option<(u64, T)>, far_ns: Option<u64>, number: T) -> Option<(u64, T)> {
-    match (best, far_ns.map(|far_ns| (far_ns, number))) {
-        (Some(best), Some(other)) => Some(best.min(other)),
-        (best, other) => other.or(best),
     }
 }
 

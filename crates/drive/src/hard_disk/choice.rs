@@ -1,0 +1,93 @@
+//! What the arm does next: of what waits for the medium, and of what the cache holds.
+//!
+//! Either in order, or what is reached first: shortest access time first. What was read ahead is
+//! there already.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+use super::ahead::Ahead;
+use super::arm::{Arm, Run};
+use super::cache::{Cache, Extent};
+use super::plan::{HardDiskPlan, Scheduler};
+use super::platter::Spot;
+use crate::{Action, Command};
+
+/// A command that waits for the medium.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) command: Command,
+    pub(super) run: Run,
+    /// Where the run starts.
+    pub(super) spot: Spot,
+}
+
+/// What is not on the medium: with each extent a note of where it starts, once somebody looked.
+pub(super) type Dirty = Cache<Cell<Option<Spot>>>;
+
+/// What a disk looks at when it chooses.
+pub(super) struct Choice<'a> {
+    pub(super) plan: &'a HardDiskPlan,
+    pub(super) arm: &'a Arm,
+    pub(super) ahead: &'a Ahead,
+    pub(super) now_ns: u64,
+    /// Behind the last byte that the arm was at.
+    pub(super) position: u64,
+}
+
+impl Choice<'_> {
+    /// How far the waiting command is that is next, and its place.
+    pub(super) fn command(&self, waiting: &VecDeque<Waiting>) -> Option<(u64, usize)> {
+        if self.plan.scheduler == Scheduler::Fifo {
+            return (!waiting.is_empty()).then_some((0, 0));
+        }
+        let turned_ns = self.arm.turned_ns(self.now_ns);
+        let seen = waiting.iter().take(self.plan.depth.into()).enumerate();
+        seen.fold(None, |best, (place, Waiting { command, run, spot })| {
+            let far_ns = match command.action {
+                Action::Read if self.ahead.has(*run) => Some(0),
+                _ => self.arm.distance_ns(*spot, turned_ns, most_ns(best)),
+            };
+            nearer(best, far_ns, place)
+        })
+    }
+
+    /// How far the cached extent is that is next, and its first byte.
+    pub(super) fn extent(&self, cache: &Dirty) -> Option<(u64, u64)> {
+        let depth = self.plan.depth.into();
+        if self.plan.scheduler == Scheduler::Fifo {
+            return cache.near(self.position, depth).next().map(|(extent, _)| (0, extent.start));
+        }
+        let turned_ns = self.arm.turned_ns(self.now_ns);
+        let mut best = None;
+        cache.each_near(self.position, depth, |extent, note| {
+            let spot = self.spot(extent, note);
+            let far_ns = self.arm.distance_ns(spot, turned_ns, most_ns(best));
+            best = nearer(best, far_ns, extent.start);
+        });
+        best
+    }
+
+    /// Where an extent starts, as its note says, or will say.
+    fn spot(&self, extent: Extent, note: &Cell<Option<Spot>>) -> Spot {
+        note.get().unwrap_or_else(|| {
+            let spot = self.arm.spot(Run::of(self.plan, extent.start, extent.end).first);
+            note.set(Some(spot));
+            spot
+        })
+    }
+}
+
+/// How far the next may be, to be as near as the best so far.
+fn most_ns<T>(best: Option<(u64, T)>) -> u64 {
+    best.map_or(u64::MAX, |(far_ns, _)| far_ns)
+}
+
+/// The nearer of the best so far and another at `far_ns`, if that is known; of two as near the one
+/// with the lower number.
+fn nearer<T: Ord>(best: Option<(u64, T)>, far_ns: Option<u64>, number: T) -> Option<(u64, T)> {
+    match (best, far_ns.map(|far_ns| (far_ns, number))) {
+        (Some(best), Some(other)) => Some(best.min(other)),
+        (best, other) => other.or(best),
+    }
+}
