@@ -1,8 +1,11 @@
 //! What one I/O becomes, by hand.
 
+use units::stripe::{Rotation, Stripe};
+use units::{Known, Source};
+
 use super::*;
 use crate::layer::{Layer, LayerKind};
-use units::{Known, Source};
+use crate::mapping::{Below, Copies, Mapping, Segment};
 
 fn leaf(stack: &mut Stack, granule: u64) -> LayerId {
     let length = Known::yes(1 << 40, Source::OnDisk);

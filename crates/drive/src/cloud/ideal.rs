@@ -1,0 +1,104 @@
+//! A store that takes no time.
+
+use crate::hard_disk::PlanFault;
+use crate::power::{Data, MediumLog, Sectors, Told};
+use crate::{Action, Command, Done, Model, Tally};
+
+/// A store that takes no time: what a volume's limits are seen on alone.
+#[derive(Clone, Debug)]
+pub struct Ideal {
+    capacity_bytes: u64,
+    logical_bytes: u64,
+    now_ns: u64,
+    tally: Tally,
+    /// What is put there, where somebody asked.
+    log: Option<Box<MediumLog>>,
+}
+
+impl Ideal {
+    /// A store of so many bytes.
+    ///
+    /// # Errors
+    /// When the sector is no power of two from 512 to 65536, or the capacity not whole sectors from
+    /// 1 MiB to 2^56.
+    pub fn new(capacity_bytes: u64, logical_bytes: u64) -> Result<Ideal, PlanFault> {
+        let fault = |value, found, wanted| Err(PlanFault { value, found, wanted });
+        if !logical_bytes.is_power_of_two() || !(512..=65_536).contains(&logical_bytes) {
+            return fault("logical_sector", logical_bytes, "a power of two from 512 to 65536");
+        }
+        let is_size = (1 << 20..=1 << 56).contains(&capacity_bytes);
+        if !is_size || !capacity_bytes.is_multiple_of(logical_bytes) {
+            return fault("capacity", capacity_bytes, "whole sectors, from 1 MiB to 2^56");
+        }
+        Ok(Ideal { capacity_bytes, logical_bytes, now_ns: 0, tally: Tally::default(), log: None })
+    }
+}
+
+impl Ideal {
+    fn sectors(&self) -> Sectors {
+        let logical_bytes = self.logical_bytes;
+        Sectors { logical_bytes, physical_bytes: logical_bytes, origin_bytes: 0 }
+    }
+
+    /// Writes down that a write is there.
+    fn log_write(&mut self, command: &Command, at_ns: u64) {
+        let (Some(log), Some(range)) = (&mut self.log, command.range()) else { return };
+        if !matches!(command.action, Action::Write { .. }) {
+            return;
+        }
+        let Some(number) = log.sent(command.id) else { return };
+        log.arrived(command.id, false, at_ns);
+        log.put(Data::Write(number), range, (at_ns, at_ns), &[], false);
+        log.ended(command.id);
+    }
+}
+
+impl Model for Ideal {
+    fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
+        self.advance(at_ns, done);
+        let outcome = command.checked(self.capacity_bytes, self.logical_bytes);
+        if outcome.is_ok() {
+            self.tally.count(&command);
+            self.log_write(&command, at_ns);
+        }
+        done.push(Done { id: command.id, at_ns, outcome });
+    }
+
+    fn next_ns(&self) -> Option<u64> {
+        None
+    }
+
+    fn advance(&mut self, to_ns: u64, _: &mut Vec<Done>) {
+        assert!(to_ns >= self.now_ns, "time does not run backward");
+        self.now_ns = to_ns;
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn logical_bytes(&self) -> u64 {
+        self.logical_bytes
+    }
+
+    fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    fn keep_log(&mut self, entries_max: usize) -> bool {
+        let is_new = self.now_ns == 0 && self.tally == Tally::default();
+        if is_new {
+            let log = MediumLog::new(self.sectors(), self.capacity_bytes, entries_max);
+            self.log = Some(Box::new(log));
+        }
+        is_new
+    }
+
+    fn medium_log(&self) -> Option<&MediumLog> {
+        self.log.as_deref()
+    }
+
+    fn told(&self) -> Told {
+        Told { sectors: self.sectors(), has_volatile_cache: false }
+    }
+}

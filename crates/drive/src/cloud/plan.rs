@@ -1,0 +1,105 @@
+//! What a network volume is.
+
+use crate::hard_disk::PlanFault;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// How a random part of the way is spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Spread {
+    /// All values are as likely.
+    Uniform,
+    /// The middle is the likeliest: the mean of two uniform values.
+    Triangular,
+}
+
+/// How much a volume does in a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Operations a second that it may always do, and credits that come in.
+    pub baseline_per_second: u64,
+    /// Operations a second while there are credits; at least the baseline.
+    pub burst_per_second: u64,
+    /// How many credits there are at first and at most; 0 for no burst.
+    pub credits: u64,
+    /// Up to how many bytes count as one operation.
+    pub counted_bytes: u64,
+    /// Bytes a second.
+    pub bytes_per_second: u64,
+}
+
+impl Limits {
+    /// The limits of an EBS gp2 volume of so many GiB, as Amazon documents them. Bytes: 128 MiB/s
+    /// up to 170 GiB, else 250 MiB/s; between 170 and 334 GiB that lasts no longer than the credits
+    /// do, which is not modelled.
+    #[must_use]
+    pub fn gp2(gib: u64) -> Limits {
+        let baseline_per_second = gib.saturating_mul(3).clamp(100, 16_000);
+        Limits {
+            baseline_per_second,
+            burst_per_second: baseline_per_second.max(3000),
+            credits: 5_400_000,
+            counted_bytes: 256 << 10,
+            bytes_per_second: if gib <= 170 { 128 << 20 } else { 250 << 20 },
+        }
+    }
+}
+
+/// What a network volume adds to its store: [`CloudPlan::checked`] says what each value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CloudPlan {
+    /// The way there.
+    pub request_ns: u64,
+    /// The way back, at the least.
+    pub response_ns: u64,
+    /// How much longer the way back may take.
+    pub jitter_ns: u64,
+    /// How that is spread.
+    pub spread: Spread,
+    /// What decides it.
+    pub seed: u64,
+    /// What it lets through.
+    pub limits: Limits,
+}
+
+impl CloudPlan {
+    /// The plan, where such a volume can be.
+    ///
+    /// # Errors
+    /// When a value is out of its bounds; the first such is named.
+    pub fn checked(self) -> Result<CloudPlan, PlanFault> {
+        let time = |value, ns| (ns <= 10 * SECOND_NS, value, ns, "at most 10 s");
+        let limits = self.limits;
+        let rate = 1..=1_000_000_000;
+        let burst = (limits.baseline_per_second..=1_000_000_000).contains(&limits.burst_per_second);
+        let checks = [
+            time("request", self.request_ns),
+            time("response", self.response_ns),
+            time("jitter", self.jitter_ns),
+            (
+                rate.contains(&limits.baseline_per_second),
+                "baseline",
+                limits.baseline_per_second,
+                "from 1 to 10^9",
+            ),
+            (burst, "burst", limits.burst_per_second, "from the baseline to 10^9"),
+            (limits.credits <= 1 << 50, "credits", limits.credits, "at most 2^50"),
+            (
+                (512..=1 << 40).contains(&limits.counted_bytes),
+                "counted",
+                limits.counted_bytes,
+                "from 512 to 2^40",
+            ),
+            (
+                (1_000..=1 << 40).contains(&limits.bytes_per_second),
+                "rate",
+                limits.bytes_per_second,
+                "from 1000 to 2^40",
+            ),
+        ];
+        match checks.into_iter().find(|(is_right, ..)| !is_right) {
+            Some((_, value, found, wanted)) => Err(PlanFault { value, found, wanted }),
+            None => Ok(self),
+        }
+    }
+}
