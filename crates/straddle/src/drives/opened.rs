@@ -1,5 +1,5 @@
-//! What `--stack` names, opened: images that belong together, a directory of
-//! them, devices, or a plan.
+//! What `--stack` names, opened: images that belong together, a directory of them, devices, or a
+//! plan.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
