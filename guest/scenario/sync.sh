@@ -186,6 +186,15 @@ for seed in 1 2 3; do
   [ -e $STATE_DIRECTORY ] && break
 done
 since "probe with a penalty"
+# Eight commands at once, each for up to 20 ms: what waits does so in the kernel, with and without a scheduler.
+tags=$(disk memory); knobs=/sys/bus/pseudo/drivers/scsi_debug
+echo 8 > /sys/block/$(kernel $tags)/device/queue_depth
+echo 1 > $knobs/random; echo 20000000 > $knobs/ndelay
+for scheduler in none mq-deadline; do
+  echo $scheduler > /sys/block/$(kernel $tags)/queue/scheduler
+  probe tags-$scheduler $tags --seconds 12
+done
+since "probe of a depth"
 if [ -e $STATE_DIRECTORY ]; then
   cp -r $STATE_DIRECTORY $out/state
   ask check straddle check --json $coarse

@@ -118,3 +118,16 @@ fn check_judges_by_what_was_found_until_the_firmware_is_another() {
     assert_eq!(granule(&run, "check-firmware"), (4096, "assumed".to_owned()));
     assert!(run.written("check-firmware.err").contains("the firmware was FW00, and is FW01"));
 }
+
+#[test]
+fn what_waits_in_the_kernel_makes_no_depth() {
+    let Some(run) = run() else { return };
+    for scheduler in ["none", "mq-deadline"] {
+        let (document, _) = run.answer(&format!("probe-tags-{scheduler}"));
+        let depth = &document["answers"]["depth"];
+        assert!(document["spent"]["operations"].as_u64() > Some(1000), "{scheduler}: it did read");
+        // The kernel was told to send eight at once, so that eight would be right.
+        let reads = depth["value"]["reads"].as_u64();
+        assert!(reads.is_none_or(|reads| reads == 8), "{scheduler}: {depth}");
+    }
+}

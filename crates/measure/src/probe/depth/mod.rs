@@ -10,9 +10,10 @@
 //!
 //! Nothing else has it. What ends in its order overtakes nothing. What does things side by side, as
 //! the dies of flash do, overtakes many the more rarely the more they are. Where those that wait
-//! are not taken in their order, since a scheduler of the host sorts them, any number that is in
-//! flight is overtaken. And what is throttled on its way, so that few overtake each other, is
-//! faster with more in flight. Of all of these nothing is said.
+//! are not taken in their order, since a scheduler of the host sorts them or a free tag goes to
+//! whoever asks first (`lib/sbitmap.c`), any number that is in flight is overtaken. And what is
+//! throttled on its way, so that few overtake each other, is faster with more in flight. Of all of
+//! these nothing is said.
 //!
 //! Each member of an array has a queue of its own, so that reads are kept on one member.
 //!
@@ -138,7 +139,8 @@ struct Reads<'a, 'b, Q: Queue> {
 }
 
 impl<Q: Queue> Reads<'_, '_, Q> {
-    /// How many are had at once, by how many others they overtake, which must be sure up to `alpha`.
+    /// How many are had at once, by how many others they overtake, which must be sure up to
+    /// `alpha`.
     fn depth(&mut self, alpha: f64) -> Result<Answer<u64>, Fault> {
         let mut seen = DEPTHS.map(Overtaken::new);
         for _ in 0..BATCHES_MAX {

@@ -90,7 +90,8 @@ fn refusal(seen: &[Overtaken; 2]) -> Option<(Unidentified, String)> {
         ),
         () if few >= DEPTH_MAX => no_signal(format!(
             "of {} in flight reads overtake up to {few}: the drive has more than {DEPTH_MAX} at \
-             once, there are several, or what waits before it is sorted by the host's scheduler",
+             once, there are several, or what waits does so in the kernel, which keeps no order \
+             and sends as many as device/queue_depth says",
             seen[0].depth
         )),
         () if !seen.iter().all(Overtaken::is_even) => no_signal(format!(
