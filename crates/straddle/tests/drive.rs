@@ -66,6 +66,36 @@ fn fio_s_job_of_the_ssd_article_is_twenty_times_slower_from_sector_34() {
 }
 
 #[test]
+fn a_job_that_begins_at_a_percentage_begins_at_one_of_its_operations() {
+    let scratch = Scratch::new();
+    let words = b"[part]\nrw=write\nbs=4k\noffset=33%\nsize=10%\ndirect=1\nfsync=1\n";
+    let job = scratch.file("job", words);
+    let simulate = ["simulate", "--operations", "100", "--job", text(&job), "--json"];
+    for name in ["hdd-7200-512e", "cloud-nvme-2019"] {
+        let document = drive(&[&simulate[..], &["--profile", name]].concat()).document();
+        let first = &document["arms"][0];
+        assert_eq!((&first["failed"], &first["did"]["rmw_reads"]), (&0.into(), &0.into()));
+        assert!(first["mean_ns"].as_u64().expect("a number") > 1_000_000, "{first}");
+    }
+}
+
+#[test]
+fn a_job_of_which_no_drive_takes_the_operations_is_refused() {
+    let scratch = Scratch::new();
+    let profile = |name: &'static str| ["simulate", "--profile", name, "--job"];
+    for (name, words, word, hint) in [
+        ("hdd-7200-512e", "bs=1000", "1000 bytes from 1048576 on", "multiples of 512"),
+        ("hdd-7200-512e", "bs=4k\noffset=100", "from 1048676 on", "multiples of 512"),
+        ("m4-256", "bs=4k\nrw=randwrite\nba=1000", "at multiples of 1000", "multiples of 512"),
+        ("cloud-nvme-2019", "bs=512", "512 bytes from 1048576 on", "multiples of 4096"),
+    ] {
+        let words = format!("[odd]\nrw=write\nsize=1g\ndirect=1\n{words}\n");
+        let job = scratch.file("job", words.as_bytes());
+        refused(&[&profile(name)[..], &[text(&job)]].concat(), word, hint);
+    }
+}
+
+#[test]
 fn a_recorded_workload_is_replayed_whole() {
     let scratch = Scratch::new();
     let mut words = "fio version 3 iolog\n0 /dev/a add\n0 /dev/a open\n".to_owned();

@@ -43,7 +43,7 @@ pub fn streams(job: &Job, place: Place, seed: u64) -> Result<Vec<FioStream>, Fio
     if !job.direct && !job.writes() {
         return Err(FioFault::Buffered);
     }
-    let offset = job.offset.of(place.length_bytes);
+    let offset = job.offset_bytes(place.length_bytes);
     let left = place.length_bytes.checked_sub(offset).ok_or(FioFault::Region)?;
     let clones = u64::from(job.numjobs.max(1));
     let asked = job.size.map(|size| size.of(place.length_bytes));

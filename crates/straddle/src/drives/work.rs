@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use anyhow::{anyhow, bail};
-use drive::run::{FioStream, Job, Place, Replay, Source, Stream, streams};
+use drive::run::{FioStream, Job, Order, Place, Replay, Source, Stream, streams};
 use units::prefix::Size;
 use units::text::escape;
 
@@ -77,8 +77,14 @@ impl Workload {
         }
     }
 
-    /// What a job file or the command line does on `place`.
-    fn streams(&self, place: Place, asked: &Simulate) -> anyhow::Result<Vec<FioStream>> {
+    /// What a job file or the command line does on `place` of a drive whose sectors are of
+    /// `sector_bytes`.
+    fn streams(
+        &self,
+        place: Place,
+        sector_bytes: u64,
+        asked: &Simulate,
+    ) -> anyhow::Result<Vec<FioStream>> {
         let What::Jobs(jobs) = &self.what else {
             let plain = match asked.read {
                 true => Stream::reads(place, asked.size),
@@ -90,11 +96,17 @@ impl Workload {
         };
         let mut all = Vec::new();
         for job in jobs {
-            let clones = streams(job, place, asked.seed);
-            all.extend(clones.map_err(|fault| {
-                let name = escape(job.name.as_bytes());
+            let name = escape(job.name.as_bytes());
+            let clones = streams(job, place, asked.seed).map_err(|fault| {
                 anyhow!("cannot simulate {name}: {fault}\nhint: change the job file")
-            })?);
+            })?;
+            if let Some(what) = clones.iter().find_map(|one| odd(&one.stream, sector_bytes)) {
+                bail!(
+                    "cannot simulate {name}: operations {what} are no whole logical sectors\n\
+                     hint: take multiples of {sector_bytes} for bs, ba and offset"
+                );
+            }
+            all.extend(clones);
         }
         Ok(all)
     }
@@ -102,7 +114,7 @@ impl Workload {
     /// It on `place` of a drive called `drive`, whose sectors are of `sector_bytes`.
     ///
     /// # Errors
-    /// When the place is too short for it.
+    /// When the place is too short for it, or its operations are no whole sectors.
     pub(super) fn strands<'a>(
         &'a self,
         place: Place,
@@ -116,7 +128,7 @@ impl Workload {
                 lanes,
                 has_barriers: false,
             };
-            return Ok(self.streams(place, asked)?.into_iter().map(strand).collect());
+            return Ok(self.streams(place, sector_bytes, asked)?.into_iter().map(strand).collect());
         };
         let need = recorded.layout.bytes();
         if need > place.length_bytes {
@@ -130,6 +142,21 @@ impl Workload {
         let (entries, layout) = (recorded.entries()?, &recorded.layout);
         let source = Box::new(Replay::new(entries, layout, place.start_bytes, sector_bytes));
         Ok(vec![Strand { source, lanes: asked.depth, has_barriers: true }])
+    }
+}
+
+/// Which operations of `stream` are no whole sectors, if any are.
+fn odd(stream: &Stream, sector_bytes: u64) -> Option<String> {
+    let is_whole = |bytes: u64| bytes.is_multiple_of(sector_bytes);
+    let Stream { place: Place { start_bytes, .. }, bytes, order, .. } = stream;
+    if !is_whole(*bytes) || !is_whole(*start_bytes) {
+        return Some(format!("of {bytes} bytes from {start_bytes} on"));
+    }
+    match order {
+        Order::Random { align_bytes, .. } if !is_whole(*align_bytes) => {
+            Some(format!("at multiples of {align_bytes} bytes"))
+        }
+        Order::Random { .. } | Order::Sequential => None,
     }
 }
 

@@ -133,6 +133,20 @@ impl Job {
         u64::from(self.depth) * u64::from(self.numjobs)
     }
 
+    /// Where its region begins on something that is `whole_bytes` long, in bytes; a percentage is
+    /// rounded up to a multiple of an operation (fio `filesetup.c`: `get_start_offset`). May lie
+    /// behind the end.
+    #[must_use]
+    pub fn offset_bytes(&self, whole_bytes: u64) -> u64 {
+        let offset_bytes = self.offset.of(whole_bytes);
+        match self.offset {
+            Extent::Bytes(_) => offset_bytes,
+            Extent::Percent(_) => {
+                offset_bytes.checked_next_multiple_of(self.operation_bytes).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
     /// Whether it writes at all.
     #[must_use]
     pub fn writes(&self) -> bool {

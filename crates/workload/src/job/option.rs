@@ -148,10 +148,16 @@ pub const OPTIONS: &[OptionRow] = &[
             Ok(())
         }
     ),
-    row!("offset", Some("fileoffset"), Extent, "where the region begins", |it| {
-        it.settings.offset = it.extent()?;
-        Ok(())
-    }),
+    row!(
+        "offset",
+        Some("fileoffset"),
+        Extent,
+        "where the region begins; a percentage is rounded up to an operation",
+        |it| {
+            it.settings.offset = it.extent()?;
+            Ok(())
+        }
+    ),
     row!("size", None, Extent, "how long the region is; at least bs", |it| {
         it.settings.size = Some(not_empty(it)?);
         Ok(())

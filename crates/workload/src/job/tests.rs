@@ -225,6 +225,15 @@ fn percentages_are_of_the_whole() {
 }
 
 #[test]
+fn an_offset_in_percent_is_rounded_up_to_an_operation_and_one_in_bytes_is_taken_as_it_is() {
+    // fio 3.33 begins at 331776 of a file of 1000000 bytes.
+    assert_eq!(job("bs=4k\noffset=33%").offset_bytes(1_000_000), 331_776);
+    assert_eq!(job("bs=4k\noffset=50%").offset_bytes(16 << 10), 8 << 10);
+    assert_eq!(job("bs=4k\noffset=100%").offset_bytes(u64::MAX), u64::MAX);
+    assert_eq!(job("bs=4k\noffset=1536").offset_bytes(1_000_000), 1536);
+}
+
+#[test]
 fn hostile_text_is_refused_or_read_and_never_more() {
     let long = "x".repeat(5000);
     assert!(matches!(problem(&format!("name={long}")), Problem::LineTooLong { .. }));

@@ -118,7 +118,7 @@ fn bounds(session: &Session<'_>, job: &Job, arms: usize) -> Bounds {
 /// Where a job's operations go on its device or file; the same for every arm.
 fn slots(session: &Session<'_>, case: &Case<'_>, length_bytes: u64) -> Result<Slots, Halt> {
     let job = case.job;
-    let start = job.offset.of(length_bytes).min(length_bytes);
+    let start = job.offset_bytes(length_bytes).min(length_bytes);
     let left = length_bytes - start;
     let length = job.size.map_or(left, |size| size.of(length_bytes)).min(left);
     let runs = [Run { offset_bytes: start, length_bytes: length, leaf: 0, address_bytes: start }];

@@ -135,7 +135,7 @@ pub(super) fn drawn(
     };
     let length_bytes =
         u32::try_from(job.operation_bytes).map_err(|_| wrong("an operation above 4 GiB"))?;
-    let start = job.offset.of(device_bytes).min(device_bytes);
+    let start = job.offset_bytes(device_bytes).min(device_bytes);
     let length = job.size.map_or(device_bytes - start, |size| size.of(device_bytes));
     let length = length.min(device_bytes - start);
     let is_random = job.order == job::Order::Random;
