@@ -148,6 +148,52 @@ fn every_published_number_is_there_and_what_is_outside_says_why() {
 }
 
 #[test]
+fn published_numbers_take_no_other_workload_drive_or_place() {
+    for words in [
+        &["--set", "rpm=5400"][..],
+        &["--vary", "rmw=serial"],
+        &["--job", "job.fio"],
+        &["--trace", "log"],
+        &["--stack", "disk.raw"],
+        &["--read"],
+        &["--random"],
+        &["--size", "8K"],
+        &["--no-sync"],
+        &["--depth", "4"],
+        &["--start", "2M"],
+        &["--shift", "1K"],
+        &["--what-if"],
+        &["--layer", "1"],
+        &["--sysroot", "tree"],
+        &["--power-cuts", "3"],
+        &["--lie", "flush"],
+        &["--survivors", "all"],
+        &["--half-written", "new"],
+        &["--lost-member", "1"],
+        &["--operations", "10"],
+    ] {
+        let arguments = [&["simulate", "--published"], words].concat();
+        refused(&arguments, words[0], "cannot be used with");
+    }
+}
+
+#[test]
+fn what_is_outside_of_its_bound_says_so_at_any_width() {
+    for columns in ["60", "100", "200"] {
+        let mut straddle = Command::new(env!("CARGO_BIN_EXE_straddle"));
+        straddle.args(["drive", "simulate", "--published"]).env("COLUMNS", columns);
+        let said = Ran::of(&mut straddle).out;
+        let words: Vec<&str> = said.split_whitespace().collect();
+        let outside = words.windows(2).filter(|two| two[0] == "%" && two[1].contains("outside"));
+        let count = |word: &str| words.iter().rposition(|other| *other == word).expect("it counts");
+        let number = |place: usize| words[place].parse::<usize>().expect("a number");
+        let counted = count("numbers") - 1;
+        let missed = number(counted) - number(counted - 2);
+        assert_eq!(outside.count(), missed, "{columns} columns: {said}");
+    }
+}
+
+#[test]
 fn what_cannot_be_simulated_is_refused_with_what_to_do() {
     let scratch = Scratch::new();
     let profile = ["simulate", "--profile", "hdd-7200-512e"];

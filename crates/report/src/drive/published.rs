@@ -34,18 +34,12 @@ fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
     let heads = ["", "published", "model", "", "error", "label", "drive"];
     grid.push(heads.iter().map(|head| quiet(*head)).collect());
     for line in lines {
-        let error = format!("{:+.1} %", line.error_percent);
-        let sign = match (line.within, line.label.as_str()) {
-            (true, _) => "",
-            (false, "fitted") => " (fitted)",
-            (false, _) => " outside",
-        };
         grid.push(vec![
             cell(&line.what),
             cell(range(line)),
             cell(number(line.model)),
             quiet(&line.unit),
-            cell(format!("{error}{sign}")),
+            cell(error(line)),
             quiet(&line.label),
             quiet(line.drive.as_deref().unwrap_or_default()),
         ]);
@@ -55,11 +49,11 @@ fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
     } else {
         for line in lines {
             let text = format!(
-                "{} for {} {}, {:+.1} %, {}",
+                "{} for {} {}, {}, {}",
                 number(line.model),
                 range(line),
                 line.unit,
-                line.error_percent,
+                error(line),
                 line.label
             );
             prose(cell(format!("{}:", line.what)), &text, look.columns(), page);
@@ -70,6 +64,16 @@ fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
             prose(quiet(format!("{}:", line.what)), note, look.columns(), page);
         }
     }
+}
+
+/// By how much the model is above, and whether that is outside of the bound.
+fn error(line: &PublishedLine) -> String {
+    let sign = match (line.within, line.label.as_str()) {
+        (true, _) => "",
+        (false, "fitted") => " (fitted)",
+        (false, _) => " outside",
+    };
+    format!("{:+.1} %{sign}", line.error_percent)
 }
 
 /// What was published, with both ends of a range.

@@ -94,7 +94,15 @@ pub(crate) struct Simulate {
     pub(crate) vary: Vec<String>,
 
     /// Put every published number beside the model's, with its error and label
-    #[arg(long, help_heading = "Drives")]
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "set", "vary", "job", "trace", "stack", "read", "random", "size", "no_sync", "depth",
+            "start", "shift", "layer", "sysroot", "what_if", "power_cuts", "lie", "survivors",
+            "half_written", "lost_member", "operations",
+        ],
+        help_heading = "Drives"
+    )]
     pub(crate) published: bool,
 
     /// Run a fio job file; its own paths are never opened
