@@ -112,6 +112,34 @@ fn a_recorded_workload_is_replayed_whole() {
 }
 
 #[test]
+fn a_trace_that_is_longer_than_what_is_asked_for_says_how_much_of_it_is_replayed() {
+    let scratch = Scratch::new();
+    let mut words = "fio version 2 iolog\n/dev/a add\n/dev/a open\n".to_owned();
+    words += &"/dev/a write 0 4096\n".repeat(10_001);
+    let log = scratch.file("log", words.as_bytes());
+    let simulate = ["simulate", "--profile", "hdd-7200-512e", "--trace", text(&log)];
+    let short = drive(&simulate).out;
+    assert!(short.contains("the first 10000 of 10001 operations of "), "{short}");
+    assert!(short.contains("--operations 10001 replays all"), "{short}");
+    let whole = drive(&[&simulate[..], &["--operations", "10001"]].concat()).out;
+    assert!(whole.contains("  10001 operations of ") && !whole.contains("--operations"), "{whole}");
+}
+
+#[test]
+fn a_trace_that_no_layer_of_a_stack_can_hold_is_refused_with_a_hint_that_helps() {
+    let scratch = Scratch::new();
+    let words = "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 16777216 4096\n";
+    let log = scratch.file("log", words.as_bytes());
+    let plan = scratch.file("plan", b"label: dos\n\nstart=2048, size=2048\n");
+    let simulate = ["simulate", "--profile", "hdd-7200-512e", "--trace", text(&log)];
+    let reaches = "the trace reaches to 17 MiB, the place to 1 MiB";
+    refused(&[&simulate[..], &["--stack", text(&plan)]].concat(), reaches, "leave out --stack");
+    let reaches = "the trace reaches to 17 MiB, the place to 14 MiB";
+    let small = [&simulate[..], &["--set", "capacity=16M", "--start", "2M"]].concat();
+    refused(&small, reaches, "--set capacity=SIZE");
+}
+
+#[test]
 fn a_trace_that_is_cut_or_out_of_order_says_so() {
     let scratch = Scratch::new();
     let head = "fio version 3 iolog\n0 /dev/a add\n0 /dev/a open\n";

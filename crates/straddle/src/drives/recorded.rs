@@ -53,15 +53,19 @@ impl Recorded {
         Ok(found)
     }
 
-    /// What it is, in words.
-    pub(super) fn title(&self) -> String {
+    /// What it is, in words, and how much of it `most` operations are.
+    pub(super) fn title(&self, most: u64) -> String {
         let Recorded { operations, layout, format, .. } = self;
         let places = match layout.count() {
             1 => String::new(),
             count => format!(" on {count} files or devices"),
         };
         let name = shown(&self.path);
-        format!("{operations} operations{places} of {name} ({})", format.title())
+        let part = match most < *operations {
+            true => format!("the first {most} of "),
+            false => String::new(),
+        };
+        format!("{part}{operations} operations{places} of {name} ({})", format.title())
     }
 
     /// Its operations, again. What goes wrong now ends it early: the file was changed meanwhile.

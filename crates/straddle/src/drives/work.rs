@@ -49,7 +49,11 @@ impl Workload {
         }
         if let Some(path) = &asked.trace {
             let recorded = Recorded::of(path)?;
-            let (title, mut notes) = (recorded.title(), recorded.notes.clone());
+            let most = asked.operations();
+            let (title, mut notes) = (recorded.title(most), recorded.notes.clone());
+            if recorded.operations > most {
+                notes.push(format!("--operations {} replays all", recorded.operations));
+            }
             notes.push(format!(
                 "closed loop: {} of the trace's operations in flight, each as soon as the drive is \
                  done; the trace's own times are not kept",
@@ -132,9 +136,12 @@ impl Workload {
         };
         let need = recorded.layout.bytes();
         if need > place.length_bytes {
+            let hint = match asked.stack.is_empty() {
+                true => "take a larger drive: --set capacity=SIZE",
+                false => "take a longer layer with --layer, or leave out --stack",
+            };
             bail!(
-                "cannot replay on {drive}: the trace reaches to {}, the place to {}\n\
-                 hint: take a larger drive: --set capacity=SIZE",
+                "cannot replay on {drive}: the trace reaches to {}, the place to {}\nhint: {hint}",
                 Size(need),
                 Size(place.length_bytes)
             );
