@@ -29,11 +29,17 @@ pub enum DriveProfileProblem {
     #[error("{}", escape(message.as_bytes()))]
     Form { message: String },
     /// A value that this kind of drive does not have.
-    #[error("a {kind} has no `{}`", escape(key.as_bytes()))]
+    #[error("{} {kind} has no `{}`", article(kind), escape(key.as_bytes()))]
     NoSuchValue { kind: &'static str, key: String, keys: String },
     /// A value that this kind of drive must have.
-    #[error("a {kind} needs `{key}`")]
+    #[error("{} {kind} needs `{key}`", article(kind))]
     Missing { kind: &'static str, key: &'static str },
+    /// An array or a controller that does not name the drive that it is made of.
+    #[error("{} {kind} needs `member`, the drive that it is made of", article(kind))]
+    NoMember { kind: &'static str },
+    /// A drive of a kind that is not made of another names one.
+    #[error("a {kind} is made of no other drive: an array and a controller have a `member`")]
+    NotMade { kind: &'static str },
     /// The value is not what the key takes.
     #[error("`{} = \"{}\"` is not {expects}", escape(key.as_bytes()), escape(value.as_bytes()))]
     Unreadable { key: String, value: String, expects: String },
@@ -51,6 +57,14 @@ impl DriveProfileError {
     pub fn hint(&self) -> String {
         let form = "`straddle drive show NAME --toml` prints one to copy".to_owned();
         match &self.problem {
+            DriveProfileProblem::Form { message } if message.ends_with("expected a string") => {
+                "put it in quotes, numbers too".to_owned()
+            }
+            DriveProfileProblem::NoMember { .. } => {
+                "add member = \"hdd-7200-512e\" above [values], or another of straddle drive list"
+                    .to_owned()
+            }
+            DriveProfileProblem::NotMade { .. } => "leave member out".to_owned(),
             DriveProfileProblem::TooLong { .. } | DriveProfileProblem::Form { .. } => form,
             DriveProfileProblem::NoSuchValue { keys, .. } => format!("it has {keys}"),
             DriveProfileProblem::Missing { key, .. } => {
@@ -65,4 +79,9 @@ impl DriveProfileError {
             DriveProfileProblem::Impossible { fault } => format!("choose {}", fault.wanted),
         }
     }
+}
+
+/// The article before a kind of drive.
+fn article(kind: &str) -> &'static str {
+    if kind.starts_with('a') { "an" } else { "a" }
 }

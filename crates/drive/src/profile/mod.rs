@@ -150,7 +150,11 @@ impl DriveProfile {
             Ok(_) => Ok(profile),
             Err(fault) => {
                 let line = reader::line_of(text, fault.value);
-                Err(refused((line, DriveProfileProblem::Impossible { fault })))
+                let problem = match (fault.value, &profile.member) {
+                    ("member", Some(member)) => profile.no_member(member),
+                    _ => DriveProfileProblem::Impossible { fault },
+                };
+                Err(refused((line, problem)))
             }
         }
     }
@@ -198,6 +202,18 @@ impl DriveProfile {
         let fault = PlanFault { value: "member", found: 0, wanted };
         let read = text.and_then(|(_, text)| reader::profile(text).ok());
         read.filter(|member| member.depth() < self.depth()).ok_or(fault)
+    }
+
+    /// That it cannot be made of `member`, and of what it can be.
+    fn no_member(&self, member: &str) -> DriveProfileProblem {
+        let house = BUILT_IN.iter().filter_map(|(_, text)| reader::profile(text).ok());
+        let simpler = house.filter(|other| other.depth() < self.depth());
+        let names: Vec<String> = simpler.map(|other| other.name).collect();
+        DriveProfileProblem::Unreadable {
+            key: "member".to_owned(),
+            value: reader::clipped(member),
+            expects: format!("one of {}", names.join(", ")),
+        }
     }
 
     /// How many drives may stand in each other: a drive, an array of it, a controller over that.

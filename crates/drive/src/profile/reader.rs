@@ -30,6 +30,7 @@ struct RawProfile {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[serde(expecting = "{ value = \"...\", label = \"predicted\", source = \"...\" }")]
 struct RawValue {
     value: Spanned<String>,
     label: Spanned<String>,
@@ -110,13 +111,13 @@ impl Values<'_> {
     /// The drive that it is made of, where its kind is made of one.
     fn member(&self, kind: Kind, raw: &RawProfile) -> Result<Option<String>, Refused> {
         match (&raw.member, kind.has_member()) {
-            (Some(member), true) => Ok(Some(self.name(member)?)),
+            (Some(member), true) => Ok(Some(self.text("member", member)?)),
             (None, true) => {
-                let problem = DriveProfileProblem::Missing { kind: kind.word(), key: "member" };
+                let problem = DriveProfileProblem::NoMember { kind: kind.word() };
                 Err(self.refused(&raw.name, problem))
             }
             (Some(member), false) => {
-                Err(self.unreadable("member", member, "for an array or a controller only"))
+                Err(self.refused(member, DriveProfileProblem::NotMade { kind: kind.word() }))
             }
             (None, false) => Ok(None),
         }
@@ -184,6 +185,6 @@ fn has(forms: &[Form], key: &str) -> bool {
 }
 
 /// As much of `text` as an error shows.
-fn clipped(text: &str) -> String {
+pub(super) fn clipped(text: &str) -> String {
     text.chars().take(80).collect()
 }

@@ -37,6 +37,14 @@ fn a_drive_that_cannot_be_is_refused_with_its_line_and_its_bounds() {
         ("by = \"39", "buy = \"39", "unknown field", "straddle drive show"),
         ("by = \"39 writes a second, misaligned, raw\", ", "", "says not `by`", "add by"),
         ("\"hard-disk\"", "\"drum\"", "is not one of hard-disk", "write one of"),
+        ("\"7200\"", "7200", "integer `7200`, expected a string", "put it in quotes"),
+        ("rpm = {", "rpm = 7200 #", "integer `7200`, expected { value = ", "straddle drive show"),
+        (
+            "kind = ",
+            "member = \"m4-256\"\nkind = ",
+            "a hard-disk is made of no other drive",
+            "leave member out",
+        ),
     ] {
         let error = error(from, to);
         assert!(error.to_string().contains(word), "{error}");
@@ -47,6 +55,36 @@ fn a_drive_that_cannot_be_is_refused_with_its_line_and_its_bounds() {
     let long = "#".repeat(PROFILE_BYTES_MAX + 1);
     assert!(DriveProfile::parse(FILE, &long).is_err());
     assert!(DriveProfile::parse(FILE, "\0\u{1b}[2J").is_err());
+}
+
+#[test]
+fn an_array_or_a_controller_is_told_of_what_it_can_be_made_and_how_that_is_written() {
+    for (name, member, first, not) in [
+        ("raid5-5x64k", "member = \"hdd-7200-512e\"", "hdd-7200-512e, ", "raid0-2x16k"),
+        ("raid5-bbu", "member = \"raid5-5x64k\"", "raid0-2x16k, ", "raid5-bbu"),
+    ] {
+        let whole = super::text(name).expect("it is of the house");
+        let refused = |to: &str| {
+            let changed = whole.replacen(member, to, 1);
+            assert_ne!(changed, whole, "{member} stands in it");
+            DriveProfile::parse(FILE, &changed).expect_err("it is refused")
+        };
+        let missing = refused("");
+        assert!(missing.to_string().contains("needs `member`"), "{missing}");
+        assert!(!missing.to_string().contains(" a array"), "{missing}");
+        // What the hint says to add is all that is needed.
+        let hint = missing.hint();
+        let line = hint.strip_prefix("add ").and_then(|hint| hint.split_once(" above [values]"));
+        let mended = whole.replacen(member, line.expect("a line").0, 1);
+        DriveProfile::parse(FILE, &mended).unwrap();
+        for other in ["nobody", "./mine.toml", name] {
+            let error = refused(&format!("member = \"{other}\""));
+            let said = error.to_string();
+            assert!(said.contains(&format!("`member = \"{other}\"` is not one of ")), "{said}");
+            assert!(said.contains(first) && !said.contains(&format!("{not},")), "{said}");
+            assert!(error.line > 1, "{said}");
+        }
+    }
 }
 
 #[test]
