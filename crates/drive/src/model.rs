@@ -33,6 +33,12 @@ pub trait Model {
     /// What it did so far, and for how long.
     fn tally(&self) -> Tally;
 
+    /// Bytes of acknowledged writes that wait in a cache for a medium that turns; of several drives
+    /// the sum, so that a mirror's count twice. What flash keeps in its buffer is not among them.
+    fn waiting_bytes(&self) -> u64 {
+        0
+    }
+
     /// The bytes that are best written as one, from multiples of them: the full stripe of an array
     /// with parity, which is written without reads. `None` where there is no such thing.
     fn stripe_bytes(&self) -> Option<u64> {
@@ -96,6 +102,10 @@ impl<M: Model + ?Sized> Model for Box<M> {
 
     fn tally(&self) -> Tally {
         (**self).tally()
+    }
+
+    fn waiting_bytes(&self) -> u64 {
+        (**self).waiting_bytes()
     }
 
     fn keep_log(&mut self, entries_max: usize) -> bool {

@@ -176,6 +176,26 @@ fn every_published_number_is_there_and_what_is_outside_says_why() {
 }
 
 #[test]
+fn times_that_are_those_of_a_cache_say_so_and_those_of_a_medium_do_not() {
+    let simulate = |name: &str, words: &[&str]| {
+        let always = ["simulate", "--random", "--no-sync", "--profile", name, "--json"];
+        let document = drive(&[&always[..], words].concat()).document();
+        document["notes"].to_string().matches("took the time of the cache").count()
+    };
+    let scratch = Scratch::new();
+    let plan = scratch.file("plan", b"label: dos\n\nstart=63, size=2097152\n");
+    let small = ["--operations", "500"];
+    assert_eq!(simulate("hdd-7200-512e", &small), 1, "both places, said once");
+    assert_eq!(simulate("raid5-5x64k", &small), 1, "in its members");
+    assert_eq!(simulate("raid5-bbu", &small), 1);
+    assert_eq!(simulate("hdd-7200-512e", &["--operations", "500", "--stack", text(&plan)]), 1);
+    assert_eq!(simulate("hdd-7200-512e", &["--operations", "500", "--vary", "cache=0"]), 1);
+    assert_eq!(simulate("hdd-7200-512e", &["--operations", "500", "--set", "cache=0"]), 0);
+    assert_eq!(simulate("hdd-7200-512n", &small), 0, "it has no cache");
+    assert_eq!(simulate("hdd-7200-512e", &["--size", "1M", "--operations", "1000"]), 0);
+}
+
+#[test]
 fn published_numbers_take_no_other_workload_drive_or_place() {
     for words in [
         &["--set", "rpm=5400"][..],

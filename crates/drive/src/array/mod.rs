@@ -299,6 +299,10 @@ impl<M: Model> Model for Array<M> {
         (self.plan.level.parity() > 0).then(|| self.shape.stripe.full_bytes())
     }
 
+    fn waiting_bytes(&self) -> u64 {
+        self.members().map(Model::waiting_bytes).sum()
+    }
+
     fn keep_log(&mut self, entries_max: usize) -> bool {
         let is_new = self.now_ns == 0 && self.tally() == Tally::default() && self.writes.is_empty();
         let keeps = is_new && self.members.keep_logs(entries_max);

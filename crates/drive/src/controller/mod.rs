@@ -300,6 +300,10 @@ impl<M: Model> Model for Controller<M> {
         self.model.tally().over(self.tally)
     }
 
+    fn waiting_bytes(&self) -> u64 {
+        self.kept_bytes() + self.model.waiting_bytes()
+    }
+
     fn keep_log(&mut self, entries_max: usize) -> bool {
         let is_new = self.now_ns == 0 && self.wire.is_empty() && self.tally == Tally::default();
         let keeps = is_new && self.model.keep_log(entries_max);

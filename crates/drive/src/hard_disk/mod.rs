@@ -394,6 +394,10 @@ impl Model for HardDisk {
         self.tally.plus(self.arm.tally)
     }
 
+    fn waiting_bytes(&self) -> u64 {
+        self.cache.bytes()
+    }
+
     fn keep_log(&mut self, entries_max: usize) -> bool {
         let plan = &self.plan;
         let is_new = self.now_ns == 0 && self.wire.is_empty() && self.tally == Tally::default();

@@ -64,6 +64,10 @@ impl<M: Model> Model for Liar<M> {
         self.model.tally().plus(told)
     }
 
+    fn waiting_bytes(&self) -> u64 {
+        self.model.waiting_bytes()
+    }
+
     fn keep_log(&mut self, entries_max: usize) -> bool {
         self.flushes == 0 && self.model.keep_log(entries_max)
     }

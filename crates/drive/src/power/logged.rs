@@ -130,6 +130,10 @@ impl<M: Model> Model for Logged<M> {
         self.model.tally()
     }
 
+    fn waiting_bytes(&self) -> u64 {
+        self.model.waiting_bytes()
+    }
+
     fn medium_log(&self) -> Option<&MediumLog> {
         self.model.medium_log()
     }

@@ -97,11 +97,12 @@ fn simulated(
             let sector_bytes = watched.model().logical_bytes();
             let mut strands = workload.strands(spot.place, sector_bytes, drive, asked)?;
             let done = run_on(watched.model(), arm, spot.told, &mut strands, asked);
+            waits(watched.model(), arm, notes);
             Ok(SimulatedArm { cuts: watched.cut(done.elapsed_ns)?, ..done })
         }
         Bed::Layer(ground) | Bed::Floor(ground) => {
             let way = RefCell::new(Way::default());
-            let done = in_layer(workload, arm, &spot, ground, (&way, asked))?;
+            let done = in_layer(workload, arm, &spot, ground, (&way, asked), notes)?;
             came_down(&way.into_inner(), &done, drive, ground, notes)?;
             Ok(done)
         }
@@ -115,6 +116,7 @@ fn in_layer(
     spot: &Spot<'_>,
     ground: &Ground,
     (way, asked): (&RefCell<Way>, &Simulate),
+    notes: &mut Vec<String>,
 ) -> anyhow::Result<SimulatedArm> {
     let origin_bytes = arm.profile.amount("origin").unwrap_or(0);
     let on_floor = matches!(spot.bed, Bed::Floor(_));
@@ -130,6 +132,7 @@ fn in_layer(
     let laid = |strand| Strand::laid(strand, Depth { ground, on_floor, sector_bytes }, way);
     let mut strands: Vec<Strand<'_>> = strands.into_iter().map(laid).collect();
     let done = run_on(&mut spread, arm, spot.told.clone(), &mut strands, asked);
+    waits(&spread, arm, notes);
     let leaf = |(model, under): (&dyn Model, &Under)| {
         let tally = model.tally();
         let (read_bytes, written_bytes) = (tally.read_bytes, tally.written_bytes);
@@ -138,6 +141,21 @@ fn in_layer(
     let leaves =
         ground.is_spread().then(|| spread.leaves().zip(&ground.leaves).map(leaf).collect());
     Ok(SimulatedArm { leaves, ..done })
+}
+
+/// Says, once for a drive, where most of what was written is not on its medium at the end.
+fn waits(model: &dyn Model, arm: &Arm, notes: &mut Vec<String>) {
+    if model.waiting_bytes() <= model.tally().written_bytes / 2 {
+        return;
+    }
+    let note = format!(
+        "most of what was written on {} waits in a cache at the end: these writes took the time of \
+         the cache, not of the medium; more of them, or a flush, would show the medium",
+        [std::slice::from_ref(&arm.profile.name), &arm.changed].concat().join(" ")
+    );
+    if !notes.contains(&note) {
+        notes.push(note);
+    }
 }
 
 /// Says what became of operations on their way down.

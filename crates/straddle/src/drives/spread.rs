@@ -203,4 +203,8 @@ impl Model for Spread {
         let all = self.leaves.iter().map(|leaf| leaf.model.tally());
         all.fold(Tally::default(), Tally::plus).over(self.tally)
     }
+
+    fn waiting_bytes(&self) -> u64 {
+        self.leaves.iter().map(|leaf| leaf.model.waiting_bytes()).sum()
+    }
 }
