@@ -53,6 +53,19 @@ fn a_synced_write_a_sector_off_costs_three_times_and_two_with_other_firmware() {
 }
 
 #[test]
+fn values_that_hang_on_each_other_are_changed_together_in_any_order() {
+    let changes = ["spare=100G", "capacity=2T"];
+    for order in [changes, [changes[1], changes[0]]] {
+        let words = ["--set", order[0], "--set", order[1], "--operations", "9", "--json"];
+        let profile = ["simulate", "--profile", "m4-256"];
+        let document = drive(&[&profile[..], &words].concat()).document();
+        assert_eq!(document["arms"][0]["changed"], serde_json::json!(order));
+    }
+    let alone = ["simulate", "--profile", "m4-256", "--set", "capacity=2T"];
+    refused(&alone, "spare is 18817392640", "a hundredth of capacity");
+}
+
+#[test]
 fn fio_s_job_of_the_ssd_article_is_twenty_times_slower_from_sector_34() {
     let scratch = Scratch::new();
     let words = "[global]\nioengine=libaio\ndirect=1\nbs=4k\niodepth=4\nnumjobs=8\nsize=500m\n\

@@ -50,32 +50,37 @@ impl Arm {
 pub(super) fn arms(asked: &Simulate) -> anyhow::Result<Vec<Arm>> {
     let mut arms = Vec::new();
     for word in &asked.profiles {
-        let mut profile = known::named(word)?;
-        for change in &asked.set {
-            profile = changed(profile, change)?;
-        }
+        let profile = changed(known::named(word)?, &asked.set)?;
         arms.push(Arm { profile: profile.clone(), changed: asked.set.clone(), array: None });
         for change in &asked.vary {
             let changes = [&asked.set[..], std::slice::from_ref(change)].concat();
-            let profile = changed(profile.clone(), change)?;
+            let profile = changed(profile.clone(), std::slice::from_ref(change))?;
             arms.push(Arm { profile, changed: changes, array: None });
         }
     }
     Ok(arms)
 }
 
-/// `profile` with `change`, which is `KEY=VALUE`.
-pub(super) fn changed(profile: DriveProfile, change: &str) -> anyhow::Result<DriveProfile> {
+/// `profile` with all `changes`, each `KEY=VALUE`; they are judged together.
+///
+/// # Errors
+/// When one cannot be read, or no drive is as they make it.
+pub(super) fn changed(
+    mut profile: DriveProfile,
+    changes: &[impl AsRef<str>],
+) -> anyhow::Result<DriveProfile> {
     let name = profile.name.clone();
-    let told = escape(change.as_bytes());
-    let Some((key, value)) = change.split_once('=') else {
-        bail!("cannot change {name}: `{told}` is no KEY=VALUE\nhint: cache=0, for example");
-    };
-    let changed = profile.with(key.trim(), value.trim());
-    let changed = changed
-        .map_err(|why| anyhow!("cannot change {name}: {why}\nhint: straddle drive show {name}"))?;
-    changed
+    for change in changes.iter().map(AsRef::as_ref) {
+        let Some((key, value)) = change.split_once('=') else {
+            let told = escape(change.as_bytes());
+            bail!("cannot change {name}: `{told}` is no KEY=VALUE\nhint: cache=0, for example");
+        };
+        profile = profile.with(key.trim(), value.trim()).map_err(|why| {
+            anyhow!("cannot change {name}: {why}\nhint: straddle drive show {name}")
+        })?;
+    }
+    profile
         .model()
         .map_err(|fault| anyhow!("cannot change {name}: {fault}\nhint: choose {}", fault.wanted))?;
-    Ok(changed)
+    Ok(profile)
 }

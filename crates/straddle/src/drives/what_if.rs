@@ -92,10 +92,8 @@ fn others(arm: &Arm, notes: &mut Vec<String>) -> anyhow::Result<Vec<Other>> {
     let name = &arm.profile.name;
     let with = |changes: &[&str]| -> anyhow::Result<Arm> {
         let mut arm = arm.clone();
-        for change in changes {
-            arm.profile = changed(arm.profile, change)?;
-            arm.changed.push((*change).to_owned());
-        }
+        arm.profile = changed(arm.profile, changes)?;
+        arm.changed.extend(changes.iter().map(|change| (*change).to_owned()));
         Ok(arm)
     };
     let mut found = Vec::new();
