@@ -66,6 +66,23 @@ fn values_that_hang_on_each_other_are_changed_together_in_any_order() {
 }
 
 #[test]
+fn flash_reads_as_often_a_second_as_the_source_of_its_host_side_says() {
+    for (name, told) in [
+        ("m4-256", 30_061.0),
+        ("dc-s3700", 75_000.0),
+        ("dc-p3700", 460_000.0),
+        ("950-pro", 300_000.0),
+        ("970-evo-500", 370_000.0),
+        ("optane-p4800x", 550_000.0),
+    ] {
+        let words = ["--read", "--random", "--depth", "128", "--json"];
+        let document = drive(&[&["simulate", "--profile", name], &words[..]].concat()).document();
+        let rate = document["arms"][0]["operations_per_second"].as_f64().expect("a number");
+        assert!((rate / told - 1.0_f64).abs() < 0.03, "{name}: {rate} for {told}");
+    }
+}
+
+#[test]
 fn fio_s_job_of_the_ssd_article_is_twenty_times_slower_from_sector_34() {
     let scratch = Scratch::new();
     let words = "[global]\nioengine=libaio\ndirect=1\nbs=4k\niodepth=4\nnumjobs=8\nsize=500m\n\
