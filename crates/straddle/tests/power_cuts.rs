@@ -82,6 +82,11 @@ fn a_member_that_is_lost_with_the_power_is_the_write_hole_and_one_that_is_not_th
     assert!(sum(&words, "parity_sectors") > 0 && sum(&words, "missing_sectors") == 0);
     let lost = [&words[..], &["--lost-member", "1"]].concat();
     assert!(sum(&lost, "missing_sectors") > 0, "what nobody wrote is gone");
+    let output =
+        simulate(&["--profile", "m4-256", "--profile", "raid5-5x64k", "--lost-member", "1"]);
+    let notes = serde_json::from_slice::<Value>(&output.stdout).expect("JSON")["notes"].to_string();
+    assert!(notes.contains("m4-256 has no members: --lost-member changes nothing"), "{notes}");
+    assert!(!notes.contains("raid5-5x64k has no members"), "{notes}");
     let output = simulate(&["--profile", "raid5-5x64k", "--lost-member", "5"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");

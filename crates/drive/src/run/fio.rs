@@ -28,6 +28,18 @@ pub enum FioFault {
     Buffered,
 }
 
+impl FioFault {
+    /// What to do about it, in a line: what to write in the job file.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            FioFault::Region => "write another offset, size or bs in it, or take a larger drive",
+            FioFault::Depth(_) => "write a lower iodepth or numjobs in it",
+            FioFault::Buffered => "write direct=1 in it",
+        }
+    }
+}
+
 /// The most operations in flight.
 const DEPTH_MAX: u64 = 1024;
 

@@ -33,6 +33,11 @@ impl Arm {
         }
     }
 
+    /// Whether it is made of other drives.
+    pub(super) fn has_members(&self) -> bool {
+        self.array.is_some() || self.profile.kind.has_member()
+    }
+
     /// The drive that is the one numbered `place` of several.
     ///
     /// # Errors

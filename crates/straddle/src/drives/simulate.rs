@@ -93,6 +93,9 @@ fn simulated(
     match spot.bed {
         Bed::Drive => {
             let cuts = Cuts::of(asked);
+            if asked.lost_member.is_some() && !arm.has_members() {
+                say(format!("{drive} has no members: --lost-member changes nothing"), notes);
+            }
             let mut watched = Watched::new(arm.model()?, cuts.as_ref(), drive)?;
             let sector_bytes = watched.model().logical_bytes();
             let mut strands = workload.strands(spot.place, sector_bytes, drive, asked)?;
@@ -153,6 +156,11 @@ fn waits(model: &dyn Model, arm: &Arm, notes: &mut Vec<String>) {
          the cache, not of the medium; more of them, or a flush, would show the medium",
         [std::slice::from_ref(&arm.profile.name), &arm.changed].concat().join(" ")
     );
+    say(note, notes);
+}
+
+/// Adds `note`, where it is not among `notes`.
+fn say(note: String, notes: &mut Vec<String>) {
     if !notes.contains(&note) {
         notes.push(note);
     }

@@ -102,7 +102,7 @@ impl Workload {
         for job in jobs {
             let name = escape(job.name.as_bytes());
             let clones = streams(job, place, asked.seed).map_err(|fault| {
-                anyhow!("cannot simulate {name}: {fault}\nhint: change the job file")
+                anyhow!("cannot simulate {name}: {fault}\nhint: {}", fault.hint())
             })?;
             if let Some(what) = clones.iter().find_map(|one| odd(&one.stream, sector_bytes)) {
                 bail!(
