@@ -126,6 +126,22 @@ fn a_job_of_which_no_drive_takes_the_operations_is_refused() {
 }
 
 #[test]
+fn jobs_that_would_wait_for_others_are_said_to_run_beside_them() {
+    let scratch = Scratch::new();
+    let first = "[first]\nrw=write\nsize=1g\ndirect=1\n";
+    for (second, word) in [
+        ("[second]\nstonewall\nrw=read\nsize=1g\ndirect=1\n", "stonewall of second is not kept"),
+        ("[second]\nrw=read\nsize=1g\ndirect=1\n", ""),
+    ] {
+        let job = scratch.file("job", format!("{first}{second}").as_bytes());
+        let simulate = ["simulate", "--profile", "m4-256", "--operations", "99", "--json"];
+        let notes = drive(&[&simulate[..], &["--job", text(&job)]].concat()).document();
+        let notes = notes["notes"].to_string();
+        assert!(notes.contains(word) && notes.contains("stonewall") != word.is_empty(), "{notes}");
+    }
+}
+
+#[test]
 fn a_job_that_reads_through_the_page_cache_is_refused_with_the_option_that_helps() {
     let scratch = Scratch::new();
     let job = scratch.file("job", b"[cached]\nrw=read\nbs=4k\nsize=1g\n");

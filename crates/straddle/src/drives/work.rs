@@ -40,7 +40,12 @@ impl Workload {
         if let Some(path) = &asked.job {
             let file = read_job(path)?;
             let titles: Vec<String> = file.jobs.iter().map(workload::Job::title).collect();
-            let notes = file.remarks.iter().map(|remark| escape(remark.to_string().as_bytes()));
+            let remarks = file.remarks.iter().map(|remark| escape(remark.to_string().as_bytes()));
+            let waits = file.jobs.iter().skip(1).filter(|job| job.stonewall).map(|job| {
+                let name = escape(job.name.as_bytes());
+                format!("stonewall of {name} is not kept: all jobs run at once here")
+            });
+            let notes = remarks.chain(waits);
             return Ok(Workload {
                 title: titles.join("; "),
                 notes: notes.collect(),
