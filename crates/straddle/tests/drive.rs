@@ -68,7 +68,7 @@ fn values_that_hang_on_each_other_are_changed_together_in_any_order() {
 #[test]
 fn flash_reads_as_often_a_second_as_the_source_of_its_host_side_says() {
     for (name, told) in [
-        ("m4-256", 30_061.0),
+        ("m4-256", 29_947.0),
         ("dc-s3700", 75_000.0),
         ("dc-p3700", 460_000.0),
         ("950-pro", 300_000.0),
