@@ -182,6 +182,24 @@ fn a_trace_that_is_longer_than_what_is_asked_for_says_how_much_of_it_is_replayed
 }
 
 #[test]
+fn a_trace_with_smaller_sectors_than_the_drive_is_said_to_be_made_wider() {
+    let scratch = Scratch::new();
+    let words = "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 4096 512\n";
+    let log = scratch.file("log", words.as_bytes());
+    let plan = scratch.file("plan", b"label: dos\n\nstart=2048, size=2048000\n");
+    for (name, place, widened) in [
+        ("cloud-nvme-2019", &[][..], true),
+        ("cloud-nvme-2019", &["--stack", text(&plan)], true),
+        ("m4-256", &[], false),
+    ] {
+        let simulate = ["simulate", "--profile", name, "--trace", text(&log)];
+        let said = drive(&[&simulate[..], place].concat()).out;
+        let note = "no whole sectors of 4096 bytes are made wider on cloud-nvme-2019";
+        assert_eq!(said.contains(note), widened, "{said}");
+    }
+}
+
+#[test]
 fn a_trace_that_no_layer_of_a_stack_can_hold_is_refused_with_a_hint_that_helps() {
     let scratch = Scratch::new();
     let words = "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/a write 16777216 4096\n";

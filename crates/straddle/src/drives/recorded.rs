@@ -22,6 +22,8 @@ pub(super) struct Recorded {
     /// How far behind a multiple of 4 KiB more than half of its writes begin; 0 where that is not
     /// the same for so many. Of reads, where it has no writes.
     pub(super) behind_bytes: u64,
+    /// All bits that stand in a place or a length of what it reads, writes and discards.
+    pub(super) bits: u64,
     /// How many operations it has.
     pub(super) operations: u64,
     /// What was not read of it.
@@ -77,11 +79,14 @@ impl Recorded {
         let mut trace = open(path, stage)?;
         let format = trace.format();
         let fault = Rc::new(RefCell::new(None));
-        let mut operations = 0;
+        let (mut operations, mut bits) = (0, 0);
         let (mut writes, mut reads) = ([0_u64; 8], [0_u64; 8]);
         let entries = std::iter::from_fn(|| match trace.next()? {
             Ok(entry) => {
                 operations += 1;
+                if entry.length_bytes > 0 {
+                    bits |= entry.offset_bytes | u64::from(entry.length_bytes);
+                }
                 let sector = usize::try_from(entry.offset_bytes % 4096 / 512).unwrap_or(0);
                 match entry.action {
                     Action::Write { .. } => writes[sector] += 1,
@@ -111,6 +116,7 @@ impl Recorded {
             format,
             layout,
             behind_bytes,
+            bits,
             operations,
             notes,
         })

@@ -99,6 +99,7 @@ fn simulated(
             let mut watched = Watched::new(arm.model()?, cuts.as_ref(), drive)?;
             let sector_bytes = watched.model().logical_bytes();
             let mut strands = workload.strands(spot.place, sector_bytes, drive, asked)?;
+            workload.widened(sector_bytes, drive).into_iter().for_each(|note| say(note, notes));
             let done = run_on(watched.model(), arm, spot.told, &mut strands, asked);
             waits(watched.model(), arm, notes);
             Ok(SimulatedArm { cuts: watched.cut(done.elapsed_ns)?, ..done })
@@ -131,7 +132,9 @@ fn in_layer(
     let layer = if on_floor { ground.floor } else { ground.layer };
     let mut spread = Spread::new(Rc::clone(&ground.stack), layer, leaves);
     let sector_bytes = spread.logical_bytes();
-    let strands = workload.strands(spot.place, sector_bytes, &arm.profile.name, asked)?;
+    let drive = &arm.profile.name;
+    let strands = workload.strands(spot.place, sector_bytes, drive, asked)?;
+    workload.widened(sector_bytes, drive).into_iter().for_each(|note| say(note, notes));
     let laid = |strand| Strand::laid(strand, Depth { ground, on_floor, sector_bytes }, way);
     let mut strands: Vec<Strand<'_>> = strands.into_iter().map(laid).collect();
     let done = run_on(&mut spread, arm, spot.told.clone(), &mut strands, asked);

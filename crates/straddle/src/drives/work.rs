@@ -86,6 +86,19 @@ impl Workload {
         }
     }
 
+    /// That some of its operations are no whole sectors of `sector_bytes` and are made so, on a
+    /// drive called `drive`; of a trace only: others are refused.
+    pub(super) fn widened(&self, sector_bytes: u64, drive: &str) -> Option<String> {
+        let What::Recorded(recorded) = &self.what else { return None };
+        (!recorded.bits.is_multiple_of(sector_bytes)).then(|| {
+            format!(
+                "operations of the trace that are no whole sectors of {sector_bytes} bytes are \
+                    made \
+                 wider on {drive}, without the reads that a page cache would add"
+            )
+        })
+    }
+
     /// What a job file or the command line does on `place` of a drive whose sectors are of
     /// `sector_bytes`.
     fn streams(
