@@ -372,26 +372,3 @@ impl Line {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_stands_for_five_runs_of_the_ssd_article_is_their_median_or_their_mean() {
-        for (what, mut runs) in [
-            ("read, sector 2048", [30_061, 29_947, 28_120, 24_671, 30_478]),
-            ("read, sector 34", [21_429, 21_398, 21_481, 21_268, 21_400]),
-            ("write, sector 2048", [28_581, 28_252, 28_716, 26_354, 28_713]),
-            ("write, sector 34", [1492, 1550, 1373, 1621, 1439]),
-        ] {
-            runs.sort_unstable();
-            let line = LINES.iter().find(|line| line.what == what).expect("it is among them");
-            let stands_for = match line.note.contains("the median of five runs") {
-                true => f64::from(runs[2]),
-                false => f64::from(runs.iter().sum::<u32>() / 5),
-            };
-            assert_eq!(line.published.to_bits(), stands_for.to_bits(), "{what}");
-        }
-    }
-}

@@ -93,8 +93,7 @@ impl Workload {
         (!recorded.bits.is_multiple_of(sector_bytes)).then(|| {
             format!(
                 "operations of the trace that are no whole sectors of {sector_bytes} bytes are \
-                    made \
-                 wider on {drive}, without the reads that a page cache would add"
+                 made wider on {drive}, without the reads that a page cache would add"
             )
         })
     }
