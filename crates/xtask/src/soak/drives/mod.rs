@@ -48,7 +48,8 @@ pub(super) fn run(seeds: u64, name: Option<&str>) -> anyhow::Result<bool> {
     ensure!(!cases.is_empty(), "there is no drive {}", name.unwrap_or_default());
     println!("{}", table::head(seeds));
     let mut is_held = true;
-    for tally in tallies(&cases, seeds)? {
+    let tallies = tallies(&cases, seeds)?;
+    for tally in &tallies {
         println!("{}", tally.line());
         for miss in tally.misses(seeds) {
             println!("    MISSED: {miss}");
@@ -57,6 +58,10 @@ pub(super) fn run(seeds: u64, name: Option<&str>) -> anyhow::Result<bool> {
         if name.is_some() || tally.has_wrong() {
             println!("{}", tally.told());
         }
+    }
+    println!("\n{}", table::found_head(seeds));
+    for tally in &tallies {
+        println!("{}", tally.found());
     }
     println!("soak drives: {} drives, {}", cases.len(), if is_held { "held" } else { "MISSED" });
     Ok(is_held)

@@ -17,6 +17,10 @@ const DEPTH: u16 = 16;
 const BUDGET: Budget =
     Budget { written_bytes: 512 << 20, operations: 4_000_000, nanoseconds: 120_000_000_000 };
 
+/// What is asked, in the order of the table.
+pub(super) const ASKED: [&str; 7] =
+    ["alignment", "size", "turn", "policy", "chunk", "members", "depth"];
+
 /// What a probe found.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
@@ -64,14 +68,21 @@ pub(super) fn probe(case: &Case, seed: u64) -> anyhow::Result<Found> {
 impl Found {
     /// How it did, where `truth` is all that may be found.
     pub(super) fn score(&self, truth: &Truth) -> Score {
+        let scores = self.scores(truth);
+        let has = |score| scores.contains(&score);
+        match () {
+            () if has(Score::Wrong) => Score::Wrong,
+            () if has(Score::Short) => Score::Short,
+            () => Score::Right,
+        }
+    }
+
+    /// How it did in each of [`ASKED`].
+    pub(super) fn scores(&self, truth: &Truth) -> [Score; ASKED.len()] {
         let turn_ns = self.turn.value().map(|turn| turn.turn_ns);
-        let scores = [
+        [
             of(truth.alignment, self.granule.alignment.value().copied()),
             of(truth.size_bytes, self.granule.size.value().copied()),
-            of(truth.stripe.map(|stripe| stripe.0), self.stripe.chunk.value().copied()),
-            of(truth.stripe.map(|stripe| stripe.1), self.stripe.members.value().copied()),
-            of(truth.depth, self.depth.depth.value().copied()),
-            of(truth.turns, self.turns.value().map(|turns| turns.turns)),
             match (truth.turn_ns, turn_ns) {
                 (Some((least, most)), Some(turn_ns)) => {
                     let near = most / 200;
@@ -80,13 +91,11 @@ impl Found {
                 }
                 (truth, found) => of(truth.map(|_| 0), found),
             },
-        ];
-        let has = |score| scores.contains(&score);
-        match () {
-            () if has(Score::Wrong) => Score::Wrong,
-            () if has(Score::Short) => Score::Short,
-            () => Score::Right,
-        }
+            of(truth.turns, self.turns.value().map(|turns| turns.turns)),
+            of(truth.stripe.map(|stripe| stripe.0), self.stripe.chunk.value().copied()),
+            of(truth.stripe.map(|stripe| stripe.1), self.stripe.members.value().copied()),
+            of(truth.depth, self.depth.depth.value().copied()),
+        ]
     }
 
     /// The answers, a line each.

@@ -5,7 +5,7 @@ use measure::Interval;
 use super::Trial;
 use super::cases::Case;
 use super::paired::{self, Paired};
-use super::probed::{Found, Score};
+use super::probed::{ASKED, Found, Score};
 
 /// How many seeds are named.
 const SEEDS_NAMED: usize = 8;
@@ -19,6 +19,8 @@ pub(super) struct Tally {
     own: Interval,
     probes: Vec<(u64, Score)>,
     benches: Vec<(u64, Score)>,
+    /// How often each of [`ASKED`] was found and is so.
+    right: [u64; ASKED.len()],
     /// The experiments whose interval does not meet the drive's own ratio.
     misses: Vec<u64>,
     /// The least right of the probes and of the experiments, to be told.
@@ -34,6 +36,7 @@ impl Tally {
             own,
             probes: Vec::new(),
             benches: Vec::new(),
+            right: [0; ASKED.len()],
             misses: Vec::new(),
             worst: None,
             worst_paired: None,
@@ -45,6 +48,10 @@ impl Tally {
         let score = found.score(&self.case.truth);
         let paired_score = paired.score(self.case.truth.has_penalty, &self.own);
         self.probes.push((seed, score));
+        let scores = found.scores(&self.case.truth);
+        for (right, score) in self.right.iter_mut().zip(scores) {
+            *right += u64::from(score == Score::Right);
+        }
         self.benches.push((seed, paired_score));
         if !paired.covers(&self.own) {
             self.misses.push(seed);
@@ -117,6 +124,16 @@ impl Tally {
         )
     }
 
+    /// How often each of what may be found was, in the table of that.
+    pub(super) fn found(&self) -> String {
+        let may = self.case.truth.may();
+        let cells = self.right.iter().zip(may).map(|(right, may)| match may {
+            true => format!("{right:>10}"),
+            false => format!("{:>10}", "-"),
+        });
+        format!("{:<34}{}", self.case.name, cells.collect::<String>())
+    }
+
     /// The least right of all, with what may be found.
     pub(super) fn told(&self) -> String {
         let mut lines = vec![format!("may be found: {:?}", self.case.truth)];
@@ -161,6 +178,17 @@ pub(super) fn head(seeds: u64) -> String {
         "can't",
         "wrong",
         "within"
+    )
+}
+
+/// What stands above the table of what was found.
+pub(super) fn found_head(seeds: u64) -> String {
+    let asked: String = ASKED.iter().map(|name| format!("{name:>10}")).collect();
+    format!(
+        "How many of {seeds} probes found what the profile says; - where it says nothing that may \
+            be \
+         found.\n\n{:<34}{asked}",
+        "drive"
     )
 }
 

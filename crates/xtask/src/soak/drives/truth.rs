@@ -5,6 +5,8 @@ use drive::profile::{DriveProfile, Kind, built_in};
 use measure::probe::depth::DEPTH_MAX;
 use measure::probe::{Alignment, Depth};
 
+use super::probed::ASKED;
+
 /// What may be found; of what is `None` nothing may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Truth {
@@ -49,6 +51,19 @@ impl Truth {
             Kind::Array => array(profile),
             Kind::Controller => controller(profile),
         }
+    }
+
+    /// Whether each of [`super::probed::ASKED`] may be found.
+    pub(super) fn may(&self) -> [bool; ASKED.len()] {
+        [
+            self.alignment.is_some(),
+            self.size_bytes.is_some(),
+            self.turn_ns.is_some(),
+            self.turns.is_some(),
+            self.stripe.is_some(),
+            self.stripe.is_some(),
+            self.depth.is_some(),
+        ]
     }
 
     /// A granule of `bytes` from `origin_bytes` on; none where it is a sector.
