@@ -160,11 +160,11 @@ pub(crate) struct Simulate {
     #[arg(long, requires = "profiles", help_heading = "Workload")]
     pub(crate) random: bool,
 
-    /// Bytes of each operation
+    /// Bytes of each operation, to 1 GiB
     #[arg(
         long,
         value_name = "SIZE",
-        value_parser = size_above_0,
+        value_parser = operation_size,
         default_value = "4K",
         help_heading = "Workload"
     )]
@@ -323,4 +323,13 @@ pub(crate) enum HalfWritten {
     New,
     /// It cannot be read, with all that shares it
     Unreadable,
+}
+
+/// Bytes of an operation: as many as a job's may have, so that one ends in a moment.
+fn operation_size(text: &str) -> Result<u64, String> {
+    const BYTES_MAX: u64 = 1 << 30;
+    match size_above_0(text)? {
+        bytes if bytes <= BYTES_MAX => Ok(bytes),
+        _ => Err("it must be at most 1 GiB".to_owned()),
+    }
 }
