@@ -65,6 +65,13 @@ pub trait Model {
         Told { sectors, has_volatile_cache: true }
     }
 
+    /// Whether it tells the host of a write cache. Linux sends flushes to no other
+    /// (`Documentation/block/writeback_cache_control.rst`). A drive may tell of one that loses
+    /// nothing, as SATA drives with capacitors do.
+    fn has_write_cache(&self) -> bool {
+        self.told().has_volatile_cache
+    }
+
     /// What it holds when the power goes as `cut` says; `host` has what was sent to it.
     ///
     /// # Errors
@@ -118,6 +125,10 @@ impl<M: Model + ?Sized> Model for Box<M> {
 
     fn told(&self) -> Told {
         (**self).told()
+    }
+
+    fn has_write_cache(&self) -> bool {
+        (**self).has_write_cache()
     }
 
     fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {

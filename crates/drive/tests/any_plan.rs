@@ -55,6 +55,7 @@ fn flash_plan(random: &mut Random) -> FlashPlan {
         link_bytes_per_second: power(random, 20, 33),
         buffer_bytes,
         is_volatile: random.below(2) == 0,
+        tells_cache: false,
         flush_programs: count(random, 1, 4),
         rmw_slots: count(random, 1, 8),
         rmw_queue: 0,

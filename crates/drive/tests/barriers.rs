@@ -6,6 +6,7 @@ use drive::{Action, Command, Done, Model, Tally};
 /// A drive that takes 10 us for everything and looks whether flushes are alone.
 #[derive(Default)]
 struct Watch {
+    tells_no_cache: bool,
     flying: Vec<Done>,
     now_ns: u64,
     flushes: u64,
@@ -45,6 +46,23 @@ impl Model for Watch {
     fn tally(&self) -> Tally {
         Tally::default()
     }
+
+    fn has_write_cache(&self) -> bool {
+        !self.tells_no_cache
+    }
+}
+
+/// A write with a flush behind it, so many times.
+struct Synced(u64);
+
+impl Source for Synced {
+    fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
+        let write = Action::Write { fua: false };
+        pieces.push(Piece { action: write, offset_bytes: 0, length_bytes: 4096 });
+        pieces.push(Piece { action: Action::Flush, offset_bytes: 0, length_bytes: 0 });
+        self.0 = self.0.wrapping_sub(1);
+        self.0 < 100
+    }
 }
 
 /// Two writes and a flush, again and again.
@@ -78,4 +96,22 @@ fn a_flush_waits_for_what_is_in_flight_and_what_follows_waits_for_it() {
     assert_eq!(flushes_beside_others(true), (100, 0));
     let (flushes, beside) = flushes_beside_others(false);
     assert!(flushes == 100 && beside > 0, "threads do not wait for each other");
+}
+
+/// How long each operation took, and how many flushes were sent.
+fn took_ns(tells_no_cache: bool, source: &mut dyn Source) -> (Vec<u64>, u64) {
+    let mut watch = Watch { tells_no_cache, ..Watch::default() };
+    let mut jobs = [Job { source, lanes: 1, has_barriers: true }];
+    let limits = Limits { operations: u64::MAX, time_ns: u64::MAX, turnaround_ns: 100 };
+    let mut took = Vec::new();
+    run(&mut watch, &mut jobs, limits, &mut |seen| took.push(seen.took_ns()));
+    (took, watch.flushes)
+}
+
+#[test]
+fn a_drive_that_tells_of_no_write_cache_is_sent_no_flush_and_nobody_waits_for_one() {
+    assert_eq!(took_ns(false, &mut Synced(100)), (vec![20_100; 100], 100));
+    assert_eq!(took_ns(true, &mut Synced(100)), (vec![10_000; 100], 0));
+    let (took, flushes) = took_ns(true, &mut Thirds(0));
+    assert_eq!((&took[..3], took.len(), flushes), (&[10_000, 10_000, 0][..], 300, 0));
 }

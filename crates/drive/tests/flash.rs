@@ -32,6 +32,7 @@ const M4: FlashPlan = FlashPlan {
     link_bytes_per_second: 550_000_000,
     buffer_bytes: 32 << 20,
     is_volatile: true,
+    tells_cache: false,
     flush_programs: 2,
     rmw_slots: 1,
     rmw_queue: 0,

@@ -67,6 +67,7 @@ fn flash(granule: u64, origin_bytes: u64, random: &mut Random) -> Flash {
         link_bytes_per_second: 550_000_000,
         buffer_bytes: 0,
         is_volatile: false,
+        tells_cache: false,
         flush_programs: 1,
         rmw_slots: 1 + u32::try_from(random.below(4)).expect("few"),
         rmw_queue: 0,

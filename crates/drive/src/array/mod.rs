@@ -310,6 +310,10 @@ impl<M: Model> Model for Array<M> {
         keeps
     }
 
+    fn has_write_cache(&self) -> bool {
+        self.members().any(Model::has_write_cache)
+    }
+
     fn told(&self) -> Told {
         let members = || self.members().map(Model::told);
         let physical = members().map(|told| told.sectors.physical_bytes).max();

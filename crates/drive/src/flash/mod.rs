@@ -238,6 +238,10 @@ impl Model for Flash {
         self.ledger.as_ref().map(|ledger| &ledger.log)
     }
 
+    fn has_write_cache(&self) -> bool {
+        self.plan.tells_cache || self.forgets()
+    }
+
     fn told(&self) -> Told {
         Told { sectors: self.sectors(), has_volatile_cache: self.forgets() }
     }

@@ -47,6 +47,9 @@ pub struct FlashPlan {
     pub buffer_bytes: u64,
     /// Whether the buffer forgets when the power goes; `false` with power-loss protection (PLP).
     pub is_volatile: bool,
+    /// Whether it tells the host of a write cache even where its buffer does not forget: SATA
+    /// drives with capacitors do. One that forgets always does.
+    pub tells_cache: bool,
     /// How many pages a flush of dirty data programs one behind the other: 1 is the data's alone, 2
     /// that and the mapping's.
     pub flush_programs: u32,

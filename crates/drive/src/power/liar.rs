@@ -80,6 +80,10 @@ impl<M: Model> Model for Liar<M> {
         self.model.told()
     }
 
+    fn has_write_cache(&self) -> bool {
+        self.model.has_write_cache()
+    }
+
     fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
         self.model.after(host, cut)
     }

@@ -141,4 +141,8 @@ impl<M: Model> Model for Logged<M> {
     fn told(&self) -> Told {
         self.model.told()
     }
+
+    fn has_write_cache(&self) -> bool {
+        self.model.has_write_cache()
+    }
 }

@@ -26,6 +26,7 @@ pub(super) const EMPTY: FlashPlan = FlashPlan {
     link_bytes_per_second: 0,
     buffer_bytes: 0,
     is_volatile: false,
+    tells_cache: false,
     flush_programs: 0,
     rmw_slots: 0,
     rmw_queue: 0,
@@ -47,7 +48,7 @@ const fn field(
 }
 
 /// All values, as `straddle drive show` lists them. What each means stands at [`FlashPlan`].
-pub(super) const FIELDS: [Field<FlashPlan>; 30] = [
+pub(super) const FIELDS: [Field<FlashPlan>; 31] = [
     field("capacity", Quantity::Bytes, |plan, bytes| plan.capacity_bytes = bytes),
     field("logical_sector", Quantity::Bytes, |plan, bytes| plan.logical_bytes = bytes),
     field("unit", Quantity::Bytes, |plan, bytes| plan.unit_bytes = bytes),
@@ -68,6 +69,7 @@ pub(super) const FIELDS: [Field<FlashPlan>; 30] = [
     field("link", Quantity::Rate, |plan, rate| plan.link_bytes_per_second = rate),
     field("buffer", Quantity::Bytes, |plan, bytes| plan.buffer_bytes = bytes),
     field("volatile", YES_NO, |plan, place| plan.is_volatile = place == 1),
+    field("tells_cache", YES_NO, |plan, place| plan.tells_cache = place == 1),
     field("flush_programs", Quantity::Count, |plan, count| plan.flush_programs = narrow(count)),
     field("rmw_slots", Quantity::Count, |plan, count| plan.rmw_slots = narrow(count)),
     field("rmw_queue", Quantity::Count, |plan, count| plan.rmw_queue = narrow(count)),

@@ -80,7 +80,7 @@ impl Case {
                     jobs.iter_mut().map(|job| (job as &mut dyn Source, 4)).collect();
                 on(name, &mut jobs)
             }
-            Case::Synced(_) => on(name, &mut [(&mut overwrite(name), 1)]),
+            Case::Synced(_) => on(name, &mut [(&mut overwrite(), 1)]),
             Case::SyncedExt4(_) => on(name, &mut [(&mut near_ext4(), 1)]),
             Case::Striped { readers, is_misaligned } => {
                 let start_bytes = if is_misaligned { STRIPE_OFFSET_BYTES } else { 0 };
@@ -115,13 +115,10 @@ fn job_file(start_bytes: u64, job: u64, reads: bool) -> Stream {
     if reads { Stream::reads(place, 4096) } else { Stream::writes(place, 4096) }
 }
 
-/// What pg_test_fsync's fdatasync row sends: 8 KiB to the same place, and a flush. A drive that
-/// says it has no cache that forgets is sent none.
-fn overwrite(name: &str) -> Stream {
+/// What pg_test_fsync's fdatasync row does: 8 KiB to the same place, and a flush.
+fn overwrite() -> Stream {
     let place = Place { start_bytes: 128 * MIB, length_bytes: 8192 };
-    let writes = Stream::writes(place, 8192);
-    let is_told_none = matches!(name, "dc-p3700" | "optane-p4800x");
-    if is_told_none { writes } else { writes.flushed() }
+    Stream::writes(place, 8192).flushed()
 }
 
 /// ext4 on a drive on which it does not matter where things are.

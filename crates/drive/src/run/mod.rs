@@ -92,6 +92,7 @@ struct Turn {
 /// Runs `jobs` on `model` until a limit is reached or nothing is left to do, and tells `seen` each
 /// operation, in the order in which they end. Returns when the last one ended, in nanoseconds.
 ///
+/// A model that tells of no write cache is sent no flush, as Linux does it.
 /// What is in flight at the end is left there.
 pub fn run(
     model: &mut dyn Model,
@@ -99,7 +100,7 @@ pub fn run(
     limits: Limits,
     seen: &mut dyn FnMut(Seen),
 ) -> u64 {
-    let mut host = Host::new(jobs, limits.turnaround_ns);
+    let mut host = Host::new(jobs, limits.turnaround_ns, model.has_write_cache());
     let (mut done, mut left, mut ended_ns) = (Vec::<Done>::new(), limits.operations, 0);
     while left > 0 {
         let due_ns = host.due_ns();
@@ -112,8 +113,12 @@ pub fn run(
             break;
         }
         if due_ns == Some(now_ns) {
-            if let Some(command) = host.next(jobs, now_ns) {
-                model.submit(command, now_ns, &mut done);
+            match host.next(jobs, now_ns) {
+                Some(Command { id, action: Action::Flush, .. }) if !host.sends_flushes => {
+                    done.push(Done { id, at_ns: now_ns, outcome: Ok(()) });
+                }
+                Some(command) => model.submit(command, now_ns, &mut done),
+                None => {}
             }
         } else {
             model.advance(now_ns, &mut done);
@@ -136,10 +141,11 @@ struct Host {
     /// When each lane that has nothing in flight goes on.
     ready: BinaryHeap<Reverse<(u64, usize)>>,
     turnaround_ns: u64,
+    sends_flushes: bool,
 }
 
 impl Host {
-    fn new(jobs: &[Job<'_>], turnaround_ns: u64) -> Host {
+    fn new(jobs: &[Job<'_>], turnaround_ns: u64, sends_flushes: bool) -> Host {
         let mut lanes: Vec<Lane> = Vec::new();
         for (job, asked) in jobs.iter().enumerate() {
             lanes.extend((0..asked.lanes).map(|_| Lane { job, ..Lane::default() }));
@@ -150,6 +156,7 @@ impl Host {
             ready: (0..lanes.len()).map(|lane| Reverse((0, lane))).collect(),
             lanes,
             turnaround_ns,
+            sends_flushes,
         }
     }
 
@@ -167,8 +174,13 @@ impl Host {
             turn.parked.push(lane);
             return None;
         }
-        if one.begins() && !one.filled(jobs, now_ns) {
-            return None;
+        if one.begins() {
+            if !one.filled(jobs, now_ns) {
+                return None;
+            }
+            if !self.sends_flushes {
+                one.drop_flushes();
+            }
         }
         if self.has_barriers[one.job] && one.flushes_next() {
             turn.flushes = Some(lane);
@@ -214,6 +226,14 @@ impl Lane {
         self.pieces.clear();
         (self.next, self.from_ns, self.fault) = (0, now_ns, None);
         jobs[self.job].source.next(&mut self.pieces) && !self.pieces.is_empty()
+    }
+
+    /// Leaves out the flushes of an operation that does something else too; one that is nothing
+    /// else is over as soon as its turn comes.
+    fn drop_flushes(&mut self) {
+        if self.pieces.iter().any(|piece| piece.action != Action::Flush) {
+            self.pieces.retain(|piece| piece.action != Action::Flush);
+        }
     }
 
     /// Whether its next command is a flush.

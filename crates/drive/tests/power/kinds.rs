@@ -66,6 +66,7 @@ fn flash(is_volatile: bool, random: &mut Random) -> FlashPlan {
             64 << 10
         },
         is_volatile,
+        tells_cache: false,
         flush_programs: 2,
         rmw_slots: 2,
         rmw_queue: if is_volatile { 0 } else { 4 },

@@ -101,6 +101,7 @@ fn simulated(
             let mut strands = workload.strands(spot.place, sector_bytes, drive, asked)?;
             workload.widened(sector_bytes, drive).into_iter().for_each(|note| say(note, notes));
             let done = run_on(watched.model(), arm, spot.told, &mut strands, asked);
+            unflushed(watched.model(), arm, workload.may_flush(asked), notes);
             waits(watched.model(), arm, notes);
             Ok(SimulatedArm { cuts: watched.cut(done.elapsed_ns)?, ..done })
         }
@@ -138,6 +139,7 @@ fn in_layer(
     let laid = |strand| Strand::laid(strand, Depth { ground, on_floor, sector_bytes }, way);
     let mut strands: Vec<Strand<'_>> = strands.into_iter().map(laid).collect();
     let done = run_on(&mut spread, arm, spot.told.clone(), &mut strands, asked);
+    unflushed(&spread, arm, workload.may_flush(asked), notes);
     waits(&spread, arm, notes);
     let leaf = |(model, under): (&dyn Model, &Under)| {
         let tally = model.tally();
@@ -149,6 +151,22 @@ fn in_layer(
     Ok(SimulatedArm { leaves, ..done })
 }
 
+/// What an arm is called in a note.
+fn called(arm: &Arm) -> String {
+    [std::slice::from_ref(&arm.profile.name), &arm.changed].concat().join(" ")
+}
+
+/// Says, once for a drive, that no flush was sent to it, where there may have been one.
+fn unflushed(model: &dyn Model, arm: &Arm, may_flush: bool, notes: &mut Vec<String>) {
+    if may_flush && !model.has_write_cache() {
+        let name = called(arm);
+        say(
+            format!("{name} tells of no write cache: as Linux does, no flush is sent to it"),
+            notes,
+        );
+    }
+}
+
 /// Says, once for a drive, where most of what was written is not on its medium at the end.
 fn waits(model: &dyn Model, arm: &Arm, notes: &mut Vec<String>) {
     if model.waiting_bytes() <= model.tally().written_bytes / 2 {
@@ -157,7 +175,7 @@ fn waits(model: &dyn Model, arm: &Arm, notes: &mut Vec<String>) {
     let note = format!(
         "most of what was written on {} waits in a cache at the end: these writes took the time of \
          the cache, not of the medium; more of them, or a flush, would show the medium",
-        [std::slice::from_ref(&arm.profile.name), &arm.changed].concat().join(" ")
+        called(arm)
     );
     say(note, notes);
 }

@@ -204,6 +204,10 @@ impl Model for Spread {
         all.fold(Tally::default(), Tally::plus).over(self.tally)
     }
 
+    fn has_write_cache(&self) -> bool {
+        self.leaves.iter().any(|leaf| leaf.model.has_write_cache())
+    }
+
     fn waiting_bytes(&self) -> u64 {
         self.leaves.iter().map(|leaf| leaf.model.waiting_bytes()).sum()
     }

@@ -86,6 +86,14 @@ impl Workload {
         }
     }
 
+    /// Whether it may have flushes.
+    pub(super) fn may_flush(&self, asked: &Simulate) -> bool {
+        match self.what {
+            What::Told => !asked.read && !asked.no_sync,
+            What::Jobs(_) | What::Recorded(_) => true,
+        }
+    }
+
     /// That some of its operations are no whole sectors of `sector_bytes` and are made so, on a
     /// drive called `drive`; of a trace only: others are refused.
     pub(super) fn widened(&self, sector_bytes: u64, drive: &str) -> Option<String> {

@@ -21,15 +21,16 @@ pub(super) fn queue(
     depth: u16,
     seed: u64,
 ) -> Result<ModelQueue<Box<dyn Model>>, drive::hard_disk::PlanFault> {
+    let model = profile.model()?;
     let host = Host {
         depth,
         buffer_bytes: BUFFER_BYTES,
         start_bytes: start_bytes(seed),
         turnaround_ns: TURNAROUND_NS,
-        has_cache: has_cache(profile),
+        has_cache: model.has_write_cache(),
         has_fua: false,
     };
-    Ok(ModelQueue::new(profile.model()?, host))
+    Ok(ModelQueue::new(model, host))
 }
 
 /// The stretch.
@@ -40,15 +41,4 @@ pub(super) fn run(seed: u64) -> Run {
 
 pub(super) fn start_bytes(seed: u64) -> u64 {
     START_BYTES * (1 + seed % STARTS)
-}
-
-/// Whether it says that it has a cache that forgets: a controller's, a cloud's and those with
-/// power-loss protection do not.
-pub(super) fn has_cache(profile: &DriveProfile) -> bool {
-    use drive::profile::Kind;
-    match profile.kind {
-        Kind::HardDisk | Kind::Array => true,
-        Kind::Flash => profile.amount("volatile") == Some(1),
-        Kind::Memory | Kind::Cloud | Kind::Controller => false,
-    }
 }

@@ -34,12 +34,9 @@ const SEED: u64 = 0x0a11_5e1f;
 /// When the drive cannot be, or a command fails.
 pub(super) fn ratio(case: &Case) -> anyhow::Result<Interval> {
     let writes = Writes::of(case)?;
-    let mut host = Host {
-        model: case.profile.model()?,
-        flushes: ground::has_cache(&case.profile),
-        now_ns: 0,
-        done: Vec::new(),
-    };
+    let model = case.profile.model()?;
+    let flushes = model.has_write_cache();
+    let mut host = Host { model, flushes, now_ns: 0, done: Vec::new() };
     let (mut random, mut ratios) = (Random::new(SEED), Vec::with_capacity(PAIRS));
     let run = ground::run(SEED);
     let places = run.length_bytes / writes.unit_bytes - 3;
