@@ -9,7 +9,7 @@ pub(super) enum Figure {
     Period,
     /// The mean of what operations took, in milliseconds.
     Mean,
-    /// The quantile in so many of a hundred of what operations took, in milliseconds.
+    /// What so many of a thousand operations took at most, in milliseconds.
     Quantile(usize),
     /// The same in whole turns.
     Turns(usize),
@@ -41,16 +41,16 @@ impl Figures {
             Figure::Rate => self.rate(),
             Figure::Period => 1e3 / self.rate(),
             Figure::Mean => real(self.sorted_ns.iter().sum()) / count(self.sorted_ns.len()) / 1e6,
-            Figure::Quantile(percent) => real(self.quantile_ns(percent)) / 1e6,
-            Figure::Turns(percent) => {
+            Figure::Quantile(mille) => real(self.quantile_ns(mille)) / 1e6,
+            Figure::Turns(mille) => {
                 let turn_ns = self.turn_ns.max(1);
-                real((self.quantile_ns(percent) + turn_ns / 2) / turn_ns)
+                real((self.quantile_ns(mille) + turn_ns / 2) / turn_ns)
             }
         }
     }
 
-    fn quantile_ns(&self, percent: usize) -> u64 {
-        let place = self.sorted_ns.len() * percent / 100;
+    fn quantile_ns(&self, mille: usize) -> u64 {
+        let place = self.sorted_ns.len() * mille / 1000;
         self.sorted_ns[place.min(self.sorted_ns.len() - 1)]
     }
 }
