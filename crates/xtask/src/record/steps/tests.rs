@@ -127,7 +127,7 @@ fn a_step_begins_behind_its_mount_and_no_disk_stays_behind() {
 }
 
 #[test]
-fn a_discard_is_on_the_tape_where_the_disk_takes_it_and_an_error_where_not() {
+fn a_discard_is_on_the_tape_where_the_disk_takes_it_and_nothing_is_where_not() {
     testkit::need_loops!();
     testkit::need_tools!("blkdiscard", "mount", "umount");
     let _mounts = PrivateMounts::enter().unwrap();
@@ -142,7 +142,8 @@ fn a_discard_is_on_the_tape_where_the_disk_takes_it_and_an_error_where_not() {
         let mut command = Command::new(testkit::tool::find("blkdiscard").unwrap());
         command.args(["--offset", "1048576", "--length", "2097152"]).arg(disk.node());
         let output = command.output().unwrap();
-        assert_eq!(output.status.success(), takes, "{output:?}");
+        // Where not, some kernels tell whoever asked and some do not: a discard is a hint.
+        assert!(output.status.success() || !takes, "{output:?}");
         let of = |entry: &Entry| (entry.action, entry.offset_bytes, entry.length_bytes);
         let entries: Vec<_> = tape.take().iter().map(of).collect();
         let discards = entries.iter().filter(|(action, ..)| *action == Action::Discard);
