@@ -33,7 +33,7 @@ fn on(volume: &Volume, arguments: &[&str]) -> Ran {
 /// The exit code that goes with a verdict.
 fn code(verdict: &Value) -> i32 {
     match verdict.as_str() {
-        Some("no penalty" | "small") => 0,
+        Some("no-penalty" | "small") => 0,
         Some("penalty") => 1,
         Some("inconclusive" | "void") => 2,
         other => panic!("{other:?} is no verdict"),
@@ -213,7 +213,7 @@ fn results_that_were_kept_are_compared_and_one_that_is_slower_is_named() {
         }
         document.to_string()
     };
-    fs::write(path("first"), like("no penalty", EVEN)).expect("it can be written");
+    fs::write(path("first"), like("no-penalty", EVEN)).expect("it can be written");
     fs::write(path("slow"), like("penalty", [10.0, 9.0, 11.0])).expect("it can be written");
     assert_eq!(compare("first").status, Some(0));
     assert_eq!(compare("slow").status, Some(1), "{:?}", compare("slow"));
