@@ -166,3 +166,18 @@ fn a_plan_that_cannot_be_says_which_value_and_why() {
     assert!(Ideal::new(GIB, 3).is_err());
     assert!(Ideal::new(GIB + 1, 512).is_err());
 }
+
+/// A drive of the house with a write cache that loses nothing, and of which it tells.
+#[test]
+fn a_volume_tells_of_the_write_cache_that_its_store_tells_of() {
+    let house = drive::profile::built_in();
+    let of = |name: &str| house.iter().find(|profile| profile.name == name).expect("of the house");
+    let over = |name: &str| {
+        let store = of(name).model().expect("such a drive can be");
+        Cloud::new(plan(Limits::gp2(100)), store).expect("such a volume can be")
+    };
+    let told = |name: &str| (over(name).told().has_volatile_cache, over(name).has_write_cache());
+    assert_eq!(told("m4-256"), (true, true));
+    assert_eq!(told("dc-s3700"), (false, true));
+    assert_eq!(told("dc-p3700"), (false, false));
+}

@@ -158,6 +158,14 @@ impl<M: Model> Model for Cloud<M> {
         self.store.medium_log()
     }
 
+    fn waiting_bytes(&self) -> u64 {
+        self.store.waiting_bytes()
+    }
+
+    fn has_write_cache(&self) -> bool {
+        self.store.has_write_cache()
+    }
+
     fn told(&self) -> Told {
         self.store.told()
     }

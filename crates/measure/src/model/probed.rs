@@ -10,7 +10,7 @@ use units::random::Random;
 use super::Pace;
 use super::flight::Flight;
 use super::geometry::{Above, Geometry, Medium};
-use crate::number::{real, whole};
+use crate::number::{few, real, whole};
 
 /// The bytes of a track of a platter: where a place is on the turn.
 const TRACK_BYTES: u64 = 1_760_000;
@@ -189,10 +189,6 @@ impl Probed {
         self.free_ns[member] = end_ns;
         end_ns
     }
-}
-
-fn few(count: u64) -> usize {
-    usize::try_from(count).expect("few")
 }
 
 /// For how long so many bytes of a track pass by.

@@ -6,7 +6,7 @@
 use device::{Completion, Operation, Queue, QueueError};
 use units::random::Random;
 
-use crate::number::wide;
+use crate::number::{few, wide};
 
 /// What a drive and the way to it are.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,10 +54,6 @@ pub enum Time {
     Either(u64, u64),
     /// Whole numbers of the quantum, each next of them half as likely: it has no memory.
     Halving(u64),
-}
-
-fn few(count: u64) -> usize {
-    usize::try_from(count).expect("few")
 }
 
 /// A drive of which the plan is known.

@@ -53,7 +53,8 @@ impl Scene {
         // The word behind sleep is searched for among all processes.
         let script = format!("touch {}; sleep {}; true", text(&self.mark), self.seconds());
         let words: Vec<&str> = match way {
-            Way::Inside => Vec::new(),
+            // The first of its many long writes shows that it measures.
+            Way::Inside => vec!["--size", "1M"],
             Way::OnDevice => vec!["--", "sh", "-c", &script, "{device}"],
             Way::OnMount => vec!["--", "sh", "-c", &script, "{mount}"],
             Way::Job => vec!["--job", text(&self.job)],

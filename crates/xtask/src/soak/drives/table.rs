@@ -185,8 +185,7 @@ pub(super) fn head(seeds: u64) -> String {
 pub(super) fn found_head(seeds: u64) -> String {
     let asked: String = ASKED.iter().map(|name| format!("{name:>10}")).collect();
     format!(
-        "How many of {seeds} probes found what the profile says; - where it says nothing that may \
-            be \
+        "How many of {seeds} probes found what the profile says; - where there is nothing to be \
          found.\n\n{:<34}{asked}",
         "drive"
     )
