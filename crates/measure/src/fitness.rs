@@ -99,8 +99,8 @@ fn settled(fitness: Fitness, sentence: &str, next: &str) -> Judgement {
 
 fn rare_stalls(profile: &Profile) -> Judgement {
     let sentence = format!(
-        "Rare stalls: contention or burst credits. 95 of 100 writes are fast enough for {}, few \
-         take far too long.",
+        "Rare stalls: 95 of 100 writes are fast enough for {}, few take far too long. Contention \
+         and spent burst credits do that; neither was looked for.",
         profile.name
     );
     let next = "measure again at another hour; look for other writers on the drive, and at the \
@@ -215,7 +215,7 @@ mod tests {
         let few = Tail { share: 0.95, ..tail(3, Some(3), Some(4)) };
         let said = judgement(&openshift, &stalls, Some(&few));
         assert!(said.fitness == Fitness::Warn && said.has_rare_stalls);
-        assert!(said.sentence.starts_with("Rare stalls: contention or burst credits."));
+        assert!(said.sentence.starts_with("Rare stalls: 95 of 100 writes"));
         let slow = Tail { share: 0.95, ..tail(12, Some(11), Some(13)) };
         assert_eq!(judgement(&openshift, &stalls, Some(&slow)).fitness, Fitness::Fail);
         assert_eq!(judgement(&openshift, &stalls, None).fitness, Fitness::Fail);

@@ -319,6 +319,61 @@ fn times_lower_a_grade_and_never_raise_it() {
     assert!(swapped.sentence.starts_with("a write with O_DSYNC takes 100"), "{swapped:?}");
 }
 
+/// The codes of what was seen.
+fn codes(evidence: &Evidence) -> Vec<&'static str> {
+    judge(evidence).reasons.iter().map(|reason| reason.code).collect()
+}
+
+#[test]
+fn a_time_says_nothing_of_a_drive_that_no_flush_is_known_to_reach() {
+    let on_loop = |options: &[&str], on_loop: Result<Counts, String>, on_drive| {
+        let layers = vec![
+            system("ext4", options),
+            layer("loop0", Kind::Loop(Some(false)), Some(true), on_loop),
+            layer("image", Kind::File, None, none()),
+            system("ext4", &["rw"]),
+            drive(virtual_word(), true, on_drive),
+        ];
+        // Quick, and by one method much quicker than by the other.
+        Evidence { times: times(11_000, 900_000), ..stack(layers) }
+    };
+    let timed = ["faster-than-flash", "faster-than-a-turn", "methods-disagree"];
+    let unseen = [
+        on_loop(&["nobarrier"], counts(0, 8, 0), counts(0, 8, 0)),
+        // Flushes of others arrive at the drive.
+        on_loop(&["rw"], counts(0, 8, 0), counts(8, 8, 0)),
+        on_loop(&["nobarrier"], none(), counts(8, 8, 0)),
+    ];
+    for evidence in unseen {
+        let found = codes(&evidence);
+        assert!(timed.iter().all(|code| !found.contains(code)), "{found:?}");
+        assert_eq!(judge(&evidence).grade, Grade::NotDurable);
+    }
+    let busy = on_loop(&["rw"], counts(8, 8, 0), counts(30, 30, 30));
+    assert!(!codes(&busy).contains(&"faster-than-flash"));
+    let seen = on_loop(&["rw"], counts(8, 8, 0), counts(8, 8, 0));
+    assert!(codes(&seen).contains(&"faster-than-flash"));
+
+    let turning = |write_back, counted| {
+        let word = DriveWord { medium: Medium::Rotating(7200), ..solid(true, Protection::Unknown) };
+        let layers = vec![system("ext4", &[]), drive(word, write_back, counted)];
+        Evidence { times: times(160_000, 160_000), ..stack(layers) }
+    };
+    assert!(!codes(&turning(true, counts(0, 8, 0))).contains(&"faster-than-a-turn"));
+    // A drive that calls itself write through is to have the bytes on its medium.
+    check(&turning(false, counts(0, 8, 0)), Grade::Suspect, "faster-than-a-turn");
+    check(&turning(true, counts(8, 8, 0)), Grade::Suspect, "faster-than-a-turn");
+}
+
+#[test]
+fn a_drive_whose_cache_nobody_declares_is_unproven() {
+    let layers = vec![
+        system("ext4", &[]),
+        layer("vda", Kind::Drive(Box::new(virtual_word())), None, none()),
+    ];
+    check(&stack(layers), Grade::Unproven, "cache-undeclared");
+}
+
 #[test]
 fn a_failed_protection_counts_less_where_flushes_are_sent() {
     let failed = solid(true, Protection::Failed);

@@ -29,7 +29,7 @@ pub(crate) fn knee(points: &[SeriesPoint], seed: u64) -> (Option<Knee>, String) 
     let pace = |ns: f64| f64::from(1_u32 << 20) * 1e9 / ns.max(1.0);
     let size = |bytes| units::prefix::Size(bytes).to_string();
     let reason = format!(
-        "behind {} ({} to {}) writes take {:.1} times as long: a write buffer is full there",
+        "after {} ({} to {}) writes take {:.1} times as long, as when a write buffer is full",
         size(found.at_bytes),
         size(found.low_bytes),
         size(found.high_bytes),
@@ -71,7 +71,7 @@ mod tests {
         let found = found.unwrap();
         assert_eq!(found.at_bytes, 400 << 20);
         assert!((found.before_bytes_per_second / found.after_bytes_per_second - 10.0).abs() < 1e-6);
-        assert!(reason.starts_with("behind 400 MiB (384 MiB to 416 MiB)"), "{reason}");
+        assert!(reason.starts_with("after 400 MiB (384 MiB to 416 MiB)"), "{reason}");
         assert!(reason.contains("10.0 times as long"));
         let (none, reason) = knee(&points[..3], 1);
         assert!(none.is_none() && reason.contains("3 stretches were measured, 128 are needed"));

@@ -9,16 +9,22 @@ const DECLARED: &str = "queue/write_cache";
 pub(in super::super) fn write_through(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for (place, layer) in evidence.layers.iter().enumerate() {
-        if layer.write_back.value() != Some(&false) {
-            continue;
-        }
-        match &layer.kind {
-            Kind::Drive(word) => reasons.push(of_drive(&layer.name, word)),
-            Kind::Memory(_) => {}
-            _ => reasons.extend(of_mapped(evidence, place, layer)),
+        match (&layer.kind, layer.write_back.value()) {
+            (Kind::Drive(_), None) => reasons.push(undeclared(layer)),
+            (Kind::Drive(word), Some(false)) => reasons.push(of_drive(&layer.name, word)),
+            (Kind::Memory(_), _) | (_, Some(true) | None) => {}
+            (_, Some(false)) => reasons.extend(of_mapped(evidence, place, layer)),
         }
     }
     reasons
+}
+
+/// A drive of which the kernel does not say whether it sends flushes there.
+fn undeclared(layer: &Layer) -> Reason {
+    let (name, why) = (&layer.name, layer.write_back.reason().unwrap_or("no answer"));
+    Reason::open("cache-undeclared", Grade::Unproven)
+        .seen(format!("whether flushes are sent to {name} is not known: {why}"), DECLARED)
+        .changes(format!("cat /sys/block/{name}/queue/write_cache"))
 }
 
 /// A drive's own word against what is declared of it.

@@ -54,11 +54,7 @@ fn has_cache(kind: &Kind) -> bool {
 
 /// What the layers counted while syncs were made.
 pub(in super::super) fn counted(evidence: &Evidence) -> Vec<Reason> {
-    let missed = evidence.layers.iter().find_map(|layer| match outcome(layer) {
-        Some(Reach::Missed { writes_per_sync }) => Some((layer, writes_per_sync)),
-        _ => None,
-    });
-    if let Some((layer, writes_per_sync)) = missed {
+    if let Some((layer, writes_per_sync)) = missed(evidence) {
         return vec![missing(evidence, layer, writes_per_sync)];
     }
     let mut reasons = Vec::new();
@@ -106,6 +102,46 @@ pub(in super::super) fn counted(evidence: &Evidence) -> Vec<Reason> {
         }
     }
     reasons
+}
+
+/// The first layer that flushes do not reach, with the writes that came for each sync.
+fn missed(evidence: &Evidence) -> Option<(&Layer, f64)> {
+    evidence.layers.iter().find_map(|layer| match outcome(layer) {
+        Some(Reach::Missed { writes_per_sync }) => Some((layer, writes_per_sync)),
+        _ => None,
+    })
+}
+
+/// Flushes on their way to the drive at `place`, as far as they were seen. What a sync took says
+/// something of a drive only where its flushes arrived there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// Each sync flushed the drive, and no layer above leaves flushes out.
+    Seen,
+    /// None is sent there, since its cache is declared write through.
+    Needless,
+    /// They were seen not to arrive, or it could not be seen.
+    Unseen,
+}
+
+/// Whether a layer was told, or seen, to leave flushes out.
+pub(super) fn leaves_out(evidence: &Evidence) -> bool {
+    missed(evidence).is_some() || !barriers(evidence).is_empty()
+}
+
+/// What was seen of the flushes of the drive at `place`.
+pub(super) fn arrival(evidence: &Evidence, place: usize) -> Arrival {
+    let Some(drive) = evidence.layers.get(place) else { return Arrival::Unseen };
+    if leaves_out(evidence) {
+        return Arrival::Unseen;
+    }
+    let counted = matches!(outcome(drive), Some(Reach::Reached { .. }))
+        || evidence.layers.iter().any(|above| counts_for(above, place));
+    match drive.write_back.value() {
+        Some(false) => Arrival::Needless,
+        _ if counted => Arrival::Seen,
+        _ => Arrival::Unseen,
+    }
 }
 
 /// Whether `above` lies on the layer at `place` and counted flushes: it hands them on as requests,

@@ -1,15 +1,18 @@
 //! Times that do not fit the medium, and methods that should take as long as each other.
 //!
-//! A time never proves anything: memory that is protected and memory that is not take as long.
+//! A time never proves anything: memory that is protected and memory that is not take as long. It
+//! says something of a drive only where flushes are known to arrive there, or none are needed.
 
 use units::durable::DURABLE_APART;
 
 use super::super::evidence::{
     DriveWord, Evidence, Kind, Layer, Medium, Protection, Times, Untried, median,
 };
+use super::flush::{self, Arrival, arrival};
 use super::{Grade, Reason, time_of};
 
 const TIMED: &str = "measured here";
+const TIMED_AND_COUNTED: &str = "measured here, flushes of /sys/block/*/stat";
 const MINUTE_NS: u64 = 60_000_000_000;
 /// What a flash drive without protection takes at least to program a page.
 const FLASH_NS: u64 = 50_000;
@@ -18,9 +21,10 @@ const FLASH_NS: u64 = 50_000;
 const PAIRS_MIN: usize = 10;
 const OF_TEN: usize = 9;
 
-fn drives(evidence: &Evidence) -> impl Iterator<Item = (&Layer, &DriveWord)> {
-    evidence.layers.iter().filter_map(|layer| match &layer.kind {
-        Kind::Drive(word) => Some((layer, word.as_ref())),
+/// The drives, each with its place among the layers.
+fn drives(evidence: &Evidence) -> impl Iterator<Item = (usize, &Layer, &DriveWord)> {
+    evidence.layers.iter().enumerate().filter_map(|(place, layer)| match &layer.kind {
+        Kind::Drive(word) => Some((place, layer, word.as_ref())),
         _ => None,
     })
 }
@@ -40,13 +44,18 @@ fn sorted(times: impl Iterator<Item = u64>) -> Vec<u64> {
 /// A sector of a rotating drive comes by once a turn.
 pub(in super::super) fn turns(evidence: &Evidence) -> Vec<Reason> {
     let Some(took_ns) = rewrite_ns(&evidence.times) else { return Vec::new() };
-    let one = |(layer, word): (&Layer, &DriveWord)| {
+    let one = |(place, layer, word): (usize, &Layer, &DriveWord)| {
         let Medium::Rotating(per_minute) = word.medium else { return None };
         let turn_ns = MINUTE_NS.checked_div(u64::from(per_minute))?;
         if took_ns.saturating_mul(10) >= turn_ns.saturating_mul(9) {
             return None;
         }
         let (name, took, turn) = (&layer.name, time_of(took_ns), time_of(turn_ns));
+        let sent = match arrival(evidence, place) {
+            Arrival::Seen => format!("although each is flushed to {name}"),
+            Arrival::Needless => format!("although {name} is declared write through"),
+            Arrival::Unseen => return None,
+        };
         let at_best = match word.protection {
             Protection::Good => Grade::Consistent,
             _ => Grade::Suspect,
@@ -55,8 +64,8 @@ pub(in super::super) fn turns(evidence: &Evidence) -> Vec<Reason> {
             Reason::against("faster-than-a-turn", at_best)
                 .seen(
                     format!(
-                        "the same bytes are durable again after {took}, and {name} turns once in \
-                         {turn}: consistent with a protected cache, unproven"
+                        "syncs of the same bytes return after {took}, {sent}, which turns once in \
+                         {turn}: a cache answers, protected or not"
                     ),
                     TIMED,
                 )
@@ -69,11 +78,11 @@ pub(in super::super) fn turns(evidence: &Evidence) -> Vec<Reason> {
 /// Flash takes its time, unless it answers from memory.
 pub(in super::super) fn flash(evidence: &Evidence) -> Vec<Reason> {
     let Some(took_ns) = median(&evidence.times.overwrite) else { return Vec::new() };
-    let one = |(layer, word): (&Layer, &DriveWord)| {
+    let one = |(place, layer, word): (usize, &Layer, &DriveWord)| {
         let vouched =
             word.protection == Protection::Good || word.volatile_cache.value() == Some(&false);
         let solid = word.medium == Medium::Solid || word.is_virtual;
-        if took_ns >= FLASH_NS || vouched || !solid {
+        if took_ns >= FLASH_NS || vouched || !solid || arrival(evidence, place) != Arrival::Seen {
             return None;
         }
         let (name, took) = (&layer.name, time_of(took_ns));
@@ -81,10 +90,10 @@ pub(in super::super) fn flash(evidence: &Evidence) -> Vec<Reason> {
             Reason::open("faster-than-flash", Grade::Unproven)
                 .seen(
                     format!(
-                        "{name} is durable after {took}, which flash alone is not: consistent with \
-                         power-loss protection, unproven"
+                        "{name} completes a flush for each sync after {took}, faster than flash \
+                         alone: its memory is protected, or {name} ignores flushes"
                     ),
-                    TIMED,
+                    TIMED_AND_COUNTED,
                 )
                 .changes("find power-loss protection in the drive's data sheet, or cut its power"),
         )
@@ -105,7 +114,8 @@ pub(in super::super) fn methods(evidence: &Evidence) -> Vec<Reason> {
     });
     let agree = pairs.len() >= PAIRS_MIN && twice.count() * 10 >= pairs.len() * OF_TEN;
     let (quick_ns, slow_ns) = (data_ns.min(dsync_ns), data_ns.max(dsync_ns));
-    if !agree || slow_ns <= quick_ns.saturating_mul(u64::from(DURABLE_APART)) {
+    let is_close = slow_ns <= quick_ns.saturating_mul(u64::from(DURABLE_APART));
+    if !agree || is_close || flush::leaves_out(evidence) {
         return Vec::new();
     }
     let names = ("write and fdatasync", "a write with O_DSYNC");
