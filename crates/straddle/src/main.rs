@@ -51,6 +51,9 @@ fn main() -> std::process::ExitCode {
         Command::Report(report) => page::run(report),
         Command::Drive(drive) => drives::run(drive),
         Command::Generate(generate) => generate::run(&generate.what),
+        Command::Version => printer::print(&format!("straddle {}\n", arguments::VERSION))
+            .map(|()| exit::Outcome::Clean)
+            .map_err(anyhow::Error::from),
     };
     exit::code(&arguments, done)
 }

@@ -107,15 +107,22 @@ fn shells_take_their_completions() {
 }
 
 #[test]
-fn bash_completes_commands_and_options() {
+fn bash_completes_commands_options_and_built_in_names() {
     testkit::need_tools!("bash");
     let script = printed(&["generate", "completions", "bash"]);
     let asked = script
         + "\nCOMP_WORDS=(straddle check --fa); COMP_CWORD=2; _straddle straddle --fa check; \
            echo \"${COMPREPLY[@]}\"\n\
            COMP_WORDS=(straddle expl); COMP_CWORD=1; _straddle straddle expl straddle; \
+           echo \"${COMPREPLY[@]}\"\n\
+           COMP_WORDS=(straddle fsync --for etc); COMP_CWORD=3; _straddle straddle etc --for; \
+           echo \"${COMPREPLY[@]}\"\n\
+           COMP_WORDS=(straddle drive show raid6); COMP_CWORD=3; _straddle straddle raid6 show; \
+           echo \"${COMPREPLY[@]}\"\n\
+           COMP_WORDS=(straddle explain ST101); COMP_CWORD=2; _straddle straddle ST101 explain; \
            echo \"${COMPREPLY[@]}\"\n";
-    assert_eq!(tool::run_with_input("bash", &["--norc"], &asked), "--fail-on\nexplain\n");
+    let completed = tool::run_with_input("bash", &["--norc"], &asked);
+    assert_eq!(completed, "--fail-on\nexplain\netcd\nraid6-6x64k\nST101\n");
 }
 
 #[test]

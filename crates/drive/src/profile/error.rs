@@ -34,6 +34,9 @@ pub enum DriveProfileProblem {
     /// A value that this kind of drive must have.
     #[error("{} {kind} needs `{key}`", article(kind))]
     Missing { kind: &'static str, key: &'static str },
+    /// A profile without a base that lacks what every profile has.
+    #[error("it has no `{key}`, and no `base` to take it from")]
+    NoKey { key: &'static str },
     /// An array or a controller that does not name the drive that it is made of.
     #[error("{} {kind} needs `member`, the drive that it is made of", article(kind))]
     NoMember { kind: &'static str },
@@ -63,6 +66,11 @@ impl DriveProfileError {
             DriveProfileProblem::NoMember { .. } => {
                 "add member = \"hdd-7200-512e\" above [values], or another of straddle drive list"
                     .to_owned()
+            }
+            DriveProfileProblem::NoKey { key } => {
+                format!(
+                    "add {key} = \"...\", or base = \"hdd-7200-512e\" to change a built-in profile"
+                )
             }
             DriveProfileProblem::NotMade { .. } => "leave member out".to_owned(),
             DriveProfileProblem::TooLong { .. } | DriveProfileProblem::Form { .. } => form,

@@ -194,20 +194,16 @@ impl DriveProfile {
 
     /// The drive that it is made of.
     fn inner(&self) -> Result<DriveProfile, PlanFault> {
-        let name = self.member.as_deref().unwrap_or_default();
-        let file = format!("{name}.toml");
-        // Not from what is read already: that may be what is being read.
-        let text = BUILT_IN.iter().find(|(own, _)| *own == file);
-        let wanted = "a drive of the house, of a simpler kind";
+        let wanted = "a built-in drive profile of a simpler kind";
         let fault = PlanFault { value: "member", found: 0, wanted };
-        let read = text.and_then(|(_, text)| reader::profile(text).ok());
-        read.filter(|member| member.depth() < self.depth()).ok_or(fault)
+        let member = self.member.as_deref().and_then(from_built_in);
+        member.filter(|member| member.depth() < self.depth()).ok_or(fault)
     }
 
     /// That it cannot be made of `member`, and of what it can be.
     fn no_member(&self, member: &str) -> DriveProfileProblem {
-        let house = BUILT_IN.iter().filter_map(|(_, text)| reader::profile(text).ok());
-        let simpler = house.filter(|other| other.depth() < self.depth());
+        let simpler = built_in_names().filter_map(from_built_in);
+        let simpler = simpler.filter(|other| other.depth() < self.depth());
         let names: Vec<String> = simpler.map(|other| other.name).collect();
         DriveProfileProblem::Unreadable {
             key: "member".to_owned(),
@@ -296,6 +292,18 @@ static HOUSE: LazyLock<Vec<DriveProfile>> = LazyLock::new(|| {
     };
     BUILT_IN.iter().map(read).collect()
 });
+
+/// The built-in profile called `name`; read from its text, since this is also asked while profiles
+/// are read.
+fn from_built_in(name: &str) -> Option<DriveProfile> {
+    let (_, text) = BUILT_IN.iter().find(|(file, _)| file.strip_suffix(".toml") == Some(name))?;
+    reader::profile(text).ok()
+}
+
+/// The names of the built-in profiles, in the order in which they are listed.
+fn built_in_names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().filter_map(|(file, _)| file.strip_suffix(".toml"))
+}
 
 /// The profiles of the house.
 #[must_use]

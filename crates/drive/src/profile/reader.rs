@@ -19,12 +19,18 @@ const NOTES_MAX: usize = 32;
 #[serde(deny_unknown_fields)]
 struct RawProfile {
     name: Spanned<String>,
-    title: Spanned<String>,
-    kind: Spanned<String>,
+    /// A built-in profile, which gives everything that this file leaves out.
+    #[serde(default)]
+    base: Option<Spanned<String>>,
+    #[serde(default)]
+    title: Option<Spanned<String>>,
+    #[serde(default)]
+    kind: Option<Spanned<String>>,
     #[serde(default)]
     member: Option<Spanned<String>>,
     #[serde(default)]
     notes: Vec<Spanned<String>>,
+    #[serde(default)]
     values: BTreeMap<Spanned<String>, RawValue>,
 }
 
@@ -70,7 +76,8 @@ struct Values<'a> {
 
 impl Values<'_> {
     fn profile(&self, raw: &RawProfile) -> Result<DriveProfile, Refused> {
-        let kind = self.kind(&raw.kind)?;
+        let base = raw.base.as_ref().map(|name| self.base(name)).transpose()?;
+        let kind = self.kind(raw, base.as_ref())?;
         let forms = kind.forms();
         if let Some(key) = raw.values.keys().find(|key| !has(&forms, key.get_ref())) {
             let keys: Vec<&str> = forms.iter().map(|form| form.key).collect();
@@ -79,39 +86,71 @@ impl Values<'_> {
             let problem = DriveProfileProblem::NoSuchValue { kind, key: key_text, keys };
             return Err(self.refused(key, problem));
         }
+        let inherited = |key| base.as_ref()?.values.iter().find(|value| value.key == key).cloned();
         let value = |form: &Form| {
-            let found = raw.values.iter().find(|(key, _)| key.get_ref() == form.key);
+            if let Some((_, own)) = raw.values.iter().find(|(key, _)| key.get_ref() == form.key) {
+                return self.value(*form, own);
+            }
             let missing = DriveProfileProblem::Missing { kind: kind.word(), key: form.key };
-            let (_, raw) = found.ok_or_else(|| self.refused(&raw.name, missing))?;
-            self.value(*form, raw)
+            inherited(form.key).ok_or_else(|| self.refused(&raw.name, missing))
         };
+        let inherited_notes = base.as_ref().map_or_else(Vec::new, |base| base.notes.clone());
+        let notes = raw.notes.iter().map(|note| self.text("notes", note));
+        let notes: Vec<String> = notes.collect::<Result<_, _>>()?;
         if let Some(note) = raw.notes.get(NOTES_MAX) {
             return Err(self.unreadable("notes", note, "one of 32 notes at most"));
         }
         Ok(DriveProfile {
             name: self.name(&raw.name)?,
-            title: self.text("title", &raw.title)?,
+            title: self.title(raw, base.as_ref())?,
             kind,
-            member: self.member(kind, raw)?,
-            notes: raw
-                .notes
-                .iter()
-                .map(|note| self.text("notes", note))
-                .collect::<Result<_, _>>()?,
+            member: self.member(kind, raw, base.as_ref())?,
+            notes: [inherited_notes, notes].concat(),
             values: forms.iter().map(value).collect::<Result<_, _>>()?,
         })
     }
 
-    fn kind(&self, raw: &Spanned<String>) -> Result<Kind, Refused> {
-        let found = Kind::ALL.into_iter().find(|kind| kind.word() == raw.get_ref());
-        let words = Kind::ALL.map(Kind::word).join(", ");
-        found.ok_or_else(|| self.unreadable("kind", raw, &format!("one of {words}")))
+    /// The built-in profile that `name` says.
+    fn base(&self, name: &Spanned<String>) -> Result<DriveProfile, Refused> {
+        super::from_built_in(name.get_ref()).ok_or_else(|| {
+            let names = super::built_in_names().collect::<Vec<_>>().join(", ");
+            self.unreadable("base", name, &format!("one of {names}"))
+        })
+    }
+
+    fn title(&self, raw: &RawProfile, base: Option<&DriveProfile>) -> Result<String, Refused> {
+        match (&raw.title, base) {
+            (Some(title), _) => self.text("title", title),
+            (None, Some(base)) => Ok(base.title.clone()),
+            (None, None) => {
+                Err(self.refused(&raw.name, DriveProfileProblem::NoKey { key: "title" }))
+            }
+        }
+    }
+
+    /// The kind that the file says, which is also the kind of its base.
+    fn kind(&self, raw: &RawProfile, base: Option<&DriveProfile>) -> Result<Kind, Refused> {
+        let Some(word) = &raw.kind else {
+            let missing = DriveProfileProblem::NoKey { key: "kind" };
+            return base.map(|base| base.kind).ok_or_else(|| self.refused(&raw.name, missing));
+        };
+        let kinds: Vec<Kind> = base.map_or(Kind::ALL.to_vec(), |base| vec![base.kind]);
+        let words: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+        let found = kinds.iter().find(|kind| kind.word() == word.get_ref());
+        let expects = format!("one of {}", words.join(", "));
+        found.copied().ok_or_else(|| self.unreadable("kind", word, &expects))
     }
 
     /// The drive that it is made of, where its kind is made of one.
-    fn member(&self, kind: Kind, raw: &RawProfile) -> Result<Option<String>, Refused> {
+    fn member(
+        &self,
+        kind: Kind,
+        raw: &RawProfile,
+        base: Option<&DriveProfile>,
+    ) -> Result<Option<String>, Refused> {
         match (&raw.member, kind.has_member()) {
             (Some(member), true) => Ok(Some(self.text("member", member)?)),
+            (None, true) if base.is_some() => Ok(base.and_then(|base| base.member.clone())),
             (None, true) => {
                 let problem = DriveProfileProblem::NoMember { kind: kind.word() };
                 Err(self.refused(&raw.name, problem))

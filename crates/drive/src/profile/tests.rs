@@ -95,3 +95,31 @@ fn a_value_that_the_user_gives_stands_in_for_the_profile_s() {
     assert!(profile.clone().with("rmw", "psychic").unwrap_err().contains("one of"));
     assert!(profile.with("colour", "red").unwrap_err().contains("it has capacity"));
 }
+
+#[test]
+fn a_profile_with_a_base_changes_only_the_values_that_it_names() {
+    let text = "name = \"mine\"\nbase = \"hdd-7200-512e\"\nnotes = [\"slower\"]\n[values]\n\
+        rpm = { value = \"5400\", label = \"predicted\", source = \"data sheet\" }\n";
+    let mine = DriveProfile::parse(FILE, text).unwrap();
+    let base = from_built_in("hdd-7200-512e").unwrap();
+    assert_eq!((mine.amount("rpm"), mine.kind), (Some(5400), base.kind));
+    assert_eq!((&mine.title, mine.notes.len()), (&base.title, base.notes.len() + 1));
+    for value in mine.values.iter().filter(|value| value.key != "rpm") {
+        assert_eq!(Some(value.amount), base.amount(value.key), "{}", value.key);
+    }
+    let array = "name = \"mine\"\nbase = \"raid5-5x64k\"\nmember = \"m4-256\"\n";
+    assert_eq!(DriveProfile::parse(FILE, array).unwrap().member.as_deref(), Some("m4-256"));
+}
+
+#[test]
+fn a_base_that_does_not_exist_or_is_of_another_kind_is_refused_with_its_line() {
+    for (line, said) in [
+        ("base = \"nobody\"", "`base = \"nobody\"` is not one of hdd-7200-512e, "),
+        ("base = \"m4-256\"\nkind = \"memory\"", "`kind = \"memory\"` is not one of flash"),
+        ("title = \"a disk\"", "it has no `kind`, and no `base` to take it from"),
+        ("title = \"a disk\"\nkind = \"flash\"", "flash needs `capacity`"),
+    ] {
+        let error = DriveProfile::parse(FILE, &format!("name = \"mine\"\n{line}\n")).unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}

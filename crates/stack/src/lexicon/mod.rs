@@ -1,18 +1,19 @@
 //! What words and log lines mean: the pages that `straddle explain` prints.
 //!
 //! The text stands in `pages/*.txt`, a file for each group; [`page`] reads it, [`search`] finds the
-//! page of a word, of a code or of a whole log line. Rules have their own table ([`crate::rule`]),
-//! and so have the defaults of partitioners ([`crate::history`]).
+//! page of a word, of a code or of a whole log line, and [`rank`] those that fit other words best.
+//! Rules have their own table ([`crate::rule`]), and so have the defaults of partitioners
+//! ([`crate::history`]).
 
-mod near;
 pub mod page;
 mod pattern;
+mod rank;
 pub mod search;
 
 use std::sync::LazyLock;
 
 pub use page::Page;
-pub use search::{Entry, find, find_in_line};
+pub use search::{Entry, find, find_in_line, named, search};
 
 /// Pages of one kind.
 #[derive(PartialEq, Eq)]

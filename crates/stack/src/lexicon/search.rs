@@ -1,8 +1,8 @@
 //! The page of a word, a code or a log line.
 
-use super::near;
 use super::page::Page;
 use super::pattern::{name, normal};
+use super::rank;
 use crate::rule::{RULES, Rule, rule};
 
 /// What can be explained.
@@ -29,41 +29,52 @@ impl Entry {
 }
 
 /// The word for the table of defaults.
-const HISTORY: &str = "history";
+pub(super) const HISTORY: &str = "history";
 
 /// Parts of a line shorter than this many bytes find no page by standing in a pattern.
 const PART_MIN: usize = 8;
 
-/// The entry of what a person typed: a code, a word, a log line or a part of one. Otherwise the
-/// entries that come nearest, best first; there may be none.
-///
-/// # Errors
-/// With those nearest ones, when nothing is meant for sure.
-pub fn find(text: &str) -> Result<Entry, Vec<Entry>> {
-    let word = name(text);
-    if let Some(entry) = by_word(&word).or_else(|| find_in_line(text)) {
-        return Ok(entry);
-    }
-    let mut near = near::pages(&word);
-    let part = normal(text);
-    if part.len() >= PART_MIN {
-        let holding =
-            super::pages().iter().filter(|page| page.lines.iter().any(|line| line.holds(&part)));
-        let holding: Vec<Entry> = holding.map(Entry::Page).collect();
-        if let [only] = holding[..] {
-            return Ok(only);
-        }
-        near.splice(0..0, holding.into_iter().take(near::NEAR_MAX));
-    }
-    Err(near)
+/// The entry of a code, a word, a log line or a part of one; `None` where nothing is called so.
+#[must_use]
+pub fn find(text: &str) -> Option<Entry> {
+    named(text).or_else(|| find_in_line(text)).or_else(|| {
+        let mut holding = holding(text);
+        holding.next().filter(|_| holding.next().is_none())
+    })
 }
 
-fn by_word(word: &str) -> Option<Entry> {
+/// The entries that fit `text` best, best first, at most five; none where no entry holds a word of
+/// it. For text that [`find`] does not know.
+#[must_use]
+pub fn search(text: &str) -> Vec<Entry> {
+    let mut found: Vec<Entry> = holding(text).collect();
+    for entry in rank::ranked(text) {
+        if !found.contains(&entry) {
+            found.push(entry);
+        }
+    }
+    found.truncate(rank::RANKED_MAX);
+    found
+}
+
+/// The pages that have a line of which `text` is a part.
+fn holding(text: &str) -> impl Iterator<Item = Entry> {
+    let part = normal(text);
+    let holds = move |page: &&'static Page| {
+        part.len() >= PART_MIN && page.lines.iter().any(|line| line.holds(&part))
+    };
+    super::pages().iter().filter(holds).map(Entry::Page)
+}
+
+/// The entry that is called `text`: a code, or a word or one of its other names.
+#[must_use]
+pub fn named(text: &str) -> Option<Entry> {
+    let word = name(text);
     if word == HISTORY {
         return Some(Entry::History);
     }
     let is_it = |page: &&Page| page.words().any(|own| name(own) == word);
-    (rule(word).map(Entry::Rule)).or_else(|| super::pages().iter().find(is_it).map(Entry::Page))
+    (rule(&word).map(Entry::Rule)).or_else(|| super::pages().iter().find(is_it).map(Entry::Page))
 }
 
 /// The entry of a line of a log, or of straddle's own output: the page whose fixed parts account

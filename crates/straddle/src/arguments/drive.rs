@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
+use super::offered::DRIVES;
 use super::{size, size_above_0};
 
 /// Drive models in simulated time: what a drive does, and what a workload would cost on it
@@ -17,7 +18,7 @@ pub(crate) struct Drive {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DriveWhat {
-    /// List the drives of the house
+    /// List the built-in drive profiles
     List(DriveList),
     /// Show a drive with all its values, each with its label and its source
     Show(DriveShow),
@@ -33,8 +34,8 @@ pub(crate) struct DriveList {
 
 #[derive(Debug, Args)]
 pub(crate) struct DriveShow {
-    /// A drive of the house, or the file of a profile
-    #[arg(value_name = "NAME|FILE")]
+    /// A built-in drive profile, or a profile's file
+    #[arg(value_name = "NAME|FILE", value_parser = DRIVES, hide_possible_values = true)]
     pub(crate) drive: String,
 
     /// Print its file, to be copied and edited
@@ -81,15 +82,21 @@ Exit codes:
   1  with --published: something else is outside of them
   2  misuse, or something that cannot be simulated")]
 pub(crate) struct Simulate {
-    /// A drive of the house, or the file of a profile; may be repeated
-    #[arg(long = "profile", value_name = "NAME|FILE", help_heading = "Drives")]
+    /// A built-in drive profile, or a profile's file; may be repeated
+    #[arg(
+        long = "profile",
+        value_name = "NAME|FILE",
+        value_parser = DRIVES,
+        hide_possible_values = true,
+        help_heading = "Drives"
+    )]
     pub(crate) profiles: Vec<String>,
 
-    /// Give a value of every drive another: cache=0; may be repeated
+    /// Change a value of every drive: cache=0; may be repeated
     #[arg(long, value_name = "KEY=VALUE", requires = "profiles", help_heading = "Drives")]
     pub(crate) set: Vec<String>,
 
-    /// Take every drive once more with this value changed; may be repeated
+    /// Also simulate each drive with this value changed; may be repeated
     #[arg(long, value_name = "KEY=VALUE", requires = "profiles", help_heading = "Drives")]
     pub(crate) vary: Vec<String>,
 
@@ -170,7 +177,7 @@ pub(crate) struct Simulate {
     )]
     pub(crate) size: u64,
 
-    /// Put no flush behind writes
+    /// Send no flush after writes
     #[arg(long, conflicts_with = "read", requires = "profiles", help_heading = "Workload")]
     pub(crate) no_sync: bool,
 
@@ -273,7 +280,7 @@ pub(crate) struct Simulate {
     )]
     operations: Option<u64>,
 
-    /// Decides all places; the same seed gives the same bytes on any machine
+    /// Random seed; the same seed gives the same output on any machine
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Bounds")]
     pub(crate) seed: u64,
 

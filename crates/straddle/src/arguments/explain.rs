@@ -2,14 +2,19 @@
 
 use clap::Args;
 
-/// Say what a code, a word or a log line means; without one, list all
+use super::offered::CODES;
+
+/// Explain a code, a word, a question or a log line; without one, list all pages
 ///
-/// A whole line of a log will do, with its times and numbers, as one argument or as several.
+/// Log lines may be pasted whole, with their times and numbers, quoted or not. For other words the
+/// page that fits best is shown, and the next ones are named.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   straddle explain ST101                     a finding
   straddle explain ashift                    a word of the field
+  straddle explain ST101 granule             several at once
+  straddle explain which ashift              a question: the page that fits best
   straddle explain slow fdatasync            a log line, or the part of it that stays the same
   journalctl -u etcd | straddle explain -    every line that is known, once each
   straddle explain history                   what each partitioner did by default
@@ -18,9 +23,14 @@ Examples:
 
 Exit codes:
   0  explained
-  2  not known; what comes nearest is named")]
+  2  no page holds any of the words")]
 pub(crate) struct Explain {
     /// A code, a word, a log line, a group; `-` reads lines from standard input
-    #[arg(value_name = "WORDS", allow_hyphen_values = true)]
+    #[arg(
+        value_name = "WORDS",
+        allow_hyphen_values = true,
+        value_parser = CODES,
+        hide_possible_values = true
+    )]
     pub(crate) words: Vec<String>,
 }

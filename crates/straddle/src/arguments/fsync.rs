@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use workload::engine::Duration;
 
+use super::offered::ENGINES;
+
 use super::printed::Printed;
 use super::size_above_0;
 
@@ -64,7 +66,13 @@ pub(crate) struct Fsync {
     ///
     /// What the engine writes is measured in place of the usual rows. `straddle explain engines`
     /// lists all, `straddle explain etcd` the limits with their sources.
-    #[arg(long = "for", value_name = "ENGINE", help_heading = "What to do")]
+    #[arg(
+        long = "for",
+        value_name = "ENGINE",
+        value_parser = ENGINES,
+        hide_possible_values = true,
+        help_heading = "What to do"
+    )]
     pub(crate) engine: Option<String>,
 
     /// Also look what a running process makes of its own syncs: libraries, filters, its tracer

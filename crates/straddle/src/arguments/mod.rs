@@ -6,6 +6,7 @@ mod drive;
 mod explain;
 mod fsync;
 mod generate;
+mod offered;
 mod page;
 mod printed;
 mod probe;
@@ -27,17 +28,20 @@ pub(crate) use printed::{BenchFormat, Printed, is_standard_output};
 pub(crate) use probe::Probe;
 pub(crate) use trace::Trace;
 
+/// The version of this build and the commit that it was built from; `unknown` outside of git.
+pub(crate) const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("STRADDLE_COMMIT"), ")");
+
 /// Finds every I/O boundary that a storage stack gets wrong.
 ///
 /// Reading is the default. What measures writes to a scratch file of its own, and to nothing else.
 #[derive(Debug, Parser)]
 #[command(
     name = "straddle",
-    version,
+    version = VERSION,
     propagate_version = true,
     max_term_width = 100,
     arg_required_else_help = true,
-    disable_help_subcommand = true,
     after_help = "\
 Start with:
   straddle check              every disk of this machine
@@ -66,6 +70,8 @@ pub(crate) enum Command {
     Report(Report),
     Drive(Drive),
     Generate(Generate),
+    /// Print the version and the commit
+    Version,
 }
 
 fn size(text: &str) -> Result<u64, String> {

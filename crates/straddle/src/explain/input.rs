@@ -20,9 +20,9 @@ pub(super) fn pages(input: impl BufRead) -> anyhow::Result<String> {
     if found.is_empty() {
         let whole = head.trim();
         if whole.is_empty() {
-            bail!("standard input is empty\nhint: pipe a line of a log into `straddle explain -`");
+            bail!("cannot explain standard input: empty\nhint: journalctl -b | straddle explain -");
         }
-        return Ok(page::page(super::entry(whole)?));
+        return super::answer(whole);
     }
     let mut out = String::new();
     for (entry, lines) in found {

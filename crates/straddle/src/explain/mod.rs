@@ -7,7 +7,7 @@ mod page;
 use std::io::Write as _;
 
 use anyhow::bail;
-use stack::lexicon::{self, Entry};
+use stack::lexicon;
 use workload::Engines;
 
 use crate::arguments::{Colour, Explain};
@@ -19,11 +19,7 @@ pub(crate) fn run(explain: &Explain) -> anyhow::Result<Outcome> {
     let printed = match text.trim() {
         "" => list::all(),
         "-" => input::pages(std::io::stdin().lock())?,
-        words => match (list::group(words), Engines::built_in().find(words)) {
-            (Some(group), _) => group,
-            (None, Ok(profile)) => page::of_engine(profile),
-            (None, Err(_)) => page::page(entry(words)?),
-        },
+        words => answer(words)?,
     };
     let mut output = printer::output(Colour::Auto);
     output.write_all(printed.as_bytes())?;
@@ -31,19 +27,47 @@ pub(crate) fn run(explain: &Explain) -> anyhow::Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
-fn entry(words: &str) -> anyhow::Result<Entry> {
-    let near = match lexicon::find(words) {
-        Ok(entry) => return Ok(entry),
-        Err(near) => near,
+/// The list of a group, else the page of what is called so, else the pages of all words where each
+/// is called so, else the page of a log line, else the page that fits best.
+fn answer(words: &str) -> anyhow::Result<String> {
+    if let Some(page) = list::group(words).or_else(|| named(words)) {
+        return Ok(page);
+    }
+    let each: Option<Vec<String>> = words.split_whitespace().map(named).collect();
+    let line = || lexicon::find(words).map(page::page);
+    match each.map(|pages| pages.join("\n")).or_else(line) {
+        Some(pages) => Ok(pages),
+        None => closest(words),
+    }
+}
+
+/// The page of an engine, a code or a word.
+fn named(words: &str) -> Option<String> {
+    let engine = Engines::built_in().find(words).ok().map(page::of_engine);
+    engine.or_else(|| lexicon::named(words).map(page::page))
+}
+
+/// The page that fits `words` best, with the names of the next ones.
+fn closest(words: &str) -> anyhow::Result<String> {
+    let found = lexicon::search(words);
+    let engines = Engines::built_in();
+    let mut asked = words.split(|letter: char| !letter.is_alphanumeric());
+    let engine = asked.find_map(|word| engines.find(word).ok());
+    let first = match (&found[..], engine) {
+        ([], None) => bail!(
+            "cannot explain `{}`: no page holds any of these words\n\
+             hint: straddle explain",
+            shortened(words)
+        ),
+        (_, Some(engine)) => page::of_engine(engine),
+        ([first, ..], None) => page::page(*first),
     };
-    let hint = match near[..] {
-        [] => "`straddle explain` lists all that is known".to_owned(),
-        _ => {
-            let names: Vec<String> = near.iter().map(|near| format!("`{}`", near.name())).collect();
-            format!("did you mean {}? `straddle explain` lists all", names.join(", "))
-        }
-    };
-    bail!("`{}` is not known\nhint: {hint}", shortened(words))
+    let rest = found.iter().skip(usize::from(engine.is_none()));
+    let names: Vec<&str> = rest.map(|entry| entry.name()).collect();
+    let also =
+        if names.is_empty() { String::new() } else { format!("; also: {}", names.join(", ")) };
+    let words = shortened(words);
+    Ok(format!("{}\n{first}", page::wrapped(&format!("closest match for `{words}`{also}"))))
 }
 
 /// What was typed, harmless to print and short enough for a message.

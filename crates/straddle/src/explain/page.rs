@@ -72,6 +72,13 @@ fn history() -> String {
     out
 }
 
+/// `text` in lines of at most [`WIDTH`] characters.
+pub(super) fn wrapped(text: &str) -> String {
+    let mut out = String::new();
+    wrap(&mut out, text, "", "  ");
+    out
+}
+
 /// A heading and its paragraphs; nothing where all of them are empty.
 fn section(out: &mut String, heading: &str, paragraphs: &[&str]) {
     if paragraphs.iter().all(|paragraph| paragraph.is_empty()) {

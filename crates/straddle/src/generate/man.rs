@@ -82,7 +82,8 @@ fn all(command: &Command) -> Vec<&Command> {
 }
 
 fn shown(command: &Command) -> impl Iterator<Item = &Command> {
-    command.get_subcommands().filter(|command| !command.is_hide_set())
+    let has_page = |command: &&Command| !command.is_hide_set() && command.get_name() != "help";
+    command.get_subcommands().filter(has_page)
 }
 
 fn name(command: &Command) -> &str {
@@ -90,7 +91,7 @@ fn name(command: &Command) -> &str {
 }
 
 fn render(command: &Command, program: &Command) -> anyhow::Result<Vec<u8>> {
-    let version = program.get_version().unwrap_or_default();
+    let version = env!("CARGO_PKG_VERSION");
     let man = Man::new(command.clone());
     // Without a date the same version always gives the same page.
     let mut out = format!(

@@ -147,13 +147,28 @@ fn a_log_line_is_explained_as_one_argument_as_several_and_from_a_pipe() {
 }
 
 #[test]
-fn a_word_that_is_not_known_names_the_nearest() {
-    let output = straddle(&["explain", "ashfit"]);
+fn explain_answers_a_question_with_the_best_page_and_names_the_next() {
+    for (asked, answer) in [
+        (&["ashfit"][..], "\nashift: ZFS"),
+        (&["which", "ashift"], "\nashift: ZFS"),
+        (&["is", "etcd", "slow", "here"], "\netcd: "),
+    ] {
+        let page = stdout(&[&["explain"], asked].concat());
+        assert!(page.starts_with("closest match for `"), "{page}");
+        assert!(page.contains(answer), "{page}");
+    }
+    assert!(stdout(&["explain", "which", "ashift"]).contains("`; also: "));
+    let both = stdout(&["explain", "ST101", "granule"]);
+    assert!(both.starts_with("ST101") && both.contains("\ngranule: "), "{both}");
+}
+
+#[test]
+fn explain_refuses_words_that_no_page_holds() {
+    let output = straddle(&["explain", "zyzzyva", "\u{1b}[31m\u{202e}"]);
     assert_eq!(output.status.code(), Some(2));
     let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("did you mean `ashift`?"), "{error}");
-    let hostile = straddle(&["explain", "\u{1b}[31m\u{202e}"]);
-    assert!(!hostile.stderr.contains(&0x1b), "{hostile:?}");
+    assert!(error.contains("cannot explain `zyzzyva") && error.contains("hint: "), "{error}");
+    assert!(!error.contains('\u{1b}'), "{error}");
 }
 
 #[test]

@@ -1,0 +1,167 @@
+//! The entries that fit words best, where no entry is called so.
+//!
+//! Each word of the query is looked for in an entry's names, title and text. A word counts more the
+//! fewer entries hold it (inverse document frequency: K. Sparck Jones, "A statistical
+//! interpretation of term specificity", 1972), and a name counts more than a text.
+
+use std::sync::LazyLock;
+
+use super::pattern::normal;
+use super::search::{Entry, HISTORY};
+use crate::rule::RULES;
+
+/// The most entries that are returned.
+pub(super) const RANKED_MAX: usize = 5;
+/// Only so many words of a query are looked for; a longer one is a log, not a question.
+const WORDS_MAX: usize = 32;
+/// Longer words are no misspelt names.
+const WORD_MAX: usize = 40;
+
+/// A word in one of an entry's names, spelt right; a name that is nearly spelt so; in its title; in
+/// its text.
+const NAMED: f64 = 8.0;
+const NEARLY: f64 = 5.0;
+const TITLED: f64 = 3.0;
+const TEXT: f64 = 1.0;
+
+/// Words that every question holds.
+const COMMON: &[&str] = &[
+    "a", "about", "an", "and", "are", "be", "can", "do", "does", "for", "good", "have", "how", "i",
+    "in", "is", "it", "me", "mean", "means", "my", "need", "not", "of", "on", "or", "set",
+    "should", "tell", "that", "the", "this", "to", "use", "what", "when", "which", "why", "with",
+    "you",
+];
+
+/// The words of an entry.
+struct Words {
+    entry: Entry,
+    names: Vec<String>,
+    title: Vec<String>,
+    text: Vec<String>,
+}
+
+static ALL: LazyLock<Vec<Words>> = LazyLock::new(|| {
+    let pages = super::pages().iter().map(|page| Words {
+        entry: Entry::Page(page),
+        names: page.words().flat_map(words).collect(),
+        title: words(page.title).collect(),
+        text: (page.check.iter().chain([&page.means, &page.cause]))
+            .flat_map(|text| words(text))
+            .collect(),
+    });
+    let rules = RULES.iter().map(|rule| Words {
+        entry: Entry::Rule(rule),
+        names: words(rule.code).collect(),
+        title: words(rule.title).collect(),
+        text: [rule.why, rule.fix].into_iter().flat_map(words).collect(),
+    });
+    let history = Words {
+        entry: Entry::History,
+        names: words(HISTORY).collect(),
+        title: words("what each partitioner did by default").collect(),
+        text: Vec::new(),
+    };
+    pages.chain(rules).chain([history]).collect()
+});
+
+/// The entries that hold words of `text`, best first, at most [`RANKED_MAX`]; none where no entry
+/// holds any.
+pub(super) fn ranked(text: &str) -> Vec<Entry> {
+    let asked: Vec<String> = words(text)
+        .filter(|word| !COMMON.contains(&word.as_str()) && word.len() > 1)
+        .take(WORDS_MAX)
+        .collect();
+    let weights: Vec<f64> = asked.iter().map(|word| weight(word)).collect();
+    let score = |one: &Words| -> f64 {
+        (asked.iter().zip(&weights)).map(|(word, weight)| weight * one.fit(word)).sum()
+    };
+    let mut scored: Vec<(f64, Entry)> =
+        ALL.iter().map(|one| (score(one), one.entry)).filter(|(score, _)| *score > 0.0).collect();
+    // Of equals, the first: the order of the list.
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+    scored.into_iter().take(RANKED_MAX).map(|(_, entry)| entry).collect()
+}
+
+impl Words {
+    fn fit(&self, word: &str) -> f64 {
+        let is_in = |words: &[String]| words.iter().any(|own| is_same(own, word));
+        match () {
+            () if is_in(&self.names) => NAMED,
+            () if self.names.iter().any(|own| is_nearly(own, word)) => NEARLY,
+            () if is_in(&self.title) => TITLED,
+            () if is_in(&self.text) => TEXT,
+            () => 0.0,
+        }
+    }
+}
+
+/// ln(N / n): how much a word tells that n of N entries hold.
+fn weight(word: &str) -> f64 {
+    let holding = ALL.iter().filter(|one| one.fit(word) > 0.0).count();
+    let as_float = |count: usize| u32::try_from(count).map_or(f64::MAX, f64::from);
+    (as_float(ALL.len()) / as_float(holding.max(1))).ln()
+}
+
+/// Letters and digits in a row, in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let letters = normal(text);
+    let all: Vec<String> = (letters.split(|letter: char| !letter.is_alphanumeric()))
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    all.into_iter()
+}
+
+/// Whether two words are one, in the singular or plural.
+fn is_same(own: &str, word: &str) -> bool {
+    let stem = |word: &str| word.strip_suffix('s').unwrap_or(word).to_owned();
+    own == word || (word.len() > 3 && own.len() > 3 && stem(own) == stem(word))
+}
+
+/// Whether `word` is a name with a slip in it.
+fn is_nearly(own: &str, word: &str) -> bool {
+    let (shorter, longer) = (own.len().min(word.len()), own.len().max(word.len()));
+    shorter > 3 && longer <= WORD_MAX && longer - shorter <= 2 && distance(own, word) <= longer / 4
+}
+
+/// The least number of letters to put in, leave out, change or swap with the next.
+fn distance(one: &str, other: &str) -> usize {
+    let one: Vec<char> = one.chars().collect();
+    let other: Vec<char> = other.chars().collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    for (row, left) in one.iter().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, right) in other.iter().enumerate() {
+            let change = last[column] + usize::from(left != right);
+            let mut best = change.min(last[column + 1] + 1).min(next[column] + 1);
+            let swapped = row > 0 && column > 0;
+            if swapped && one[row - 1] == *right && *left == other[column - 1] {
+                best = best.min(before[column - 1] + 1);
+            }
+            next.push(best);
+        }
+        before = std::mem::replace(&mut last, next);
+    }
+    last.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distance_counts_letters_put_in_left_out_changed_and_swapped() {
+        for (one, other, expected) in [
+            ("ashift", "ashift", 0),
+            ("ashfit", "ashift", 1),
+            ("ashif", "ashift", 1),
+            ("aschift", "ashift", 1),
+            ("bshift", "ashift", 1),
+            ("", "plp", 3),
+        ] {
+            assert_eq!(distance(one, other), expected, "{one} {other}");
+            assert_eq!(distance(other, one), expected, "{other} {one}");
+        }
+    }
+}
