@@ -13,6 +13,7 @@ pub mod hostile;
 pub mod identify;
 pub mod image;
 pub mod member;
+pub mod named;
 pub mod probe;
 pub mod problem;
 pub mod seccomp;

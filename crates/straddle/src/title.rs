@@ -112,7 +112,7 @@ fn kind_of(kind: ImageKind, version: &str) -> String {
         ImageKind::VmdkStream => "VMDK, stream-optimised",
         ImageKind::VmdkDescriptor => "VMDK, described",
         ImageKind::Vhdx => "VHDX",
-        ImageKind::Other(name) => name,
+        ImageKind::Other(entry) => entry.what,
     };
     if version.is_empty() { word.to_owned() } else { format!("{word} ({version})") }
 }

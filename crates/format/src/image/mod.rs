@@ -8,6 +8,8 @@
 use device::{Disk, ReadError};
 use units::{ByteRange, DiskText};
 
+use crate::named::Named;
+
 pub mod guest;
 mod inflate;
 mod named;
@@ -30,7 +32,7 @@ use run::Run;
 use table::Windows;
 
 /// The format of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageKind {
     /// QEMU copy-on-write, version 2 or 3.
     Qcow2,
@@ -48,8 +50,8 @@ pub enum ImageKind {
     VmdkDescriptor,
     /// Microsoft Hyper-V, version 2.
     Vhdx,
-    /// A format that is recognised, and named here, but not read.
-    Other(&'static str),
+    /// A format, an archive or a compressed file that is recognised, but not read.
+    Other(&'static Named),
 }
 
 /// A file that an image needs besides itself.

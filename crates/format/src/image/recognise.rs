@@ -7,14 +7,11 @@ use crate::Parsed;
 
 /// How much of the head is read: enough for every magic and for most headers.
 const HEAD_BYTES: u64 = 4096;
-/// How much of the tail is read: a VHD or DMG trailer, and the old one that is a byte shorter.
+/// How much of the tail is read: a VHD's trailer, and the old one that is a byte shorter.
 const TAIL_BYTES: u64 = 512;
 
 /// A format, and what reads its header, given the file and its first bytes.
 type ByHead = (&'static str, fn(&dyn Disk, &[u8]) -> Option<Parsed<Image>>);
-
-/// A format, and what reads its trailer, given the file, where its last bytes begin, and those.
-type ByTail = (&'static str, fn(&dyn Disk, u64, &[u8]) -> Option<Parsed<Image>>);
 
 const BY_HEAD: [ByHead; 6] = [
     ("qcow2", qcow2::read),
@@ -22,16 +19,9 @@ const BY_HEAD: [ByHead; 6] = [
     ("vdi", vdi::read),
     ("vmdk", vmdk::read),
     ("vhdx", vhdx::read),
-    (OTHERS, named::read_head),
+    // Those that are only named, some of them by their tail.
+    ("named", named::read),
 ];
-
-const BY_TAIL: [ByTail; 2] = [
-    ("vhd", |file, _, tail| vhd::read_tail(file, tail)),
-    (OTHERS, |_, at_bytes, tail| named::read_tail(tail, at_bytes)),
-];
-
-/// The formats that are only named.
-const OTHERS: &str = "named";
 
 /// The name of every format's reader, the likeliest first.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
@@ -54,6 +44,5 @@ pub(crate) fn read_as(file: &dyn Disk, wanted: impl Fn(&str) -> bool) -> Option<
     }
     let at_bytes = length.checked_sub(TAIL_BYTES)?;
     let tail = disk::read_vec(file, at_bytes, TAIL_BYTES).ok()?;
-    let mut by_tail = BY_TAIL.iter().filter(|(name, _)| wanted(name));
-    by_tail.find_map(|(_, read)| read(file, at_bytes, &tail))
+    if wanted("vhd") { vhd::read_tail(file, &tail) } else { None }
 }

@@ -150,6 +150,6 @@ pub(super) fn kind_word(kind: ImageKind) -> &'static str {
         ImageKind::Vdi => "vdi",
         ImageKind::VmdkSparse | ImageKind::VmdkStream | ImageKind::VmdkDescriptor => "vmdk",
         ImageKind::Vhdx => "vhdx",
-        ImageKind::Other(name) => name,
+        ImageKind::Other(entry) => entry.what,
     }
 }
