@@ -1,4 +1,10 @@
 //! A regular file or a block device as a disk, opened read only.
+//!
+//! A block device is read past its page cache where the kernel allows that. Of each device the
+//! kernel keeps pages apart: those of a disk stay as they were read once when a partition or an
+//! array on it is written, and md and XFS write past them all. The kernel writes out what waits in
+//! the device's own pages before such a read (Linux `mm/filemap.c`, `kiocb_write_and_wait`), so
+//! that is seen as well.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,6 +19,9 @@ use units::DiskText;
 use crate::cache::Sparse;
 use crate::identity::{self, Identity};
 use crate::inquiry::{self, Inquiry};
+
+/// What direct reads begin and end on, and their memory: no device wants more of a reader.
+const PAGE_BYTES: u64 = 4096;
 
 /// Why something cannot be read as a disk.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -109,7 +118,13 @@ impl FileDisk {
         let refused = |error| OpenError::refused(path, error, Some(found));
         // O_LARGEFILE is implied on 64-bit machines; where it is not, rustix sets it.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = rustix::fs::open(path, flags, Mode::empty()).map_err(refused)?;
+        let past_cache = if found == Kind::Block { OFlags::DIRECT } else { OFlags::empty() };
+        let open = |flags| rustix::fs::open(path, flags, Mode::empty());
+        let file = match open(flags | past_cache) {
+            Err(Errno::INVAL) => open(flags),
+            opened => opened,
+        };
+        let file = file.map_err(refused)?;
         let stat = rustix::fs::fstat(&file).map_err(refused)?;
         let kind = kind(path, &stat)?;
         let length_bytes = match kind {
@@ -124,6 +139,42 @@ impl FileDisk {
         let stat = rustix::fs::fstat(&file)?;
         let length_bytes = u64::try_from(stat.st_size).unwrap_or(0);
         Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind: Kind::File })
+    }
+
+    /// The bytes of a block device within `offset_bytes` and `end_bytes`, read in whole pages into
+    /// aligned memory.
+    fn read_pages(&self, offset_bytes: u64, end_bytes: u64) -> Result<Vec<u8>, ReadError> {
+        let asked = end_bytes - offset_bytes;
+        let start = offset_bytes - offset_bytes % PAGE_BYTES;
+        let end = end_bytes.checked_next_multiple_of(PAGE_BYTES).unwrap_or(end_bytes);
+        let length = usize::try_from(end.min(self.length_bytes) - start)
+            .map_err(|_| failed(offset_bytes, asked, Errno::NOMEM))?;
+        let page = usize::try_from(PAGE_BYTES).expect("a page is short");
+        let mut memory = vec![0; length + page];
+        let skip = memory.as_ptr().align_offset(page).min(page);
+        let pages = &mut memory[skip..skip + length];
+        let mut done = 0;
+        while done < length {
+            let at_bytes = start + disk::length_of(&pages[..done]);
+            match rustix::io::pread(&self.file, &mut pages[done..], at_bytes) {
+                Ok(0) => return Err(ended(offset_bytes, asked, at_bytes)),
+                Ok(count) => done += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::INVAL) if self.stop_direct() => {}
+                Err(error) => return Err(failed(offset_bytes, asked, error)),
+            }
+        }
+        let before = usize::try_from(offset_bytes - start).expect("less than a page");
+        memory.drain(..skip + before);
+        memory.truncate(usize::try_from(asked).expect("at most the pages' length"));
+        Ok(memory)
+    }
+
+    /// Reads through the page cache from now on; false where that was so.
+    fn stop_direct(&self) -> bool {
+        let Ok(flags) = rustix::fs::fcntl_getfl(&self.file) else { return false };
+        flags.contains(OFlags::DIRECT)
+            && rustix::fs::fcntl_setfl(&self.file, flags - OFlags::DIRECT).is_ok()
     }
 
     /// Who the file is, whatever path led to it.
@@ -174,6 +225,9 @@ impl Sparse for FileDisk {
     fn read_fresh(&self, offset_bytes: u64, length_bytes: usize) -> Result<Vec<u8>, ReadError> {
         let asked = u64::try_from(length_bytes).unwrap_or(u64::MAX);
         disk::check_bounds(self.length_bytes, offset_bytes, asked)?;
+        if self.is_block_device() {
+            return self.read_pages(offset_bytes, offset_bytes + asked);
+        }
         let mut bytes = Vec::with_capacity(length_bytes);
         while bytes.len() < length_bytes {
             let at_bytes = offset_bytes + disk::length_of(&bytes);
@@ -204,6 +258,10 @@ impl Disk for FileDisk {
     fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
         let length_bytes = disk::length_of(buffer);
         disk::check_bounds(self.length_bytes, offset_bytes, length_bytes)?;
+        if self.is_block_device() {
+            buffer.copy_from_slice(&self.read_pages(offset_bytes, offset_bytes + length_bytes)?);
+            return Ok(());
+        }
         let mut done = 0;
         while done < buffer.len() {
             let at_bytes = offset_bytes + disk::length_of(&buffer[..done]);

@@ -310,3 +310,21 @@ fn what_udev_saw_on_a_closed_device_is_shown_without_a_claim_on_its_bytes() {
     assert_eq!(seen.judgements[2].verdict, Verdict::Misaligned);
     assert_eq!(with(member).words(), ["drive", "partition"]);
 }
+
+#[test]
+fn a_partition_is_looked_into_through_the_kernels_device_of_it() {
+    let sample = |length| {
+        let mut swap = MemoryDisk::new(length * 512);
+        swap.put(1024, &[1, 0, 0, 0, 0xf0, 0, 0, 0]);
+        swap.put(4086, b"SWAPSPACE2");
+        Sample::new()
+            .disk("sda", "8:0", 64 * MIB, &[])
+            .partition("sda", "sda1", "8:1", 2048, length)
+            .bytes("sda", partitioned(64 * MIB, &[(2048, 2000)]))
+            .bytes("sda1", swap)
+            .look("sda")
+    };
+    assert_eq!(sample(2000).words(), ["drive", "partition", "swap"]);
+    // The kernel's partition is not the table's.
+    assert_eq!(sample(1000).words(), ["drive", "partition"]);
+}

@@ -8,6 +8,7 @@ mod images;
 mod leaf;
 mod monitors;
 mod run;
+mod stale;
 mod stripes;
 mod together;
 mod watch;

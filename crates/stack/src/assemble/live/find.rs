@@ -17,13 +17,7 @@ impl Live<'_> {
             NodeKind::Partition { start_bytes, .. } => {
                 self.find_partition(node, *below.first()?, *start_bytes)
             }
-            NodeKind::Md(_) => self.find_over(below, |kind| matches!(kind, LayerKind::MdArray(_))),
-            NodeKind::Bcache => self.find_over(below, |kind| {
-                matches!(kind, LayerKind::Bcache(bcache)
-                    if matches!(bcache.role, BcacheRole::Backing { .. }))
-            }),
-            NodeKind::Dm { uuid, .. } => self.find_mapped(uuid, below),
-            _ => None,
+            _ => self.find_over(below, |kind| may_be(node, kind)),
         }
     }
 
@@ -62,7 +56,7 @@ impl Live<'_> {
     }
 
     /// Where a layer begins on a disk under it, as long as all in between lies in one piece.
-    fn start_on(&self, id: LayerId, disk: LayerId) -> Option<u64> {
+    pub(super) fn start_on(&self, id: LayerId, disk: LayerId) -> Option<u64> {
         let mut at = 0_u64;
         let mut here = id;
         while here != disk {
@@ -85,24 +79,30 @@ impl Live<'_> {
             layer.device.is_none() && is(&layer.kind)
         })
     }
+}
 
-    /// The layer of a device-mapper device, by who made it.
-    fn find_mapped(&self, uuid: &str, below: &[LayerId]) -> Option<LayerId> {
-        if let Some(ids) = uuid.strip_prefix("LVM-") {
-            // The group's UUID and the volume's, 32 characters each, without hyphens; what stands
-            // behind them names a part that no user sees (`-tpool`, `-real`).
-            let volume = ids.get(32..64).filter(|_| ids.len() == 64)?;
-            return self.find_over(below, |kind| {
-                matches!(kind, LayerKind::LvmLogical(logical)
-                    if logical.id.replace('-', "") == volume)
-            });
+/// Whether a layer of this kind may be the one of `node`, if it lies where that does.
+pub(super) fn may_be(node: &Node, kind: &LayerKind) -> bool {
+    match (&node.kind, kind) {
+        (NodeKind::Partition { .. }, LayerKind::Partition(..))
+        | (NodeKind::Md(_), LayerKind::MdArray(_)) => true,
+        (NodeKind::Bcache, LayerKind::Bcache(bcache)) => {
+            matches!(bcache.role, BcacheRole::Backing { .. })
         }
-        if uuid.starts_with("CRYPT-LUKS") {
-            return self.find_over(below, |kind| matches!(kind, LayerKind::Luks(_)));
+        (NodeKind::Dm { uuid, .. }, LayerKind::LvmLogical(volume)) => is_volume(uuid, &volume.id),
+        (NodeKind::Dm { uuid, .. }, LayerKind::Luks(_)) => uuid.starts_with("CRYPT-LUKS"),
+        (NodeKind::Dm { uuid, .. }, LayerKind::Integrity(_)) => {
+            uuid.starts_with("CRYPT-INTEGRITY") || uuid.starts_with("CRYPT-SUBDEV")
         }
-        if uuid.starts_with("CRYPT-INTEGRITY") || uuid.starts_with("CRYPT-SUBDEV") {
-            return self.find_over(below, |kind| matches!(kind, LayerKind::Integrity(_)));
-        }
-        None
+        _ => false,
     }
+}
+
+/// Whether device-mapper's UUID is that of the volume `id`: the group's UUID and the volume's, 32
+/// characters each, without hyphens. What stands behind them names a part that no user sees
+/// (`-tpool`, `-real`).
+fn is_volume(uuid: &str, id: &str) -> bool {
+    let volume =
+        uuid.strip_prefix("LVM-").filter(|ids| ids.len() == 64).and_then(|ids| ids.get(32..));
+    volume.is_some_and(|volume| id.chars().filter(|&one| one != '-').eq(volume.chars()))
 }

@@ -1,14 +1,17 @@
 //! The running machine: what the bytes show and what the kernel has, put together.
 //!
-//! Bytes come first: disks are read as images are. Then each block device that the kernel stacks on
-//! them is looked for among the layers that the bytes gave. One that is found there gets the
-//! kernel's name; one that is not, as where bytes cannot be read or are encrypted, becomes a layer
-//! as the kernel describes it. A captured machine has no bytes, so there all is as the kernel says.
+//! Bytes come first: disks are read as images are. A layer that the bytes gave and that the kernel
+//! has a device of is looked into through that device: only there stands what was written to it
+//! and waits, and what the kernel decrypts or rebuilds. Then each block device that the kernel
+//! stacks on others is looked for among the layers. One that is found there gets the kernel's name;
+//! one that is not, as where bytes cannot be read or are encrypted, becomes a layer as the kernel
+//! describes it. A captured machine has no bytes, so there all is as the kernel says.
 
 mod find;
 mod make;
+mod serve;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use device::{Disk, Files, KernelTree};
@@ -63,14 +66,16 @@ pub fn assemble_machine(
         world,
         assembler: Assembler::new(roots, world.files, told),
         places: BTreeMap::new(),
+        devices: BTreeMap::new(),
+        served: BTreeSet::new(),
     };
     let mut roots = Vec::new();
     for &id in order.iter().filter(|&&id| world.machine.node(id).below.is_empty()) {
         let root = live.root(id);
-        live.places.insert(id, root);
+        live.put(id, root);
         roots.push(root);
     }
-    live.assembler.settle();
+    live.settle();
     for &id in order.iter().filter(|&&id| !world.machine.node(id).below.is_empty()) {
         live.stacked(id);
     }
@@ -83,6 +88,10 @@ pub(super) struct Live<'a> {
     pub(super) assembler: Assembler<'a>,
     /// The layer of each node.
     pub(super) places: BTreeMap<NodeId, LayerId>,
+    /// The node of each layer that is one.
+    devices: BTreeMap<LayerId, NodeId>,
+    /// The nodes whose own bytes were looked into.
+    served: BTreeSet<NodeId>,
 }
 
 impl Live<'_> {
@@ -113,8 +122,16 @@ impl Live<'_> {
         layer
     }
 
+    fn put(&mut self, id: NodeId, layer: LayerId) {
+        self.places.insert(id, layer);
+        self.devices.insert(layer, id);
+    }
+
     /// Finds or makes the layer of a node that lies on others.
     fn stacked(&mut self, id: NodeId) {
+        if self.served.contains(&id) {
+            return;
+        }
         let node = self.node(id).clone();
         let below: Vec<LayerId> =
             node.below.iter().filter_map(|below| self.places.get(below).copied()).collect();
@@ -124,10 +141,10 @@ impl Live<'_> {
         let found = self.find(&node, &below);
         let is_new = found.is_none();
         let Some(layer) = found.or_else(|| self.make(&node, &below)) else { return };
-        self.places.insert(id, layer);
+        self.put(id, layer);
         self.claim(&node, layer);
         self.look_into(&node, layer, is_new);
-        self.assembler.settle();
+        self.settle();
     }
 
     fn claim(&mut self, node: &Node, layer: LayerId) {
