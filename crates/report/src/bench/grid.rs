@@ -35,6 +35,11 @@ impl Grid {
         self.rows.push(row);
     }
 
+    /// A row that is as long as it likes.
+    pub(crate) fn alone(&mut self, cell: Cell) {
+        self.rows.push(vec![cell]);
+    }
+
     /// Whether it fits into `limit` columns.
     pub(crate) fn fits(&self, limit: usize) -> bool {
         self.starts().last().is_none_or(|end| *end <= limit + GAP)
@@ -45,7 +50,8 @@ impl Grid {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let mut starts = vec![INDENT];
         for column in 0..columns {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            let rows = self.rows.iter().filter(|row| row.len() > 1);
+            let cells = rows.filter_map(|row| row.get(column));
             let widest = cells.map(|(_, text)| width(text)).max().unwrap_or(0);
             let gap = if widest == 0 { 0 } else { GAP };
             starts.push(starts.last().copied().unwrap_or(INDENT) + widest + gap);
@@ -64,6 +70,63 @@ impl Grid {
             }
             line.end(page);
         }
+    }
+}
+
+/// A table of named rows that fits any width: columns are left out, the least important first, and
+/// where that is not enough each name stands on a line of its own.
+pub(crate) struct Sheet<'a> {
+    /// The heads, of the names' column first.
+    pub(crate) heads: &'a [&'a str],
+    /// Columns that may be left out, the first one first.
+    pub(crate) droppable: &'a [usize],
+    /// Each row's group, name and figures.
+    pub(crate) rows: Vec<SheetRow>,
+}
+
+/// A row of a [`Sheet`].
+pub(crate) struct SheetRow {
+    /// Rows of one group stand together; its name is shown above them where there are several.
+    pub(crate) group: String,
+    /// The name and the figures, in the order of the heads.
+    pub(crate) cells: Vec<String>,
+}
+
+impl Sheet<'_> {
+    /// Writes the table into `limit` columns; nothing where it has no rows.
+    pub(crate) fn write(&self, limit: usize, page: &mut String) {
+        if self.rows.is_empty() {
+            return;
+        }
+        let mut left: Vec<usize> = (0..self.heads.len()).collect();
+        for dropped in self.droppable {
+            if self.grid(&left, false).fits(limit) {
+                break;
+            }
+            left.retain(|column| column != dropped);
+        }
+        let is_narrow = !self.grid(&left, false).fits(limit);
+        self.grid(&left, is_narrow).write(page);
+    }
+
+    fn grid(&self, columns: &[usize], is_narrow: bool) -> Grid {
+        let mut grid = Grid::default();
+        let is_grouped = self.rows.windows(2).any(|two| two[0].group != two[1].group);
+        grid.push(columns.iter().map(|&column| quiet(self.heads[column])).collect());
+        let mut group = None;
+        for row in &self.rows {
+            if is_grouped && group != Some(&row.group) {
+                grid.alone(cell(row.group.clone()));
+                group = Some(&row.group);
+            }
+            let mut cells: Vec<Cell> =
+                columns.iter().map(|&at| cell(row.cells[at].clone())).collect();
+            if is_narrow {
+                grid.alone(std::mem::take(&mut cells[0]));
+            }
+            grid.push(cells);
+        }
+        grid
     }
 }
 

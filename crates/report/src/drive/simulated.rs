@@ -1,7 +1,8 @@
 //! A simulation for people: a row for each drive and place.
 
 use super::{SimulatedArm, SimulatedLeaf, Simulation};
-use crate::bench::grid::{Grid, cell, labelled, prose, quiet};
+use crate::bench::figures::{number, time};
+use crate::bench::grid::{Sheet, SheetRow, cell, labelled, prose, quiet};
 use crate::look::Look;
 use crate::words::Words;
 
@@ -11,81 +12,59 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
     let limit = look.columns();
     let mut page = String::new();
     labelled("workload", vec![cell(&simulation.workload)], limit, &mut page);
-    let mut grid = Grid::default();
-    let heads = ["drive", "place", "a second", "mean", "p50", "p99", "cost", "RMW"];
-    grid.push(heads.iter().map(|head| quiet(*head)).collect());
-    for arm in &simulation.arms {
-        grid.push(row(arm, look).into_iter().map(cell).collect());
+    if let [first, rest @ ..] = &simulation.arms[..]
+        && rest.iter().all(|arm| drive_name(arm) == drive_name(first))
+    {
+        labelled("drive   ", vec![cell(drive_name(first))], limit, &mut page);
     }
-    if grid.fits(limit) {
-        grid.write(&mut page);
-    } else {
-        for arm in &simulation.arms {
-            let [drive, place, rate, mean, p50, p99, cost, rmw] = row(arm, look);
-            let text = format!(
-                "{place}: {rate} a second, mean {mean}, p50 {p50}, p99 {p99}, cost {cost}, RMW \
-                    {rmw}"
-            );
-            prose(cell(drive), &text, limit, &mut page);
-        }
-    }
+    let heads = ["place", "IOPS", "mean", "p50", "p99", "cost", "RMW"];
+    let rows = simulation.arms.iter().map(|arm| row(arm, look)).collect();
+    // Of the times, the p99 is what people look for.
+    Sheet { heads: &heads, droppable: &[2, 3], rows }.write(limit, &mut page);
     leaves(simulation, look, &mut page);
     cut_table(simulation, look, &mut page);
-    let first = simulation.arms.first();
-    let faults = simulation.arms.iter().filter(|arm| arm.failed > 0);
-    for arm in faults {
-        let text =
-            format!("{} of {} operations failed on {}", arm.failed, arm.operations, arm.drive);
-        prose(quiet("note"), &text, limit, &mut page);
-    }
-    if let Some(first) = first.filter(|_| simulation.arms.len() > 1) {
-        let against = match &first.layer {
-            Some(_) => "at the aligned place above".to_owned(),
-            None => format!("on {}, {}", first.drive, place(first, look)),
-        };
-        let text = format!(
-            "cost is how many times the time {against} it takes; RMW, what is read first for each \
-             operation. Simulated: no drive was touched"
-        );
-        prose(quiet("note"), &text, limit, &mut page);
-    }
-    for note in &simulation.notes {
+    for note in own_notes(simulation, look).iter().chain(&simulation.notes) {
         prose(quiet("note"), note, limit, &mut page);
     }
     page
 }
 
+/// What failed, and what the columns mean.
+fn own_notes(simulation: &Simulation, look: &Look) -> Vec<String> {
+    let faults = simulation.arms.iter().filter(|arm| arm.failed > 0);
+    let failed = |arm: &SimulatedArm| {
+        format!("{} of {} operations failed on {}", arm.failed, arm.operations, arm.drive)
+    };
+    let mut notes: Vec<String> = faults.map(failed).collect();
+    if let [first, _, ..] = &simulation.arms[..] {
+        let against = match &first.layer {
+            Some(_) => "the aligned place above".to_owned(),
+            None => format!("{}, {}", first.drive, place(first, look)),
+        };
+        notes.push(format!(
+            "cost: time relative to {against}; RMW: read-modify-writes an operation. Simulated: no \
+             drive was touched"
+        ));
+    }
+    notes
+}
+
 /// What each of several drives under a layer did.
 fn leaves(simulation: &Simulation, look: &Look, page: &mut String) {
-    let limit = look.columns();
-    let mut grid = Grid::default();
-    grid.push(LEAF_HEADS.iter().map(|head| quiet(*head)).collect());
-    let told = |arm: &SimulatedArm| {
-        let place = place(arm, look);
-        let row = |leaf: &SimulatedLeaf| (place.clone(), leaf_row(arm, leaf));
-        arm.leaves.iter().flatten().map(row).collect::<Vec<(String, [String; 5])>>()
-    };
     // What it is compared with did the same elsewhere.
     let own = simulation.arms.iter().filter(|arm| arm.layer.as_deref() != Some("aligned"));
-    let rows: Vec<(String, [String; 5])> = own.flat_map(told).collect();
-    if rows.is_empty() {
-        return;
-    }
-    for (place, row) in &rows {
-        let cells = std::iter::once(place).chain(row).map(|text| cell(text.clone()));
-        grid.push(cells.collect());
-    }
-    if grid.fits(limit) {
+    let rows = own.flat_map(|arm| {
+        let one = move |leaf: &SimulatedLeaf| SheetRow {
+            group: place(arm, look),
+            cells: leaf_row(arm, leaf).to_vec(),
+        };
+        arm.leaves.iter().flatten().map(one)
+    });
+    let rows: Vec<SheetRow> = rows.collect();
+    if !rows.is_empty() {
         page.push('\n');
-        return grid.write(page);
     }
-    for (place, [name, commands, read, written, rmw]) in rows {
-        let text = format!(
-            "{name}, {commands} commands for each operation, {read} read, {written} written, RMW \
-             {rmw}"
-        );
-        prose(cell(place), &text, limit, page);
-    }
+    Sheet { heads: &LEAF_HEADS[1..], droppable: &[], rows }.write(look.columns(), page);
 }
 
 /// What is told of a drive, for each operation.
@@ -96,7 +75,7 @@ pub(crate) const LEAF_HEADS: [&str; 6] =
 pub(crate) fn leaf_row(arm: &SimulatedArm, leaf: &SimulatedLeaf) -> [String; 5] {
     let each = |count: u64| match arm.operations {
         0 => "-".to_owned(),
-        operations => format!("{:.2}", real(count) / real(operations)),
+        operations => number(real(count) / real(operations)),
     };
     let bytes = |count: u64| match arm.operations {
         0 => "-".to_owned(),
@@ -113,37 +92,22 @@ pub(crate) fn leaf_row(arm: &SimulatedArm, leaf: &SimulatedLeaf) -> [String; 5] 
 
 /// What was left when the power was cut: a row for each drive and place.
 fn cut_table(simulation: &Simulation, look: &Look, page: &mut String) {
-    let limit = look.columns();
-    let mut grid = Grid::default();
-    grid.push(CUT_HEADS.iter().map(|head| quiet(*head)).collect());
-    let cut = |arm| cut_row(arm, look);
-    let rows: Vec<[String; CUT_COLUMNS]> = simulation.arms.iter().filter_map(cut).collect();
+    let one = |arm: &SimulatedArm| {
+        let [group, cells @ ..] = cut_row(arm, look)?;
+        Some(SheetRow { group, cells: cells.to_vec() })
+    };
+    let rows: Vec<SheetRow> = simulation.arms.iter().filter_map(one).collect();
     if rows.is_empty() {
         return;
     }
     page.push('\n');
-    for row in &rows {
-        grid.push(row.iter().map(cell).collect());
-    }
-    if grid.fits(limit) {
-        grid.write(page);
-    } else {
-        for [drive, place, broken, lost, torn, promised, missing, neighbours, unfit] in &rows {
-            let text = format!(
-                "{place}: {broken} cuts broke a promise; {lost} writes lost, {torn} torn, \
-                 {promised} promised writes among them; sectors: {missing} missing, \
-                 {neighbours} neighbours lost, {unfit} unfit"
-            );
-            prose(cell(drive), &text, limit, page);
-        }
-    }
-    let text = "of the writes that were acknowledged when the power went, summed over the cuts: \
-                lost and torn without a promise is legal; promised is what was flushed or forced, \
-                or acknowledged by a drive that says it has no cache that forgets. Missing are \
-                sectors that a promise covers, or that nobody wrote; neighbours, such as cannot be \
-                read since they share a physical sector with a write; unfit, such as have mirrors \
-                that differ or a parity that does not fit";
-    prose(quiet("note"), text, limit, page);
+    Sheet { heads: &CUT_HEADS[1..], droppable: &[6, 7], rows }.write(look.columns(), page);
+    let text = "counted over the writes that were acknowledged when the power went, summed over \
+                the cuts. Lost or torn without a promise is legal. Promised: flushed, forced, or \
+                acknowledged by a drive that reports no volatile cache. Missing: sectors of \
+                promised writes, or that nobody wrote. Neighbours: unreadable because they share a \
+                physical sector with a write. Unfit: mirrors differ, or parity does not fit";
+    prose(quiet("note"), text, look.columns(), page);
 }
 
 /// How many columns say what cuts left.
@@ -178,20 +142,15 @@ pub(crate) fn cut_row(arm: &SimulatedArm, look: &Look) -> Option<[String; CUT_CO
     ])
 }
 
-fn row(arm: &SimulatedArm, look: &Look) -> [String; 8] {
-    [
-        drive_name(arm),
-        place(arm, look),
-        match arm.operations_per_second {
-            rate if rate < 1000.0 => format!("{rate:.1}"),
-            rate => format!("{rate:.0}"),
-        },
-        time(arm.mean_ns),
-        time(arm.p50_ns),
-        time(arm.p99_ns),
-        format!("{:.2}", arm.ratio),
-        rmw(arm),
-    ]
+fn row(arm: &SimulatedArm, look: &Look) -> SheetRow {
+    let rate = match arm.operations_per_second {
+        rate if rate < 1000.0 => format!("{rate:.1}"),
+        rate => format!("{rate:.0}"),
+    };
+    let times = [arm.mean_ns, arm.p50_ns, arm.p99_ns].map(|ns| time(ns, Words { look }));
+    let cells = [place(arm, look), rate].into_iter().chain(times);
+    let cells = cells.chain([number(arm.ratio), rmw(arm)]).collect();
+    SheetRow { group: drive_name(arm), cells }
 }
 
 /// The drive, with what of it was changed.
@@ -207,7 +166,7 @@ pub(crate) fn rmw(arm: &SimulatedArm) -> String {
     let reads = arm.did.rmw_reads.saturating_add(arm.did.parity_rmws);
     match arm.operations {
         0 => "-".to_owned(),
-        operations => format!("{:.2}", real(reads) / real(operations)),
+        operations => number(real(reads) / real(operations)),
     }
 }
 
@@ -217,20 +176,18 @@ pub(crate) fn place(arm: &SimulatedArm, look: &Look) -> String {
         return variant.clone();
     }
     match (&arm.layer, arm.shift_bytes) {
-        (Some(layer), _) => format!("{layer} at {}", Words { look }.size(arm.start_bytes)),
-        (None, 0) => "as it is".to_owned(),
+        (Some(layer), _) => format!("{layer} at {}", start(arm.start_bytes, look)),
+        (None, 0) => "unshifted".to_owned(),
         (None, bytes) => format!("{bytes} B off"),
     }
 }
 
-/// A time with three digits.
-fn time(ns: u64) -> String {
-    let ns = real(ns);
-    match ns {
-        ns if ns < 1e3 => format!("{ns:.0} ns"),
-        ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),
-        ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
-        ns => format!("{:.2} s", ns / 1e9),
+/// Where something starts, to the byte within 4 KiB: what is off stays to be seen.
+fn start(bytes: u64, look: &Look) -> String {
+    match bytes.checked_rem(4096) {
+        None | Some(0) => Words { look }.size(bytes),
+        Some(_) if bytes < 1 << 20 => Words { look }.exact(bytes),
+        Some(off) => format!("{}, off 4 KiB by {off} B", Words { look }.size(bytes - off)),
     }
 }
 

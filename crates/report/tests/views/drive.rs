@@ -143,12 +143,14 @@ fn drives_and_what_they_say_are_valid_and_wholly_described() {
 fn a_layer_is_shown_with_its_place_on_the_drive_and_what_it_is_compared_with() {
     let look = Look { width: Some(120), ..Look::default() };
     let page = anstream::adapter::strip_str(&simulation_table(&stacked(), &look)).to_string();
-    for said in ["aligned at 1 MiB", "disk.raw#1 ext4 at 31.5 KiB", "the aligned place above it"] {
+    for said in
+        ["aligned at 1 MiB", "disk.raw#1 ext4 at 31.5 KiB", "relative to the aligned place above"]
+    {
         assert!(page.contains(said), "{said}\n{page}");
     }
     let page = anstream::adapter::strip_str(&simulation_table(&shifted(), &look)).to_string();
     assert!(!page.contains("broken cuts"), "nobody cut the power");
-    for said in ["as it is", "512 B off", "hdd-7200-512e rmw=serial", "7 of 10000 operations"] {
+    for said in ["unshifted", "512 B off", "hdd-7200-512e rmw=serial", "7 of 10000 operations"] {
         assert!(page.contains(said), "{said}\n{page}");
     }
 }
