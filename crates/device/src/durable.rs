@@ -65,6 +65,15 @@ impl Way {
             _ => u64::from(self.write_bytes) * u64::from(self.writes),
         }
     }
+
+    /// The syncs of one operation, at least one: where each write is one, as many as writes.
+    #[must_use]
+    pub fn syncs(&self) -> u64 {
+        match self.method {
+            Method::OpenDatasync | Method::OpenSync => u64::from(self.writes.max(1)),
+            _ => 1,
+        }
+    }
 }
 
 /// Why an operation is none.

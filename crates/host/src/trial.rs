@@ -65,12 +65,13 @@ pub struct SyncTrial {
 }
 
 impl SyncTrial {
-    /// A new file in `directory`, of a few KiB, written and synced.
+    /// A new file in `directory`, of a few KiB, written and synced; and how long that took, in
+    /// nanoseconds.
     ///
     /// # Errors
     /// When the directory cannot be opened, a file cannot be made there, or a call fails. Nothing
     /// remains.
-    pub fn create(directory: &Path) -> Result<SyncTrial, TrialError> {
+    pub fn create(directory: &Path) -> Result<(SyncTrial, u64), TrialError> {
         let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
         let failed = |attempted, error: Errno| TrialError {
             attempted,
@@ -85,9 +86,8 @@ impl SyncTrial {
         let (file, name) = synced_file(&opened).map_err(|error| failed("making a file", error))?;
         let bytes = (0..=u8::MAX).cycle().take(WRITE_BYTES).collect();
         let mut trial = SyncTrial { file, _name: name, directory: place, end_bytes: 0, bytes };
-        trial.step(TrialStep::Append)?;
-        trial.step(TrialStep::Empty)?;
-        Ok(trial)
+        let made_ns = trial.step(TrialStep::Append)?;
+        Ok((trial, made_ns))
     }
 
     /// Does `step`, and returns how long it took, in nanoseconds. An append that would make the
@@ -186,7 +186,7 @@ mod tests {
             if !directory.exists() {
                 continue;
             }
-            let mut trial = SyncTrial::create(directory).unwrap();
+            let (mut trial, _) = SyncTrial::create(directory).unwrap();
             for step in [
                 TrialStep::Overwrite,
                 TrialStep::Append,

@@ -95,9 +95,10 @@ impl DurableFiles {
     /// When they cannot be made or would take too much room, when a call fails, and when the user
     /// wants no more, or the time for it is over ([`ScratchError::Stopped`]). Nothing remains.
     pub fn create(plan: &DurablePlan<'_>) -> Result<DurableFiles, ScratchError> {
-        let files = Files::create(plan, now_ns().saturating_add(plan.ready_ns))?;
+        let end_ns = now_ns().saturating_add(plan.ready_ns);
+        let files = Files::create(plan, end_ns)?;
         let neighbour = match plan.ways.iter().any(|way| way.is_contended) {
-            true => Some(Neighbour::start(plan)?),
+            true => Some(Neighbour::start(plan, end_ns)?),
             false => None,
         };
         let longest = plan.ways.iter().map(|way| way.write_bytes).max().unwrap_or(0).max(4096);

@@ -15,7 +15,7 @@ use std::time::Duration;
 use device::DurableFault;
 use rustix::io::Errno;
 
-use crate::engine::Access;
+use crate::engine::{Access, now_ns};
 use crate::scratch::{Scratch, ScratchError};
 
 use super::{DurablePlan, calls, files};
@@ -39,9 +39,9 @@ pub(super) struct Neighbour {
 }
 
 impl Neighbour {
-    /// Starts it; it waits.
-    pub(super) fn start(plan: &DurablePlan<'_>) -> Result<Neighbour, ScratchError> {
-        let goes_on = |_| !plan.interrupt.is_raised();
+    /// Starts it, no later than `end_ns`; it waits.
+    pub(super) fn start(plan: &DurablePlan<'_>, end_ns: u64) -> Result<Neighbour, ScratchError> {
+        let goes_on = |_| !plan.interrupt.is_raised() && now_ns() < end_ns;
         let small = files::of_length(plan, 4096);
         let scratch = Scratch::create_anywhere_while(plan.directory, small, goes_on)?;
         let refused = |reason: String| ScratchError::Refused {

@@ -1,6 +1,6 @@
 //! Ways of making writes durable, measured beside each other.
 //!
-//! Every round gives each row one short slice of operations, in an order that is drawn anew, so
+//! Every round that counts gives each row one short slice of operations, in a random order, so
 //! that what drifts (a drive's state, a neighbour, a throttle) hits all rows alike. What a row took
 //! in each round is kept, so that two rows can be compared round by round ([`compare`]).
 //!
@@ -32,7 +32,8 @@ pub struct DurableLimits {
     pub elapsed_ns: u64,
     /// Up to which number of bytes written, as [`Durable::written_bytes`] counts them.
     pub written_bytes: u64,
-    /// How long a slice is to be, in nanoseconds; it has two operations however long they take.
+    /// How long a slice is to be, in nanoseconds; it has two operations however long they take,
+    /// unless the time of all is over, and one in a round that is left out.
     pub slice_ns: u64,
     /// How many bytes a slice writes at most, beyond those two operations.
     pub slice_bytes: u64,
@@ -127,6 +128,7 @@ pub fn run<D: Durable>(
     let begun_ns = doer.now_ns();
     let mut rounds = Run {
         end_ns: begun_ns.saturating_add(limits.elapsed_ns),
+        sync_ns: 0,
         limits,
         ways,
         seen: ways.iter().map(|_| RowSeen::new()).collect(),
@@ -137,7 +139,12 @@ pub fn run<D: Durable>(
     let (mut count, mut was_cut_short) = (0_u64, false);
     while count < limits.rounds && rounds.has_live() {
         shuffle(&mut order, &mut random);
-        let is_whole = rounds.round(doer, &order, count >= WARM_UP_ROUNDS);
+        let counts = count >= WARM_UP_ROUNDS;
+        if !counts {
+            // How long one sync takes is known before many are made at once.
+            order.sort_by_key(|row| ways[*row].syncs());
+        }
+        let is_whole = rounds.round(doer, &order, counts);
         count += 1;
         if !is_whole {
             was_cut_short = true;
@@ -162,6 +169,8 @@ pub fn run<D: Durable>(
 struct Run<'a> {
     limits: DurableLimits,
     end_ns: u64,
+    /// How long a sync took last, in nanoseconds.
+    sync_ns: u64,
     ways: &'a [Way],
     seen: Vec<RowSeen>,
     stopped: Option<String>,
@@ -179,6 +188,20 @@ impl Run<'_> {
             || doer.written_bytes() >= self.limits.written_bytes
     }
 
+    /// Whether no operation of `row` may begin: all its syncs but one must fit into the time, as
+    /// far as it is known how long they take.
+    fn is_late<D: Durable>(&self, doer: &D, row: usize) -> bool {
+        let others_ns = self.sync_ns.saturating_mul(self.ways[row].syncs().saturating_sub(1));
+        !doer.goes_on() || doer.now_ns().saturating_add(others_ns) >= self.end_ns
+    }
+
+    /// Does an operation of `row`; how long it took in nanoseconds.
+    fn once<D: Durable>(&mut self, doer: &mut D, row: usize) -> Result<u64, DurableFault> {
+        let took_ns = doer.once(row)?;
+        self.sync_ns = took_ns.div_euclid(self.ways[row].syncs());
+        Ok(took_ns)
+    }
+
     /// Gives each row its slice; whether all had theirs.
     fn round<D: Durable>(&mut self, doer: &mut D, order: &[usize], counts: bool) -> bool {
         for (number, &row) in order.iter().enumerate() {
@@ -189,7 +212,7 @@ impl Run<'_> {
             // A round that has begun is cut short only by what must not be passed.
             let least = self.ways[row].operation_bytes().saturating_mul(2);
             let has_room = doer.written_bytes().saturating_add(least) <= self.limits.written_bytes;
-            if !doer.goes_on() || !has_room || doer.now_ns() >= self.end_ns {
+            if !has_room || self.is_late(doer, row) {
                 self.note_none(&order[number..], counts);
                 return false;
             }
@@ -232,7 +255,8 @@ impl Run<'_> {
         None
     }
 
-    /// Some operations of a row; the mean of those that count, in nanoseconds.
+    /// Some operations of a row; the mean of those that count, in nanoseconds. None begins after
+    /// the time is over.
     fn slice<D: Durable>(
         &mut self,
         doer: &mut D,
@@ -240,14 +264,17 @@ impl Run<'_> {
         counts: bool,
     ) -> Result<Option<f64>, DurableFault> {
         doer.begin(row)?;
-        doer.once(row)?;
+        let first_ns = self.once(doer, row)?;
         self.seen[row].discarded += 1;
         let bytes = self.ways[row].operation_bytes();
         let written_max = doer.written_bytes().saturating_add(self.limits.slice_bytes);
         let slice_end_ns = doer.now_ns().saturating_add(self.limits.slice_ns).min(self.end_ns);
+        if self.is_late(doer, row) || (!counts && first_ns >= self.limits.slice_ns) {
+            return doer.end(row).map(|()| None);
+        }
         let (mut busy_ns, mut operations) = (0_u64, 0_u64);
         loop {
-            let took_ns = doer.once(row)?;
+            let took_ns = self.once(doer, row)?;
             busy_ns = busy_ns.saturating_add(took_ns);
             operations += 1;
             match counts {
@@ -256,7 +283,7 @@ impl Run<'_> {
             }
             let next = doer.written_bytes().saturating_add(bytes);
             let is_full = next > written_max || next > self.limits.written_bytes;
-            if is_full || doer.now_ns() >= slice_end_ns || !doer.goes_on() {
+            if is_full || doer.now_ns() >= slice_end_ns || self.is_late(doer, row) {
                 break;
             }
         }

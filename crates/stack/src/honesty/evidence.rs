@@ -27,8 +27,8 @@ pub struct Untried {
     pub reason: String,
     /// Whether it was lack of room: the file system is full, or a quota is reached.
     pub has_no_room: bool,
-    /// What to do where the file system went down; `None` where it did not.
-    pub fallen: Option<String>,
+    /// What to do about it, where that is known.
+    pub advice: Option<String>,
 }
 
 /// One level of the path.

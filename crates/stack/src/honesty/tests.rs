@@ -504,7 +504,7 @@ fn where_no_sync_could_be_tried_nothing_is_claimed() {
     evidence.untried = Some(Untried {
         reason: "it is read-only".into(),
         has_no_room: false,
-        fallen: Some("umount it".to_owned()),
+        advice: Some("umount it".to_owned()),
     });
     let found = check(&evidence, Grade::Unproven, "not-tried");
     assert_eq!(found.reasons[0].change.as_deref(), Some("umount it"));
@@ -515,7 +515,7 @@ fn lack_of_room_is_told_once_and_nobody_else_is_blamed_for_what_was_not_tried() 
     let full = || Untried {
         reason: "a write in /d failed: it is full".into(),
         has_no_room: true,
-        fallen: None,
+        advice: None,
     };
     let with = |counts: Counts, times: Times| Evidence {
         times,

@@ -15,7 +15,7 @@ use super::plan::Plan;
 use super::session::Session;
 use crate::arguments::Fsync;
 use crate::engine::{self, Circumstances};
-use crate::honesty;
+use crate::honesty::{self, LookTime};
 
 /// What was measured.
 pub(super) struct Measured<'a> {
@@ -87,15 +87,23 @@ pub(super) fn process(arguments: &Fsync) -> Result<Option<Process>, Halt> {
     process.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))
 }
 
-/// Whether a completed sync is real, and what `process` makes of its own, in about `most_ns`.
+/// Whether a completed sync is real, and what `process` makes of its own, in about `usual_ns`; not
+/// after the end of the run's time.
 pub(super) fn honesty(
     session: &Session<'_>,
     process: Option<Process>,
-    most_ns: u64,
+    usual_ns: u64,
 ) -> Result<Honesty, Halt> {
+    let time = LookTime { usual_ns, end_ns: session.left_ns() };
     let mut line = session.progress(0);
     line.announce(|look| report::fsync::doing("looking whether syncs are real", look));
-    let found = honesty::look(&session.scene, &session.arguments.directory, process, most_ns);
+    let found = honesty::look(
+        &session.scene,
+        &session.arguments.directory,
+        process,
+        time,
+        &session.interrupt,
+    );
     line.clear();
     found.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))
 }

@@ -153,8 +153,8 @@ fn created(session: &Session<'_>, plan: &Plan) -> Result<DurableFiles, Halt> {
     let files = DurableFiles::create(&plan.files(session));
     line.clear();
     files.map_err(|error| match error {
-        host::ScratchError::Stopped { .. } if !session.interrupt.is_raised() => {
-            refusal::given_up(session)
+        host::ScratchError::Stopped { written_bytes, .. } if !session.interrupt.is_raised() => {
+            refusal::given_up(session, plan, written_bytes)
         }
         error => refusal::no_files(session, plan, &error),
     })
@@ -183,7 +183,7 @@ fn rounds(
     session.document.honesty = Some(judged::honesty(session, process, look_ns)?);
     session.document.verdict = judged::verdict(session, &measured);
     refusal::no_room(session, &seen)?;
-    refusal::whole(session, &seen)?;
+    refusal::whole(session, plan, &seen)?;
     match plan.sustained() {
         Some(way) => sustained(session, plan, way, files),
         None => Ok(()),

@@ -6,7 +6,7 @@ use crate::arguments::FSYNC_SECONDS;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// The most seconds that may be typed: a day.
-const SECONDS_MAX: u64 = 86_400;
+pub(super) const SECONDS_MAX: u64 = 86_400;
 
 /// How fast samples came in a run, and what it had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -101,7 +101,7 @@ impl Plan {
         let uses = Uses {
             scratch_bytes: honesty::LENGTH_BYTES_MAX,
             written_bytes: honesty::WRITTEN_BYTES_MAX,
-            seconds: honesty::LOOK_NS.div_ceil(SECOND_NS),
+            seconds: session.arguments.seconds.into(),
         };
         Plan {
             rows: Vec::new(),

@@ -1,11 +1,14 @@
 //! What cannot be done here, and what was measured and means nothing; each with what to do.
 
+use device::durable::Way;
 use host::ScratchError;
 use measure::durable::{DurableSeen, RowSeen};
 use units::prefix::Size;
 
 use super::halt::Halt;
+use super::pace::SECONDS_MAX;
 use super::plan::Plan;
+use super::schedule::{SECOND_NS, Schedule};
 use super::session::Session;
 use crate::arguments::{Fsync, FsyncRows};
 
@@ -54,17 +57,46 @@ fn smaller(arguments: &Fsync, plan: &Plan, error: &ScratchError) -> Option<Strin
     (has_fewer && room_bytes >= super::plan::FILE_BYTES).then(|| "--rows pg".to_owned())
 }
 
-/// That making the files took all the time that it may.
-pub(super) fn given_up(session: &Session<'_>) -> Halt {
+/// That making the files took all the time that it may; the first is made up to `written_bytes`.
+pub(super) fn given_up(session: &Session<'_>, plan: &Plan, written_bytes: u64) -> Halt {
     let seconds = session.arguments.seconds;
+    let ready_ns = Schedule::of(seconds).ready_ns();
+    let all_ns = u128::from(ready_ns) * u128::from(plan.files(session).made_bytes());
+    let all_ns = all_ns.checked_div(written_bytes.into()).unwrap_or(0);
+    let all_ns = u64::try_from(all_ns).unwrap_or(u64::MAX);
+    let least = longer(session, all_ns.saturating_add(all_ns.div_ceil(4)).saturating_mul(2));
     Halt::refused(
         format!(
             "making the scratch files in {} was given up: it took half of {seconds} s, the most \
              that it may",
             session.document.target.path
         ),
-        Some(format!("give it longer: --seconds {}", u64::from(seconds).saturating_mul(4))),
+        Some(format!("give it longer: --seconds {least}")),
     )
+}
+
+/// The seconds to type where `needed_ns` are likely to be enough: four times as many as were typed
+/// at least, and a day at most.
+fn longer(session: &Session<'_>, needed_ns: u64) -> u64 {
+    let four_times = u64::from(session.arguments.seconds).saturating_mul(4);
+    needed_ns.div_ceil(SECOND_NS).max(four_times).min(SECONDS_MAX)
+}
+
+/// How long a run is likely to take in which each row has two rounds that count, at the pace of
+/// `seen`, in nanoseconds.
+fn two_rounds_ns(session: &Session<'_>, plan: &Plan, seen: &DurableSeen) -> u64 {
+    let rows = || plan.in_turns().iter().zip(&seen.rows);
+    let done = |(way, row): (&Way, &RowSeen)| {
+        way.syncs().saturating_mul(row.discarded.saturating_add(row.latencies.count()))
+    };
+    let each_ns = seen.elapsed_ns.div_ceil(rows().map(done).sum::<u64>().max(1));
+    // One operation to warm up, and in each round two.
+    let syncs = rows().map(|(way, _)| way.syncs()).sum::<u64>().saturating_mul(5);
+    let rows_ns = each_ns.saturating_mul(syncs);
+    let made_ns = session.document.scratch.as_ref().map_or(0, |scratch| scratch.prepared_ns);
+    let all_ns = rows_ns.saturating_add(made_ns);
+    // The look takes a quarter at most, and the pace may fall by a quarter.
+    all_ns.saturating_add(all_ns.div_ceil(3)).saturating_add(all_ns.div_ceil(3))
 }
 
 /// Refuses to go on where an operation failed that may have lost what was written.
@@ -93,7 +125,7 @@ pub(super) fn standing(session: &Session<'_>, seen: &DurableSeen) -> Result<(), 
 }
 
 /// Refuses a run that ended before a row counted, though none failed.
-pub(super) fn whole(session: &Session<'_>, seen: &DurableSeen) -> Result<(), Halt> {
+pub(super) fn whole(session: &Session<'_>, plan: &Plan, seen: &DurableSeen) -> Result<(), Halt> {
     let is_empty = |row: &RowSeen| row.latencies.count() == 0 && row.errors.is_empty();
     if session.document.verdict.is_some() || !seen.rows.iter().all(is_empty) {
         return Ok(());
@@ -106,7 +138,7 @@ pub(super) fn whole(session: &Session<'_>, seen: &DurableSeen) -> Result<(), Hal
         ),
         Some(format!(
             "give more time: --seconds {}; more bytes with --bytes-max, or fewer rows with --rows",
-            u64::from(*seconds).saturating_mul(4)
+            longer(session, two_rounds_ns(session, plan, seen))
         )),
     ))
 }

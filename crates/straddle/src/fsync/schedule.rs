@@ -7,11 +7,12 @@
 //! | looking whether syncs are real | a quarter of it, [`LOOK_NS`] at most |
 //!
 //! A call that is under way when its part is over is waited for: no more can be promised of a drive
-//! that hangs. A sustained run takes the same time once more.
+//! that hangs. What it took is taken from the look, which begins nothing after the end of all. A
+//! sustained run takes the same time once more.
 
 use crate::honesty::LOOK_NS;
 
-const SECOND_NS: u64 = 1_000_000_000;
+pub(super) const SECOND_NS: u64 = 1_000_000_000;
 
 /// The seconds of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use host::{DurableFiles, Interrupt};
 use jiff::Timestamp;
 use report::fsync::{FSYNC_SCHEMA, Fsync as Document};
 
+use super::schedule::Schedule;
 use crate::arguments::Fsync;
 use crate::fallen;
 use crate::progress::{self, ProgressLine};
@@ -48,6 +49,11 @@ impl<'a> Session<'a> {
     /// Now, in nanoseconds since this run began.
     pub(crate) fn elapsed_ns(&self) -> u64 {
         u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// What is left of the seconds that were given, in nanoseconds.
+    pub(crate) fn left_ns(&self) -> u64 {
+        Schedule::of(self.arguments.seconds).total_ns().saturating_sub(self.elapsed_ns())
     }
 
     /// The line that says how far it is, from `begun_ns` of a clock of its caller's.

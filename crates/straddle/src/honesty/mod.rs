@@ -23,6 +23,7 @@ mod windows;
 
 use std::path::Path;
 
+use host::Interrupt;
 use report::Refusal;
 use report::fsync::Honesty;
 use stack::honesty::{Evidence, Process, Untried, judge};
@@ -31,10 +32,11 @@ use crate::fallen;
 use crate::scene::Scene;
 
 pub(crate) use process::asked;
-pub(crate) use windows::{LENGTH_BYTES_MAX, LOOK_NS, WRITTEN_BYTES_MAX};
+pub(crate) use windows::{LENGTH_BYTES_MAX, LOOK_NS, LookTime, WRITTEN_BYTES_MAX};
 
 /// Looks whether syncs in `directory` are real, and, with `process`, whether that makes any. At
-/// most [`WRITTEN_BYTES_MAX`] are written to a file of its own in `directory`, in about `most_ns`.
+/// most [`WRITTEN_BYTES_MAX`] are written to a file of its own in `directory`, in this `time`, or
+/// until the user wants no more.
 ///
 /// # Errors
 /// When a sync failed. All else that cannot be seen is part of the answer.
@@ -42,21 +44,29 @@ pub(crate) fn look(
     scene: &Scene,
     directory: &Path,
     process: Option<Process>,
-    most_ns: u64,
+    time: LookTime,
+    interrupt: &Interrupt,
 ) -> Result<Honesty, Refusal> {
     let mut found = layers::under(scene, directory);
-    let (times, ended) = windows::tried(scene.tree(), directory, &mut found, most_ns);
+    let (times, ended) = windows::tried(scene.tree(), directory, &mut found, time, interrupt);
     if let Some(error) = ended.as_ref().filter(|error| error.is_sync) {
         return Err(Refusal {
             message: format!("stopped, and not tried again: {error}"),
             hint: Some("look into the kernel's log (dmesg): what was written may be lost".into()),
         });
     }
-    let untried = ended.map(|error| Untried {
-        reason: error.to_string(),
-        has_no_room: error.has_no_room,
-        fallen: fallen::advice(scene, directory, false),
-    });
+    let untried = match ended {
+        Some(error) => Some(Untried {
+            reason: error.to_string(),
+            has_no_room: error.has_no_room,
+            advice: fallen::advice(scene, directory, false),
+        }),
+        None => (times.syncs() == 0).then(|| Untried {
+            reason: "the time was over before one was made".to_owned(),
+            has_no_room: false,
+            advice: Some("look for longer, with a larger --seconds".to_owned()),
+        }),
+    };
     let layers = found.into_iter().map(|found| found.layer).collect();
     let evidence = Evidence { layers, times, untried, here: process::here(), process };
     Ok(document::of(&evidence, &judge(&evidence)))

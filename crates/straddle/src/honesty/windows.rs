@@ -1,22 +1,25 @@
 //! A few syncs at a time, with every layer's counters read around them; and how long each took.
 //!
 //! | before | a time as long as the last syncs took, in which nothing is done |
-//! | window | eight syncs, one behind the other |
+//! | window | eight syncs, one after the other; fewer where they are slow |
 //!
-//! It goes on until enough windows were quiet, or the time is up: others may use the same drive.
+//! It goes on until enough windows were quiet, or the time is up: others may use the same drive. No
+//! sync begins after the end of the time.
 
 use std::path::Path;
 use std::time::Duration;
 
 use device::{DiskCounts, KernelTree};
 use host::engine::now_ns;
-use host::{SyncTrial, TrialError, TrialStep};
-use stack::honesty::{Counts, Times, Window, is_quiet};
+use host::{Interrupt, SyncTrial, TrialError, TrialStep};
+use stack::honesty::{self, Counts, Times, is_quiet};
 
 use super::device::Found;
 
-/// How many syncs a window has.
+/// How many syncs a window has at most.
 const SYNCS: u64 = 8;
+/// A window takes one of so many parts of the usual time, by what the last sync took.
+const PARTS: u64 = 16;
 /// How many rounds there are, where there is time: at least, and at most.
 const ROUNDS: std::ops::RangeInclusive<u32> = 3..=24;
 /// How many pairs of methods a round has.
@@ -29,22 +32,57 @@ pub(crate) const WRITTEN_BYTES_MAX: u64 = (24 * (2 * SYNCS + 2 * PAIRS + 2) + 1)
 pub(crate) const LENGTH_BYTES_MAX: u64 = (24 * SYNCS + 1) * WRITE_BYTES;
 /// How many quiet windows each layer is to have.
 const QUIET: usize = 4;
-/// How long all rounds take at most, where nobody gives them less; the first is always made.
+/// How long all rounds take, where nobody gives them less.
 pub(crate) const LOOK_NS: u64 = 2_000_000_000;
 /// How long others are watched at most, before each window.
 const IDLE_NS_MAX: u64 = 25_000_000;
 
+/// How long a look may take, in nanoseconds from its begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LookTime {
+    /// How long it usually takes at most; where syncs are slow, until each kind was tried once.
+    pub(crate) usual_ns: u64,
+    /// After this no sync begins.
+    pub(crate) end_ns: u64,
+}
+
+/// The time of a look as it goes.
+struct Clock<'a> {
+    begun_ns: u64,
+    time: LookTime,
+    interrupt: &'a Interrupt,
+}
+
+impl Clock<'_> {
+    fn spent_ns(&self) -> u64 {
+        now_ns().saturating_sub(self.begun_ns)
+    }
+
+    /// Whether nothing more may begin; with `enough` tried not after the usual time either.
+    fn is_over(&self, enough: bool) -> bool {
+        let end_ns = if enough { self.time.usual_ns } else { self.time.end_ns };
+        self.interrupt.is_raised() || self.spent_ns() >= end_ns.min(self.time.end_ns)
+    }
+
+    /// How many syncs a window has, where the last sync took `sync_ns`.
+    fn syncs(&self, sync_ns: u64) -> u64 {
+        self.time.usual_ns.div_euclid(PARTS).div_euclid(sync_ns.max(1)).clamp(1, SYNCS)
+    }
+}
+
 /// Tries syncs in `directory`, and fills in what each layer counted: how long they took, and why
-/// not all of them could be made, where that is so. What was counted until then stands. All of it
-/// takes `most_ns` at most, where one round does.
+/// not all of them could be made, where that is so. What was counted until then stands. A call that
+/// is under way when the time is over is waited for.
 pub(super) fn tried(
     tree: &dyn KernelTree,
     directory: &Path,
     layers: &mut [Found],
-    most_ns: u64,
+    time: LookTime,
+    interrupt: &Interrupt,
 ) -> (Times, Option<TrialError>) {
+    let clock = Clock { begun_ns: now_ns(), time, interrupt };
     let mut times = Times::default();
-    let ended = rounds(tree, directory, layers, most_ns, &mut times);
+    let ended = rounds(tree, directory, layers, &clock, &mut times);
     let Times { overwrite, append, empty, write, .. } = &mut times;
     for list in [overwrite, append, empty, write] {
         list.sort_unstable();
@@ -60,19 +98,26 @@ fn rounds(
     tree: &dyn KernelTree,
     directory: &Path,
     layers: &mut [Found],
-    most_ns: u64,
+    clock: &Clock<'_>,
     times: &mut Times,
 ) -> Result<Option<TrialError>, TrialError> {
-    let begun_ns = now_ns();
-    let mut trial = SyncTrial::create(directory)?;
+    if clock.is_over(false) {
+        return Ok(None);
+    }
+    let (mut trial, mut sync_ns) = SyncTrial::create(directory)?;
     let (mut idle_ns, mut no_room) = (0, None);
     for round in 1..=*ROUNDS.end() {
-        let round_ns = now_ns();
+        let begun_ns = clock.spent_ns();
         for step in [TrialStep::Overwrite, TrialStep::Append, TrialStep::Empty] {
+            let enough = !times.overwrite.is_empty() && !times.append.is_empty();
+            if clock.is_over(enough) {
+                return Ok(no_room);
+            }
             if step == TrialStep::Append && no_room.is_some() {
                 continue;
             }
-            let took = match window(tree, layers, &mut trial, step, idle_ns) {
+            let window = Window { step, idle_ns, syncs: clock.syncs(sync_ns) };
+            let took = match window.tried(tree, layers, &mut trial, clock) {
                 // What is there may be written again where no file can grow.
                 Err(error) if step == TrialStep::Append && error.has_no_room => {
                     no_room = Some(error);
@@ -82,12 +127,19 @@ fn rounds(
             };
             idle_ns = took.iter().sum::<u64>().min(IDLE_NS_MAX);
             match step {
-                TrialStep::Append => times.append.extend(took),
-                TrialStep::Empty => times.empty.extend(took),
-                _ => times.overwrite.extend(took),
+                TrialStep::Append => times.append.extend(&took),
+                TrialStep::Empty => times.empty.extend(&took),
+                _ => times.overwrite.extend(&took),
+            }
+            // An empty sync is quicker than others.
+            if step != TrialStep::Empty {
+                sync_ns = took.last().copied().unwrap_or(sync_ns);
             }
         }
         for number in 0..PAIRS {
+            if clock.is_over(true) {
+                return Ok(no_room);
+            }
             // Not all file systems have such writes.
             times.pairs.extend(pair(&mut trial, number % 2 == 0)?);
         }
@@ -95,8 +147,8 @@ fn rounds(
         // What that left goes with this one, and counts for nothing.
         trial.step(TrialStep::Overwrite)?;
         // One more as long as this one would be too late.
-        let spent_ns = now_ns().saturating_sub(begun_ns);
-        let is_late = spent_ns.saturating_add(now_ns().saturating_sub(round_ns)) > most_ns;
+        let spent_ns = clock.spent_ns();
+        let is_late = spent_ns.saturating_add(spent_ns - begun_ns) > clock.time.usual_ns;
         if is_late || (round >= *ROUNDS.start() && layers.iter().all(has_enough)) {
             break;
         }
@@ -123,30 +175,47 @@ fn has_enough(found: &Found) -> bool {
     windows.filter(|window| is_quiet(window)).count() >= QUIET
 }
 
-/// One window: how long each sync took.
-fn window(
-    tree: &dyn KernelTree,
-    layers: &mut [Found],
-    trial: &mut SyncTrial,
+/// Some syncs of one kind.
+struct Window {
     step: TrialStep,
+    /// How long others are watched before.
     idle_ns: u64,
-) -> Result<Vec<u64>, TrialError> {
-    let start = read(tree, layers);
-    std::thread::sleep(Duration::from_nanos(idle_ns));
-    let before = read(tree, layers);
-    let took: Vec<u64> = (0..SYNCS).map(|_| trial.step(step)).collect::<Result<_, TrialError>>()?;
-    let after = read(tree, layers);
-    for (place, found) in layers.iter_mut().enumerate() {
-        let Ok(counts) = &mut found.layer.counted else { continue };
-        match counted(start[place], before[place], after[place]) {
-            Some(window) => of_step(counts, step).push(window),
-            None => found.layer.counted = Err("its counters tell no flushes".to_owned()),
-        }
-    }
-    Ok(took)
+    syncs: u64,
 }
 
-fn of_step(counts: &mut Counts, step: TrialStep) -> &mut Vec<Window> {
+impl Window {
+    /// Makes the syncs, as many as there is time for, and counts; how long each took.
+    fn tried(
+        &self,
+        tree: &dyn KernelTree,
+        layers: &mut [Found],
+        trial: &mut SyncTrial,
+        clock: &Clock<'_>,
+    ) -> Result<Vec<u64>, TrialError> {
+        let start = read(tree, layers);
+        std::thread::sleep(Duration::from_nanos(self.idle_ns));
+        let before = read(tree, layers);
+        let mut took = Vec::new();
+        for _ in 0..self.syncs {
+            if clock.is_over(false) {
+                break;
+            }
+            took.push(trial.step(self.step)?);
+        }
+        let after = read(tree, layers);
+        let syncs = u64::try_from(took.len()).unwrap_or(SYNCS);
+        for (place, found) in layers.iter_mut().enumerate() {
+            let Ok(counts) = &mut found.layer.counted else { continue };
+            match counted(syncs, [start[place], before[place], after[place]]) {
+                Some(window) => of_step(counts, self.step).push(window),
+                None => found.layer.counted = Err("its counters tell no flushes".to_owned()),
+            }
+        }
+        Ok(took)
+    }
+}
+
+fn of_step(counts: &mut Counts, step: TrialStep) -> &mut Vec<honesty::Window> {
     match step {
         TrialStep::Append => &mut counts.appends,
         TrialStep::Empty => &mut counts.empty,
@@ -154,16 +223,14 @@ fn of_step(counts: &mut Counts, step: TrialStep) -> &mut Vec<Window> {
     }
 }
 
-/// What was counted; `None` where the kernel counts no flushes, as before Linux 5.5.
-fn counted(
-    start: Option<DiskCounts>,
-    before: Option<DiskCounts>,
-    after: Option<DiskCounts>,
-) -> Option<Window> {
+/// What was counted at the start, before so many syncs and after; `None` where the kernel counts no
+/// flushes, as before Linux 5.5.
+fn counted(syncs: u64, counts: [Option<DiskCounts>; 3]) -> Option<honesty::Window> {
+    let [start, before, after] = counts;
     let (start, before, after) = (start?, before?, after?);
     let since = after.since(&before);
-    Some(Window {
-        syncs: SYNCS,
+    Some(honesty::Window {
+        syncs,
         flushes: since.flushes?,
         writes: since.writes,
         idle_flushes: before.since(&start).flushes?,

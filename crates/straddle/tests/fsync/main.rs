@@ -7,4 +7,5 @@ mod ordinary;
 mod refusals;
 mod room;
 mod run;
+mod slow;
 mod volume;

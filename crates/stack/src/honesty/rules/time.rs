@@ -136,14 +136,14 @@ pub(in super::super) fn methods(evidence: &Evidence) -> Vec<Reason> {
 
 /// Syncs of ours that could not be made: none at all, or not all.
 pub(in super::super) fn untried(evidence: &Evidence) -> Vec<Reason> {
-    let Some(Untried { reason, has_no_room, fallen }) = &evidence.untried else {
+    let Some(Untried { reason, has_no_room, advice }) = &evidence.untried else {
         return Vec::new();
     };
     let (code, seen) = match evidence.times.syncs() {
         0 => ("not-tried", format!("no sync could be tried here: {reason}")),
         made => ("tried-in-part", format!("only {made} syncs could be tried here: {reason}")),
     };
-    let change = match (fallen, has_no_room) {
+    let change = match (advice, has_no_room) {
         (Some(advice), _) => advice.as_str(),
         (None, true) => "free some space there, or name a directory of this drive that has room",
         (None, false) => "name a directory that may be written",
