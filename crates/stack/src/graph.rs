@@ -47,6 +47,16 @@ impl Stack {
         id
     }
 
+    /// Takes all layers from number `length` on away again.
+    pub fn truncate(&mut self, length: usize) {
+        self.layers.truncate(length);
+        self.above.truncate(length);
+        self.disks.truncate(length);
+        for above in &mut self.above {
+            above.retain(|layer| layer.0 < length);
+        }
+    }
+
     /// Gives the bytes of layer `id`.
     ///
     /// # Panics

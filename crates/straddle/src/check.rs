@@ -141,8 +141,11 @@ fn each(
     mut take: impl FnMut(Shown) -> anyhow::Result<()>,
 ) -> anyhow::Result<Rest> {
     let mut rest = Rest::default();
-    let look = |index: usize| look(check, press, &targets[index], scene);
-    crew::in_order(targets.len(), look, |index, seen| match seen {
+    let hosts = || trace::Hosts::new(scene);
+    let look = |hosts: &mut trace::Hosts<'_>, index: usize| {
+        look(check, press, &targets[index], scene, hosts)
+    };
+    crew::in_order_with(targets.len(), hosts, look, |index, seen| match seen {
         Seen::LeftOut => {
             rest.left_out += 1;
             Ok(())
@@ -158,8 +161,14 @@ fn each(
     Ok(rest)
 }
 
-fn look(check: &Check, press: &Press, target: &Target, scene: &Scene) -> Seen {
-    let assembled = match assembled(check, &[target], scene) {
+fn look(
+    check: &Check,
+    press: &Press,
+    target: &Target,
+    scene: &Scene,
+    hosts: &mut trace::Hosts<'_>,
+) -> Seen {
+    let assembled = match assembled(check, &[target], scene, hosts) {
         Ok(assembled) => assembled,
         Err(refusal) => {
             return Seen::Shown(Shown::of(check, press, refused(target.name.clone(), refusal)));
@@ -184,6 +193,7 @@ fn assembled(
     check: &Check,
     members: &[&Target],
     scene: &Scene,
+    hosts: &mut trace::Hosts<'_>,
 ) -> Result<assemble::Assembled, Refusal> {
     let mut nodes = BTreeSet::new();
     let mut starts = Vec::new();
@@ -218,7 +228,7 @@ fn assembled(
                 && !scene.is_captured
                 && let Some(&root) = assembled.roots.first()
             {
-                assembled.stack.layer_mut(root).host = Some(trace::host(scene, path));
+                assembled.stack.layer_mut(root).host = Some(hosts.of(path));
             }
             Ok(assembled)
         }
@@ -257,7 +267,7 @@ fn together(check: &Check, members: &[&Target], scene: &Scene) -> report::Target
     let names: Vec<&str> = members.iter().map(|target| target.name.as_str()).collect();
     let name = target::joined_names(&names);
     let meant = members.first().filter(|_| members.len() == 1).and_then(|one| meant(one, scene));
-    match assembled(check, members, scene) {
+    match assembled(check, members, scene, &mut trace::Hosts::new(scene)) {
         Ok(assembled) => result(check, name, &assembled, meant.as_deref()),
         Err(refusal) => refused(name, refusal),
     }

@@ -19,11 +19,25 @@ const BATCH: usize = 16;
 pub(crate) fn in_order<T: Send>(
     count: usize,
     work: impl Fn(usize) -> T + Sync,
+    take: impl FnMut(usize, T) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    in_order_with(count, || (), |(), index| work(index), take)
+}
+
+/// As [`in_order`]; each worker keeps what `begin` gives from one number to the next.
+///
+/// # Errors
+/// As [`in_order`].
+pub(crate) fn in_order_with<S, T: Send>(
+    count: usize,
+    begin: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize) -> T + Sync,
     mut take: impl FnMut(usize, T) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(count);
     if workers <= 1 {
-        return (0..count).try_for_each(|index| take(index, work(index)));
+        let mut state = begin();
+        return (0..count).try_for_each(|index| take(index, work(&mut state, index)));
     }
     let next = AtomicUsize::new(0);
     let turn = Turn::new();
@@ -33,15 +47,16 @@ pub(crate) fn in_order<T: Send>(
         let (send, receive) = mpsc::sync_channel(AHEAD);
         for _ in 0..workers {
             let send = send.clone();
-            let (next, turn, work) = (&next, &turn, &work);
+            let (next, turn, begin, work) = (&next, &turn, &begin, &work);
             scope.spawn(move || {
+                let mut state = begin();
                 loop {
                     let first = next.fetch_add(batch, Ordering::Relaxed);
                     if first >= count || !turn.wait_for(first, workers * AHEAD * batch) {
                         return;
                     }
                     let batch = first..count.min(first + batch);
-                    let done: Vec<T> = batch.map(work).collect();
+                    let done: Vec<T> = batch.map(|index| work(&mut state, index)).collect();
                     if send.send((first, done)).is_err() {
                         return;
                     }

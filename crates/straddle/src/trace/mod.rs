@@ -35,6 +35,7 @@ pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
     let mut tracer = Tracer::new(&scene, trace.sync);
     let (document, outcome) = match tracer.file(&trace.file) {
         Ok(traced) => {
+            tracer.note(&traced, &trace.file);
             tracer.notes.extend(document::guard_notes(&traced));
             answer(run, trace, &tracer, &traced)
         }
@@ -78,14 +79,28 @@ pub(crate) fn beneath_loops(scene: &Scene, assembled: Assembled) -> Assembled {
     Assembled { stack: tracer.stack, roots, incomplete: assembled.incomplete }
 }
 
-/// Where the file at `path` lies on this machine, holes counted as what they will be.
-pub(crate) fn host(scene: &Scene, path: &Path) -> Host {
-    let mut tracer = Tracer::new(scene, false);
-    tracer.fills_holes = true;
-    let traced = match tracer.file(path) {
-        Ok(traced) => traced,
-        Err(refusal) => return Host { on: Err(refusal.message), off: None },
-    };
+/// Where files lie on this machine; devices are looked at once, however many files are on them.
+pub(crate) struct Hosts<'a>(Tracer<'a>);
+
+impl Hosts<'_> {
+    pub(crate) fn new(scene: &Scene) -> Hosts<'_> {
+        let mut tracer = Tracer::new(scene, false);
+        tracer.fills_holes = true;
+        Hosts(tracer)
+    }
+
+    /// Where the file at `path` lies, holes counted as what they will be.
+    pub(crate) fn of(&mut self, path: &Path) -> Host {
+        let found = match self.0.file(path) {
+            Ok(traced) => host(&self.0, &traced),
+            Err(refusal) => Host { on: Err(refusal.message), off: None },
+        };
+        self.0.keep_devices();
+        found
+    }
+}
+
+fn host(tracer: &Tracer<'_>, traced: &Traced) -> Host {
     let stack = &tracer.stack;
     let under = stack.under(traced.id).into_iter().rev().filter(|&id| id != traced.id);
     let names: Vec<&str> = under.map(|id| stack.layer(id).name.as_str()).take(NAMES_MAX).collect();
@@ -133,8 +148,7 @@ pub(crate) fn beneath_device(
 
 /// The mount that what has `facts` at `path` is on; `None` when it cannot be told.
 pub(crate) fn mount_of(scene: &Scene, facts: &FileFacts, path: &Path) -> Option<MountLine> {
-    let path = host::canonical(path).unwrap_or_else(|_| path.to_owned());
-    mount::of(scene.tree(), facts, &path)
+    mount::of(&mount::table(scene.tree()), facts, path)
 }
 
 /// The most layers that one line names.

@@ -9,13 +9,17 @@ use host::FileFacts;
 use report::Refusal;
 use stack::mountinfo::{self, MountLine};
 
-/// The mount that the file with `facts` at `path` is on: by its number, else by its device, else by
-/// the longest mount point on the way.
-pub(super) fn of(tree: &dyn KernelTree, facts: &FileFacts, path: &Path) -> Option<MountLine> {
-    let table = tree.bytes("/proc/self/mountinfo").ok()?;
-    let lines: Vec<MountLine> = mountinfo::lines(&table).collect();
+/// The table of mounts; empty where there is none.
+pub(super) fn table(tree: &dyn KernelTree) -> Vec<MountLine> {
+    let table = tree.bytes("/proc/self/mountinfo").unwrap_or_default();
+    mountinfo::lines(&table).collect()
+}
+
+/// The one of `mounts` that the file with `facts` at `path` is on: by its number, else by its
+/// device, else by the longest mount point on the way.
+pub(super) fn of(mounts: &[MountLine], facts: &FileFacts, path: &Path) -> Option<MountLine> {
     // The last mount on a place is the one in force.
-    let last = |is: &dyn Fn(&MountLine) -> bool| lines.iter().rev().find(|line| is(line));
+    let last = |is: &dyn Fn(&MountLine) -> bool| mounts.iter().rev().find(|line| is(line));
     if let Some(&number) = facts.mount.value()
         && let Some(found) = last(&|line| line.id == number)
     {
@@ -25,20 +29,23 @@ pub(super) fn of(tree: &dyn KernelTree, facts: &FileFacts, path: &Path) -> Optio
     if let Some(found) = last(&|line| line.device == device) {
         return Some(found.clone());
     }
-    longest(lines, path)
+    longest(mounts, &absolute(path))
+}
+
+/// `path` with its links followed, as far as that can be done.
+fn absolute(path: &Path) -> PathBuf {
+    host::canonical(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The mount that `path` is on by its words alone: of what may not be looked at.
 pub(crate) fn on_the_way(tree: &dyn KernelTree, path: &Path) -> Option<MountLine> {
-    let path = std::path::absolute(path).ok()?;
-    let table = tree.bytes("/proc/self/mountinfo").ok()?;
-    longest(mountinfo::lines(&table).collect(), &path)
+    longest(&table(tree), &std::path::absolute(path).ok()?)
 }
 
 /// Of the mounts on the way to `path` that with the longest mount point; of several the last.
-fn longest(lines: Vec<MountLine>, path: &Path) -> Option<MountLine> {
-    let on_the_way = lines.into_iter().filter(|line| path.starts_with(point(line)));
-    on_the_way.max_by_key(|line| line.point.raw().len())
+fn longest(mounts: &[MountLine], path: &Path) -> Option<MountLine> {
+    let on_the_way = mounts.iter().filter(|line| path.starts_with(point(line)));
+    on_the_way.max_by_key(|line| line.point.raw().len()).cloned()
 }
 
 fn point(mount: &MountLine) -> &Path {
@@ -150,6 +157,7 @@ fn layers(mount: &MountLine) -> String {
 /// The file itself below an overlay: in the upper directory, else in the first lower one that has
 /// it.
 fn below_overlay(mount: &MountLine, path: &Path) -> Option<PathBuf> {
+    let path = absolute(path);
     let within = path.strip_prefix(point(mount)).ok()?;
     let upper = mount.option("upperdir").into_iter();
     let lower = mount.option("lowerdir").unwrap_or_default();

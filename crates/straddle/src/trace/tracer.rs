@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use stack::mountinfo::MountLine;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::{ByteRange, Known, Source, text};
 
-use super::seam::{self, Found};
+use super::seam::Device;
 use super::{btrfs, mount};
 use crate::scene::Scene;
 
@@ -37,9 +38,10 @@ pub(super) struct Tracer<'a> {
     sync: bool,
     /// Whether holes count as what they will be: blocks of the file system.
     pub(super) fills_holes: bool,
-    /// What is in the stack, by the first of the devices that are joined: where their layers start,
-    /// and how many they are.
-    joined: BTreeMap<NodeId, (usize, usize)>,
+    /// What is in the stack, by the first of the devices that are joined: where their layers are.
+    joined: BTreeMap<NodeId, Range<usize>>,
+    /// What is mounted, read when it is first asked for.
+    mounts: Option<Vec<MountLine>>,
     /// The files that are being traced, the outermost first.
     inside: Vec<((u32, u32), u64)>,
 }
@@ -56,6 +58,8 @@ pub(super) struct Traced {
     pub(super) runs: Vec<Run>,
     /// What statx says of it.
     pub(super) facts: FileFacts,
+    /// What it is mounted from.
+    pub(super) mount: MountLine,
 }
 
 /// That the file at `path` is the one behind a loop device.
@@ -91,6 +95,7 @@ impl<'a> Tracer<'a> {
             sync,
             fills_holes: false,
             joined: BTreeMap::new(),
+            mounts: None,
             inside: Vec::new(),
         }
     }
@@ -132,12 +137,12 @@ impl<'a> Tracer<'a> {
         if disk.is_block_device() {
             return Err(refused(name, "it became a block device", None));
         }
-        let absolute = host::canonical(path).unwrap_or_else(|_| path.to_owned());
-        let mount = mount::of(self.scene.tree(), &facts, &absolute).ok_or_else(|| {
+        let mounts = self.mounts.get_or_insert_with(|| mount::table(self.scene.tree()));
+        let mount = mount::of(mounts, &facts, path).ok_or_else(|| {
             let hint = Some("mount it: mount -t proc proc /proc");
             refused(name, "/proc/self/mountinfo does not say what it is on", hint)
         })?;
-        if let Some(refusal) = mount::refusal(&mount, name, &absolute) {
+        if let Some(refusal) = mount::refusal(&mount, name, path) {
             return Err(refusal);
         }
         let whole = ByteRange::new(0, u64::MAX).expect("a range from 0");
@@ -165,17 +170,15 @@ impl<'a> Tracer<'a> {
         let mut layer = Layer::new(LayerKind::File, short, length, mapping);
         layer.path = Some(name.to_owned());
         let id = self.stack.add(layer);
-        if self.inside.len() == 1 {
-            self.notes(&runs, &mount, &absolute);
-        }
         let system = match space {
             Space::Of(layer) => Some(layer),
             Space::Unknown { .. } => None,
         };
-        Ok(Traced { id, system, length_bytes: facts.length_bytes, runs, facts })
+        Ok(Traced { id, system, length_bytes: facts.length_bytes, runs, facts, mount })
     }
 
-    fn notes(&mut self, runs: &[Run], mount: &MountLine, path: &Path) {
+    /// Notes what a reader of the trace of the file at `path` should know.
+    pub(super) fn note(&mut self, Traced { runs, mount, .. }: &Traced, path: &Path) {
         let mut note = |text: &str| self.notes.push(text.to_owned());
         if runs.iter().any(|run| run.state == State::Delayed) {
             note("parts wait in memory and have no place yet; --sync has them written first");
@@ -187,7 +190,8 @@ impl<'a> Tracer<'a> {
             note("a write to a shared extent goes to a new place (copy on write)");
         }
         let swaps = self.scene.tree().read("/proc/swaps").unwrap_or_default();
-        let own = path.as_os_str().as_bytes();
+        let absolute = host::canonical(path).unwrap_or_else(|_| path.to_owned());
+        let own = absolute.as_os_str().as_bytes();
         let named = |line: &str| line.split_whitespace().next().map(str::to_owned);
         if swaps.lines().skip(1).filter_map(named).any(|path| path.as_bytes() == own) {
             note("in use as swap, past the file system and in whole pages: see --io 4K");
@@ -238,17 +242,24 @@ impl<'a> Tracer<'a> {
 
     /// The layer of a block device, added with all that it lies on unless it is there.
     pub(super) fn device(&mut self, number: (u32, u32)) -> Result<LayerId, Refusal> {
-        let Found { stack: upper, id, key } = seam::stack_of_device(self.scene, number)?;
-        // The same devices give the same stack, so a second one of them is there already.
-        if let Some(&(first, count)) = self.joined.get(&key)
-            && id.0 < count
-        {
-            return Ok(LayerId(first + id.0));
+        let device = Device::numbered(self.scene, number)?;
+        if let Some(layers) = self.joined.get(&device.key()) {
+            return device.layer(&self.stack, layers.clone());
         }
+        let upper = device.stack();
         let behind = self.behind_loops(&upper);
         let first = self.stack.graft(&upper, &behind);
-        self.joined.insert(key, (first, upper.len()));
-        Ok(LayerId(first + id.0))
+        let layers = first..self.stack.len();
+        self.joined.insert(device.key(), layers.clone());
+        device.layer(&self.stack, layers)
+    }
+
+    /// Takes what was put above devices out of the stack again: the next file may be on the same
+    /// ones.
+    pub(super) fn keep_devices(&mut self) {
+        let end = self.joined.values().map(|layers| layers.end).max().unwrap_or(0);
+        self.stack.truncate(end);
+        self.notes.clear();
     }
 
     /// The loop devices at the bottom of `upper`, as [`Tracer::behind_loops`] has them, but for

@@ -163,3 +163,24 @@ fn a_remedy_for_a_logical_partition_makes_a_logical_one_that_ends_where_it_ended
     let again = check(&[text(&image), "--on", "512e"]);
     assert_eq!(again.verdict("partition", "#5"), "aligned", "{:#}", again.target);
 }
+
+#[test]
+fn looks_at_the_host_once_however_many_images_are_named() {
+    need_tools!("strace");
+    // On a disk, so that there is something beneath.
+    let room = Scratch::within(env!("CARGO_TARGET_TMPDIR").as_ref());
+    let images: Vec<_> = (0..64).map(|number| room.file(&number.to_string(), &[1; 4096])).collect();
+    let calls = room.path().join("calls");
+    let mut counts = Vec::new();
+    for count in [1, images.len()] {
+        let straddle = env!("CARGO_BIN_EXE_straddle");
+        let mut arguments = vec!["-f", "-e", "trace=open,openat", "-o", text(&calls), straddle];
+        arguments.push("check");
+        arguments.extend(images[..count].iter().map(|image| text(image)));
+        let _ = tool::output("strace", &arguments);
+        let calls = std::fs::read_to_string(&calls).unwrap();
+        counts.push(calls.lines().filter(|call| call.contains("\"/sys/block/")).count());
+    }
+    let workers = std::thread::available_parallelism().unwrap().get();
+    assert!(counts[1] <= counts[0] * workers, "{counts:?} on {workers} processors");
+}

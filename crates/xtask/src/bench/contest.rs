@@ -24,6 +24,17 @@ const TRIED: usize = 50;
 const FORMATS: [&str; 3] = ["jsonl", "table", "json"];
 const TARGETS: [u64; 3] = [100, 1000, 4000];
 
+/// How straddle runs beside the tools: the format, whether each image is named, whether on one
+/// processor.
+const AGAINST_TOOLS: [(&str, bool, bool); 6] = [
+    ("jsonl", false, false),
+    ("jsonl", true, false),
+    ("jsonl", false, true),
+    ("jsonl", true, true),
+    ("table", false, false),
+    ("table", true, false),
+];
+
 /// Who runs, on what.
 pub(super) struct Contest<'a> {
     pub(super) program: PathBuf,
@@ -128,23 +139,26 @@ impl Contest<'_> {
             println!("  the tools look at {some} images of {all}, and their time is scaled to all");
         }
         sfdisk::look(&self.images, sample)?;
-        for format in &FORMATS[..2] {
-            for pinned in [false, true] {
-                if pinned && !self.can_pin() {
-                    continue;
-                }
-                let ratios = ratio::pairs(
-                    rounds,
-                    &mut *coin,
-                    || Ok(sfdisk::look(&self.images, sample)?.mul_f64(scale)),
-                    || tools::timed(&mut self.straddle(format, pinned)?),
-                )?;
-                let on = if pinned { ", straddle on one processor" } else { "" };
-                print_ratio(&format!("{format}{on}: straddle is N times faster"), &ratios);
-                if *format == FORMATS[0] {
-                    let goal = format!("target: at least {TOOLS_TARGET}");
-                    print_target(&goal, ratios.median() >= f64::from(TOOLS_TARGET));
-                }
+        for (format, named, pinned) in AGAINST_TOOLS {
+            if pinned && !self.can_pin() {
+                continue;
+            }
+            let ratios = ratio::pairs(
+                rounds,
+                &mut *coin,
+                || Ok(sfdisk::look(&self.images, sample)?.mul_f64(scale)),
+                || match named {
+                    true => tools::timed(&mut self.straddle_named(format, pinned)?),
+                    false => tools::timed(&mut self.straddle(format, pinned)?),
+                },
+            )?;
+            let of = if named { "images named" } else { "directory" };
+            let on = if pinned { ", straddle on one processor" } else { "" };
+            print_ratio(&format!("{of}, {format}{on}: straddle is N times faster"), &ratios);
+            println!("    pair by pair: {}", ratios.each());
+            if format == FORMATS[0] {
+                let goal = format!("target: at least {TOOLS_TARGET}");
+                print_target(&goal, ratios.median() >= f64::from(TOOLS_TARGET));
             }
         }
         Ok(())
@@ -183,6 +197,14 @@ impl Contest<'_> {
     fn straddle(&self, format: &str, pinned: bool) -> anyhow::Result<Command> {
         let mut command = command(&self.program, pinned)?;
         command.args(["check", "--format", format]).arg(&self.directory);
+        Ok(command)
+    }
+
+    /// As [`Contest::straddle`], with each image named: where its own file lies is then looked at.
+    fn straddle_named(&self, format: &str, pinned: bool) -> anyhow::Result<Command> {
+        let mut command = command(&self.program, pinned)?;
+        command.current_dir(&self.directory).args(["check", "--format", format, "--"]);
+        command.args(self.images.paths.iter().filter_map(|path| path.file_name()));
         Ok(command)
     }
 

@@ -9,6 +9,8 @@ use std::time::Duration;
 /// The ratios of pairs of runs.
 #[derive(Clone, Debug)]
 pub(super) struct Ratios {
+    /// In the order measured.
+    all: Vec<f64>,
     sorted: Vec<f64>,
     /// The median times of the first and the second program.
     pub(super) medians: [Duration; 2],
@@ -41,17 +43,24 @@ pub(super) fn pairs(
 impl Ratios {
     /// Of `times`, which is not empty.
     fn of(times: &[(Duration, Duration)]) -> Ratios {
-        let mut sorted: Vec<f64> = times
+        let all: Vec<f64> = times
             .iter()
             .map(|(first, second)| first.as_secs_f64() / second.as_secs_f64().max(1e-9))
             .collect();
+        let mut sorted = all.clone();
         sorted.sort_by(f64::total_cmp);
         let seconds = |pick: fn(&(Duration, Duration)) -> Duration| {
             let mut seconds: Vec<f64> = times.iter().map(|pair| pick(pair).as_secs_f64()).collect();
             seconds.sort_by(f64::total_cmp);
             Duration::from_secs_f64(median(&seconds))
         };
-        Ratios { sorted, medians: [seconds(|pair| pair.0), seconds(|pair| pair.1)] }
+        Ratios { all, sorted, medians: [seconds(|pair| pair.0), seconds(|pair| pair.1)] }
+    }
+
+    /// Each ratio, in the order measured.
+    pub(super) fn each(&self) -> String {
+        let each: Vec<String> = self.all.iter().map(|ratio| format!("{ratio:.1}")).collect();
+        each.join(" ")
     }
 
     /// The median of the ratios.
