@@ -194,6 +194,12 @@ pub fn own_files(preloads: &[Preload]) -> Result<Vec<Mapped>, String> {
     mapped::of("/proc/self", preloads)
 }
 
+/// The process that traces this one, by number and name; `None` where none does.
+#[must_use]
+pub fn own_tracer() -> Option<(u32, String)> {
+    tracer(&read("/proc/self/status").ok()?)
+}
+
 fn stat_of(pid: u32) -> Result<Stat, ProcessError> {
     let error = match read(&format!("/proc/{pid}/stat")) {
         Ok(stat) => {

@@ -31,7 +31,8 @@ impl Preload {
 const VARIABLES: [(&str, &[u8]); 2] = [("LD_PRELOAD", b"LD_PRELOAD="), ("LD_AUDIT", b"LD_AUDIT=")];
 const FILE: &str = "/etc/ld.so.preload";
 
-/// Libraries that are loaded into all that this process starts.
+/// Libraries that are loaded into all that this process starts, or were named when it was started
+/// itself: a library may have taken its name out of the environment since.
 #[must_use]
 pub fn own_preloads() -> Vec<Preload> {
     let mut found = Vec::new();
@@ -39,7 +40,27 @@ pub fn own_preloads() -> Vec<Preload> {
         let value = std::env::var_os(named_by).unwrap_or_default();
         found.extend(libraries(value.as_encoded_bytes(), named_by));
     }
+    found.extend(named_in(&read("/proc/self/environ").unwrap_or_default()));
     found.extend(libraries(&read(FILE).unwrap_or_default(), FILE));
+    let mut once: Vec<Preload> = Vec::new();
+    for preload in found {
+        if !once.contains(&preload) {
+            once.push(preload);
+        }
+    }
+    once
+}
+
+/// Those that the environment of a process names.
+fn named_in(environment: &[u8]) -> Vec<Preload> {
+    let mut found = Vec::new();
+    for variable in environment.split(|&byte| byte == 0) {
+        for (named_by, start) in VARIABLES {
+            if let Some(value) = variable.strip_prefix(start) {
+                found.extend(libraries(value, named_by));
+            }
+        }
+    }
     found
 }
 
@@ -50,14 +71,7 @@ pub fn own_preloads() -> Vec<Preload> {
 pub(super) fn of(base: &str) -> Result<Vec<Preload>, String> {
     let environment = read(&format!("{base}/environ"))
         .map_err(|error| rights::told("the environment it was started with", &error))?;
-    let mut found = Vec::new();
-    for variable in environment.split(|&byte| byte == 0) {
-        for (named_by, start) in VARIABLES {
-            if let Some(value) = variable.strip_prefix(start) {
-                found.extend(libraries(value, named_by));
-            }
-        }
-    }
+    let mut found = named_in(&environment);
     match mapped::content(base, Path::new(FILE)) {
         Ok(list) => found.extend(libraries(&list, FILE)),
         // Most systems have none.

@@ -1,9 +1,9 @@
 //! Who syncs: this process, or another one, and what may keep its syncs from the kernel.
 
-use units::Known;
+use units::{Known, Source};
 
 /// The process that asks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Here {
     /// Sync calls that said all went well on a descriptor that cannot be: they never reach a file.
     pub suppressed: Vec<String>,
@@ -13,12 +13,34 @@ pub struct Here {
     pub refused: Vec<String>,
     /// Whether it runs under a seccomp filter.
     pub is_filtered: bool,
+    /// The process that traces it, by number and name.
+    pub tracer: Option<(u32, String)>,
+    /// Libraries in its memory that stand in libc's place, or may, though nothing names them as
+    /// preloaded; or why its libraries are not known.
+    pub hidden: Known<Vec<Library>>,
     /// What is loaded into all that it starts, before libraries of their own.
     pub preloads: Vec<Library>,
     /// Libraries that were asked for to be so, and are not loaded, by what asked for them.
     pub absent: Vec<Asked>,
     /// Libraries that were asked for to be so, of which it is not known whether they are loaded.
     pub unsure: Vec<Asked>,
+}
+
+impl Default for Here {
+    /// One in which nothing stands in the way of a sync.
+    fn default() -> Here {
+        Here {
+            suppressed: Vec::new(),
+            sometimes: Vec::new(),
+            refused: Vec::new(),
+            is_filtered: false,
+            tracer: None,
+            hidden: Known::yes(Vec::new(), Source::Procfs),
+            preloads: Vec::new(),
+            absent: Vec::new(),
+            unsure: Vec::new(),
+        }
+    }
 }
 
 /// A library that something asks for.

@@ -13,12 +13,16 @@ use units::{Known, Source};
 /// What a C library starts programs and threads with: it defines syncs by right.
 const LIBC: &[&str] = &["__libc_start_main", "__libc_init", "pthread_create"];
 
+/// What only a C library defines.
+const START: [&str; 2] = ["__libc_start_main", "__libc_init"];
+
 /// Where libraries without a path are looked for; a loader looks in more places.
 const DIRECTORIES: [&str; 4] = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"];
 
 /// This process, and so all that it starts.
 pub(super) fn here() -> Here {
     let found = host::suppressed();
+    let own = host::process::own_files(&own_preloads());
     let owned = |calls: Vec<&str>| calls.into_iter().map(str::to_owned).collect();
     let sometimes = found.sometimes.into_iter();
     Here {
@@ -26,21 +30,42 @@ pub(super) fn here() -> Here {
         sometimes: sometimes.map(|(call, first)| (call.to_owned(), first.into())).collect(),
         refused: owned(found.refused),
         is_filtered: host::process::is_filtered(),
-        ..preloaded(own_preloads(), host::process::own_files)
+        tracer: host::process::own_tracer(),
+        hidden: match &own {
+            Ok(files) => Known::yes(hidden(files), Source::Procfs),
+            Err(reason) => Known::no(reason.clone()),
+        },
+        ..preloaded(own_preloads(), &own.unwrap_or_default())
     }
+}
+
+/// Libraries in this process that nothing names as preloaded, and that stand in libc's place: one
+/// may have taken its name out of the environment. Of its own libraries none does so but libc.
+fn hidden(files: &[Mapped]) -> Vec<Library> {
+    let others = || files.iter().filter(|file| !file.is_program);
+    let has_start = |file: &&Mapped| {
+        let elf = file.file.as_ref().ok().and_then(|disk| elf::read(disk, &START).ok());
+        elf.is_some_and(|elf| !elf.defines.is_empty())
+    };
+    // Where there are two, either may be in front.
+    let has_one_libc = others().filter(has_start).count() == 1;
+    let unnamed = others().filter(|file| file.preloads.is_empty());
+    let one = |file: &Mapped| {
+        let takes = match &file.file {
+            Ok(disk) => taken(disk, !(has_one_libc && has_start(&file))).0,
+            Err(reason) => Known::no(reason.clone()),
+        };
+        let name = file.path.clone();
+        Library { name, is_program: false, preloaded_by: None, takes }
+    };
+    let judged = unnamed.map(one);
+    judged.filter(|library| library.takes.value().is_none_or(|takes| !takes.is_empty())).collect()
 }
 
 /// What is loaded into this process before its own libraries, and so into all that it starts; of a
 /// static program that is told by the files that are there.
-fn preloaded(
-    preloads: Vec<Preload>,
-    files: impl Fn(&[Preload]) -> Result<Vec<Mapped>, String>,
-) -> Here {
+fn preloaded(preloads: Vec<Preload>, files: &[Mapped]) -> Here {
     let mut here = Here::default();
-    if preloads.is_empty() {
-        return here;
-    }
-    let files = files(&preloads).unwrap_or_default();
     let is_dynamic = files.iter().any(|file| !file.is_program);
     for preload in preloads {
         let asked = Asked { name: preload.name.clone(), by: preload.named_by.to_owned() };
@@ -190,7 +215,7 @@ mod tests {
         let there = testkit::scratch::text(&there);
         let asked = |name: &str| Preload::named(name, "LD_PRELOAD");
         let names = ["/nonexistent/libeatmydata.so", "libnowhere.so", "/usr/$LIB/libx.so", there];
-        let here = preloaded(names.map(asked).to_vec(), |_| Ok(Vec::new()));
+        let here = preloaded(names.map(asked).to_vec(), &[]);
         let of = |asked: &[Asked]| asked.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
         assert_eq!(of(&here.absent), [names[0]]);
         assert_eq!(of(&here.unsure), [names[1], names[2]]);

@@ -196,9 +196,14 @@ fn a_program_that_has_its_own_fsync_is_named_as_the_program() {
 
 /// What is found where this library is asked for by `LD_PRELOAD`.
 fn preloading(directory: &Path, library: &str) -> Honesty {
+    started_with(directory, "LD_PRELOAD", library)
+}
+
+/// What is found where this variable names a library.
+fn started_with(directory: &Path, variable: &str, library: &str) -> Honesty {
     let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
     command.arg("fsync").arg(directory).args(["--rows", "none", "--json"]);
-    command.env("LC_ALL", "C.UTF-8").env("LD_PRELOAD", library).stdin(Stdio::null());
+    command.env("LC_ALL", "C.UTF-8").env(variable, library).stdin(Stdio::null());
     let output = command.output().expect("the binary runs");
     let document = String::from_utf8(output.stdout).expect("it prints UTF-8");
     fsync_parse(&document).expect("a document").honesty.expect("it looked")
@@ -217,6 +222,62 @@ fn a_library_that_is_asked_for_here_is_judged_by_whether_it_is_loaded() {
     }
     let known = library(scratch.path(), "libeatmydata.so", "int nothing(void) { return 0; }");
     check(&preloading(scratch.path(), text(&known)), "not-durable", "suppressor-loaded");
+}
+
+#[test]
+fn a_library_that_hides_from_the_environment_of_this_process_is_found_in_its_memory() {
+    need_tools!("cc");
+    let scratch = Scratch::new();
+    // It takes its name out of the environment, and out of what /proc shows of it.
+    let hides = "#include <stdlib.h>\n#include <string.h>\nextern char **environ;\n\
+                 __attribute__((constructor)) static void hide(void) {\n\
+                 for (char **one = environ; *one; one++)\n\
+                 if (!strncmp(*one, \"LD_\", 3)) memset(*one, 'x', strlen(*one));\n\
+                 unsetenv(\"LD_PRELOAD\"); unsetenv(\"LD_AUDIT\"); }\n";
+    let check = |name: &str, variable: &str, body: &str, grade: &str, code: &str| {
+        let library = library(scratch.path(), name, &format!("{hides}{body}"));
+        let found = started_with(scratch.path(), variable, text(&library));
+        let seen = found.evidence.iter().find(|one| one.code == code);
+        let seen = seen.unwrap_or_else(|| panic!("{name}: {found:#?}"));
+        assert!(seen.sentence.contains(name), "{seen:?}");
+        assert!(seen.source.contains("/proc/self/maps"), "{seen:?}");
+        let at_least = ["consistent", "unproven", "opaque", "suspect", "not-durable"];
+        let place = |grade: &str| at_least.iter().position(|one| *one == grade);
+        assert!(place(&found.grade) >= place(grade), "{found:#?}");
+    };
+    let preload = "LD_PRELOAD";
+    let sync = "int fsync(int f) { return 0; }";
+    check("libquiet.so", preload, sync, "suspect", "preload-takes");
+    // One that looks like a C library beside the real one.
+    let libc = "int fsync(int f) { return 0; } void __libc_init(void) {}";
+    check("libc.so.6", preload, libc, "suspect", "preload-takes");
+    let opens = "#include <fcntl.h>\n#include <unistd.h>\n#include <sys/syscall.h>\n\
+                 int open(const char *p, int f, ...) { return syscall(SYS_openat, -100, p, f, 0600); }";
+    check("libopens.so", preload, opens, "unproven", "preload-takes");
+    let audits = "unsigned la_version(unsigned v) { return v; }\n\
+                  unsigned long la_symbind64(void *s, unsigned n, void *r, void *d, void *f, \
+                  const char *c) { return *(unsigned long *)((char *)s + 8); }";
+    check("libaudit.so", "LD_AUDIT", audits, "unproven", "preload-takes");
+
+    let harmless = library(scratch.path(), "libcount.so", &format!("{hides}int counted;"));
+    let found = started_with(scratch.path(), preload, text(&harmless));
+    assert!(found.evidence.iter().all(|one| one.direction != "against"), "{found:#?}");
+}
+
+#[test]
+fn what_traces_this_process_is_named() {
+    need_tools!("strace");
+    let scratch = Scratch::new();
+    let mut command = tool::command("strace");
+    command.args(["-f", "-qq", "-e", "trace=none", env!("CARGO_BIN_EXE_straddle"), "fsync"]);
+    command.arg(scratch.path()).args(["--rows", "none", "--json"]).stdin(Stdio::null());
+    let output = command.env("LC_ALL", "C.UTF-8").output().expect("strace runs");
+    let document = String::from_utf8(output.stdout).expect("it prints UTF-8");
+    let found = fsync_parse(&document).expect("a document").honesty.expect("it looked");
+    let traced = found.evidence.iter().find(|one| one.code == "traced");
+    let said = "this process is traced by process";
+    assert!(traced.is_some_and(|one| one.sentence.starts_with(said)), "{found:#?}");
+    assert_ne!(found.grade, "consistent");
 }
 
 #[test]

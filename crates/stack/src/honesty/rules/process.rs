@@ -27,6 +27,7 @@ pub const OTHERS: &[&str] = &[
     "la_symbind64",
 ];
 
+const OWN_STATUS: &str = "/proc/self/status";
 /// The most libraries that one sentence names.
 const NAMED_MAX: usize = 3;
 
@@ -71,6 +72,13 @@ pub(in super::super) fn here(evidence: &Evidence) -> Vec<Reason> {
             "the calls, made on the root directory",
         ));
     }
+    if here.is_filtered && here.suppressed.is_empty() && here.sometimes.is_empty() {
+        let seen = "this process runs under a seccomp filter, which let every sync that was tried \
+                    through; what it does on other descriptors is not seen";
+        reasons.push(Reason::open("filtered", Grade::Consistent).seen(seen, OWN_STATUS));
+    }
+    reasons.extend(here.tracer.as_ref().map(|tracer| traced("this process", tracer, OWN_STATUS)));
+    reasons.extend(hidden(&here.hidden));
     reasons.extend(here.preloads.iter().map(|library| {
         loaded("what is started here", library, library.preloaded_by.as_deref().unwrap_or("ld.so"))
     }));
@@ -89,24 +97,44 @@ pub(in super::super) fn here(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
+/// Libraries in this process that nothing names, and that may stand in libc's place.
+fn hidden(libraries: &Known<Vec<Library>>) -> Vec<Reason> {
+    let source = "/proc/self/maps; neither the environment nor /etc/ld.so.preload names it";
+    match libraries {
+        Known::Yes(fact) => {
+            let preloaded = |library: &Library| {
+                let preloaded_by = Some(source.to_owned());
+                loaded("this process", &Library { preloaded_by, ..library.clone() }, source)
+            };
+            fact.value.iter().map(preloaded).collect()
+        }
+        Known::No(reason) => {
+            let seen = format!("which libraries this process has loaded is not known: {reason}");
+            let reason = Reason::open("process-unknown", Grade::Unproven).seen(seen, "/proc");
+            vec![reason.changes("run straddle where /proc is mounted")]
+        }
+    }
+}
+
+/// That something traces what is called `name`.
+fn traced(name: &str, (tracer, tracer_name): &(u32, String), source: &str) -> Reason {
+    Reason::open("traced", Grade::Unproven)
+        .seen(
+            format!(
+                "{name} is traced by process {tracer} ({tracer_name}), which may change its calls"
+            ),
+            source,
+        )
+        .changes("end what traces it")
+}
+
 /// The process that was asked about.
 pub(in super::super) fn asked(evidence: &Evidence) -> Vec<Reason> {
     let Some(process) = &evidence.process else { return Vec::new() };
     let name = format!("process {} ({})", process.pid, process.name);
     let mut reasons = files(process, &name);
-    if let Some((tracer, tracer_name)) = &process.tracer {
-        reasons.push(
-            Reason::open("traced", Grade::Unproven)
-                .seen(
-                    format!(
-                        "{name} is traced by process {tracer} ({tracer_name}), which may change \
-                         its calls"
-                    ),
-                    format!("/proc/{}/status", process.pid),
-                )
-                .changes("end what traces it"),
-        );
-    }
+    let status = format!("/proc/{}/status", process.pid);
+    reasons.extend(process.tracer.as_ref().map(|tracer| traced(&name, tracer, &status)));
     reasons.extend(calls(process, &name));
     reasons.extend(threads(process, &name));
     reasons
