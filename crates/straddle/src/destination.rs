@@ -30,9 +30,26 @@ pub(crate) struct Content {
 pub(crate) const PAGE: Content =
     Content { name: "page", mark: PAGE_MARK, writer: "`straddle report`" };
 
-/// A result of whatever measures.
-pub(crate) const RESULT: Content =
-    Content { name: "result", mark: "{\n  \"schema\": \"straddle.", writer: "-o" };
+/// A result of `straddle bench`.
+pub(crate) const BENCH: Content = Content {
+    name: "result of bench",
+    mark: "{\n  \"schema\": \"straddle.bench/",
+    writer: "`straddle bench -o`",
+};
+
+/// A result of `straddle fsync`.
+pub(crate) const FSYNC: Content = Content {
+    name: "result of fsync",
+    mark: "{\n  \"schema\": \"straddle.fsync/",
+    writer: "`straddle fsync -o`",
+};
+
+/// A result of `straddle probe`.
+pub(crate) const PROBE: Content = Content {
+    name: "result of probe",
+    mark: "{\n  \"schema\": \"straddle.probe/",
+    writer: "`straddle probe -o`",
+};
 
 /// A file that something may be written to.
 #[derive(Debug)]
@@ -78,7 +95,10 @@ impl Destination {
     ///
     /// # Errors
     /// As [`Destination::new`]; and where two documents would go to standard output.
-    pub(crate) fn of_result(printed: &Printed) -> anyhow::Result<Option<Destination>> {
+    pub(crate) fn of_result(
+        content: Content,
+        printed: &Printed,
+    ) -> anyhow::Result<Option<Destination>> {
         let is_document = printed.format() == BenchFormat::Json;
         if printed.output.as_deref().is_some_and(is_standard_output) && !is_document {
             bail!(
@@ -86,7 +106,7 @@ impl Destination {
                  hint: leave one of them out, or name a file for the result: -o result.json"
             );
         }
-        Destination::of(RESULT, printed.output.as_ref())
+        Destination::of(content, printed.output.as_ref())
     }
 
     /// `text` in its place.
@@ -134,7 +154,7 @@ impl Content {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => bail!("cannot write the {what} to {name}: {error}\n{hint}"),
             Ok(data) if !data.is_file() => {
-                bail!("will not write the {what} to {name}: it is no regular file\n{hint}")
+                bail!("will not write the {what} to {name}: not a regular file\n{hint}")
             }
             Ok(_) => {}
         }
@@ -143,7 +163,7 @@ impl Content {
         let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut head));
         read.map_err(|error| anyhow!("will not write over {name}: {error}\n{hint}"))?;
         if !head.is_empty() && head != mark.as_bytes() {
-            bail!("will not write over {name}: it is no {what} of straddle\n{hint}");
+            bail!("will not write over {name}: not a {what}\n{hint}");
         }
         Ok(())
     }

@@ -40,12 +40,42 @@ fn a_file_that_is_no_result_is_neither_replaced_nor_measured_for() {
     std::os::unix::fs::symlink(&mine, &link).unwrap();
     let before = fs::read(&mine).unwrap();
     for kind in RUNS {
-        is_refused(&run(kind, scratch.path(), &mine), "it is no result of straddle");
+        is_refused(&run(kind, scratch.path(), &mine), "not a result of ");
         for path in [link.as_path(), scratch.path(), Path::new("/dev/null")] {
-            is_refused(&run(kind, scratch.path(), path), "it is no regular file");
+            is_refused(&run(kind, scratch.path(), path), "not a regular file");
         }
     }
     assert_eq!(fs::read(&mine).unwrap(), before);
+}
+
+#[test]
+fn what_another_command_wrote_is_not_replaced() {
+    let scratch = Scratch::new();
+    let here = scratch.path();
+    let image = scratch.image("disk.raw", 8 << 20);
+    let saved = within(here, &["check", "--save", "base.json", "disk.raw"]);
+    let base = here.join("base.json");
+    assert!(base.exists(), "{saved:?}");
+    for kind in RUNS {
+        let before = fs::read(&base).unwrap();
+        is_refused(&run(kind, here, &base), "not a result of ");
+        assert_eq!(fs::read(&base).unwrap(), before);
+    }
+    let page = within(here, &["report", "base.json", "-o", "base.json"]);
+    assert_eq!(page.status, Some(2), "{page:?}");
+    for (command, _) in RUNS {
+        let other = if command == "bench" { "probe" } else { "bench" };
+        let text = format!("{{\n  \"schema\": \"straddle.{other}/1\",\n");
+        let theirs = scratch.file("theirs.json", text.as_bytes());
+        is_refused(&run(RUNS.into_iter().find(|run| run.0 == command).unwrap(), here, &theirs), {
+            "not a result of "
+        });
+        let save = within(here, &["check", "--save", "theirs.json", "disk.raw"]);
+        assert_eq!(save.status, Some(2), "{save:?}");
+        assert_eq!(fs::read(&theirs).unwrap(), text.as_bytes());
+        fs::remove_file(&theirs).unwrap();
+    }
+    fs::remove_file(&image).unwrap();
 }
 
 #[test]

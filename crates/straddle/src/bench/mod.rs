@@ -45,7 +45,7 @@ use host::{Interrupt, PrivateMounts};
 use report::bench::bench_json;
 
 use crate::arguments::Bench;
-use crate::destination::Destination;
+use crate::destination::{self, Destination};
 use crate::exit::Outcome;
 use crate::printer::shown;
 use found::Found;
@@ -62,7 +62,7 @@ pub(crate) use job::read_alone as read_job;
 pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
     let mut session = Session::new(bench, interrupt.clone());
-    let destination = Destination::of_result(&bench.printed)?;
+    let destination = Destination::of_result(destination::BENCH, &bench.printed)?;
     if bench.dry_run {
         return preview::run(&mut session);
     }

@@ -36,7 +36,7 @@ use report::fsync::{FsyncScratch, RunRefusal, Sustained, fsync_json};
 use units::prefix::Size;
 
 use crate::arguments::Fsync;
-use crate::destination::Destination;
+use crate::destination::{self, Destination};
 use crate::exit::Outcome;
 use crate::{honesty, leftover};
 use halt::Halt;
@@ -50,7 +50,7 @@ use watched::Watched;
 pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
     let mut session = Session::new(arguments, interrupt.clone());
-    let destination = Destination::of_result(&arguments.printed)?;
+    let destination = Destination::of_result(destination::FSYNC, &arguments.printed)?;
     let ended = match arguments.dry_run {
         true => previewed(&mut session)?,
         false => measured(&mut session),

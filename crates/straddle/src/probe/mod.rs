@@ -42,7 +42,7 @@ struct Run<'a> {
 }
 
 pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
-    let destination = Destination::of(destination::RESULT, probe.output.as_ref())?;
+    let destination = Destination::of(destination::PROBE, probe.output.as_ref())?;
     let started = Timestamp::now();
     let begun = std::time::Instant::now();
     // Any number will do that another run is unlikely to have; it is printed.

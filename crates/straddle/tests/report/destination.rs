@@ -63,7 +63,7 @@ fn a_page_is_replaced_and_nothing_else_is() {
     for path in [text(&link), text(scratch.path()), "/dev/null"] {
         let ran = report(&["-o", path, &check]);
         assert_eq!(ran.status, Some(2), "{path}");
-        assert!(ran.errors.contains("it is no regular file"), "{ran:?}");
+        assert!(ran.errors.contains("not a regular file"), "{ran:?}");
     }
     assert_eq!(fs::read(&page).unwrap(), before);
 }
