@@ -26,7 +26,8 @@ pub mod durable;
 pub mod engine;
 pub mod extents;
 pub mod identity;
-pub mod inquiry;
+pub mod input;
+mod inquiry;
 pub mod interrupt;
 pub mod loops;
 mod nvme;
@@ -57,6 +58,7 @@ pub use identity::{
     Identity, Room, canonical, identity, is_root, may_make_files, neither_follow_nor_wait, room,
     user,
 };
+pub use input::{InputError, bounded, open_input, read_input};
 pub use inquiry::Inquiry;
 pub use interrupt::Interrupt;
 pub use loops::{LoopDevice, LoopError, LoopFile, LoopPlan, loop_file};

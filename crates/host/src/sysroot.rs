@@ -1,16 +1,16 @@
 //! Captured trees: a directory, a manifest, or a manifest that gzip made smaller.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use device::manifest::{self, ManifestError, TEXT_BYTES_MAX};
 use device::{KernelTree, TextTree, TreeError, answer};
 use flate2::read::MultiGzDecoder;
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::FileType;
 use thiserror::Error;
 use units::DiskText;
 
+use crate::input::{InputError, bounded, read_input};
 use crate::tree::LiveTree;
 
 /// What gzip's files start with (RFC 1952, section 2.3.1).
@@ -77,28 +77,15 @@ pub fn open(path: &Path) -> Result<Tree, SysrootError> {
 
 /// What a file holds, behind gzip where that was used.
 fn content(path: &Path) -> io::Result<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    let length = file.metadata()?.len();
-    let bytes = bounded(file, length)?;
-    if bytes.starts_with(&GZIP) {
-        bounded(MultiGzDecoder::new(bytes.as_slice()), length)
-    } else {
-        Ok(bytes)
-    }
-}
-
-/// All that `from` gives, which is about `expected` bytes.
-fn bounded(from: impl Read, expected: u64) -> io::Result<Vec<u8>> {
-    let limit = u64::try_from(TEXT_BYTES_MAX).unwrap_or(u64::MAX);
-    let room = usize::try_from(expected.min(limit)).unwrap_or(TEXT_BYTES_MAX);
-    // One byte more lets the end be seen without growing.
-    let mut bytes = Vec::with_capacity(room.saturating_add(1));
-    from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() > TEXT_BYTES_MAX {
-        return Err(io::Error::other("it is longer than 64 MiB"));
-    }
-    Ok(bytes)
+    let bytes_max = u64::try_from(TEXT_BYTES_MAX).unwrap_or(u64::MAX);
+    let read = read_input(path, bytes_max).and_then(|bytes| match bytes.starts_with(&GZIP) {
+        true => bounded(MultiGzDecoder::new(bytes.as_slice()), bytes_max),
+        false => Ok(bytes),
+    });
+    read.map_err(|error| match error {
+        InputError::Io(error) => error,
+        other => io::Error::other(other.to_string()),
+    })
 }
 
 /// Where other captures keep what has a path of its own here.
@@ -230,6 +217,6 @@ mod tests {
         text.resize(TEXT_BYTES_MAX + 1, b'\n');
         let bomb = scratch.file("bomb.gz", &packed(&text));
         let error = open(&bomb).err().map(|error| error.to_string()).unwrap();
-        assert!(error.ends_with("it is longer than 64 MiB"), "{error}");
+        assert!(error.ends_with("longer than 64 MiB"), "{error}");
     }
 }

@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Read as _, Write as _};
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use host::InputError;
 use report::{Baseline, BaselineFault, Run, Summary};
 
 use crate::arguments::is_standard_output;
@@ -37,27 +38,13 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Baseline> {
 
 fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = shown(path);
-    // Asked before it is opened: a pipe would wait for a writer.
-    let data = std::fs::metadata(path).map_err(|error| {
-        anyhow!(
-            "cannot read the baseline {name}: {error}\n\
-             hint: write one first: straddle check --save FILE [TARGET]..."
-        )
-    })?;
-    if !data.is_file() {
-        bail!("cannot read the baseline {name}: it is no regular file\nhint: name a file");
-    }
-    let mut bytes = Vec::new();
-    let read =
-        File::open(path).and_then(|file| file.take(BASELINE_BYTES + 1).read_to_end(&mut bytes));
-    read.map_err(|error| anyhow!("cannot read the baseline {name}: {error}"))?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > BASELINE_BYTES {
-        bail!(
-            "cannot read the baseline {name}: it is longer than 256 MiB\n\
-             hint: save fewer targets in it, or name another file"
-        );
-    }
-    Ok(bytes)
+    host::read_input(path, BASELINE_BYTES).map_err(|error| {
+        let hint = match error {
+            InputError::TooLong { .. } => "save fewer targets in it, or name another file",
+            _ => "write one first: straddle check --save FILE [TARGET]...",
+        };
+        anyhow!("cannot read the baseline {name}: {error}\nhint: {hint}")
+    })
 }
 
 /// A baseline on its way into a file: written beside it, and put in its place when it is whole.
@@ -147,7 +134,7 @@ impl Drop for Save {
     }
 }
 
-/// Whether a baseline may be put at `path`: nothing is there, or a baseline.
+/// Whether a baseline may be put at `path`: nothing is there, or in it, or a baseline.
 fn replaceable(path: &Path) -> anyhow::Result<()> {
     let name = shown(path);
     let hint = "hint: name a new file, or one that --save wrote";
@@ -155,8 +142,9 @@ fn replaceable(path: &Path) -> anyhow::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => bail!("cannot write the baseline {name}: {error}"),
         Ok(data) if !data.is_file() => {
-            bail!("will not write the baseline {name}: it is no regular file\n{hint}")
+            bail!("will not write the baseline {name}: not a regular file\n{hint}")
         }
+        Ok(data) if data.len() == 0 => Ok(()),
         Ok(_) => Baseline::recognise(&bytes(path)?)
             .map_err(|fault| anyhow!("will not write over {name}: {fault}\n{hint}")),
     }

@@ -329,10 +329,10 @@ fn what_cannot_be_simulated_is_refused_with_what_to_do() {
     refused(&with(&["--shift", "100"]), "no multiple of its logical sector", "multiples of 512");
     refused(&with(&["--start", "9T"]), "it ends at 6001175126016 bytes", "--start");
     refused(&with(&["--trace", "/nonexistent"]), "No such file", "hint: check the path");
-    refused(&with(&["--trace", "/dev/null"]), "no regular file", "hint:");
+    refused(&with(&["--trace", "/dev/null"]), "not a regular file", "hint:");
     refused(&with(&["--job", "/nonexistent"]), "No such file", "hint: check the path");
     refused(&["simulate", "--profile", "nobody"], "No such file", "one of hdd-7200-512e");
-    refused(&["show", "/dev/null"], "no regular file", "one of hdd-7200-512e");
+    refused(&["show", "/dev/null"], "not a regular file", "one of hdd-7200-512e");
     let array = ["simulate", "--profile", "raid5-5x64k", "--set"];
     refused(&[&array[..], &["members=1000000000"]].concat(), "members is", "from 2 to 1920");
     refused(&[&array[..], &["chunk=0"]].concat(), "chunk is 0", "a power of two");

@@ -1,10 +1,7 @@
 //! `straddle compare A B`: two result files.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
-use anyhow::Context as _;
 use report::bench::{self, Bench as Document};
 
 use crate::arguments::Compare;
@@ -36,17 +33,15 @@ fn read(path: &Path) -> anyhow::Result<Document> {
     let name = shown(path);
     let tried = || format!("cannot read the result {name}");
     // An I/O error in the chain would be taken for one of standard output.
-    let file = File::open(path).map_err(|error| anyhow::Error::msg(error.to_string()));
-    let mut text = String::new();
-    let read = file.and_then(|file| {
-        file.take(BYTES_MAX + 1)
-            .read_to_string(&mut text)
-            .map_err(|error| anyhow::Error::msg(error.to_string()))
-    });
-    let read = read.with_context(tried)?;
-    if u64::try_from(read).unwrap_or(u64::MAX) > BYTES_MAX {
-        anyhow::bail!("cannot read the result {name}: it is longer than {} MiB", BYTES_MAX >> 20);
-    }
+    let bytes = host::read_input(path, BYTES_MAX).map_err(|error| {
+        anyhow::Error::msg(format!("{}: {error}\nhint: name what -o or --json wrote", tried()))
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        anyhow::Error::msg(format!(
+            "{}: it is no text\nhint: name what -o or --json wrote",
+            tried()
+        ))
+    })?;
     bench::bench_parse(&text).map_err(|fault| {
         anyhow::Error::msg(format!("{}: {fault}\nhint: {}", tried(), fault.hint()))
     })

@@ -66,10 +66,13 @@ pub(crate) fn run(
     Ok(())
 }
 
+/// The longest file of requests that is read, in bytes: two million requests.
+const REQUESTS_BYTES_MAX: u64 = 64 << 20;
+
 fn read(path: &Path) -> Result<Requests, Halt> {
     let name = shown(path);
     let hint = || Some("straddle generate raidtest makes such a file".to_owned());
-    let bytes = std::fs::read(path).map_err(|error| {
+    let bytes = host::read_input(path, REQUESTS_BYTES_MAX).map_err(|error| {
         Halt::from(refused(format!("cannot read the requests in {name}: {error}"), hint()))
     })?;
     Requests::decode(&bytes).map_err(|error| {

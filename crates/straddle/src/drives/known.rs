@@ -1,7 +1,5 @@
 //! The drives that can be simulated: those of the house, and a user's files.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
@@ -61,15 +59,8 @@ pub(super) fn named(word: &str) -> anyhow::Result<DriveProfile> {
     let failed = |error: &dyn std::fmt::Display| {
         anyhow!("cannot read the drive's profile {name}: {error}\n{hint}")
     };
-    // Asked before it is opened: a pipe would wait for a writer.
-    let data = std::fs::metadata(path).map_err(|error| failed(&error))?;
-    if !data.is_file() {
-        return Err(failed(&"it is no regular file"));
-    }
-    let mut bytes = Vec::new();
-    let most = u64::try_from(PROFILE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
-    let file = File::open(path).map_err(|error| failed(&error))?;
-    file.take(most).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+    let most = u64::try_from(PROFILE_BYTES_MAX).unwrap_or(u64::MAX);
+    let bytes = host::read_input(path, most).map_err(|error| failed(&error))?;
     let text = String::from_utf8(bytes).map_err(|_| failed(&"it is no text"))?;
     DriveProfile::parse(word, &text).map_err(|error| anyhow!("{error}\nhint: {}", error.hint()))
 }

@@ -1,6 +1,5 @@
 //! A plan: where partitions of a disk would lie, without the disk.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -25,9 +24,7 @@ pub(super) type Read = Result<(Stack, LayerId), Refusal>;
 
 /// The plan in the file at `path`; `None` where it is no plan, or cannot be read.
 pub(super) fn read(path: &Path) -> Option<Read> {
-    // Asked before it is opened: a pipe would wait for a writer.
-    let is_file = std::fs::metadata(path).is_ok_and(|data| data.is_file());
-    let mut file = is_file.then(|| File::open(path).ok()).flatten()?;
+    let mut file = host::open_input(path).ok()?;
     let mut bytes = Vec::new();
     (&mut file).take(HEAD_BYTES).read_to_end(&mut bytes).ok()?;
     let name = path.file_name().map_or_else(|| shown(path), |name| escape(name.as_encoded_bytes()));

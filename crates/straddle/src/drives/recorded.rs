@@ -1,7 +1,6 @@
 //! `--trace`: a recorded workload, read within bounds.
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -143,18 +142,10 @@ fn said(notes: &Notes) -> Vec<String> {
 }
 
 fn open(path: &Path, stage: Stage) -> anyhow::Result<Trace> {
-    let cannot = |error: std::io::Error| {
+    // It is read twice, piece by piece.
+    let mut file = host::open_input(path).map_err(|error| {
         anyhow!("cannot read the trace {}: {error}\nhint: check the path", shown(path))
-    };
-    // Asked before it is opened: a pipe would wait for a writer, and it is read twice.
-    let data = std::fs::metadata(path).map_err(cannot)?;
-    if !data.is_file() {
-        bail!(
-            "cannot read the trace {}: it is no regular file\nhint: write it to one",
-            shown(path)
-        );
-    }
-    let mut file = File::open(path).map_err(cannot)?;
+    })?;
     let feed: Feed = Box::new(move |buffer| file.read(buffer));
     Stream::open(feed, stage).map_err(|error| failed(path, &error))
 }

@@ -1,9 +1,8 @@
 //! The profiles that are known: those of the house, and those in a site's files.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use host::InputError;
 use units::text::escape;
 use workload::engine::PROFILE_BYTES_MAX;
 use workload::{Engines, Profile};
@@ -50,26 +49,22 @@ pub(crate) fn engines(files: &[PathBuf]) -> Result<Engines, NoProfile> {
     Ok(engines)
 }
 
-/// The text of a file, as much of it as a profile may have and a byte more; else why there is none,
-/// and what to name instead.
+/// The text of a file; else why there is none, and what to name instead.
 fn text(path: &Path) -> Result<String, (String, String)> {
-    let most = u64::try_from(PROFILE_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
-    let unread =
-        |error: std::io::Error| (error.to_string(), "name a file that you may read".to_owned());
-    let kind = std::fs::metadata(path).map_err(unread)?.file_type();
-    if kind.is_dir() {
-        let inside = escape(path.join("NAME.toml").as_os_str().as_encoded_bytes());
-        let way = format!("name the file of one engine in it: --profile {inside}");
-        return Err(("it is a directory".to_owned(), way));
-    }
-    // A pipe would be waited for, and a device has no end.
-    if !kind.is_file() {
-        let way = "name a file that is kept on a disk".to_owned();
-        return Err(("it is no regular file".to_owned(), way));
-    }
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
-    read.map_err(unread)?;
+    let bytes = host::read_input(path, u64::try_from(PROFILE_BYTES_MAX).unwrap_or(u64::MAX));
+    let bytes = bytes.map_err(|error| {
+        let way = match error {
+            InputError::Io(_) => "name a file that you may read".to_owned(),
+            InputError::Directory => {
+                let inside = escape(path.join("NAME.toml").as_os_str().as_encoded_bytes());
+                format!("name the file of one engine in it: --profile {inside}")
+            }
+            InputError::NotAFile | InputError::TooLong { .. } => {
+                "name the file of one engine".to_owned()
+            }
+        };
+        (error.to_string(), way)
+    })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -113,8 +108,8 @@ mod tests {
         let inside = format!("name the file of one engine in it: --profile {}/NAME.toml", {
             scratch.path().display()
         });
-        check(scratch.path().to_owned(), "it is a directory", &inside);
-        check("/dev/zero".into(), "it is no regular file", "name a file that is kept");
+        check(scratch.path().to_owned(), "is a directory", &inside);
+        check("/dev/zero".into(), "not a regular file", "name the file of one engine");
         check(scratch.path().join("none.toml"), "No such file", "name a file that you may read");
     }
 }

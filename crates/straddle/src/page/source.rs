@@ -1,11 +1,11 @@
 //! The result files, read within bounds, one after the other.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use host::InputError;
 use report::html::{Draft, SOURCE_BYTES_MAX, Twin, Unread, read as parse};
 
 use crate::printer::shown;
@@ -82,34 +82,22 @@ fn fault(reason: &impl ToString, hint: &str) -> Fault {
 /// What the file at `path` holds, of which at most `left` bytes are read.
 fn text(path: &Path, left: u64) -> Result<String, Fault> {
     let hint = "name a file that you may read";
-    if is_input(path) {
-        return within(io::stdin().lock(), left);
-    }
-    // Asked before it is opened: a pipe would wait for a writer.
-    let data = std::fs::metadata(path).map_err(|error| fault(&error, hint))?;
-    if !data.is_file() {
-        return Err(fault(&"it is no regular file", "name a file that --json wrote, or `-`"));
-    }
-    within(File::open(path).map_err(|error| fault(&error, hint))?, left)
-}
-
-fn within(from: impl Read, left: u64) -> Result<String, Fault> {
     let most = left.min(FILE_BYTES);
-    let mut bytes = Vec::new();
-    let read = from.take(most + 1).read_to_end(&mut bytes);
-    read.map_err(|error| fault(&error, "name a file that you may read"))?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
-        return Err(match most < FILE_BYTES {
-            true => fault(
-                &format!("all files together are longer than {} GiB", ALL_BYTES >> 30),
-                "make several pages, each of fewer files",
-            ),
-            false => fault(
-                &format!("it is longer than {} MiB", FILE_BYTES >> 20),
-                "make a result of fewer targets or experiments, and several of them",
-            ),
-        });
-    }
+    let read = match is_input(path) {
+        true => host::bounded(io::stdin().lock(), most),
+        false => host::read_input(path, most),
+    };
+    let bytes = read.map_err(|error| match error {
+        InputError::TooLong { .. } if most < FILE_BYTES => fault(
+            &format!("all files together are longer than {} GiB", ALL_BYTES >> 30),
+            "make several pages, each of fewer files",
+        ),
+        InputError::TooLong { .. } => {
+            fault(&error, "make a result of fewer targets or experiments, and several of them")
+        }
+        InputError::Io(_) => fault(&error, hint),
+        _ => fault(&error, "name a file that --json wrote, or `-`"),
+    })?;
     String::from_utf8(bytes).map_err(|_| {
         fault(&"it is no document of straddle: it is no text", "give what --json or -o wrote")
     })

@@ -158,9 +158,9 @@ fn a_file_that_is_no_baseline_is_refused_with_what_to_do() {
     let lying = b"{\"schema\":\"straddle.check/1\",\"version\":\"\\u001b\",\"targets\":{},\"x\":1}";
     for (path, word) in [
         (scratch.path().join("missing"), "No such file"),
-        (scratch.path().to_owned(), "no regular file"),
-        (pipe, "no regular file"),
-        ("/dev/zero".into(), "no regular file"),
+        (scratch.path().to_owned(), "is a directory"),
+        (pipe, "not a regular file"),
+        ("/dev/zero".into(), "not a regular file"),
         (zeros, "no document of straddle"),
         (huge, "longer than 256 MiB"),
         (scratch.file("empty", b""), "no document of straddle"),

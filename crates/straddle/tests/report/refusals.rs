@@ -55,9 +55,9 @@ fn what_is_no_file_or_too_long_is_not_read() {
     let long = scratch.image("long.json", (64 << 20) + 1);
     for (path, reason) in [
         ("/nonexistent.json", "No such file"),
-        (text(scratch.path()), "it is no regular file"),
-        ("/dev/zero", "it is no regular file"),
-        (text(&long), "it is longer than 64 MiB"),
+        (text(scratch.path()), "is a directory"),
+        ("/dev/zero", "not a regular file"),
+        (text(&long), "longer than 64 MiB"),
     ] {
         let ran = report(&[path]);
         assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{path}");

@@ -6,8 +6,6 @@ mod devices;
 mod layout;
 mod pattern;
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use host::PrivateMounts;
@@ -26,7 +24,7 @@ use crate::printer::shown;
 
 /// The most operations in flight.
 const DEPTH_MAX: u64 = 1024;
-/// The longest job file that is read, in bytes: as `workload` bounds it, and one more.
+/// The longest job file that is read, in bytes: more than `workload` takes.
 const TEXT_BYTES_MAX: u64 = 1 << 20;
 
 /// The jobs of a file, with what the command line puts over them.
@@ -38,13 +36,10 @@ pub(crate) fn read(path: &Path, set: &[String]) -> Result<JobFile, Halt> {
         let (option, value) = word.split_once('=').unwrap_or((word, ""));
         told.push((option.to_owned(), value.to_owned()));
     }
-    let tried = |error: std::io::Error| {
-        let hint = "check the path, and whether you may read it".to_owned();
+    let bytes = host::read_input(path, TEXT_BYTES_MAX).map_err(|error| {
+        let hint = "name a job file of fio's; `-` is not read".to_owned();
         wrong(format!("cannot read the job file {name}: {error}"), hint)
-    };
-    let file = File::open(path).map_err(tried)?;
-    let mut bytes = Vec::new();
-    file.take(TEXT_BYTES_MAX).read_to_end(&mut bytes).map_err(tried)?;
+    })?;
     let words = String::from_utf8_lossy(&bytes);
     JobFile::parse(&words, &told)
         .map_err(|error| wrong(format!("cannot run the job file {name}: {error}"), error.hint()))
