@@ -22,6 +22,7 @@ mod look;
 mod nagios;
 mod npd;
 mod outcome;
+pub mod plan;
 pub mod probe;
 mod run;
 mod run_refusal;

@@ -12,6 +12,7 @@ use crate::drive::{
     DRIVES_SCHEMA, Drives, PUBLISHED_SCHEMA, Published, SIMULATION_SCHEMA, Simulation,
 };
 use crate::fsync::{FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Fsync, FsyncPlan};
+use crate::plan::{LAYOUT_SCHEMA, Layout};
 use crate::probe::{PROBE_SCHEMA, Probe};
 use crate::trace::{TRACE_SCHEMA, Trace};
 
@@ -24,10 +25,11 @@ pub struct DocumentSchema {
 }
 
 /// Every document that has one.
-pub const SCHEMAS: [DocumentSchema; 12] = [
+pub const SCHEMAS: [DocumentSchema; 13] = [
     DocumentSchema { name: SCHEMA, make: made::<Document> },
     DocumentSchema { name: CHANGES_SCHEMA, make: made::<Changes> },
     DocumentSchema { name: TRACE_SCHEMA, make: made::<Trace> },
+    DocumentSchema { name: LAYOUT_SCHEMA, make: made::<Layout> },
     DocumentSchema { name: BENCH_SCHEMA, make: made::<Bench> },
     DocumentSchema { name: COMPARE_SCHEMA, make: made::<Comparing> },
     DocumentSchema { name: PLAN_SCHEMA, make: made::<DryRun> },

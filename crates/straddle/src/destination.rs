@@ -51,6 +51,13 @@ pub(crate) const PROBE: Content = Content {
     writer: "`straddle probe -o`",
 };
 
+/// A script of `straddle plan`.
+pub(crate) const SCRIPT: Content = Content {
+    name: "script",
+    mark: "#!/bin/sh\n# Aligns the partitions of one disk, as straddle plan computed it.",
+    writer: "`straddle plan --script`",
+};
+
 /// A file that something may be written to.
 #[derive(Debug)]
 pub(crate) struct Destination {

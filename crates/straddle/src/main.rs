@@ -19,6 +19,7 @@ mod leftover;
 mod measured;
 mod mounted;
 mod page;
+mod plan;
 mod printer;
 mod probe;
 mod progress;
@@ -44,6 +45,7 @@ fn main() -> std::process::ExitCode {
         Command::Check(check) => check::run(check),
         Command::Explain(explain) => explain::run(explain),
         Command::Trace(trace) => trace::run(trace),
+        Command::Plan(plan) => plan::run(plan),
         Command::Bench(bench) => bench::run(bench),
         Command::Probe(probe) => probe::run(probe),
         Command::Compare(compare) => bench::compare(compare),

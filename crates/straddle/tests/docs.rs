@@ -193,6 +193,7 @@ fn every_option_of_straddle_that_the_readme_names_is_in_its_help() {
     let helps = [
         &["check", "--help"][..],
         &["trace", "--help"],
+        &["plan", "--help"],
         &["bench", "--help"],
         &["probe", "--help"],
         &["fsync", "--help"],

@@ -16,13 +16,17 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("format", &["units", "device"]),
     ("workload", &["units"]),
     ("stack", &["units", "device", "format"]),
+    ("layout", &["units", "device", "format", "stack"]),
     ("drive", &["units", "device", "workload"]),
     ("measure", &["units", "device", "workload"]),
     ("report", &["units"]),
     ("host", &["units", "device"]),
     (
         "straddle",
-        &["units", "device", "drive", "format", "stack", "report", "host", "measure", "workload"],
+        &[
+            "units", "device", "drive", "format", "stack", "layout", "report", "host", "measure",
+            "workload",
+        ],
     ),
     ("testkit", &["units", "device"]),
     ("xtask", &["units", "device", "drive", "host", "measure", "workload", "report", "testkit"]),
@@ -31,7 +35,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 
 /// Rooms that see no file, clock or environment.
 const PURE: &[&str] =
-    &["units", "device", "drive", "format", "stack", "report", "measure", "workload"];
+    &["units", "device", "drive", "format", "stack", "layout", "report", "measure", "workload"];
 /// What they may not name, as the parts of a path behind `std`.
 const WORLD: &[&str] = &["fs", "env", "time", "process", "net", "os"];
 /// Files outside `host` that may hold unsafe code: a test's allocator.

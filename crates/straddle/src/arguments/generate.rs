@@ -59,7 +59,8 @@ pub(crate) struct Completions {
 Examples:
   straddle generate schema > straddle.check.1.schema.json")]
 pub(crate) struct Schema {
-    /// What it describes: the JSON of `check`, `trace`, `bench`, `bench --dry-run`, `compare`,
+    /// What it describes: the JSON of `check`, `trace`, `plan`, `bench`, `bench --dry-run`,
+    /// `compare`,
     /// `probe`, `fsync` or `fsync --dry-run`, the changes that `check --watch` tells, or the
     /// drives, simulations and published numbers of `drive`
     #[arg(value_enum, default_value_t = SchemaOf::Check)]
@@ -71,6 +72,7 @@ pub(crate) struct Schema {
 pub(crate) enum SchemaOf {
     Check,
     Trace,
+    Plan,
     Bench,
     BenchPlan,
     Probe,

@@ -8,6 +8,7 @@ mod fsync;
 mod generate;
 mod offered;
 mod page;
+mod plan;
 mod printed;
 mod probe;
 mod raw_device;
@@ -24,6 +25,7 @@ pub(crate) use explain::Explain;
 pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS_MAX};
 pub(crate) use generate::{Generate, GenerateWhat, Man, Raidtest, RaidtestKind, SchemaOf, Sysroot};
 pub(crate) use page::Report;
+pub(crate) use plan::Plan;
 pub(crate) use printed::{BenchFormat, Printed, is_standard_output};
 pub(crate) use probe::Probe;
 pub(crate) use trace::Trace;
@@ -48,6 +50,7 @@ Start with:
   straddle check disk.raw     an image
   straddle explain ST101      what a code in the output means
   straddle trace /data/db     where the bytes of a file lie
+  straddle plan /dev/sda      how to align its partitions, as a script
   straddle bench /data        what misalignment costs there, live
   straddle fsync /data        how long a durable write takes there
   straddle report *.json      a page of all results
@@ -63,6 +66,7 @@ pub(crate) enum Command {
     Check(Check),
     Explain(Explain),
     Trace(Trace),
+    Plan(Plan),
     Bench(Box<Bench>),
     Probe(Probe),
     Compare(Compare),

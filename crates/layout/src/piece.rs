@@ -1,0 +1,249 @@
+//! What is on the disk and may be placed elsewhere: a partition, what its data needs to lie on, and
+//! how short it may become.
+
+use format::member::md::MdVersion;
+use format::table::{Partition, PartitionRole, PartitionTable};
+use stack::placement::{self, Obstacle};
+use stack::rule::{self, Case};
+use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind};
+use units::ByteRange;
+
+use crate::unit::Grid;
+
+/// The longest unit that starts are put on.
+const UNIT_MAX: u64 = 1 << 30;
+
+/// Types whose content holds addresses of the disk: Windows dynamic disks, VMware, Storage Spaces.
+const ABSOLUTE_TYPES: [(&str, &str); 6] = [
+    ("0x42", "a Windows dynamic disk"),
+    ("0xfb", "VMFS"),
+    ("5808c8aa-7e8f-42e0-85d2-e1e90434cfb3", "a Windows dynamic disk"),
+    ("af9b60a0-1431-4f62-bc68-3311714a69ad", "a Windows dynamic disk"),
+    ("e75caf8f-f680-4cee-afa3-b001e56efc2d", "Storage Spaces"),
+    ("aa31e02a-400f-11db-9590-000c2911d1b8", "VMFS"),
+];
+
+/// Content that a plain copy to another place breaks or may break.
+const ABSOLUTE_CONTENT: [&str; 4] = ["BitLocker", "VMFS", "VMFS_volume_member", "swsuspend"];
+
+/// A unit that starts have to fit, as the disk counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    /// What it is called in a sentence.
+    pub(crate) word: &'static str,
+    /// Its length in bytes.
+    pub(crate) unit: u64,
+    /// How far byte 0 of the disk is after a boundary.
+    pub(crate) behind: u64,
+}
+
+/// A partition and its needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub(crate) layer: LayerId,
+    pub(crate) number: u32,
+    pub(crate) range: ByteRange,
+    /// Where the record of a logical partition is.
+    pub(crate) record_at: Option<u64>,
+    /// Why it must stay.
+    pub(crate) fixed: Option<String>,
+    /// Where it may start so that its data is aligned.
+    pub(crate) grid: Grid,
+    /// Whether its alignment is worth a move: it is written often.
+    pub(crate) wants: bool,
+    /// The bytes that its content needs; never more than its length.
+    pub(crate) least: u64,
+    /// Whether its length must stay: something is found from its end.
+    pub(crate) exact: bool,
+    /// What was recognised in it.
+    pub(crate) content: Option<String>,
+    /// Units that no start meets for all of its data.
+    pub(crate) unmet: Vec<&'static str>,
+}
+
+/// The units beneath `disk`, the most important first, and the logical sector `sector`.
+pub(crate) fn marks(stack: &Stack, disk: LayerId, sector: u64) -> Vec<Mark> {
+    let mut marks = vec![Mark { word: "logical sector", unit: sector, behind: 0 }];
+    let whole = whole(stack, disk);
+    let under = stack.under(disk);
+    let mut put = |word, unit: u64, to: LayerId, origin: u64| {
+        let shifts = placement::shifts(stack, disk, whole, to, unit);
+        if let Some(shift) = shifts.single() {
+            marks.push(Mark { word, unit, behind: (shift + unit - origin % unit) % unit });
+        }
+    };
+    for &leaf in under.iter().filter(|&&id| matches!(stack.layer(id).mapping, Mapping::Leaf)) {
+        if let Some((unit, _)) = stack.layer(leaf).units.used(UnitKind::Granule) {
+            put("granule", unit.length_bytes(), leaf, unit.origin_bytes());
+        }
+    }
+    for &array in &under {
+        let layer = stack.layer(array);
+        let laid = layer.mapping.stripes();
+        if laid.is_empty() {
+            for (kind, word) in [(UnitKind::Chunk, "chunk"), (UnitKind::FullStripe, "full stripe")]
+            {
+                if let Some(bytes) = layer.units.used_bytes(kind).filter(|&bytes| bytes > 0) {
+                    put(word, bytes, array, 0);
+                }
+            }
+        }
+        for laid in laid.iter().filter(|laid| laid.stripe.data_members() > 1) {
+            put("chunk", laid.stripe.chunk_bytes(), array, laid.start_bytes);
+            put("full stripe", laid.stripe.full_bytes(), array, laid.start_bytes);
+        }
+    }
+    marks
+}
+
+/// The granule of the first leaf, as the disk counts: what ends are put on.
+pub(crate) fn end_grid(marks: &[Mark]) -> Grid {
+    let granule = marks.iter().find(|mark| mark.word == "granule");
+    let grid = |mark: &Mark| Grid {
+        unit: mark.unit,
+        remainder: (mark.unit - mark.behind % mark.unit) % mark.unit,
+    };
+    let sector = Grid::multiples(marks.first().map_or(512, |mark| mark.unit));
+    granule.and_then(|mark| grid(mark).and(sector, UNIT_MAX)).unwrap_or(sector)
+}
+
+fn whole(stack: &Stack, id: LayerId) -> ByteRange {
+    let length = stack.layer(id).length().unwrap_or(1).max(1);
+    ByteRange::new(0, length).expect("a range from 0 always exists")
+}
+
+impl Piece {
+    /// The partition on `layer`, with its needs on a disk with `marks`.
+    pub(crate) fn new(
+        case: &Case<'_>,
+        layer: LayerId,
+        table: &PartitionTable,
+        marks: &[Mark],
+    ) -> Option<Piece> {
+        let stack = case.stack;
+        let LayerKind::Partition(partition, _) = &stack.layer(layer).kind else { return None };
+        let is_logical = table.kind == format::table::TableKind::Mbr && partition.number > 4;
+        let (content, least, exact) = content(stack, layer, partition.range.length_bytes());
+        let (grid, unmet) = grid(case, layer, marks);
+        let wants = matches!(partition.role, PartitionRole::Ordinary | PartitionRole::BsdSlice)
+            && !rule::is_rarely_written(case, layer);
+        Some(Piece {
+            layer,
+            number: partition.number,
+            range: partition.range,
+            record_at: is_logical.then(|| partition.entry_at_bytes.saturating_sub(446)),
+            fixed: fixed(stack, layer, partition),
+            grid,
+            wants,
+            least,
+            exact,
+            content,
+            unmet,
+        })
+    }
+
+    /// Whether its data is aligned where it starts now.
+    pub(crate) fn is_good(&self) -> bool {
+        self.grid.holds(self.range.start_bytes())
+    }
+}
+
+/// Why a partition must stay where it is.
+fn fixed(stack: &Stack, id: LayerId, partition: &Partition) -> Option<String> {
+    let by_role = match partition.role {
+        PartitionRole::Ordinary | PartitionRole::EfiSystem => None,
+        PartitionRole::BiosBoot => Some("boot loader code is found there by its sector number"),
+        PartitionRole::Reserved => Some("a reserved partition is found by its place"),
+        PartitionRole::BsdSlice | PartitionRole::BsdWhole => {
+            Some("a BSD disklabel may count its addresses from the start of the disk")
+        }
+        PartitionRole::Extended | PartitionRole::Protective => Some("a container"),
+    };
+    if let Some(reason) = by_role {
+        return Some(reason.to_owned());
+    }
+    let absolute = ABSOLUTE_TYPES.iter().find(|(code, _)| *code == partition.type_code);
+    if let Some((_, what)) = absolute {
+        return Some(format!("{what} keeps addresses of the disk"));
+    }
+    let kinds = stack.above(id).iter().filter_map(|&above| match &stack.layer(above).kind {
+        LayerKind::FileSystem(system) | LayerKind::Swap(system) => Some(system.kind),
+        _ => None,
+    });
+    let broken = kinds.into_iter().find(|kind| ABSOLUTE_CONTENT.contains(kind));
+    broken.map(|kind| format!("moving {kind} is not safe"))
+}
+
+/// What lies in a partition of `length` bytes, how many of them it needs, and whether the length
+/// must stay.
+fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, bool) {
+    let above = stack.above(id);
+    let [only] = above[..] else {
+        let names: Vec<&str> = above.iter().map(|&id| stack.layer(id).kind.word()).collect();
+        return ((!names.is_empty()).then(|| names.join(" + ")), length, false);
+    };
+    let layer = stack.layer(only);
+    let within = |bytes: u64| if bytes <= length { bytes } else { length };
+    let (word, least, exact) = match &layer.kind {
+        LayerKind::FileSystem(system) | LayerKind::Swap(system) => {
+            let size = system.size_bytes.filter(|&size| size > 0);
+            // The copy of an NTFS boot sector stands after the volume.
+            let tail = if system.kind == "ntfs" { system.sector_bytes.unwrap_or(512) } else { 0 };
+            let size = size.and_then(|size| size.checked_add(tail)).map_or(length, within);
+            (system.kind.to_owned(), size, system.kind == "zfs_member")
+        }
+        LayerKind::MdMember(member) => {
+            let at_end = matches!(member.version, MdVersion::V090 | MdVersion::V10);
+            ("md member".to_owned(), length, at_end)
+        }
+        LayerKind::LvmPhysical(volume) => {
+            let size = Some(volume.device_bytes).filter(|&size| size > 0).map_or(length, within);
+            ("LVM physical volume".to_owned(), size, false)
+        }
+        LayerKind::Luks(luks) => (format!("LUKS{}", luks.version), length, false),
+        other => (other.word().to_owned(), length, false),
+    };
+    let doubtful = !stack.layer(id).also.is_empty();
+    (Some(word), if doubtful { length } else { least }, exact)
+}
+
+/// Where the partition may start so that all that lies in it is on `marks`, and which of them no
+/// start meets.
+fn grid(case: &Case<'_>, id: LayerId, marks: &[Mark]) -> (Grid, Vec<&'static str>) {
+    let mut grid = Grid::multiples(marks.first().map_or(512, |mark| mark.unit));
+    let mut unmet = Vec::new();
+    for mark in marks.iter().skip(1) {
+        let met = anchor(case, id, mark.unit).and_then(|anchor| {
+            let over = (anchor + mark.behind) % mark.unit;
+            let wanted = Grid { unit: mark.unit, remainder: (mark.unit - over) % mark.unit };
+            grid.and(wanted, UNIT_MAX)
+        });
+        match met {
+            Some(met) => grid = met,
+            None => unmet.push(mark.word),
+        }
+    }
+    (grid, unmet)
+}
+
+/// Where within `unit` the data that the partition holds begins, counted from its start; `None`
+/// when that differs or follows from nothing.
+fn anchor(case: &Case<'_>, id: LayerId, unit: u64) -> Option<u64> {
+    let stack = case.stack;
+    let over = stack.over(id);
+    let tops = over.iter().filter(|&&top| stack.above(top).is_empty());
+    let mut found = None;
+    for &top in tops {
+        let shifts = placement::shifts(stack, top, whole(stack, top), id, unit);
+        let torn = |obstacle: &Obstacle| matches!(obstacle, Obstacle::ChunkBelowUnit { .. });
+        if shifts.obstacles.iter().any(torn) {
+            return None;
+        }
+        for &shift in shifts.bytes.keys() {
+            if *found.get_or_insert(shift) != shift {
+                return None;
+            }
+        }
+    }
+    Some(found.unwrap_or(0))
+}

@@ -1,0 +1,576 @@
+//! The plan: what is on the disk, where it goes, and what no move mends.
+
+use std::rc::Rc;
+
+use device::Disk;
+use format::ProblemKind;
+use format::table::{PartitionRole, PartitionTable, TableKind};
+use stack::judge::{self, Judgement};
+use stack::rule::Case;
+use stack::{Condition, LayerId, LayerKind, Stack, UnitKind};
+use units::prefix::Exact;
+use units::{ByteRange, Source};
+
+use crate::content;
+use crate::encode::{self, Placed, Region, Sectors};
+use crate::moves::{self, Move};
+use crate::piece::{self, Mark, Piece};
+use crate::place::{self, Place, Room};
+use crate::raw::{Mbr, Raw};
+
+/// How far before the first partition a boot loader is looked for.
+const GAP_BYTES_MAX: u64 = 4 << 20;
+
+/// A change of a whole disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The layer that holds the table.
+    pub disk: LayerId,
+    /// The disk's length in bytes.
+    pub disk_bytes: u64,
+    /// The table's kind.
+    pub table: TableKind,
+    /// MBR signature or disk GUID.
+    pub table_id: Option<String>,
+    /// The sector in which the table counts now, in bytes.
+    pub old_sector_bytes: u64,
+    /// The sector in which it will count.
+    pub sector_bytes: u64,
+    /// What starts are aligned to: each unit's name and length in bytes.
+    pub units: Vec<(&'static str, u64)>,
+    /// Every partition, in order of number.
+    pub rows: Vec<Row>,
+    /// What moves, in order.
+    pub moves: Vec<Move>,
+    /// What is written of the table, in order.
+    pub regions: Vec<Region>,
+    /// Runs of the disk that hold the table now, and stay until it is written.
+    pub known_table: Vec<(u64, Vec<u8>)>,
+    /// Other runs by which the disk is known again before anything is written.
+    pub known_content: Vec<(u64, Vec<u8>)>,
+    /// Free space that is to be blanked, since superblocks that have moved would be found there.
+    pub leftovers: Vec<ByteRange>,
+    /// What no move mends.
+    pub unmended: Vec<String>,
+    /// What to do when all is done.
+    pub afterwards: Vec<String>,
+}
+
+/// A partition before and after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its number.
+    pub number: u32,
+    /// Its layer.
+    pub layer: LayerId,
+    /// The type's name, or its code.
+    pub kind: String,
+    /// The name in the table; harmless to print.
+    pub name: Option<String>,
+    /// What was recognised in it.
+    pub content: Option<String>,
+    /// Where it is.
+    pub old: ByteRange,
+    /// Where it will be.
+    pub new: ByteRange,
+    /// Why it is changed, or left although it is misaligned.
+    pub why: String,
+}
+
+impl Row {
+    /// Whether its data moves.
+    #[must_use]
+    pub fn moves(&self) -> bool {
+        self.old.start_bytes() != self.new.start_bytes()
+    }
+}
+
+impl Plan {
+    /// Whether nothing changes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.regions.is_empty() && self.moves.is_empty()
+    }
+
+    /// The bytes that are copied.
+    #[must_use]
+    pub fn moved_bytes(&self) -> u64 {
+        self.moves.iter().map(|one| one.length_bytes).sum()
+    }
+
+    /// Whether the table is written for sectors of another size.
+    #[must_use]
+    pub fn converts(&self) -> bool {
+        self.old_sector_bytes != self.sector_bytes
+    }
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoPlan {
+    /// Why, to follow "cannot plan DISK: ".
+    pub reason: String,
+    /// What helps, where anything does.
+    pub hint: Option<String>,
+}
+
+impl NoPlan {
+    fn new(reason: impl Into<String>, hint: Option<String>) -> NoPlan {
+        NoPlan { reason: reason.into(), hint }
+    }
+}
+
+/// The layer of `stack` whose partition table is planned: the one that the kernel calls `device`,
+/// or the lowest that has one.
+#[must_use]
+pub fn disk_of(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
+    let has_table = |id: &LayerId| {
+        let tables = &stack.layer(*id).tables;
+        tables.iter().any(|table| !table.partitions.is_empty())
+    };
+    if let Some(device) = device {
+        let is_named = |id: LayerId| match &stack.layer(id).kind {
+            LayerKind::Drive(drive) => drive.name == device,
+            _ => stack.layer(id).device.as_deref() == Some(device),
+        };
+        let named = stack.iter().map(|(id, _)| id).find(|&id| is_named(id))?;
+        return stack.under(named).into_iter().rev().find(has_table);
+    }
+    stack.iter().map(|(id, _)| id).find(has_table)
+}
+
+/// The cheapest sufficient change of the partitions on layer `disk` of `stack`.
+///
+/// # Errors
+/// Why there is none: no table that may be rewritten, or one that is damaged.
+pub fn plan(stack: &Stack, disk: LayerId, told: Option<&Condition>) -> Result<Plan, NoPlan> {
+    let judgements = judge::judge_all(stack);
+    let case = Case { stack, judgements: &judgements, told };
+    Ground::survey(&case, disk)?.plan(&judgements)
+}
+
+/// All that is known before anything is placed.
+struct Ground<'a> {
+    case: &'a Case<'a>,
+    disk: LayerId,
+    bytes: Rc<dyn Disk>,
+    table: &'a PartitionTable,
+    raw: Raw,
+    marks: Vec<Mark>,
+    room: Room,
+    /// In the order of the disk.
+    pieces: Vec<Piece>,
+}
+
+impl<'a> Ground<'a> {
+    fn survey(case: &'a Case<'a>, disk: LayerId) -> Result<Ground<'a>, NoPlan> {
+        let layer = case.stack.layer(disk);
+        let table = match &layer.tables[..] {
+            [table] => table,
+            [] => return Err(NoPlan::new("no partition table was found", None)),
+            _ => return Err(NoPlan::new("there is more than one partition table", None)),
+        };
+        let bytes = case.stack.bytes(disk).cloned();
+        let bytes = bytes.ok_or_else(|| NoPlan::new("the disk cannot be read", None))?;
+        sound(case, disk, table)?;
+        let raw = Raw::read(bytes.as_ref(), table).map_err(|reason| NoPlan::new(reason, None))?;
+        let sector = match layer.units.used(UnitKind::LogicalSector) {
+            Some((unit, source)) if source != Source::Assumed => unit.length_bytes(),
+            _ => table.sector.bytes(),
+        };
+        let marks = piece::marks(case.stack, disk, sector);
+        let mut pieces: Vec<Piece> = (case.stack.above(disk).iter())
+            .filter_map(|&id| Piece::new(case, id, table, &marks))
+            .filter(|piece| !is_container(case.stack, piece.layer))
+            .collect();
+        pieces.sort_by_key(|piece| piece.range.start_bytes());
+        if pieces.len() > place::PIECES_MAX {
+            return Err(NoPlan::new("there are more than 256 partitions", None));
+        }
+        if let Raw::Mbr(Mbr { chain_fault: Some(fault), .. }) = &raw {
+            for piece in pieces.iter_mut().filter(|piece| piece.record_at.is_some()) {
+                piece.fixed.get_or_insert_with(|| fault.clone());
+            }
+        }
+        let room = room(bytes.as_ref(), table, &raw, &marks, sector, &pieces);
+        Ok(Ground { case, disk, bytes, table, raw, marks, room, pieces })
+    }
+
+    fn plan(&self, judgements: &[Judgement]) -> Result<Plan, NoPlan> {
+        let old = |piece: &Piece| Place {
+            start: piece.range.start_bytes(),
+            length: piece.range.length_bytes(),
+        };
+        let found = place::best(&self.pieces, self.room);
+        let found = found.ok_or_else(|| {
+            NoPlan::new("its partitions do not fit between the ends of the table", None)
+        })?;
+        let mut placed = Vec::new();
+        let mut rows = Vec::new();
+        let mut unmended = Vec::new();
+        for (piece, &new) in self.pieces.iter().zip(&found) {
+            let odd = [new.start, new.start + new.length]
+                .iter()
+                .any(|at| !at.is_multiple_of(self.room.sector));
+            if odd {
+                return Err(self.inexpressible(piece));
+            }
+            let record_at = piece.record_at.map(|_| place::gap_start(piece, new.start, self.room));
+            placed.push(Placed { number: piece.number, old: old(piece), new, record_at });
+            let row = self.row(piece, new, judgements);
+            unmended.extend(self.unmended(piece, &row));
+            rows.push(row);
+        }
+        let moves = self
+            .pieces
+            .iter()
+            .zip(&found)
+            .filter(|(piece, new)| piece.range.start_bytes() != new.start);
+        let moves = moves::ordered(moves.map(|(piece, &new)| self.moved(piece, new)).collect());
+        self.contain(&mut placed);
+        placed.sort_by_key(|one| one.number);
+        rows.sort_by_key(|row| row.number);
+        let sectors = Sectors { old: self.table.sector.bytes(), new: self.room.sector };
+        let regions = encode::regions(self.bytes.as_ref(), &self.raw, &placed, sectors)
+            .map_err(|reason| NoPlan::new(reason, None))?;
+        let afterwards = self.afterwards(&moves);
+        let (known_table, known_content) = self.witnesses(&moves, &regions);
+        let leftovers = leftovers(&moves, &rows, &regions);
+        let units = self.marks.iter().skip(1).map(|mark| (mark.word, mark.unit)).collect();
+        Ok(Plan {
+            disk: self.disk,
+            disk_bytes: self.bytes.length_bytes(),
+            table: self.table.kind,
+            table_id: self.table.id.clone(),
+            old_sector_bytes: sectors.old,
+            sector_bytes: sectors.new,
+            units,
+            rows,
+            moves,
+            regions,
+            known_table,
+            known_content,
+            leftovers,
+            unmended,
+            afterwards,
+        })
+    }
+
+    /// Gives each extended partition what its logical ones need.
+    fn contain(&self, placed: &mut Vec<Placed>) {
+        let logical: Vec<&Placed> = placed.iter().filter(|one| one.record_at.is_some()).collect();
+        let first = logical.iter().filter_map(|one| one.record_at).min();
+        let last = logical.iter().map(|one| one.new.start + one.new.length).max();
+        let containers = self.table.partitions.iter().filter(|one| is_extended(one.role));
+        let found: Vec<Placed> = containers
+            .map(|container| {
+                let range = container.range;
+                let old = Place { start: range.start_bytes(), length: range.length_bytes() };
+                let new = match (first, last) {
+                    (Some(first), Some(last)) => {
+                        let after = placed.iter().filter(|one| one.record_at.is_none());
+                        let next = after.map(|one| one.new.start).filter(|&at| at >= last).min();
+                        let limit = next.unwrap_or(self.room.end);
+                        let end = range.end_bytes().clamp(last, limit.max(last));
+                        let end = end.div_euclid(self.room.sector) * self.room.sector;
+                        Place { start: first, length: end - first }
+                    }
+                    _ => old,
+                };
+                Placed { number: container.number, old, new, record_at: None }
+            })
+            .collect();
+        placed.extend(found);
+    }
+
+    fn moved(&self, piece: &Piece, new: Place) -> Move {
+        let range = piece.range;
+        let old = Place { start: range.start_bytes(), length: range.length_bytes() };
+        let volume = device::Window::new(Rc::clone(&self.bytes), range);
+        let kind = piece.content.as_deref().unwrap_or_default();
+        let fixes = content::fix_ups(&volume, kind, old.start, new.start);
+        Move::new(piece.number, old, new, piece.exact, fixes)
+    }
+
+    fn row(&self, piece: &Piece, new: Place, judgements: &[Judgement]) -> Row {
+        let partition = self.table.partitions.iter().find(|one| one.number == piece.number);
+        let kind = partition.map(|one| match one.type_name {
+            Some(name) => name.to_owned(),
+            None => one.type_code.clone(),
+        });
+        let name = partition.and_then(|one| one.name.as_ref()).map(ToString::to_string);
+        let new = ByteRange::new(new.start, new.length).unwrap_or(piece.range);
+        let moved = new.start_bytes() != piece.range.start_bytes();
+        let why = if moved && !piece.is_good() {
+            self.miss(piece, judgements)
+        } else if moved {
+            "makes room for its neighbor".to_owned()
+        } else if new != piece.range {
+            format!("its end was off the granule of {}", Exact(self.room.ends.unit))
+        } else {
+            String::new()
+        };
+        Row {
+            number: piece.number,
+            layer: piece.layer,
+            kind: kind.unwrap_or_default(),
+            name: name.filter(|name| !name.is_empty()),
+            content: piece.content.clone(),
+            old: piece.range,
+            new,
+            why,
+        }
+    }
+
+    /// By how much a partition's data misses which unit.
+    fn miss(&self, piece: &Piece, judgements: &[Judgement]) -> String {
+        let over = self.case.stack.over(piece.layer);
+        let miss = over.iter().rev().chain([&piece.layer]).find_map(|id| judgements[id.0].miss());
+        match miss.and_then(|miss| Some((miss.offset_bytes?, miss))) {
+            Some((bytes, miss)) => format!(
+                "its data starts {} after a boundary of the {}, {}",
+                Exact(bytes),
+                miss.kind.word().replace('-', " "),
+                Exact(miss.unit.length_bytes())
+            ),
+            None => "its data is not on the units beneath".to_owned(),
+        }
+    }
+
+    /// What this partition is left with, and what would help.
+    fn unmended(&self, piece: &Piece, row: &Row) -> Vec<String> {
+        let mut found = Vec::new();
+        let number = piece.number;
+        let sector = self.room.sector;
+        if piece.wants && !piece.grid.holds(row.new.start_bytes()) {
+            let why = match &piece.fixed {
+                Some(reason) => reason.clone(),
+                None => "there is no room for an aligned start".to_owned(),
+            };
+            let start = piece.grid.after(row.new.start_bytes());
+            let end = self.room.ends.before(row.new.end_bytes());
+            found.push(match start.zip(end).filter(|(start, end)| end > start) {
+                Some((start, end)) => format!(
+                    "partition {number} stays misaligned: {why}. Back it up, recreate it at \
+                     sector {} ({}) with {} sectors, restore",
+                    start.div_euclid(sector),
+                    Exact(start),
+                    (end - start).div_euclid(sector)
+                ),
+                None => format!(
+                    "partition {number} stays misaligned: {why}. Back it up, delete it, restore \
+                     elsewhere"
+                ),
+            });
+        } else if piece.wants
+            && self.room.ends.holds(row.new.start_bytes())
+            && !self.room.ends.holds(row.new.end_bytes())
+        {
+            let why = if piece.exact {
+                "a superblock is found from its end, so its length is kept"
+            } else if piece.fixed.is_some() {
+                "it must stay as it is"
+            } else {
+                "its content needs every byte, and the space after it is taken"
+            };
+            found.push(format!("the end of partition {number} stays off the granule: {why}"));
+        }
+        if piece.wants && !piece.unmet.is_empty() {
+            found.push(format!(
+                "partition {number} holds data at several offsets within the {}: no start aligns \
+                 all of it",
+                piece.unmet.join(" and the ")
+            ));
+        }
+        found
+    }
+
+    fn inexpressible(&self, piece: &Piece) -> NoPlan {
+        let sector = self.room.sector;
+        let (start, end) = (piece.range.start_bytes(), piece.range.end_bytes());
+        let why = match &piece.fixed {
+            Some(reason) => format!("and cannot be moved: {reason}"),
+            None => "and there is no room to move it".to_owned(),
+        };
+        NoPlan::new(
+            format!(
+                "partition {} is at bytes {start} to {end}, which are no whole sectors of {sector} \
+                 bytes, {why}",
+                piece.number
+            ),
+            Some(format!("back up, recreate at multiples of {sector} bytes, restore")),
+        )
+    }
+
+    fn afterwards(&self, moves: &[Move]) -> Vec<String> {
+        let mut found = Vec::new();
+        if moves.is_empty() {
+            return found;
+        }
+        let kind = |number: u32| {
+            let piece = self.pieces.iter().find(|piece| piece.number == number);
+            piece.and_then(|piece| piece.content.as_deref()).unwrap_or_default()
+        };
+        if self.table.boot_code {
+            found.push(
+                "boots by BIOS: if the boot loader keeps sector numbers (GRUB in a partition, \
+                 LILO, SYSLINUX), install it again: grub-install DISK"
+                    .to_owned(),
+            );
+        }
+        if self.table.kind == TableKind::Mbr && moves.iter().any(|one| kind(one.number) == "ntfs") {
+            found.push(
+                "Windows on an MBR disk keeps byte addresses of partitions: if Windows boots from \
+                 here, run bcdboot from its recovery console; drive letters may change"
+                    .to_owned(),
+            );
+        }
+        let is_esp = |number: u32| {
+            let role = self.table.partitions.iter().find(|one| one.number == number);
+            role.is_some_and(|one| one.role == PartitionRole::EfiSystem)
+        };
+        if moves.iter().any(|one| is_esp(one.number)) {
+            found.push(
+                "the EFI system partition moved: if the firmware does not find it, make its entry \
+                 again: efibootmgr -c, or grub-install"
+                    .to_owned(),
+            );
+        }
+        let blank = moves.iter().filter(|one| kind(one.number).is_empty());
+        found.extend(blank.map(|one| {
+            format!("nothing was recognized in partition {}: check its content", one.number)
+        }));
+        found.push(
+            "scripts, virtual machines and loop devices that name byte offsets of this disk need \
+             the new ones"
+                .to_owned(),
+        );
+        found
+    }
+
+    /// The table, and something of the content of every partition that moves.
+    fn witnesses(&self, moves: &[Move], regions: &[Region]) -> (Vec<Known>, Vec<Known>) {
+        let mut table: Vec<Known> = Vec::new();
+        let mut content = Vec::new();
+        match &self.raw {
+            Raw::Mbr(mbr) => {
+                table.push((0, mbr.mbr.clone()));
+                content.extend(mbr.records.iter().map(|one| (one.at_bytes, one.bytes.clone())));
+            }
+            Raw::Gpt(_) => table
+                .extend(regions.iter().filter_map(|one| Some((one.at_bytes, one.old.clone()?)))),
+        }
+        for one in moves {
+            let piece = self.pieces.iter().find(|piece| piece.number == one.number);
+            let kind = piece.and_then(|piece| piece.content.as_deref()).unwrap_or_default();
+            for &(at, length) in content::witnesses(kind) {
+                let at = one.from_bytes + at;
+                let bytes = device::disk::read_vec(self.bytes.as_ref(), at, length);
+                content.extend(bytes.ok().map(|bytes| (at, bytes)));
+            }
+            for fix in &one.fix_ups {
+                content.push((one.from_bytes + fix.at_bytes, fix.old.clone()));
+            }
+        }
+        (table, content)
+    }
+}
+
+/// A run of the disk and what it holds.
+type Known = (u64, Vec<u8>);
+
+/// What moved partitions leave, without what anything else takes.
+fn leftovers(moves: &[Move], rows: &[Row], regions: &[Region]) -> Vec<ByteRange> {
+    let record =
+        |region: &Region| ByteRange::new(region.at_bytes, device::disk::length_of(&region.new));
+    let taken: Vec<ByteRange> =
+        rows.iter().map(|row| row.new).chain(regions.iter().filter_map(record)).collect();
+    let mut free: Vec<ByteRange> = moves.iter().filter_map(Move::left).collect();
+    for other in taken {
+        free = free.into_iter().flat_map(|one| without(one, other)).collect();
+    }
+    free
+}
+
+/// The parts of `one` that `other` does not cover.
+fn without(one: ByteRange, other: ByteRange) -> Vec<ByteRange> {
+    let Some(both) = one.intersection(other).filter(|both| both.length_bytes() > 0) else {
+        return vec![one];
+    };
+    let before = (one.start_bytes(), both.start_bytes());
+    let after = (both.end_bytes(), one.end_bytes());
+    let part = |(start, end): (u64, u64)| ByteRange::new(start, end.checked_sub(start)?);
+    let parts = [before, after].into_iter().filter_map(part);
+    parts.filter(|part| part.length_bytes() > 0).collect()
+}
+
+fn is_extended(role: PartitionRole) -> bool {
+    matches!(role, PartitionRole::Extended)
+}
+
+fn is_container(stack: &Stack, id: LayerId) -> bool {
+    matches!(&stack.layer(id).kind, LayerKind::Partition(partition, _)
+        if matches!(partition.role, PartitionRole::Extended | PartitionRole::Protective))
+}
+
+/// Rejects a table that is damaged, or that does not describe the disk.
+fn sound(case: &Case<'_>, disk: LayerId, table: &PartitionTable) -> Result<(), NoPlan> {
+    let layer = case.stack.layer(disk);
+    let mends = "mend the table first: straddle check --explain shows what is wrong".to_owned();
+    if table.kind == TableKind::Bsd {
+        let hint = "back up, recreate the slices on 1 MiB, restore".to_owned();
+        return Err(NoPlan::new("BSD disklabels are not rewritten", Some(hint)));
+    }
+    let bad = layer.problems.iter().find(|problem| {
+        use ProblemKind::{Chain, Checksum, Copies, Outside, Overlap, Unreadable};
+        matches!(problem.kind, Chain | Checksum | Copies | Outside | Overlap | Unreadable)
+    });
+    if let Some(problem) = bad {
+        return Err(NoPlan::new(problem.detail.clone(), Some(mends)));
+    }
+    if table.partitions.iter().any(|one| one.range.length_bytes() == 0) {
+        return Err(NoPlan::new("a partition has no length", Some(mends)));
+    }
+    Ok(())
+}
+
+/// The first and last byte for partitions, and the grids of starts and ends.
+fn room(
+    bytes: &dyn Disk,
+    table: &PartitionTable,
+    raw: &Raw,
+    marks: &[Mark],
+    sector: u64,
+    pieces: &[Piece],
+) -> Room {
+    let whole = bytes.length_bytes().div_euclid(sector) * sector;
+    let ends = piece::end_grid(marks);
+    let (first, end) = match raw {
+        Raw::Gpt(gpt) if table.sector.bytes() != sector => {
+            let (head, tail) = encode::gpt_overhead(gpt, sector);
+            (head, whole.saturating_sub(tail))
+        }
+        Raw::Gpt(_) => table
+            .usable
+            .map_or((0, whole), |usable| (usable.start_bytes(), usable.end_bytes().min(whole))),
+        Raw::Mbr(_) => {
+            let most = (1_u64 << 32).saturating_mul(sector);
+            (boot_end(bytes, pieces, sector), whole.min(most))
+        }
+    };
+    Room { first, end, ends, sector }
+}
+
+/// The byte after what stands between an MBR and the first partition: GRUB's core image, or other
+/// software.
+fn boot_end(bytes: &dyn Disk, pieces: &[Piece], sector: u64) -> u64 {
+    let start = pieces.first().map_or(0, |piece| {
+        piece.record_at.unwrap_or(piece.range.start_bytes()).min(piece.range.start_bytes())
+    });
+    let length = start.min(GAP_BYTES_MAX);
+    let gap = device::disk::read_vec(bytes, 0, length).unwrap_or_default();
+    let used = gap.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    let used = u64::try_from(used).unwrap_or(u64::MAX).max(1).next_multiple_of(sector);
+    // A gap longer than what is looked at is left alone.
+    if start > GAP_BYTES_MAX { start } else { used.min(start) }
+}

@@ -1,0 +1,321 @@
+//! The plan as one POSIX shell script, which can be run again wherever it stopped.
+//!
+//! [`BODY`] is what all scripts share; what stands before it is the plan. The table is written as
+//! bytes rather than by sfdisk: sfdisk loses hybrid entries, places records of logical partitions
+//! itself, and cannot count in 4096-byte sectors on an image.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+use units::prefix::Exact;
+
+use crate::encode::Region;
+use crate::plan::Plan;
+
+/// What all scripts share.
+const BODY: &str = include_str!("script.sh");
+
+/// The shortest run of zeros that is written as a run.
+const ZEROS_MIN: usize = 24;
+/// How many equal bytes end a change.
+const EQUAL_MIN: usize = 6;
+
+/// The disk that a script names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// What to type for it; `None` where it has to be attached first, as an image of another
+    /// format than raw.
+    pub path: Option<String>,
+    /// Its serial number, where a device has one.
+    pub serial: Option<String>,
+}
+
+/// The script that carries out `plan`, which is not empty, on the disk `source`.
+#[must_use]
+pub fn script(plan: &Plan, source: &Source) -> String {
+    let steps = Steps::of(plan);
+    let mut text = String::from("#!/bin/sh\n");
+    comment(plan, &mut text);
+    text.push_str("set -eu\nexport LC_ALL=C\nPATH=$PATH:/usr/sbin:/sbin\n\n");
+    let table_step = steps.table_step;
+    let id = id(plan);
+    let values = [
+        ("default_disk", source.path.clone().unwrap_or_default()),
+        ("default_work", format!("straddle-plan-{id}")),
+        ("attach", "qemu-nbd -c /dev/nbd0 IMAGE; sh SCRIPT /dev/nbd0 DIR".to_owned()),
+        ("plan", id),
+        ("disk_bytes", plan.disk_bytes.to_string()),
+        ("sector", plan.sector_bytes.to_string()),
+        ("serial", source.serial.clone().unwrap_or_default()),
+        ("steps", steps.count.to_string()),
+        ("table_step", table_step.to_string()),
+        ("kept_bytes", kept_bytes(plan).to_string()),
+        ("table_hash", hash(plan.known_table.iter().map(|(_, bytes)| &bytes[..]))),
+        ("content_hash", hash(plan.known_content.iter().map(|(_, bytes)| &bytes[..]))),
+    ];
+    for (name, value) in values {
+        let _ = writeln!(text, "{name}={}", quoted(&value));
+    }
+    text.push_str("chunk=${STRADDLE_CHUNK_BYTES:-67108864}\n\n");
+    text += &function("known_table", &known(&plan.known_table));
+    text += &function("known_content", &known(&plan.known_content));
+    text += &steps.functions;
+    text += &function("all_steps", &steps.lines);
+    let afterwards: Vec<String> =
+        plan.afterwards.iter().map(|line| format!("say {}", quoted(line))).collect();
+    text += &function("afterwards", &afterwards);
+    text.push_str(BODY);
+    text
+}
+
+/// What stands at the head: what happens, and what to know before.
+fn comment(plan: &Plan, text: &mut String) {
+    let mut line = |line: &str| {
+        let _ = writeln!(text, "{}", format!("# {line}").trim_end());
+    };
+    line("Aligns the partitions of one disk, as straddle plan computed it.");
+    line("");
+    for row in &plan.rows {
+        let sectors = |bytes: u64, sector: u64| bytes.div_euclid(sector);
+        let (old, new) = (plan.old_sector_bytes, plan.sector_bytes);
+        line(&format!(
+            "partition {}: start {}, {} sectors -> start {}, {} sectors ({})",
+            row.number,
+            sectors(row.old.start_bytes(), old),
+            sectors(row.old.length_bytes(), old),
+            sectors(row.new.start_bytes(), new),
+            sectors(row.new.length_bytes(), new),
+            Exact(row.new.start_bytes()),
+        ));
+    }
+    if plan.converts() {
+        let (old, new) = (plan.old_sector_bytes, plan.sector_bytes);
+        line(&format!("Start and size count sectors of {old} bytes before, of {new} bytes after."));
+    }
+    line("");
+    if plan.moves.is_empty() {
+        line("No data moves; only the partition table is written. Back it up all the same.");
+    } else {
+        line(
+            "BACK UP FIRST. This moves data. When it stops part way (error, power cut, kill), run",
+        );
+        line(
+            "it again with the same disk and directory: it goes on where it stopped. Until it has",
+        );
+        line("finished, the partitions that move cannot be used, and DIR must be kept.");
+    }
+    line("");
+    line("Usage: sh SCRIPT [DISK [DIR]]");
+    line("  DISK  the disk of the plan, or a copy of it");
+    line("  DIR   keeps each piece while it is moved; on another disk than DISK");
+    line("Exit codes: 0 done, 3 refused and nothing was written, 4 stopped part way.");
+}
+
+/// The steps as lines of shell.
+struct Steps {
+    lines: Vec<String>,
+    functions: String,
+    count: usize,
+    table_step: usize,
+}
+
+impl Steps {
+    fn of(plan: &Plan) -> Steps {
+        let mut steps =
+            Steps { lines: Vec::new(), functions: String::new(), count: 0, table_step: 0 };
+        steps.step("keep the old table, and make the new one", "make_table");
+        steps.make_table(&plan.regions);
+        for one in &plan.moves {
+            for (index, range) in one.aside.iter().enumerate() {
+                let what = format!(
+                    "put {} of partition {} aside",
+                    Exact(range.length_bytes()),
+                    one.number
+                );
+                let at = one.from_bytes + range.start_bytes();
+                let name = format!("aside-{}-{index}", one.number);
+                steps.step(&what, &format!("aside {name} {at} {}", range.length_bytes()));
+            }
+            for fix in &one.fix_ups {
+                let within = |range: &&units::ByteRange| {
+                    (range.start_bytes()..range.end_bytes()).contains(&fix.at_bytes)
+                };
+                let Some(index) = one.aside.iter().position(|range| within(&range)) else {
+                    continue;
+                };
+                let at = fix.at_bytes - one.aside[index].start_bytes();
+                let what = format!("partition {}: {}", one.number, fix.what);
+                let name = format!("aside-{}-{index}", one.number);
+                steps.step(&what, &format!("amend {name} {at} '{}'", octal(&fix.new)));
+            }
+        }
+        for one in &plan.moves {
+            for range in &one.aside {
+                let what = format!("hide partition {} while it is moved", one.number);
+                let at = one.from_bytes + range.start_bytes();
+                steps.step(&what, &format!("erase {at} {}", range.length_bytes()));
+            }
+        }
+        for one in &plan.moves {
+            for range in one.runs() {
+                let what = format!(
+                    "move {} of partition {} from byte {} to {}",
+                    Exact(range.length_bytes()),
+                    one.number,
+                    one.from_bytes,
+                    one.to_bytes
+                );
+                let (from, to) =
+                    (one.from_bytes + range.start_bytes(), one.to_bytes + range.start_bytes());
+                steps.step(&what, &format!("move {from} {to} {}", range.length_bytes()));
+            }
+        }
+        let mut moved = Vec::new();
+        for one in &plan.moves {
+            for (index, range) in one.aside.iter().enumerate() {
+                let what =
+                    format!("put back {} of partition {}", Exact(range.length_bytes()), one.number);
+                let at = one.to_bytes + range.start_bytes();
+                let line = format!("aside-{}-{index} {at}", one.number);
+                steps.step(&what, &format!("put {line}"));
+                moved.push(format!(
+                    "read_at {at} {} | cmp -s - \"$work/aside-{}-{index}\"",
+                    range.length_bytes(),
+                    one.number
+                ));
+            }
+        }
+        steps.table_step = steps.count;
+        let moved =
+            if moved.is_empty() { vec![":".to_owned()] } else { vec![moved.join(" &&\n        ")] };
+        steps.functions += &function("moved_here", &moved);
+        for (index, region) in plan.regions.iter().enumerate() {
+            let what = format!("write the {}", region.what);
+            steps.step(&what, &format!("put table-{index} {}", region.at_bytes));
+        }
+        for (index, region) in plan.regions.iter().enumerate() {
+            let what = format!("read the {} again", region.what);
+            steps.step(&what, &format!("compare table-{index} {}", region.at_bytes));
+        }
+        for left in &plan.leftovers {
+            let what = format!("erase what is left at byte {}", left.start_bytes());
+            let (at, length) = (left.start_bytes(), left.length_bytes());
+            steps.step(&what, &format!("erase {at} {length}"));
+        }
+        steps.functions += &function(
+            "reread",
+            &[
+                "[ -b \"$disk\" ] || return 0".to_owned(),
+                "blockdev --rereadpt \"$disk\" 2>/dev/null || partx -u \"$disk\" 2>/dev/null ||"
+                    .to_owned(),
+                "    say 'the kernel still has the old table: restart before using the disk'"
+                    .to_owned(),
+            ],
+        );
+        steps.step("show the kernel the new table", "reread");
+        steps
+    }
+
+    fn step(&mut self, what: &str, command: &str) {
+        self.count += 1;
+        self.lines.push(format!("step {} {} {command}", self.count, quoted(what)));
+    }
+
+    /// Fetches each region, and changes a copy of it.
+    fn make_table(&mut self, regions: &[Region]) {
+        let mut lines = Vec::new();
+        for (index, region) in regions.iter().enumerate() {
+            let (at, length) = (region.at_bytes, region.new.len());
+            lines.push(format!("# {}", region.what));
+            lines.push(format!("fetch \"$work/old-{index}\" {at} {length}"));
+            match &region.old {
+                Some(_) => lines.push(format!("cp \"$work/old-{index}\" \"$work/table-{index}\"")),
+                None => lines.push(format!(": >\"$work/table-{index}\"")),
+            }
+            let old = region.old.clone().unwrap_or_default();
+            lines.extend(edits(&format!("table-{index}"), &old, &region.new));
+            let hash = hash([&region.new[..]].into_iter());
+            lines.push(format!("same table-{index} {hash}"));
+        }
+        self.functions += &function("make_table", &lines);
+    }
+}
+
+/// A function of shell, which does nothing where there are no lines.
+fn function(name: &str, lines: &[String]) -> String {
+    let nothing = [":".to_owned()];
+    let lines = if lines.is_empty() { &nothing[..] } else { lines };
+    let body: String = lines.iter().map(|line| format!("    {line}\n")).collect();
+    format!("{name}() {{\n{body}}}\n\n")
+}
+
+/// Lines that print runs of the disk.
+fn known(runs: &[(u64, Vec<u8>)]) -> Vec<String> {
+    runs.iter().map(|(at, bytes)| format!("read_at {at} {}", bytes.len())).collect()
+}
+
+/// What is kept in the directory beside a chunk.
+fn kept_bytes(plan: &Plan) -> u64 {
+    let aside = plan.moves.iter().flat_map(|one| &one.aside).map(|range| range.length_bytes());
+    let table = plan.regions.iter().map(|region| device::disk::length_of(&region.new) * 2);
+    aside.chain(table).sum()
+}
+
+/// Lines that turn `old` into `new`, byte runs in octal.
+fn edits(name: &str, old: &[u8], new: &[u8]) -> Vec<String> {
+    let differs = |at: usize| old.get(at) != new.get(at);
+    let mut lines = Vec::new();
+    let mut at = 0;
+    while at < new.len() {
+        if !differs(at) {
+            at += 1;
+            continue;
+        }
+        let zeros = new[at..].iter().take_while(|&&byte| byte == 0).count();
+        if zeros >= ZEROS_MIN {
+            lines.push(format!("blank {name} {at} {zeros}"));
+            at += zeros;
+            continue;
+        }
+        let start = at;
+        let (mut end, mut equal, mut zeros) = (at, 0, 0);
+        while at < new.len() && equal < EQUAL_MIN && zeros < ZEROS_MIN {
+            zeros = if new[at] == 0 { zeros + 1 } else { 0 };
+            if differs(at) {
+                end = at + 1;
+                equal = 0;
+            } else {
+                equal += 1;
+            }
+            at += 1;
+        }
+        if zeros >= ZEROS_MIN {
+            end = end.min(at - zeros);
+        }
+        at = end.max(start + 1);
+        lines.push(format!("edit {name} {start} '{}'", octal(&new[start..at])));
+    }
+    lines
+}
+
+/// Bytes as `printf` takes them.
+fn octal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("\\{byte:03o}")).collect()
+}
+
+fn hash<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
+    let mut digest = Sha256::new();
+    parts.for_each(|part| digest.update(part));
+    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A name for this plan: what would be another plan has another.
+fn id(plan: &Plan) -> String {
+    let text = format!("{:?} {:?} {:?}", plan.known_table, plan.moves, plan.regions);
+    hash([text.as_bytes()].into_iter()).chars().take(12).collect()
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -1,0 +1,119 @@
+//! What `straddle plan` computed: the contract behind its `--json`, and the table for people.
+//!
+//! Every number carries its unit in its key. Adding fields is compatible; anything else raises the
+//! number in [`LAYOUT_SCHEMA`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Refusal, Word};
+use crate::run::Run;
+
+mod table;
+
+pub use table::table;
+
+/// The schema's name and version.
+pub const LAYOUT_SCHEMA: &str = "straddle.plan/1";
+
+/// The cheapest sufficient change of a disk's partitions.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Layout {
+    /// Name and version of this format: `straddle.plan/1`.
+    pub schema: String,
+    /// The version of straddle that wrote it.
+    pub version: String,
+    /// The run that wrote it.
+    #[serde(flatten)]
+    pub run: Option<Run>,
+    /// The disk as it was given; harmless to print.
+    pub target: String,
+    /// Why there is no plan; all lists are empty then.
+    pub refusal: Option<Refusal>,
+    /// What was found instead of a partition table, in a sentence; empty where there is a table.
+    pub instead: String,
+    /// The disk's length in bytes; `null` where it is not known.
+    pub disk_bytes: Option<u64>,
+    /// The table's kind: gpt or dos; `null` without a table.
+    pub table: Option<Word>,
+    /// The sector in which the table counts now, in bytes; 0 without a table.
+    pub old_sector_bytes: u64,
+    /// The sector in which it will count, in bytes.
+    pub sector_bytes: u64,
+    /// What starts are aligned to.
+    pub units: Vec<LayoutUnit>,
+    /// Whether anything changes.
+    pub changes: bool,
+    /// The bytes that are copied to another place.
+    pub moved_bytes: u64,
+    /// Every partition, containers left out.
+    pub partitions: Vec<LayoutPartition>,
+    /// What no move of a partition mends, a sentence each.
+    pub unmended: Vec<String>,
+    /// What to do when all is done, a sentence each.
+    pub afterwards: Vec<String>,
+}
+
+/// A unit that data must lie on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LayoutUnit {
+    /// granule, chunk or full stripe.
+    pub unit: Word,
+    /// Its length in bytes.
+    pub unit_bytes: u64,
+}
+
+/// A partition before and after.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LayoutPartition {
+    /// Its number, which stays.
+    pub number: u32,
+    /// The type's name, or its code.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its name in the table; `null` where it has none.
+    pub name: Option<String>,
+    /// What was recognized in it; `null` where nothing was.
+    pub content: Option<String>,
+    /// Where it starts now, in bytes.
+    pub old_start_bytes: u64,
+    /// Its length now, in bytes.
+    pub old_length_bytes: u64,
+    /// Where it will start, in bytes.
+    pub new_start_bytes: u64,
+    /// Its length then, in bytes.
+    pub new_length_bytes: u64,
+    /// What changes in the content because of its new place.
+    pub fix_ups: Vec<String>,
+    /// Why it changes; empty where it does not.
+    pub why: String,
+    /// What one write costs before and after; empty where that cannot be told.
+    pub gain: String,
+}
+
+impl Layout {
+    /// The plan as one JSON document, with its last line feed.
+    ///
+    /// # Panics
+    /// Never: its keys are strings, and it is written to memory.
+    #[must_use]
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("only string keys, written to memory") + "\n"
+    }
+}
+
+impl LayoutPartition {
+    /// Whether anything of it changes.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        self.moves() || self.old_length_bytes != self.new_length_bytes
+    }
+
+    /// Whether its data moves.
+    #[must_use]
+    pub fn moves(&self) -> bool {
+        self.old_start_bytes != self.new_start_bytes
+    }
+}

@@ -1,0 +1,52 @@
+//! What may be typed after `straddle plan`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use stack::Condition;
+
+/// Plan the cheapest change that aligns a disk's partitions, with all data kept
+///
+/// Shows every partition before and after, why, what it gains, and what no move mends. Nothing is
+/// written to the disk; --script prints a shell script that does it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  straddle plan /dev/sda                         before and after
+  straddle plan disk.raw --on granule=16K        for another disk than the one it is on
+  straddle plan disk.raw --on 4Kn                also rewrites the table for 4096-byte sectors
+  straddle plan /dev/sda --script -o plan.sh     the script; read it, back up, then
+  sh plan.sh /dev/sda /mnt/usb/work              run it; run it again if it was interrupted
+
+Exit codes:
+  0  a plan was printed, or nothing is to be changed
+  2  misuse, or the disk cannot be read or planned")]
+pub(crate) struct Plan {
+    /// A disk, a partition of it, or an image file
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: PathBuf,
+
+    /// Plan for this disk: 512n, 512e, 4Kn, granule=16K, origin=3584, stripe=64Kx3
+    ///
+    /// As in straddle check --on.
+    #[arg(long, value_name = "DISK")]
+    pub(crate) on: Option<Condition>,
+
+    /// Leave out what straddle probe measured of drives
+    #[arg(long)]
+    pub(crate) ignore_measured: bool,
+
+    /// Print a shell script that carries the plan out
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub(crate) script: bool,
+
+    /// Print one JSON document
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Also write the plan as JSON to this file, or the script with --script
+    ///
+    /// It replaces a result or script of straddle, and nothing else.
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+}

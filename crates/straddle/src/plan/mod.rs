@@ -1,0 +1,322 @@
+//! `straddle plan`: the cheapest change of a disk that aligns its partitions, and its script.
+
+use std::rc::Rc;
+
+use device::Disk;
+use host::Beside;
+use jiff::Timestamp;
+use layout::{After, NoPlan, Plan as Planned, Source};
+use report::Refusal;
+use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
+use stack::assemble::{self, Assembled, Start, StartKind};
+use stack::judge::{self, Verdict};
+use stack::rule::{self, Case, Severity};
+use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
+
+use crate::arguments::{Plan, is_standard_output};
+use crate::destination::{Destination, RESULT, SCRIPT};
+use crate::exit::Outcome;
+use crate::printer::{self, shown};
+use crate::run;
+use crate::scene::Scene;
+use crate::target::{self, Target, What};
+use crate::trace;
+
+/// Words for a shell: what needs no quotes.
+const PLAIN: &str = "/._-+:@%,=";
+
+pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
+    let scene = Scene::live().ignoring_measured(plan.ignore_measured);
+    let content = if plan.script { SCRIPT } else { RESULT };
+    let destination = Destination::of(content, plan.output.as_ref())?;
+    let mut document = Layout {
+        schema: LAYOUT_SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        run: Some(run::run(Timestamp::now(), &scene)),
+        target: shown(&plan.target),
+        ..Layout::default()
+    };
+    let (outcome, script) = match planned(plan, &scene) {
+        Ok(Answer::Plan(found)) => {
+            fill(&mut document, &found);
+            (Outcome::Clean, script(plan, &found))
+        }
+        Ok(Answer::Nothing(instead)) => {
+            document.instead = instead;
+            (Outcome::Clean, None)
+        }
+        Err(refusal) => {
+            printer::refusal(&refusal.message, refusal.hint.as_deref());
+            document.refusal = Some(refusal);
+            (Outcome::Unanswered, None)
+        }
+    };
+    let json = document.json();
+    if plan.script {
+        show_script(plan, &document, script.as_deref(), destination)?;
+        return Ok(outcome);
+    }
+    let to_output = plan.output.as_deref().is_some_and(is_standard_output);
+    if plan.json || to_output {
+        printer::print(&json)?;
+    } else {
+        let next = next(plan);
+        printer::print(&report::plan::table(&document, &next, &printer::look(false)))?;
+    }
+    if let Some(destination) = destination {
+        destination.write(&json)?;
+    }
+    Ok(outcome)
+}
+
+/// Prints the script, or writes it; where nothing changes, says so and prints a script that does
+/// nothing, so that it may be piped to a shell all the same.
+fn show_script(
+    plan: &Plan,
+    document: &Layout,
+    script: Option<&str>,
+    destination: Option<Destination>,
+) -> anyhow::Result<()> {
+    if document.refusal.is_some() {
+        return Ok(());
+    }
+    let Some(script) = script else {
+        let target = &document.target;
+        printer::print(&format!("#!/bin/sh\n# {target}: nothing to change\n"))?;
+        return Ok(());
+    };
+    match destination {
+        None => printer::print(script)?,
+        Some(destination) => {
+            destination.write(script)?;
+            let file = plan.output.as_deref().map(|path| quoted(&shown(path))).unwrap_or_default();
+            printer::note(&format!(
+                "read it, back up, then run: sh {file} {} DIR, where DIR is on another disk",
+                quoted(&document.target)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What to type to carry a plan out.
+fn next(plan: &Plan) -> String {
+    let target = quoted(&shown(&plan.target));
+    let on = std::env::args().skip_while(|word| word != "--on").nth(1);
+    let on = on.filter(|_| plan.on.is_some()).map(|on| format!(" --on {}", quoted(&on)));
+    let on = on.unwrap_or_default();
+    format!("straddle plan {target}{on} --script -o plan.sh; back up; sh plan.sh {target} DIR")
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || PLAIN.contains(letter);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// What a target led to.
+enum Answer {
+    Plan(Box<Found>),
+    /// No table, and nothing to be changed; says why.
+    Nothing(String),
+}
+
+/// A plan, the stack it is of, and what its target is called.
+struct Found {
+    plan: Planned,
+    stack: Stack,
+    gains: Vec<String>,
+    also_left: Vec<String>,
+}
+
+fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refusal> {
+    let targets = target::expand(std::slice::from_ref(&plan.target), scene);
+    let name = shown(&plan.target);
+    let refuse = |reason: &str, hint: Option<String>| Refusal {
+        message: format!("cannot plan {name}: {reason}"),
+        hint,
+    };
+    let [target] = &targets[..] else {
+        let hint = "straddle plan IMAGE, one image at a time".to_owned();
+        return Err(refuse("a directory is not a disk", Some(hint)));
+    };
+    let on = plan.on.as_ref();
+    let (Assembled { stack, .. }, device) = assembled(target, scene, on)?;
+    let Some(disk) = layout::disk_of(&stack, device.as_deref()) else {
+        return without_table(&stack, &refuse);
+    };
+    let wrong = |wrong: NoPlan| refuse(&wrong.reason, wrong.hint);
+    let found = layout::plan(&stack, disk, on).map_err(wrong)?;
+    let gains = gains(&stack, &found, on);
+    let also_left = verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;
+    Ok(Answer::Plan(Box::new(Found { plan: found, stack, gains, also_left })))
+}
+
+/// The stack of a target, and the kernel's name of the device that was meant.
+fn assembled(
+    target: &Target,
+    scene: &Scene,
+    on: Option<&Condition>,
+) -> Result<(Assembled, Option<String>), Refusal> {
+    match &target.what {
+        What::Refused(refusal) => Err(refusal.clone()),
+        What::File(path) | What::Found(path) => {
+            let start = target::start_file(path)?;
+            Ok((assemble::assemble(vec![start], &Beside, on), None))
+        }
+        What::Devices { nodes, meant } => {
+            let machine = scene.machine().map_err(|reason| Refusal {
+                message: format!("cannot plan {}: {reason}", target.name),
+                hint: None,
+            })?;
+            let device = meant.map(|id| machine.node(id).name.clone());
+            let assembled = scene.assemble(machine, nodes, on);
+            Ok((trace::beneath_loops(scene, assembled), device))
+        }
+    }
+}
+
+/// What to say of a disk that has no partition table.
+fn without_table(
+    stack: &Stack,
+    refuse: &dyn Fn(&str, Option<String>) -> Refusal,
+) -> Result<Answer, Refusal> {
+    let above: Vec<LayerId> = stack
+        .iter()
+        .filter(|(_, layer)| !matches!(layer.mapping, Mapping::Leaf))
+        .filter(|(_, layer)| !matches!(layer.kind, LayerKind::ImageFormat(_)))
+        .map(|(id, _)| id)
+        .collect();
+    let Some(&top) = above.last() else {
+        let hint = "for a new disk: straddle plan --new TARGET".to_owned();
+        return Err(refuse("no partition table and nothing else was recognized", Some(hint)));
+    };
+    let kind = stack.layer(top).kind.word();
+    let verdict = judge::judge(stack, top).verdict;
+    Ok(Answer::Nothing(match verdict {
+        Verdict::Aligned => format!("no partition table; its {kind} is aligned"),
+        _ => format!("no partition table; no move helps its {kind}: see straddle check"),
+    }))
+}
+
+/// What one write costs before and after, for each row of the plan.
+fn gains(stack: &Stack, plan: &Planned, on: Option<&Condition>) -> Vec<String> {
+    let judgements = judge::judge_all(stack);
+    let findings = rule::findings(&Case { stack, judgements: &judgements, told: on });
+    let gain = |layer: LayerId| {
+        let over = stack.over(layer);
+        let about = |id: LayerId| id == layer || over.contains(&id);
+        let costs = findings.iter().filter(|one| about(one.layer));
+        costs.filter_map(|one| one.cost.as_ref()).map(rule::Cost::sentence).next()
+    };
+    plan.rows.iter().map(|row| gain(row.layer).unwrap_or_default()).collect()
+}
+
+/// What is still wrong in what lies on the partitions when the plan is carried out.
+///
+/// # Errors
+/// When the disk would not hold the same as before: then straddle itself is at fault.
+fn verified(stack: &Stack, plan: &Planned, on: Option<&Condition>) -> Result<Vec<String>, String> {
+    let layer = stack.layer(plan.disk);
+    let kind = match &layer.kind {
+        LayerKind::Drive(drive) => StartKind::Drive(drive.clone()),
+        LayerKind::ImageFile => {
+            let path = layer.path.clone().unwrap_or_default().into_bytes();
+            let identity = device::FileIdentity { device: 0, inode: 0 };
+            StartKind::File { path, identity }
+        }
+        _ => return Ok(Vec::new()),
+    };
+    let Some(bytes) = stack.bytes(plan.disk) else { return Ok(Vec::new()) };
+    let after: Rc<dyn Disk> = Rc::new(After::new(Rc::clone(bytes), plan));
+    let start = Start { kind, name: layer.name.clone(), bytes: Some(Ok(after)) };
+    let after = assemble::assemble(vec![start], &device::NoFiles, on);
+    let Some(disk) = layout::disk_of(&after.stack, None) else {
+        return Err("the planned table cannot be read; please report this".to_owned());
+    };
+    let holds = |stack: &Stack, disk: LayerId| -> Vec<(u32, Vec<&'static str>)> {
+        let mut found: Vec<_> = (stack.above(disk).iter())
+            .filter_map(|&id| match &stack.layer(id).kind {
+                LayerKind::Partition(partition, _) => {
+                    let words = stack.above(id).iter().map(|&id| stack.layer(id).kind.word());
+                    Some((partition.number, words.collect()))
+                }
+                _ => None,
+            })
+            .collect();
+        found.sort();
+        found
+    };
+    if holds(stack, plan.disk) != holds(&after.stack, disk) {
+        return Err("the plan would change what is recognized; please report this".to_owned());
+    }
+    let stack = &after.stack;
+    let judgements = judge::judge_all(stack);
+    let findings = rule::findings(&Case { stack, judgements: &judgements, told: on });
+    let over = stack.over(disk);
+    let inside = |one: &&rule::Finding| {
+        over.contains(&one.layer)
+            && one.severity >= Severity::Warning
+            && !matches!(stack.layer(one.layer).kind, LayerKind::Partition(..))
+    };
+    Ok(findings
+        .iter()
+        .filter(inside)
+        .map(|one| {
+            let evidence = one.evidence.first().cloned().unwrap_or_default();
+            let (name, code) = (&stack.layer(one.layer).name, one.rule.code);
+            format!("{code} {name}: {evidence}; no move helps: straddle explain {code}")
+        })
+        .collect())
+}
+
+fn fill(document: &mut Layout, found: &Found) {
+    let Found { plan, gains, also_left, .. } = found;
+    document.disk_bytes = Some(plan.disk_bytes);
+    document.table = Some(plan.table.word().into());
+    document.old_sector_bytes = plan.old_sector_bytes;
+    document.sector_bytes = plan.sector_bytes;
+    let unit =
+        |&(unit, unit_bytes): &(&'static str, u64)| LayoutUnit { unit: unit.into(), unit_bytes };
+    document.units = plan.units.iter().map(unit).collect();
+    document.changes = !plan.is_empty();
+    document.moved_bytes = plan.moved_bytes();
+    document.partitions = (plan.rows.iter().zip(gains))
+        .map(|(row, gain)| {
+            let moved = plan.moves.iter().filter(|one| one.number == row.number);
+            let fix_ups = moved.flat_map(|one| &one.fix_ups).map(|fix| fix.what.clone());
+            LayoutPartition {
+                number: row.number,
+                kind: row.kind.clone(),
+                name: row.name.clone(),
+                content: row.content.clone(),
+                old_start_bytes: row.old.start_bytes(),
+                old_length_bytes: row.old.length_bytes(),
+                new_start_bytes: row.new.start_bytes(),
+                new_length_bytes: row.new.length_bytes(),
+                fix_ups: fix_ups.collect(),
+                why: row.why.clone(),
+                gain: gain.clone(),
+            }
+        })
+        .collect();
+    document.unmended = plan.unmended.iter().chain(also_left).cloned().collect();
+    document.afterwards = plan.afterwards.clone();
+}
+
+/// The script of a plan that changes anything.
+fn script(plan: &Plan, found: &Found) -> Option<String> {
+    if found.plan.is_empty() {
+        return None;
+    }
+    let layer = found.stack.layer(found.plan.disk);
+    let absolute = || host::canonical(&plan.target).unwrap_or_else(|_| plan.target.clone());
+    let (path, serial) = match &layer.kind {
+        LayerKind::Drive(drive) => (Some(format!("/dev/{}", drive.name.replace('!', "/"))), None),
+        LayerKind::ImageFile => (absolute().to_str().map(str::to_owned), None),
+        _ => (layer.device.as_ref().map(|name| format!("/dev/{}", name.replace('!', "/"))), None),
+    };
+    Some(layout::script(&found.plan, &Source { path, serial }))
+}

@@ -1,0 +1,169 @@
+//! `straddle plan` as a user runs it: the script is typed, and the disk looked at afterwards.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use testkit::run::Ran;
+use testkit::{Scratch, need_tools, schema, scratch, tool};
+
+const SCHEMA: &str = include_str!("../../../report/schema/straddle.plan.1.schema.json");
+
+/// Partitions off the granule in every way: primary, logical, in a gap, without one.
+const LOGICAL: &str = "label: dos\nlabel-id: 0xdeadbeef\n\
+    start=63, size=10000, type=7, bootable\n\
+    start=10063, size=40000, type=5\n\
+    start=10126, size=9001\n\
+    start=20190, size=20000, type=82\n";
+const GPT: &str = "label: gpt\nfirst-lba: 34\n\
+    start=34, size=10001, name=\"a b\", attrs=\"RequiredPartition GUID:60\"\n\
+    start=10035, size=10000, type=swap\n\
+    start=50000, size=9999, type=U\n";
+
+fn straddle(arguments: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    Ran::of(command.args(arguments).env("LC_ALL", "C.UTF-8"))
+}
+
+fn plan(image: &Path, more: &[&str]) -> Value {
+    let image = scratch::text(image);
+    let ran = straddle(&[&["plan", "--json", image], more].concat());
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let document = ran.document();
+    let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    assert_eq!(schema::faults(&schema, &document), [""; 0]);
+    document
+}
+
+/// Types the script of the plan for `image` on `disk`.
+fn typed(image: &Path, disk: &Path, scratch: &Scratch, more: &[&str]) -> Ran {
+    let script = straddle(&[&["plan", "--script", scratch::text(image)], more].concat());
+    assert_eq!(script.status, Some(0), "{script:?}");
+    let file = scratch.file("plan.sh", script.out.as_bytes());
+    let work = scratch.path().join("work");
+    Ran::of(Command::new("sh").args([&file, disk, &work]))
+}
+
+/// An image with `table`, its partitions filled with bytes that tell each sector from the others.
+fn image(scratch: &Scratch, table: &str) -> std::path::PathBuf {
+    let image = scratch.image("disk.raw", 32 << 20);
+    tool::run_with_input("sfdisk", &["-q", scratch::text(&image)], table);
+    for (number, part) in dumped(&image) {
+        if part[2].contains("type=5") || part[2].contains("type=f") {
+            continue;
+        }
+        let (start, size): (u64, u64) = (sectors(&part[0]), sectors(&part[1]));
+        let bytes: Vec<u8> = (0..size)
+            .flat_map(|sector| [[number; 8], sector.to_le_bytes()].concat().repeat(32))
+            .collect();
+        let mut file = std::fs::OpenOptions::new().write(true).open(&image).expect("it opens");
+        std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(start * 512)).expect("it seeks");
+        std::io::Write::write_all(&mut file, &bytes).expect("it is written");
+    }
+    image
+}
+
+/// Start, size and the rest of each partition, as sfdisk dumps them.
+fn dumped(image: &Path) -> Vec<(u8, [String; 3])> {
+    let text = tool::run("sfdisk", &["--dump", scratch::text(image)]);
+    (1_u8..)
+        .zip(text.lines().filter(|line| line.contains("start=")))
+        .map(|(number, line)| {
+            let mut fields = line.split_once(':').map_or("", |(_, rest)| rest).splitn(3, ',');
+            let mut field = || fields.next().unwrap_or_default().trim().to_owned();
+            (number, [field(), field(), field()])
+        })
+        .collect()
+}
+
+fn sectors(field: &str) -> u64 {
+    let digits: String = field.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().expect("a number of sectors")
+}
+
+/// The bytes of each partition with data.
+fn contents(image: &Path) -> Vec<Vec<u8>> {
+    let bytes = std::fs::read(image).expect("the image is read");
+    let index = |sectors: u64| usize::try_from(sectors * 512).expect("it fits");
+    (dumped(image).iter())
+        .filter(|(_, part)| !part[2].contains("type=5"))
+        .map(|(_, part)| {
+            let start = index(sectors(&part[0]));
+            bytes[start..start + index(sectors(&part[1]))].to_vec()
+        })
+        .collect()
+}
+
+#[test]
+fn a_typed_script_aligns_every_partition_and_keeps_all_else() {
+    need_tools!("sfdisk", "sgdisk");
+    for (table, hybrid) in [(LOGICAL, false), (GPT, false), (GPT, true)] {
+        let scratch = Scratch::new();
+        let image = image(&scratch, table);
+        if hybrid {
+            tool::run("sgdisk", &["-h", "1:2", scratch::text(&image)]);
+        }
+        let (old, before) = (contents(&image), dumped(&image));
+        assert!(plan(&image, &[])["changes"].as_bool().expect("a truth"));
+        let ran = typed(&image, &image, &scratch, &[]);
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        for (old, new) in old.iter().zip(contents(&image)) {
+            let length = old.len().min(new.len());
+            assert!(length > 0 && old[..length] == new[..length], "{table}");
+        }
+        let rest = |parts: Vec<(u8, [String; 3])>| {
+            parts.into_iter().map(|(_, part)| part[2].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(rest(dumped(&image)), rest(before));
+        let again = plan(&image, &[]);
+        assert_eq!(again["changes"], false, "{again:#}");
+        assert_eq!(straddle(&["check", scratch::text(&image)]).status, Some(0));
+    }
+}
+
+#[test]
+fn a_table_of_512_is_rewritten_for_sectors_of_4096() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let table = "label: gpt\nstart=2048, size=20000\nstart=22049, size=20000, name=odd\n";
+    let image = image(&scratch, table);
+    let ran = typed(&image, &image, &scratch, &["--on", "4Kn"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let after = plan(&image, &["--on", "4Kn"]);
+    assert_eq!((&after["changes"], &after["old_sector_bytes"]), (&false.into(), &4096.into()));
+    let starts: Vec<u64> = (after["partitions"].as_array().expect("a list").iter())
+        .map(|one| one["new_start_bytes"].as_u64().expect("a number"))
+        .collect();
+    assert_eq!(starts[0], 1 << 20);
+    assert!(starts[1].is_multiple_of(4096) && starts[1].abs_diff(22049 * 512) < 4096);
+}
+
+#[test]
+fn the_script_refuses_another_disk_and_a_changed_one() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = image(&scratch, GPT);
+    let longer = scratch.path().join("longer.raw");
+    std::fs::copy(&image, &longer).expect("it is copied");
+    let file = std::fs::OpenOptions::new().write(true).open(&longer).expect("it opens");
+    file.set_len(33 << 20).expect("it grows");
+    let changed = scratch.path().join("changed.raw");
+    std::fs::copy(&image, &changed).expect("it is copied");
+    tool::run("sfdisk", &["--part-label", scratch::text(&changed), "1", "other"]);
+    for (disk, reason) in [(&longer, "not the disk of this plan"), (&changed, "table of")] {
+        let before = std::fs::read(disk).expect("it is read");
+        let ran = typed(&image, disk, &scratch, &[]);
+        assert_eq!(ran.status, Some(3), "{ran:?}");
+        assert!(ran.errors.contains(reason), "{ran:?}");
+        assert!(before == std::fs::read(disk).expect("it is read"));
+    }
+}
+
+#[test]
+fn a_disk_without_anything_on_it_has_no_plan() {
+    let scratch = Scratch::new();
+    let image = scratch.image("blank.raw", 1 << 20);
+    let ran = straddle(&["plan", scratch::text(&image)]);
+    assert_ne!(ran.status, Some(0));
+    assert!(ran.errors.contains("nothing else was recognized"), "{ran:?}");
+}
