@@ -4,15 +4,19 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// `text` without anything that could leave its line or reorder it. Escapes already in it stay as
-/// they are, so text that was escaped once is not escaped twice.
+/// The most bytes of a text that are shown: several of the longest paths. What a disk said was
+/// bounded when it was read; a result file may hold anything.
+const SHOWN_BYTES: usize = 4 * units::text::KEPT_BYTES;
+
+/// `text` without anything that could leave its line or reorder it, and its start alone where it is
+/// very long. Escapes already in it stay as they are, so text that was escaped once is not escaped
+/// twice.
 pub(crate) fn one_line(text: &str) -> String {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return text.to_owned();
+    if text.len() > SHOWN_BYTES {
+        let start = &text[..text.floor_char_boundary(SHOWN_BYTES)];
+        return format!("{}... ({} bytes)", units::text::escape_again(start), text.len());
     }
-    let parts: Vec<String> =
-        text.split('\\').map(|part| units::text::escape(part.as_bytes())).collect();
-    parts.join("\\")
+    units::text::escape_again(text)
 }
 
 /// `text` with every character beyond ASCII as an escape.
@@ -63,25 +67,37 @@ pub(crate) fn shorten_middle(text: &str, limit: usize, ellipsis: &str) -> String
 }
 
 /// `text` as lines of at most `limit` columns, broken at blanks but not behind a number, and inside
-/// a word only where it is longer than a line. At least one line.
+/// a word only where it is longer than a line. At least one line. The work grows with the text's
+/// length alone.
 pub(crate) fn wrap(text: &str, limit: usize) -> Vec<String> {
     let limit = limit.max(8);
     let mut lines = Vec::new();
     let mut line = String::new();
-    for mut piece in pieces(text) {
+    let mut used = 0;
+    for piece in pieces(text) {
+        let mut rest = piece.as_str();
+        let mut columns = width(rest);
         if !line.is_empty() {
-            if width(&line) + 1 + width(&piece) <= limit {
+            if used + 1 + columns <= limit {
                 line.push(' ');
+                used += 1;
             } else {
                 lines.push(std::mem::take(&mut line));
+                used = 0;
             }
         }
-        while width(&line) + width(&piece) > limit {
-            let (head, tail) = split(&piece, limit);
+        while used + columns > limit {
+            let (head, tail) = split(rest, limit);
             lines.push(head.to_owned());
-            piece = tail.to_owned();
+            rest = tail;
+            columns = columns.saturating_sub(width(head));
+            if columns <= limit {
+                // Characters that were drawn as one may have been cut apart.
+                columns = width(rest);
+            }
         }
-        line.push_str(&piece);
+        line.push_str(rest);
+        used += columns;
     }
     if !line.is_empty() || lines.is_empty() {
         lines.push(line);
@@ -92,13 +108,18 @@ pub(crate) fn wrap(text: &str, limit: usize) -> Vec<String> {
 /// The words of `text`, each with the number before it: `reads`, `4 KiB`.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
+    let mut after_number = false;
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         match pieces.last_mut() {
-            Some(last) if is_number(last) => {
+            Some(last) if after_number => {
                 last.push(' ');
                 last.push_str(word);
+                after_number = false;
             }
-            _ => pieces.push(word.to_owned()),
+            _ => {
+                pieces.push(word.to_owned());
+                after_number = is_number(word);
+            }
         }
     }
     pieces
@@ -147,5 +168,23 @@ mod tests {
         assert_eq!(wrap("", 8), [""]);
         assert_eq!(wrap("of a 512 KiB chunk", 8), ["of a", "512 KiB", "chunk"]);
         assert_eq!(wrap("a abcdefghijklmnopqr b", 8), ["a", "abcdefgh", "ijklmnop", "qr b"]);
+    }
+
+    #[test]
+    fn a_word_of_any_length_is_wrapped_in_time_that_grows_with_it() {
+        // Quadratic, these would take minutes.
+        for piece in ["\\u{1b}", "a", "é", "1 ", "1", "👨‍👩‍👧", "a\u{301}"] {
+            let text = piece.repeat(200_000 / piece.len());
+            let lines = wrap(&text, 72);
+            assert!(lines.iter().all(|line| width(line) <= 72));
+            assert_eq!(lines.concat().replace(' ', ""), text.replace(' ', ""));
+        }
+    }
+
+    #[test]
+    fn of_a_very_long_text_the_start_is_shown_and_its_length() {
+        let shown = one_line(&"x".repeat(1_000_000));
+        assert!(shown.ends_with("x... (1000000 bytes)") && shown.len() < 20_000);
+        assert!(one_line(&"\u{1b}".repeat(1_000_000)).len() < 8 * SHOWN_BYTES);
     }
 }

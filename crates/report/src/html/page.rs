@@ -9,7 +9,6 @@ use super::source::{Source, Unread};
 use super::table::{Row, cell, head, named, row, table, told};
 use super::twins::Twin;
 use super::{kinds, twins};
-use crate::text::one_line;
 use crate::words::count;
 
 /// The length that the parts of a page have together at most, in bytes. What does not fit is named.
@@ -124,7 +123,7 @@ fn harmless(page: String) -> String {
     if page.chars().all(plain) {
         return page;
     }
-    page.split('\n').map(one_line).collect::<Vec<String>>().join("\n")
+    page.split('\n').map(units::text::escape_again).collect::<Vec<String>>().join("\n")
 }
 
 fn whole(draft: &Draft) -> Markup {

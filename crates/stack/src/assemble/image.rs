@@ -59,7 +59,11 @@ impl Assembler<'_> {
         for reference in &image.references {
             let raw = reference.format.as_ref().is_some_and(|format| format.raw() == b"raw");
             let raw = raw || reference.role == ReferenceRole::Data;
-            match self.reference(link, reference.path.raw(), raw, seen) {
+            let opened = match reference.path.is_cut() {
+                true => Err("no path is so long".to_owned()),
+                false => self.reference(link, reference.path.raw(), raw, seen),
+            };
+            match opened {
                 Ok(opened) => {
                     layers.push(Some(opened.id));
                     disks.push(Some(opened.disk));

@@ -11,6 +11,7 @@ mod guest;
 mod heads;
 mod images;
 mod made;
+mod names;
 mod nested;
 mod tables;
 mod volumes;

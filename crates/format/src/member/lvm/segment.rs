@@ -11,7 +11,7 @@ use units::DiskText;
 
 use super::SECTOR_BYTES;
 use super::notes::{Notes, Position};
-use super::text::{Section, Value};
+use super::text::{NAME_BYTES_MAX, Section, Value};
 use super::{Area, SegmentKind};
 use crate::ProblemKind;
 
@@ -38,12 +38,17 @@ pub(super) fn kind(
     let written = section.text(b"type").unwrap_or(b"striped");
     let mut parts = written.split(|&byte| byte == b'+');
     let type_name = parts.next().unwrap_or_default();
+    let is_long = type_name.len() > NAME_BYTES_MAX;
+    let type_name = &type_name[..type_name.len().min(NAME_BYTES_MAX)];
     let other = || SegmentKind::Other { type_name: DiskText::from_bytes(type_name) };
     let mut unknown = |kind, reason: &str| {
         let type_name = DiskText::from_bytes(type_name);
         notes.note(kind, at, format!("{type_name} segment of {volume}: {reason}"));
         other()
     };
+    if is_long {
+        return unknown(ProblemKind::Field, "its type has a longer name than LVM allows");
+    }
     let raid = type_name.starts_with(b"raid");
     for flag in parts {
         let reshaping = RESHAPING.contains(&flag);

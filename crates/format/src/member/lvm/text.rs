@@ -15,6 +15,10 @@ use super::notes::Position;
 const DEPTH_MAX: usize = 16;
 /// Sections, values and members of lists: about 20 for a logical volume.
 const NODES_MAX: usize = 150_000;
+/// The longest name of a group, a volume or a type, in bytes (`NAME_LEN` in
+/// `lib/metadata/metadata-exported.h`, without its NUL). Longer ones could neither be told apart by
+/// their start nor be kept whole for each volume.
+pub(super) const NAME_BYTES_MAX: usize = 127;
 
 /// A section, or the whole text.
 #[derive(Debug, Default)]
@@ -218,7 +222,11 @@ impl<'t> Reader<'t> {
     fn key(&mut self) -> Result<&'t [u8], Malformed> {
         self.count()?;
         let key = self.take_while(|byte| byte.is_ascii_alphanumeric() || b"_.+-".contains(&byte));
-        if key.is_empty() { Err(self.malformed("a key is expected")) } else { Ok(key) }
+        match key.len() {
+            0 => Err(self.malformed("a key is expected")),
+            1..=NAME_BYTES_MAX => Ok(key),
+            _ => Err(self.malformed("a name is longer than the 127 bytes that LVM allows")),
+        }
     }
 
     /// A value, with the blanks before it.
@@ -358,5 +366,12 @@ mod tests {
         assert_eq!(refused(&"a{".repeat(100_000)), "sections nest too deep");
         let many = format!("a = [{}]", "1,".repeat(NODES_MAX));
         assert_eq!(refused(&many), "too many entries");
+        let name = "n".repeat(NAME_BYTES_MAX);
+        assert_eq!(
+            parse(format!("{name} = 1").as_bytes()).unwrap().number(name.as_bytes()),
+            Some(1)
+        );
+        let long = "a name is longer than the 127 bytes that LVM allows";
+        assert_eq!(refused(&format!("{name}n = 1")), long);
     }
 }
