@@ -51,6 +51,13 @@ pub(crate) const PROBE: Content = Content {
     writer: "`straddle probe -o`",
 };
 
+/// A plan of `straddle plan`.
+pub(crate) const PLAN: Content = Content {
+    name: "plan",
+    mark: "{\n  \"schema\": \"straddle.plan/",
+    writer: "`straddle plan -o`",
+};
+
 /// A script of `straddle plan`.
 pub(crate) const SCRIPT: Content = Content {
     name: "script",

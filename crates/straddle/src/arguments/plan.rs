@@ -46,7 +46,7 @@ pub(crate) struct Plan {
 
     /// Also write the plan as JSON to this file, or the script with --script
     ///
-    /// It replaces a result or script of straddle, and nothing else.
+    /// It replaces a plan or script of straddle, and nothing else.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 }

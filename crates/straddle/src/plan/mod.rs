@@ -14,7 +14,7 @@ use stack::rule::{self, Case, Severity};
 use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
 
 use crate::arguments::{Plan, is_standard_output};
-use crate::destination::{Destination, RESULT, SCRIPT};
+use crate::destination::{Destination, PLAN, SCRIPT};
 use crate::exit::Outcome;
 use crate::printer::{self, shown};
 use crate::run;
@@ -27,7 +27,7 @@ const PLAIN: &str = "/._-+:@%,=";
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     let scene = Scene::live().ignoring_measured(plan.ignore_measured);
-    let content = if plan.script { SCRIPT } else { RESULT };
+    let content = if plan.script { SCRIPT } else { PLAN };
     let destination = Destination::of(content, plan.output.as_ref())?;
     let mut document = Layout {
         schema: LAYOUT_SCHEMA.to_owned(),
