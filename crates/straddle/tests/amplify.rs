@@ -67,9 +67,9 @@ fn case(random: &mut Random) -> Case {
         members,
         chunk_bytes: 4096 << random.below(5),
         turns: true,
-        // The stack counts what the host writes, in sectors, and reads old data and old parity.
+        // The stack counts what the host writes, in sectors.
         row_bytes: 512,
-        parity_write: ParityWrite::ReadModify,
+        parity_write: ParityWrite::Fewer,
         stripes: 256,
         hold_ns: 0,
     };

@@ -3,7 +3,7 @@
 use units::ByteRange;
 use units::stripe::{Rotation, Stripe};
 
-use super::rows::{Array, Rows};
+use super::rows::{Array, Reads, Rows, Written};
 use super::{Io, Run, Work};
 use crate::budget::Budget;
 use crate::graph::Stack;
@@ -183,13 +183,7 @@ impl Count<'_> {
         }
     }
 
-    /// Splits a write at full stripes. Table: what is written of a row, which is the same bytes of
-    /// every member's chunk, and what that costs.
-    ///
-    /// | written | reads | writes |
-    /// |---|---|---|
-    /// | all of it | none | all data, all parity |
-    /// | a part | the old part, old parity | both |
+    /// Splits a write at full stripes.
     fn write_stripes(&mut self, array: &Array<'_>, operation: Operation) -> Result<(), String> {
         let full = array.stripe.full_bytes();
         let (start, end) = (operation.range.start_bytes(), operation.range.end_bytes());
@@ -208,24 +202,25 @@ impl Count<'_> {
 
     /// Writes `start..end`, which is in one stripe.
     fn write_stripe(&mut self, array: &Array<'_>, start: u64, end: u64) -> Result<(), String> {
-        let rows = Rows::of(array.stripe, start, end);
+        let written = Written::of(array.stripe, start, end);
         let mut reads = false;
-        let mut at = start;
-        while at < end {
-            let place = array.stripe.place(at);
-            let length = place.left_in_chunk_bytes.min(end - at);
-            let (parity_at, data_at) = array.members_of(place.stripe, place.position);
-            let part = (place.member_bytes, place.member_bytes + length);
-            reads |= self.update(array, data_at, part, &rows)?;
-            at += length;
-            if at < end {
-                continue;
+        for rows in written.rows() {
+            let kind = array.reads_of(&rows);
+            reads |= kind != Reads::Nothing;
+            for position in 0..array.stripe.data_members() {
+                let (_, member) = array.members_of(written.stripe, position);
+                let is_written = rows.positions.contains(&position);
+                let is_read = match kind {
+                    Reads::Nothing => false,
+                    Reads::Old => is_written,
+                    Reads::Rest => !is_written,
+                };
+                self.update(array, member, &rows, (is_read, is_written))?;
             }
+            let (parity_at, _) = array.members_of(written.stripe, 0);
             for turn in 0..array.parity {
                 let member = (parity_at + turn) % array.count();
-                for part in rows.touched.into_iter().flatten() {
-                    self.update(array, member, part, &rows)?;
-                }
+                self.update(array, member, &rows, (kind == Reads::Old, true))?;
             }
         }
         self.work.parity_updates += array.parity;
@@ -233,26 +228,22 @@ impl Count<'_> {
         Ok(())
     }
 
-    /// Writes `part` of a member, and reads what of it is in rows that are not written whole;
-    /// whether there was any.
+    /// Reads and writes `rows` of a member, as the two words say.
     fn update(
         &mut self,
         array: &Array<'_>,
         member: u64,
-        part: (u64, u64),
         rows: &Rows,
-    ) -> Result<bool, String> {
-        let (start, end) = part;
-        self.member(array, member, start, end - start, Kind::Write)?;
-        let (from, upto) = rows.whole.unwrap_or((end, end));
-        let mut reads = false;
-        for (start, end) in [(start, end.min(from)), (start.max(upto), end)] {
-            if start < end {
-                reads = true;
-                self.member(array, member, start, end - start, Kind::Read)?;
-            }
+        (is_read, is_written): (bool, bool),
+    ) -> Result<(), String> {
+        let length = rows.end - rows.start;
+        if is_read {
+            self.member(array, member, rows.start, length, Kind::Read)?;
         }
-        Ok(reads)
+        if is_written {
+            self.member(array, member, rows.start, length, Kind::Write)?;
+        }
+        Ok(())
     }
 
     fn member(

@@ -1,10 +1,9 @@
 //! What one application I/O becomes on the drives: reads, writes, read-modify-writes, parity.
 //!
 //! Operations are counted, never timed. A drive writes whole granules; one that a write covers only
-//! in part is read first (RMW). An array with parity reads old data and old parity of rows that it
-//! gets in part, and writes both (the read-modify-write path of `drivers/md/raid5.c`, whose rows
-//! are pages; md may instead read the rest of the row where that is fewer reads, which changes
-//! reads but not writes). Modelled arrays and drives count the same:
+//! in part is read first (RMW). An array with parity that gets rows in part reads either what is
+//! old of the data and of parity, or the rest of the rows, whichever is less. Modelled arrays and
+//! drives count the same:
 //! `crates/straddle/tests/{amplify,amplify_drive}.rs`.
 //!
 //! | file | what it is |
@@ -43,10 +42,9 @@ pub struct Effort {
     pub writes: u64,
     /// Granules read and written again because a write covers them only in part.
     pub rmws: u64,
-    /// Parity chunks brought up to date, each with a read of what is old of it unless all rows are
-    /// written whole.
+    /// Parity chunks brought up to date.
     pub parity_updates: u64,
-    /// Parity chunks among those whose old content, and that of the data, had to be read first.
+    /// Parity chunks among those for which something of the stripe had to be read first.
     pub parity_rmws: u64,
     /// Leaves that take part.
     pub leaves: u64,

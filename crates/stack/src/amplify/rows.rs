@@ -1,5 +1,7 @@
 //! An array with parity, and the rows of it that a write touches.
 
+use std::ops::Range;
+
 use units::stripe::{Rotation, Stripe};
 
 use crate::mapping::Below;
@@ -22,29 +24,80 @@ impl Array<'_> {
     pub(super) fn members_of(&self, stripe: u64, position: u64) -> (u64, u64) {
         self.rotation.members(stripe, position, self.count(), self.parity)
     }
+
+    /// What is read before `rows` are written: whichever is less, the rest where both are as much
+    /// (`handle_stripe_dirtying` in `drivers/md/raid5.c`, with `rmw_level` 1).
+    pub(super) fn reads_of(&self, rows: &Rows) -> Reads {
+        let written = rows.positions.end - rows.positions.start;
+        match self.stripe.data_members() - written {
+            0 => Reads::Nothing,
+            rest if written + self.parity < rest => Reads::Old,
+            _ => Reads::Rest,
+        }
+    }
 }
 
-/// Rows of a stripe that a write touches, as bytes of each member.
+/// What is read before rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// All of them is written.
+    Nothing,
+    /// What is old of the data and of parity: read-modify-write.
+    Old,
+    /// The data that is not written, from which parity is made anew: reconstruct-write.
+    Rest,
+}
+
+/// Bytes of one stripe that a write covers.
+pub(super) struct Written {
+    /// The stripe.
+    pub(super) stripe: u64,
+    /// The first and the last of its chunks that are written.
+    first: u64,
+    last: u64,
+    /// Where the write begins in the first and ends in the last, as bytes of their members.
+    from: u64,
+    upto: u64,
+    /// Where the chunks begin and end on their members.
+    base: u64,
+    end: u64,
+}
+
+/// Rows of a stripe that are alike, as bytes of each member.
 pub(super) struct Rows {
-    /// Those of which at least a part is written; in one run, or two.
-    pub(super) touched: [Option<(u64, u64)>; 2],
-    /// Those that are written whole.
-    pub(super) whole: Option<(u64, u64)>,
+    /// Where they begin.
+    pub(super) start: u64,
+    /// Where they end.
+    pub(super) end: u64,
+    /// The data that is written, by its places in the stripe.
+    pub(super) positions: Range<u64>,
 }
 
-impl Rows {
+impl Written {
     /// Those of `start..end`, which is in one stripe and not empty.
-    pub(super) fn of(stripe: Stripe, start: u64, end: u64) -> Rows {
+    pub(super) fn of(stripe: Stripe, start: u64, end: u64) -> Written {
         let (first, last) = (stripe.place(start), stripe.place(end - 1));
         let base = first.stripe * stripe.chunk_bytes();
-        // The first chunk is written to its end, the last from its begin, those between whole.
-        let (from, upto) = (first.member_bytes, last.member_bytes + 1);
-        let touched = match last.position - first.position {
-            0 => [Some((from, upto)), None],
-            1 if upto < from => [Some((base, upto)), Some((from, base + stripe.chunk_bytes()))],
-            _ => [Some((base, base + stripe.chunk_bytes())), None],
-        };
-        let is_on_all = last.position - first.position + 1 == stripe.data_members();
-        Rows { touched, whole: (is_on_all && from < upto).then_some((from, upto)) }
+        Written {
+            stripe: first.stripe,
+            first: first.position,
+            last: last.position,
+            from: first.member_bytes,
+            upto: last.member_bytes + 1,
+            base,
+            end: base + stripe.chunk_bytes(),
+        }
+    }
+
+    /// The rows of which something is written.
+    pub(super) fn rows(&self) -> impl Iterator<Item = Rows> {
+        let (low, high) = (self.from.min(self.upto), self.from.max(self.upto));
+        let parts = [(self.base, low), (low, high), (high, self.end)];
+        parts.into_iter().filter(|(start, end)| start < end).filter_map(|(start, end)| {
+            // The first chunk is written to its end, the last from its begin, those between whole.
+            let first = if start >= self.from { self.first } else { self.first + 1 };
+            let behind = if end <= self.upto { self.last + 1 } else { self.last };
+            (first < behind).then_some(Rows { start, end, positions: first..behind })
+        })
     }
 }
