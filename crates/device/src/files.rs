@@ -31,6 +31,15 @@ impl fmt::Debug for OpenFile {
     }
 }
 
+/// Why a file that an image names is not open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotOpened {
+    /// It is outside of the image's directory, and nobody asked for what is there.
+    Outside,
+    /// It does not exist, may not be read, or is no regular file; the text says which.
+    Failed(String),
+}
+
 /// Opens files that images name. The names are hostile: implementations open regular files only,
 /// for reading only.
 pub trait Files {
@@ -38,8 +47,8 @@ pub trait Files {
     /// unless it is absolute.
     ///
     /// # Errors
-    /// When it does not exist, may not be read, or is no regular file; the text says which.
-    fn open_beside(&self, image_path: &[u8], path: &[u8]) -> Result<OpenFile, String>;
+    /// When it is not to be opened, or cannot be.
+    fn open_beside(&self, image_path: &[u8], path: &[u8]) -> Result<OpenFile, NotOpened>;
 }
 
 /// Opens nothing: for captured heads and tests.
@@ -47,7 +56,7 @@ pub trait Files {
 pub struct NoFiles;
 
 impl Files for NoFiles {
-    fn open_beside(&self, _image_path: &[u8], _path: &[u8]) -> Result<OpenFile, String> {
-        Err("other files are not looked at here".to_owned())
+    fn open_beside(&self, _image_path: &[u8], _path: &[u8]) -> Result<OpenFile, NotOpened> {
+        Err(NotOpened::Failed("other files are not looked at here".to_owned()))
     }
 }

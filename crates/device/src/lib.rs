@@ -23,7 +23,7 @@ pub use counters::{Counters, CountersError, DiskCounts};
 pub use disk::{Disk, ReadError};
 pub use durable::{Durable, DurableFault};
 pub use extents::{Extent, ExtentFlags, ExtentList, Extents, ExtentsError};
-pub use files::{FileIdentity, Files, NoFiles, OpenFile};
+pub use files::{FileIdentity, Files, NoFiles, NotOpened, OpenFile};
 pub use manifest::{Manifest, ManifestError};
 pub use memory::MemoryDisk;
 pub use queue::{Action, Completion, Durability, Operation, Queue, QueueError, SyncKind};

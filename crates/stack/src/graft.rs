@@ -61,7 +61,7 @@ fn raised(mapping: &Mapping, by: usize) -> Mapping {
         Mapping::Image { image, file, references } => Mapping::Image {
             image: std::rc::Rc::clone(image),
             file: id(*file),
-            references: references.iter().map(|reference| reference.map(id)).collect(),
+            references: references.iter().map(|reference| reference.clone().map(id)).collect(),
         },
         Mapping::Scattered { below: place, chunk_bytes, reason } => Mapping::Scattered {
             below: below(*place),

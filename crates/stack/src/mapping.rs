@@ -1,5 +1,6 @@
 //! How a layer's bytes lie on the layers below.
 
+use std::fmt;
 use std::rc::Rc;
 
 use format::image::Image;
@@ -50,8 +51,8 @@ pub enum Mapping {
         image: Rc<Image>,
         /// The layer of its own file.
         file: LayerId,
-        /// The layers of the files that it references, in its order; `None` where one is missing.
-        references: Vec<Option<LayerId>>,
+        /// The layers of the files that it references, in its order; or why one was not read.
+        references: Vec<Result<LayerId, Unread>>,
     },
     /// In chunks that lie anywhere at multiples of their length: the place within a chunk is kept.
     Scattered {
@@ -110,6 +111,49 @@ impl Copies {
                 let row = place.stripe.checked_mul(copies.checked_sub(1)?)?;
                 row.checked_mul(stripe.chunk_bytes())?.checked_add(place.member_bytes)
             }
+        }
+    }
+}
+
+/// A file that an image names and that was not read, or not as it must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The name, harmless to print.
+    pub name: String,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a file that an image names was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It is outside of the image's directory, and nobody asked for what is there.
+    Outside,
+    /// It is shorter than what the image has in it, in bytes.
+    Short {
+        /// How long it is.
+        length_bytes: u64,
+        /// How long it must be.
+        wanted_bytes: u64,
+    },
+    /// It could not be opened; the image's problems say why.
+    Failed,
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        match self.why {
+            Why::Outside => write!(
+                formatter,
+                "the image names `{name}` outside of its directory: --follow-references"
+            ),
+            Why::Short { length_bytes, wanted_bytes } => write!(
+                formatter,
+                "`{name}` is too short: it has {length_bytes} bytes, the image has {wanted_bytes} \
+                 in it"
+            ),
+            Why::Failed => write!(formatter, "`{name}` was not read"),
         }
     }
 }

@@ -12,7 +12,7 @@ use units::{ByteRange, Unit};
 use crate::budget::Budget;
 use crate::graph::Stack;
 use crate::id::LayerId;
-use crate::mapping::{Below, Mapping, Segment};
+use crate::mapping::{Below, Mapping, Segment, Unread};
 use crate::resolve;
 
 /// The most paths that one question follows; layouts that need more are called unknown.
@@ -248,7 +248,13 @@ impl Walk<'_> {
     }
 
     /// An image places its blocks where its tables say: each way of placing them is a path.
-    fn image(&mut self, image: &Image, file: LayerId, references: &[Option<LayerId>], path: Path) {
+    fn image(
+        &mut self,
+        image: &Image,
+        file: LayerId,
+        references: &[Result<LayerId, Unread>],
+        path: Path,
+    ) {
         let Some(disk) = self.stack.bytes(file).cloned() else {
             self.obstacle(Obstacle::Unknown("the image's file was not given".to_owned()));
             return;
@@ -257,10 +263,10 @@ impl Walk<'_> {
         let length = path.range.length_bytes();
         if let Some(shift) = image.constant_shift(unit) {
             self.branch(path, file, length, shift);
-            for (index, layer) in references.iter().enumerate() {
+            for layer in references {
                 match layer {
-                    Some(layer) => self.branch(path, *layer, length, 0),
-                    None => self.not_read(image, index),
+                    Ok(layer) => self.branch(path, *layer, length, 0),
+                    Err(unread) => self.obstacle(Obstacle::Unknown(unread.to_string())),
                 }
             }
             return;
@@ -273,21 +279,10 @@ impl Walk<'_> {
             self.branch(path, file, bytes, shift);
         }
         for (&(index, shift), &bytes) in &found.references {
-            if let Some(layer) = references.get(index).copied().flatten() {
-                self.branch(path, layer, bytes, shift);
-            }
+            self.refer(path, references.get(index), bytes, shift);
         }
-        let absent = found
-            .references
-            .keys()
-            .find(|(index, _)| references.get(*index).copied().flatten().is_none());
-        if let Some(&(index, _)) = absent {
-            self.not_read(image, index);
-        }
-        let backing = resolve::backing_index(image).filter(|_| found.backing_bytes > 0);
-        match backing.map(|index| (index, references.get(index).copied().flatten())) {
-            Some((_, Some(layer))) => self.branch(path, layer, found.backing_bytes, 0),
-            Some((index, None)) => self.not_read(image, index),
+        match resolve::backing_index(image).filter(|_| found.backing_bytes > 0) {
+            Some(index) => self.refer(path, references.get(index), found.backing_bytes, 0),
             None => self.nowhere(found.backing_bytes),
         }
         self.nowhere(found.zero_bytes);
@@ -300,11 +295,19 @@ impl Walk<'_> {
         self.todo.push(Path { id: layer, range, shift });
     }
 
-    /// A file that the image names is not at hand: what lies in it stays unknown.
-    fn not_read(&mut self, image: &Image, index: usize) {
-        let name = image.references.get(index).map(|reference| reference.path.to_string());
-        let name = name.unwrap_or_else(|| "a file that it names".to_owned());
-        self.obstacle(Obstacle::Unknown(format!("`{name}` was not read")));
+    /// On to a file that the image names; what lies in one that is not at hand stays unknown.
+    fn refer(
+        &mut self,
+        path: Path,
+        reference: Option<&Result<LayerId, Unread>>,
+        bytes: u64,
+        shift: u64,
+    ) {
+        match reference {
+            Some(Ok(layer)) => self.branch(path, *layer, bytes, shift),
+            Some(Err(unread)) => self.obstacle(Obstacle::Unknown(unread.to_string())),
+            None => self.obstacle(Obstacle::Unknown("a file that it names was not read".into())),
+        }
     }
 
     fn nowhere(&mut self, bytes: u64) {

@@ -5,7 +5,7 @@ use units::ByteRange;
 
 use crate::graph::Stack;
 use crate::id::LayerId;
-use crate::mapping::{Below, Mapping, Segment};
+use crate::mapping::{Below, Mapping, Segment, Unread};
 
 /// The most pieces that one call returns: enough for any single I/O, and bounded on any layout.
 pub const PIECES_MAX: usize = 65_536;
@@ -179,7 +179,7 @@ fn in_image(
     stack: &Stack,
     image: &Image,
     file: LayerId,
-    references: &[Option<LayerId>],
+    references: &[Result<LayerId, Unread>],
     offset: u64,
     length: u64,
 ) -> (u64, Next) {
@@ -194,20 +194,18 @@ fn in_image(
     };
     let run = length.min(extent.guest.end_bytes().saturating_sub(offset).max(1));
     let to = |layer, offset_bytes| Next::Down(Below { layer, offset_bytes });
-    let missing = || Next::Done(On::Unknown("it lies in a file that was not given".to_owned()));
+    let within = |index: usize, at| match references.get(index) {
+        Some(Ok(layer)) => to(*layer, at),
+        Some(Err(unread)) => Next::Done(On::Unknown(unread.to_string())),
+        None => Next::Done(On::Unknown("it lies in a file that was not given".to_owned())),
+    };
     let next = match extent.place {
         Place::Here(at) => to(file, at),
-        Place::In(index, at) => {
-            references.get(index).copied().flatten().map_or_else(missing, |layer| to(layer, at))
-        }
+        Place::In(index, at) => within(index, at),
         Place::Compressed(_) => Next::Done(On::Compressed(file)),
         Place::Zero => Next::Done(On::Zeros),
         Place::Backing => match backing_index(image) {
-            Some(index) => references
-                .get(index)
-                .copied()
-                .flatten()
-                .map_or_else(missing, |layer| to(layer, offset)),
+            Some(index) => within(index, offset),
             None => Next::Done(On::Zeros),
         },
     };

@@ -223,7 +223,7 @@ fn assembled(
     match (starts.is_empty(), refusals.into_iter().next()) {
         (true, Some(refusal)) => Err(refusal),
         _ => {
-            let mut assembled = assemble::assemble(starts, &Beside, told);
+            let mut assembled = assemble::assemble(starts, &beside(check, members), told);
             if let [Target { what: What::File(path), .. }] = members
                 && !scene.is_captured
                 && let Some(&root) = assembled.roots.first()
@@ -232,6 +232,16 @@ fn assembled(
             }
             Ok(assembled)
         }
+    }
+}
+
+/// Which files these images may name: what lies in a directory was chosen by nobody, so nothing in
+/// it leads elsewhere.
+fn beside(check: &Check, members: &[&Target]) -> Beside {
+    let is_found = |target: &&Target| matches!(target.what, What::Found(_));
+    match check.follow_references && !members.iter().any(is_found) {
+        true => Beside::Everywhere,
+        false => Beside::Directory,
     }
 }
 

@@ -61,7 +61,7 @@ impl Scene {
         nodes: &[NodeId],
         told: Option<&stack::Condition>,
     ) -> stack::assemble::Assembled {
-        let world = World { machine, tree: self.tree(), devices: self, files: &Beside };
+        let world = World { machine, tree: self.tree(), devices: self, files: &Beside::Directory };
         stack::assemble::assemble_machine(&world, nodes, told)
     }
 }

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use device::{Disk, FileIdentity};
+use device::{Disk, FileIdentity, NotOpened};
 use format::image::guest::{CHAIN_MAX, Guest};
+use format::image::vmdk::{DescribedExtent, ExtentSource};
 use format::image::{Image, ImageKind, Layout, ReferenceRole};
 use format::{Parsed, Problem, ProblemKind};
 use units::{Known, SectorSize, Source};
@@ -11,7 +12,7 @@ use units::{Known, SectorSize, Source};
 use super::{Assembler, Job, Tables};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, Unread, Why};
 use crate::unit::UnitKind;
 
 /// A file that is or may be an image, on the way down a chain.
@@ -59,23 +60,34 @@ impl Assembler<'_> {
         for reference in &image.references {
             let raw = reference.format.as_ref().is_some_and(|format| format.raw() == b"raw");
             let raw = raw || reference.role == ReferenceRole::Data;
+            let name = reference.path.to_string();
+            let index = layers.len();
             let opened = match reference.path.is_cut() {
-                true => Err("no path is so long".to_owned()),
+                true => Err(NotOpened::Failed("no path is so long".to_owned())),
                 false => self.reference(link, reference.path.raw(), raw, seen),
             };
             match opened {
                 Ok(opened) => {
-                    layers.push(Some(opened.id));
+                    layers.push(match short(&image, index, opened.disk.length_bytes()) {
+                        Some(why) => Err(Unread { name, why }),
+                        None => Ok(opened.id),
+                    });
                     disks.push(Some(opened.disk));
                 }
-                Err(reason) => {
-                    let kind = match reason.as_str() {
-                        CIRCLE => ProblemKind::Chain,
-                        _ => ProblemKind::Unreadable,
+                Err(error) => {
+                    let why = match error {
+                        NotOpened::Outside => Why::Outside,
+                        NotOpened::Failed(reason) => {
+                            let kind = match reason.as_str() {
+                                CIRCLE => ProblemKind::Chain,
+                                _ => ProblemKind::Unreadable,
+                            };
+                            let detail = format!("`{name}`: {reason}");
+                            problems.push(Problem::new(kind, 0, detail));
+                            Why::Failed
+                        }
                     };
-                    let detail = format!("`{}`: {reason}", reference.path);
-                    problems.push(Problem::new(kind, 0, detail));
-                    layers.push(None);
+                    layers.push(Err(Unread { name, why }));
                     disks.push(None);
                 }
             }
@@ -118,13 +130,14 @@ impl Assembler<'_> {
         path: &[u8],
         raw: bool,
         seen: &mut Vec<FileIdentity>,
-    ) -> Result<Opened, String> {
+    ) -> Result<Opened, NotOpened> {
         let file = self.files.open_beside(&link.path, path)?;
         if seen.contains(&file.identity) {
-            return Err(CIRCLE.to_owned());
+            return Err(NotOpened::Failed(CIRCLE.to_owned()));
         }
         if seen.len() >= CHAIN_MAX {
-            return Err(format!("the chain is longer than {CHAIN_MAX} files"));
+            let reason = format!("the chain is longer than {CHAIN_MAX} files");
+            return Err(NotOpened::Failed(reason));
         }
         let name =
             units::text::escape(file.path.rsplit(|&byte| byte == b'/').next().unwrap_or(b""));
@@ -145,6 +158,21 @@ impl Assembler<'_> {
 
 /// What is said of a file that is its own backing file, directly or not.
 const CIRCLE: &str = "it leads back to a file of the same chain";
+
+/// Whether reference `index` of an image, of so many bytes, ends before the extents that the image
+/// has in it.
+fn short(image: &Image, index: usize, length_bytes: u64) -> Option<Why> {
+    let Layout::VmdkExtents(extents) = &image.layout else { return None };
+    let end = |extent: &DescribedExtent| match extent.source {
+        ExtentSource::Flat { reference, offset_bytes } if reference == index => {
+            Some(offset_bytes.saturating_add(extent.guest.length_bytes()))
+        }
+        ExtentSource::Sparse(reference) if reference == index => Some(extent.guest.length_bytes()),
+        _ => None,
+    };
+    let wanted_bytes = extents.iter().filter_map(end).max()?;
+    (length_bytes < wanted_bytes).then_some(Why::Short { length_bytes, wanted_bytes })
+}
 
 /// The word for a format, as `qemu-img info` names it where it does.
 pub(super) fn kind_word(kind: ImageKind) -> &'static str {

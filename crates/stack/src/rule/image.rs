@@ -7,7 +7,7 @@ use units::{ByteRange, Unit};
 use super::{Case, Finding, Severity, finding, remedy};
 use crate::id::LayerId;
 use crate::layer::LayerKind;
-use crate::mapping::Mapping;
+use crate::mapping::{Mapping, Why};
 use crate::unit::UnitKind;
 
 /// How many clusters are looked at for compressed ones: 1 MiB of their table.
@@ -26,13 +26,15 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         let unit = image.subblock_bytes.or(image.block_bytes);
         found.extend(small_cluster(case, id, unit));
         if let Mapping::Image { references, .. } = &layer.mapping {
-            for (index, reference) in image.references.iter().enumerate() {
-                if references.get(index).copied().flatten().is_none() {
-                    let mut finding = finding("ST503", Severity::Info, id);
-                    finding.evidence.push(format!("`{}` was not read", reference.path));
-                    finding.remedies.push("put it where the image says it is".to_owned());
-                    found.push(finding);
-                }
+            for unread in references.iter().filter_map(|reference| reference.as_ref().err()) {
+                let mut finding = finding("ST503", Severity::Info, id);
+                finding.evidence.push(unread.to_string());
+                finding.remedies.push(match unread.why {
+                    Why::Outside => "straddle check --follow-references IMAGE".to_owned(),
+                    Why::Short { .. } => "get the whole file again".to_owned(),
+                    Why::Failed => "put it where the image says it is".to_owned(),
+                });
+                found.push(finding);
             }
         }
         if image.kind == ImageKind::VmdkStream {

@@ -329,8 +329,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST503",
         title: "file that the image needs was not read",
-        why: "What lies in a backing file, data file or extent is unknown.",
-        fix: "Put it where the image says it is: qemu-img info --backing-chain.",
+        why: "What lies in a backing file, data file or extent is unknown. Files outside of the \
+              image's directory are read only where the user asks for that.",
+        fix: "Put it where the image says it is: qemu-img info --backing-chain. Outside of the \
+              image's directory: straddle check --follow-references IMAGE.",
     },
     Rule {
         code: "ST504",

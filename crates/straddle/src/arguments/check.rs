@@ -54,6 +54,14 @@ pub(crate) struct Check {
     #[arg(long, help_heading = "Judging")]
     pub(crate) ignore_measured: bool,
 
+    /// Read files that an image names outside of its directory
+    ///
+    /// Backing files, data files and extents are otherwise read only beside the image and below:
+    /// an image may name any file that you can read, and what is in it would be shown. Those of
+    /// images in a directory that is named are never followed out of theirs.
+    #[arg(long, help_heading = "Judging")]
+    pub(crate) follow_references: bool,
+
     /// How to print
     #[arg(
         long,

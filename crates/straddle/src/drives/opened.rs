@@ -117,7 +117,7 @@ fn of_images(images: &[Image]) -> Result<Opened, Refusal> {
             }
         }
     }
-    let assembled = assemble(starts, &Beside, None);
+    let assembled = assemble(starts, &Beside::Directory, None);
     let holds = |image: &Image, root| !image.is_found || !assembled.stack.above(root).is_empty();
     let roots = assembled.roots.iter().copied();
     let taken = opened.into_iter().zip(roots).filter(|&(image, root)| holds(image, root));

@@ -164,7 +164,7 @@ fn assembled(
         What::Refused(refusal) => Err(refusal.clone()),
         What::File(path) | What::Found(path) => {
             let start = target::start_file(path)?;
-            Ok((assemble::assemble(vec![start], &Beside, on), None))
+            Ok((assemble::assemble(vec![start], &Beside::Directory, on), None))
         }
         What::Devices { nodes, meant } => {
             let machine = scene.machine().map_err(|reason| Refusal {

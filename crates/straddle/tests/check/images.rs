@@ -171,3 +171,51 @@ fn an_image_format_that_misaligns_is_found_though_the_partition_is_not_allocated
     assert_eq!(checked.target["verdict"], "misaligned", "{:#}", checked.target);
     assert_eq!(checked.status, 1);
 }
+
+/// A VMDK descriptor whose one flat extent is `extent`, of 64 MiB.
+fn descriptor(extent: &str) -> String {
+    format!(
+        "# Disk DescriptorFile\nversion=1\nCID=fffffffe\nparentCID=ffffffff\n\
+         createType=\"monolithicFlat\"\nRW 131072 FLAT \"{extent}\" 0\n\
+         ddb.adapterType = \"ide\"\n"
+    )
+}
+
+#[test]
+fn files_outside_of_the_images_directory_are_read_only_where_that_is_asked() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let secret = partitioned(&scratch, "secret.raw", 64 * MIB, "label: dos\nstart=2048\n");
+    let directory = scratch.path().join("images");
+    std::fs::create_dir(&directory).unwrap();
+    std::os::unix::fs::symlink(&secret, directory.join("link.raw")).unwrap();
+    let image = directory.join("disk.vmdk");
+    for name in [text(&secret), "../secret.raw", "link.raw"] {
+        std::fs::write(&image, descriptor(name)).unwrap();
+        let checked = check(&[text(&image)]);
+        assert_eq!(checked.target["verdict"], "unknown", "{:#}", checked.target);
+        let shown = checked.target.to_string();
+        assert!(shown.contains("outside of its directory: --follow-references"), "{shown}");
+        assert!(!shown.contains("partition-table"), "{shown}");
+        let asked = check(&[text(&image), "--follow-references"]);
+        assert_eq!(asked.verdict("partition", "#1"), "aligned", "{:#}", asked.target);
+        let found = check(&[text(&directory), "--follow-references"]);
+        assert_eq!(found.target["verdict"], "unknown", "{:#}", found.target);
+    }
+    std::fs::remove_file(directory.join("link.raw")).unwrap();
+    std::fs::rename(&secret, directory.join("secret.raw")).unwrap();
+    for name in [text(&directory.join("secret.raw")), "secret.raw"] {
+        std::fs::write(&image, descriptor(name)).unwrap();
+        assert_eq!(check(&[text(&image)]).verdict("partition", "#1"), "aligned");
+    }
+}
+
+#[test]
+fn an_extent_file_that_is_too_short_leaves_the_disk_unknown() {
+    let scratch = Scratch::new();
+    let _ = scratch.image("flat.raw", 8 * MIB);
+    let image = scratch.file("disk.vmdk", descriptor("flat.raw").as_bytes());
+    let checked = check(&[text(&image)]);
+    assert_eq!(checked.target["verdict"], "unknown", "{:#}", checked.target);
+    assert!(checked.target.to_string().contains("`flat.raw` is too short"), "{:#}", checked.target);
+}
