@@ -7,8 +7,10 @@ use crate::document::{Severity, Target, Verdict};
 pub struct Answer {
     /// The worst severity at or above the least one that matters; `None` where nothing is.
     pub found: Option<Severity>,
-    /// Whether the question could not be answered for at least one target.
-    pub unanswered: bool,
+    /// Whether at least one target could not be opened.
+    pub unopened: bool,
+    /// Whether a verdict is missing for at least one target.
+    pub unknown: bool,
 }
 
 impl Answer {
@@ -16,20 +18,24 @@ impl Answer {
     #[must_use]
     pub fn of(target: &Target, least: Option<Severity>) -> Answer {
         let worst = target.findings.iter().map(|finding| finding.severity).max();
-        let unanswered = target.refusal.is_some() || target.verdict == Verdict::Unknown;
-        Answer { found: worst.filter(|_| least.is_some() && worst >= least), unanswered }
+        Answer {
+            found: worst.filter(|_| least.is_some() && worst >= least),
+            unopened: target.refusal.is_some(),
+            unknown: target.verdict == Verdict::Unknown,
+        }
     }
 
     /// Both answers in one.
     pub fn merge(&mut self, other: Answer) {
         self.found = self.found.max(other.found);
-        self.unanswered |= other.unanswered;
+        self.unopened |= other.unopened;
+        self.unknown |= other.unknown;
     }
 
     /// The state that a monitor shows.
     #[must_use]
     pub fn state(self) -> State {
-        match (self.found, self.unanswered) {
+        match (self.found, self.unopened || self.unknown) {
             (Some(Severity::Error), _) => State::Critical,
             (Some(Severity::Warning | Severity::Info), _) => State::Warning,
             (None, true) => State::Unknown,

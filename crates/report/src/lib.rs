@@ -55,7 +55,7 @@ pub use nagios::{Metric, headline, metrics, nagios, nagios_failure};
 pub use npd::{NPD_BYTES, npd, npd_message};
 pub use outcome::is_bad;
 pub use run::Run;
-pub use run_refusal::RunRefusal;
+pub use run_refusal::{RefusalKind, RunRefusal};
 pub use sarif::{RuleInfo, sarif};
 #[cfg(feature = "schema")]
 pub use schema::{DocumentSchema, SCHEMAS};

@@ -10,6 +10,23 @@ pub struct RunRefusal {
     pub message: String,
     /// What to do next.
     pub hint: Option<String>,
-    /// Whether it was refused for safety (exit code 3), not for lack of an answer (2).
-    pub safety: bool,
+    /// What kind of refusal it is, which decides the exit code.
+    #[serde(default)]
+    pub kind: RefusalKind,
+}
+
+/// What kind of refusal it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusalKind {
+    /// Wrong use, or it cannot be done here: exit code 2.
+    #[default]
+    Misuse,
+    /// Refused for safety, and nothing was written: exit code 3.
+    Safety,
+    /// Tried, and it came to no verdict: exit code 5.
+    NoVerdict,
+    /// What was measured failed, which is a finding: exit code 1.
+    Fault,
 }

@@ -16,7 +16,7 @@ use crate::arguments::{Check, Colour, Format};
 use crate::convert::{self, View};
 use crate::crew;
 use crate::exit::{self, Outcome};
-use crate::printer;
+use crate::printer::{self, Said};
 use crate::run;
 use crate::scene::Scene;
 use crate::show::{Page, Piece, Press};
@@ -49,18 +49,19 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     tally.summary.elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     tally.answer.merge(page.take_vanished());
     let answer = tally.answer();
+    let answer = Answer { unknown: answer.unknown && !check.unknown.is_allowed, ..answer };
     if let Some(save) = tally.save.take() {
         save.end(&tally.summary)?;
     }
     page.end(&tally.summary, answer)?;
-    std::io::Write::flush(&mut output)?;
+    let said = Said::or(output.end()?, "there is nothing to judge");
     if rest.left_out > 0 {
         let count = rest.left_out;
         printer::note(&format!("left out, since nothing in them is recognised: {count} files"));
     }
     // The process ends here: it is quicker not to give back a large machine piece by piece.
     std::mem::forget((scene, targets));
-    Ok(exit::outcome(check.chosen(), answer))
+    Ok(exit::of_check(check.chosen(), answer, said))
 }
 
 /// What is left of a target when it was judged: its counts, and what is printed of it.
@@ -100,10 +101,10 @@ impl Tally {
         shown.piece.map_or(Ok(()), |piece| page.take(piece))
     }
 
-    /// Where there is no target, nothing was answered.
+    /// Where there is no target, none could be opened.
     fn answer(&self) -> Answer {
-        let unanswered = self.answer.unanswered || self.summary.targets == 0;
-        Answer { unanswered, ..self.answer }
+        let unopened = self.answer.unopened || self.summary.targets == 0;
+        Answer { unopened, ..self.answer }
     }
 }
 

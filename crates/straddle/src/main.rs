@@ -54,7 +54,7 @@ fn main() -> std::process::ExitCode {
         Command::Drive(drive) => drives::run(drive),
         Command::Generate(generate) => generate::run(&generate.what),
         Command::Version => printer::print(&format!("straddle {}\n", arguments::VERSION))
-            .map(|()| exit::Outcome::Clean)
+            .map(|_| exit::Outcome::Done)
             .map_err(anyhow::Error::from),
     };
     exit::code(&arguments, done)

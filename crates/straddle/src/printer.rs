@@ -10,23 +10,75 @@ use report::Look;
 use crate::arguments::Colour;
 
 /// Standard output, which drops colours that nobody would see.
-pub(crate) fn output(colour: Colour) -> io::BufWriter<AutoStream<io::Stdout>> {
+pub(crate) struct Output {
+    to: io::BufWriter<AutoStream<io::Stdout>>,
+    is_empty: bool,
+}
+
+impl io::Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.is_empty &= bytes.is_empty();
+        self.to.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl Output {
+    /// Hands everything on; `None` where nothing was written.
+    ///
+    /// # Errors
+    /// When standard output does not take it.
+    pub(crate) fn end(mut self) -> io::Result<Option<Said>> {
+        self.flush()?;
+        Ok((!self.is_empty).then_some(Said(())))
+    }
+}
+
+/// Standard output, in colours as `colour` says.
+pub(crate) fn output(colour: Colour) -> Output {
     let choice = match colour {
         Colour::Always => ColorChoice::Always,
         Colour::Never => ColorChoice::Never,
         Colour::Auto => AutoStream::choice(&io::stdout()),
     };
-    io::BufWriter::with_capacity(1 << 16, AutoStream::new(io::stdout(), choice))
+    let to = io::BufWriter::with_capacity(1 << 16, AutoStream::new(io::stdout(), choice));
+    Output { to, is_empty: true }
 }
 
-/// Prints `text` on standard output, whole.
+/// Proof that a user was told something. Only printing makes one, so that no command can end
+/// with a code that nobody explains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Said(());
+
+impl Said {
+    #[cfg(test)]
+    pub(crate) const FOR_TESTS: Said = Said(());
+
+    /// That it was `said`; where nothing was, `why` is said now.
+    pub(crate) fn or(said: Option<Said>, why: &str) -> Said {
+        said.unwrap_or_else(|| error(why))
+    }
+}
+
+/// Prints `text` on standard output, whole; `None` where it is empty.
 ///
 /// # Errors
 /// When standard output does not take it.
-pub(crate) fn print(text: &str) -> io::Result<()> {
-    let mut output = output(Colour::Auto);
-    output.write_all(text.as_bytes())?;
-    output.flush()
+pub(crate) fn print(text: &str) -> io::Result<Option<Said>> {
+    print_bytes(Colour::Auto, text.as_bytes())
+}
+
+/// Prints `bytes` on standard output, whole, in colours as `colour` says; `None` for no bytes.
+///
+/// # Errors
+/// When standard output does not take them.
+pub(crate) fn print_bytes(colour: Colour, bytes: &[u8]) -> io::Result<Option<Said>> {
+    let mut output = output(colour);
+    output.write_all(bytes)?;
+    output.end()
 }
 
 /// How text is laid out here, where sizes are rounded.
@@ -62,23 +114,32 @@ pub(crate) fn is_ascii() -> bool {
 }
 
 /// An error; what to do next may stand on a line of its own that starts with `hint:`.
-pub(crate) fn error(message: &str) {
+pub(crate) fn error(message: &str) -> Said {
     // Nothing is left to be told when standard error is gone.
     let _ = writeln!(anstream::stderr(), "error: {message}");
+    Said(())
+}
+
+/// Why the command line was not understood.
+pub(crate) fn misuse(error: &clap::Error) -> Said {
+    // Nothing is left to be told when the terminal is gone.
+    let _ = error.print();
+    Said(())
 }
 
 /// Something that the user should know and that is no data.
-pub(crate) fn note(message: &str) {
+pub(crate) fn note(message: &str) -> Said {
     let _ = writeln!(anstream::stderr(), "note: {message}");
+    Said(())
 }
 
 /// Why something was refused, and what to do next.
-pub(crate) fn refusal(message: &str, hint: Option<&str>) {
+pub(crate) fn refusal(message: &str, hint: Option<&str>) -> Said {
     let hint = hint.map(|hint| format!("\nhint: {hint}"));
-    error(&format!("{message}{}", hint.unwrap_or_default()));
+    error(&format!("{message}{}", hint.unwrap_or_default()))
 }
 
 /// That a signal ended it.
-pub(crate) fn interrupted() {
-    note("interrupted; nothing is left behind");
+pub(crate) fn interrupted() -> Said {
+    note("interrupted; nothing is left behind")
 }

@@ -76,7 +76,9 @@ impl Press {
         if let Some(baseline) = &self.baseline {
             let compared = baseline.compare(&target);
             let change = compared.change.as_ref();
-            let answer = change.map_or_else(Answer::default, |change| change.answer(self.least));
+            let mut answer =
+                change.map_or_else(Answer::default, |change| change.answer(self.least));
+            answer.unopened |= target.refusal.is_some();
             return (answer, Some(Piece::Compared(Box::new(compared))));
         }
         let answer = Answer::of(&target, self.least);

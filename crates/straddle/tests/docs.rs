@@ -9,6 +9,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+#[path = "../src/exit/table.rs"]
+mod table;
+mod walks;
+
 use stack::history::DEFAULTS;
 use stack::lexicon::{GROUPS, Page, pages};
 use stack::rule::RULES;
@@ -123,6 +127,68 @@ fn plain(text: &str) -> String {
         escaped.push(character);
     }
     escaped
+}
+
+/// The file and the name of the test that ends so.
+fn walk(ending: &table::Ending) -> (&'static str, &'static str) {
+    let key = (ending.command, ending.number);
+    let found = walks::WALKS.iter().find(|(_, _, walked)| walked.contains(&key));
+    let (file, test, _) = found.unwrap_or_else(|| panic!("no test walks {key:?}"));
+    (file, test)
+}
+
+/// The page of exit codes.
+fn exit_codes() -> String {
+    let mut text = "# Exit codes\n\n\
+        Made from `crates/straddle/src/exit/table.rs`, as the help and the manual pages are.\n\n\
+        Every code other than 0 comes with its reason: a line on standard error, or the verdict on \
+        standard output.\nOf several codes that apply, the uppermost here counts: a finding \
+        outranks a missing verdict.\n\n| code | means |\n|---|---|\n"
+        .to_owned();
+    for code in table::CODES {
+        text += &format!("| {} | {} |\n", code.number, code.means);
+    }
+    text += "\n`--allow-unknown` (check, trace, bench, probe, compare, fsync) makes 5 into 0.\n\
+        `check --format nagios` and `npd` follow those monitors' codes: \
+        [monitoring.md](monitoring.md).\n\n\
+        | command | code | means | walked by, in `crates/straddle` |\n|---|---|---|---|\n";
+    for ending in table::ENDINGS {
+        let table::Ending { command, number, means } = ending;
+        let (file, test) = walk(ending);
+        text += &format!("| {command} | {number} | {means} | `{file}` {test} |\n");
+    }
+    text
+}
+
+#[test]
+fn the_page_of_exit_codes_is_their_table_and_every_test_that_it_names_exists() {
+    for ending in table::ENDINGS {
+        let (file, test) = walk(ending);
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file);
+        let source = std::fs::read_to_string(&path).expect("the file of the test is there");
+        let lines: Vec<&str> = source.lines().map(str::trim).collect();
+        let is_it =
+            |two: &[&str]| two[0] == "#[test]" && two[1].starts_with(&format!("fn {test}()"));
+        assert!(lines.windows(2).any(is_it), "{file}: {test}");
+    }
+    let walked: usize = walks::WALKS.iter().map(|(_, _, walked)| walked.len()).sum();
+    assert_eq!(walked, table::ENDINGS.len(), "each is walked once");
+    let path = file("docs/exit-codes.md");
+    let fresh = exit_codes();
+    if is_update() {
+        std::fs::write(&path, &fresh).expect("docs/exit-codes.md can be written");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == fresh, "docs/exit-codes.md is not up to date: {UPDATE}");
+}
+
+#[test]
+fn the_help_of_every_command_has_its_exit_codes() {
+    for ending in table::ENDINGS {
+        let words: Vec<&str> = ending.command.split(' ').chain(["--help"]).collect();
+        let help = printed(&words);
+        assert!(help.contains(&table::help(ending.command)), "{}", ending.command);
+    }
 }
 
 #[test]
@@ -278,7 +344,7 @@ fn the_screen_in_the_readme_is_what_its_commands_print() {
 #[test]
 fn the_exit_codes_are_those_of_the_readme() {
     let readme = readme();
-    assert!(readme.contains("Exit codes: 0 ") && readme.contains(" 1 ") && readme.contains(" 2 "));
+    assert!(readme.contains("[docs/exit-codes.md](docs/exit-codes.md)"));
     let clean = straddle(&["check", "--fail-on", "never", env!("CARGO_BIN_EXE_straddle")]);
     assert_eq!(clean.status.code(), Some(0));
     assert_eq!(straddle(&["check", "/nonexistent"]).status.code(), Some(2));

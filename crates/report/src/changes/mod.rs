@@ -123,7 +123,7 @@ impl TargetChange {
         let matters = self.changes.iter().filter(|change| change.trend != Trend::Better);
         let worst = matters.map(|change| change.severity).max();
         let found = worst.filter(|_| least.is_some() && worst >= least);
-        Answer { found, unanswered: !self.answered }
+        Answer { found, unopened: false, unknown: !self.answered }
     }
 }
 

@@ -176,7 +176,7 @@ fn targets_appear_with_what_was_found_and_vanish_unanswered() {
     let gone = baseline.vanished(&seen);
     assert_eq!(gone.len(), 1);
     assert_eq!((gone[0].target.as_str(), gone[0].trend), ("a.raw", Trend::Vanished));
-    assert!(gone[0].answer(Some(Severity::Warning)).unanswered);
+    assert!(gone[0].answer(Some(Severity::Warning)).unknown);
 }
 
 #[test]

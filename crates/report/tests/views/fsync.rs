@@ -160,7 +160,7 @@ pub(crate) fn whole() -> Fsync {
         refusal: Some(RunRefusal {
             message: text("stopped"),
             hint: Some(text("try again")),
-            safety: false,
+            kind: report::RefusalKind::Misuse,
         }),
         ..plain()
     }

@@ -79,8 +79,11 @@ fn platter() -> Probe {
 #[test]
 fn probes_are_valid_and_wholly_described() {
     let schema: Value = serde_json::from_str(COMMITTED).expect("the schema is JSON");
-    let refusal =
-        RunRefusal { message: "cannot".to_owned(), hint: Some("do".to_owned()), safety: true };
+    let refusal = RunRefusal {
+        message: "cannot".to_owned(),
+        hint: Some("do".to_owned()),
+        kind: report::RefusalKind::Safety,
+    };
     let nothing = Answers::not_tried("nothing was measured");
     let refused = Probe { answers: nothing, refusal: Some(refusal), ..platter() };
     for probe in [platter(), refused] {

@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use super::printed::Printed;
 use super::raw_device::RawDevice;
-use super::{size, size_above_0};
+use super::{Unknown, help, size, size_above_0};
 
 /// Measure what misalignment costs here, with a confidence interval, touching nothing else
 ///
@@ -16,7 +16,7 @@ use super::{size, size_above_0};
 /// order that coins decide; a third arm, aligned again, must show no difference.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("on_devices").args(["job", "suite", "command"]).multiple(true))]
-#[command(after_help = "\
+#[command(after_help = help("bench", "\
 Examples:
   straddle bench /data                     4 KiB write + fdatasync, aligned and shifted by a sector
   straddle bench /data --dry-run           what that would write, and for how long
@@ -27,14 +27,7 @@ Examples:
   straddle bench /data --shift 512 -- ./run-database {mount}
                                            any command on shifted devices, once a pair and arm
   straddle bench /dev/sdb                  reads of a raw device
-  straddle bench /data -o result.json      keep the result; straddle compare A B
-
-Exit codes:
-  0    no penalty, or a small one
-  1    penalty: the interval lies above 1.10
-  2    misuse, inconclusive, or void
-  3    refused for safety; nothing was written
-  130  interrupted (128 + the signal); nothing is left behind")]
+  straddle bench /data -o result.json      keep the result; straddle compare A B"))]
 pub(crate) struct Bench {
     /// A directory or mount point, where the scratch file will be; or a block device
     #[arg(value_name = "TARGET")]
@@ -193,6 +186,9 @@ pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) printed: Printed,
 
+    #[command(flatten)]
+    pub(crate) unknown: Unknown,
+
     /// Show the distributions and what the drive counted
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
@@ -206,11 +202,10 @@ pub(crate) struct Bench {
 ///
 /// Two results are called different only where their intervals say so.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-Exit codes:
-  0  nothing differs
-  1  something does
-  2  misuse, or files that cannot be compared")]
+#[command(after_help = help("compare", "\
+Examples:
+  straddle bench /data -o before.json    and after a change -o after.json
+  straddle compare before.json after.json"))]
 pub(crate) struct Compare {
     /// The earlier result
     #[arg(value_name = "A")]
@@ -221,6 +216,9 @@ pub(crate) struct Compare {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) unknown: Unknown,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,13 +7,13 @@ use clap::{Args, ValueEnum};
 use report::Severity;
 use stack::Condition;
 
-use super::Colour;
+use super::{Colour, Unknown, help};
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
 /// Without a target, every disk of this machine. Nothing is written.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("check", "\
 Examples:
   straddle check                          every disk of this machine
   straddle check /dev/sda disk.qcow2      a disk and an image
@@ -25,15 +25,7 @@ Examples:
   straddle check --json disk.raw          for programs; see straddle generate schema
   straddle check --save base.json         remember how everything lies
   straddle check --watch base.json        and tell later what changed
-
-Exit codes:
-  0  nothing at or above --fail-on
-  1  something found
-  2  misuse, or a target that could not be judged (its verdict is unknown)
-  --format nagios: 0 OK, 1 WARNING, 2 CRITICAL (an error), 3 UNKNOWN
-  --format npd:    0 OK, 1 NonOK, 2 Unknown
-
-`straddle explain CODE` says more of a finding, such as ST101.")]
+  straddle explain ST101                  what a finding means"))]
 pub(crate) struct Check {
     /// Devices, mount points, image files, directories with images
     #[arg(value_name = "TARGET")]
@@ -91,7 +83,7 @@ pub(crate) struct Check {
     /// Compare with this baseline and print changes only
     ///
     /// A baseline is what --save or --json wrote. Exits with 1 when something became worse at or
-    /// above --fail-on (a changed fact counts as info), with 0 when nothing did, with 2 when that
+    /// above --fail-on (a changed fact counts as info), with 0 when nothing did, with 5 when that
     /// cannot be told: a target is unknown now, or is not there any more.
     #[arg(
         long,
@@ -116,6 +108,9 @@ pub(crate) struct Check {
         help_heading = "Judging"
     )]
     pub(crate) fail_on: FailOn,
+
+    #[command(flatten)]
+    pub(crate) unknown: Unknown,
 
     /// Give a rule another severity, or `off`; may be repeated
     #[arg(long = "rule", value_name = "CODE=SEVERITY", help_heading = "Judging")]

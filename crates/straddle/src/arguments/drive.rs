@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use super::offered::DRIVES;
-use super::{size, size_above_0};
+use super::{help, size, size_above_0};
 
 /// Drive models in simulated time: what a drive does, and what a workload would cost on it
 ///
@@ -55,7 +55,7 @@ pub(crate) struct DriveShow {
     .args(["profiles", "published"])
     .required(true)
     .multiple(false))]
-#[command(after_help = "\
+#[command(after_help = help("drive simulate", "\
 Examples:
   straddle drive simulate --profile hdd-7200-512e
                                            synced writes, aligned and a sector off
@@ -75,12 +75,7 @@ Examples:
                                            where a partition would lie on another drive
   straddle drive simulate --profile m4-256 --power-cuts 100 --no-sync
                                            what is left when the power goes
-  straddle drive simulate --published      every published number beside the model's
-
-Exit codes:
-  0  simulated; with --published: all that counts is within its bounds, or says why it is not
-  1  with --published: something else is outside of them
-  2  misuse, or something that cannot be simulated")]
+  straddle drive simulate --published      every published number beside the model's"))]
 pub(crate) struct Simulate {
     /// A built-in drive profile, or a profile's file; may be repeated
     #[arg(

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::help;
 use super::offered::CODES;
 
 /// Explain a code, a word, a question or a log line; without one, list all pages
@@ -9,7 +10,7 @@ use super::offered::CODES;
 /// Log lines may be pasted whole, with their times and numbers, quoted or not. For other words the
 /// page that fits best is shown, and the next ones are named.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("explain", "\
 Examples:
   straddle explain ST101                     a finding
   straddle explain ashift                    a word of the field
@@ -19,11 +20,7 @@ Examples:
   journalctl -u etcd | straddle explain -    every line that is known, once each
   straddle explain history                   what each partitioner did by default
   straddle explain drives                    the words of one group
-  straddle explain                           all there is
-
-Exit codes:
-  0  explained
-  2  no page holds any of the words")]
+  straddle explain                           all there is"))]
 pub(crate) struct Explain {
     /// A code, a word, a log line, a group; `-` reads lines from standard input
     #[arg(

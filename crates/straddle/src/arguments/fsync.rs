@@ -8,7 +8,7 @@ use workload::engine::Duration;
 use super::offered::ENGINES;
 
 use super::printed::Printed;
-use super::size_above_0;
+use super::{Unknown, help, size_above_0};
 
 /// The most round trips of a group.
 pub(crate) const ROUND_TRIPS_MAX: usize = 99;
@@ -24,7 +24,7 @@ pub(crate) const FSYNC_SECONDS: u32 = 15;
 /// labels, take turns in an order that is drawn anew each round, beside rows that show what
 /// write-ahead logs meet. What is going to be written is said before it is.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("fsync", "\
 Examples:
   straddle fsync /var/lib/postgresql       all rows of pg_test_fsync, and what logs meet
   straddle fsync /var/lib/etcd --for etcd  is it fast enough for etcd? PASS, WARN or FAIL
@@ -36,16 +36,7 @@ Examples:
   straddle fsync /data --sustained --bytes-max 8G
                                            write on until the drive's buffer is full
   straddle fsync /data -o result.json      keep the result
-  straddle fsync /data --format fio-json   for programs that read fio's sync.lat_ns
-
-Exit codes:
-  0    measured, and nothing shows that a sync is not durable; with --for: fast enough, or a
-       warning
-  1    a sync is not durable, or is suspect under --fail-on warning; with --for: too slow, or a
-       warning under --fail-on warning
-  2    misuse, not enough evidence, or a sync failed
-  3    refused for safety; nothing was written
-  130  interrupted (128 + the signal); nothing is left behind")]
+  straddle fsync /data --format fio-json   for programs that read fio's sync.lat_ns"))]
 pub(crate) struct Fsync {
     /// The directory whose file system and drive are meant
     #[arg(value_name = "DIR")]
@@ -165,6 +156,9 @@ pub(crate) struct Fsync {
         help_heading = "Judging"
     )]
     pub(crate) fail_on: FsyncFailOn,
+
+    #[command(flatten)]
+    pub(crate) unknown: Unknown,
 
     #[command(flatten)]
     pub(crate) printed: Printed,

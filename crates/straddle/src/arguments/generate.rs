@@ -6,9 +6,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::size_above_0;
+use crate::exit::table;
 
 /// Write what belongs to the program: manual pages, completions, schemas
 #[derive(Debug, Args)]
+#[command(after_help = table::help("generate"))]
 pub(crate) struct Generate {
     #[command(subcommand)]
     pub(crate) what: GenerateWhat,

@@ -13,8 +13,11 @@ mod printed;
 mod probe;
 mod raw_device;
 mod trace;
+mod unknown;
 
 use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::exit::table;
 
 pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
@@ -29,6 +32,7 @@ pub(crate) use plan::Plan;
 pub(crate) use printed::{BenchFormat, Printed, is_standard_output};
 pub(crate) use probe::Probe;
 pub(crate) use trace::Trace;
+use unknown::Unknown;
 
 /// The version of this build and the commit that it was built from; `unknown` outside of git.
 pub(crate) const VERSION: &str =
@@ -75,7 +79,28 @@ pub(crate) enum Command {
     Drive(Drive),
     Generate(Generate),
     /// Print the version and the commit
+    #[command(after_help = table::help("version"))]
     Version,
+}
+
+impl Command {
+    /// Whether a missing verdict is to be taken as good.
+    pub(crate) fn allows_unknown(&self) -> bool {
+        match self {
+            Command::Check(check) => check.unknown.is_allowed,
+            Command::Trace(trace) => trace.unknown.is_allowed,
+            Command::Bench(bench) => bench.unknown.is_allowed,
+            Command::Probe(probe) => probe.unknown.is_allowed,
+            Command::Compare(compare) => compare.unknown.is_allowed,
+            Command::Fsync(fsync) => fsync.unknown.is_allowed,
+            _ => false,
+        }
+    }
+}
+
+/// What stands after the options in the help of `command`: `examples`, and its exit codes.
+fn help(command: &str, examples: &str) -> String {
+    format!("{examples}\n\n{}", table::help(command))
 }
 
 fn size(text: &str) -> Result<u64, String> {

@@ -4,21 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::help;
+
 /// Make one HTML page of result files
 ///
 /// The page holds all it needs: it opens without a network, runs no script, prints, and reads on a
 /// phone. Of many hosts that did the same, those that stand out among drives of the same model and
 /// firmware are named. Nothing is measured; the same files give the same bytes.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("report", "\
 Examples:
   straddle report -o page.html bench.json fsync.json
   straddle report results/*.json > fleet.html       many hosts side by side
-  straddle check --json | straddle report - > page.html
-
-Exit codes:
-  0  the page is written
-  2  misuse, or a file that cannot be shown; the page has the others, and says why")]
+  straddle check --json | straddle report - > page.html"))]
 pub(crate) struct Report {
     /// What --json of check, bench, fsync, probe, compare, trace or drive simulate wrote
     ///

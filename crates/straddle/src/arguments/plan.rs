@@ -5,22 +5,20 @@ use std::path::PathBuf;
 use clap::Args;
 use stack::Condition;
 
+use super::help;
+
 /// Plan the cheapest change that aligns a disk's partitions, with all data kept
 ///
 /// Shows every partition before and after, why, what it gains, and what no move mends. Nothing is
 /// written to the disk; --script prints a shell script that does it.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("plan", "\
 Examples:
   straddle plan /dev/sda                         before and after
   straddle plan disk.raw --on granule=16K        for another disk than the one it is on
   straddle plan disk.raw --on 4Kn                also rewrites the table for 4096-byte sectors
   straddle plan /dev/sda --script -o plan.sh     the script; read it, back up, then
-  sh plan.sh /dev/sda /mnt/usb/work              run it; run it again if it was interrupted
-
-Exit codes:
-  0  a plan was printed, or nothing is to be changed
-  2  misuse, or the disk cannot be read or planned")]
+  sh plan.sh /dev/sda /mnt/usb/work              run it; run it again if it was interrupted"))]
 pub(crate) struct Plan {
     /// A disk, a partition of it, or an image file
     #[arg(value_name = "TARGET")]

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::printed::is_standard_output;
 use super::raw_device::RawDevice;
-use super::size_above_0;
+use super::{Unknown, help, size_above_0};
 
 /// Find what a drive really writes as one, by measuring, and what to tell tools
 ///
@@ -14,7 +14,7 @@ use super::size_above_0;
 /// and is gone however the program ends. Raw devices are read. An answer is given only where every
 /// comparison says the same; anything else is "cannot tell", with the reason.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("probe", "\
 Examples:
   straddle probe /data                     granule, chunk, depth, turns of the drive under /data
   straddle probe /data --dry-run           what that would write, and for how long
@@ -26,13 +26,7 @@ Examples:
   straddle probe /data --explain           every comparison with its interval
 
 What is found of a drive that has a WWN or a serial number is kept for straddle check, in
-$STATE_DIRECTORY, else $XDG_STATE_HOME/straddle, else ~/.local/state/straddle.
-
-Exit codes:
-  0    something was found
-  2    misuse, or it cannot be told
-  3    refused for safety; nothing was written
-  130  interrupted (128 + the signal); nothing is left behind")]
+$STATE_DIRECTORY, else $XDG_STATE_HOME/straddle, else ~/.local/state/straddle."))]
 pub(crate) struct Probe {
     /// A directory or mount point, where the scratch file will be; or a block device
     #[arg(value_name = "TARGET")]
@@ -92,6 +86,9 @@ pub(crate) struct Probe {
         help_heading = "Output"
     )]
     pub(crate) no_progress: bool,
+
+    #[command(flatten)]
+    pub(crate) unknown: Unknown,
 
     /// Show every comparison with its interval
     #[arg(long, help_heading = "Output")]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use report::RefusalKind;
 use report::bench::RunRefusal;
 
 /// Writing to a raw device, and the words that allow it.
@@ -35,7 +36,7 @@ impl RawDevice {
             hint: Some(format!(
                 "for a scratch file in it: straddle {command} {name}; else name the device"
             )),
-            safety: false,
+            kind: RefusalKind::Misuse,
         })
     }
 }

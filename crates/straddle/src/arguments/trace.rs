@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::size_above_0;
+use super::{Unknown, help, size_above_0};
 
 /// Show where the bytes of a file lie, layer by layer, and how they are aligned
 ///
 /// Every extent is followed through file system, volumes, arrays, partitions and loop devices down
 /// to the drives' addresses. Nothing is written, unless --sync asks for it.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = help("trace", "\
 Examples:
   straddle trace /var/lib/mysql/ibdata1          every extent, down to the drives
   straddle trace --io 16K ibdata1                what its 16 KiB pages cost to read and write
@@ -19,11 +19,7 @@ Examples:
   straddle trace --json file                     for programs; see straddle generate schema trace
 
 An extent is aligned to a unit (granule, chunk, full stripe) when the file's own multiples of the
-unit lie on the unit's boundaries.
-
-Exit codes:
-  0  traced
-  2  misuse, or a file that cannot be traced")]
+unit lie on the unit's boundaries."))]
 pub(crate) struct Trace {
     /// A regular file
     #[arg(value_name = "FILE")]
@@ -44,6 +40,9 @@ pub(crate) struct Trace {
     /// Have the file written to its place first; without it, what waits in memory is said to
     #[arg(long)]
     pub(crate) sync: bool,
+
+    #[command(flatten)]
+    pub(crate) unknown: Unknown,
 
     /// Leave out what straddle probe measured of drives
     #[arg(long)]

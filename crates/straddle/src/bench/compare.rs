@@ -6,7 +6,7 @@ use report::bench::{self, Bench as Document};
 
 use crate::arguments::Compare;
 use crate::exit::Outcome;
-use crate::printer::{self, shown};
+use crate::printer::{self, Said, shown};
 
 /// The longest result file that is read: histograms of hundreds of experiments fit.
 const BYTES_MAX: u64 = bench::BENCH_BYTES_MAX as u64;
@@ -19,13 +19,13 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Outcome> {
     } else {
         bench::compare_table(&comparing, &printer::look(false))
     };
-    printer::print(&text)?;
+    let said = Said::or(printer::print(&text)?, "the results have nothing in common");
     Ok(if comparing.summary.compared == 0 {
-        Outcome::Unanswered
+        Outcome::NoVerdict(said)
     } else if comparing.differs() {
-        Outcome::Found
+        Outcome::Found(said)
     } else {
-        Outcome::Clean
+        Outcome::Done
     })
 }
 

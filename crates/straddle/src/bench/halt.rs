@@ -4,6 +4,7 @@ use host::engine::EngineError;
 use host::scratch::ScratchError;
 use host::{CommandError, LoopError, MountError, OpenError};
 use measure::Fault;
+use report::RefusalKind;
 use report::bench::RunRefusal;
 
 use super::ground::no_file;
@@ -19,15 +20,30 @@ pub(crate) enum Halt {
     Refused(RunRefusal),
 }
 
-/// A refusal that is no matter of safety: the question cannot be answered.
+/// A refusal that is no matter of safety: it cannot be done here.
 pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> RunRefusal {
-    RunRefusal { message: message.into(), hint, safety: false }
+    RunRefusal { message: message.into(), hint, kind: RefusalKind::Misuse }
+}
+
+/// What was tried and came to no verdict.
+pub(crate) fn undecided(message: impl Into<String>, hint: Option<String>) -> RunRefusal {
+    RunRefusal { kind: RefusalKind::NoVerdict, ..refused(message, hint) }
 }
 
 impl Halt {
     /// It cannot be done here, and `hint` may help.
     pub(crate) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> Halt {
         Halt::Refused(refused(message, Some(hint.into())))
+    }
+}
+
+impl Halt {
+    /// Everything that was asked for needs a depth, and the drive is in use.
+    pub(crate) fn busy() -> Halt {
+        let message = "nothing was measured: other I/O keeps the drive busy, and all that was \
+                       asked for needs a queue depth above 1";
+        let hint = "run it when the drive is idle, or take your share now: --share 100";
+        Halt::Refused(undecided(message, Some(hint.to_owned())))
     }
 }
 

@@ -57,9 +57,7 @@ pub(crate) fn each<'a>(
 ) -> Result<(), Halt> {
     let works: Vec<Work> = works.iter().copied().filter(|work| suits(session, work)).collect();
     if works.is_empty() {
-        let hint = "wait until it is quiet, or say --share 100".to_owned();
-        let message = "the drive is busy, and depth 1 is all that is done to a busy one";
-        return Err(Halt::hinted(message.to_owned(), hint));
+        return Err(Halt::busy());
     }
     let asked = plan::questions(arms);
     let all: Vec<(Work, &[Arm])> =

@@ -50,7 +50,7 @@ use crate::exit::Outcome;
 use crate::printer::shown;
 use found::Found;
 use ground::Ground;
-use halt::{Halt, refused};
+use halt::{Halt, undecided};
 use session::Session;
 use target::Target;
 use way::Way;
@@ -71,7 +71,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let refusal = match measure(&mut session, &mut found) {
         Ok(()) | Err(Halt::Interrupted) => None,
         Err(Halt::Refused(refusal)) => Some(refusal),
-        Err(Halt::Void(reason)) => Some(refused(reason, None)),
+        Err(Halt::Void(reason)) => Some(undecided(reason, None)),
     };
     // Where the user wants no more, what cannot be done is no news.
     let signal = interrupt.signal();
@@ -80,9 +80,9 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let document = session.document(target, scratch, experiments, refusal);
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
     let kept = destination.map_or(Ok(()), |file| file.write(&bench_json(&document)));
-    show::result(bench, &document, signal)?;
+    let said = show::result(bench, &document, signal)?;
     kept?;
-    Ok(show::outcome(&document, signal))
+    Ok(show::outcome(&document, signal, said))
 }
 
 fn measure(session: &mut Session<'_>, found: &mut Found) -> Result<(), Halt> {

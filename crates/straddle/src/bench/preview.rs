@@ -19,6 +19,8 @@ use crate::exit::Outcome;
 use crate::printer;
 use crate::printer::shown;
 
+/// Source: `signal(7)`.
+const SIGINT: i32 = 2;
 /// How much of a device is looked at to say what it lies on.
 const LOOK_BYTES: u64 = 1 << 20;
 /// For how long making ready may take beside the comparisons, in seconds.
@@ -29,17 +31,21 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<Outcome> {
     let plan = match planned(session) {
         Ok(plan) => plan,
         Err(Halt::Refused(refusal)) => {
-            printer::refusal(&refusal.message, refusal.hint.as_deref());
-            return Ok(if refusal.safety { Outcome::Refused } else { Outcome::Unanswered });
+            let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
+            return Ok(Outcome::of_refusal(refusal.kind, said));
         }
-        Err(Halt::Void(_) | Halt::Interrupted) => return Ok(Outcome::Unanswered),
+        Err(Halt::Void(reason)) => return Ok(Outcome::NoVerdict(printer::error(&reason))),
+        Err(Halt::Interrupted) => {
+            let signal = session.interrupt.signal().unwrap_or(SIGINT);
+            return Ok(Outcome::Interrupted(signal, printer::interrupted()));
+        }
     };
     let text = match session.bench.printed.format() {
         BenchFormat::Table => bench::dry_run_text(&plan, &printer::look(false)),
         BenchFormat::Json | BenchFormat::FioJson => bench::dry_run_json(&plan),
     };
     printer::print(&text)?;
-    Ok(Outcome::Clean)
+    Ok(Outcome::Done)
 }
 
 fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {

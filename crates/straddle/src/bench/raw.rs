@@ -10,6 +10,7 @@ use host::claim::{Claim, ClaimPlan, ClaimRefusal};
 use host::engine::{Access, open_measured};
 use host::{FileDisk, HeadCache};
 use report::Refusal;
+use report::RefusalKind;
 use report::bench::{RunRefusal, Scratch};
 use stack::UnitKind;
 use units::SectorSize;
@@ -139,7 +140,7 @@ fn with_plan<Done>(
     let signatures = signatures(disk);
     ask(ClaimPlan { node, confirm, signatures: &signatures }).map_err(|error| {
         let hint = error.hint();
-        RunRefusal { message: error.to_string(), hint, safety: true }
+        RunRefusal { message: error.to_string(), hint, kind: RefusalKind::Safety }
     })
 }
 

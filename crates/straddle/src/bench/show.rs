@@ -2,31 +2,29 @@
 
 use std::io;
 
+use report::RefusalKind;
 use report::bench::{self, Bench as Document};
 
 use crate::arguments::{Bench, BenchFormat};
 use crate::exit::Outcome;
-use crate::printer;
+use crate::printer::{self, Said};
 
-/// Prints the result, and on standard error why there is none.
+/// Prints the result, and on standard error why there is none; whether anything was said.
 pub(super) fn result(
     arguments: &Bench,
     document: &Document,
     signal: Option<i32>,
-) -> io::Result<()> {
-    if let Some(refusal) = &document.refusal {
-        printer::refusal(&refusal.message, refusal.hint.as_deref());
-    }
-    if signal.is_some() {
-        printer::interrupted();
-    }
+) -> io::Result<Option<Said>> {
+    let refused = document.refusal.as_ref();
+    let refused = refused.map(|one| printer::refusal(&one.message, one.hint.as_deref()));
+    let said = signal.map(|_| printer::interrupted()).or(refused);
     let text = match arguments.printed.format() {
         BenchFormat::Json => bench::bench_json(document),
         BenchFormat::FioJson => fio(document),
-        BenchFormat::Table if document.experiments.is_empty() => return Ok(()),
+        BenchFormat::Table if document.experiments.is_empty() => String::new(),
         BenchFormat::Table => table(arguments, document),
     };
-    printer::print(&text)
+    Ok(printer::print(&text)?.or(said))
 }
 
 /// The result as fio prints, with a word on standard error for what has no place in it.
@@ -49,22 +47,24 @@ fn table(arguments: &Bench, document: &Document) -> String {
     text
 }
 
-/// What the process ends with. Of several verdicts the gravest, in the order of the design.
-pub(super) fn outcome(document: &Document, signal: Option<i32>) -> Outcome {
+/// What the process ends with, for the reason that was `said`. A penalty outranks a missing
+/// verdict.
+pub(super) fn outcome(document: &Document, signal: Option<i32>, said: Option<Said>) -> Outcome {
+    let said = Said::or(said, "nothing was measured");
     if let Some(signal) = signal {
-        return Outcome::Interrupted(signal);
-    }
-    if let Some(refusal) = &document.refusal {
-        return if refusal.safety { Outcome::Refused } else { Outcome::Unanswered };
+        return Outcome::Interrupted(signal, said);
     }
     let any = |names: &[&str]| {
         document.experiments.iter().any(|one| names.contains(&one.verdict.as_str()))
     };
-    if document.experiments.is_empty() || any(&["void", "inconclusive"]) {
-        Outcome::Unanswered
-    } else if any(&["penalty"]) {
-        Outcome::Found
-    } else {
-        Outcome::Clean
+    match &document.refusal {
+        Some(refusal) if refusal.kind != RefusalKind::NoVerdict => {
+            Outcome::of_refusal(refusal.kind, said)
+        }
+        _ if any(&["penalty"]) => Outcome::Found(said),
+        Some(_) => Outcome::NoVerdict(said),
+        None if document.experiments.is_empty() => Outcome::NoVerdict(said),
+        None if any(&["void", "inconclusive"]) => Outcome::NoVerdict(said),
+        None => Outcome::Done,
     }
 }

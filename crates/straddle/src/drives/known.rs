@@ -20,7 +20,7 @@ pub(super) fn list(list: &DriveList) -> anyhow::Result<Outcome> {
         false => drive_list(&drives, &printer::look(false)),
     };
     printer::print(&text)?;
-    Ok(Outcome::Clean)
+    Ok(Outcome::Done)
 }
 
 /// Shows a drive.
@@ -29,7 +29,7 @@ pub(super) fn show(show: &DriveShow) -> anyhow::Result<Outcome> {
         && let Some(text) = profile::text(&show.drive)
     {
         printer::print(text)?;
-        return Ok(Outcome::Clean);
+        return Ok(Outcome::Done);
     }
     let found = named(&show.drive)?;
     if show.toml {
@@ -41,7 +41,7 @@ pub(super) fn show(show: &DriveShow) -> anyhow::Result<Outcome> {
         _ => drives_json(&drives),
     };
     printer::print(&text)?;
-    Ok(Outcome::Clean)
+    Ok(Outcome::Done)
 }
 
 /// The drive that `word` names: one of the house, else a file.

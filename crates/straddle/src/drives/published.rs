@@ -5,7 +5,7 @@ use report::drive::{PUBLISHED_SCHEMA, Published, PublishedLine, published_json, 
 
 use crate::arguments::Simulate;
 use crate::exit::Outcome;
-use crate::printer;
+use crate::printer::{self, Said};
 
 /// Puts every published number beside the model's.
 pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
@@ -20,11 +20,13 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
         true => published_json(&document),
         false => published_table(&document, &printer::look(false)),
     };
-    printer::print(&text)?;
-    let is_fine = |line: &Compared| {
-        line.is_within() || !line.outside.is_empty() || line.standing == Standing::Fitted
-    };
-    Ok(if compared.iter().all(is_fine) { Outcome::Clean } else { Outcome::Found })
+    let said = Said::or(printer::print(&text)?, "there are no published numbers");
+    Ok(if compared.iter().all(is_fine) { Outcome::Done } else { Outcome::Found(said) })
+}
+
+/// Whether a figure is within its bounds, or is known not to be.
+fn is_fine(line: &Compared) -> bool {
+    line.is_within() || !line.outside.is_empty() || line.standing == Standing::Fitted
 }
 
 fn line(compared: &Compared) -> PublishedLine {
@@ -42,5 +44,20 @@ fn line(compared: &Compared) -> PublishedLine {
         drive: Some(compared.profile.to_owned()).filter(|profile| !profile.is_empty()),
         within: compared.is_within(),
         note: note.map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_outside_its_bounds_is_found_unless_its_reason_is_known() {
+        let within = published(1).into_iter().find(Compared::is_within).expect("one is");
+        let off = Compared { model: within.published_max * 9.0, outside: "", ..within.clone() };
+        let predicted = Compared { standing: Standing::Predicted, ..off.clone() };
+        assert!(is_fine(&within) && !is_fine(&predicted));
+        assert!(is_fine(&Compared { outside: "known", ..predicted }));
+        assert!(is_fine(&Compared { standing: Standing::Fitted, ..off }));
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
         false => simulation_table(&document, &printer::look(false)),
     };
     printer::print(&text)?;
-    Ok(Outcome::Clean)
+    Ok(Outcome::Done)
 }
 
 /// What `workload` costs on a drive at a spot.

@@ -4,13 +4,11 @@ mod input;
 mod list;
 mod page;
 
-use std::io::Write as _;
-
 use anyhow::bail;
 use stack::lexicon;
 use workload::Engines;
 
-use crate::arguments::{Colour, Explain};
+use crate::arguments::Explain;
 use crate::exit::Outcome;
 use crate::printer;
 
@@ -21,10 +19,8 @@ pub(crate) fn run(explain: &Explain) -> anyhow::Result<Outcome> {
         "-" => input::pages(std::io::stdin().lock())?,
         words => answer(words)?,
     };
-    let mut output = printer::output(Colour::Auto);
-    output.write_all(printed.as_bytes())?;
-    output.flush()?;
-    Ok(Outcome::Clean)
+    printer::print(&printed)?;
+    Ok(Outcome::Done)
 }
 
 /// The list of a group, else the page of what is called so, else the pages of all words where each

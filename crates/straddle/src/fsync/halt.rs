@@ -1,5 +1,6 @@
 //! Why a run ended before its time.
 
+use report::RefusalKind;
 use report::fsync::RunRefusal;
 
 /// Why it ended before its time.
@@ -13,6 +14,20 @@ pub(crate) enum Halt {
 impl Halt {
     /// It cannot be done here, and `hint` may help.
     pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> Halt {
-        Halt::Refused(RunRefusal { message: message.into(), hint, safety: false })
+        Halt::of(RefusalKind::Misuse, message, hint)
+    }
+
+    /// It was tried, and came to no verdict.
+    pub(crate) fn undecided(message: impl Into<String>, hint: Option<String>) -> Halt {
+        Halt::of(RefusalKind::NoVerdict, message, hint)
+    }
+
+    /// A sync, or what is below it, failed.
+    pub(crate) fn fault(message: impl Into<String>, hint: Option<String>) -> Halt {
+        Halt::of(RefusalKind::Fault, message, hint)
+    }
+
+    fn of(kind: RefusalKind, message: impl Into<String>, hint: Option<String>) -> Halt {
+        Halt::Refused(RunRefusal { message: message.into(), hint, kind })
     }
 }

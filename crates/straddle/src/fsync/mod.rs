@@ -70,9 +70,9 @@ pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
     let destination = destination.filter(|_| !arguments.dry_run);
     let kept = destination.map_or(Ok(()), |file| file.write(&fsync_json(&document)));
-    show::result(arguments, &document, signal)?;
+    let said = show::result(arguments, &document, signal)?;
     kept?;
-    Ok(show::outcome(arguments, &document, signal))
+    Ok(show::outcome(arguments, &document, signal, said))
 }
 
 /// Prints what would be done. What would not be possible is a refusal.

@@ -65,7 +65,7 @@ pub(super) fn given_up(session: &Session<'_>, plan: &Plan, written_bytes: u64) -
     let all_ns = all_ns.checked_div(written_bytes.into()).unwrap_or(0);
     let all_ns = u64::try_from(all_ns).unwrap_or(u64::MAX);
     let least = longer(session, all_ns.saturating_add(all_ns.div_ceil(4)).saturating_mul(2));
-    Halt::refused(
+    Halt::undecided(
         format!(
             "making the scratch files in {} was given up: it took half of {seconds} s, the most \
              that it may",
@@ -102,7 +102,7 @@ fn two_rounds_ns(session: &Session<'_>, plan: &Plan, seen: &DurableSeen) -> u64 
 /// Refuses to go on where an operation failed that may have lost what was written.
 pub(super) fn stopped(seen: &DurableSeen) -> Result<(), Halt> {
     let Some(reason) = &seen.stopped else { return Ok(()) };
-    Err(Halt::refused(
+    Err(Halt::fault(
         format!("stopped, and not tried again: {reason}"),
         Some("look into the kernel's log (dmesg): what was written may be lost".to_owned()),
     ))
@@ -113,7 +113,7 @@ pub(super) fn stopped(seen: &DurableSeen) -> Result<(), Halt> {
 pub(super) fn standing(session: &Session<'_>, seen: &DurableSeen) -> Result<(), Halt> {
     let first = seen.rows.iter().find_map(|row| row.errors.first());
     match first.filter(|_| session.fallen().is_some()) {
-        Some(error) => Err(Halt::refused(
+        Some(error) => Err(Halt::fault(
             format!(
                 "stopped: the file system of {} went down while rows were measured: {error}",
                 session.document.target.path
@@ -131,7 +131,7 @@ pub(super) fn whole(session: &Session<'_>, plan: &Plan, seen: &DurableSeen) -> R
         return Ok(());
     }
     let Fsync { seconds, bytes_max, .. } = session.arguments;
-    Err(Halt::refused(
+    Err(Halt::undecided(
         format!(
             "{seconds} s and {} end before a second round of the rows, the first that counts",
             { Size(*bytes_max) }
@@ -156,7 +156,7 @@ pub(super) fn no_room(session: &Session<'_>, seen: &DurableSeen) -> Result<(), H
         return Ok(());
     };
     let path = &session.document.target.path;
-    Err(Halt::refused(
+    Err(Halt::undecided(
         format!("{path} had no room while rows were measured, so {} mean nothing: {reason}", {
             void.join(", ")
         }),

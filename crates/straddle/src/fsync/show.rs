@@ -2,6 +2,7 @@
 
 use std::io;
 
+use report::RefusalKind;
 use report::fsync::{self, FSYNC_PLAN_SCHEMA, Fsync as Document, FsyncPlan};
 use units::prefix::Size;
 
@@ -9,7 +10,7 @@ use super::plan::Plan;
 use super::session::Session;
 use crate::arguments::{BenchFormat, Fsync, FsyncFailOn, FsyncRows};
 use crate::exit::Outcome;
-use crate::printer;
+use crate::printer::{self, Said};
 
 /// Says on standard error what is going to be written, before it is.
 pub(super) fn forecast(session: &Session<'_>, plan: &Plan) {
@@ -44,64 +45,66 @@ pub(super) fn preview(session: &Session<'_>, plan: &Plan) -> io::Result<()> {
         BenchFormat::Table => fsync::fsync_plan_text(&document, &printer::look(false)),
         BenchFormat::Json | BenchFormat::FioJson => fsync::fsync_plan_json(&document),
     };
-    printer::print(&text)
+    printer::print(&text).map(|_| ())
 }
 
-/// Prints the result, and on standard error why there is none, or not all.
+/// Prints the result, and on standard error why there is none, or not all; whether anything was
+/// said.
 pub(super) fn result(
     arguments: &Fsync,
     document: &Document,
     signal: Option<i32>,
-) -> io::Result<()> {
-    if let Some(refusal) = &document.refusal {
-        printer::refusal(&refusal.message, refusal.hint.as_deref());
-    }
-    if signal.is_some() {
-        printer::interrupted();
-    }
-    match arguments.printed.format() {
-        _ if arguments.dry_run => Ok(()),
-        BenchFormat::Json => printer::print(&fsync::fsync_json(document)),
+) -> io::Result<Option<Said>> {
+    let refused = document.refusal.as_ref();
+    let refused = refused.map(|one| printer::refusal(&one.message, one.hint.as_deref()));
+    let said = signal.map(|_| printer::interrupted()).or(refused);
+    let is_empty = document.rows.is_empty();
+    let text = match arguments.printed.format() {
+        _ if arguments.dry_run => String::new(),
+        BenchFormat::Json => fsync::fsync_json(document),
         // Without rows it would be a success with nothing in it.
-        BenchFormat::FioJson if document.rows.is_empty() => Ok(()),
-        BenchFormat::FioJson => printer::print(&fsync::fsync_fio_json(document)),
-        BenchFormat::Table if document.rows.is_empty() && document.honesty.is_none() => Ok(()),
+        BenchFormat::FioJson if is_empty => String::new(),
+        BenchFormat::FioJson => fsync::fsync_fio_json(document),
+        BenchFormat::Table if is_empty && document.honesty.is_none() => String::new(),
         BenchFormat::Table => {
             // Standard error has said it.
             let shown = Document { refusal: None, ..document.clone() };
-            printer::print(&fsync::fsync_table(&shown, &printer::look(arguments.explain)))
+            fsync::fsync_table(&shown, &printer::look(arguments.explain))
         }
-    }
+    };
+    Ok(printer::print(&text)?.or(said))
 }
 
-/// What the process ends with.
-pub(super) fn outcome(arguments: &Fsync, document: &Document, signal: Option<i32>) -> Outcome {
-    if let Some(signal) = signal {
-        return Outcome::Interrupted(signal);
+/// What the process ends with, for the reason that was `said`. What was found outranks a missing
+/// verdict.
+pub(super) fn outcome(
+    arguments: &Fsync,
+    document: &Document,
+    signal: Option<i32>,
+    said: Option<Said>,
+) -> Outcome {
+    if arguments.dry_run && document.refusal.is_none() && signal.is_none() {
+        return Outcome::Done;
     }
-    if let Some(refusal) = &document.refusal {
-        return if refusal.safety { Outcome::Refused } else { Outcome::Unanswered };
-    }
-    if arguments.dry_run {
-        return Outcome::Clean;
-    }
-    let wanted = arguments.rows != FsyncRows::None;
-    if wanted && document.rows.iter().all(|row| row.operations == 0) {
-        return Outcome::Unanswered;
-    }
+    let said = Said::or(said, "nothing was measured");
+    let fails = |word: &str| match (word, arguments.fail_on) {
+        (_, FsyncFailOn::Never) => false,
+        ("not-durable" | "fail", _) => true,
+        ("suspect" | "warn", on) => on == FsyncFailOn::Warning,
+        _ => false,
+    };
     let grade = document.honesty.as_ref().map_or("", |honesty| honesty.grade.as_str());
-    match (grade, arguments.fail_on) {
-        (_, FsyncFailOn::Never) => {}
-        ("not-durable", _) | ("suspect", FsyncFailOn::Warning) => return Outcome::Found,
-        _ => {}
-    }
-    let Some(verdict) = &document.verdict else { return Outcome::Clean };
-    match (verdict.verdict.as_str(), arguments.fail_on) {
-        ("pass", _) => Outcome::Clean,
-        ("warn", FsyncFailOn::Warning) => Outcome::Found,
-        ("warn", _) => Outcome::Clean,
-        ("fail", FsyncFailOn::Never) => Outcome::Clean,
-        ("fail", _) => Outcome::Found,
-        _ => Outcome::Unanswered,
+    let verdict = document.verdict.as_ref().map_or("", |verdict| verdict.verdict.as_str());
+    let wanted = arguments.rows != FsyncRows::None;
+    match (signal, document.refusal.as_ref().map(|refusal| refusal.kind)) {
+        (Some(signal), _) => Outcome::Interrupted(signal, said),
+        (None, Some(kind)) if kind != RefusalKind::NoVerdict => Outcome::of_refusal(kind, said),
+        _ if fails(grade) || fails(verdict) => Outcome::Found(said),
+        (None, Some(_)) => Outcome::NoVerdict(said),
+        _ if wanted && document.rows.iter().all(|row| row.operations == 0) => {
+            Outcome::NoVerdict(said)
+        }
+        _ if matches!(verdict, "" | "pass" | "warn" | "fail") => Outcome::Done,
+        _ => Outcome::NoVerdict(said),
     }
 }

@@ -9,15 +9,17 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::arguments::Arguments;
+use crate::exit::table;
 
 /// A heading of the help, and that of the manual page.
 const HEADINGS: [(&str, &str); 3] =
     [("Start with:", "EXAMPLES"), ("Examples:", "EXAMPLES"), ("Exit codes:", "EXIT STATUS")];
 
-const EXIT_STATUS: &str = "\
-  0  done; nothing found
-  1  something found, at or above the severity that was asked for
-  2  misuse, or the question could not be answered";
+/// What every command may end with; most have a list of their own.
+fn exit_status() -> String {
+    let line = |code: &table::Code| format!("  {:<3}  {}\n", code.number, code.means);
+    table::CODES.iter().map(line).collect()
+}
 
 /// What is read, and never written.
 const FILES: [(&str, &str); 3] = [
@@ -108,7 +110,7 @@ fn render(command: &Command, program: &Command) -> anyhow::Result<Vec<u8>> {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut sections = sections(&help);
     if !sections.iter().any(|(heading, _)| *heading == "EXIT STATUS") {
-        sections.push(("EXIT STATUS", EXIT_STATUS.to_owned()));
+        sections.push(("EXIT STATUS", exit_status()));
     }
     sections.sort_by_key(|(heading, _)| *heading != "EXIT STATUS");
     for (heading, text) in sections {

@@ -6,8 +6,6 @@ mod raidtest;
 mod schema;
 mod sysroot;
 
-use std::io::Write as _;
-
 use clap::CommandFactory as _;
 
 use crate::arguments::{Arguments, Colour, GenerateWhat as What, Man};
@@ -18,7 +16,7 @@ pub(crate) fn run(what: &What) -> anyhow::Result<Outcome> {
     let text = match what {
         What::Man(Man { to: Some(directory), .. }) => {
             man::write(directory)?;
-            return Ok(Outcome::Clean);
+            return Ok(Outcome::Done);
         }
         What::Sysroot(sysroot) => return sysroot::write(sysroot),
         What::Raidtest(requests) => return raidtest::write(requests),
@@ -31,8 +29,6 @@ pub(crate) fn run(what: &What) -> anyhow::Result<Outcome> {
         }
         What::Schema(schema) => schema::text(schema.name).into(),
     };
-    let mut output = printer::output(Colour::Never);
-    output.write_all(&text)?;
-    output.flush()?;
-    Ok(Outcome::Clean)
+    printer::print_bytes(Colour::Never, &text)?;
+    Ok(Outcome::Done)
 }

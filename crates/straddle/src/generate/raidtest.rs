@@ -26,11 +26,9 @@ pub(super) fn write(asked: &Raidtest) -> anyhow::Result<Outcome> {
         .map_err(|error| anyhow::Error::msg(format!("{error}\nhint: {}", error.hint())))?;
     if is_standard_output(&asked.file) {
         // These are no words: nothing is taken out of them.
-        let mut output = printer::output(Colour::Always);
-        output.write_all(&requests.encode())?;
-        output.flush()?;
+        printer::print_bytes(Colour::Always, &requests.encode())?;
         printer::note(&requests.title());
-        return Ok(Outcome::Clean);
+        return Ok(Outcome::Done);
     }
     let write = || -> std::io::Result<()> {
         let mut file = File::create_new(&asked.file)?;
@@ -43,5 +41,5 @@ pub(super) fn write(asked: &Raidtest) -> anyhow::Result<Outcome> {
         format!("cannot write the requests to {name}")
     })?;
     printer::note(&requests.title());
-    Ok(Outcome::Clean)
+    Ok(Outcome::Done)
 }

@@ -28,15 +28,13 @@ pub(crate) fn write(sysroot: &Sysroot) -> anyhow::Result<Outcome> {
     put(file, sysroot.force, text.as_bytes())?;
     let masked = mask.count();
     printer::note(&format!("{masked} serials, identifiers, hosts and directories are masked"));
-    Ok(Outcome::Clean)
+    Ok(Outcome::Done)
 }
 
 /// Writes `bytes` to `path`, which must not exist yet unless `force` is set, or to standard output.
 fn put(path: Option<&Path>, force: bool, bytes: &[u8]) -> anyhow::Result<()> {
     let Some(path) = path else {
-        let mut output = printer::output(Colour::Always);
-        output.write_all(bytes)?;
-        output.flush()?;
+        printer::print_bytes(Colour::Always, bytes)?;
         return Ok(());
     };
     let mut options = OpenOptions::new();

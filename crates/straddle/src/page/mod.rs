@@ -2,9 +2,7 @@
 
 mod source;
 
-use std::io::Write as _;
-
-use report::html::{Draft, Odd, Outlier};
+use report::html::{Odd, Outlier};
 
 use crate::arguments::{Colour, Report};
 use crate::destination::{self, Destination};
@@ -17,14 +15,14 @@ const NAMED_MAX: usize = 20;
 pub(crate) fn run(report: &Report) -> anyhow::Result<Outcome> {
     let destination = Destination::of(destination::PAGE, report.output.as_ref())?;
     let draft = source::read(&report.files)?;
+    let mut outcome = Outcome::Done;
     for unread in draft.missing() {
-        printer::error(&format!(
-            "cannot show {}: {}\nhint: {}",
-            unread.name, unread.reason, unread.hint
-        ));
+        let message = format!("cannot show {}: {}", unread.name, unread.reason);
+        // A page that lacks a file is not the one that was asked for.
+        outcome = Outcome::Misuse(printer::refusal(&message, Some(&unread.hint)));
     }
     if draft.is_empty() {
-        return Ok(Outcome::Unanswered);
+        return Ok(outcome);
     }
     tell(&draft.outliers());
     let page = draft.page();
@@ -32,17 +30,10 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Outcome> {
         Some(destination) => destination.write(&page)?,
         None => {
             // A page has no colours of a terminal that would have to be taken out.
-            let mut output = printer::output(Colour::Always);
-            output.write_all(page.as_bytes())?;
-            output.flush()?;
+            printer::print_bytes(Colour::Always, page.as_bytes())?;
         }
     }
-    Ok(outcome(&draft))
-}
-
-/// A file that is not shown is an answer that is missing.
-fn outcome(draft: &Draft) -> Outcome {
-    if draft.missing().is_empty() { Outcome::Clean } else { Outcome::Unanswered }
+    Ok(outcome)
 }
 
 /// Names the hosts that stand out.

@@ -39,16 +39,16 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     let (outcome, script) = match planned(plan, &scene) {
         Ok(Answer::Plan(found)) => {
             fill(&mut document, &found);
-            (Outcome::Clean, script(plan, &found))
+            (Outcome::Done, script(plan, &found))
         }
         Ok(Answer::Nothing(instead)) => {
             document.instead = instead;
-            (Outcome::Clean, None)
+            (Outcome::Done, None)
         }
         Err(refusal) => {
-            printer::refusal(&refusal.message, refusal.hint.as_deref());
+            let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
             document.refusal = Some(refusal);
-            (Outcome::Unanswered, None)
+            (Outcome::Misuse(said), None)
         }
     };
     let json = document.json();
@@ -86,7 +86,9 @@ fn show_script(
         return Ok(());
     };
     match destination {
-        None => printer::print(script)?,
+        None => {
+            printer::print(script)?;
+        }
         Some(destination) => {
             destination.write(script)?;
             let file = plan.output.as_deref().map(|path| quoted(&shown(path))).unwrap_or_default();

@@ -11,7 +11,7 @@ use report::probe::{Probe as Document, RunRefusal};
 
 use super::bed::Bed;
 use super::watched::Watched;
-use super::{Run, refused};
+use super::{Run, refused, undecided};
 use crate::bench::quiet::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 
 /// The probability that any of all answers is wrong, at most.
@@ -78,7 +78,7 @@ pub(super) fn run(
     document.spent.written_bytes = bed.prepared_bytes.saturating_add(whole.written_bytes());
     document.spent.operations = whole.operations();
     match bed.moved() {
-        Some(reason) => Err(refused(reason, Some("try again on a quieter file system"))),
+        Some(reason) => Err(undecided(reason, Some("try again on a quieter file system"))),
         None => Ok(found),
     }
 }
@@ -210,5 +210,5 @@ impl Asking<'_, '_> {
 
 fn faulty(fault: &Fault) -> RunRefusal {
     let hint = "straddle explain knows what the kernel logs";
-    refused(format!("the measurement failed: {fault}"), Some(hint))
+    undecided(format!("the measurement failed: {fault}"), Some(hint))
 }

@@ -20,13 +20,14 @@ mod whose;
 
 use host::Interrupt;
 use jiff::Timestamp;
+use report::RefusalKind;
 use report::probe::{Probe as Document, RunRefusal, probe_json, probe_table};
 
 use crate::arguments::Probe;
 use crate::bench::target::Target;
 use crate::destination::{self, Destination};
 use crate::exit::Outcome;
-use crate::printer;
+use crate::printer::{self, Said};
 use crate::scene::Scene;
 
 use bed::Bed;
@@ -86,14 +87,19 @@ fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), RunRefusal> {
 
 /// A refusal of the bench's parts, as one of this.
 fn from_bench(refusal: RunRefusal) -> RunRefusal {
-    let RunRefusal { message, hint, safety } = refusal;
-    let hint = hint.map(|hint| hint.replace("straddle bench", "straddle probe"));
-    RunRefusal { message, hint, safety }
+    let hint = refusal.hint.map(|hint| hint.replace("straddle bench", "straddle probe"));
+    RunRefusal { hint, ..refusal }
 }
 
 /// A refusal that is no matter of safety.
 fn refused(message: impl Into<String>, hint: Option<&str>) -> RunRefusal {
-    RunRefusal { message: message.into(), hint: hint.map(str::to_owned), safety: false }
+    let hint = hint.map(str::to_owned);
+    RunRefusal { message: message.into(), hint, kind: RefusalKind::Misuse }
+}
+
+/// What was tried and came to no verdict.
+fn undecided(message: impl Into<String>, hint: Option<&str>) -> RunRefusal {
+    RunRefusal { kind: RefusalKind::NoVerdict, ..refused(message, hint) }
 }
 
 /// Prints the result; what the process ends with.
@@ -102,13 +108,10 @@ fn show(
     document: &Document,
     destination: Option<Destination>,
 ) -> anyhow::Result<Outcome> {
-    if let Some(refusal) = &document.refusal {
-        printer::refusal(&refusal.message, refusal.hint.as_deref());
-    }
+    let refused = document.refusal.as_ref();
+    let refused = refused.map(|one| printer::refusal(&one.message, one.hint.as_deref()));
     let signal = run.interrupt.signal();
-    if signal.is_some() {
-        printer::interrupted();
-    }
+    let said = signal.map(|_| printer::interrupted()).or(refused);
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
     let kept = destination.map_or(Ok(()), |file| file.write(&probe_json(document)));
     let text = match (run.probe.prints_document(), &document.refusal) {
@@ -116,13 +119,12 @@ fn show(
         (false, Some(_)) => String::new(),
         (false, None) => probe_table(document, &printer::look(run.probe.explain)),
     };
-    printer::print(&text)?;
+    let said = Said::or(printer::print(&text)?.or(said), "nothing was measured");
     kept?;
     Ok(match (&document.refusal, signal) {
-        (_, Some(signal)) => Outcome::Interrupted(signal),
-        (Some(refusal), None) if refusal.safety => Outcome::Refused,
-        (Some(_), None) => Outcome::Unanswered,
-        (None, None) if document.dry_run || document.answers.found_any() => Outcome::Clean,
-        (None, None) => Outcome::Unanswered,
+        (_, Some(signal)) => Outcome::Interrupted(signal, said),
+        (Some(refusal), None) => Outcome::of_refusal(refusal.kind, said),
+        (None, None) if document.dry_run || document.answers.found_any() => Outcome::Done,
+        (None, None) => Outcome::NoVerdict(said),
     })
 }

@@ -1,12 +1,11 @@
 //! `straddle trace`: where a file's bytes lie, all the way down.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use host::FileFacts;
 use jiff::Timestamp;
 use report::trace::Trace as Document;
-use report::{Look, Refusal, Run};
+use report::{Look, Refusal};
 use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
 use stack::layer::Host;
@@ -17,7 +16,7 @@ use units::prefix::Exact;
 
 use crate::arguments::{Colour, Trace};
 use crate::exit::Outcome;
-use crate::printer;
+use crate::printer::{self, Said};
 use crate::run;
 use crate::scene::Scene;
 
@@ -33,20 +32,20 @@ pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
     let scene = Scene::live().ignoring_measured(trace.ignore_measured);
     let run = run::run(Timestamp::now(), &scene);
     let mut tracer = Tracer::new(&scene, trace.sync);
-    let (document, outcome) = match tracer.file(&trace.file) {
+    let document = match tracer.file(&trace.file) {
         Ok(traced) => {
             tracer.note(&traced, &trace.file);
             tracer.notes.extend(document::guard_notes(&traced));
-            answer(run, trace, &tracer, &traced)
+            document::of(run, trace, &tracer, &traced, range(trace, &traced))
         }
         Err(refusal) => {
-            let hint = refusal.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
-            printer::error(&format!("{}{}", refusal.message, hint.unwrap_or_default()));
-            (document::refused(run, &trace.file, refusal), Outcome::Unanswered)
+            let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
+            print(trace, &document::refused(run, &trace.file, refusal))?;
+            return Ok(Outcome::Misuse(said));
         }
     };
-    print(trace, &document)?;
-    Ok(outcome)
+    let said = Said::or(print(trace, &document)?, "nothing of the file has a known address");
+    Ok(if is_unknown(&document) { Outcome::NoVerdict(said) } else { Outcome::Done })
 }
 
 /// `assembled` with what lies beneath its loop devices: the files behind them, and all that those
@@ -154,14 +153,12 @@ pub(crate) fn mount_of(scene: &Scene, facts: &FileFacts, path: &Path) -> Option<
 /// The most layers that one line names.
 const NAMES_MAX: usize = 8;
 
-fn answer(run: Run, trace: &Trace, tracer: &Tracer<'_>, traced: &Traced) -> (Document, Outcome) {
-    let range = range(trace, traced);
-    let document = document::of(run, trace, tracer, traced, range);
-    // What is compressed or in metadata is an answer; what should have an address is none.
+/// Whether no byte that should have an address has a known one. What is compressed or in metadata
+/// should have none.
+fn is_unknown(document: &Document) -> bool {
     let wanted = document.extents.iter().any(|extent| extent.reason.is_empty());
     let unknown = !document.total.unknown.is_empty();
-    let nothing = wanted && unknown && document.total.placed_bytes == 0;
-    (document, if nothing { Outcome::Unanswered } else { Outcome::Clean })
+    wanted && unknown && document.total.placed_bytes == 0
 }
 
 /// The bytes asked about: from the offset to the file's end, or as many as were named and are
@@ -176,14 +173,13 @@ fn range(trace: &Trace, traced: &Traced) -> ByteRange {
     ByteRange::new(trace.offset, length).expect("it ends within the file, or is empty")
 }
 
-fn print(trace: &Trace, document: &Document) -> anyhow::Result<()> {
-    let mut output = printer::output(Colour::Never);
-    if trace.json {
-        output.write_all(document.json().as_bytes())?;
-    } else {
-        let look = Look { bytes: trace.bytes, ..printer::look(false) };
-        output.write_all(report::trace::table(document, &look).as_bytes())?;
-    }
-    output.flush()?;
-    Ok(())
+fn print(trace: &Trace, document: &Document) -> std::io::Result<Option<Said>> {
+    let text = match trace.json {
+        true => document.json(),
+        false => {
+            let look = Look { bytes: trace.bytes, ..printer::look(false) };
+            report::trace::table(document, &look)
+        }
+    };
+    printer::print_bytes(Colour::Never, text.as_bytes())
 }

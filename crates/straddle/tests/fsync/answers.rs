@@ -213,7 +213,7 @@ fn too_few_writes_end_in_an_option_to_type_that_is_more_than_was_given() {
     let scratch = Scratch::new();
     let profile = scratch.file("own.toml", PROFILE.as_bytes());
     let ran = fsync(&[text(scratch.path()), "--json", "--for", "a", "--profile", text(&profile)]);
-    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert_eq!(ran.status, Some(5), "{ran:?}");
     let document: Value = serde_json::from_str(&ran.out).expect("JSON");
     let verdict = &document["verdict"];
     assert_eq!(verdict["verdict"], "not-enough-evidence", "{verdict}");

@@ -38,7 +38,7 @@ impl Run {
         let refusal = &document["refusal"];
         let message = refusal["message"].as_str().expect("it is refused");
         assert!(message.contains(part), "{name}: {message}");
-        assert_eq!((refusal["safety"].as_bool(), status.as_str()), (Some(true), "3"), "{name}");
+        assert_eq!((refusal["kind"].as_str(), status.as_str()), (Some("safety"), "3"), "{name}");
         assert!(list(&document["experiments"]).is_empty(), "{name} measured something");
     }
 }

@@ -135,6 +135,6 @@ fn a_loop_whose_file_was_deleted_is_unknown_and_never_aligned() {
     std::fs::remove_file(&image).expect("it is there");
     let output = straddle(&["check", "--json", text(device.path())]);
     let said = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(output.status.code(), Some(5), "{said}");
     assert!(said.contains("deleted"), "{said}");
 }

@@ -214,7 +214,7 @@ pub(crate) fn whole() -> Bench {
     let refusal = report::bench::RunRefusal {
         message: "stopped".to_owned(),
         hint: Some("try again".to_owned()),
-        safety: true,
+        kind: report::RefusalKind::Safety,
     };
     Bench {
         experiments: vec![counted, no_penalty(), void(), command],

@@ -192,7 +192,7 @@ fn a_refusal_says_why_and_what_to_do() {
     let refusal = Some(RunRefusal {
         message: "cannot measure on /tmp: tmpfs is memory".to_owned(),
         hint: Some("name a directory on a disk".to_owned()),
-        safety: false,
+        kind: report::RefusalKind::Misuse,
     });
     let bench = Bench { experiments: Vec::new(), scratch: None, refusal, ..disk() };
     check(

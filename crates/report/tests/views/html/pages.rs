@@ -167,7 +167,7 @@ pub(crate) fn labelled(label: &str) -> String {
 
 /// Puts `label` in place of every text but those of a fixed list, without which it is no document.
 fn overwrite(value: &mut Value, label: &str) {
-    const FIXED: [&str; 4] = ["schema", "answer", "severity", "verdict"];
+    const FIXED: [&str; 5] = ["schema", "answer", "severity", "verdict", "kind"];
     match value {
         Value::String(text) => label.clone_into(text),
         Value::Array(values) => values.iter_mut().for_each(|value| overwrite(value, label)),

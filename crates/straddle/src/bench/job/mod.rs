@@ -79,9 +79,10 @@ pub(crate) fn run(
     if file.jobs.len() > 1 {
         session.note("jobs run one after the other, not at once");
     }
+    let mut left_out = Vec::new();
     for job in &file.jobs {
         if job.total_depth() > 1 && session.is_busy {
-            session.note(format!("{} is left out: the drive is busy", name(job)));
+            left_out.push(name(job));
             continue;
         }
         scaled(session, job);
@@ -97,6 +98,12 @@ pub(crate) fn run(
         if session.interrupt.is_raised() {
             return Err(Halt::Interrupted);
         }
+    }
+    if left_out.len() == file.jobs.len() {
+        return Err(Halt::busy());
+    }
+    for name in left_out {
+        session.note(format!("{name} is left out: the drive is busy"));
     }
     Ok(())
 }

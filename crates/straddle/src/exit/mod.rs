@@ -1,0 +1,207 @@
+//! How a process ends, in one place. What each code means stands in [`table`].
+//!
+//! A command that ends otherwise than by its work being done has said why: each such outcome
+//! holds a [`Said`], which only printing makes. The formats for monitors follow those monitors' own
+//! codes.
+
+pub(crate) mod table;
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use report::{Answer, RefusalKind, State};
+
+use crate::arguments::{Arguments, Command, Format};
+use crate::printer::{self, Said};
+
+/// How a command ended, when it ran at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Nothing at or above `--fail-on`.
+    Done,
+    /// Nothing found, and at least one verdict is missing.
+    NoVerdict(Said),
+    /// Something found.
+    Found(Said),
+    /// Something that was named could not be opened, read or measured.
+    Misuse(Said),
+    /// Refused for safety; nothing was written.
+    Refused(Said),
+    /// Asked to end by this signal.
+    Interrupted(i32, Said),
+    /// A code of a monitor's own.
+    Monitor(u8, Said),
+}
+
+impl Outcome {
+    /// The end of a command that was refused, or gave up.
+    pub(crate) fn of_refusal(kind: RefusalKind, said: Said) -> Outcome {
+        match kind {
+            RefusalKind::Misuse => Outcome::Misuse(said),
+            RefusalKind::Safety => Outcome::Refused(said),
+            RefusalKind::NoVerdict => Outcome::NoVerdict(said),
+            RefusalKind::Fault => Outcome::Found(said),
+        }
+    }
+
+    /// The code of the process; `--allow-unknown` takes a missing verdict for none that is bad.
+    fn code(self, allows_unknown: bool) -> u8 {
+        match self {
+            Outcome::Done => 0,
+            Outcome::Found(_) => 1,
+            Outcome::Misuse(_) => 2,
+            Outcome::Refused(_) => 3,
+            Outcome::NoVerdict(_) if allows_unknown => 0,
+            Outcome::NoVerdict(_) => 5,
+            Outcome::Interrupted(signal, _) => {
+                u8::try_from(signal).map_or(130, |signal| signal.saturating_add(128))
+            }
+            Outcome::Monitor(code, _) => code,
+        }
+    }
+}
+
+/// How a check ends that was shown in `format`. A monitor shows first what is known to be bad.
+pub(crate) fn of_check(format: Format, answer: Answer, said: Said) -> Outcome {
+    match (format, answer.state()) {
+        (Format::Nagios | Format::Npd, State::Ok) => Outcome::Monitor(0, said),
+        (Format::Nagios, State::Warning) => Outcome::Monitor(1, said),
+        (Format::Nagios, State::Critical) => Outcome::Monitor(2, said),
+        (Format::Nagios, State::Unknown) => Outcome::Monitor(3, said),
+        (Format::Npd, State::Warning | State::Critical) => Outcome::Monitor(1, said),
+        (Format::Npd, State::Unknown) => Outcome::Monitor(2, said),
+        _ if answer.unopened => Outcome::Misuse(said),
+        _ if answer.found.is_some() => Outcome::Found(said),
+        _ if answer.unknown => Outcome::NoVerdict(said),
+        _ => Outcome::Done,
+    }
+}
+
+/// The process's exit code for `arguments`; an error is printed with what led to it.
+pub(crate) fn code(arguments: &Arguments, done: anyhow::Result<Outcome>) -> ExitCode {
+    match done {
+        Ok(outcome) => ExitCode::from(outcome.code(arguments.command.allows_unknown())),
+        // Whoever reads our output has seen enough.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // What is written goes to standard output alone; whatever else fails is a refusal.
+            let writing = error.chain().any(|cause| cause.is::<io::Error>());
+            let tried = if writing { "cannot write to standard output: " } else { "" };
+            let message = format!("{tried}{error:#}");
+            let said = printer::error(&message);
+            let format = match &arguments.command {
+                Command::Check(check) => check.chosen(),
+                _ => Format::Table,
+            };
+            failure(format, &message, said)
+        }
+    }
+}
+
+/// The code of what failed; a monitor is told on standard output, where it listens.
+fn failure(format: Format, message: &str, said: Said) -> ExitCode {
+    let line = message.replace('\n', "; ");
+    let unknown = Answer { unknown: true, unopened: true, ..Answer::default() };
+    let text = match format {
+        Format::Nagios => report::nagios_failure(&line),
+        Format::Npd => report::npd_message(&line, report::NPD_BYTES),
+        _ => String::new(),
+    };
+    // Nobody is left to be told when standard output is gone.
+    let _ = io::stdout().write_all(text.as_bytes());
+    ExitCode::from(of_check(format, unknown, said).code(false))
+}
+/// What `typed` ends with when it could not be understood. A plugin's misuse is UNKNOWN (Monitoring
+/// Plugins Guidelines, "Plugin Return Codes"), not CRITICAL, which 2 would be.
+pub(crate) fn misuse(typed: &[OsString], error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // Nothing is left to be told when the terminal is gone.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let message = error.to_string();
+    let first = message.lines().next().unwrap_or_default();
+    failure(format_of(typed), first, printer::misuse(error))
+}
+
+/// The format that was asked for, as far as it can be told.
+fn format_of(typed: &[OsString]) -> Format {
+    let words: Vec<&str> = typed.iter().filter_map(|word| word.to_str()).collect();
+    let wants = |name: &str| {
+        let joined = format!("--format={name}");
+        words.iter().any(|&word| word == joined)
+            || words.windows(2).any(|two| two == ["--format", name])
+    };
+    match () {
+        () if wants("nagios") => Format::Nagios,
+        () if wants("npd") => Format::Npd,
+        () => Format::Table,
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    (error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()))
+        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use report::Severity;
+
+    const SAID: Said = Said::FOR_TESTS;
+
+    #[test]
+    fn every_answer_has_its_codes() {
+        let codes = |found, unopened, unknown| {
+            let answer = Answer { found, unopened, unknown };
+            [Format::Json, Format::Nagios, Format::Npd]
+                .map(|format| of_check(format, answer, SAID).code(false))
+        };
+        for (found, unopened, unknown, expected) in [
+            (None, false, false, [0, 0, 0]),
+            (None, false, true, [5, 3, 2]),
+            (None, true, true, [2, 3, 2]),
+            (Some(Severity::Info), false, false, [1, 1, 1]),
+            (Some(Severity::Warning), false, true, [1, 1, 1]),
+            (Some(Severity::Warning), true, false, [2, 1, 1]),
+            (Some(Severity::Error), false, false, [1, 2, 1]),
+            (Some(Severity::Error), true, true, [2, 2, 1]),
+        ] {
+            let seen = codes(found, unopened, unknown);
+            assert_eq!(seen, expected, "{found:?} {unopened} {unknown}");
+        }
+    }
+
+    #[test]
+    fn every_outcome_has_a_code_of_the_table_and_a_missing_verdict_may_be_allowed() {
+        let outcomes = [
+            Outcome::Done,
+            Outcome::NoVerdict(SAID),
+            Outcome::Found(SAID),
+            Outcome::Misuse(SAID),
+            Outcome::Refused(SAID),
+            Outcome::Interrupted(2, SAID),
+        ];
+        for outcome in outcomes {
+            let code = outcome.code(false);
+            assert!(table::CODES.iter().any(|one| one.number == code), "{outcome:?}");
+            let allowed = if code == 5 { 0 } else { code };
+            assert_eq!(outcome.code(true), allowed, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn every_command_has_its_codes_in_the_table() {
+        use clap::CommandFactory as _;
+        for command in Arguments::command().get_subcommands() {
+            let name = command.get_name();
+            let is_its = |words: &str| words.split(' ').next() == Some(name);
+            assert!(table::ENDINGS.iter().any(|ending| is_its(ending.command)), "{name}");
+        }
+        for ending in table::ENDINGS {
+            assert!(table::CODES.iter().any(|code| code.number == ending.number));
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Every exit code of every command, and that each ending says why: a code other than 0 never
+//! comes without a word on one of the two streams. The table is `src/exit/table.rs`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use testkit::run::Ran;
+use testkit::scratch::text;
+use testkit::{Loop, Scratch, need_loops, need_tools, tool};
+
+/// How `straddle` ends with these words.
+fn straddle(words: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
+    Ran::of(command.args(words).env("LC_ALL", "C.UTF-8").stdin(std::process::Stdio::null()))
+}
+
+/// It ends with this code, and says `why` on one of its streams.
+#[track_caller]
+fn ends(words: &[&str], code: i32, why: &str) -> Ran {
+    let ran = straddle(words);
+    assert_eq!(ran.status, Some(code), "{words:?}: {ran:?}");
+    assert!(format!("{}{}", ran.out, ran.errors).contains(why), "{words:?}: {why}: {ran:?}");
+    assert!(code == 0 || !(ran.out.is_empty() && ran.errors.is_empty()), "{words:?}");
+    // What is misuse is said where no program takes it for data.
+    let is_error = code == 2 && words.first() != Some(&"check");
+    assert!(!is_error || !ran.errors.is_empty(), "{words:?}: {ran:?}");
+    ran
+}
+
+/// An image with one partition at this sector.
+fn image(directory: &Path, name: &str, sector: u64) -> String {
+    let path = directory.join(name);
+    let file = std::fs::File::create(&path).expect("the scratch directory takes a file");
+    file.set_len(64 << 20).expect("it takes a hole");
+    tool::run_with_input("sfdisk", &["-q", text(&path)], &format!("label: dos\n{sector},,83\n"));
+    text(&path).to_owned()
+}
+
+/// ext4 on a loop device, mounted until the test ends.
+struct Mounted {
+    device: Loop,
+    point: PathBuf,
+}
+
+impl Mounted {
+    fn new(scratch: &Scratch, length_bytes: u64) -> Mounted {
+        let device = Loop::attach(&scratch.image("image", length_bytes), 512);
+        tool::run("mkfs.ext4", &["-q", "-F", text(device.path())]);
+        let point = scratch.path().join("point");
+        std::fs::create_dir(&point).expect("the scratch directory takes another");
+        tool::run("mount", &[text(device.path()), text(&point)]);
+        Mounted { device, point }
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = tool::output("umount", &[text(&self.point)]);
+    }
+}
+
+#[test]
+fn every_ending_of_check_has_its_code_and_says_why() {
+    need_loops!();
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let (good, bad) = (image(scratch.path(), "good", 2048), image(scratch.path(), "bad", 63));
+    let gone = format!("{bad}.gone");
+    let backing = scratch.image("deleted", 64 << 20);
+    let device = Loop::attach(&backing, 512);
+    std::fs::remove_file(&backing).expect("it is there");
+    let unknown = text(device.path());
+    ends(&["check", &good], 0, "aligned");
+    ends(&["check", &bad], 1, "ST102");
+    ends(&["check", "--json", &bad], 1, "\"ST102\"");
+    ends(&["check", &gone], 2, "No such file");
+    ends(&["check", "--frobnicate"], 2, "--frobnicate");
+    ends(&["check", unknown], 5, "deleted");
+    // A finding outranks a verdict that is missing, and what cannot be opened outranks both.
+    ends(&["check", &bad, unknown], 1, "unknown");
+    ends(&["check", &bad, unknown, &gone], 2, "No such file");
+    ends(&["check", "--allow-unknown", unknown], 0, "deleted");
+    ends(&["check", "--allow-unknown", &bad, unknown], 1, "ST102");
+    ends(&["check", "--allow-unknown", &gone], 2, "No such file");
+    ends(&["check", "--format", "nagios", unknown], 3, "UNKNOWN");
+    ends(&["check", "--format", "nagios", "--allow-unknown", unknown], 0, "OK");
+    ends(&["check", "--format", "npd", unknown], 2, "unknown");
+    let base = scratch.path().join("base.json");
+    ends(&["check", "--save", text(&base), &good], 0, "baseline");
+    std::fs::copy(&bad, &good).expect("both are files");
+    ends(&["check", "--watch", text(&base), &good], 1, "worse");
+    ends(&["check", "--watch", text(&base), &bad, "--fail-on", "never"], 5, "vanished");
+    ends(&["check", "--watch", &bad, &bad], 2, "hint: ");
+}
+
+#[test]
+fn commands_that_measure_nothing_have_their_codes_and_say_why() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let missing = text(scratch.path()).to_owned() + "/missing";
+    ends(&["explain", "ST101"], 0, "ST101");
+    ends(&["explain", "ST000"], 2, "hint: ");
+    let page = text(scratch.path()).to_owned() + "/page.html";
+    let known = scratch.file("drives.json", straddle(&["drive", "list", "--json"]).out.as_bytes());
+    ends(&["report", "-o", &page, &missing], 2, "cannot show");
+    ends(&["report", "-o", &page, text(&known)], 2, "hint: ");
+    let simulate = ["drive", "simulate", "--profile", "hdd-7200-512e", "--operations", "10"];
+    let simulated = ends(&[&simulate[..], &["--json"]].concat(), 0, "hdd-7200-512e");
+    let result = scratch.file("simulated.json", simulated.out.as_bytes());
+    ends(&["report", "-o", &page, text(&result)], 0, "");
+    ends(&["drive", "simulate", "--profile", "none-such"], 2, "none-such");
+    ends(&["drive", "show", "none-such"], 2, "none-such");
+    ends(&["generate", "schema"], 0, "$schema");
+    ends(&["generate", "man", "none-such"], 2, "none-such");
+    ends(&["generate", "man", "--to", "/proc/none-such"], 2, "cannot write");
+    ends(&["plan", &image(scratch.path(), "disk", 63)], 0, "partition 1");
+    ends(&["plan", &missing], 2, "No such file");
+    ends(&["plan", &missing, "--script"], 2, "No such file");
+    ends(&["version"], 0, "straddle ");
+    ends(&[], 2, "Usage");
+    ends(&["none-such"], 2, "none-such");
+}
+
+#[test]
+fn every_ending_of_trace_has_its_code_and_says_why() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mount");
+    let scratch = Scratch::new();
+    let mounted = Mounted::new(&scratch, 64 << 20);
+    let file = mounted.point.join("file");
+    std::fs::write(&file, vec![1; 65536]).expect("it takes a file");
+    tool::run("sync", &["--file-system", text(&file)]);
+    let traced = straddle(&["trace", text(&file)]);
+    assert!(matches!(traced.status, Some(0 | 5)), "{traced:?}");
+    std::fs::remove_file(scratch.path().join("image")).expect("it is there");
+    ends(&["trace", "/nonexistent"], 2, "hint: ");
+    ends(&["trace", text(&mounted.point)], 2, "it is a directory");
+    ends(&["trace", text(&file)], 5, "deleted");
+    ends(&["trace", "--allow-unknown", text(&file)], 0, "deleted");
+}
+
+#[test]
+fn what_cannot_be_measured_is_misuse_and_says_why() {
+    for command in ["bench", "probe", "fsync"] {
+        ends(&[command, "/nonexistent"], 2, "/nonexistent");
+        ends(&[command, "/dev/null"], 2, "/dev/null");
+        ends(&[command, "/dev/null", "--dry-run"], 2, "/dev/null");
+        ends(&[command], 2, "Usage");
+    }
+}
+
+#[test]
+fn a_penalty_is_found_a_faster_run_is_clean_and_three_pairs_are_no_verdict() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mount", "losetup");
+    let scratch = Scratch::new();
+    let mounted = Mounted::new(&scratch, 512 << 20);
+    let bench = ["bench", text(&mounted.point), "--share", "100", "--seed", "1", "--shift", "512"];
+    let bounds = ["--scratch", "16M", "--seconds", "20"];
+    // The command takes as long as it says, whatever the disk does.
+    let run = |script: &str, more: &[&str], code: i32, why: &str| {
+        let command = ["--", "sh", "-c", script, "{device}"];
+        ends(&[&bench[..], &bounds, more, &command].concat(), code, why)
+    };
+    run("true", &["--pairs", "3"], 5, "Inconclusive");
+    run("true", &["--pairs", "3", "--allow-unknown"], 0, "Inconclusive");
+    let slow =
+        |when: &str| format!("o=$(losetup -nO OFFSET $0); [ $((o % 4096)) {when} 0 ] || sleep 0.3");
+    // Faster where it is shifted: no machine is so busy that this is a penalty.
+    run(&slow("!="), &["--pairs", "24"], 0, "Small difference");
+    run(&slow("="), &["--pairs", "24"], 1, "Penalty");
+    run("exit 7", &[], 2, "exit status 7");
+    let _ = &mounted.device;
+}
+
+#[test]
+fn every_ending_of_compare_has_its_code_and_says_why() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mount");
+    let scratch = Scratch::new();
+    let mounted = Mounted::new(&scratch, 64 << 20);
+    let seen =
+        straddle(&["bench", text(&mounted.point), "--json", "--scratch", "8M", "--pairs", "3"]);
+    // As a drive would have said on which a shift costs that much.
+    let result = |name: &str, verdict: &str, [ratio, low, high]: [f64; 3]| {
+        let mut document = seen.document();
+        let experiments = document["experiments"].as_array_mut().expect("a list");
+        assert!(!experiments.is_empty(), "{seen:?}");
+        for experiment in experiments {
+            experiment["verdict"] = verdict.into();
+            for one in experiment["comparisons"].as_array_mut().expect("a list") {
+                (one["ratio"], one["low"], one["high"]) = (ratio.into(), low.into(), high.into());
+            }
+        }
+        text(&scratch.file(name, document.to_string().as_bytes())).to_owned()
+    };
+    let even = result("even", "no-penalty", [1.0, 0.99, 1.01]);
+    let slow = result("slow", "penalty", [9.0, 8.0, 10.0]);
+    let mut nothing = seen.document();
+    nothing["experiments"] = serde_json::json!([]);
+    let nothing = scratch.file("nothing", nothing.to_string().as_bytes());
+    let nothing = text(&nothing);
+    ends(&["compare", &even, &even], 0, "");
+    ends(&["compare", &even, &slow], 1, "");
+    ends(&["compare", &even, nothing], 5, "");
+    ends(&["compare", "--allow-unknown", &even, nothing], 0, "");
+    ends(&["compare", &even, "/nonexistent"], 2, "/nonexistent");
+    ends(&["compare", &even], 2, "Usage");
+}
