@@ -19,6 +19,7 @@ use units::DiskText;
 use crate::cache::Sparse;
 use crate::identity::{self, Identity};
 use crate::inquiry::{self, Inquiry};
+use crate::pinned::Pinned;
 
 /// What direct reads begin and end on, and their memory: no device wants more of a reader.
 const PAGE_BYTES: u64 = 4096;
@@ -113,9 +114,22 @@ impl FileDisk {
     /// [`OpenError::Refused`] when the kernel says no, [`OpenError::NotADisk`] when it is something
     /// else.
     pub fn open(path: &Path) -> Result<FileDisk, OpenError> {
-        let unseen = |error| OpenError::refused(path, error, None);
-        let found = kind(path, &rustix::fs::stat(path).map_err(unseen)?)?;
-        let refused = |error| OpenError::refused(path, error, Some(found));
+        FileDisk::called(path, path)
+    }
+
+    /// As [`FileDisk::open`], of what was pinned.
+    ///
+    /// # Errors
+    /// As [`FileDisk::open`].
+    pub fn of(pinned: &Pinned) -> Result<FileDisk, OpenError> {
+        FileDisk::called(&pinned.path(), pinned.given())
+    }
+
+    /// The disk at `path`, which is called `name`.
+    fn called(path: &Path, name: &Path) -> Result<FileDisk, OpenError> {
+        let unseen = |error| OpenError::refused(name, error, None);
+        let found = kind(name, &rustix::fs::stat(path).map_err(unseen)?)?;
+        let refused = |error| OpenError::refused(name, error, Some(found));
         // O_LARGEFILE is implied on 64-bit machines; where it is not, rustix sets it.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let past_cache = if found == Kind::Block { OFlags::DIRECT } else { OFlags::empty() };
@@ -126,12 +140,19 @@ impl FileDisk {
         };
         let file = file.map_err(refused)?;
         let stat = rustix::fs::fstat(&file).map_err(refused)?;
-        let kind = kind(path, &stat)?;
+        let kind = kind(name, &stat)?;
         let length_bytes = match kind {
             Kind::File => u64::try_from(stat.st_size).unwrap_or(0),
             Kind::Block => inquiry::length_bytes(file.as_fd()).map_err(refused)?,
         };
         Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind })
+    }
+
+    /// A block device that is open, of which this descriptor is another.
+    pub(crate) fn of_device(file: OwnedFd) -> Result<FileDisk, Errno> {
+        let stat = rustix::fs::fstat(&file)?;
+        let length_bytes = inquiry::length_bytes(file.as_fd())?;
+        Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind: Kind::Block })
     }
 
     /// A regular file that is open.

@@ -24,6 +24,11 @@ const BLKALIGNOFF: Opcode = ioctl::opcode::none(0x12, 122);
 /// `_IO(0x12, 123)`: an unsigned int.
 const BLKPBSZGET: Opcode = ioctl::opcode::none(0x12, 123);
 
+/// `_IO(0x12, 97)`: writes out and forgets what is kept in memory.
+const BLKFLSBUF: Opcode = ioctl::opcode::none(0x12, 97);
+/// `_IOR(0x12, 128, __u64)`.
+const BLKGETDISKSEQ: Opcode = ioctl::opcode::read::<u64>(0x12, 128);
+
 /// A block device's own account of itself. Each value is as the kernel gave it, plausible or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inquiry {
@@ -74,6 +79,30 @@ impl Inquiry {
 pub(crate) fn length_bytes(device: BorrowedFd<'_>) -> Result<u64, Errno> {
     // SAFETY: fs.h says "return device size in bytes (u64 *arg)", and the getter's value is a u64.
     unsafe { ioctl::ioctl(device, Getter::<BLKGETSIZE64, u64>::new()) }
+}
+
+/// The number of a disk since the machine was started, which no later disk of the same major and
+/// minor has; nor has a loop device once it shows another file.
+///
+/// # Errors
+/// Before Linux 5.15.
+#[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel writes")]
+#[doc(alias = "BLKGETDISKSEQ")]
+pub(crate) fn sequence(device: BorrowedFd<'_>) -> Result<u64, Errno> {
+    // SAFETY: block/ioctl.c answers with put_u64, and the getter's value is a u64.
+    unsafe { ioctl::ioctl(device, Getter::<BLKGETDISKSEQ, u64>::new()) }
+}
+
+/// Forgets what the kernel keeps of a block device in memory, so that what is read next is what is
+/// on it.
+///
+/// # Errors
+/// Without the right to (`CAP_SYS_ADMIN`).
+#[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel does")]
+#[doc(alias = "BLKFLSBUF")]
+pub(crate) fn forget_cached(device: BorrowedFd<'_>) -> Result<(), Errno> {
+    // SAFETY: block/ioctl.c takes no argument.
+    unsafe { ioctl::ioctl(device, ioctl::NoArg::<BLKFLSBUF>::new()) }
 }
 
 /// The 32 bits that the kernel writes for one of the opcodes above, all of which write an int.

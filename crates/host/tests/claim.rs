@@ -8,11 +8,37 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use host::claim::{ClaimRefusal, IdentityWords, Relation, identity_words};
-use host::{Claim, ClaimPlan};
+use host::{Claim, ClaimPlan, Contents, FileDisk, Pinned};
 use testkit::run::until;
 use testkit::{Loop, Scratch, need_loops, need_tools, tool};
 
 const LENGTH_BYTES: u64 = 8 << 20;
+
+/// Nothing that is known, which may be written over.
+const NOTHING: &dyn Fn(FileDisk) -> Contents = &|_| Contents::default();
+
+fn pinned(node: &Path) -> Pinned {
+    Pinned::at(node).unwrap()
+}
+
+/// What to type for `node`.
+fn words(node: &Path) -> String {
+    identity_words(&pinned(node)).map(|words| words.to_string()).unwrap_or_default()
+}
+
+/// A claim of `node`, for which `confirm` was typed.
+fn claim(node: &Path, confirm: &str) -> Result<Claim, ClaimRefusal> {
+    let node = pinned(node);
+    Claim::take(plan(&node, confirm, NOTHING))
+}
+
+fn plan<'a>(
+    node: &'a Pinned,
+    confirm: &'a str,
+    contents: &'a dyn Fn(FileDisk) -> Contents,
+) -> ClaimPlan<'a> {
+    ClaimPlan { node, confirm: Some(confirm), overwrites_data: false, contents }
+}
 
 /// A loop device over a file of its own, filled with a pattern.
 struct Bare {
@@ -38,10 +64,10 @@ impl Bare {
     /// the disk changes.
     fn refusal(&self, node: &Path, confirm: Option<&str>, signatures: &[String]) -> ClaimRefusal {
         let before = std::fs::read(&self.file).unwrap();
-        let right = identity_words(node).map(|words| words.to_string()).unwrap_or_default();
+        let right = words(node);
         let confirm = confirm.unwrap_or(&right);
-        let refusal =
-            Claim::take(ClaimPlan { node, confirm: Some(confirm), signatures }).unwrap_err();
+        let contents = |_| Contents { signatures: signatures.to_vec(), data: None };
+        let refusal = Claim::take(plan(&pinned(node), confirm, &contents)).unwrap_err();
         assert!(before == std::fs::read(&self.file).unwrap(), "bytes changed");
         assert!(refusal.hint().is_some(), "{refusal}");
         refusal
@@ -75,23 +101,21 @@ fn a_bare_device_is_claimed_for_writing_and_a_second_claim_is_refused() {
     need_loops!();
     let bare = Bare::new();
     let words = format!("{}={LENGTH_BYTES}", text(bare.node()));
-    assert_eq!(identity_words(bare.node()).unwrap(), IdentityWords::PathAndBytes(words.clone()));
-    let plan = ClaimPlan { node: bare.node(), confirm: Some(&words), signatures: &[] };
-    let claim = Claim::take(plan).unwrap();
-    assert_eq!(claim.length_bytes(), LENGTH_BYTES);
-    assert_eq!(claim.number().0, 7);
+    let said = identity_words(&pinned(bare.node())).unwrap();
+    assert_eq!(said, IdentityWords::PathAndBytes(words.clone()));
+    let held = claim(bare.node(), &words).unwrap();
+    assert_eq!(held.length_bytes(), LENGTH_BYTES);
+    assert_eq!(held.number().0, 7);
     let second = bare.refusal(bare.node(), None, &[]);
     assert!(matches!(second, ClaimRefusal::HeldElsewhere { .. }), "{second}");
 
-    // It is open for writing, past the page cache, and the claim outlives its first descriptor.
-    let clone = claim.try_clone().unwrap();
+    // It is open for writing, past the page cache.
+    let clone = held.try_clone().unwrap();
     let flags = rustix::fs::fcntl_getfl(&clone).unwrap();
     assert!(flags.contains(rustix::fs::OFlags::RDWR | rustix::fs::OFlags::DIRECT));
-    drop(claim.into_fd());
-    assert!(Claim::take(plan).is_err());
-    drop(clone);
+    drop((held, clone));
     // A child that another test starts has all descriptors until it runs its own program.
-    until("the claim is free again", || Claim::take(plan).is_ok());
+    until("the claim is free again", || claim(bare.node(), &words).is_ok());
 }
 
 #[test]
@@ -145,14 +169,11 @@ fn the_parent_disk_of_a_mounted_partition_is_refused() {
             other => panic!("{other}"),
         }
         // Its neighbour shares no byte with it.
-        let words = identity_words(&other).unwrap().to_string();
-        let claim = Claim::take(ClaimPlan { node: &other, confirm: Some(&words), signatures: &[] });
-        assert_eq!(claim.unwrap().length_bytes(), 2 << 20);
+        let held = claim(&other, &words(&other));
+        assert_eq!(held.unwrap().length_bytes(), 2 << 20);
     }
     // What a claim holds is held above and below it, too.
-    let words = identity_words(&other).unwrap().to_string();
-    let plan = ClaimPlan { node: &other, confirm: Some(&words), signatures: &[] };
-    let _claim = Claim::take(plan).unwrap();
+    let _held = claim(&other, &words(&other)).unwrap();
     let refusal = bare.refusal(bare.node(), None, &[]);
     assert!(matches!(refusal, ClaimRefusal::HeldElsewhere { .. }), "{refusal}");
 }
@@ -205,7 +226,7 @@ fn a_recognised_signature_is_refused_and_named() {
 fn words_that_do_not_name_the_device_are_refused_and_the_right_ones_are_not_told() {
     need_loops!();
     let bare = Bare::new();
-    let right = identity_words(bare.node()).unwrap().to_string();
+    let right = words(bare.node());
     let long = format!("{}={}", text(bare.node()), LENGTH_BYTES + 1);
     for typed in ["", "yes", text(bare.node()), "8388608", &long] {
         let refusal = bare.refusal(bare.node(), Some(typed), &[]);
@@ -240,29 +261,23 @@ fn a_read_only_device_is_refused() {
 fn what_is_no_block_device_is_refused_and_named() {
     let scratch = Scratch::new();
     let file = scratch.file("disk", &[1; 512]);
-    let claim = |node: &Path| Claim::take(ClaimPlan { node, confirm: Some(""), signatures: &[] });
     for (node, found) in [
         (file.as_path(), "a regular file"),
         (scratch.path(), "a directory"),
         (Path::new("/dev/null"), "a character device"),
     ] {
-        match claim(node).unwrap_err() {
+        match claim(node, "").unwrap_err() {
             ClaimRefusal::NotABlockDevice { found: said, .. } => assert_eq!(said, found),
             other => panic!("{other}"),
         }
     }
-    let missing = claim(&scratch.path().join("missing")).unwrap_err();
-    assert!(matches!(missing, ClaimRefusal::Kernel { .. }), "{missing}");
 }
 
 #[test]
 fn what_is_written_through_a_claim_is_on_the_device() {
     need_loops!();
     let bare = Bare::new();
-    let words = identity_words(bare.node()).unwrap().to_string();
-    let claim =
-        Claim::take(ClaimPlan { node: bare.node(), confirm: Some(&words), signatures: &[] });
-    let claim = claim.unwrap();
+    let claim = claim(bare.node(), &words(bare.node())).unwrap();
     let clone = claim.try_clone().unwrap();
     let flags = rustix::fs::fcntl_getfl(&clone).unwrap();
     rustix::fs::fcntl_setfl(&clone, flags - rustix::fs::OFlags::DIRECT).unwrap();
@@ -275,4 +290,60 @@ fn what_is_written_through_a_claim_is_on_the_device() {
     behind.seek(SeekFrom::Start(4096)).unwrap();
     behind.read_exact(&mut found).unwrap();
     assert_eq!(found, [0x5a; 512]);
+}
+
+#[test]
+fn bytes_that_nobody_recognises_are_refused_unless_they_are_said_to_be_needless() {
+    need_loops!();
+    let bare = Bare::new();
+    let (node, right) = (pinned(bare.node()), words(bare.node()));
+    let found = |_| Contents { signatures: Vec::new(), data: Some("byte 5 is 0xa5".to_owned()) };
+    let asked = plan(&node, &right, &found);
+    let refusal = Claim::take(asked).unwrap_err();
+    assert!(matches!(refusal, ClaimRefusal::Data { .. }), "{refusal}");
+    assert!(refusal.hint().unwrap().contains("--overwrite-data"));
+    // It is no word for what is recognised.
+    let known = |disk| Contents { signatures: vec!["ext4 data".to_owned()], ..found(disk) };
+    let refusal = Claim::take(ClaimPlan { overwrites_data: true, contents: &known, ..asked });
+    assert!(matches!(refusal.unwrap_err(), ClaimRefusal::Signature { .. }));
+    assert!(Claim::take(ClaimPlan { overwrites_data: true, ..asked }).is_ok());
+}
+
+#[test]
+fn a_number_that_is_given_to_another_file_after_it_was_pinned_is_what_is_looked_at() {
+    need_loops!();
+    let bare = Bare::new();
+    let other = bare.scratch.file("other", &vec![0x5a; usize::try_from(LENGTH_BYTES).unwrap()]);
+    let (node, right) = (pinned(bare.node()), words(bare.node()));
+    tool::run("losetup", &["--detach", text(bare.node())]);
+    tool::run("losetup", &[text(bare.node()), text(&other)]);
+    let seen = std::cell::Cell::new(0);
+    let look = |disk: FileDisk| {
+        let mut first = [0];
+        device::Disk::read_at(&disk, 0, &mut first).unwrap();
+        seen.set(first[0]);
+        Contents::default()
+    };
+    let held = Claim::take(plan(&node, &right, &look)).unwrap();
+    assert_eq!(seen.get(), 0x5a, "what is claimed is what was looked at");
+    // As long as it is claimed it stays what it is.
+    let _ = tool::output("losetup", &["--detach", text(bare.node())]);
+    assert!(!tool::output("losetup", &[text(bare.node()), text(&bare.file)]).status.success());
+    drop(held);
+}
+
+#[test]
+fn the_nodes_are_locked_as_long_as_the_claim_lasts() {
+    need_loops!();
+    need_tools!("flock", "mknod");
+    let bare = Bare::new();
+    let second = bare.scratch.path().join("node");
+    let (_, minor) = number(bare.node());
+    tool::run("mknod", &[text(&second), "b", "7", &minor.to_string()]);
+    let held = claim(&second, &words(&second)).unwrap();
+    let is_locked =
+        |node: &Path| !tool::output("flock", &["--nonblock", text(node), "true"]).status.success();
+    assert!(is_locked(bare.node()) && is_locked(&second));
+    drop(held);
+    until("the locks are gone", || !is_locked(bare.node()) && !is_locked(&second));
 }

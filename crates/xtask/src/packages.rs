@@ -83,6 +83,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
             "mkfs.cramfs",
             "partx",
             "fallocate",
+            "flock",
         ],
     ),
     ("xfsprogs", &["mkfs.xfs", "xfs_db", "xfs_bmap", "xfs_io"]),

@@ -14,10 +14,11 @@ use std::path::Path;
 
 use units::text::escape;
 
-use super::ClaimPlan;
+use super::Contents;
+use super::device::{self, Device};
 use super::refusal::ClaimRefusal;
-use super::relatives::{self, Relative};
 use super::world::{Live, Number, World};
+use crate::Pinned;
 
 pub(super) const PATH_AND_BYTES: &str = "path with its exact length (PATH=BYTES)";
 const SERIAL_OR_WWN: &str = "serial number or WWN";
@@ -64,9 +65,9 @@ impl fmt::Display for IdentityWords {
 ///
 /// # Errors
 /// [`ClaimRefusal`] when it is no block device, or sysfs does not show it.
-pub fn identity_words(node: &Path) -> Result<IdentityWords, ClaimRefusal> {
-    let (_, number) = super::pin(node)?;
-    Ok(accepted(&Live::new(), node, number)?.swap_remove(0))
+pub fn identity_words(node: &Pinned) -> Result<IdentityWords, ClaimRefusal> {
+    let number = super::number(node)?;
+    Ok(accepted(&Live::new(), node.given(), number)?.swap_remove(0))
 }
 
 /// That `typed` names the device.
@@ -75,11 +76,12 @@ pub fn identity_words(node: &Path) -> Result<IdentityWords, ClaimRefusal> {
 /// [`ClaimRefusal::NotConfirmed`] when it does not, with what is on the device.
 pub(super) fn check(
     world: &impl World,
-    plan: ClaimPlan<'_>,
+    node: &Path,
     number: Number,
+    contents: &Contents,
     typed: &str,
 ) -> Result<(), ClaimRefusal> {
-    let accepted = accepted(world, plan.node, number)?;
+    let accepted = accepted(world, node, number)?;
     let fits = accepted.iter().any(|words| match words {
         IdentityWords::Serial(serial) => typed.trim() == serial,
         IdentityWords::Wwn(name) => bare(typed) == bare(name),
@@ -89,10 +91,10 @@ pub(super) fn check(
         return Ok(());
     }
     Err(ClaimRefusal::NotConfirmed {
-        node: plan.node.to_owned(),
+        node: node.to_owned(),
         given: typed.to_owned(),
         wanted: accepted[0].wanted(),
-        signatures: plan.signatures.to_vec(),
+        signatures: contents.signatures.clone(),
     })
 }
 
@@ -102,7 +104,7 @@ pub(super) fn accepted(
     node: &Path,
     number: Number,
 ) -> Result<Vec<IdentityWords>, ClaimRefusal> {
-    let own = Relative::itself(world, number)?;
+    let own = Device::numbered(world, number)?;
     let mut found = Vec::new();
     // A partition's serial would be that of its disk, and so of the other partitions.
     if !own.is_partition(world) {
@@ -121,7 +123,7 @@ pub(super) fn accepted(
 
 /// Whether at most one disk of this machine says `own`.
 fn is_only<W: World>(world: &W, own: &str, read: fn(&W, &str) -> Option<String>) -> bool {
-    let disks = relatives::disks(world);
+    let disks = device::disks(world);
     let same = disks.iter().filter(|name| {
         read(world, &format!("/sys/block/{name}")).is_some_and(|other| other == own)
     });
@@ -136,7 +138,7 @@ fn serial<W: World>(world: &W, directory: &str) -> Option<String> {
     })
 }
 
-fn wwn<W: World>(world: &W, directory: &str) -> Option<String> {
+pub(super) fn wwn<W: World>(world: &W, directory: &str) -> Option<String> {
     let read = |name| word(&world.tree().bytes(&format!("{directory}/{name}")).ok()?);
     WWNS.into_iter().find_map(read)
 }

@@ -3,73 +3,97 @@
 //! A device is handed out only where nobody uses its bytes: nobody has it, its partitions, its disk
 //! or what is built on them mounted, swaps to it, holds it or shows it by a loop device; nothing is
 //! known to be on it; and whoever asks has said which device is meant in words that fit no other.
-//! The checks stand in `relatives` (who shares its bytes), `uses` (who uses them) and `confirm`
-//! (what to type). They run in this order, and the first that fails is the answer:
+//! The checks stand in `relatives` (who shares its bytes, by the `atlas` of where all bytes are),
+//! `uses` and `users` (who uses them) and `confirm` (what to type). They run in this order, and the
+//! first that fails is the answer:
 //!
 //! | check | why it stands there |
 //! |---|---|
 //! | a block device | everything else asks about one |
 //! | not empty, not read-only | a file of sysfs each |
-//! | not mounted, no swap, no holder, no loop over it | as long as that lasts, no words help |
+//! | not mounted, no swap, nothing over its bytes, nobody has it open | no words help meanwhile |
+//! | the exclusive open for reading | the kernel's own answer: it knows of users that sysfs hides |
+//! | the locks of systemd's convention | who works on the disk without a claim has them |
 //! | `confirm` fits | what is on a device that was not meant is nobody's to wipe |
-//! | no signature | the caller looked; a wipe helps |
-//! | the exclusive open | the kernel's own answer, also for users that sysfs does not show |
+//! | no signature, and nothing else that was not said to be needless | read through the claim |
 //! | number, length and uses again | they may have changed while they were looked at |
+//! | the open for writing | through the claimed descriptor |
 //!
-//! Nothing is opened for writing before all of them passed. The node is opened as a mere path
-//! first (`O_PATH`), and what is then opened for writing is that very node, through `/proc`: so no
-//! path is followed twice, and a link that is changed meanwhile leads nowhere else.
+//! Nothing is opened for writing before all of them passed. The path is followed once
+//! ([`Pinned`]); everything that is then opened, read and written is what that led to, through
+//! `/proc`, and what is written is the disk that was claimed, by its number and its sequence number
+//! (`BLKGETDISKSEQ`): a link that is turned or a loop device's number that is given away leads
+//! nowhere else. While the claim lasts the number cannot be given away.
 //!
 //! The claim is `O_EXCL` (open(2)): while it lasts no one mounts the device, swaps to it or builds
 //! on it, and no one claims its disk or its partitions (`block/bdev.c`, `bd_may_claim`). It does
-//! not keep those out who open the device without asking for it.
+//! not keep those out who open the device later without asking for it; the lock on the node
+//! (flock(2)) tells those who keep to systemd's convention.
 //!
-//! What is *not* here: knowing signatures. The caller reads the device and says what it found.
+//! What is *not* here: knowing signatures. The caller looks at the claimed device and says what it
+//! found.
 
+mod atlas;
 mod confirm;
+mod device;
+mod lock;
 mod refusal;
 mod relatives;
 mod showing;
+mod users;
 mod uses;
 mod world;
 
 pub use confirm::{IdentityWords, identity_words};
-pub use refusal::{ClaimRefusal, Relation};
+pub use refusal::{ClaimRefusal, Relation, Use};
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use self::relatives::{Relative, directory};
+use self::device::Device;
+use self::lock::NodeLocks;
 use self::world::{Live, Number, World};
-use crate::inquiry;
+use crate::{FileDisk, Identity, Pinned, inquiry};
 
 /// The kernel counts lengths in these, whatever the device's own sectors are
 /// (`Documentation/ABI/stable/sysfs-block`).
 const SECTOR_BYTES: u64 = 512;
 
+/// What is on a device, as far as who wants to write to it can tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// What was recognised, in words: `ext4 data`, `a physical volume of LVM`. Anything is a
+    /// refusal.
+    pub signatures: Vec<String>,
+    /// Where bytes stand that would be overwritten and are not blank, in words; `None` where none
+    /// were found. A refusal, unless the plan says that they are not needed.
+    pub data: Option<String>,
+}
+
 /// A block device that is wanted for writing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ClaimPlan<'a> {
-    /// A path that leads to it; links are followed.
-    pub node: &'a Path,
+    /// Its node.
+    pub node: &'a Pinned,
     /// What was typed to say which device is meant: see [`identity_words`]. `None` where nothing
     /// was yet: [`Claim::take`] refuses that, and [`Claim::rehearse`] leaves the question out.
     pub confirm: Option<&'a str>,
-    /// What was recognised on it, in words: `ext4`, `LVM physical volume`. Anything is a refusal.
-    pub signatures: &'a [String],
+    /// Whether it was said that bytes that nobody recognises are not needed.
+    pub overwrites_data: bool,
+    /// What is on it; asked once, of the claimed device.
+    pub contents: &'a dyn Fn(FileDisk) -> Contents,
 }
 
 /// A block device that is open for writing, past the page cache, and claimed for this process alone
 /// until it is dropped.
 #[derive(Debug)]
 pub struct Claim {
+    held: Held,
     file: OwnedFd,
-    length_bytes: u64,
-    number: Number,
 }
 
 /// What one look at a device found.
@@ -77,28 +101,96 @@ pub struct Claim {
 struct Seen {
     number: Number,
     length_bytes: u64,
-    /// `diskseq`, which no other device of the same number shares; `None` before Linux 5.15.
-    sequence: Option<String>,
 }
 
-/// What was seen of a device that nobody uses, that holds nothing and that was named by `typed`,
-/// where that is asked.
+/// A device that is claimed, and open for reading only.
+#[derive(Debug)]
+struct Held {
+    file: OwnedFd,
+    _locks: NodeLocks,
+    seen: Seen,
+    /// Before Linux 5.15 there is none.
+    sequence: Option<u64>,
+}
+
+impl Held {
+    /// Claims what `node` is of; nobody used it.
+    fn take(node: &Pinned, number: Number) -> Result<Held, ClaimRefusal> {
+        let flags = OFlags::RDONLY | OFlags::EXCL;
+        let file = opened(&node.path(), flags, node.given())?;
+        is_of(&file, number, node.given())?;
+        let nodes = relatives::nodes(&Live::new(), number)?;
+        let locks = NodeLocks::take(file.as_fd(), &nodes, node.given())?;
+        let seen = Seen { number, length_bytes: length(node.given(), file.as_fd())? };
+        let sequence = inquiry::sequence(file.as_fd()).ok();
+        Ok(Held { file, _locks: locks, seen, sequence })
+    }
+
+    /// What `contents` finds on the device.
+    fn contents(&self, plan: ClaimPlan<'_>) -> Result<Contents, ClaimRefusal> {
+        // What is kept in memory may be older than what was written through the whole disk.
+        let _ = inquiry::forget_cached(self.file.as_fd());
+        let refused = |error| refused(plan.node.given(), error);
+        let file = rustix::io::fcntl_dupfd_cloexec(&self.file, 0).map_err(refused)?;
+        Ok((plan.contents)(FileDisk::of_device(file).map_err(refused)?))
+    }
+
+    /// The device opened for writing, past the page cache.
+    fn writable(&self, node: &Path) -> Result<OwnedFd, ClaimRefusal> {
+        let path = PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()));
+        // O_NONBLOCK is not asked for: with it a device without a medium can be opened.
+        let file = opened(&path, OFlags::RDWR | OFlags::DIRECT, node)?;
+        is_of(&file, self.seen.number, node)?;
+        let changed = |what| ClaimRefusal::Changed { node: node.to_owned(), what };
+        if inquiry::sequence(file.as_fd()).ok() != self.sequence {
+            return Err(changed("the device behind its number"));
+        }
+        if length(node, file.as_fd())? != self.seen.length_bytes {
+            return Err(changed("its length"));
+        }
+        Ok(file)
+    }
+}
+
+/// That what is on the device may be written over.
 fn permitted(
     world: &impl World,
-    plan: ClaimPlan<'_>,
+    node: &Path,
     number: Number,
+    contents: &Contents,
     typed: Option<&str>,
-) -> Result<Seen, ClaimRefusal> {
-    let seen = look(world, number)?;
+    overwrites_data: bool,
+) -> Result<(), ClaimRefusal> {
     if let Some(typed) = typed {
-        confirm::check(world, plan, number, typed)?;
+        confirm::check(world, node, number, contents, typed)?;
     }
-    if !plan.signatures.is_empty() {
-        let signatures = plan.signatures.to_vec();
-        let (node, is_named) = (plan.node.to_owned(), typed.is_some());
-        return Err(ClaimRefusal::Signature { node, signatures, is_named });
+    let is_named = typed.is_some();
+    if !contents.signatures.is_empty() {
+        let signatures = contents.signatures.clone();
+        return Err(ClaimRefusal::Signature { node: node.to_owned(), signatures, is_named });
     }
-    Ok(seen)
+    match &contents.data {
+        Some(place) if !overwrites_data => {
+            Err(ClaimRefusal::Data { node: node.to_owned(), place: place.clone(), is_named })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Claims a device that nobody uses and that may be written over, without opening it for writing.
+fn held(plan: ClaimPlan<'_>, typed: Option<&str>) -> Result<Held, ClaimRefusal> {
+    let world = Live::new();
+    let number = number(plan.node)?;
+    let (node, path) = (plan.node.given(), plan.node.path());
+    // Who uses it is said before the kernel says that somebody does.
+    look(&world, number, Some(&path))?;
+    let held = Held::take(plan.node, number)?;
+    let contents = held.contents(plan)?;
+    permitted(&world, node, number, &contents, typed, plan.overwrites_data)?;
+    if look(&world, number, Some(&path))? != held.seen {
+        return Err(ClaimRefusal::Changed { node: node.to_owned(), what: "its length" });
+    }
+    Ok(held)
 }
 
 impl Claim {
@@ -107,42 +199,18 @@ impl Claim {
     /// # Errors
     /// [`ClaimRefusal`], in the order of the table at the head of this module. Nothing was written.
     pub fn take(plan: ClaimPlan<'_>) -> Result<Claim, ClaimRefusal> {
-        let world = Live::new();
-        let (pinned, number) = pin(plan.node)?;
-        let typed = plan.confirm.unwrap_or_default();
-        let seen = permitted(&world, plan, number, Some(typed))?;
-        let file = exclusive(plan.node, &pinned)?;
-        let claim = Claim { length_bytes: length(plan.node, file.as_fd())?, file, number };
-        claim.check_again(&world, plan.node, &seen)?;
-        Ok(claim)
+        let held = held(plan, Some(plan.confirm.unwrap_or_default()))?;
+        Ok(Claim { file: held.writable(plan.node.given())?, held })
     }
 
     /// Whether a device would be claimed, as far as that can be told without opening it for
     /// writing.
     ///
     /// # Errors
-    /// As [`Claim::take`], but for what only the exclusive open finds, and for words that nobody
+    /// As [`Claim::take`], but for what only the open for writing finds, and for words that nobody
     /// typed yet.
     pub fn rehearse(plan: ClaimPlan<'_>) -> Result<(), ClaimRefusal> {
-        let (_, number) = pin(plan.node)?;
-        permitted(&Live::new(), plan, number, plan.confirm).map(drop)
-    }
-
-    /// That the claimed device is the one that was `seen`, and still used by nobody.
-    fn check_again(&self, world: &Live, node: &Path, seen: &Seen) -> Result<(), ClaimRefusal> {
-        let changed = |what| ClaimRefusal::Changed { node: node.to_owned(), what };
-        let stat = rustix::fs::fstat(&self.file).map_err(|error| refused(node, error))?;
-        if numbers(&stat) != Some(self.number) {
-            return Err(changed("its number"));
-        }
-        let now = look(world, self.number)?;
-        if now.sequence != seen.sequence {
-            return Err(changed("the device behind its number"));
-        }
-        if now.length_bytes != seen.length_bytes || self.length_bytes != seen.length_bytes {
-            return Err(changed("its length"));
-        }
-        Ok(())
+        held(plan, plan.confirm).map(drop)
     }
 
     /// The device, open for reading and writing with `O_DIRECT`.
@@ -154,27 +222,21 @@ impl Claim {
     /// The device's length in bytes.
     #[must_use]
     pub fn length_bytes(&self) -> u64 {
-        self.length_bytes
+        self.held.seen.length_bytes
     }
 
     /// The device's number, major and minor.
     #[must_use]
     pub fn number(&self) -> (u32, u32) {
-        self.number
+        self.held.seen.number
     }
 
-    /// The descriptor once more, for a queue to own. The claim lasts until the last is closed.
+    /// The descriptor once more, for a queue to own. The claim itself lasts as long as this does.
     ///
     /// # Errors
     /// When this process may have no more descriptors.
     pub fn try_clone(&self) -> io::Result<OwnedFd> {
         self.file.try_clone()
-    }
-
-    /// The descriptor, with which the claim ends.
-    #[must_use]
-    pub fn into_fd(self) -> OwnedFd {
-        self.file
     }
 }
 
@@ -184,24 +246,15 @@ impl AsFd for Claim {
     }
 }
 
-/// The node that `node` leads to, held without being opened, and which device it is of.
-fn pin(node: &Path) -> Result<(OwnedFd, Number), ClaimRefusal> {
-    let pinned = rustix::fs::open(node, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-    let pinned = pinned.map_err(|error| refused(node, error))?;
-    let stat = rustix::fs::fstat(&pinned).map_err(|error| refused(node, error))?;
-    match numbers(&stat) {
-        Some(number) => Ok((pinned, number)),
-        None => {
-            let found = kind(FileType::from_raw_mode(stat.st_mode));
-            Err(ClaimRefusal::NotABlockDevice { node: node.to_owned(), found })
+/// The number of the block device that `node` is of.
+fn number(node: &Pinned) -> Result<Number, ClaimRefusal> {
+    match node.identity() {
+        Identity::Block { major, minor } => Ok((major, minor)),
+        Identity::File { .. } => {
+            let found = kind(node.kind());
+            Err(ClaimRefusal::NotABlockDevice { node: node.given().to_owned(), found })
         }
     }
-}
-
-/// The device's number; `None` when it is no block device.
-fn numbers(stat: &rustix::fs::Stat) -> Option<Number> {
-    let is_block = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
-    is_block.then(|| (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev)))
 }
 
 fn kind(kind: FileType) -> &'static str {
@@ -215,9 +268,9 @@ fn kind(kind: FileType) -> &'static str {
     }
 }
 
-/// That nobody uses device `number`, by what the kernel's files say.
-fn look(world: &impl World, number: Number) -> Result<Seen, ClaimRefusal> {
-    let own = Relative::itself(world, number)?;
+/// That nobody uses device `number`, of which `node` is a node, by what the kernel's files say.
+fn look(world: &impl World, number: Number, node: Option<&Path>) -> Result<Seen, ClaimRefusal> {
+    let own = Device::numbered(world, number)?;
     let length_bytes = own.length_bytes(world)?;
     if length_bytes == 0 {
         return Err(ClaimRefusal::Empty { device: own.node() });
@@ -225,20 +278,26 @@ fn look(world: &impl World, number: Number) -> Result<Seen, ClaimRefusal> {
     if own.word(world, "ro")? != "0" {
         return Err(ClaimRefusal::ReadOnly { device: own.node() });
     }
-    let sequence = world.tree().read(&format!("{}/diskseq", directory(world, number)?)).ok();
-    uses::check(world, own)?;
-    Ok(Seen { number, length_bytes, sequence })
+    uses::check(world, &own, node)?;
+    Ok(Seen { number, length_bytes })
 }
 
-/// Opens what was pinned, for this process alone.
-fn exclusive(node: &Path, pinned: &OwnedFd) -> Result<OwnedFd, ClaimRefusal> {
-    let path = format!("/proc/self/fd/{}", pinned.as_raw_fd());
-    // O_NONBLOCK is not asked for: drivers that know it let a device without a medium be opened.
-    let flags = OFlags::RDWR | OFlags::EXCL | OFlags::DIRECT | OFlags::CLOEXEC | OFlags::NOCTTY;
+/// Opens `path`, which is called `node`.
+fn opened(path: &Path, flags: OFlags, node: &Path) -> Result<OwnedFd, ClaimRefusal> {
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
     rustix::fs::open(path, flags, Mode::empty()).map_err(|error| match error {
         Errno::BUSY => ClaimRefusal::HeldElsewhere { node: node.to_owned() },
         error => refused(node, error),
     })
+}
+
+/// That an open file is of block device `number`.
+fn is_of(file: &OwnedFd, number: Number, node: &Path) -> Result<(), ClaimRefusal> {
+    let stat = rustix::fs::fstat(file).map_err(|error| refused(node, error))?;
+    match Identity::of(&stat) == (Identity::Block { major: number.0, minor: number.1 }) {
+        true => Ok(()),
+        false => Err(ClaimRefusal::Changed { node: node.to_owned(), what: "its number" }),
+    }
 }
 
 fn length(node: &Path, file: BorrowedFd<'_>) -> Result<u64, ClaimRefusal> {

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use thiserror::Error;
 use units::text::escape;
 
+pub use super::users::Use;
+
 /// How a device shares bytes with the one that is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
     /// It is the one.
     Itself,
@@ -22,9 +24,19 @@ pub enum Relation {
     Backing,
     /// A loop device over the same file.
     Beside,
+    /// Another disk, or a partition of its disk, that has some of its sectors too.
+    Overlapping,
 }
 
 impl Relation {
+    /// As [`Relation::words`], of what another device is built on too.
+    fn base(self) -> &'static str {
+        match self {
+            Relation::Below => "the same sectors of ",
+            other => other.words(),
+        }
+    }
+
     /// The relation in words that stand before the device's name; empty for the device itself.
     #[must_use]
     pub fn words(self) -> &'static str {
@@ -36,6 +48,7 @@ impl Relation {
             Relation::Below => "what it is built of, ",
             Relation::Backing => "the device behind it, ",
             Relation::Beside => "a loop over the same file, ",
+            Relation::Overlapping => "which has the same sectors, ",
         }
     }
 }
@@ -104,7 +117,7 @@ pub enum ClaimRefusal {
         device: String,
     },
     /// Another device is built on it, on a partition of it or on its disk.
-    #[error("{wanted} is in use: {holder} is built on {}{device}", .relation.words())]
+    #[error("{wanted} is in use: {holder} is built on {}{device}", .relation.base())]
     Holder {
         /// The node of the device that is wanted.
         wanted: String,
@@ -135,6 +148,28 @@ pub enum ClaimRefusal {
         /// The other loop device's node.
         other: String,
     },
+    /// Somebody uses it, or what shares its bytes, without a claim.
+    #[error("{wanted} is in use: {who} {}", used(*.how, .device))]
+    Used {
+        /// The node of the device that is wanted.
+        wanted: String,
+        /// Who: `process 12 (qemu)`.
+        who: String,
+        /// Its number, where it is a process that is known.
+        pid: Option<u32>,
+        /// How.
+        how: Use,
+        /// What: the node of a device, with its relation in words before it, or a file in words.
+        device: String,
+    },
+    /// It is a loop device over a file that others may write to unseen.
+    #[error("cannot tell who uses {wanted}: the file behind it is on {kind}")]
+    Away {
+        /// The node of the device that is wanted.
+        wanted: String,
+        /// The type of the file system.
+        kind: String,
+    },
     /// There is something on it.
     #[error("there is data on {}: {}", shown(.node), list(.signatures))]
     Signature {
@@ -142,6 +177,16 @@ pub enum ClaimRefusal {
         node: PathBuf,
         /// What was recognised.
         signatures: Vec<String>,
+        /// Whether the right words were typed for it.
+        is_named: bool,
+    },
+    /// There is something on it that nobody recognises.
+    #[error("{} is not blank: {place}", shown(.node))]
+    Data {
+        /// The path as it was given.
+        node: PathBuf,
+        /// Where, in words.
+        place: String,
         /// Whether the right words were typed for it.
         is_named: bool,
     },
@@ -159,6 +204,14 @@ pub enum ClaimRefusal {
         wanted: &'static str,
         /// What was recognised on it.
         signatures: Vec<String>,
+    },
+    /// Somebody has locked its node, as systemd's convention asks for.
+    #[error("{} is in use: another process holds a lock on {device}", shown(.node))]
+    Locked {
+        /// The path as it was given.
+        node: PathBuf,
+        /// The path of the node that is locked.
+        device: String,
     },
     /// Somebody has claimed it, its disk or a partition of it.
     #[error("{} is in use: somebody holds it, its disk or a partition of it", shown(.node))]
@@ -203,6 +256,18 @@ impl ClaimRefusal {
             ClaimRefusal::BacksLoop { by: other, .. } | ClaimRefusal::SharedFile { other, .. } => {
                 Some(format!("if it is not needed: losetup --detach {other}"))
             }
+            ClaimRefusal::Used { pid: Some(pid), .. } => {
+                Some(format!("ps -fp {pid} shows it; end it first, then try again"))
+            }
+            ClaimRefusal::Used { how: Use::Locked, .. } | ClaimRefusal::Locked { .. } => {
+                fixed("lslocks shows who holds locks")
+            }
+            ClaimRefusal::Used { .. } => {
+                fixed("grep -r . /sys/kernel/config shows what the kernel serves; end that first")
+            }
+            ClaimRefusal::Away { .. } => {
+                fixed("show a file of a local file system instead: losetup --find --show FILE")
+            }
             ClaimRefusal::Signature { node, is_named: false, .. } => {
                 Some(format!("straddle check {} shows it", shown(node)))
             }
@@ -210,6 +275,7 @@ impl ClaimRefusal {
                 "if nothing on it is needed: wipefs --all {0}; straddle check {0} shows it",
                 shown(node)
             )),
+            ClaimRefusal::Data { .. } => fixed("if nothing on it is needed, add --overwrite-data"),
             ClaimRefusal::NotConfirmed { node, wanted, .. } => {
                 Some(confirmed_by(&shown(node), wanted))
             }
@@ -219,6 +285,15 @@ impl ClaimRefusal {
             )),
             ClaimRefusal::Changed { .. } => fixed("look which device it is now, and try again"),
         }
+    }
+}
+
+fn used(how: Use, device: &str) -> String {
+    match how {
+        Use::Open => format!("has {device} open for writing"),
+        Use::Mapped => format!("has {device} mapped into its memory"),
+        Use::Locked => format!("holds a lock on {device}"),
+        Use::Served => format!("serves {device} to others"),
     }
 }
 

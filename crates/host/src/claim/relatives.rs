@@ -1,266 +1,156 @@
 //! Who shares bytes with a device.
-//!
-//! Source: Linux `Documentation/ABI/testing/sysfs-block`, `block/holder.c` (`holders`, `slaves`),
-//! `drivers/block/loop.c` (`loop/backing_file`).
 
-use device::TreeError;
-
-use super::SECTOR_BYTES;
+use super::atlas::{Atlas, Place};
+use super::device::{Device, unknown};
 use super::refusal::{ClaimRefusal, Relation};
-use super::showing::{self, LoopDevice};
 use super::world::{Number, World};
 use crate::Identity;
 
-/// A device that shares bytes with the one that is wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A device that shares bytes with the one that is wanted, or is that one.
+#[derive(Clone, Debug)]
 pub(super) struct Relative {
-    pub(super) number: Number,
-    /// As the kernel calls it.
-    pub(super) name: String,
-    /// Where sysfs describes it.
-    pub(super) directory: String,
+    pub(super) device: Device,
     pub(super) relation: Relation,
-    /// What is behind it, where it is a loop device.
-    pub(super) behind: Option<Identity>,
-    /// The relative that it stands on or beside: its place in the list.
-    pub(super) from: usize,
+    /// The device and its relation on which this one is built, or of which it shows bytes too.
+    pub(super) under: (String, Relation),
+    /// Whether it is a loop device over a file or a device.
+    pub(super) is_loop: bool,
 }
 
-impl Relative {
-    /// The device that is wanted.
-    ///
-    /// # Errors
-    /// [`ClaimRefusal::Unknown`] when sysfs does not show it.
-    pub(super) fn itself(world: &impl World, number: Number) -> Result<Relative, ClaimRefusal> {
-        Relative::at(world, directory(world, number)?, Relation::Itself)
-    }
-
-    /// The device whose directory in sysfs is `directory`.
-    fn at(
-        world: &impl World,
-        directory: String,
-        relation: Relation,
-    ) -> Result<Relative, ClaimRefusal> {
-        let name = last(&directory).to_owned();
-        let unknown = |reason: String| ClaimRefusal::Unknown { device: node(&name), reason };
-        let text = world.tree().read(&format!("{directory}/dev"));
-        let text = text.map_err(|error| unknown(error.to_string()))?;
-        let number = parsed(&text).ok_or_else(|| unknown(format!("{directory}/dev holds none")))?;
-        Ok(Relative { number, name, directory, relation, behind: None, from: 0 })
-    }
-
-    /// The device that the kernel calls `name`.
-    fn named(world: &impl World, name: &str, relation: Relation) -> Result<Relative, ClaimRefusal> {
-        let path = format!("/sys/class/block/{name}");
-        let directory = world.tree().link(&path).map_err(|error| unknown(name, &error))?;
-        Relative::at(world, directory, relation)
-    }
-
-    /// Its usual node.
-    pub(super) fn node(&self) -> String {
-        node(&self.name)
-    }
-
-    /// A word that sysfs says of it.
-    ///
-    /// # Errors
-    /// [`ClaimRefusal::Unknown`] when it does not.
-    pub(super) fn word(&self, world: &impl World, name: &str) -> Result<String, ClaimRefusal> {
-        let text = world.tree().read(&format!("{}/{name}", self.directory));
-        text.map(|text| text.trim().to_owned()).map_err(|error| unknown(&self.name, &error))
-    }
-
-    /// Its length in bytes.
-    ///
-    /// # Errors
-    /// [`ClaimRefusal::Unknown`] when sysfs does not say it.
-    pub(super) fn length_bytes(&self, world: &impl World) -> Result<u64, ClaimRefusal> {
-        let text = self.word(world, "size")?;
-        let length = text.parse::<u64>().ok().and_then(|sectors| sectors.checked_mul(SECTOR_BYTES));
-        length.ok_or_else(|| ClaimRefusal::Unknown {
-            device: self.node(),
-            reason: format!("{}/size holds no length", self.directory),
-        })
-    }
-
-    /// Whether it is a partition.
-    pub(super) fn is_partition(&self, world: &impl World) -> bool {
-        world.tree().read(&format!("{}/partition", self.directory)).is_ok()
-    }
+/// What shares bytes with a device.
+#[derive(Debug)]
+pub(super) struct Relatives {
+    /// The device that is wanted first, those that stand on it next, the lowest of them first.
+    pub(super) all: Vec<Relative>,
+    /// The files in which bytes of it are.
+    pub(super) files: Vec<Identity>,
 }
 
-/// Where sysfs describes device `number`.
-///
-/// # Errors
-/// [`ClaimRefusal::Unknown`] when it does not.
-pub(super) fn directory(world: &impl World, number: Number) -> Result<String, ClaimRefusal> {
-    let (major, minor) = number;
-    let link = world.tree().link(&format!("/sys/dev/block/{major}:{minor}"));
-    link.map_err(|error| ClaimRefusal::Unknown {
-        device: format!("block device {major}:{minor}"),
-        reason: error.to_string(),
-    })
-}
-
-/// The number in `text`: `8:1`.
-pub(super) fn parsed(text: &str) -> Option<Number> {
-    let (major, minor) = text.trim().split_once(':')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
-}
-
-/// The usual node of the device that the kernel calls `name`, where a slash is written as `!`.
-pub(super) fn node(name: &str) -> String {
-    format!("/dev/{}", units::text::escape(name.replace('!', "/").as_bytes()))
-}
-
-/// All devices that share bytes with `own`, it first. Other partitions of its disk share none.
+/// All devices that share bytes with `own`. Other partitions of its disk share none, unless they
+/// overlap.
 ///
 /// # Errors
 /// [`ClaimRefusal::Unknown`] when that cannot be told.
-pub(super) fn all(world: &impl World, own: Relative) -> Result<Vec<Relative>, ClaimRefusal> {
-    let loops = showing::all(world)?;
-    let mut found: Vec<Relative> = Vec::new();
-    let mut ahead = vec![own];
-    while let Some(mut next) = ahead.pop() {
-        if found.iter().any(|known| known.number == next.number) {
-            continue;
+pub(super) fn all(world: &impl World, own: &Device) -> Result<Relatives, ClaimRefusal> {
+    let atlas = Atlas::of(world)?;
+    let place = atlas.place(own.number)?;
+    let family = Family { atlas: &atlas, own, place: &place };
+    let mut found: Vec<(usize, Relative)> = Vec::new();
+    for device in atlas.devices() {
+        let other = atlas.place(device.number)?;
+        if let Some(relation) = family.relation(device.number, &other) {
+            found.push((other.depth(), family.relative(device, relation)));
         }
-        next.behind = loops.iter().find(|it| it.name == next.name).map(|it| it.behind);
-        let mut around = around(world, &loops, &next)?;
-        around.iter_mut().for_each(|one| one.from = found.len());
-        ahead.append(&mut around);
-        found.push(next);
     }
-    Ok(found)
-}
-
-/// The ways that lead on from a device.
-#[derive(Clone, Copy)]
-enum Way {
-    Partitions,
-    Disk,
-    Holders,
-    Slaves,
-    Behind,
-    Beside,
-}
-
-/// Which ways are gone from a device of each relation, and what is found there.
-fn ways(relation: Relation) -> &'static [(Way, Relation)] {
-    match relation {
-        Relation::Itself | Relation::Backing => &[
-            (Way::Partitions, Relation::Partition),
-            (Way::Disk, Relation::Disk),
-            (Way::Holders, Relation::Above),
-            (Way::Slaves, Relation::Below),
-            (Way::Behind, Relation::Backing),
-            (Way::Beside, Relation::Beside),
-        ],
-        Relation::Disk => &[
-            (Way::Holders, Relation::Above),
-            (Way::Slaves, Relation::Below),
-            (Way::Behind, Relation::Backing),
-            (Way::Beside, Relation::Beside),
-        ],
-        Relation::Partition => &[(Way::Holders, Relation::Above)],
-        Relation::Above | Relation::Beside => {
-            &[(Way::Partitions, Relation::Above), (Way::Holders, Relation::Above)]
-        }
-        Relation::Below => &[(Way::Slaves, Relation::Below)],
-    }
-}
-
-fn around(
-    world: &impl World,
-    loops: &[LoopDevice],
-    from: &Relative,
-) -> Result<Vec<Relative>, ClaimRefusal> {
-    let mut found = Vec::new();
-    for &(way, relation) in ways(from.relation) {
-        match way {
-            Way::Partitions => found.append(&mut partitions(world, from, relation)?),
-            Way::Disk if from.is_partition(world) => {
-                found.push(Relative::at(world, parent(&from.directory), relation)?);
-            }
-            Way::Disk => {}
-            Way::Holders => {
-                found.append(&mut listed(world, from, "holders", relation)?);
-                let over = showing::of(loops, block(from.number), &from.name);
-                found.append(&mut named(world, over, relation)?);
-            }
-            Way::Slaves => found.append(&mut listed(world, from, "slaves", relation)?),
-            Way::Behind => {
-                if let Some(Identity::Block { major, minor }) = from.behind {
-                    let directory = directory(world, (major, minor))?;
-                    found.push(Relative::at(world, directory, relation)?);
-                }
-            }
-            Way::Beside => {
-                if let Some(file @ Identity::File { .. }) = from.behind {
-                    let others = showing::of(loops, file, &from.name);
-                    found.append(&mut named(world, others, relation)?);
-                }
+    let mut held = vec![own];
+    held.extend(
+        found
+            .iter()
+            .filter(|(_, one)| one.relation == Relation::Partition)
+            .map(|(_, one)| &one.device),
+    );
+    let mut unlisted = Vec::new();
+    for under in held {
+        let relation =
+            if under.number == own.number { Relation::Itself } else { Relation::Partition };
+        for holder in under.linked(world, "holders")? {
+            // The devices were listed before: one that came since is known by its holding alone.
+            if !found.iter().any(|(_, one)| one.device.number == holder.number) {
+                let under = (under.node(), relation);
+                let (relation, is_loop) = (Relation::Above, false);
+                unlisted.push((usize::MAX, Relative { device: holder, relation, under, is_loop }));
             }
         }
     }
-    Ok(found)
+    found.append(&mut unlisted);
+    found.sort_by_key(|(depth, one)| (one.relation != Relation::Itself, *depth));
+    let all: Vec<Relative> = found.into_iter().map(|(_, one)| one).collect();
+    if all.is_empty() {
+        let error = device::TreeError::Missing { path: own.directory.clone() };
+        return Err(unknown(&own.name, &error));
+    }
+    Ok(Relatives { all, files: place.files().collect() })
 }
 
-fn block((major, minor): Number) -> Identity {
-    Identity::Block { major, minor }
+/// The device that is wanted, and where its bytes are.
+struct Family<'a> {
+    atlas: &'a Atlas,
+    own: &'a Device,
+    place: &'a Place,
 }
 
-fn named<'a>(
-    world: &impl World,
-    names: impl Iterator<Item = &'a str>,
-    relation: Relation,
-) -> Result<Vec<Relative>, ClaimRefusal> {
-    names.map(|name| Relative::named(world, name, relation)).collect()
-}
+impl Family<'_> {
+    /// How device `number`, whose bytes are at `place`, shares some with the one that is wanted;
+    /// `None` where it shares none.
+    fn relation(&self, number: Number, place: &Place) -> Option<Relation> {
+        let own = self.own.number;
+        if number == own {
+            return Some(Relation::Itself);
+        }
+        if self.place.passes(number) {
+            return Some(self.below(number));
+        }
+        if place.passes(own) {
+            let is_partition = self.atlas.disk(number) == Some(own);
+            return Some(if is_partition { Relation::Partition } else { Relation::Above });
+        }
+        if !self.place.overlaps(place) {
+            return None;
+        }
+        let is_same_file =
+            self.atlas.file(number).is_some() && self.atlas.file(number) == self.atlas.file(own);
+        Some(match () {
+            () if is_same_file => Relation::Beside,
+            // What is made of others shows their bytes for as long as it is there.
+            () if self.atlas.is_built(number) => Relation::Above,
+            () => Relation::Overlapping,
+        })
+    }
 
-/// What a directory of links to devices leads to; nothing where it is not there, as `holders` of a
-/// partition that can have none.
-fn listed(
-    world: &impl World,
-    from: &Relative,
-    directory: &str,
-    relation: Relation,
-) -> Result<Vec<Relative>, ClaimRefusal> {
-    match world.tree().list(&format!("{}/{directory}", from.directory)) {
-        Ok(names) => named(world, names.iter().map(String::as_str), relation),
-        Err(TreeError::Missing { .. }) => Ok(Vec::new()),
-        Err(error) => Err(unknown(&from.name, &error)),
+    /// The relation of a device on the way down.
+    fn below(&self, number: Number) -> Relation {
+        let own = self.own.number;
+        let is_disk = |of: Number| self.atlas.disk(of) == Some(number);
+        let loops = |of: Number| self.atlas.is_loop(of);
+        let is_behind = |of: Number| loops(of) && self.atlas.below(of).any(|it| it == number);
+        match () {
+            () if is_disk(own) => Relation::Disk,
+            () if is_behind(own) => Relation::Backing,
+            () => Relation::Below,
+        }
+    }
+
+    fn relative(&self, device: &Device, relation: Relation) -> Relative {
+        let own = self.own;
+        // The nearest of those that it stands on.
+        let mut below: Vec<(Number, Relation)> = self
+            .atlas
+            .below(device.number)
+            .filter_map(|it| {
+                let place = self.atlas.place(it).ok()?;
+                Some((it, self.relation(it, &place)?))
+            })
+            .collect();
+        below.sort_by_key(|&(number, relation)| (number != own.number, relation));
+        let under = below
+            .first()
+            .and_then(|&(number, relation)| Some((self.atlas.device(number)?.node(), relation)));
+        Relative {
+            device: device.clone(),
+            relation,
+            under: under.unwrap_or_else(|| (own.node(), Relation::Itself)),
+            is_loop: self.atlas.is_loop(device.number),
+        }
     }
 }
 
-fn partitions(
-    world: &impl World,
-    from: &Relative,
-    relation: Relation,
-) -> Result<Vec<Relative>, ClaimRefusal> {
-    let names = world.tree().list(&from.directory).map_err(|error| unknown(&from.name, &error))?;
-    let directories = names.iter().map(|name| format!("{}/{name}", from.directory));
-    let is_one = |path: &String| world.tree().read(&format!("{path}/partition")).is_ok();
-    directories.filter(is_one).map(|directory| Relative::at(world, directory, relation)).collect()
-}
-
-pub(super) fn unknown(name: &str, error: &TreeError) -> ClaimRefusal {
-    ClaimRefusal::Unknown { device: node(name), reason: error.to_string() }
-}
-
-fn last(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-fn parent(path: &str) -> String {
-    path.rsplit_once('/').map_or(path, |(parent, _)| parent).to_owned()
-}
-
-/// The disks of this machine, as sysfs names them, without those that are another way to one.
-pub(super) fn disks(world: &impl World) -> Vec<String> {
-    let names = world.tree().list("/sys/block").unwrap_or_default();
-    let hidden = |name: &String| {
-        world.tree().read(&format!("/sys/block/{name}/hidden")).is_ok_and(|text| text.trim() == "1")
-    };
-    names.into_iter().filter(|name| !hidden(name)).collect()
+/// The devices whose nodes are locked by who works on device `number`: it, what it is made of and
+/// its partitions.
+///
+/// # Errors
+/// [`ClaimRefusal::Unknown`] when that cannot be told.
+pub(super) fn nodes(world: &impl World, number: Number) -> Result<Vec<Device>, ClaimRefusal> {
+    let own = Device::numbered(world, number)?;
+    let all = all(world, &own)?.all.into_iter();
+    Ok(all.filter(|one| one.relation != Relation::Above).map(|one| one.device).collect())
 }

@@ -1,60 +1,37 @@
-//! Which loop devices show what.
+//! What loop devices show.
 //!
 //! Source: Linux `drivers/block/loop.c` (`loop/backing_file`, `LOOP_GET_STATUS64`).
 
 use std::path::Path;
 
+use super::device::Device;
 use super::refusal::ClaimRefusal;
-use super::relatives::{node, unknown};
-use super::world::World;
-use crate::Identity;
+use super::world::{Shown, World};
 
-/// A loop device in use.
-#[derive(Clone, Debug)]
-pub(super) struct LoopDevice {
-    /// As the kernel calls it.
-    pub(super) name: String,
-    /// Who the file or device behind it is.
-    pub(super) behind: Identity,
-}
-
-/// The loop devices that show something.
+/// What a loop device shows; `None` where it shows nothing, or is no loop device.
 ///
 /// # Errors
-/// [`ClaimRefusal::Unknown`] when it cannot be told what one of them shows.
-pub(super) fn all(world: &impl World) -> Result<Vec<LoopDevice>, ClaimRefusal> {
-    let names = world.tree().list("/sys/block");
-    let names = names.map_err(|error| unknown("any device", &error))?;
-    let mut found = Vec::new();
-    for name in names {
-        let Some(index) = name.strip_prefix("loop").and_then(|index| index.parse().ok()) else {
-            continue;
-        };
-        let Ok(path) = world.tree().read(&format!("/sys/block/{name}/loop/backing_file")) else {
-            continue;
-        };
-        // The path says less: it may be that of another mount namespace.
-        let behind = match world.behind(index) {
-            Ok(behind) => behind,
-            Err(error) => {
-                let told = world.identity(Path::new(&path));
-                Some(told.ok_or_else(|| ClaimRefusal::Unknown {
-                    device: node(&name),
-                    reason: format!("what is behind it cannot be told: {error}"),
-                })?)
-            }
-        };
-        found.extend(behind.map(|behind| LoopDevice { name, behind }));
-    }
-    Ok(found)
+/// [`ClaimRefusal::Unknown`] when that cannot be told.
+pub(super) fn shown(world: &impl World, device: &Device) -> Result<Option<Shown>, ClaimRefusal> {
+    let index = index(device);
+    let path = world.tree().read(&format!("{}/loop/backing_file", device.directory)).ok();
+    let Some((index, path)) = index.zip(path) else { return Ok(None) };
+    // The path says less: it may be that of another mount namespace.
+    world.behind(index).or_else(|error| match world.identity(Path::new(&path)) {
+        // Where in the file it begins is not known: it may show all of it.
+        Some(what) => Ok(Some(Shown { what, from_bytes: 0, limit_bytes: None })),
+        None => Err(ClaimRefusal::Unknown {
+            device: device.node(),
+            reason: format!("what is behind it cannot be told: {error}"),
+        }),
+    })
 }
 
-/// The loop devices other than `but` that show `what`.
-pub(super) fn of<'a>(
-    loops: &'a [LoopDevice],
-    what: Identity,
-    but: &'a str,
-) -> impl Iterator<Item = &'a str> {
-    let found = loops.iter().filter(move |it| it.behind == what && it.name != but);
-    found.map(|it| it.name.as_str())
+/// Whether it is a loop device.
+pub(super) fn is_loop(device: &Device) -> bool {
+    index(device).is_some()
+}
+
+fn index(device: &Device) -> Option<u32> {
+    device.name.strip_prefix("loop").and_then(|index| index.parse().ok())
 }

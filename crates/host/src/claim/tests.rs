@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use device::{KernelTree, MemoryTree};
+use ::device::{KernelTree, MemoryTree};
 
+use super::users::{Sought, Used, User};
+use super::world::Shown;
 use super::*;
-use crate::Identity;
 
 const DISK: Number = (8, 0);
 const PARTITION: Number = (8, 1);
@@ -15,7 +16,8 @@ const PARTITION: Number = (8, 1);
 struct Fake {
     tree: MemoryTree,
     nodes: BTreeMap<PathBuf, Identity>,
-    behind: BTreeMap<u32, Identity>,
+    behind: BTreeMap<u32, Shown>,
+    user: Result<Option<User>, String>,
 }
 
 impl World for Fake {
@@ -27,8 +29,17 @@ impl World for Fake {
         self.nodes.get(path).copied()
     }
 
-    fn behind(&self, index: u32) -> io::Result<Option<Identity>> {
+    fn behind(&self, index: u32) -> io::Result<Option<Shown>> {
         Ok(self.behind.get(&index).copied())
+    }
+
+    fn user(&self, sought: &Sought) -> Result<Option<User>, String> {
+        let is_sought = |user: &User| match user.what {
+            Used::Device(number) => sought.devices.contains(&number),
+            Used::Character(number) => sought.characters.contains(&number),
+            Used::File(file) => sought.files.contains(&file),
+        };
+        Ok(self.user.clone()?.filter(is_sought))
     }
 }
 
@@ -42,7 +53,7 @@ impl Fake {
         let tree = MemoryTree::new()
             .with_file("/proc/thread-self/mountinfo", "1 0 0:20 / / rw - tmpfs none rw\n")
             .with_file("/proc/swaps", "Filename\tType\tSize\tUsed\tPriority\n");
-        let fake = Fake { tree, nodes: BTreeMap::new(), behind: BTreeMap::new() };
+        let fake = Fake { tree, nodes: BTreeMap::new(), behind: BTreeMap::new(), user: Ok(None) };
         fake.disk("sda", DISK).partition("sda", 1, PARTITION).partition("sda", 2, (8, 2))
     }
 
@@ -55,6 +66,8 @@ impl Fake {
     fn partition(self, disk: &str, index: u32, number: Number) -> Fake {
         let directory = format!("/sys/devices/{disk}/{disk}{index}");
         let fake = self.device(&format!("{disk}{index}"), &directory, number);
+        let fake = fake.file(&format!("{directory}/size"), "2\n");
+        let fake = fake.file(&format!("{directory}/start"), &(2 * index).to_string());
         fake.file(&format!("{directory}/partition"), &index.to_string())
     }
 
@@ -76,12 +89,32 @@ impl Fake {
             .link(&format!("{over}/slaves/{below}"), &under)
     }
 
-    /// A loop device, which shows `what`.
+    /// A loop device, which shows all of `what`.
     fn shows(self, index: u32, what: Identity) -> Fake {
+        self.shows_part(index, Shown { what, from_bytes: 0, limit_bytes: None })
+    }
+
+    fn shows_part(self, index: u32, what: Shown) -> Fake {
         let directory = format!("/sys/devices/loop{index}/loop");
         let mut fake = self.disk(&format!("loop{index}"), (7, index));
         fake.behind.insert(index, what);
         fake.file(&format!("{directory}/backing_file"), "/somewhere")
+    }
+
+    /// Device-mapper's tables.
+    fn tables(self, text: &str) -> Fake {
+        let names = ["dm-0", "dm-1"].into_iter();
+        let fake = names.fold(self, |fake, name| {
+            fake.file(&format!("/sys/devices/{name}/dm/name"), &format!("{name}\n"))
+        });
+        fake.file(::device::answer::DM_TABLES, text)
+    }
+
+    /// Process 12 uses `what`.
+    fn used(mut self, what: Used, how: Use) -> Fake {
+        let who = "process 12 (qemu)".to_owned();
+        self.user = Ok(Some(User { who, pid: Some(12), what, how }));
+        self
     }
 
     fn mounted(self, device: &str, source: &str) -> Fake {
@@ -109,7 +142,7 @@ impl Fake {
     }
 
     fn refusal(&self, number: Number) -> ClaimRefusal {
-        let refusal = look(self, number).unwrap_err();
+        let refusal = look(self, number, None).unwrap_err();
         assert!(refusal.hint().is_some(), "{refusal}");
         refusal
     }
@@ -119,11 +152,12 @@ impl Fake {
     }
 
     fn is_free(&self, number: Number) {
-        assert_eq!(look(self, number).map(|seen| seen.length_bytes), Ok(4096));
+        let seen = look(self, number, None);
+        assert!(matches!(seen, Ok(Seen { length_bytes: 1024.., .. })), "{seen:?}");
     }
 }
 
-const FILE: Identity = Identity::File { device: 0xfe00, inode: 12 };
+const FILE: Identity = Identity::File { device: 0xfe, inode: 12 };
 
 #[test]
 fn a_device_that_nobody_uses_is_free_and_so_are_its_partitions() {
@@ -223,6 +257,8 @@ fn what_stands_on_others_is_free_while_nobody_uses_it_itself() {
     let fake = Fake::new().disk("dm-0", (252, 0)).disk("dm-1", (252, 1));
     // Two volumes on one partition, of which the other is mounted.
     let fake = fake.built("dm-0", "sda1").built("dm-1", "sda1").mounted("252:1", "/dev/dm-1");
+    assert!(matches!(fake.refusal((252, 0)), ClaimRefusal::Mounted { .. }), "they may overlap");
+    let fake = fake.tables("dm-0: 0 1 linear 8:1 0\ndm-1: 0 1 linear 8:1 1\n");
     fake.is_free((252, 0));
     assert!(matches!(fake.refusal((252, 1)), ClaimRefusal::Mounted { .. }));
 }
@@ -266,6 +302,126 @@ fn a_loop_over_the_same_file_as_another_is_a_refusal_and_its_mount_is_seen() {
 }
 
 #[test]
+fn loops_over_other_parts_of_one_file_share_nothing() {
+    let part = |from_bytes, limit| Shown { what: FILE, from_bytes, limit_bytes: Some(limit) };
+    let beside = |from_bytes| {
+        let fake = Fake::new().shows_part(3, part(0, 4096)).shows_part(4, part(from_bytes, 4096));
+        fake.mounted("7:4", "/dev/loop4")
+    };
+    beside(4096).is_free((7, 3));
+    assert!(matches!(beside(4095).refusal((7, 3)), ClaimRefusal::Mounted { .. }));
+}
+
+#[test]
+fn a_sibling_over_the_same_sectors_is_a_refusal_through_a_cipher_and_through_stripes() {
+    let siblings = |tables: &str| {
+        let fake = Fake::new().disk("dm-0", (252, 0)).disk("dm-1", (252, 1));
+        fake.built("dm-0", "sda").built("dm-1", "sda").tables(tables)
+    };
+    let first = "dm-0: 0 4 linear 8:0 0\n";
+    let fake = siblings(&format!("{first}dm-1: 0 4 linear 8:0 2\n"));
+    fake.says((252, 0), "/dev/dm-0 is in use: /dev/dm-1 is built on the same sectors of /dev/sda");
+    let mounted = fake.mounted("252:1", "/dev/mapper/v");
+    let expected = "/dev/dm-0 is in use: what is built on it, /dev/dm-1 is mounted on /my data";
+    mounted.says((252, 0), expected);
+    for other in [
+        "dm-1: 0 4 crypt aes-xts-plain64 - 0 8:0 2 1 allow_discards",
+        "dm-1: 0 4 striped 2 2 8:0 5 8:0 3",
+        "dm-1: 0 1 zero\ndm-1: 1 1 delay 8:0 6 0 8:0 3 0",
+        "dm-1: 0 4 something 8:0 7",
+    ] {
+        let refusal = siblings(&format!("{first}{other}\n")).refusal((252, 0));
+        assert!(matches!(refusal, ClaimRefusal::Holder { .. }), "{other}: {refusal}");
+    }
+    for other in ["dm-1: 0 4 linear 8:0 4", "dm-1: 0 4 crypt a - 0 8:0 4", "dm-1: 0 4 error"] {
+        siblings(&format!("{first}{other}\n")).is_free((252, 0));
+    }
+}
+
+#[test]
+fn volumes_of_one_thin_pool_share_nothing_and_one_that_shows_another_does() {
+    let fake = || {
+        let fake = Fake::new().disk("dm-0", (252, 0)).disk("dm-1", (252, 1));
+        fake.disk("dm-9", (252, 9)).built("dm-9", "sda").built("dm-0", "dm-9").built("dm-1", "dm-9")
+    };
+    let tables = "dm-0: 0 4 thin 252:9 1\ndm-1: 0 4 thin 252:9 2\n";
+    fake().tables(tables).mounted("252:1", "/dev/dm-1").is_free((252, 0));
+    let twice = "dm-0: 0 4 thin 252:9 1\ndm-1: 0 4 thin 252:9 1\n";
+    assert!(matches!(fake().tables(twice).refusal((252, 0)), ClaimRefusal::Holder { .. }));
+    // What is under the pool is in use by it.
+    assert!(matches!(fake().tables(tables).refusal(DISK), ClaimRefusal::Holder { .. }));
+}
+
+#[test]
+fn two_partitions_over_the_same_sectors_share_them() {
+    let fake = Fake::new().file("/sys/devices/sda/sda2/start", "3\n");
+    fake.is_free(PARTITION);
+    let mounted = fake.mounted("8:2", "/dev/sda2");
+    let expected =
+        "/dev/sda1 is in use: which has the same sectors, /dev/sda2 is mounted on /my data";
+    mounted.says(PARTITION, expected);
+}
+
+#[test]
+fn another_way_to_the_same_disk_is_the_same_disk() {
+    let fake = || Fake::new().disk("sdb", (8, 16)).file("/sys/devices/sda/wwid", "naa.5000");
+    let mounted = || fake().mounted("8:16", "/dev/sdb");
+    mounted().is_free(DISK);
+    let same = mounted().file("/sys/devices/sdb/wwid", "naa.5000");
+    assert!(matches!(same.refusal(DISK), ClaimRefusal::Mounted { .. }));
+    let long = same.file("/sys/devices/sdb/size", "16");
+    long.is_free(DISK);
+}
+
+#[test]
+fn a_process_that_has_the_device_or_what_shares_its_bytes_open_is_a_refusal() {
+    let open = |what| Fake::new().shows(3, FILE).used(what, Use::Open);
+    let expected = "/dev/sda is in use: process 12 (qemu) has /dev/sda open for writing";
+    open(Used::Device(DISK)).says(DISK, expected);
+    let expected =
+        "/dev/sda is in use: process 12 (qemu) has its partition /dev/sda1 open for writing";
+    open(Used::Device(PARTITION)).says(DISK, expected);
+    let expected = "/dev/sda1 is in use: process 12 (qemu) has its disk /dev/sda open for writing";
+    open(Used::Device(DISK)).says(PARTITION, expected);
+    let expected =
+        "/dev/loop3 is in use: process 12 (qemu) has the file behind it open for writing";
+    open(Used::File(FILE)).says((7, 3), expected);
+    open(Used::Device((8, 2))).is_free(PARTITION);
+    open(Used::Device((7, 3))).is_free(DISK);
+    let mut blind = Fake::new();
+    blind.user = Err("process 12 (qemu) does not show its files".to_owned());
+    let expected = "cannot tell who uses /dev/sda: process 12 (qemu) does not show its files";
+    blind.says(DISK, expected);
+}
+
+#[test]
+fn a_process_that_has_the_generic_device_of_a_disk_open_is_a_refusal() {
+    let fake = |at: &str| Fake::new().file(at, "21:7\n").used(Used::Character((21, 7)), Use::Open);
+    for at in ["scsi_generic/sg0", "bsg/0:0:0:0"] {
+        let fake = fake(&format!("/sys/devices/sda/device/{at}/dev"));
+        assert!(matches!(fake.refusal(DISK), ClaimRefusal::Used { .. }), "{at}");
+        assert!(matches!(fake.refusal(PARTITION), ClaimRefusal::Used { .. }), "{at}");
+    }
+    let fake = fake("/sys/class/nvme-generic/ng0n1/dev").disk("nvme0n1", (259, 0));
+    assert!(matches!(fake.refusal((259, 0)), ClaimRefusal::Used { .. }));
+    fake.is_free(DISK);
+}
+
+#[test]
+fn a_loop_over_a_file_that_others_may_write_unseen_is_a_refusal() {
+    let on = |kind: &str| {
+        let line = format!("2 1 0:254 / /m rw - {kind} source rw\n");
+        Fake::new().shows(3, FILE).file("/proc/thread-self/mountinfo", &line)
+    };
+    let device = rustix::fs::makedev(0, 254);
+    assert_eq!(FILE, Identity::File { device, inode: 12 });
+    for kind in ["fuse.sshfs", "overlay", "nfs4", "9p"] {
+        assert!(matches!(on(kind).refusal((7, 3)), ClaimRefusal::Away { .. }), "{kind}");
+    }
+    on("xfs").is_free((7, 3));
+}
+
+#[test]
 fn an_empty_and_a_read_only_device_are_refused() {
     let empty = Fake::new().file("/sys/devices/sda/size", "0\n");
     empty.says(DISK, "/dev/sda is empty: it is 0 bytes long");
@@ -285,8 +441,7 @@ fn what_cannot_be_read_is_a_refusal_and_not_a_leave() {
 /// Whether `typed` names the device.
 fn confirms(fake: &Fake, number: Number, typed: &str) -> bool {
     let node = Path::new("/dev/x");
-    let plan = ClaimPlan { node, confirm: Some(typed), signatures: &[] };
-    match confirm::check(fake, plan, number, typed) {
+    match confirm::check(fake, node, number, &Contents::default(), typed) {
         Ok(()) => true,
         Err(refusal @ ClaimRefusal::NotConfirmed { .. }) => {
             let said = format!("{refusal} {}", refusal.hint().unwrap());
@@ -315,11 +470,10 @@ fn a_serial_or_a_wwn_names_a_disk_and_its_path_does_not() {
 #[test]
 fn words_that_do_not_fit_are_named_before_what_is_on_the_device_and_no_wipe_is_told() {
     let fake = Fake::new().file("/sys/devices/sda/serial", "WD-42");
-    let signatures = ["ext4 data".to_owned()];
+    let ext4 = Contents { signatures: vec!["ext4 data".to_owned()], data: None };
+    let node = Path::new("/dev/sda");
     let asked = |typed: Option<&str>| {
-        let plan =
-            ClaimPlan { node: Path::new("/dev/sda"), confirm: typed, signatures: &signatures };
-        let refusal = permitted(&fake, plan, DISK, typed).unwrap_err();
+        let refusal = permitted(&fake, node, DISK, &ext4, typed, true).unwrap_err();
         (refusal.to_string(), refusal.hint().unwrap())
     };
     let (said, hint) = asked(Some("WD-4\x1b[2J"));
@@ -334,13 +488,13 @@ fn words_that_do_not_fit_are_named_before_what_is_on_the_device_and_no_wipe_is_t
         assert_eq!(said, "there is data on /dev/sda: ext4 data");
         assert_eq!(hint.contains("wipefs"), typed.is_some(), "{hint}");
     }
-    let plan = ClaimPlan { node: Path::new("/dev/sda"), confirm: None, signatures: &[] };
-    assert!(permitted(&fake, plan, DISK, None).is_ok());
-    let said = permitted(&fake, plan, DISK, Some("")).unwrap_err().to_string();
+    let blank = |typed| permitted(&fake, node, DISK, &Contents::default(), typed, false);
+    assert!(blank(None).is_ok());
+    let said = blank(Some("")).unwrap_err().to_string();
     assert!(said.contains(": nothing was given, its serial number"), "{said}");
     // Where a blank is what is wrong, it is seen.
     for typed in [" WD-4 2", "/dev/sda=4096 ", "  "] {
-        let said = permitted(&fake, plan, DISK, Some(typed)).unwrap_err().to_string();
+        let said = blank(Some(typed)).unwrap_err().to_string();
         assert!(said.contains(&format!(": `{typed}` was given, its serial")), "{said}");
     }
 }
@@ -348,8 +502,8 @@ fn words_that_do_not_fit_are_named_before_what_is_on_the_device_and_no_wipe_is_t
 #[test]
 fn a_partition_is_named_by_its_path_and_exact_length_and_not_by_its_disks_serial() {
     let fake = Fake::new().file("/sys/devices/sda/serial", "WD-42");
-    assert!(confirms(&fake, PARTITION, "/dev/x=4096"));
-    for typed in ["WD-42", "/dev/x", "/dev/x=4095", "/dev/x=4 KiB", "/dev/y=4096", "4096"] {
+    assert!(confirms(&fake, PARTITION, "/dev/x=1024"));
+    for typed in ["WD-42", "/dev/x", "/dev/x=1023", "/dev/x=1 KiB", "/dev/y=1024", "1024"] {
         assert!(!confirms(&fake, PARTITION, typed), "{typed}");
     }
 }

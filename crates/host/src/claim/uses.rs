@@ -1,4 +1,5 @@
-//! Who uses the bytes of a device, by the tables of mounts and swaps, and by what is built on it.
+//! Who uses the bytes of a device, by the tables of mounts and swaps, by what is built on it, and
+//! by what processes have open.
 //!
 //! Everything is compared by number, never by path: a link, a second node or a bind mount is the
 //! same device.
@@ -7,12 +8,14 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use units::text::escape;
 
+use super::device::{Device, parsed};
 use super::refusal::{ClaimRefusal, Relation};
-use super::relatives::{self, Relative, parsed};
+use super::relatives::{self, Relative, Relatives};
+use super::users::{Sought, Used, User};
 use super::world::{Number, World};
 use crate::Identity;
 
@@ -21,18 +24,25 @@ const MOUNT_TABLES: [&str; 2] = ["/proc/thread-self/mountinfo", "/proc/1/mountin
 const SWAPS: &str = "/proc/swaps";
 const BTRFS: &str = "/sys/fs/btrfs";
 
-/// That nobody uses the bytes of `own`.
+/// That nobody uses the bytes of `own`, which `pinned` leads to, too.
 ///
 /// # Errors
 /// [`ClaimRefusal::Mounted`], [`ClaimRefusal::Swap`], [`ClaimRefusal::Holder`],
-/// [`ClaimRefusal::BacksLoop`], [`ClaimRefusal::SharedFile`], in this order, and
-/// [`ClaimRefusal::Unknown`] where that cannot be told.
-pub(super) fn check(world: &impl World, own: Relative) -> Result<(), ClaimRefusal> {
+/// [`ClaimRefusal::BacksLoop`], [`ClaimRefusal::SharedFile`], [`ClaimRefusal::Used`], in this
+/// order, and [`ClaimRefusal::Unknown`] where that cannot be told.
+pub(super) fn check(
+    world: &impl World,
+    own: &Device,
+    pinned: Option<&Path>,
+) -> Result<(), ClaimRefusal> {
     let wanted = own.node();
-    let all = relatives::all(world, own)?;
-    mounted(&all, &wanted, &mounts(world, &wanted)?)?;
-    swapped(&all, &wanted, &swaps(world, &wanted)?)?;
-    built_on(&all, &wanted)
+    let relatives = relatives::all(world, own)?;
+    let mounts = mounts(world, &wanted)?;
+    mounted(&relatives.all, &wanted, &mounts)?;
+    swapped(&relatives, &wanted, &swaps(world, &wanted)?)?;
+    built_on(&relatives.all, &wanted)?;
+    kept_here(&relatives.files, &wanted, &mounts)?;
+    open(world, &relatives, &wanted, pinned)
 }
 
 /// A mounted device.
@@ -40,15 +50,40 @@ struct Mount {
     number: Number,
     /// Escaped.
     point: String,
+    /// Its type: `ext4`; empty where it is not known.
+    kind: String,
+}
+
+/// File systems whose files may be written where nobody here sees it: by another machine, by a
+/// program, through the file system that they stand on.
+const AWAY: [&str; 12] = [
+    "fuse", "overlay", "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "ceph", "gfs2", "ocfs2",
+    "ecryptfs",
+];
+
+/// That the files behind loop devices can be written on this machine alone, through their own
+/// inodes.
+fn kept_here(files: &[Identity], wanted: &str, mounts: &[Mount]) -> Result<(), ClaimRefusal> {
+    for file in files {
+        let Identity::File { device, .. } = *file else { continue };
+        let number = (rustix::fs::major(device), rustix::fs::minor(device));
+        let mount = mounts.iter().find(|mount| mount.number == number);
+        let family = mount.map(|mount| mount.kind.split('.').next().unwrap_or_default());
+        if let Some(family) = family.filter(|family| AWAY.contains(family)) {
+            let (wanted, kind) = (wanted.to_owned(), escape(family.as_bytes()));
+            return Err(ClaimRefusal::Away { wanted, kind });
+        }
+    }
+    Ok(())
 }
 
 fn mounted(all: &[Relative], wanted: &str, mounts: &[Mount]) -> Result<(), ClaimRefusal> {
     for one in all {
-        if let Some(mount) = mounts.iter().find(|mount| mount.number == one.number) {
+        if let Some(mount) = mounts.iter().find(|mount| mount.number == one.device.number) {
             return Err(ClaimRefusal::Mounted {
                 wanted: wanted.to_owned(),
                 relation: one.relation,
-                device: one.node(),
+                device: one.device.node(),
                 point: mount.point.clone(),
             });
         }
@@ -72,12 +107,14 @@ fn mounts(world: &impl World, wanted: &str) -> Result<Vec<Mount>, ClaimRefusal> 
 fn mounts_of(world: &impl World, line: &[u8]) -> Vec<Mount> {
     let mut fields = line.split(|&byte| byte == b' ');
     let (Some(number), Some(point)) = (fields.nth(2), fields.nth(1)) else { return Vec::new() };
-    let source = fields.skip_while(|field| *field != b"-").nth(2).unwrap_or_default();
+    let mut behind = fields.skip_while(|field| *field != b"-").skip(1);
+    let kind = String::from_utf8_lossy(behind.next().unwrap_or_default()).into_owned();
+    let source = behind.next().unwrap_or_default();
     let sources = source.split(|&byte| byte == b':').filter_map(|path| device(world, path));
     let own = std::str::from_utf8(number).ok().and_then(parsed);
     let point = escape(&unescaped(point));
     let numbers = own.into_iter().chain(sources);
-    numbers.map(|number| Mount { number, point: point.clone() }).collect()
+    numbers.map(|number| Mount { number, point: point.clone(), kind: kind.clone() }).collect()
 }
 
 /// The devices of every mounted btrfs, of which mountinfo names one.
@@ -89,7 +126,7 @@ fn btrfs_members(world: &impl World) -> Vec<Mount> {
             let number = world.tree().read(&format!("{directory}/{member}/dev"));
             let number = number.ok().and_then(|text| parsed(&text));
             let point = format!("(btrfs {})", escape(name.as_bytes()));
-            found.extend(number.map(|number| Mount { number, point }));
+            found.extend(number.map(|number| Mount { number, point, kind: "btrfs".to_owned() }));
         }
     }
     found
@@ -113,19 +150,22 @@ fn device(world: &impl World, escaped: &[u8]) -> Option<Number> {
     }
 }
 
-fn swapped(all: &[Relative], wanted: &str, swaps: &[Identity]) -> Result<(), ClaimRefusal> {
-    for one in all {
-        let (major, minor) = one.number;
-        let own = Identity::Block { major, minor };
-        if swaps.iter().any(|&swap| swap == own || one.behind == Some(swap)) {
-            return Err(ClaimRefusal::Swap {
-                wanted: wanted.to_owned(),
-                relation: one.relation,
-                device: one.node(),
-            });
+fn swapped(relatives: &Relatives, wanted: &str, swaps: &[Identity]) -> Result<(), ClaimRefusal> {
+    let to = |relation, device: &Device| ClaimRefusal::Swap {
+        wanted: wanted.to_owned(),
+        relation,
+        device: device.node(),
+    };
+    for one in &relatives.all {
+        let (major, minor) = one.device.number;
+        if swaps.contains(&Identity::Block { major, minor }) {
+            return Err(to(one.relation, &one.device));
         }
     }
-    Ok(())
+    match relatives.files.iter().any(|file| swaps.contains(file)) {
+        true => Err(to(Relation::Itself, &relatives.all[0].device)),
+        false => Ok(()),
+    }
 }
 
 /// What the kernel swaps to. A file that is no longer where it was is left out.
@@ -156,23 +196,58 @@ fn swaps(world: &impl World, wanted: &str) -> Result<Vec<Identity>, ClaimRefusal
 fn built_on(all: &[Relative], wanted: &str) -> Result<(), ClaimRefusal> {
     let wanted = wanted.to_owned();
     for one in all {
-        let under = &all[one.from];
-        let (relation, device) = (under.relation, under.node());
+        let (device, relation) = one.under.clone();
         match one.relation {
-            Relation::Above if one.behind.is_some() => {
-                return Err(ClaimRefusal::BacksLoop { wanted, relation, device, by: one.node() });
+            Relation::Above if one.is_loop => {
+                return Err(ClaimRefusal::BacksLoop {
+                    wanted,
+                    relation,
+                    device,
+                    by: one.device.node(),
+                });
             }
             Relation::Above => {
-                let holder = one.node();
+                let holder = one.device.node();
                 return Err(ClaimRefusal::Holder { wanted, relation, device, holder });
             }
             Relation::Beside => {
-                return Err(ClaimRefusal::SharedFile { wanted, other: one.node() });
+                return Err(ClaimRefusal::SharedFile { wanted, other: one.device.node() });
             }
             _ => {}
         }
     }
     Ok(())
+}
+
+/// That no process uses any of the devices, nor a file in which bytes of them are.
+fn open(
+    world: &impl World,
+    relatives: &Relatives,
+    wanted: &str,
+    pinned: Option<&Path>,
+) -> Result<(), ClaimRefusal> {
+    let devices = || relatives.all.iter().map(|one| &one.device);
+    let nodes = devices().map(|device| PathBuf::from(device.path()));
+    let sought = Sought {
+        devices: devices().map(|device| device.number).collect(),
+        characters: devices().flat_map(|device| device.characters(world)).collect(),
+        files: relatives.files.iter().copied().collect(),
+        nodes: nodes.chain(pinned.map(Path::to_owned)).collect(),
+    };
+    let user = world.user(&sought).map_err(|reason| unknown(wanted, reason))?;
+    let Some(User { who, pid, what, how }) = user else { return Ok(()) };
+    let of = |is_it: &dyn Fn(&Device) -> bool| relatives.all.iter().find(|one| is_it(&one.device));
+    let one = match what {
+        Used::Device(number) => of(&|device| device.number == number),
+        Used::Character(number) => of(&|device| device.characters(world).contains(&number)),
+        Used::File(_) => None,
+    };
+    let device = match (what, one) {
+        (Used::File(_), _) => "the file behind it".to_owned(),
+        (_, Some(one)) => format!("{}{}", one.relation.words(), one.device.node()),
+        (_, None) => wanted.to_owned(),
+    };
+    Err(ClaimRefusal::Used { wanted: wanted.to_owned(), who, pid, how, device })
 }
 
 /// The kernel writes blanks, tabs, newlines and backslashes of a path as a backslash and three

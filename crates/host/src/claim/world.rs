@@ -6,10 +6,22 @@ use std::path::Path;
 use device::KernelTree;
 use rustix::io::Errno;
 
+use super::users::{self, Sought, User};
 use crate::{Identity, LiveTree, loops};
 
 /// A device's number: major and minor.
 pub(super) type Number = (u32, u32);
+
+/// What a loop device shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// The file or device.
+    pub(super) what: Identity,
+    /// Its first byte there.
+    pub(super) from_bytes: u64,
+    /// How many bytes of it at most; `None` for all that follow.
+    pub(super) limit_bytes: Option<u64>,
+}
 
 /// The machine.
 pub(super) trait World {
@@ -19,11 +31,17 @@ pub(super) trait World {
     /// What a path of it leads to.
     fn identity(&self, path: &Path) -> Option<Identity>;
 
-    /// What is behind loop device `index`; `None` when nothing is.
+    /// What loop device `index` shows; `None` when it shows nothing.
     ///
     /// # Errors
     /// When the device cannot be asked.
-    fn behind(&self, index: u32) -> io::Result<Option<Identity>>;
+    fn behind(&self, index: u32) -> io::Result<Option<Shown>>;
+
+    /// The first user of any of `sought` that was found.
+    ///
+    /// # Errors
+    /// With the reason, where users cannot be looked for.
+    fn user(&self, sought: &Sought) -> Result<Option<User>, String>;
 }
 
 /// This machine.
@@ -47,12 +65,20 @@ impl World for Live {
         crate::identity(path).ok()
     }
 
-    fn behind(&self, index: u32) -> io::Result<Option<Identity>> {
+    fn behind(&self, index: u32) -> io::Result<Option<Shown>> {
         match loops::status(Path::new(&format!("/dev/loop{index}"))) {
-            Ok(status) if status.number == index => Ok(Some(status.identity())),
+            Ok(status) if status.number == index => Ok(Some(Shown {
+                what: status.identity(),
+                from_bytes: status.offset_bytes,
+                limit_bytes: Some(status.limit_bytes).filter(|&limit| limit > 0),
+            })),
             Ok(_) => Err(io::Error::other("its node is that of another device")),
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn user(&self, sought: &Sought) -> Result<Option<User>, String> {
+        users::first(&self.tree, sought)
     }
 }

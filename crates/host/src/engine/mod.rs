@@ -24,7 +24,7 @@ use units::DiskText;
 pub(crate) use buffers::fill;
 pub use buffers::{Buffers, SLOTS_MAX};
 pub use null::NullQueue;
-pub use open::{Access, open_measured};
+pub use open::{Access, open_measured, open_pinned};
 pub use sync::SyncQueue;
 pub use uring::UringQueue;
 pub use usage::ThreadUsage;

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use units::DiskText;
 
 use super::EngineError;
+use crate::Pinned;
 
 /// What is to be done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +32,27 @@ pub enum Access {
 /// device, and when a block device is asked for with [`Access::Write`].
 #[doc(alias = "O_DIRECT")]
 pub fn open_measured(path: &Path, access: Access, direct: bool) -> Result<OwnedFd, EngineError> {
+    let name = DiskText::from_bytes(path.as_os_str().as_encoded_bytes());
+    open_called(path, &name, access, direct)
+}
+
+/// As [`open_measured`], what was pinned.
+///
+/// # Errors
+/// As [`open_measured`].
+pub fn open_pinned(pinned: &Pinned, access: Access, direct: bool) -> Result<OwnedFd, EngineError> {
+    open_called(&pinned.path(), &pinned.text(), access, direct)
+}
+
+/// As [`open_measured`], where what is at `path` is called `name`.
+fn open_called(
+    path: &Path,
+    name: &DiskText,
+    access: Access,
+    direct: bool,
+) -> Result<OwnedFd, EngineError> {
     let failed = |reason: String, hint| EngineError::Open {
-        path: DiskText::from_bytes(path.as_os_str().as_encoded_bytes()),
+        path: name.clone(),
         purpose: purpose(access, direct),
         reason,
         hint,

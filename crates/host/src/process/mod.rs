@@ -19,7 +19,7 @@ mod filters;
 mod mapped;
 mod preloads;
 mod rights;
-mod status;
+pub(crate) mod status;
 mod threads;
 
 use std::fs::File;

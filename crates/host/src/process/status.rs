@@ -2,19 +2,19 @@
 
 /// What `stat` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stat {
-    pub(super) name: Vec<u8>,
+pub(crate) struct Stat {
+    pub(crate) name: Vec<u8>,
     /// It, or its first thread, has ended: a zombie.
-    pub(super) has_ended: bool,
+    pub(crate) has_ended: bool,
     /// It is one of the kernel's own.
-    pub(super) is_kernel: bool,
+    pub(crate) is_kernel: bool,
     /// When it was started, in ticks since the machine was: no two of one number have the same.
-    pub(super) started: u64,
+    pub(crate) started: u64,
 }
 
 impl Stat {
     /// Names may hold anything, so what follows them is found from behind (proc_pid_stat(5)).
-    pub(super) fn parse(stat: &[u8]) -> Option<Stat> {
+    pub(crate) fn parse(stat: &[u8]) -> Option<Stat> {
         /// `PF_KTHREAD`, Linux `include/linux/sched.h`.
         const KERNEL: u64 = 0x0020_0000;
         let open = stat.iter().position(|&byte| byte == b'(')?;
@@ -34,7 +34,7 @@ impl Stat {
 }
 
 /// The number behind `name` in `status`.
-pub(super) fn field(status: &[u8], name: &[u8]) -> Option<u64> {
+pub(crate) fn field(status: &[u8], name: &[u8]) -> Option<u64> {
     let mut lines = status.split(|&byte| byte == b'\n');
     let value = lines.find_map(|line| line.strip_prefix(name))?;
     std::str::from_utf8(value).ok()?.trim().parse().ok()

@@ -31,6 +31,7 @@ pub(crate) use page::Report;
 pub(crate) use plan::Plan;
 pub(crate) use printed::{BenchFormat, Printed, is_standard_output};
 pub(crate) use probe::Probe;
+pub(crate) use raw_device::RawDevice;
 pub(crate) use trace::Trace;
 use unknown::Unknown;
 

@@ -87,7 +87,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
 
 fn measure(session: &mut Session<'_>, found: &mut Found) -> Result<(), Halt> {
     match asked(session.bench)? {
-        Target::Directory(directory) => in_directory(session, &directory, found),
+        Target::Directory(directory) => in_directory(session, &directory.path(), found),
         Target::Device { node, number } => raw::run(session, &node, number, found),
     }
 }
@@ -96,7 +96,7 @@ fn measure(session: &mut Session<'_>, found: &mut Found) -> Result<(), Halt> {
 fn asked(bench: &Bench) -> Result<Target, Halt> {
     let target = Target::of(&bench.target)?;
     if let Target::Directory(directory) = &target {
-        bench.raw.write_device_needs_a_device("bench", directory)?;
+        bench.raw.write_device_needs_a_device("bench", directory.given())?;
     }
     Ok(target)
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use host::Pinned;
 use host::scratch::{Scratch, ScratchPlan};
 use report::bench::{self, DryRun, PLAN_SCHEMA};
 use units::prefix::Size;
@@ -50,7 +51,7 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<Outcome> {
 
 fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {
     match super::asked(session.bench)? {
-        Target::Directory(directory) => in_directory(session, &directory),
+        Target::Directory(directory) => in_directory(session, &directory.path()),
         Target::Device { node, number } => on_device(session, &node, number),
     }
 }
@@ -91,15 +92,15 @@ fn in_directory(session: &mut Session<'_>, directory: &Path) -> Result<DryRun, H
     Ok(plan)
 }
 
-fn on_device(session: &mut Session<'_>, node: &Path, number: (u32, u32)) -> Result<DryRun, Halt> {
+fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Result<DryRun, Halt> {
     let writes = session.bench.raw.write_device;
     if writes {
-        raw::rehearse(session.bench.raw.confirm.as_deref(), node)?;
+        raw::rehearse(&session.bench.raw, node)?;
     }
     let place =
         Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))
             .ok();
-    let mut plan = begun(session, shown(node), place.as_ref());
+    let mut plan = begun(session, shown(node.given()), place.as_ref());
     let bytes = operation_bytes(session, place.as_ref());
     let works = raw::works(session, bytes, writes);
     plan.experiments = works.iter().map(plan::Work::title).collect();

@@ -2,13 +2,12 @@
 //! the device, nothing on it was recognised, and the exclusive claim is held.
 
 use std::os::fd::OwnedFd;
-use std::path::Path;
 
 use format::probe::{self, Content, Hint};
 use format::signature;
-use host::claim::{Claim, ClaimPlan, ClaimRefusal};
-use host::engine::{Access, open_measured};
-use host::{FileDisk, HeadCache};
+use host::claim::{Claim, ClaimPlan, ClaimRefusal, Contents};
+use host::engine::{Access, open_pinned};
+use host::{FileDisk, HeadCache, Pinned};
 use report::Refusal;
 use report::RefusalKind;
 use report::bench::{RunRefusal, Scratch};
@@ -24,7 +23,7 @@ use super::plan::{self, Budget, Work};
 use super::session::Session;
 use super::target::from_trace;
 use super::{document, quiet};
-use crate::arguments::{Durable, Unit};
+use crate::arguments::{Durable, RawDevice, Unit};
 use crate::printer::shown;
 
 /// How much of a device is read at most: enough that no cache holds it.
@@ -33,15 +32,13 @@ const READ_BYTES: u64 = 16 << 30;
 /// Compares reads of a device, or writes to it.
 pub(crate) fn run(
     session: &mut Session<'_>,
-    node: &Path,
+    node: &Pinned,
     number: (u32, u32),
     found: &mut Found,
 ) -> Result<(), Halt> {
     let bench = session.bench;
-    let name = shown(node);
+    let name = shown(node.given());
     unsupported(session)?;
-    let disk = FileDisk::open(node)?;
-    let device_bytes = device::Disk::length_bytes(&disk);
     let most = if bench.raw.write_device {
         bench.scratch.unwrap_or(Budget::HEADLINE.scratch_bytes)
     } else {
@@ -52,8 +49,12 @@ pub(crate) fn run(
         Unit::Chunk => UnitKind::Chunk,
     };
     let claim = match bench.raw.write_device {
-        true => Some(claimed(bench.raw.confirm.as_deref(), node, disk)?),
+        true => Some(claimed(&bench.raw, node)?),
         false => None,
+    };
+    let device_bytes = match &claim {
+        Some(claim) => claim.length_bytes(),
+        None => device::Disk::length_bytes(&FileDisk::of(node)?),
     };
     let length_bytes = device_bytes.min(most);
     let place = Place::of_device(&session.scene, number, length_bytes, wanted);
@@ -108,37 +109,37 @@ pub(crate) fn works(session: &Session<'_>, size: u32, writes: bool) -> Vec<Work>
     all.iter().map(read).collect()
 }
 
-fn opened(node: &Path, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {
+fn opened(node: &Pinned, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {
     match claim {
         Some(claim) => claim.try_clone().map_err(|error| {
-            Halt::from(refused(format!("cannot use the claimed {}: {error}", shown(node)), None))
+            Halt::from(refused(
+                format!("cannot use the claimed {}: {error}", shown(node.given())),
+                None,
+            ))
         }),
-        None => open_measured(node, Access::Read, true).map_err(Halt::from),
+        None => open_pinned(node, Access::Read, true).map_err(Halt::from),
     }
 }
 
-/// Takes the exclusive claim, after looking at what the bytes say.
-pub(crate) fn claimed(
-    confirm: Option<&str>,
-    node: &Path,
-    disk: FileDisk,
-) -> Result<Claim, RunRefusal> {
-    with_plan(confirm, node, disk, Claim::take)
+/// Takes the exclusive claim, and looks at what the bytes say through it.
+pub(crate) fn claimed(asked: &RawDevice, node: &Pinned) -> Result<Claim, RunRefusal> {
+    with_plan(asked, node, Claim::take)
 }
 
 /// Refuses what [`claimed`] would refuse, and opens nothing for writing.
-pub(crate) fn rehearse(confirm: Option<&str>, node: &Path) -> Result<(), Halt> {
-    Ok(with_plan(confirm, node, FileDisk::open(node)?, Claim::rehearse)?)
+pub(crate) fn rehearse(asked: &RawDevice, node: &Pinned) -> Result<(), RunRefusal> {
+    with_plan(asked, node, Claim::rehearse)
 }
 
 fn with_plan<Done>(
-    confirm: Option<&str>,
-    node: &Path,
-    disk: FileDisk,
+    asked: &RawDevice,
+    node: &Pinned,
     ask: impl Fn(ClaimPlan<'_>) -> Result<Done, ClaimRefusal>,
 ) -> Result<Done, RunRefusal> {
-    let signatures = signatures(disk);
-    ask(ClaimPlan { node, confirm, signatures: &signatures }).map_err(|error| {
+    let contents = |disk| Contents { signatures: signatures(disk), data: None };
+    let confirm = asked.confirm.as_deref();
+    let plan = ClaimPlan { node, confirm, overwrites_data: false, contents: &contents };
+    ask(plan).map_err(|error| {
         let hint = error.hint();
         RunRefusal { message: error.to_string(), hint, kind: RefusalKind::Safety }
     })

@@ -1,43 +1,45 @@
 //! What TARGET is: a directory in which a scratch file can be, or a raw device.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use host::Identity;
+use host::{Identity, Pinned};
 use report::bench::RunRefusal;
 
 use super::halt::refused;
 use crate::printer::shown;
 
 /// Where is measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// In a scratch file in this directory.
-    Directory(PathBuf),
+    Directory(Pinned),
     /// On the device itself.
     Device {
-        /// Its node, as it was given.
-        node: PathBuf,
+        /// Its node.
+        node: Pinned,
         /// Its number.
         number: (u32, u32),
     },
 }
 
 impl Target {
-    /// What `path` is.
+    /// What `path` leads to: it is followed here, and never again.
     pub(crate) fn of(path: &Path) -> Result<Target, RunRefusal> {
         let name = shown(path);
-        match host::identity(path) {
-            Ok(Identity::Block { major, minor }) => {
-                Ok(Target::Device { node: path.to_owned(), number: (major, minor) })
-            }
-            Ok(_) if path.is_dir() => Ok(Target::Directory(path.to_owned())),
-            Ok(_) => Err(refused(
-                format!("cannot measure in {name}: it is neither a directory nor a block device"),
-                Some(format!("straddle bench {} measures beside it", parent(path))),
-            )),
-            Err(error) => Err(refused(
+        let pinned = Pinned::at(path).map_err(|error| {
+            refused(
                 format!("cannot measure in {name}: {error}"),
                 Some("name a directory on the disk that is meant".to_owned()),
+            )
+        })?;
+        match pinned.identity() {
+            Identity::Block { major, minor } => {
+                Ok(Target::Device { node: pinned, number: (major, minor) })
+            }
+            Identity::File { .. } if pinned.is_directory() => Ok(Target::Directory(pinned)),
+            Identity::File { .. } => Err(refused(
+                format!("cannot measure in {name}: it is neither a directory nor a block device"),
+                Some(format!("straddle bench {} measures beside it", parent(path))),
             )),
         }
     }
@@ -69,6 +71,8 @@ mod tests {
         assert!(refusal.hint.unwrap().contains("straddle bench"));
         assert!(Target::of(Path::new("/nonexistent/x")).unwrap_err().hint.is_some());
         let directory = file.parent().unwrap();
-        assert_eq!(Target::of(directory), Ok(Target::Directory(directory.to_owned())));
+        assert!(
+            matches!(Target::of(directory), Ok(Target::Directory(it)) if it.given() == directory)
+        );
     }
 }

@@ -3,10 +3,10 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use host::FileDisk;
 use host::claim::Claim;
-use host::engine::{Access, open_measured};
+use host::engine::{Access, open_pinned};
 use host::scratch::Scratch;
+use host::{FileDisk, Pinned};
 use report::probe::{Probe as Document, RunRefusal};
 use stack::drive::Drive;
 
@@ -40,7 +40,7 @@ pub(super) struct Bed {
 enum Ground {
     Scratch(Scratch),
     Claimed(Claim),
-    Device(std::path::PathBuf),
+    Device(Pinned),
 }
 
 impl Bed {
@@ -52,7 +52,9 @@ impl Bed {
         document: &mut Document,
     ) -> Result<Bed, RunRefusal> {
         match target {
-            Target::Directory(directory) => Bed::in_directory(run, directory, watched, document),
+            Target::Directory(directory) => {
+                Bed::in_directory(run, &directory.path(), watched, document)
+            }
             Target::Device { node, number } => Bed::on_device(run, node, *number, document),
         }
     }
@@ -86,20 +88,25 @@ impl Bed {
 
     fn on_device(
         run: &Run<'_>,
-        node: &Path,
+        node: &Pinned,
         number: (u32, u32),
         document: &mut Document,
     ) -> Result<Bed, RunRefusal> {
-        let name = shown(node);
-        let disk =
-            FileDisk::open(node).map_err(|error| refused(error.to_string(), error.hint()))?;
+        let name = shown(node.given());
         let writes = run.probe.raw.write_device;
-        let length_bytes = raw_bytes(run, node, device::Disk::length_bytes(&disk))?;
-        let confirm = run.probe.raw.confirm.as_deref();
-        let ground = match writes {
-            true => Ground::Claimed(raw::claimed(confirm, node, disk).map_err(from_bench)?),
-            false => Ground::Device(node.to_owned()),
+        let (ground, device_bytes) = match writes {
+            true => {
+                let claim = raw::claimed(&run.probe.raw, node).map_err(from_bench)?;
+                let length_bytes = claim.length_bytes();
+                (Ground::Claimed(claim), length_bytes)
+            }
+            false => {
+                let disk = FileDisk::of(node);
+                let disk = disk.map_err(|error| refused(error.to_string(), error.hint()))?;
+                (Ground::Device(node.clone()), device::Disk::length_bytes(&disk))
+            }
         };
+        let length_bytes = raw_bytes(run, node.given(), device_bytes)?;
         let place = placed(|wanted| Place::of_device(&run.scene, number, length_bytes, wanted))
             .map_err(|refusal| of_place(&name, refusal))?;
         if !writes {
@@ -123,7 +130,7 @@ impl Bed {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         match &self.ground {
             Ground::Scratch(scratch) => scratch.open(access, true).map_err(engine),
-            Ground::Device(node) => open_measured(node, Access::Read, true).map_err(engine),
+            Ground::Device(node) => open_pinned(node, Access::Read, true).map_err(engine),
             Ground::Claimed(claim) => claim
                 .try_clone()
                 .map_err(|error| refused(format!("cannot use the claimed device: {error}"), None)),

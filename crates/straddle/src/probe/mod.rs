@@ -66,7 +66,7 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
 fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), RunRefusal> {
     let target = Target::of(&run.probe.target).map_err(from_bench)?;
     if let Target::Directory(directory) = &target {
-        run.probe.raw.write_device_needs_a_device("probe", directory)?;
+        run.probe.raw.write_device_needs_a_device("probe", directory.given())?;
     }
     if run.probe.dry_run {
         return preview::run(run, &target, document);

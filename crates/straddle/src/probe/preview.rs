@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use host::{FileDisk, claim, file_facts};
+use host::{FileDisk, Pinned, claim, file_facts};
 use report::Refusal;
 use report::probe::{Probe as Document, RunRefusal};
 use stack::UnitKind;
@@ -11,7 +11,6 @@ use units::prefix::Size;
 use super::may::{possible, raw_bytes, scratch_bytes};
 use super::whose::of_place;
 use super::{Run, document, from_bench, refused};
-use crate::bench::halt::Halt;
 use crate::bench::place::Place;
 use crate::bench::raw;
 use crate::bench::target::Target;
@@ -28,6 +27,7 @@ const LOOK_BYTES: u64 = 1 << 20;
 pub(super) fn run(run: &Run<'_>, target: &Target, found: &mut Document) -> Result<(), RunRefusal> {
     let place = match target {
         Target::Directory(directory) => {
+            let directory = &directory.path();
             in_directory(run, directory, found)?;
             // Of a directory it is what lies at the beginning of the device, where there is one.
             let number = file_facts(directory).ok().map(|facts| facts.device);
@@ -37,7 +37,7 @@ pub(super) fn run(run: &Run<'_>, target: &Target, found: &mut Document) -> Resul
             on_device(run, node, found)?;
             let length_bytes = found.target.length_bytes;
             let place = place(run, *number, length_bytes);
-            Some(place.map_err(|refusal| of_place(&shown(node), refusal))?)
+            Some(place.map_err(|refusal| of_place(&shown(node.given()), refusal))?)
         }
     };
     if let Some(place) = &place {
@@ -63,9 +63,9 @@ fn in_directory(run: &Run<'_>, directory: &Path, found: &mut Document) -> Result
     Ok(())
 }
 
-fn on_device(run: &Run<'_>, node: &Path, found: &mut Document) -> Result<(), RunRefusal> {
-    let disk = FileDisk::open(node).map_err(|error| refused(error.to_string(), error.hint()))?;
-    let length_bytes = raw_bytes(run, node, device::Disk::length_bytes(&disk))?;
+fn on_device(run: &Run<'_>, node: &Pinned, found: &mut Document) -> Result<(), RunRefusal> {
+    let disk = FileDisk::of(node).map_err(|error| refused(error.to_string(), error.hint()))?;
+    let length_bytes = raw_bytes(run, node.given(), device::Disk::length_bytes(&disk))?;
     drop(disk);
     found.target.length_bytes = length_bytes;
     found.target.writes = run.probe.raw.write_device;
@@ -74,15 +74,14 @@ fn on_device(run: &Run<'_>, node: &Path, found: &mut Document) -> Result<(), Run
         found.notes.push("the device is read, never written".to_owned());
         return Ok(());
     }
-    let confirm = run.probe.raw.confirm.as_deref();
-    raw::rehearse(confirm, node).map_err(halted)?;
-    let name = shown(node);
+    raw::rehearse(&run.probe.raw, node).map_err(from_bench)?;
+    let name = shown(node.given());
     found.notes.push(format!(
         "the first {} of {name} (bytes 0 to {}) are overwritten again and again, and lost",
         Size(length_bytes),
         length_bytes.saturating_sub(1)
     ));
-    if confirm.is_none() {
+    if run.probe.raw.confirm.is_none() {
         let wanted = claim::identity_words(node).map(|words| words.wanted());
         let wanted = wanted.unwrap_or("serial number or WWN");
         found.notes.push(format!(
@@ -90,12 +89,4 @@ fn on_device(run: &Run<'_>, node: &Path, found: &mut Document) -> Result<(), Run
         ));
     }
     Ok(())
-}
-
-fn halted(halt: Halt) -> RunRefusal {
-    match halt {
-        Halt::Refused(refusal) => from_bench(refusal),
-        Halt::Void(reason) => refused(reason, None),
-        Halt::Interrupted => refused("interrupted", None),
-    }
 }

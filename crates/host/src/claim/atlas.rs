@@ -1,0 +1,405 @@
+//! Where the bytes of every block device finally are: so that two devices that share some are known
+//! to, whatever leads from one to the other.
+//!
+//! | a device | its bytes are |
+//! |---|---|
+//! | partition | a range of its disk |
+//! | loop | a range of a file, or of a device |
+//! | device-mapper `linear`, `crypt`, `delay`, `flakey` | a range of a device |
+//! | device-mapper `striped` | a range of each of several devices |
+//! | device-mapper `thin` | its own in its pool, which shares none of them with another volume |
+//! | everything else that sysfs names `slaves` of | anywhere in these |
+//! | everything else | itself: a leaf. Two disks of one world-wide name and length are one leaf |
+//!
+//! Where the range is not known it is taken to be all there is: a refusal too many costs a
+//! question.
+//!
+//! Source: Linux `Documentation/admin-guide/device-mapper`, `Documentation/ABI/stable/sysfs-block`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use device::answer;
+
+use super::SECTOR_BYTES;
+use super::confirm::wwn;
+use super::device::{Device, parsed};
+use super::refusal::ClaimRefusal;
+use super::showing;
+use super::world::{Number, World};
+use crate::Identity;
+
+/// How many devices may stand on each other; the kernel's own bounds are lower.
+const DEPTH_MAX: usize = 64;
+/// How many runs one device's bytes are followed in.
+const RUNS_MAX: usize = 1 << 16;
+
+/// Bytes from the first to behind the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    start: u64,
+    end: u64,
+}
+
+impl Range {
+    const ALL: Range = Range { start: 0, end: u64::MAX };
+
+    fn new(start: u64, length: u64) -> Range {
+        Range { start, end: start.saturating_add(length) }
+    }
+
+    fn both(self, other: Range) -> Option<Range> {
+        let range = Range { start: self.start.max(other.start), end: self.end.min(other.end) };
+        (range.start < range.end).then_some(range)
+    }
+}
+
+/// What a part of a device lies on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Ground {
+    Device(Number),
+    File(Identity),
+    /// A volume of a thin pool, by the pool and the volume's number there.
+    Volume(Number, String),
+}
+
+/// Bytes of a device, and where they are.
+#[derive(Clone, Debug)]
+struct Part {
+    own: Range,
+    ground: Ground,
+    below: Range,
+    /// Whether each byte is as far from the beginning of the one range as of the other; else it may
+    /// be anywhere in the range below.
+    is_linear: bool,
+}
+
+/// A device, what it is made of, and what it is built of.
+#[derive(Clone, Debug)]
+struct Entry {
+    device: Device,
+    length_bytes: u64,
+    /// The number of its disk, where it is a partition.
+    disk: Option<Number>,
+    /// Whether it is a loop device that shows something.
+    is_loop: bool,
+    parts: Vec<Part>,
+}
+
+/// Bytes on a leaf.
+#[derive(Clone, Debug)]
+struct Run {
+    leaf: Ground,
+    range: Range,
+}
+
+/// Where all bytes of a device are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    runs: Vec<Run>,
+    /// The devices that were passed on the way down, itself among them.
+    passed: BTreeSet<Number>,
+}
+
+impl Place {
+    /// Whether one byte at least is in both.
+    pub(super) fn overlaps(&self, other: &Place) -> bool {
+        let meet = |one: &Run, other: &Run| {
+            one.leaf == other.leaf && one.range.both(other.range).is_some()
+        };
+        self.runs.iter().any(|one| other.runs.iter().any(|two| meet(one, two)))
+    }
+
+    /// Whether the way down from it passes device `number`.
+    pub(super) fn passes(&self, number: Number) -> bool {
+        self.passed.contains(&number)
+    }
+
+    /// How many devices were passed.
+    pub(super) fn depth(&self) -> usize {
+        self.passed.len()
+    }
+
+    /// The files in which bytes of it are.
+    pub(super) fn files(&self) -> impl Iterator<Item = Identity> {
+        self.runs.iter().filter_map(|run| match run.leaf {
+            Ground::File(file) => Some(file),
+            Ground::Device(_) | Ground::Volume(..) => None,
+        })
+    }
+}
+
+/// Every block device of the machine.
+#[derive(Debug)]
+pub(super) struct Atlas {
+    entries: BTreeMap<Number, Entry>,
+    /// The leaf of which a disk is another way to the same bytes.
+    same: BTreeMap<Number, Number>,
+}
+
+impl Atlas {
+    /// The devices of `world`.
+    ///
+    /// # Errors
+    /// [`ClaimRefusal::Unknown`] when that cannot be told.
+    pub(super) fn of(world: &impl World) -> Result<Atlas, ClaimRefusal> {
+        let names = world.tree().list("/sys/class/block").map_err(|error| {
+            let device = "any device".to_owned();
+            ClaimRefusal::Unknown { device, reason: error.to_string() }
+        })?;
+        let tables = Tables::of(world);
+        let mut entries = BTreeMap::new();
+        for name in names {
+            // One that goes meanwhile, or has no number, has no bytes either.
+            let Ok(device) = Device::named(world, &name) else { continue };
+            if let Some(entry) = entry(world, &tables, device)? {
+                entries.insert(entry.device.number, entry);
+            }
+        }
+        let same = same(world, &entries);
+        Ok(Atlas { entries, same })
+    }
+
+    /// All devices.
+    pub(super) fn devices(&self) -> impl Iterator<Item = &Device> {
+        self.entries.values().map(|entry| &entry.device)
+    }
+
+    /// The device of this number.
+    pub(super) fn device(&self, number: Number) -> Option<&Device> {
+        self.entries.get(&number).map(|entry| &entry.device)
+    }
+
+    /// The number of the disk of which device `number` is a partition.
+    pub(super) fn disk(&self, number: Number) -> Option<Number> {
+        self.entries.get(&number)?.disk
+    }
+
+    /// Whether the device is made of others, and is no partition.
+    pub(super) fn is_built(&self, number: Number) -> bool {
+        let entry = self.entries.get(&number);
+        entry.is_some_and(|entry| entry.disk.is_none() && !entry.parts.is_empty())
+    }
+
+    /// Whether it is a loop device that shows something.
+    pub(super) fn is_loop(&self, number: Number) -> bool {
+        self.entries.get(&number).is_some_and(|entry| entry.is_loop)
+    }
+
+    /// The file that the device shows, where it is a loop device over one.
+    pub(super) fn file(&self, number: Number) -> Option<Identity> {
+        let parts = &self.entries.get(&number)?.parts;
+        parts.iter().find_map(|part| match part.ground {
+            Ground::File(file) => Some(file),
+            Ground::Device(_) | Ground::Volume(..) => None,
+        })
+    }
+
+    /// The devices that the device is directly made of.
+    pub(super) fn below(&self, number: Number) -> impl Iterator<Item = Number> {
+        let parts = self.entries.get(&number).map_or(&[][..], |entry| &entry.parts);
+        parts.iter().filter_map(|part| match part.ground {
+            Ground::Device(below) => Some(below),
+            Ground::File(_) | Ground::Volume(..) => None,
+        })
+    }
+
+    /// Where the bytes of device `number` are.
+    ///
+    /// # Errors
+    /// [`ClaimRefusal::Unknown`] when they are followed for too long.
+    pub(super) fn place(&self, number: Number) -> Result<Place, ClaimRefusal> {
+        let length = self.entries.get(&number).map_or(u64::MAX, |entry| entry.length_bytes);
+        let mut place = Place::default();
+        match self.follow(number, Range::new(0, length), &mut place, 0) {
+            true => Ok(place),
+            false => Err(ClaimRefusal::Unknown {
+                device: self.device(number).map_or_else(String::new, Device::node),
+                reason: "it stands on too many others".to_owned(),
+            }),
+        }
+    }
+
+    /// Adds where `range` of a device is; `false` where that leads on for too long.
+    fn follow(&self, number: Number, range: Range, place: &mut Place, depth: usize) -> bool {
+        if depth > DEPTH_MAX || place.runs.len() > RUNS_MAX {
+            return false;
+        }
+        place.passed.insert(number);
+        let parts = self.entries.get(&number).map_or(&[][..], |entry| &entry.parts);
+        if parts.is_empty() && range.start < range.end {
+            let leaf = Ground::Device(self.same.get(&number).copied().unwrap_or(number));
+            place.runs.push(Run { leaf, range });
+        }
+        parts.iter().all(|part| {
+            let Some(own) = part.own.both(range) else { return true };
+            let below = match part.is_linear {
+                true => Range::new(
+                    part.below.start.saturating_add(own.start - part.own.start),
+                    own.end - own.start,
+                ),
+                false => part.below,
+            };
+            match &part.ground {
+                Ground::Device(number) => self.follow(*number, below, place, depth + 1),
+                leaf => {
+                    place.runs.push(Run { leaf: leaf.clone(), range: below });
+                    let Ground::Volume(pool, _) = leaf else { return true };
+                    // The volume has no byte of the pool for itself that could be named.
+                    let mut under = Place::default();
+                    let is_known = self.follow(*pool, Range::ALL, &mut under, depth + 1);
+                    place.passed.append(&mut under.passed);
+                    is_known
+                }
+            }
+        })
+    }
+}
+
+fn entry(
+    world: &impl World,
+    tables: &Tables,
+    device: Device,
+) -> Result<Option<Entry>, ClaimRefusal> {
+    let Ok(length_bytes) = device.length_bytes(world) else { return Ok(None) };
+    let disk = device.disk(world)?;
+    let parts = match &disk {
+        Some(disk) => {
+            // Where its beginning is not told it may be anywhere.
+            let start = device.bytes(world, "start").ok();
+            let below = start.map_or(Range::ALL, |start| Range::new(start, length_bytes));
+            let own = Range::new(0, length_bytes);
+            let ground = Ground::Device(disk.number);
+            vec![Part { own, ground, below, is_linear: start.is_some() }]
+        }
+        None => parts(world, tables, &device, length_bytes)?,
+    };
+    let disk = disk.map(|disk| disk.number);
+    let is_loop = disk.is_none() && !parts.is_empty() && showing::is_loop(&device);
+    Ok(Some(Entry { device, length_bytes, disk, is_loop, parts }))
+}
+
+/// What a device that is no partition is made of; nothing where it is a leaf.
+fn parts(
+    world: &impl World,
+    tables: &Tables,
+    device: &Device,
+    length_bytes: u64,
+) -> Result<Vec<Part>, ClaimRefusal> {
+    if let Some(shown) = showing::shown(world, device)? {
+        let ground = match shown.what {
+            Identity::Block { major, minor } => Ground::Device((major, minor)),
+            file @ Identity::File { .. } => Ground::File(file),
+        };
+        let length = shown.limit_bytes.unwrap_or(u64::MAX);
+        let below = Range::new(shown.from_bytes, length);
+        return Ok(vec![Part { own: Range::ALL, ground, below, is_linear: true }]);
+    }
+    let slaves = device.linked(world, "slaves")?;
+    let anywhere = |own: Range| {
+        slaves.iter().map(move |slave| Part {
+            own,
+            ground: Ground::Device(slave.number),
+            below: Range::ALL,
+            is_linear: false,
+        })
+    };
+    let name = world.tree().read(&format!("{}/dm/name", device.directory)).ok();
+    let lines = name.and_then(|name| tables.lines.get(name.trim()));
+    let Some(lines) = lines else {
+        return Ok(anywhere(Range::new(0, length_bytes)).collect());
+    };
+    let parts = lines.iter().flat_map(|line| match line.parts() {
+        Some(parts) => parts,
+        None => anywhere(line.own).collect(),
+    });
+    Ok(parts.collect())
+}
+
+/// The tables of device-mapper, by the devices' names.
+struct Tables {
+    lines: BTreeMap<String, Vec<Line>>,
+}
+
+/// A target of one.
+struct Line {
+    own: Range,
+    kind: String,
+    words: Vec<String>,
+}
+
+impl Tables {
+    /// Those that the kernel tells; none where it tells none.
+    fn of(world: &impl World) -> Tables {
+        let text = world.tree().read(answer::DM_TABLES).unwrap_or_default();
+        let mut lines: BTreeMap<String, Vec<Line>> = BTreeMap::new();
+        for line in text.lines() {
+            let Some((name, target)) = line.split_once(": ") else { continue };
+            if let Some(line) = Line::parsed(target) {
+                lines.entry(name.to_owned()).or_default().push(line);
+            }
+        }
+        Tables { lines }
+    }
+}
+
+impl Line {
+    fn parsed(target: &str) -> Option<Line> {
+        let mut words = target.split_ascii_whitespace();
+        let mut bytes = || words.next()?.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES);
+        let own = Range::new(bytes()?, bytes()?);
+        let kind = words.next()?.to_owned();
+        Some(Line { own, kind, words: words.map(str::to_owned).collect() })
+    }
+
+    /// What the target is made of; `None` where that is not known.
+    fn parts(&self) -> Option<Vec<Part>> {
+        let length = self.own.end - self.own.start;
+        let at = |word: usize, length: u64, is_linear: bool| {
+            let ground = Ground::Device(parsed(self.words.get(word)?)?);
+            let from = self.words.get(word + 1)?.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES)?;
+            Some(Part { own: self.own, ground, below: Range::new(from, length), is_linear })
+        };
+        match self.kind.as_str() {
+            "zero" | "error" => Some(Vec::new()),
+            "linear" | "delay" | "flakey" => {
+                // Delay may name another device for writes, and a third for flushes.
+                let others = (self.kind == "delay").then_some([3, 6]).into_iter().flatten();
+                let others = others.filter_map(|word| at(word, length, true));
+                Some(at(0, length, true).into_iter().chain(others).collect())
+                    .filter(|parts: &Vec<Part>| !parts.is_empty())
+            }
+            "crypt" => Some(vec![at(3, length, true)?]),
+            "striped" => {
+                let stripes = self.words.first()?.parse::<u64>().ok().filter(|&many| many > 0)?;
+                let each = length.div_ceil(stripes);
+                let words = (0..usize::try_from(stripes).ok()?).map(|stripe| 2 + 2 * stripe);
+                words.map(|word| at(word, each, false)).collect()
+            }
+            "thin" => {
+                let (pool, number) = (parsed(self.words.first()?)?, self.words.get(1)?.clone());
+                // What it shows of a device outside of the pool is read from there alone.
+                let ground = Ground::Volume(pool, number);
+                let below = Range { start: 0, end: length };
+                Some(vec![Part { own: self.own, ground, below, is_linear: true }])
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Disks that are another way to the same bytes: their world-wide names and their lengths are the
+/// same. Each leads to the first of them.
+fn same(world: &impl World, entries: &BTreeMap<Number, Entry>) -> BTreeMap<Number, Number> {
+    let leaves = entries.values().filter(|entry| entry.parts.is_empty() && entry.length_bytes > 0);
+    let mut first: BTreeMap<(String, u64), Number> = BTreeMap::new();
+    let mut same = BTreeMap::new();
+    for entry in leaves {
+        let Some(name) = wwn(world, &entry.device.directory) else { continue };
+        let number = entry.device.number;
+        let known = first.entry((name, entry.length_bytes)).or_insert(number);
+        if *known != number {
+            same.insert(number, *known);
+        }
+    }
+    same
+}

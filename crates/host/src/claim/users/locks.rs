@@ -1,0 +1,98 @@
+//! Locks that others hold.
+//!
+//! systemd and others lock the node of a whole disk (flock(2)) while they work on it; QEMU locks
+//! bytes of an image. `/proc/locks` shows all locks of the machine by inode. Locks that are shared
+//! say that somebody reads; udev takes one for a moment on each disk that it looks at.
+
+use std::collections::BTreeMap;
+
+use super::{Facts, Sought, Use, Used, User};
+use crate::Identity;
+
+/// The first lock on a file or node of `sought` that leaves room for nobody else.
+///
+/// # Errors
+/// With the reason, where locks cannot be read.
+pub(super) fn first(sought: &Sought) -> Result<Option<User>, String> {
+    let table =
+        std::fs::read_to_string("/proc/locks").map_err(|error| format!("/proc/locks: {error}"))?;
+    let mut inodes: BTreeMap<Identity, Used> = BTreeMap::new();
+    for node in &sought.nodes {
+        if let Ok(facts) = Facts::of(node)
+            && let Some(used) = sought.has(&facts)
+        {
+            inodes.insert(facts.identity, used);
+        }
+    }
+    inodes.extend(sought.files.iter().map(|&file| (file, Used::File(file))));
+    let own = std::process::id();
+    let found = table.lines().filter_map(Lock::parsed).find_map(|lock| {
+        let what = *inodes.get(&lock.on)?;
+        let pid = lock.pid;
+        (pid != Some(own)).then(|| User { who: who(pid), pid, what, how: Use::Locked })
+    });
+    Ok(found)
+}
+
+fn who(pid: Option<u32>) -> String {
+    match pid {
+        Some(pid) => {
+            // It may have handed the lock on, and ended.
+            crate::process_name(pid)
+                .map_or_else(|_| format!("process {pid}"), |name| format!("process {pid} ({name})"))
+        }
+        // A lock of an open file is of no process.
+        None => "another process".to_owned(),
+    }
+}
+
+/// A line: `1: FLOCK  ADVISORY  WRITE 708 00:15:13546 0 EOF`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Lock {
+    pid: Option<u32>,
+    on: Identity,
+}
+
+impl Lock {
+    /// A lock that is held and keeps all others out.
+    fn parsed(line: &str) -> Option<Lock> {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        // Who waits has nothing yet: `1: -> FLOCK ...`.
+        let kind = words.next().filter(|kind| matches!(*kind, "FLOCK" | "POSIX" | "OFDLCK"))?;
+        let (_, access) = (words.next()?, words.next()?);
+        let (pid, on) = (words.next()?, words.next()?);
+        let mut numbers = on.split(':');
+        let mut hexadecimal = || u32::from_str_radix(numbers.next()?, 16).ok();
+        let device = rustix::fs::makedev(hexadecimal()?, hexadecimal()?);
+        let inode = numbers.next()?.parse().ok()?;
+        let is_shared = access == "READ";
+        let lock = Lock {
+            pid: pid.parse().ok().filter(|_| kind != "OFDLCK"),
+            on: Identity::File { device, inode },
+        };
+        (!is_shared).then_some(lock)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_keeps_others_out_is_read_and_others_are_not() {
+        let on = Identity::File { device: rustix::fs::makedev(0, 0x15), inode: 13546 };
+        let parsed = Lock::parsed("2: FLOCK  ADVISORY  WRITE 708 00:15:13546 0 EOF");
+        assert_eq!(parsed, Some(Lock { pid: Some(708), on }));
+        let parsed = Lock::parsed("4: OFDLCK ADVISORY  WRITE -1 00:15:13546 100 101");
+        assert_eq!(parsed, Some(Lock { pid: None, on }));
+        for other in [
+            "2: FLOCK  ADVISORY  READ 708 00:15:13546 0 EOF",
+            "2: -> FLOCK  ADVISORY  WRITE 708 00:15:13546 0 EOF",
+            "2: LEASE  ACTIVE    READ 708 00:15:13546 0 EOF",
+            "2: FLOCK  ADVISORY  WRITE 708 00:15 0 EOF",
+            "",
+        ] {
+            assert_eq!(Lock::parsed(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Which processes use the bytes of a device without a claim on it, as QEMU does.
+//!
+//! | looked at | finds |
+//! |---|---|
+//! | `/proc/PID/task/TID/fd` (`opened`) | who has it, or the file behind a loop, open for writing |
+//! | the same | who has its SCSI or NVMe character device open |
+//! | `fdinfo` of an io_uring | files that are registered there and closed since |
+//! | `/proc/PID/maps`, `map_files` (`mapped`) | who has it mapped, and closed it since |
+//! | `/proc/locks` (`locks`) | locks on its nodes or on the file |
+//! | configfs (`exports`) | what the kernel serves: NVMe and SCSI targets, USB gadgets |
+//!
+//! Who only reads is left alone: udev, blkid and smartd come and go, and no byte of theirs is lost.
+//! A process whose files cannot be looked at may have any open, so that is a refusal. One is let
+//! off: the first process of the machine, where a security policy hides it even from root; it
+//! starts others, and has no disks of its own.
+//!
+//! What no look finds: descriptors on their way through a socket, pages that a ring or a device
+//! has pinned and whose mapping is gone, other machines on a shared disk.
+//!
+//! Source: proc(5), proc_pid_fd(5), proc_pid_maps(5), proc_locks(5), pid_namespaces(7);
+//! systemd.io, "Locking Block Device Access".
+
+mod exports;
+mod locks;
+mod mapped;
+mod opened;
+mod sight;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
+use rustix::io::Errno;
+use units::text::escape;
+
+use super::world::Number;
+use crate::process::status::Stat;
+use crate::{Identity, LiveTree};
+
+/// What nobody may use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sought {
+    /// Block devices.
+    pub(super) devices: BTreeSet<Number>,
+    /// Character devices through which the same disks are written.
+    pub(super) characters: BTreeSet<Number>,
+    /// Files in which their bytes are.
+    pub(super) files: BTreeSet<Identity>,
+    /// Nodes of the devices, on which locks are taken.
+    pub(super) nodes: Vec<PathBuf>,
+}
+
+/// What is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Used {
+    Device(Number),
+    Character(Number),
+    File(Identity),
+}
+
+/// How it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It is open for writing.
+    Open,
+    /// It is mapped into memory, and may be written there.
+    Mapped,
+    /// There is a lock on it.
+    Locked,
+    /// The kernel serves it to other machines.
+    Served,
+}
+
+/// Who uses something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct User {
+    /// `process 12 (qemu)`; harmless to print.
+    pub(super) who: String,
+    /// Its number, where it is a process that is known.
+    pub(super) pid: Option<u32>,
+    pub(super) what: Used,
+    pub(super) how: Use,
+}
+
+impl Sought {
+    /// What of it has this number or inode.
+    fn has(&self, found: &Facts) -> Option<Used> {
+        let number = found.number;
+        match found.kind {
+            FileType::BlockDevice => self.devices.contains(&number).then_some(Used::Device(number)),
+            FileType::CharacterDevice => {
+                self.characters.contains(&number).then_some(Used::Character(number))
+            }
+            _ => self.files.contains(&found.identity).then_some(Used::File(found.identity)),
+        }
+    }
+
+    /// What of it is at `path`; `None` where nothing of it is, or nothing at all.
+    fn at(&self, path: &Path) -> Option<Used> {
+        self.has(&Facts::of(path).ok()?)
+    }
+}
+
+/// Who a file is.
+struct Facts {
+    kind: FileType,
+    /// Of a device.
+    number: Number,
+    identity: Identity,
+}
+
+impl Facts {
+    /// What `path` leads to. No file system asks its server or its daemon, which may hang.
+    fn of(path: &Path) -> Result<Facts, Errno> {
+        let flags = AtFlags::STATX_DONT_SYNC;
+        let stat = rustix::fs::statx(CWD, path, flags, StatxFlags::TYPE | StatxFlags::INO)?;
+        let device = rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor);
+        Ok(Facts {
+            kind: FileType::from_raw_mode(stat.stx_mode.into()),
+            number: (stat.stx_rdev_major, stat.stx_rdev_minor),
+            identity: Identity::File { device, inode: stat.stx_ino },
+        })
+    }
+}
+
+/// For how long a user is looked at again before it is one: a process that was just started has the
+/// files of the one that started it, until it runs its own program.
+const PATIENCE: Duration = Duration::from_millis(500);
+const STEP: Duration = Duration::from_millis(20);
+
+/// The first user of `sought` that was found and stays; this process is none.
+///
+/// # Errors
+/// With the reason, where users cannot be looked for.
+pub(super) fn first(tree: &LiveTree, sought: &Sought) -> Result<Option<User>, String> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match now(tree, sought)? {
+            Some(_) if Instant::now() < until => std::thread::sleep(STEP),
+            found => return Ok(found),
+        }
+    }
+}
+
+/// The first user of `sought` that there is at this moment.
+fn now(tree: &LiveTree, sought: &Sought) -> Result<Option<User>, String> {
+    sight::check()?;
+    if let Some(user) = exports::first(tree, sought)? {
+        return Ok(Some(user));
+    }
+    for process in processes()? {
+        if let Some(user) = process.uses(sought)? {
+            return Ok(Some(user));
+        }
+    }
+    locks::first(sought)
+}
+
+/// A process of others.
+struct Process {
+    pid: u32,
+    /// Harmless to print.
+    name: String,
+}
+
+/// All processes but this one and the kernel's own.
+fn processes() -> Result<Vec<Process>, String> {
+    let own = std::process::id();
+    let entries = std::fs::read_dir("/proc").map_err(|error| format!("/proc: {error}"))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(|error| format!("/proc: {error}"))?.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        if pid == own {
+            continue;
+        }
+        // The kernel's threads have neither files nor memory; what has gone has none any more.
+        let stat = std::fs::read(format!("/proc/{pid}/stat"));
+        let Some(stat) = stat.ok().and_then(|stat| Stat::parse(&stat)) else { continue };
+        if !stat.is_kernel {
+            found.push(Process { pid, name: escape(&stat.name) });
+        }
+    }
+    Ok(found)
+}
+
+impl Process {
+    /// The first of `sought` that it uses.
+    fn uses(&self, sought: &Sought) -> Result<Option<User>, String> {
+        let found = opened::first(self.pid, sought).and_then(|found| match found {
+            Some(what) => Ok(Some((what, Use::Open))),
+            None => Ok(mapped::first(self.pid, sought)?.map(|what| (what, Use::Mapped))),
+        });
+        match found {
+            Ok(found) => Ok(found.map(|(what, how)| User {
+                who: self.to_string(),
+                pid: Some(self.pid),
+                what,
+                how,
+            })),
+            Err(error) if has_gone(&error) => Ok(None),
+            Err(_) if self.pid == sight::FIRST => Ok(None),
+            Err(error) => Err(format!("{self} does not show which files it has open: {error}")),
+        }
+    }
+}
+
+impl std::fmt::Display for Process {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "process {} ({})", self.pid, self.name)
+    }
+}
+
+/// Whether that is what is said of a process, thread or descriptor that is no more.
+fn has_gone(error: &io::Error) -> bool {
+    let gone = [Errno::NOENT, Errno::SRCH].map(Errno::raw_os_error);
+    error.raw_os_error().is_some_and(|number| gone.contains(&number))
+}
+
+#[cfg(test)]
+mod tests;
