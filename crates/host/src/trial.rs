@@ -5,13 +5,14 @@
 //! known.
 
 use std::os::fd::OwnedFd;
-use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 use std::io::IoSlice;
 use thiserror::Error;
 use units::DiskText;
+
+use crate::Pinned;
 
 use crate::engine::now_ns;
 use crate::scratch::{Name, synced_file};
@@ -71,8 +72,8 @@ impl SyncTrial {
     /// # Errors
     /// When the directory cannot be opened, a file cannot be made there, or a call fails. Nothing
     /// remains.
-    pub fn create(directory: &Path) -> Result<(SyncTrial, u64), TrialError> {
-        let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
+    pub fn create(directory: &Pinned) -> Result<(SyncTrial, u64), TrialError> {
+        let place = directory.text();
         let failed = |attempted, error: Errno| TrialError {
             attempted,
             directory: place.clone(),
@@ -81,7 +82,7 @@ impl SyncTrial {
             has_no_room: has_no_room(error),
         };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(directory, flags, Mode::empty())
+        let opened = rustix::fs::openat(directory, c".", flags, Mode::empty())
             .map_err(|error| failed("opening the directory", error))?;
         let (file, name) = synced_file(&opened).map_err(|error| failed("making a file", error))?;
         let bytes = (0..=u8::MAX).cycle().take(WRITE_BYTES).collect();
@@ -177,6 +178,8 @@ fn has_no_room(error: Errno) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -186,7 +189,7 @@ mod tests {
             if !directory.exists() {
                 continue;
             }
-            let (mut trial, _) = SyncTrial::create(directory).unwrap();
+            let (mut trial, _) = SyncTrial::create(&Pinned::at(directory).unwrap()).unwrap();
             for step in [
                 TrialStep::Overwrite,
                 TrialStep::Append,
@@ -203,9 +206,10 @@ mod tests {
 
     #[test]
     fn a_place_that_takes_no_file_says_what_was_tried() {
-        let error = SyncTrial::create(Path::new("/proc")).unwrap_err();
+        let error = SyncTrial::create(&Pinned::at(Path::new("/proc")).unwrap()).unwrap_err();
         assert!(error.to_string().starts_with("making a file in /proc failed: "), "{error}");
-        let error = SyncTrial::create(Path::new("/nonexistent")).unwrap_err();
-        assert!(error.to_string().starts_with("opening the directory in /nonexistent"), "{error}");
+        let file = Pinned::at(Path::new("/proc/version")).unwrap();
+        let error = SyncTrial::create(&file).unwrap_err();
+        assert!(error.to_string().starts_with("opening the directory in /proc/version"), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use host::Pinned;
 use host::scratch::{Fate, Leftover, sweep};
 use units::prefix::Size;
 use units::text::escape;
@@ -10,9 +11,9 @@ use crate::printer;
 
 /// Removes scratch files that earlier runs left in `directory` when they were killed, before a new
 /// one is made there, and says so on standard error.
-pub(crate) fn clear(directory: &Path) {
+pub(crate) fn clear(directory: &Pinned) {
     for leftover in sweep(directory) {
-        printer::note(&told(directory, &leftover));
+        printer::note(&told(directory.given(), &leftover));
     }
 }
 

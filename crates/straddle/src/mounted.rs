@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use host::FileFacts;
+use host::{FileFacts, Pinned};
 use stack::kernel::{Machine, NodeId, Number};
 use stack::mountinfo::{self, MountLine};
 use units::text::escape;
@@ -31,13 +31,14 @@ pub(crate) struct Mounted {
 }
 
 impl Mounted {
-    /// What `path` is mounted from.
+    /// What a path is mounted from that was pinned.
     ///
     /// # Errors
     /// With the reason, when the path cannot be looked at, or no table of mounts has it.
-    pub(crate) fn of(scene: &Scene, path: &Path) -> Result<Mounted, String> {
-        let facts = host::file_facts(path).map_err(|error| error.to_string())?;
-        Mounted::with(scene, &facts, path)
+    pub(crate) fn of(scene: &Scene, pinned: &Pinned) -> Result<Mounted, String> {
+        let path = pinned.path();
+        let facts = host::file_facts(&path).map_err(|error| error.to_string())?;
+        Mounted::with(scene, &facts, &path)
     }
 
     fn with(scene: &Scene, facts: &FileFacts, path: &Path) -> Result<Mounted, String> {

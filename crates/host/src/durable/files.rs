@@ -75,10 +75,10 @@ pub(super) struct Files {
 impl Files {
     /// Makes them, no longer than until `end_ns`.
     pub(super) fn create(plan: &DurablePlan<'_>, end_ns: u64) -> Result<Files, ScratchError> {
-        Scratch::possible_anywhere(plan.directory, whole_plan(plan))?;
+        Scratch::possible_anywhere(&plan.directory, whole_plan(plan))?;
         let goes_on = |_| !plan.interrupt.is_raised() && now_ns() < end_ns;
         let scratch = |length_bytes| {
-            Scratch::create_anywhere_while(plan.directory, of_length(plan, length_bytes), goes_on)
+            Scratch::create_anywhere_while(&plan.directory, of_length(plan, length_bytes), goes_on)
         };
         let small = |place| match plan.ways.iter().any(|way| way.place == place) {
             true => scratch(SEED_BYTES).map(Some),

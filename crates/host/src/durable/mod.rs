@@ -18,13 +18,12 @@ mod calls;
 mod files;
 mod neighbour;
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
-
 use device::durable::{Method, Place, Way};
 use device::{Durable, DurableFault};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::Interrupt;
+use crate::Pinned;
 use crate::engine::{Buffers, EngineError, now_ns};
 use crate::scratch::{Scratch, ScratchError};
 
@@ -36,7 +35,7 @@ use self::neighbour::Neighbour;
 #[derive(Clone, Debug)]
 pub struct DurablePlan<'a> {
     /// The directory whose file system is meant.
-    pub directory: &'a Path,
+    pub directory: Pinned,
     /// The ways, each known by its number here.
     pub ways: &'a [Way],
     /// The length of the file that is written over, in bytes: a multiple of 4096.
@@ -71,7 +70,7 @@ impl DurablePlan<'_> {
     /// # Errors
     /// As [`DurableFiles::create`], but for what only a write meets.
     pub fn possible(&self) -> Result<(), ScratchError> {
-        Scratch::possible_anywhere(self.directory, files::whole_plan(self))
+        Scratch::possible_anywhere(&self.directory, files::whole_plan(self))
     }
 }
 

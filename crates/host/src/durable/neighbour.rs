@@ -43,7 +43,7 @@ impl Neighbour {
     pub(super) fn start(plan: &DurablePlan<'_>, end_ns: u64) -> Result<Neighbour, ScratchError> {
         let goes_on = |_| !plan.interrupt.is_raised() && now_ns() < end_ns;
         let small = files::of_length(plan, 4096);
-        let scratch = Scratch::create_anywhere_while(plan.directory, small, goes_on)?;
+        let scratch = Scratch::create_anywhere_while(&plan.directory, small, goes_on)?;
         let refused = |reason: String| ScratchError::Refused {
             attempted: "start another writer in",
             directory: scratch.directory().clone(),

@@ -16,7 +16,6 @@
 //! somebody who knows can remove it.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::time::ClockId;
@@ -24,6 +23,7 @@ use rustix::time::ClockId;
 use super::filesystem;
 use super::label::{Boot, Label};
 use super::lock::lock;
+use crate::Pinned;
 
 /// How many names of a directory are looked at.
 const ENTRIES_MAX: usize = 1 << 20;
@@ -53,9 +53,10 @@ pub enum Fate {
 /// Removes what earlier runs of this user left in `directory`; what that was, by name. Files of a
 /// run that goes on are none. Where the directory cannot be read there are none.
 #[must_use]
-pub fn sweep(directory: &Path) -> Vec<Leftover> {
+pub fn sweep(directory: &Pinned) -> Vec<Leftover> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(opened) = rustix::fs::open(directory, flags, Mode::empty()) else { return Vec::new() };
+    let opened = rustix::fs::openat(directory, c".", flags, Mode::empty());
+    let Ok(opened) = opened else { return Vec::new() };
     let mut found = Vec::new();
     for (name, boot) in marked(&opened) {
         let is_past = || is_past(opened.as_fd(), &name, &boot);
@@ -133,7 +134,7 @@ mod tests {
     use std::ffi::OsStr;
     use std::fs::File;
     use std::os::unix::fs::{chown, symlink};
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::{Duration, SystemTime};
 
@@ -144,6 +145,10 @@ mod tests {
     use crate::child::{self, Child, until};
 
     const OTHER_BOOT: &str = "0123456789abcdef0123456789abcdef";
+
+    fn sweep(directory: &Path) -> Vec<Leftover> {
+        super::sweep(&Pinned::at(directory).unwrap())
+    }
 
     fn opened(directory: &Path) -> OwnedFd {
         rustix::fs::open(directory, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap()

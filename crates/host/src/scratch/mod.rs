@@ -42,13 +42,14 @@ mod site;
 mod unnamed;
 
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use device::{ExtentList, Extents, ExtentsError};
 use rustix::fs::IFlags;
 use rustix::io::Errno;
 use units::{ByteRange, DiskText};
 
+use crate::Pinned;
 use crate::engine::{Access, EngineError, now_ns, open_measured};
 use crate::extents::extents_of;
 
@@ -101,7 +102,7 @@ impl Scratch {
     /// # Errors
     /// When the plan is over its budget, when the directory's file system cannot be measured, when
     /// it has too little room, and when a call fails. Nothing remains.
-    pub fn create(directory: &Path, plan: ScratchPlan) -> Result<Scratch, ScratchError> {
+    pub fn create(directory: &Pinned, plan: ScratchPlan) -> Result<Scratch, ScratchError> {
         Scratch::create_while(directory, plan, |_| true)
     }
 
@@ -111,7 +112,7 @@ impl Scratch {
     /// # Errors
     /// As [`Scratch::create`]; [`ScratchError::Stopped`] when it is to stop.
     pub fn create_while(
-        directory: &Path,
+        directory: &Pinned,
         plan: ScratchPlan,
         goes_on: impl FnMut(u64) -> bool,
     ) -> Result<Scratch, ScratchError> {
@@ -128,7 +129,7 @@ impl Scratch {
     /// # Errors
     /// As [`Scratch::create_while`], but for what a kind of file system alone decides.
     pub fn create_anywhere_while(
-        directory: &Path,
+        directory: &Pinned,
         plan: ScratchPlan,
         goes_on: impl FnMut(u64) -> bool,
     ) -> Result<Scratch, ScratchError> {
@@ -136,12 +137,12 @@ impl Scratch {
     }
 
     fn made(
-        directory: &Path,
+        directory: &Pinned,
         plan: ScratchPlan,
         purpose: Purpose,
         goes_on: impl FnMut(u64) -> bool,
     ) -> Result<Scratch, ScratchError> {
-        let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
+        let place = directory.text();
         let Site { directory: opened, filesystem } = Site::of(directory, plan, &place, purpose)?;
         let wants_name = purpose == Purpose::Synced && named::is_needed(&filesystem.name);
         let named = || Name::create(&opened, now_ns()).ok().map(|(file, name)| (file, Some(name)));
@@ -177,8 +178,8 @@ impl Scratch {
     ///
     /// # Errors
     /// As [`Scratch::create`], but for what only a write meets.
-    pub fn possible(directory: &Path, plan: ScratchPlan) -> Result<String, ScratchError> {
-        let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
+    pub fn possible(directory: &Pinned, plan: ScratchPlan) -> Result<String, ScratchError> {
+        let place = directory.text();
         Site::of(directory, plan, &place, Purpose::Placed).map(|site| site.filesystem.name)
     }
 
@@ -186,8 +187,8 @@ impl Scratch {
     ///
     /// # Errors
     /// As there.
-    pub fn possible_anywhere(directory: &Path, plan: ScratchPlan) -> Result<(), ScratchError> {
-        let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
+    pub fn possible_anywhere(directory: &Pinned, plan: ScratchPlan) -> Result<(), ScratchError> {
+        let place = directory.text();
         Site::of(directory, plan, &place, Purpose::Synced).map(|_| ())
     }
 

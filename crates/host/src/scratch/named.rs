@@ -121,8 +121,12 @@ fn is_ours(file: BorrowedFd<'_>, directory: BorrowedFd<'_>, name: &str) -> Resul
 mod tests {
     use std::fs::File;
 
-    use super::super::sweep;
     use super::*;
+    use crate::Pinned;
+
+    fn sweep(directory: &std::path::Path) -> Vec<super::super::Leftover> {
+        super::super::sweep(&Pinned::at(directory).unwrap())
+    }
 
     #[test]
     fn a_sweep_that_is_faster_is_noticed_wherever_it_comes() {

@@ -1,7 +1,6 @@
 //! The directory in which a scratch file is to be made, and whether it can be.
 
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 use units::DiskText;
@@ -10,6 +9,7 @@ use super::direct::{DirectUnits, direct_units};
 use super::filesystem::{self, Filesystem, Unfit};
 use super::unnamed::nameless;
 use super::{ScratchError, ScratchPlan};
+use crate::Pinned;
 
 /// What the file's length is a multiple of.
 const PAGE_BYTES: u64 = 4096;
@@ -38,7 +38,7 @@ impl Site {
     /// # Errors
     /// When a file as in `plan` cannot be made there, as far as that can be told beforehand.
     pub(super) fn of(
-        directory: &Path,
+        directory: &Pinned,
         plan: ScratchPlan,
         place: &DiskText,
         purpose: Purpose,
@@ -66,8 +66,8 @@ impl Site {
 /// # Errors
 /// When `directory` cannot be opened, or no file can be made there: what was tried, and what the
 /// kernel said.
-pub fn takes_files(directory: &Path) -> Result<(), ScratchError> {
-    let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
+pub fn takes_files(directory: &Pinned) -> Result<(), ScratchError> {
+    let place = directory.text();
     let made = nameless(opened(directory, &place)?.as_fd());
     made.map(drop).map_err(|error| ScratchError::not_made(error, &place))
 }
@@ -77,17 +77,17 @@ pub fn takes_files(directory: &Path) -> Result<(), ScratchError> {
 ///
 /// # Errors
 /// As [`takes_files`].
-pub fn direct_units_in(directory: &Path) -> Result<DirectUnits, ScratchError> {
-    let place = DiskText::from_bytes(directory.as_os_str().as_encoded_bytes());
+pub fn direct_units_in(directory: &Pinned) -> Result<DirectUnits, ScratchError> {
+    let place = directory.text();
     let made = nameless(opened(directory, &place)?.as_fd());
     let file = made.map_err(|error| ScratchError::not_made(error, &place))?;
     Ok(direct_units(file.as_fd()))
 }
 
 /// `directory`, which is called `place`, opened.
-fn opened(directory: &Path, place: &DiskText) -> Result<OwnedFd, ScratchError> {
+fn opened(directory: &Pinned, place: &DiskText) -> Result<OwnedFd, ScratchError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::open(directory, flags, Mode::empty())
+    rustix::fs::openat(directory, c".", flags, Mode::empty())
         .map_err(|error| ScratchError::refused("open the directory", place, &error.into()))
 }
 
@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn a_length_over_the_budget_or_not_of_pages_is_refused_before_anything_is_opened() {
-        let nowhere = Path::new("/nonexistent");
+        let directory = Pinned::at(std::path::Path::new("/proc/self/fd")).unwrap();
+        let nowhere = &directory;
         let over = ScratchPlan { budget_bytes: (64 << 20) - 1, ..PLAN };
         let error = Scratch::create(nowhere, over).unwrap_err();
         assert!(matches!(error, ScratchError::Budget { .. }), "{error}");
@@ -204,10 +205,11 @@ mod tests {
             let error = Scratch::create(nowhere, ScratchPlan { length_bytes, ..PLAN }).unwrap_err();
             assert!(matches!(error, ScratchError::Length { .. }), "{error}");
         }
-        let error = Scratch::create(nowhere, PLAN).unwrap_err();
+        let file = Pinned::at(std::path::Path::new("/proc/version")).unwrap();
+        let error = Scratch::create(&file, PLAN).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "cannot open the directory /nonexistent: No such file or directory (os error 2)"
+            "cannot open the directory /proc/version: Not a directory (os error 20)"
         );
     }
 }

@@ -1,7 +1,6 @@
 //! The scratch file in which everything is measured, and where it lies.
 
-use std::path::Path;
-
+use host::Pinned;
 use host::scratch::{Scratch, ScratchError, ScratchPlan};
 use report::bench::{RunRefusal, Scratch as Document};
 use stack::UnitKind;
@@ -25,7 +24,7 @@ impl Ground {
     /// Makes the file, writes it, and finds out where it lies.
     pub(crate) fn prepare(
         session: &mut Session<'_>,
-        directory: &Path,
+        directory: &Pinned,
         length_bytes: u64,
         wanted: UnitKind,
     ) -> Result<Ground, RunRefusal> {
@@ -44,7 +43,7 @@ impl Ground {
         let scratch =
             Scratch::create_while(directory, plan, goes_on).map_err(|error| no_file(&error))?;
         session.wrote(length_bytes);
-        let name = shown(directory);
+        let name = shown(directory.given());
         if let Some(reason) = unusable(&scratch) {
             let message = format!("cannot measure in {name}: {reason}");
             let hint = "the file system moves or shares what is written: try ext4 or XFS";

@@ -39,9 +39,7 @@ mod suite;
 pub(crate) mod target;
 mod way;
 
-use std::path::Path;
-
-use host::{Interrupt, PrivateMounts};
+use host::{Interrupt, Pinned, PrivateMounts};
 use report::bench::bench_json;
 
 use crate::arguments::Bench;
@@ -87,7 +85,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
 
 fn measure(session: &mut Session<'_>, found: &mut Found) -> Result<(), Halt> {
     match asked(session.bench)? {
-        Target::Directory(directory) => in_directory(session, &directory.path(), found),
+        Target::Directory(directory) => in_directory(session, &directory, found),
         Target::Device { node, number } => raw::run(session, &node, number, found),
     }
 }
@@ -103,7 +101,7 @@ fn asked(bench: &Bench) -> Result<Target, Halt> {
 
 fn in_directory(
     session: &mut Session<'_>,
-    directory: &Path,
+    directory: &Pinned,
     found: &mut Found,
 ) -> Result<(), Halt> {
     let way = Way::of(session)?;
@@ -141,11 +139,15 @@ fn private_mounts(way: &Way, bench: &Bench) -> Result<Option<PrivateMounts>, Hal
 }
 
 /// The scratch file, with what it says of the target.
-fn prepare(session: &mut Session<'_>, directory: &Path, found: &mut Found) -> Result<Ground, Halt> {
+fn prepare(
+    session: &mut Session<'_>,
+    directory: &Pinned,
+    found: &mut Found,
+) -> Result<Ground, Halt> {
     let wanted = plan::unit_kind(session.bench.unit);
     let ground = Ground::prepare(session, directory, session.scratch_bytes(), wanted);
     let ground = ground?;
-    found.target = document::target(shown(directory), Some(&ground.place));
+    found.target = document::target(shown(directory.given()), Some(&ground.place));
     found.scratch = Some(ground.document());
     Ok(ground)
 }

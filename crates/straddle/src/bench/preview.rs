@@ -1,7 +1,5 @@
 //! `bench --dry-run`: what would be written, for how long, and what it means.
 
-use std::path::Path;
-
 use host::Pinned;
 use host::scratch::{Scratch, ScratchPlan};
 use report::bench::{self, DryRun, PLAN_SCHEMA};
@@ -51,12 +49,12 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<Outcome> {
 
 fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {
     match super::asked(session.bench)? {
-        Target::Directory(directory) => in_directory(session, &directory.path()),
+        Target::Directory(directory) => in_directory(session, &directory),
         Target::Device { node, number } => on_device(session, &node, number),
     }
 }
 
-fn in_directory(session: &mut Session<'_>, directory: &Path) -> Result<DryRun, Halt> {
+fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun, Halt> {
     let way = Way::of(session)?;
     session.grant(way.budget(session.bench));
     let scratch_bytes = session.scratch_bytes();
@@ -69,7 +67,7 @@ fn in_directory(session: &mut Session<'_>, directory: &Path) -> Result<DryRun, H
         may_move: false,
     };
     Scratch::possible(directory, plan).map_err(|error| Halt::from(no_file(&error)))?;
-    let number = host::file_facts(directory).ok().map(|facts| facts.device);
+    let number = host::file_facts(&directory.path()).ok().map(|facts| facts.device);
     let place = number.and_then(|number| {
         Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))
             .ok()
@@ -78,7 +76,7 @@ fn in_directory(session: &mut Session<'_>, directory: &Path) -> Result<DryRun, H
     if let Way::Inside = way {
         experiments = titles(session, place.as_ref());
     }
-    let mut plan = begun(session, shown(directory), place.as_ref());
+    let mut plan = begun(session, shown(directory.given()), place.as_ref());
     plan.scratch_bytes = scratch_bytes;
     plan.written_bytes_max = session.bytes_left();
     plan.experiments = experiments;

@@ -97,13 +97,8 @@ pub(super) fn honesty(
     let time = LookTime { usual_ns, end_ns: session.left_ns() };
     let mut line = session.progress(0);
     line.announce(|look| report::fsync::doing("looking whether syncs are real", look));
-    let found = honesty::look(
-        &session.scene,
-        &session.arguments.directory,
-        process,
-        time,
-        &session.interrupt,
-    );
+    let found =
+        honesty::look(&session.scene, session.directory()?, process, time, &session.interrupt);
     line.clear();
     found.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))
 }

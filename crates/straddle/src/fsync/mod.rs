@@ -88,7 +88,7 @@ fn previewed(session: &mut Session<'_>) -> anyhow::Result<Result<(), Halt>> {
 /// Which rows, where, and what that means.
 fn planned(session: &mut Session<'_>) -> Result<Plan, Halt> {
     misuse::refused(session.arguments)?;
-    session.document.target = target::of(&session.scene, &session.arguments.directory)?;
+    session.document.target = target::of(&session.scene, session.directory()?)?;
     let plan = Plan::of(session)?;
     if let Some(note) = plan.shortened() {
         session.note(note);
@@ -114,10 +114,10 @@ fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
     refusal::writable(session)?;
     let process = judged::process(session.arguments)?;
     // Before room is looked for: what was left takes some.
-    leftover::clear(&session.arguments.directory);
+    leftover::clear(session.directory()?);
     refusal::fits(session, &plan)?;
     // An empty file, gone at once. Where none can be made a look says so, and measures nothing.
-    let takes = host::takes_files(&session.arguments.directory);
+    let takes = host::takes_files(session.directory()?);
     if plan.is_look() {
         if takes.is_ok() {
             show::forecast(session, &plan);

@@ -1,7 +1,7 @@
 //! Which rows are measured, and with which files.
 
 use device::durable::{Method, Place, Way};
-use host::DurablePlan;
+use host::{DurablePlan, Pinned};
 use measure::durable::{DurableLimits, RowPlan, Rows};
 use report::fsync::Forecast;
 use units::prefix::Size;
@@ -40,6 +40,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// What is going to be done.
 pub(super) struct Plan {
+    directory: Pinned,
     pub(super) rows: Vec<RowPlan>,
     /// What each row does; a sustained run's way stands behind those of the rows.
     pub(super) ways: Vec<Way>,
@@ -68,7 +69,7 @@ impl Plan {
             FsyncRows::Wal => Rows::Wal,
             FsyncRows::Usual => Rows::Usual,
             FsyncRows::All => Rows::All,
-            FsyncRows::None => return Ok(Plan::of_look(session)),
+            FsyncRows::None => return Plan::of_look(session),
         };
         let profile = judged::profile(arguments)?;
         let rows = judged::rows(profile.as_ref(), kind.plans());
@@ -77,7 +78,10 @@ impl Plan {
         let budget = Budget::of(arguments, profile.as_ref());
         let lengths = Lengths::of(profile.as_ref(), &ways, budget);
         let forecast = Forecast::default();
-        let mut plan = Plan { rows, ways, profile, budget, forecast, lengths, slice_bytes: 0 };
+        let directory = session.directory()?.clone();
+        let slice_bytes = 0;
+        let mut plan =
+            Plan { directory, rows, ways, profile, budget, forecast, lengths, slice_bytes };
         let (scratch_bytes, made_bytes) = {
             let files = plan.files(session);
             (files.scratch_bytes(), files.made_bytes())
@@ -97,13 +101,14 @@ impl Plan {
     }
 
     /// No rows: only what is written to look at syncs.
-    fn of_look(session: &Session<'_>) -> Plan {
+    fn of_look(session: &Session<'_>) -> Result<Plan, Halt> {
         let uses = Uses {
             scratch_bytes: honesty::LENGTH_BYTES_MAX,
             written_bytes: honesty::WRITTEN_BYTES_MAX,
             seconds: session.arguments.seconds.into(),
         };
-        Plan {
+        Ok(Plan {
+            directory: session.directory()?.clone(),
             rows: Vec::new(),
             ways: Vec::new(),
             profile: None,
@@ -111,7 +116,7 @@ impl Plan {
             forecast: forecast::of(&session.document.target, uses),
             lengths: Lengths::default(),
             slice_bytes: 0,
-        }
+        })
     }
 
     /// What must be said where the files are shorter than the engine's.
@@ -147,7 +152,7 @@ impl Plan {
     /// The files that are made for it.
     pub(super) fn files<'a>(&'a self, session: &Session<'a>) -> DurablePlan<'a> {
         DurablePlan {
-            directory: &session.arguments.directory,
+            directory: self.directory.clone(),
             ways: &self.ways,
             file_bytes: self.lengths.first,
             room_bytes: self.lengths.others,

@@ -1,14 +1,17 @@
 //! One run of `straddle fsync`: its clock, its document as it grows, what ends it early.
 
+use std::io;
 use std::time::Instant;
 
-use host::{DurableFiles, Interrupt};
+use host::{DurableFiles, Interrupt, Pinned};
 use jiff::Timestamp;
 use report::fsync::{FSYNC_SCHEMA, Fsync as Document};
 
+use super::halt::Halt;
 use super::schedule::Schedule;
 use crate::arguments::Fsync;
 use crate::fallen;
+use crate::printer::shown;
 use crate::progress::{self, ProgressLine};
 use crate::run;
 use crate::scene::Scene;
@@ -21,6 +24,8 @@ pub(crate) struct Session<'a> {
     /// The result so far.
     pub(crate) document: Document,
     since: Instant,
+    /// The directory, which is looked up once.
+    directory: io::Result<Pinned>,
 }
 
 impl<'a> Session<'a> {
@@ -36,7 +41,20 @@ impl<'a> Session<'a> {
             seed: arguments.seed.unwrap_or(drawn),
             ..Document::default()
         };
-        Session { arguments, scene, interrupt, document, since: Instant::now() }
+        let directory = Pinned::at(&arguments.directory);
+        Session { arguments, scene, interrupt, document, since: Instant::now(), directory }
+    }
+
+    /// The directory.
+    ///
+    /// # Errors
+    /// When its path led nowhere.
+    pub(crate) fn directory(&self) -> Result<&Pinned, Halt> {
+        self.directory.as_ref().map_err(|error| {
+            let name = shown(&self.arguments.directory);
+            let hint = "name a directory on the disk that is meant".to_owned();
+            Halt::refused(format!("cannot measure syncs in {name}: {error}"), Some(hint))
+        })
     }
 
     /// What to do about the file system of the directory, where that went down.

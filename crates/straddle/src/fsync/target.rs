@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use host::Identity;
+use host::{Identity, Pinned};
 use report::fsync::{FsyncLayer, FsyncTarget};
 use stack::drive::Drive;
 use stack::mountinfo::MountLine;
@@ -22,30 +22,27 @@ use crate::{title, trace};
 const DEPTH_MAX: usize = 8;
 
 /// What is under `directory`.
-pub(super) fn of(scene: &Scene, directory: &Path) -> Result<FsyncTarget, Halt> {
-    let name = shown(directory);
+pub(super) fn of(scene: &Scene, directory: &Pinned) -> Result<FsyncTarget, Halt> {
+    let name = shown(directory.given());
     let hint = || Some("name a directory on the disk that is meant".to_owned());
-    match host::identity(directory) {
-        Ok(Identity::Block { .. }) => {
+    match directory.identity() {
+        Identity::Block { .. } => {
             return Err(Halt::refused(
                 format!("cannot measure syncs on {name}: it is a device, not a directory"),
                 Some("name the directory where it is mounted: findmnt".to_owned()),
             ));
         }
-        Ok(_) if directory.is_dir() => {}
-        Ok(_) => {
-            let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Identity::File { .. } if directory.is_directory() => {}
+        Identity::File { .. } => {
+            let parent = directory.given().parent().filter(|parent| !parent.as_os_str().is_empty());
             let parent = parent.map_or(".".to_owned(), shown);
             return Err(Halt::refused(
                 format!("cannot measure syncs in {name}: it is not a directory"),
                 Some(format!("straddle fsync {parent} measures beside it")),
             ));
         }
-        Err(error) => {
-            return Err(Halt::refused(format!("cannot measure syncs in {name}: {error}"), hint()));
-        }
     }
-    let facts = host::file_facts(directory)
+    let facts = host::file_facts(&directory.path())
         .map_err(|error| Halt::refused(format!("cannot look at {name}: {error}"), hint()))?;
     let (major, minor) = facts.device;
     let mut target = FsyncTarget {

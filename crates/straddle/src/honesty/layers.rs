@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use host::Pinned;
+
 use stack::honesty::Kind;
 use stack::kernel::{NodeId, NodeKind};
 use units::text;
@@ -19,7 +21,7 @@ const LAYERS_MAX: usize = 256;
 const TOO_MANY: &str = "there are too many layers";
 
 /// Every layer under `directory`, the file system first.
-pub(super) fn under(scene: &Scene, directory: &Path) -> Vec<Found> {
+pub(super) fn under(scene: &Scene, directory: &Pinned) -> Vec<Found> {
     let mut walk = Walk { scene, found: Vec::new(), nodes: Vec::new(), systems: Vec::new() };
     match Mounted::of(scene, directory) {
         Ok(mounted) => drop(walk.system(&mounted)),

@@ -21,9 +21,7 @@ mod process;
 mod process_words;
 mod windows;
 
-use std::path::Path;
-
-use host::Interrupt;
+use host::{Interrupt, Pinned};
 use report::Refusal;
 use report::fsync::Honesty;
 use stack::honesty::{Evidence, Process, Untried, judge};
@@ -42,7 +40,7 @@ pub(crate) use windows::{LENGTH_BYTES_MAX, LOOK_NS, LookTime, WRITTEN_BYTES_MAX}
 /// When a sync failed. All else that cannot be seen is part of the answer.
 pub(crate) fn look(
     scene: &Scene,
-    directory: &Path,
+    directory: &Pinned,
     process: Option<Process>,
     time: LookTime,
     interrupt: &Interrupt,
@@ -59,7 +57,7 @@ pub(crate) fn look(
         Some(error) => Some(Untried {
             reason: error.to_string(),
             has_no_room: error.has_no_room,
-            advice: fallen::advice(scene, directory, false),
+            advice: fallen::advice(scene, directory.given(), false),
         }),
         None => (times.syncs() == 0).then(|| Untried {
             reason: "the time was over before one was made".to_owned(),

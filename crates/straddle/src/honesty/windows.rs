@@ -6,12 +6,11 @@
 //! It goes on until enough windows were quiet, or the time is up: others may use the same drive. No
 //! sync begins after the end of the time.
 
-use std::path::Path;
 use std::time::Duration;
 
 use device::{DiskCounts, KernelTree};
 use host::engine::now_ns;
-use host::{Interrupt, SyncTrial, TrialError, TrialStep};
+use host::{Interrupt, Pinned, SyncTrial, TrialError, TrialStep};
 use stack::honesty::{self, Counts, Times, is_quiet};
 
 use super::device::Found;
@@ -75,7 +74,7 @@ impl Clock<'_> {
 /// is under way when the time is over is waited for.
 pub(super) fn tried(
     tree: &dyn KernelTree,
-    directory: &Path,
+    directory: &Pinned,
     layers: &mut [Found],
     time: LookTime,
     interrupt: &Interrupt,
@@ -96,7 +95,7 @@ pub(super) fn tried(
 /// When no file can be made in `directory`, or another call fails.
 fn rounds(
     tree: &dyn KernelTree,
-    directory: &Path,
+    directory: &Pinned,
     layers: &mut [Found],
     clock: &Clock<'_>,
     times: &mut Times,

@@ -1,7 +1,6 @@
 //! Where a probe measures: a scratch file in a directory, or a device.
 
 use std::os::fd::OwnedFd;
-use std::path::Path;
 
 use host::claim::Claim;
 use host::engine::{Access, open_pinned};
@@ -52,16 +51,14 @@ impl Bed {
         document: &mut Document,
     ) -> Result<Bed, RunRefusal> {
         match target {
-            Target::Directory(directory) => {
-                Bed::in_directory(run, &directory.path(), watched, document)
-            }
+            Target::Directory(directory) => Bed::in_directory(run, directory, watched, document),
             Target::Device { node, number } => Bed::on_device(run, node, *number, document),
         }
     }
 
     fn in_directory(
         run: &Run<'_>,
-        directory: &Path,
+        directory: &Pinned,
         watched: &mut Watched<'_>,
         document: &mut Document,
     ) -> Result<Bed, RunRefusal> {
@@ -71,10 +68,10 @@ impl Bed {
         watched.begin("the scratch file");
         let scratch = Scratch::create_while(directory, plan, |_| watched.pause(0));
         let scratch = scratch.map_err(|error| no_file(&error))?;
-        usable(&scratch, directory)?;
+        usable(&scratch, directory.given())?;
         let place =
             placed(|wanted| Place::of_file(&run.scene, &scratch.path(), length_bytes, wanted))
-                .map_err(|refusal| of_place(&shown(directory), refusal))?;
+                .map_err(|refusal| of_place(&shown(directory.given()), refusal))?;
         Ok(Bed {
             drive: drive(&run.scene, &place, document),
             sector_bytes: step.max(place.logical_sector_bytes.unwrap_or(step)).max(512),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use host::Pinned;
 use host::scratch::{Scratch, ScratchError, ScratchPlan, direct_units_in};
 use report::probe::RunRefusal;
 
@@ -60,10 +61,10 @@ pub(super) fn raw_bytes(run: &Run<'_>, node: &Path, device_bytes: u64) -> Result
 /// When none can be made there, or what it would tell is nothing.
 pub(super) fn possible(
     run: &Run<'_>,
-    directory: &Path,
+    directory: &Pinned,
     length_bytes: u64,
 ) -> Result<(ScratchPlan, u64), RunRefusal> {
-    let name = shown(directory);
+    let name = shown(directory.given());
     let plan = plan(run, length_bytes);
     let filesystem = Scratch::possible(directory, plan).map_err(|error| no_file(&error))?;
     if filesystem == "btrfs" {

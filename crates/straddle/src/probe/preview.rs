@@ -1,7 +1,5 @@
 //! `probe --dry-run`: what would be written, where and for how long; and what would be refused.
 
-use std::path::Path;
-
 use host::{FileDisk, Pinned, claim, file_facts};
 use report::Refusal;
 use report::probe::{Probe as Document, RunRefusal};
@@ -27,10 +25,9 @@ const LOOK_BYTES: u64 = 1 << 20;
 pub(super) fn run(run: &Run<'_>, target: &Target, found: &mut Document) -> Result<(), RunRefusal> {
     let place = match target {
         Target::Directory(directory) => {
-            let directory = &directory.path();
             in_directory(run, directory, found)?;
             // Of a directory it is what lies at the beginning of the device, where there is one.
-            let number = file_facts(directory).ok().map(|facts| facts.device);
+            let number = file_facts(&directory.path()).ok().map(|facts| facts.device);
             number.and_then(|number| place(run, number, LOOK_BYTES).ok())
         }
         Target::Device { node, number } => {
@@ -50,7 +47,7 @@ fn place(run: &Run<'_>, number: (u32, u32), length_bytes: u64) -> Result<Place, 
     Place::of_device(&run.scene, number, length_bytes, UnitKind::Granule)
 }
 
-fn in_directory(run: &Run<'_>, directory: &Path, found: &mut Document) -> Result<(), RunRefusal> {
+fn in_directory(run: &Run<'_>, directory: &Pinned, found: &mut Document) -> Result<(), RunRefusal> {
     let length_bytes = scratch_bytes(run)?;
     possible(run, directory, length_bytes)?;
     found.target.length_bytes = length_bytes;
