@@ -32,7 +32,8 @@ impl Budget {
     /// What one answer about all of `stack` may take.
     pub(crate) fn for_all(stack: &Stack) -> Budget {
         let leaves = stack.iter().filter(|(_, layer)| matches!(layer.mapping, Mapping::Leaf));
-        let leaves = leaves.count();
+        // Of a stack without any, where it lies is unknown, and that is not too much work.
+        let leaves = leaves.count().max(1);
         let budget = Budget::of(LEAF_STEPS.saturating_mul(leaves));
         let leaves = u64::try_from(leaves).unwrap_or(u64::MAX);
         budget.table_bytes.set(LEAF_TABLE_BYTES.saturating_mul(leaves));

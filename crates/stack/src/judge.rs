@@ -111,6 +111,13 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -
     for &leaf in under.iter().filter(|&&leaf| matches!(stack.layer(leaf).mapping, Mapping::Leaf)) {
         grounds.granule(stack, id, range, leaf);
     }
+    for &below in &under {
+        if let Mapping::Unknown { on, reason } = &stack.layer(below).mapping
+            && on.is_empty()
+        {
+            grounds.obstacles.push(Obstacle::Unknown(reason.clone()));
+        }
+    }
     for &array in &under {
         grounds.stripes(stack, id, range, array);
     }

@@ -11,6 +11,7 @@ use host::Beside;
 use jiff::Timestamp;
 use report::{Answer, Refusal, Summary, Verdict};
 use stack::assemble::{self, Devices as _};
+use stack::kernel::NodeId;
 
 use crate::arguments::{Check, Colour, Format};
 use crate::convert::{self, View};
@@ -40,7 +41,9 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     let save = check.save.as_deref().map(|path| Save::begin(path, &press.run)).transpose()?;
     let mut page = Page::begin(&press, &mut output)?;
     let mut tally = Tally { save, ..Tally::default() };
-    let rest = each(check, &targets, &scene, &press, |shown| tally.take(&mut page, shown))?;
+    let shared = shared(&targets);
+    let rest =
+        each(check, &targets, &shared, &scene, &press, |shown| tally.take(&mut page, shown))?;
     for group in groups(&rest.waiting) {
         let members: Vec<&Target> = group.iter().map(|&index| &targets[index]).collect();
         let shown = Shown::of(check, &press, together(check, &members, &scene));
@@ -128,6 +131,8 @@ enum Seen {
     Shown(Shown),
     /// It lacks the members of arrays and groups with these ids.
     Lacking(Shown, BTreeSet<String>),
+    /// Others name devices of the same stack, which has this id.
+    Shared(String),
     /// It is a file that a directory happened to hold, and no image.
     LeftOut,
 }
@@ -137,14 +142,18 @@ enum Seen {
 fn each(
     check: &Check,
     targets: &[Target],
+    shared: &BTreeSet<NodeId>,
     scene: &Scene,
     press: &Press,
     mut take: impl FnMut(Shown) -> anyhow::Result<()>,
 ) -> anyhow::Result<Rest> {
     let mut rest = Rest::default();
     let hosts = || trace::Hosts::new(scene);
-    let look = |hosts: &mut trace::Hosts<'_>, index: usize| {
-        look(check, press, &targets[index], scene, hosts)
+    let look = |hosts: &mut trace::Hosts<'_>, index: usize| match stack_id(&targets[index])
+        .filter(|id| shared.contains(id))
+    {
+        Some(id) => Seen::Shared(format!("devices {id}")),
+        None => look(check, press, &targets[index], scene, hosts),
     };
     crew::in_order_with(targets.len(), hosts, look, |index, seen| match seen {
         Seen::LeftOut => {
@@ -157,9 +166,27 @@ fn each(
             rest.waiting.push(Waiting { index, lacks });
             Ok(())
         }
+        Seen::Shared(id) => {
+            rest.waiting.push(Waiting { index, lacks: BTreeSet::from([id]) });
+            Ok(())
+        }
         Seen::Shown(shown) => take(shown),
     })?;
     Ok(rest)
+}
+
+/// What names the stack of a target that is a device: the first of those that are joined to it.
+fn stack_id(target: &Target) -> Option<NodeId> {
+    match &target.what {
+        What::Devices { nodes, .. } => nodes.first().copied(),
+        _ => None,
+    }
+}
+
+/// The stacks of which several targets are devices.
+fn shared(targets: &[Target]) -> BTreeSet<NodeId> {
+    let mut seen = BTreeSet::new();
+    targets.iter().filter_map(stack_id).filter(|&id| !seen.insert(id)).collect()
 }
 
 fn look(
@@ -175,8 +202,8 @@ fn look(
             return Seen::Shown(Shown::of(check, press, refused(target.name.clone(), refusal)));
         }
     };
-    let meant = meant(target, scene);
-    let result = result(check, target.name.clone(), &assembled, meant.as_deref());
+    let meant: Vec<String> = meant(target, scene).into_iter().collect();
+    let result = result(check, target.name.clone(), &assembled, &meant);
     let is_bare = result.layers.len() == 1 && result.findings.is_empty();
     if is_bare && matches!(target.what, What::Found(_)) {
         return Seen::LeftOut;
@@ -277,9 +304,11 @@ fn groups(waiting: &[Waiting]) -> Vec<Vec<usize>> {
 fn together(check: &Check, members: &[&Target], scene: &Scene) -> report::Target {
     let names: Vec<&str> = members.iter().map(|target| target.name.as_str()).collect();
     let name = target::joined_names(&names);
-    let meant = members.first().filter(|_| members.len() == 1).and_then(|one| meant(one, scene));
+    // Where one of them is a file, or stands for all that it is joined to, all is shown.
+    let meant: Option<Vec<String>> = members.iter().map(|one| meant(one, scene)).collect();
+    let meant = meant.unwrap_or_default();
     match assembled(check, members, scene, &mut trace::Hosts::new(scene)) {
-        Ok(assembled) => result(check, name, &assembled, meant.as_deref()),
+        Ok(assembled) => result(check, name, &assembled, &meant),
         Err(refusal) => refused(name, refusal),
     }
 }
@@ -288,7 +317,7 @@ fn result(
     check: &Check,
     name: String,
     assembled: &assemble::Assembled,
-    meant: Option<&str>,
+    meant: &[String],
 ) -> report::Target {
     let view = View { told: check.on.as_ref(), rules: &check.rules, meant };
     convert::target(name, assembled, &view)

@@ -1,5 +1,7 @@
 //! From a judged stack to the document that is printed.
 
+use std::collections::BTreeSet;
+
 use format::ProblemKind;
 use report::{Cost, Fact, Finding, Misalignment, Problem, Severity, UnitFact, Verdict};
 use stack::assemble::Assembled;
@@ -17,8 +19,8 @@ pub(crate) struct View<'a> {
     pub(crate) told: Option<&'a Condition>,
     /// Rules with another severity, or off.
     pub(crate) rules: &'a [RuleChange],
-    /// Only what is on and under the device that the kernel calls so.
-    pub(crate) meant: Option<&'a str>,
+    /// Only what is on and under the devices that the kernel calls so; all where there are none.
+    pub(crate) meant: &'a [String],
 }
 
 /// The stack as a target of the document.
@@ -63,26 +65,21 @@ impl Numbers {
     }
 }
 
-/// The layers to show: all, or those on and under one device.
-fn kept(assembled: &Assembled, meant: Option<&str>) -> Vec<LayerId> {
+/// The layers to show: all, or those on and under some devices.
+fn kept(assembled: &Assembled, meant: &[String]) -> Vec<LayerId> {
     let stack = &assembled.stack;
-    let all = || stack.iter().map(|(id, _)| id).collect();
-    let Some(meant) = meant else { return all() };
-    let found = stack.iter().find(|(_, layer)| layer.device.as_deref() == Some(meant));
-    match found {
-        Some((id, _)) => {
-            let mut kept = stack.under(id);
-            kept.extend(stack.over(id));
-            kept.sort_unstable();
-            kept.dedup();
-            // What lies over it may lie on more than it.
-            kept.iter()
-                .flat_map(|&id| stack.under(id))
-                .collect::<std::collections::BTreeSet<_>>()
-                .into_iter()
-                .collect()
+    let is_meant =
+        |layer: &stack::Layer| layer.device.as_ref().is_some_and(|it| meant.contains(it));
+    let mut kept: BTreeSet<LayerId> = BTreeSet::new();
+    for (id, _) in stack.iter().filter(|(_, layer)| is_meant(layer)) {
+        // What lies over it may lie on more than it.
+        for over in stack.over(id).into_iter().chain([id]) {
+            kept.extend(stack.under(over));
         }
-        None => all(),
+    }
+    match kept.is_empty() {
+        true => stack.iter().map(|(id, _)| id).collect(),
+        false => kept.into_iter().collect(),
     }
 }
 

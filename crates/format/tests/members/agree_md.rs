@@ -102,6 +102,10 @@ fn mdadm_reads_1_x_superblocks_as_we_do() {
             other => panic!("{other:?}"),
         };
         assert_eq!(both.printed["Device Role"].trim(), role, "{}", both.what);
+        if both.printed.contains_key("Array State") {
+            let gone = both.word("Array State").chars().filter(|&state| state == '.').count();
+            assert_eq!(usize::try_from(member.gone).unwrap(), gone, "{}", both.what);
+        }
         check_layout(&both);
     }
 }

@@ -103,9 +103,15 @@ impl Assembler<'_> {
         let on: Vec<LayerId> = found.iter().map(|found| found.id).collect();
         let shape = Shape { speaker: &speaker, members: &members, found: &found, on };
         let (mapping, length) = shape.mapping();
-        if missing > 0 {
+        let (all, gone) = (members.len(), usize::try_from(speaker.gone).unwrap_or(0).min(missing));
+        let not_given = missing - gone;
+        if gone > 0 {
+            let detail = format!("the array is degraded: {gone} of {all} members are gone");
+            problems.push(Problem::new(ProblemKind::Unreadable, 0, detail));
+        }
+        if not_given > 0 {
             self.incomplete.push(format!("md {array_id}"));
-            let detail = format!("{missing} of {} members were not given", members.len());
+            let detail = format!("{not_given} of {all} members were not given");
             problems.push(Problem::new(ProblemKind::Unreadable, 0, detail));
         }
         let name = array_name(&speaker);

@@ -193,6 +193,24 @@ fn raid(words: &[&str]) -> Option<TargetKind> {
     (members.len() == count).then_some(TargetKind::Raid { layout, chunk_bytes, members })
 }
 
+impl TargetKind {
+    /// Every device that it names.
+    pub(super) fn devices(&self) -> Vec<Number> {
+        match self {
+            TargetKind::Linear(place) | TargetKind::Crypt { place, .. } => vec![place.on],
+            TargetKind::Striped { members, .. } | TargetKind::Mirror(members) => {
+                members.iter().map(|place| place.on).collect()
+            }
+            TargetKind::Raid { members, .. } => members.iter().flatten().copied().collect(),
+            TargetKind::Thin { pool } => vec![*pool],
+            TargetKind::ThinPool { data, .. } => vec![*data],
+            TargetKind::Integrity(device) => vec![*device],
+            TargetKind::Multipath(devices) | TargetKind::Other(devices) => devices.clone(),
+            TargetKind::Nothing => Vec::new(),
+        }
+    }
+}
+
 /// Pairs of a device and an offset.
 fn places(words: &[&str]) -> Vec<Place> {
     words.chunks_exact(2).map_while(place).collect()

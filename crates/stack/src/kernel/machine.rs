@@ -73,6 +73,11 @@ impl Machine {
             found.iter().enumerate().filter_map(|(id, node)| Some((node.number?, id))).collect();
         let has_dm = found.iter().any(|node| matches!(node.kind, NodeKind::Dm { .. }));
         let tables = if has_dm { dm::tables(tree) } else { Ok(Tables::new()) };
+        for (id, node) in found.iter_mut().enumerate() {
+            if node.below.is_empty() {
+                node.below = told_elsewhere(id, &node.kind, &names, &numbers, &tables);
+            }
+        }
         let on_devices: Vec<(NodeId, String)> = found
             .iter()
             .enumerate()
@@ -253,6 +258,32 @@ impl Machine {
         }
         ready
     }
+}
+
+/// What a device lies on by md's own files or by device-mapper's tables: a capture may lack
+/// `slaves`.
+fn told_elsewhere(
+    id: NodeId,
+    kind: &NodeKind,
+    names: &BTreeMap<String, NodeId>,
+    numbers: &BTreeMap<Number, NodeId>,
+    tables: &Result<Tables, String>,
+) -> Vec<NodeId> {
+    let mut below: Vec<NodeId> = match (kind, tables) {
+        (NodeKind::Md(Some(array)), _) => {
+            array.members.iter().filter_map(|member| names.get(&member.device)).copied().collect()
+        }
+        (NodeKind::Dm { name, .. }, Ok(tables)) => {
+            let targets = tables.get(name).into_iter().flatten();
+            let devices = targets.flat_map(|target| target.kind.devices());
+            devices.filter_map(|number| numbers.get(&number)).copied().collect()
+        }
+        _ => Vec::new(),
+    };
+    below.retain(|&other| other != id);
+    below.sort_unstable();
+    below.dedup();
+    below
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ fn read_disk(tree: &dyn KernelTree, disk: &str, part: &mut Part) {
     } else if let Some(file) = has("loop").then(|| text("loop/backing_file")).flatten() {
         let offset = text("loop/offset").and_then(|offset| offset.trim().parse().ok());
         NodeKind::Loop { file, offset_bytes: offset.unwrap_or(0) }
-    } else if disk.starts_with("bcache") && !on.is_empty() {
+    } else if disk.starts_with("bcache") {
         NodeKind::Bcache
     } else if on.is_empty() {
         NodeKind::Disk

@@ -6,7 +6,8 @@ use format::ProblemKind;
 
 use super::{Case, Finding, Severity, finding, remedy};
 use crate::id::LayerId;
-use crate::layer::LayerKind;
+use crate::layer::{Layer, LayerKind};
+use crate::mapping::Mapping;
 
 /// What each kind of problem is called and how much it matters.
 const KINDS: [(ProblemKind, &str, Severity); 8] = [
@@ -41,6 +42,19 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
+/// Whether nothing of an array is missing but members that it has lost.
+fn is_only_degraded(layer: &Layer) -> bool {
+    let LayerKind::MdArray(array) = &layer.kind else { return false };
+    let (Mapping::Mirrored { members }
+    | Mapping::Striped { members, .. }
+    | Mapping::Parity { members, .. }) = &layer.mapping
+    else {
+        return false;
+    };
+    let missing = members.iter().filter(|member| member.is_none()).count();
+    usize::try_from(array.gone).is_ok_and(|gone| missing <= gone)
+}
+
 fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String>) -> Finding {
     // A group's text was read, so what is missing is other volumes.
     let array = match &case.stack.layer(id).kind {
@@ -73,7 +87,9 @@ fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String
                 format!("one copy damaged: gdisk {name}, then r, then b or c, then v, then w"),
             ]
         }
-        ProblemKind::Unreadable if array => vec!["give all members at once".to_owned()],
+        ProblemKind::Unreadable if array && !is_only_degraded(case.stack.layer(id)) => {
+            vec!["give all members at once".to_owned()]
+        }
         _ => Vec::new(),
     };
     finding

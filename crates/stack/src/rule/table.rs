@@ -302,9 +302,11 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST411",
-        title: "members of an array were not given",
-        why: "What they hold is unknown. Alignment is judged on the members at hand.",
-        fix: "Give all members: straddle check /dev/sd[a-d]1",
+        title: "members of an array are missing",
+        why: "What they hold is unknown. Alignment is judged on the members at hand. Of a degraded \
+              array the missing ones are gone.",
+        fix: "Give all members: straddle check /dev/sd[a-d]1. To a degraded array add a new one: \
+              mdadm /dev/md0 --add /dev/sdX1",
     },
     Rule {
         code: "ST501",

@@ -67,14 +67,95 @@ fn without_leave_to_read_the_kernels_view_stands_and_nothing_is_aligned_unseen()
     assert_eq!(seen.assembled.stack.layer(system).mount_points, ["/data"]);
 }
 
-#[test]
-fn of_a_captured_machine_nothing_is_missing_that_was_not_captured() {
-    let seen = Sample::new()
+/// A captured disk with a partition, whose directory and other files are as they are here.
+fn captured(files: &[(&str, &str)]) -> world::Seen {
+    Sample::new()
         .disk("sda", "8:0", 64 * MIB, &[])
         .partition("sda", "sda1", "8:1", 2048, 2000)
-        .look("sda");
-    assert_eq!(seen.device("sda").2.verdict, Verdict::Aligned);
+        .files(files)
+        .look("sda")
+}
+
+#[test]
+fn what_a_capture_does_not_show_of_a_disk_is_unknown() {
+    let seen = captured(&[]);
+    assert_eq!(seen.device("sda").2.verdict, Verdict::Unknown);
+    assert_eq!(
+        seen.device("sda").2.reason,
+        "no bytes were captured, so what is on sda1 is unknown"
+    );
     assert_eq!(seen.device("sda1").2.verdict, Verdict::Aligned);
+}
+
+#[test]
+fn what_is_mounted_or_blank_to_udev_on_a_captured_disk_is_known() {
+    let mounted = ("/proc/self/mountinfo", "1 0 8:1 / /data rw - ext4 /dev/sda1 rw");
+    let blank = ("/run/udev/data/b8:1", "E:ID_PART_ENTRY_NUMBER=1\n");
+    for file in [mounted, blank] {
+        let seen = captured(&[file]);
+        assert_eq!(seen.device("sda").2.verdict, Verdict::Aligned, "{file:?}");
+        assert_eq!(seen.device("sda1").2.verdict, Verdict::Aligned, "{file:?}");
+    }
+}
+
+#[test]
+fn a_captured_disk_without_number_size_or_queue_is_unknown() {
+    let seen = Sample::new().files(&[("/sys/block/sda/ro", "0")]).look("sda");
+    let (_, _, judgement) = seen.device("sda");
+    assert_eq!(judgement.verdict, Verdict::Unknown);
+    assert_eq!(
+        judgement.reason,
+        "the capture lacks its number and its size and its logical sector"
+    );
+}
+
+#[test]
+fn a_mapped_device_without_slaves_lies_where_its_table_says_or_nobody_knows_where() {
+    let sample = || {
+        Sample::new().disk("sda", "8:0", 64 * MIB, &[]).mapped(
+            "dm-0",
+            "253:0",
+            ("c", ""),
+            32 * MIB,
+            &[],
+        )
+    };
+    let seen = sample().look("dm-0");
+    assert_eq!(seen.words(), ["dm"]);
+    assert_eq!(seen.device("dm-0").2.verdict, Verdict::Unknown);
+    assert!(
+        seen.device("dm-0").2.reason.contains("what it lies on"),
+        "{:?}",
+        seen.device("dm-0").2
+    );
+    let table = (device::answer::DM_TABLES, "c: 0 65536 linear 8:0 63");
+    let seen = sample().files(&[table]).look("dm-0");
+    assert_eq!(seen.words(), ["drive", "dm"]);
+    assert_eq!(seen.device("dm-0").2.verdict, Verdict::Misaligned);
+}
+
+#[test]
+fn a_degraded_array_is_not_asked_for_the_member_that_is_gone() {
+    let base = "/sys/block/md0/md";
+    let seen = Sample::new()
+        .disk("sda", "8:0", 64 * MIB, &[])
+        .disk(
+            "md0",
+            "9:0",
+            32 * MIB,
+            &[("md/level", "raid1"), ("md/raid_disks", "2"), ("md/metadata_version", "1.2")],
+        )
+        .files(&[
+            ("/sys/block/md0/slaves/sda/dev", "8:0"),
+            (&format!("{base}/dev-sda/slot"), "0"),
+            (&format!("{base}/dev-sda/offset"), "2048"),
+            (&format!("{base}/dev-sda/size"), "32768"),
+        ])
+        .look("md0");
+    let missing = seen.findings().into_iter().find(|finding| finding.rule.code == "ST411").unwrap();
+    assert_eq!(missing.evidence, ["the array is degraded: 1 of 2 members are gone"]);
+    assert_eq!(missing.remedies, [""; 0]);
+    assert!(seen.assembled.incomplete.is_empty());
 }
 
 #[test]

@@ -87,6 +87,24 @@ fn one_member_alone_says_what_is_missing() {
 }
 
 #[test]
+fn devices_of_one_stack_are_one_target_with_each_finding_once() {
+    need_tools!("sfdisk", "partx");
+    need_loops!();
+    let scratch = Scratch::new();
+    let script = "label: dos\nstart=63, size=2000\nstart=4095, size=2000\nstart=8192\n";
+    let image = crate::run::partitioned(&scratch, "disk.raw", 64 * MIB, script);
+    let disk = Loop::attach(&image, 512);
+    let parts = [1, 2, 3].map(|number| disk.partition(number));
+    let checked = check(&[text(&parts[0]), text(&parts[1]), "--on", "512e"]);
+    assert_eq!(checked.target["target"], format!("{} + {}", text(&parts[0]), text(&parts[1])));
+    let off = checked.findings().into_iter().filter(|(code, _)| code == "ST101").count();
+    assert_eq!(off, 2, "{:?}", checked.findings());
+    let layers = checked.target["layers"].as_array().unwrap();
+    let shown = layers.iter().filter(|layer| layer["kind"] == "partition").count();
+    assert_eq!(shown, 2, "{:#}", checked.target);
+}
+
+#[test]
 fn a_group_of_which_a_physical_volume_was_not_given_says_so() {
     need_tools!("lvm");
     need_loops!();

@@ -56,6 +56,8 @@ pub struct MdMember {
     pub raid_disks: u32,
     /// This member's place: 0 to `raid_disks - 1`; `None` for a spare, faulty or journal device.
     pub role: Option<u32>,
+    /// How many places no device has any more, as far as this one knows: the array is degraded.
+    pub gone: u32,
     /// What this member is in its array.
     pub standing: MdStanding,
     /// Where this member's data starts, in bytes from its start. A number beyond 2^64 stands as

@@ -80,6 +80,7 @@ fn member(from: &Candidate, sb: &Superblock<'_>) -> MdMember {
         chunk_bytes: sectors(u64::from(head.le32::<88>())),
         raid_disks: head.le32::<92>(),
         role,
+        gone: sb.gone(),
         standing,
         data_offset_bytes,
         data_bytes: sectors(head.le64::<80>()),
@@ -109,6 +110,21 @@ impl Superblock<'_> {
             usize::try_from(number).ok().filter(|&number| Some(number) < self.devices())?;
         let role = self.bytes.get(HEAD + 2 * number..)?.first_chunk()?;
         Some(u16::from_le_bytes(*role))
+    }
+
+    /// The places that no device has.
+    fn gone(&self) -> u32 {
+        let raid_disks = self.head.le32::<92>();
+        let numbers = 0..self.head.le32::<220>().min(DEVICES);
+        let mut held: Vec<u32> = numbers
+            .filter_map(|number| self.role_of(number))
+            .filter(|&role| role < ROLE_LIMIT)
+            .map(u32::from)
+            .filter(|&role| role < raid_disks)
+            .collect();
+        held.sort_unstable();
+        held.dedup();
+        raid_disks.saturating_sub(u32::try_from(held.len()).unwrap_or(u32::MAX))
     }
 
     fn standing(&self) -> (MdStanding, Option<u32>) {

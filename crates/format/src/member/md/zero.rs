@@ -131,6 +131,7 @@ fn member(from: &Candidate, sb: &Words) -> MdMember {
         chunk_bytes: u64::from(words[word::CHUNK]),
         raid_disks: words[word::RAID_DISKS],
         role,
+        gone: gone(words),
         standing,
         data_offset_bytes: 0,
         data_bytes: u64::from(words[word::SIZE_KIB]) * 1024,
@@ -146,6 +147,24 @@ fn member(from: &Candidate, sb: &Words) -> MdMember {
         member.data_bytes = member.whole_chunks(from.at_bytes);
     }
     member
+}
+
+/// The places that no device has.
+fn gone(words: &[u32; WORDS]) -> u32 {
+    let raid_disks = words[word::RAID_DISKS];
+    let entries = (0..DISKS).filter_map(|number| usize::try_from(number).ok());
+    let mut held: Vec<u32> = entries
+        .map(|number| word::DISKS + 32 * number)
+        .filter(|&start| {
+            let state = words[start + 4];
+            state & STATE_FAULTY == 0 && state & (STATE_SYNC | STATE_ACTIVE) != 0
+        })
+        .map(|start| words[start + 3])
+        .filter(|&role| role < raid_disks)
+        .collect();
+    held.sort_unstable();
+    held.dedup();
+    raid_disks.saturating_sub(u32::try_from(held.len()).unwrap_or(u32::MAX))
 }
 
 /// What this member is. Its own descriptor says its number; the table's entry of that number says

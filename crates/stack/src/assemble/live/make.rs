@@ -240,7 +240,7 @@ fn volume_name(name: &str) -> String {
     name.replace(DOUBLED, "-")
 }
 
-fn unknown(node: &Node, word: &'static str, reason: &str, below: &[LayerId]) -> Layer {
+pub(super) fn unknown(node: &Node, word: &'static str, reason: &str, below: &[LayerId]) -> Layer {
     let mapping = Mapping::Unknown { on: below.to_vec(), reason: reason.to_owned() };
     mapped_layer(node, word, "", mapping)
 }
@@ -276,6 +276,10 @@ fn member(array_id: &str, array: &MdNode, part: &MdPart) -> MdMember {
         chunk_bytes: array.chunk_bytes,
         raid_disks: array.raid_disks,
         role: part.slot,
+        gone: array.raid_disks.saturating_sub(
+            u32::try_from(array.members.iter().filter(|member| member.slot.is_some()).count())
+                .unwrap_or(u32::MAX),
+        ),
         standing: if part.slot.is_some() { MdStanding::Active } else { MdStanding::Spare },
         data_offset_bytes: part.data_offset_bytes,
         data_bytes: part.data_bytes,

@@ -10,6 +10,7 @@
 mod find;
 mod make;
 mod serve;
+mod unseen;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -80,6 +81,7 @@ pub fn assemble_machine(
         live.stacked(id);
     }
     live.mounts();
+    live.note_unseen(&roots);
     Assembled { stack: live.assembler.stack, roots, incomplete: live.assembler.incomplete }
 }
 
@@ -101,6 +103,14 @@ impl Live<'_> {
 
     fn root(&mut self, id: NodeId) -> LayerId {
         let node = self.node(id);
+        if let Some(word) = stacked_word(&node.kind) {
+            let node = node.clone();
+            let reason = "the kernel's files do not say what it lies on";
+            let layer = self.assembler.stack.add(make::unknown(&node, word, reason, &[]));
+            self.claim(&node, layer);
+            self.look_into(&node, layer, true);
+            return layer;
+        }
         let (name, start) = (node.name.clone(), self.world.devices.disk(&node.name));
         // What lies on the paths to a disk lies on the device that joins them.
         let is_path = node.above.iter().any(|&above| is_multipath(self.node(above)));
@@ -115,6 +125,7 @@ impl Live<'_> {
             }
             kind => self.assembler.start(Start { kind, ..start }),
         };
+        self.note_lacking(id, layer);
         let limits = Limits::read(self.world.tree, &format!("/sys/block/{name}"));
         let root = self.assembler.stack.layer_mut(layer);
         root.device = Some(escape(name.as_bytes()));
@@ -270,6 +281,16 @@ const POINTS_MAX: usize = 16;
 /// where they lie.
 const FROM_THE_START: [&str; 9] =
     ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "reiserfs", "swap"];
+
+/// The word for a device that is never a disk of its own.
+fn stacked_word(kind: &NodeKind) -> Option<&'static str> {
+    match kind {
+        NodeKind::Md(_) => Some("md-array"),
+        NodeKind::Dm { .. } => Some("dm"),
+        NodeKind::Bcache => Some("bcache"),
+        _ => None,
+    }
+}
 
 pub(super) fn is_multipath(node: &Node) -> bool {
     matches!(&node.kind, NodeKind::Dm { uuid, .. } if uuid.starts_with("mpath-"))

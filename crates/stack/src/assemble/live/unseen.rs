@@ -1,0 +1,95 @@
+//! What a captured machine does not tell. No bytes are captured, so what lies on a device is known
+//! only where it is mounted, swapped to, or was seen by udev.
+
+use std::collections::BTreeSet;
+
+use format::{Problem, ProblemKind};
+use units::Known;
+
+use super::Live;
+use crate::id::LayerId;
+use crate::kernel::NodeId;
+use crate::layer::{Layer, LayerKind};
+
+/// The most devices that are named.
+const NAMES_MAX: usize = 4;
+/// What the kernel shows of an extended partition, in bytes.
+const EXTENDED_BYTES: u64 = 1024;
+
+impl Live<'_> {
+    /// Notes what the kernel's files do not say of a captured disk, without which nothing on it can
+    /// be judged.
+    pub(super) fn note_lacking(&mut self, id: NodeId, layer: LayerId) {
+        let LayerKind::Drive(drive) = &self.assembler.stack.layer(layer).kind else { return };
+        let lacking = [
+            ("its number", self.node(id).number.is_none()),
+            ("its size", matches!(drive.length_bytes, Known::No(_))),
+            ("its logical sector", matches!(drive.logical_bytes, Known::No(_))),
+        ];
+        let lacking: Vec<&str> =
+            lacking.into_iter().filter(|(_, is_lacking)| *is_lacking).map(|(it, _)| it).collect();
+        if self.is_captured(layer) && !lacking.is_empty() {
+            let detail = format!("the capture lacks {}", lacking.join(" and "));
+            self.problem(layer, detail);
+        }
+    }
+
+    /// Notes on captured disks what on them nobody saw: of an array on the first of its disks.
+    pub(super) fn note_unseen(&mut self, roots: &[LayerId]) {
+        let mut noted = BTreeSet::new();
+        for &root in roots {
+            if !self.is_captured(root) {
+                continue;
+            }
+            let stack = &self.assembler.stack;
+            let over = stack.over(root).into_iter().chain([root]);
+            let unseen: Vec<&str> = over
+                .filter(|&id| stack.above(id).is_empty() && !self.is_seen(id) && noted.insert(id))
+                .map(|id| stack.layer(id).name.as_str())
+                .collect();
+            if unseen.is_empty() {
+                continue;
+            }
+            let more = if unseen.len() > NAMES_MAX { " and others" } else { "" };
+            let names = unseen[..unseen.len().min(NAMES_MAX)].join(", ");
+            let detail = format!("no bytes were captured, so what is on {names}{more} is unknown");
+            self.problem(root, detail);
+        }
+    }
+
+    fn is_captured(&self, root: LayerId) -> bool {
+        let stack = &self.assembler.stack;
+        let layer = stack.layer(root);
+        matches!(layer.kind, LayerKind::Drive(_))
+            && stack.bytes(root).is_none()
+            && layer.problems.is_empty()
+    }
+
+    /// Whether what is on a layer, on which nothing lies, is known.
+    fn is_seen(&self, id: LayerId) -> bool {
+        let layer: &Layer = self.assembler.stack.layer(id);
+        let is_device = matches!(
+            layer.kind,
+            LayerKind::Drive(_)
+                | LayerKind::KernelPartition
+                | LayerKind::MdArray(_)
+                | LayerKind::Mapped(_)
+        );
+        !is_device
+            || layer.length().is_some_and(|length| length <= EXTENDED_BYTES)
+            || self.is_blank_to_udev(id)
+    }
+
+    /// Whether udev looked at a device and recognised nothing on it.
+    fn is_blank_to_udev(&self, id: LayerId) -> bool {
+        let number = self.devices.get(&id).and_then(|&node| self.node(node).number);
+        let Some(number) = number else { return false };
+        let data = self.world.tree.read(&format!("/run/udev/data/b{number}"));
+        data.is_ok_and(|data| !data.lines().any(|line| line.starts_with("E:ID_FS_TYPE=")))
+    }
+
+    fn problem(&mut self, layer: LayerId, detail: String) {
+        let problem = Problem::new(ProblemKind::Unreadable, 0, detail);
+        self.assembler.stack.layer_mut(layer).problems.push(problem);
+    }
+}
