@@ -17,7 +17,7 @@ use crate::image::{self, Image, recognise};
 use crate::member::{bcache, integrity, luks, lvm, md};
 use crate::probe::{self, Hint};
 use crate::seccomp;
-use crate::table::{bsd, gpt, mbr, script};
+use crate::table::{bsd, gpt, mbr, script, vendor};
 
 /// A parser, with all that may be asked of it.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ enum Call {
 }
 
 /// The parsers that no table lists.
-const PLAIN: [Parser; 17] = [
+const PLAIN: [Parser; 19] = [
     Parser::new("mbr", |disk| both_sectors(disk, mbr::read)),
     Parser::new("gpt", |disk| both_sectors(disk, gpt::read)),
     Parser::new("bsd", |disk| {
@@ -44,6 +44,8 @@ const PLAIN: [Parser; 17] = [
             both_sectors(disk, |disk, sector| bsd::read(disk, sector, slice_at_bytes));
         }
     }),
+    Parser::new("sgi", |disk| drop(black_box(vendor::sgi(disk)))),
+    Parser::new("sun", |disk| drop(black_box(vendor::sun(disk)))),
     Parser::new("script", |disk| {
         let bytes = answer(disk);
         black_box(script::is_script(&bytes));

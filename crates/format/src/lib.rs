@@ -6,6 +6,7 @@
 //! LVM's text) stands in the bytes before them. All bytes are hostile: offsets are checked, lengths
 //! are bounded before anything is allocated, chains are cut when they repeat, and no parser panics.
 
+pub mod blank;
 pub mod bytes;
 pub mod elf;
 pub mod filesystem;

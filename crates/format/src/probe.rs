@@ -4,9 +4,13 @@ use device::Disk;
 use units::SectorSize;
 
 use crate::Parsed;
-use crate::filesystem::{self, FileSystem};
+use crate::filesystem::{self, FileSystem, Heads};
 use crate::member::{bcache, integrity, luks, lvm, md};
-use crate::table::{PartitionTable, choice};
+use crate::named::{self, Class, Named};
+use crate::table::{PartitionTable, TableKind, choice};
+
+/// The type of an MBR's entries on a dynamic disk.
+const LDM: &str = "0x42";
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +29,8 @@ pub enum Content {
     Integrity(integrity::Integrity),
     /// A file system or swap.
     FileSystem(FileSystem),
+    /// A member of an array, or a partition table, that is named and not read.
+    Named(&'static Named),
 }
 
 /// Where the bytes are that are probed.
@@ -42,9 +48,16 @@ pub struct Hint {
 /// Everything that is on `disk`, containers first (the outer one first), then the partition table
 /// in use unless `hint` rules one out, then file systems. More than one may be stale. A table that
 /// hardly speaks for itself (an MBR that lists nothing, a GPT without a protective MBR) is left out
-/// where anything else is found.
+/// where anything else is found, and so is one that is only named.
 pub fn read(disk: &dyn Disk, hint: Hint) -> Vec<Parsed<Content>> {
+    let heads = Heads::new(disk);
+    let is_whole = hint.tables && hint.start_bytes == 0;
+    let by_name = |wanted: Class| {
+        let found = is_whole.then(|| named::find(&heads, |class| class == wanted)).flatten();
+        found.map(|(entry, _)| Parsed::sound(Content::Named(entry)))
+    };
     let members = [
+        by_name(Class::Raid),
         md::read(disk).map(|found| found.map(Content::Md)),
         luks::read(disk).map(|found| found.map(Content::Luks)),
         lvm::read(disk).map(|found| found.map(Content::Lvm)),
@@ -56,8 +69,19 @@ pub fn read(disk: &dyn Disk, hint: Hint) -> Vec<Parsed<Content>> {
     let systems: Vec<_> = systems.collect();
     let is_empty = members.is_empty() && systems.is_empty();
     let table = hint.tables.then(|| choice::choose(disk, hint.sector, hint.start_bytes)).flatten();
+    let is_weak = table.as_ref().is_none_or(|choice| choice.is_weak);
+    let is_dynamic = table.as_ref().is_some_and(|choice| is_all_dynamic(&choice.table.value));
+    let named = if is_empty && is_weak || is_dynamic { by_name(Class::Table) } else { None };
     let table = table
-        .filter(|choice| is_empty || !choice.is_weak)
+        .filter(|choice| named.is_none() && (is_empty || !choice.is_weak))
         .map(|choice| choice.table.map(Content::Table));
-    members.into_iter().chain(table).chain(systems).collect()
+    members.into_iter().chain(table).chain(named).chain(systems).collect()
+}
+
+/// Whether an MBR leaves the whole disk to Windows' own manager of volumes.
+fn is_all_dynamic(table: &PartitionTable) -> bool {
+    let mut partitions = table.partitions.iter();
+    table.kind == TableKind::Mbr
+        && !table.partitions.is_empty()
+        && partitions.all(|partition| partition.type_code == LDM)
 }

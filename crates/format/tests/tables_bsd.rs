@@ -49,7 +49,7 @@ fn a_label_on_a_whole_disk_is_read_in_all_its_places() {
         assert_eq!(found.value.kind, TableKind::Bsd);
         let [ffs, swap, whole] = &found.value.partitions[..] else { panic!("three slots") };
         assert_eq!((ffs.type_code.as_str(), ffs.type_name), ("7", Some("4.2BSD FFS")));
-        assert_eq!((swap.role, whole.role), (PartitionRole::Ordinary, PartitionRole::BsdWhole));
+        assert_eq!((swap.role, whole.role), (PartitionRole::Ordinary, PartitionRole::Whole));
         assert_eq!(swap.entry_at_bytes, at + 148 + 16);
     }
 }
@@ -111,7 +111,7 @@ fn netbsd_has_its_slice_in_c_and_the_disk_in_d() {
     let whole = slot(0, SECTORS, 0);
     let found = read(&disk(512, &label(&[slots[0], slots[1], whole, whole])), 0);
     let roles: Vec<_> = found.value.partitions.iter().map(|found| found.role).collect();
-    assert_eq!(roles[2..], [PartitionRole::BsdWhole, PartitionRole::BsdWhole]);
+    assert_eq!(roles[2..], [PartitionRole::Whole, PartitionRole::Whole]);
 }
 
 #[test]

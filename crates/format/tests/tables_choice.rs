@@ -66,6 +66,7 @@ fn a_protective_mbr_alone_says_that_its_gpt_is_gone() {
     let made = Mbr { sector: 512, sectors: 100_000, id: 0, primary, logical: Vec::new() };
     let found = read(&made.encode());
     assert_eq!((found.value.kind, kinds(&found)), (TableKind::Mbr, vec![Copies]));
+    assert!(found.value.partitions.is_empty(), "what protects a table is no partition");
 }
 
 #[test]

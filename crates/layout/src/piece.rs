@@ -154,7 +154,7 @@ fn fixed(stack: &Stack, id: LayerId, partition: &Partition) -> Option<String> {
         PartitionRole::Ordinary | PartitionRole::EfiSystem => None,
         PartitionRole::BiosBoot => Some("boot loader code is found there by its sector number"),
         PartitionRole::Reserved => Some("a reserved partition is found by its place"),
-        PartitionRole::BsdSlice | PartitionRole::BsdWhole => {
+        PartitionRole::BsdSlice | PartitionRole::Whole => {
             Some("a BSD disklabel may count its addresses from the start of the disk")
         }
         PartitionRole::Extended | PartitionRole::Protective => Some("a container"),

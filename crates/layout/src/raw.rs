@@ -84,6 +84,9 @@ impl Raw {
             TableKind::Gpt => Gpt::read(disk, table.sector.bytes()).map(Raw::Gpt),
             TableKind::Mbr => Mbr::read(disk, table).map(Raw::Mbr),
             TableKind::Bsd => Err("BSD disklabels are not rewritten".to_owned()),
+            TableKind::Sgi | TableKind::Sun => {
+                Err(format!("{} disk labels are not rewritten", table.kind.word()))
+            }
         }
     }
 }

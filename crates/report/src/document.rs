@@ -64,6 +64,9 @@ pub struct Summary {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdicts {
+    /// Empty.
+    #[serde(default)]
+    pub empty: u64,
     /// Aligned.
     pub aligned: u64,
     /// On chunks only.
@@ -87,6 +90,7 @@ impl Verdicts {
 
     fn of_mut(&mut self, verdict: Verdict) -> &mut u64 {
         match verdict {
+            Verdict::Empty => &mut self.empty,
             Verdict::Aligned => &mut self.aligned,
             Verdict::ChunkOnly => &mut self.chunk_only,
             Verdict::Misaligned => &mut self.misaligned,
@@ -180,6 +184,8 @@ pub struct Refusal {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
+    /// Nothing is on it yet that could be misaligned.
+    Empty,
     /// On granules, and on chunks and full stripes where there are any.
     Aligned,
     /// On granules and chunks, but not on full stripes.
@@ -196,7 +202,8 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict, the best first.
-    pub const ALL: [Verdict; 6] = [
+    pub const ALL: [Verdict; 7] = [
+        Verdict::Empty,
         Verdict::Aligned,
         Verdict::ChunkOnly,
         Verdict::Unknown,
@@ -209,6 +216,7 @@ impl Verdict {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
+            Verdict::Empty => "empty",
             Verdict::Aligned => "aligned",
             Verdict::ChunkOnly => "chunk-only",
             Verdict::Unknown => "unknown",

@@ -104,7 +104,9 @@ impl<'a> Case<'a> {
             Verdict::Unknown | Verdict::NotExpressible | Verdict::Undefined => {
                 Outcome::NotKnown(layer)
             }
-            Verdict::Aligned | Verdict::ChunkOnly | Verdict::Misaligned => Outcome::Passed,
+            Verdict::Empty | Verdict::Aligned | Verdict::ChunkOnly | Verdict::Misaligned => {
+                Outcome::Passed
+            }
         };
         let name = xml_text(&format!("{} ({})", layer.name, layer.kind));
         Case { name, outcome, notes }

@@ -26,6 +26,7 @@ pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// The style of a verdict.
 pub(crate) fn verdict_style(verdict: Verdict) -> Style {
     match verdict {
+        Verdict::Empty => PLAIN,
         Verdict::Aligned => GOOD,
         Verdict::Misaligned => BAD,
         Verdict::ChunkOnly | Verdict::Unknown | Verdict::NotExpressible | Verdict::Undefined => {

@@ -119,7 +119,7 @@ fn place(target: &Target, words: Words<'_>) -> String {
         };
         return outcome::place(layer, name, words).trim_start().to_owned();
     }
-    let not_known = [Verdict::Undefined, Verdict::NotExpressible, Verdict::Unknown];
+    let not_known = [Verdict::Empty, Verdict::Undefined, Verdict::NotExpressible, Verdict::Unknown];
     if target.refusal.is_some() || !not_known.contains(&target.verdict) {
         return String::new();
     }

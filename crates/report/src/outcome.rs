@@ -15,8 +15,9 @@ pub(crate) enum Outcome {
 }
 
 /// All outcomes in the order that they are counted aloud.
-pub(crate) const OUTCOMES: [Outcome; 7] = [
+pub(crate) const OUTCOMES: [Outcome; 8] = [
     Outcome::Judged(Verdict::Aligned),
+    Outcome::Judged(Verdict::Empty),
     Outcome::Judged(Verdict::ChunkOnly),
     Outcome::Judged(Verdict::Misaligned),
     Outcome::Judged(Verdict::Undefined),

@@ -5,7 +5,7 @@ use units::{ByteRange, Source, Unit};
 use crate::budget::Budget;
 use crate::graph::Stack;
 use crate::id::LayerId;
-use crate::layer::LayerKind;
+use crate::layer::{Bare, LayerKind};
 use crate::mapping::{LaidStripe, Mapping};
 use crate::placement::{self, Obstacle, Path, Shifts};
 use crate::unit::UnitKind;
@@ -13,6 +13,8 @@ use crate::unit::UnitKind;
 /// How a layer lies. The order is from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
+    /// Nothing is on it that could be misaligned.
+    Empty,
     /// On granules, and on chunks and full stripes where there are any.
     Aligned,
     /// On granules and chunks, but not on full stripes.
@@ -103,6 +105,11 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -
     if let (Mapping::Leaf, None, Some(told)) = (&stack.layer(id).mapping, stack.bytes(id), told) {
         grounds.obstacles.push(Obstacle::Unknown(told.detail.clone()));
     }
+    match &stack.layer(id).bare {
+        Some(Bare::Unknown(reason)) => grounds.obstacles.push(Obstacle::Unknown(reason.clone())),
+        Some(Bare::Empty(reason)) => grounds.empty = Some(reason.clone()),
+        None => {}
+    }
     let under = stack.under(id);
     if !budget.spend(under.len()) {
         grounds.obstacles.push(Obstacle::more_paths());
@@ -134,6 +141,8 @@ struct Grounds<'a> {
     reached: bool,
     stacking_failed: bool,
     nowhere_bytes: u64,
+    /// Why nothing is on it.
+    empty: Option<String>,
 }
 
 impl<'a> Grounds<'a> {
@@ -147,6 +156,7 @@ impl<'a> Grounds<'a> {
             reached: false,
             stacking_failed: false,
             nowhere_bytes: 0,
+            empty: None,
         }
     }
 
@@ -271,6 +281,8 @@ impl<'a> Grounds<'a> {
             (Verdict::NotExpressible, reason)
         } else if let Some(reason) = unknown {
             (Verdict::Unknown, reason)
+        } else if let Some(reason) = self.empty {
+            (Verdict::Empty, reason)
         } else if !self.reached && self.nowhere_bytes > 0 {
             (Verdict::Unknown, "nothing of it is allocated yet".to_owned())
         } else if !self.reached {

@@ -8,6 +8,7 @@ use format::member::integrity::Integrity;
 use format::member::luks::Luks;
 use format::member::lvm::{LogicalVolume, PhysicalVolume};
 use format::member::md::MdMember;
+use format::named::Named;
 use format::table::{Partition, PartitionTable};
 use std::rc::Rc;
 use units::{Known, Source};
@@ -54,8 +55,19 @@ pub enum LayerKind {
     FileSystem(Box<FileSystem>),
     /// A swap area.
     Swap(Box<FileSystem>),
+    /// A member of an array, or a partition table, that is named and not read.
+    Named(&'static Named),
     /// A file of a mounted file system.
     File,
+}
+
+/// What is known of a disk on which nothing was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bare {
+    /// Nothing is on it yet: why that is believed.
+    Empty(String),
+    /// Something may be on it: why it is not known.
+    Unknown(String),
 }
 
 /// Where an image's file lies on its host.
@@ -104,6 +116,7 @@ impl LayerKind {
             LayerKind::Integrity(_) => "dm-integrity",
             LayerKind::FileSystem(_) | LayerKind::Mounted(_) => "file-system",
             LayerKind::Swap(_) => "swap",
+            LayerKind::Named(_) => "unread",
             LayerKind::File => "file",
         }
     }
@@ -126,6 +139,8 @@ pub struct Layer {
     pub limits: Option<Box<Limits>>,
     /// Where an image's file lies on its host, where that was asked.
     pub host: Option<Host>,
+    /// What is known of it where it is a disk that was read and on which nothing was found.
+    pub bare: Option<Bare>,
     /// Where it is mounted; harmless to print.
     pub mount_points: Vec<String>,
     /// The path by which it was given, where it is a file; harmless to print, not quoted.
@@ -156,6 +171,7 @@ impl Layer {
             device: None,
             limits: None,
             host: None,
+            bare: None,
             mount_points: Vec::new(),
             path: None,
             mapping,

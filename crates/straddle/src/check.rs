@@ -17,6 +17,7 @@ use crate::arguments::{Check, Colour, Format};
 use crate::convert::{self, View};
 use crate::crew;
 use crate::exit::{self, Outcome};
+use crate::no_image;
 use crate::printer::{self, Said};
 use crate::run;
 use crate::scene::Scene;
@@ -58,9 +59,8 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     }
     page.end(&tally.summary, answer)?;
     let said = Said::or(output.end()?, "there is nothing to judge");
-    if rest.left_out > 0 {
-        let count = rest.left_out;
-        printer::note(&format!("left out, since nothing in them is recognised: {count} files"));
+    if let Some(note) = no_image::note(&rest.left_out) {
+        printer::note(&note);
     }
     // The process ends here: it is quicker not to give back a large machine piece by piece.
     std::mem::forget((scene, targets));
@@ -122,8 +122,8 @@ struct Waiting {
 struct Rest {
     /// Targets that lack members.
     waiting: Vec<Waiting>,
-    /// Files that a directory happened to hold and that are no images.
-    left_out: usize,
+    /// The names of files that a directory happened to hold and that are no images.
+    left_out: Vec<String>,
 }
 
 /// What was found of one target.
@@ -131,10 +131,10 @@ enum Seen {
     Shown(Shown),
     /// It lacks the members of arrays and groups with these ids.
     Lacking(Shown, BTreeSet<String>),
+    /// It is a file of this name that a directory happened to hold, and no image.
+    LeftOut(String),
     /// Others name devices of the same stack, which has this id.
     Shared(String),
-    /// It is a file that a directory happened to hold, and no image.
-    LeftOut,
 }
 
 /// Looks at every target and gives what is shown of each to `take` in order; returns those that
@@ -156,8 +156,8 @@ fn each(
         None => look(check, press, &targets[index], scene, hosts),
     };
     crew::in_order_with(targets.len(), hosts, look, |index, seen| match seen {
-        Seen::LeftOut => {
-            rest.left_out += 1;
+        Seen::LeftOut(name) => {
+            rest.left_out.push(name);
             Ok(())
         }
         // Nothing else may complete it.
@@ -204,9 +204,11 @@ fn look(
     };
     let meant: Vec<String> = meant(target, scene).into_iter().collect();
     let result = result(check, target.name.clone(), &assembled, &meant);
-    let is_bare = result.layers.len() == 1 && result.findings.is_empty();
-    if is_bare && matches!(target.what, What::Found(_)) {
-        return Seen::LeftOut;
+    if let (What::Found(path), [only]) = (&target.what, result.layers.as_slice())
+        && only.verdict == Verdict::Unknown
+        && no_image::is_none(path)
+    {
+        return Seen::LeftOut(target.name.clone());
     }
     let shown = Shown::of(check, press, result);
     match assembled.incomplete.is_empty() {

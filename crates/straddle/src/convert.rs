@@ -101,6 +101,7 @@ fn worst(case: &Case<'_>, kept: &[LayerId], roots: &[LayerId]) -> Verdict {
 
 fn verdict(verdict: judge::Verdict) -> Verdict {
     match verdict {
+        judge::Verdict::Empty => Verdict::Empty,
         judge::Verdict::Aligned => Verdict::Aligned,
         judge::Verdict::ChunkOnly => Verdict::ChunkOnly,
         judge::Verdict::Unknown => Verdict::Unknown,
@@ -128,7 +129,7 @@ fn layer(
         name: layer.name.clone(),
         device: layer.device.clone(),
         mount_points: layer.mount_points.clone(),
-        title: title_of(stack, id, judgement),
+        title: title::title(layer),
         start_bytes: match &layer.mapping {
             Mapping::Linear(below) => Some(below.offset_bytes),
             _ => None,
@@ -147,23 +148,6 @@ fn layer(
             .chain(atomic(stack, id))
             .collect(),
         problems: layer.problems.iter().map(problem).collect(),
-    }
-}
-
-/// The title; a disk or an image that was read and on which nothing is known says so, since no
-/// findings may mean no more than that.
-fn title_of(stack: &Stack, id: LayerId, judgement: &Judgement) -> String {
-    let layer = stack.layer(id);
-    let title = title::title(layer);
-    let bare = matches!(layer.kind, LayerKind::Drive(_) | LayerKind::ImageFile)
-        && stack.bytes(id).is_some()
-        && layer.tables.is_empty()
-        && stack.above(id).is_empty()
-        && judgement.verdict != judge::Verdict::Unknown;
-    match (bare, title.is_empty()) {
-        (true, true) => "nothing recognised on it".to_owned(),
-        (true, false) => format!("{title}, nothing recognised on it"),
-        (false, _) => title,
     }
 }
 

@@ -18,6 +18,7 @@ mod honesty;
 mod leftover;
 mod measured;
 mod mounted;
+mod no_image;
 mod page;
 mod plan;
 mod printer;

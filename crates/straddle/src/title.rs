@@ -50,8 +50,14 @@ pub(crate) fn title(layer: &Layer) -> String {
         LayerKind::FileSystem(system) => system_words(system),
         LayerKind::Swap(system) => {
             let page = system.block_bytes.map(|bytes| format!("{} pages", Size(bytes)));
-            ["swap".to_owned()].into_iter().chain(page).collect()
+            // What changes under a system that sleeps is lost or destroyed when it wakes.
+            let what = match system.kind {
+                "swsuspend" => "swap with a hibernated system, resume it before any change",
+                kind => kind,
+            };
+            [what.to_owned()].into_iter().chain(page).collect()
         }
+        LayerKind::Named(entry) => vec![entry.what.to_owned()],
         LayerKind::File => vec!["file".to_owned()],
     };
     words.extend(mounted(layer));
@@ -83,7 +89,13 @@ fn drive_words(drive: &Drive, layer: &Layer) -> Vec<String> {
         }
         Some(Measured::NotUsed(_)) | None => String::new(),
     };
-    vec![model, behind.unwrap_or_else(|| medium.to_owned()), measured, tables(layer)]
+    let zones = match drive.zoned.value().map(String::as_str) {
+        Some("host-managed") => "host-managed zones",
+        Some("host-aware") => "host-aware zones",
+        _ => "",
+    };
+    let behind = behind.unwrap_or_else(|| medium.to_owned());
+    vec![model, behind, zones.to_owned(), measured, tables(layer)]
 }
 
 fn image_file_words(layer: &Layer) -> Vec<String> {
@@ -126,7 +138,7 @@ fn partition_words(partition: &Partition, kind: TableKind) -> Vec<String> {
         PartitionRole::EfiSystem => "EFI system",
         PartitionRole::Protective => "protective",
         PartitionRole::BsdSlice => "slice",
-        PartitionRole::BsdWhole => "whole",
+        PartitionRole::Whole => "whole",
         PartitionRole::Reserved => "reserved",
         PartitionRole::Ordinary => partition.type_name.unwrap_or(&partition.type_code),
     };

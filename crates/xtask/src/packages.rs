@@ -8,11 +8,13 @@ use testkit::tool;
 
 /// Debian's package, and the tools of it that are run.
 pub(crate) const TOOLS: &[(&str, &[&str])] = &[
+    ("android-sdk-libsparse-utils", &["img2simg", "simg2img"]),
     ("bash", &["bash"]),
     ("bcache-tools", &["make-bcache", "bcache-super-show"]),
     ("blktrace", &["blkparse"]),
     ("bsdutils", &["script"]),
     ("btrfs-progs", &["btrfs", "mkfs.btrfs"]),
+    ("bzip2", &["bzip2"]),
     ("chromium", &["chromium"]),
     (
         "coreutils",
@@ -31,6 +33,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
             "truncate",
         ],
     ),
+    ("cpio", &["cpio"]),
     ("cryptsetup-bin", &["cryptsetup", "integritysetup"]),
     ("dosfstools", &["fsck.fat", "mkfs.vfat", "mkfs.fat"]),
     (
@@ -47,8 +50,11 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("gcc", &["cc"]),
     ("gdisk", &["sgdisk"]),
     ("genisoimage", &["genisoimage", "isoinfo"]),
+    ("gzip", &["gzip"]),
     ("jfsutils", &["jfs_tune", "mkfs.jfs"]),
     ("lvm2", &["lvm", "pvcreate", "vgcreate", "vgcfgrestore", "pvs", "lvs", "vgs"]),
+    ("lz4", &["lz4"]),
+    ("lzop", &["lzop"]),
     ("kmod", &["depmod", "modprobe"]),
     ("mdadm", &["mdadm"]),
     ("man-db", &["man"]),
@@ -56,6 +62,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("mount", &["losetup", "mount", "swapoff", "swapon", "umount"]),
     ("nilfs-tools", &["mkfs.nilfs2", "nilfs-tune"]),
     ("ntfs-3g", &["mkfs.ntfs", "mkntfs", "ntfsinfo"]),
+    ("p7zip-full", &["7z"]),
     ("parted", &["parted"]),
     ("postgresql", &["pg_test_fsync"]),
     ("procps", &["kill"]),
@@ -65,8 +72,10 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("reiserfsprogs", &["debugreiserfs", "mkfs.reiserfs", "mkreiserfs"]),
     ("strace", &["strace"]),
     ("squashfs-tools", &["mksquashfs", "unsquashfs"]),
+    ("tar", &["tar"]),
     ("time", &["time"]),
     ("udftools", &["mkfs.udf", "mkudffs", "udfinfo"]),
+    ("unzip", &["unzip"]),
     (
         "util-linux",
         &[
@@ -88,6 +97,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ),
     ("xfsprogs", &["mkfs.xfs", "xfs_db", "xfs_bmap", "xfs_io"]),
     ("xz-utils", &["xz"]),
+    ("zip", &["zip"]),
     ("zsh", &["zsh"]),
     ("zstd", &["zstd"]),
 ];

@@ -13,6 +13,7 @@ mod other;
 
 pub use companion::{Companion, companions};
 pub use heads::Heads;
+pub(crate) use other::is_bcachefs;
 
 /// What a superblock says that matters for layout. Everything is in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]

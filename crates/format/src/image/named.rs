@@ -4,9 +4,9 @@
 use device::Disk;
 
 use super::{Image, ImageKind, Layout};
+use crate::Parsed;
 use crate::filesystem::Heads;
 use crate::named::{self, Class};
-use crate::{Parsed, Problem, ProblemKind};
 
 /// The image, archive or compressed file that `file` is.
 pub(super) fn read(file: &dyn Disk, _head: &[u8]) -> Option<Parsed<Image>> {
@@ -14,16 +14,18 @@ pub(super) fn read(file: &dyn Disk, _head: &[u8]) -> Option<Parsed<Image>> {
     let is_file = |class| matches!(class, Class::Packed(_) | Class::Image(_));
     let (entry, at_bytes) = named::find(&heads, is_file)?;
     let reason = match entry.class {
-        Class::Packed(_) => format!("{}: what is inside was not read", entry.what),
-        _ => format!("{} images are recognised, but not read", entry.what),
+        Class::Packed(command) if command.contains("NEW") => {
+            format!("{}: decompress it first", entry.what)
+        }
+        Class::Packed(_) => format!("{}: unpack it first", entry.what),
+        _ => format!("{}: a format that is not read, convert it first", entry.what),
     };
     let image = Image {
         virtual_bytes: entry.size_bytes(&heads, at_bytes).unwrap_or(0),
-        layout: Layout::Unknown(reason.clone()),
+        layout: Layout::Unknown(reason),
         ..Image::unread(ImageKind::Other(entry), "")
     };
-    let problem = Problem::new(ProblemKind::Unsupported, at_bytes, reason);
-    Some(Parsed { value: image, problems: vec![problem] })
+    Some(Parsed::sound(image))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use device::{Disk, disk};
 use units::DiskText;
 
 use crate::bytes::Block;
+use crate::filesystem::is_bcachefs;
 use crate::{Parsed, Problem, ProblemKind};
 
 /// What a bcache superblock says.
@@ -62,9 +63,10 @@ const LARGE_BUCKET: u64 = 2;
 /// bcache computes it over the bytes in their order: no reflection, all bits inverted at both ends.
 const CHECKSUM: Crc<u64, Table<1>> = Crc::<u64, Table<1>>::new(&CRC_64_WE);
 
-/// Reads the superblock at 4096; `None` when there is none.
+/// Reads the superblock at 4096; `None` when there is none, or it is one of bcachefs, which had the
+/// same magic once.
 pub fn read(disk: &dyn Disk) -> Option<Parsed<Bcache>> {
-    if disk::read_array(disk, AT + 24).ok()? != MAGIC {
+    if disk::read_array(disk, AT + 24).ok()? != MAGIC || is_bcachefs(disk) {
         return None;
     }
     let sb = Block(disk::read_array::<SUPERBLOCK>(disk, AT).ok()?);

@@ -12,6 +12,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use table::BITLOCKER;
 pub use table::NAMED;
 
 /// The longest mark.

@@ -91,8 +91,8 @@ const fn big(at_bytes: u64, width: usize, unit_bytes: u64) -> Option<SizeField> 
 const SECTOR_BYTES: u64 = 512;
 
 const CONVERT: &str = "qemu-img convert -O raw FILE NEW";
-const UNZIP: &str = "unzip FILE";
-const UNTAR: &str = "tar -xf FILE";
+const UNZIP: &str = "unzip -n FILE";
+const UNTAR: &str = "tar -xkf FILE";
 const UNCPIO: &str = "cpio -id < FILE";
 
 const PROMISE: &[u8] = b"Promise Technology, Inc.";
@@ -106,7 +106,7 @@ const STRATIS: &[u8] = b"!Stra0tis\x86\xff\x02^\x41rh";
 const DRBD: Place = End(4096 - 60, 4096);
 
 /// The GUID in the header of a `BitLocker` volume, 4967d63b-2e29-4ad8-8399-f6a339e3d001, as stored.
-const BITLOCKER: &[u8] = &[
+pub(crate) const BITLOCKER: &[u8] = &[
     0x3b, 0xd6, 0x67, 0x49, 0x29, 0x2e, 0xd8, 0x4a, 0x83, 0x99, 0xf6, 0xa3, 0x39, 0xe3, 0xd0, 0x01,
 ];
 
@@ -259,8 +259,8 @@ pub const NAMED: &[Named] = &[
     packed("lzip-compressed", b"LZIP\x01", "lzip -dc FILE > NEW"),
     packed("ZIP archive", b"PK\x03\x04", UNZIP),
     packed("ZIP archive", b"PK\x05\x06\0\0\0\0", UNZIP),
-    packed("7z archive", &[0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], "7z x FILE"),
-    packed("RAR archive", b"Rar!\x1a\x07", "unrar x FILE"),
+    packed("7z archive", &[0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], "7z x -aos FILE"),
+    packed("RAR archive", b"Rar!\x1a\x07", "unrar x -o- FILE"),
     packed("WIM archive", b"MSWIM\0\0\0", "wimlib-imagex apply FILE NEW"),
     packed("cpio archive", b"070701", UNCPIO),
     packed("cpio archive", b"070702", UNCPIO),

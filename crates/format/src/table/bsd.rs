@@ -151,7 +151,7 @@ fn partitions(
             }
             continue;
         };
-        let role = if is_whole { PartitionRole::BsdWhole } else { PartitionRole::Ordinary };
+        let role = if is_whole { PartitionRole::Whole } else { PartitionRole::Ordinary };
         partitions.push(Partition {
             number,
             range,
@@ -165,7 +165,7 @@ fn partitions(
         });
     }
     problems.extend(partitions.iter().filter_map(|found| outside(found, slice.length_bytes)));
-    let data = partitions.iter().filter(|found| found.role != PartitionRole::BsdWhole);
+    let data = partitions.iter().filter(|found| found.role != PartitionRole::Whole);
     problems.extend(overlaps(
         data.map(|found| {
             let what = format!("partition {}", found.number);

@@ -9,7 +9,7 @@
 use device::Disk;
 use units::SectorSize;
 
-use super::{PartitionRole, PartitionTable, bsd, gpt, mbr};
+use super::{PartitionRole, PartitionTable, bsd, gpt, mbr, vendor};
 use crate::{Parsed, Problem, ProblemKind};
 
 /// A table, and whether it stands on its own.
@@ -24,17 +24,24 @@ pub(crate) struct Choice {
 /// The table in use on `disk`, which starts at `start_bytes` of the whole disk:
 ///
 /// 1. a GPT, when an MBR entry of type 0xEE protects it;
-/// 2. an MBR that lists partitions; but a BSD label where its only word is a slice from sector 0,
+/// 2. SGI's volume header, whose checksum holds;
+/// 3. an MBR that lists partitions; but a BSD label where its only word is a slice from sector 0,
 ///    as FreeBSD's boot block has it on a disk without slices;
-/// 3. a BSD label;
-/// 4. a GPT that nothing protects: Linux does not see it, other systems and tools do;
-/// 5. an MBR that lists nothing.
+/// 4. Sun's label, whose checksum holds;
+/// 5. a BSD label;
+/// 6. a GPT that nothing protects: Linux does not see it, other systems and tools do;
+/// 7. an MBR that lists nothing.
+///
+/// An entry of type 0xEE without a GPT is no partition, as for Linux.
 pub(crate) fn choose(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> Option<Choice> {
     let gpt = gpt::find(disk, sector);
     let gpt = match gpt {
         Some(found) if found.is_protected => return Some(strong(found.table)),
         other => other,
     };
+    if let Some(label) = vendor::sgi(disk) {
+        return Some(strong(label));
+    }
     let mut mbr = mbr::read(disk, sector);
     if let Some(table) = mbr.as_mut().filter(|table| !table.value.partitions.is_empty()) {
         note_lost_gpt(table, gpt.as_ref());
@@ -43,7 +50,8 @@ pub(crate) fn choose(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> O
     if is_listing {
         return mbr.map(strong);
     }
-    if let Some(label) = bsd::read(disk, sector, start_bytes) {
+    let label = vendor::sun(disk).or_else(|| bsd::read(disk, sector, start_bytes));
+    if let Some(label) = label {
         return Some(strong(label));
     }
     let is_empty = mbr.as_ref().is_none_or(|table| table.value.partitions.is_empty());
@@ -74,8 +82,9 @@ fn note_lost_gpt(table: &mut Parsed<PartitionTable>, gpt: Option<&gpt::Found>) {
     let protective =
         table.value.partitions.iter().find(|partition| partition.role == PartitionRole::Protective);
     if let Some(entry) = protective {
-        let detail = "an entry of type 0xee protects a GPT, but no copy of one is found";
+        let detail = "the GPT is missing: an entry of type 0xee protects one, but no copy is found";
         let at = entry.entry_at_bytes;
         table.problems.push(Problem::new(ProblemKind::Copies, at, detail));
+        table.value.partitions.retain(|partition| partition.role != PartitionRole::Protective);
     }
 }

@@ -1,5 +1,5 @@
-//! Partition tables: MBR with its chains, GPT with its copies, BSD disklabels; and sfdisk's script,
-//! which says one in text.
+//! Partition tables: MBR with its chains, GPT with its copies, labels of BSD, SGI and Sun; and
+//! sfdisk's script, which says one in text.
 
 use device::Disk;
 use units::{ByteRange, DiskText, SectorSize};
@@ -10,6 +10,7 @@ pub mod bsd;
 pub mod gpt;
 pub mod mbr;
 pub mod script;
+pub mod vendor;
 
 mod boot;
 pub(crate) mod choice;
@@ -37,6 +38,10 @@ pub enum TableKind {
     Gpt,
     /// BSD disklabel, on a disk or within an MBR slice.
     Bsd,
+    /// SGI's volume header (IRIX).
+    Sgi,
+    /// Sun's label (Solaris on SPARC).
+    Sun,
 }
 
 impl TableKind {
@@ -47,6 +52,8 @@ impl TableKind {
             TableKind::Mbr => "dos",
             TableKind::Gpt => "gpt",
             TableKind::Bsd => "bsd",
+            TableKind::Sgi => "sgi",
+            TableKind::Sun => "sun",
         }
     }
 }
@@ -68,8 +75,9 @@ pub enum PartitionRole {
     Reserved,
     /// A container of a BSD disklabel (FreeBSD, NetBSD, OpenBSD slice).
     BsdSlice,
-    /// A BSD label's whole-disk or whole-slice entry (`c`, on some systems `d`).
-    BsdWhole,
+    /// An entry for the whole disk or slice: `c` of a BSD label (on some systems `d`), `backup` of
+    /// Sun's, `volume` of SGI's.
+    Whole,
 }
 
 /// One partition, in bytes from the start of the disk that holds the table.

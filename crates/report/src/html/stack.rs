@@ -106,7 +106,7 @@ pub(super) fn of_verdict(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Aligned => Tone::Good,
         Verdict::ChunkOnly | Verdict::NotExpressible | Verdict::Undefined => Tone::Care,
-        Verdict::Unknown => Tone::Plain,
+        Verdict::Empty | Verdict::Unknown => Tone::Plain,
         Verdict::Misaligned => Tone::Bad,
     }
 }

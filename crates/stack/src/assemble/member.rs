@@ -8,6 +8,8 @@ use format::filesystem::FileSystem;
 use format::member::bcache::{Bcache, BcacheRole};
 use format::member::integrity::Integrity;
 use format::member::luks::{Luks, LuksSegment};
+use format::named::{Class, Named};
+use units::prefix::Exact;
 use units::{ByteRange, Known, SectorSize, Source};
 
 use super::{Assembler, Job, Tables};
@@ -93,7 +95,7 @@ impl Assembler<'_> {
         let length = Known::yes(size.saturating_sub(offset), Source::OnDisk);
         let name = system.kind.to_owned();
         let system = Box::new(system);
-        let kind = if system.kind == "swap" {
+        let kind = if matches!(system.kind, "swap" | "swsuspend") {
             LayerKind::Swap(system)
         } else {
             LayerKind::FileSystem(system)
@@ -104,12 +106,33 @@ impl Assembler<'_> {
     }
 }
 
+impl Assembler<'_> {
+    /// A layer for what is named and not read.
+    pub(super) fn named(&mut self, on: LayerId, entry: &'static Named) {
+        let reason = match entry.class {
+            Class::Raid => format!("{}: its array is laid out by firmware, not read", entry.what),
+            _ => format!("{}: not read by straddle", entry.what),
+        };
+        let length = self.stack.layer(on).length_bytes.clone();
+        let mapping = Mapping::Unknown { on: vec![on], reason };
+        self.add(on, Layer::new(LayerKind::Named(entry), entry.kind.to_owned(), length, mapping));
+    }
+}
+
 /// How a LUKS container's data lies on its device, and its length.
 fn luks_mapping(luks: &Luks, on: LayerId, device_bytes: u64) -> (Mapping, Known<u64>) {
     let unknown = |reason: &str| Mapping::Unknown { on: vec![on], reason: reason.to_owned() };
     if luks.detached {
-        let reason = "the header is detached: the data is on another device, from byte 0";
-        return (unknown(reason), Known::no(reason));
+        let data_bytes = luks.segments.first().map_or(0, |segment| segment.offset_bytes);
+        let reason = match data_bytes {
+            0 => "the header is detached: the data is on another device, from byte 0".to_owned(),
+            bytes => format!(
+                "a header without its data: a backup of a header, or a truncated image; the data \
+                 starts at {} of the device that it was taken from",
+                Exact(bytes)
+            ),
+        };
+        return (unknown(&reason), Known::no(reason));
     }
     if luks.integrity.is_some() {
         let reason = "dm-integrity lays tags between the data";

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use device::{Disk, FileIdentity, Files};
+use format::named::Class;
 use format::probe::{Content, Hint};
 use format::table::PartitionRole;
 use format::{Parsed, Problem, ProblemKind};
@@ -20,6 +21,7 @@ use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
 use crate::view::View;
 
+mod bare;
 mod file;
 mod group;
 mod image;
@@ -80,7 +82,7 @@ pub fn assemble(starts: Vec<Start>, files: &dyn Files, told: Option<&Condition>)
     let mut assembler = Assembler::new(starts.len(), files, told);
     let roots = starts.into_iter().map(|start| assembler.start(start)).collect();
     assembler.settle();
-    Assembled { stack: assembler.stack, roots, incomplete: assembler.incomplete }
+    assembler.finish(roots)
 }
 
 /// A layer whose bytes are to be looked at.
@@ -145,6 +147,11 @@ impl<'a> Assembler<'a> {
 }
 
 impl Assembler<'_> {
+    fn finish(mut self, roots: Vec<LayerId>) -> Assembled {
+        bare::mark(&mut self.stack);
+        Assembled { stack: self.stack, roots, incomplete: self.incomplete }
+    }
+
     /// Looks at all that waits, and at all that is found by that.
     fn settle(&mut self) {
         while self.work() || self.build_arrays() || self.build_groups() {}
@@ -284,6 +291,9 @@ impl Assembler<'_> {
         for found in self.probe(&mut job) {
             match found.value {
                 Content::Table(_) | Content::FileSystem(_) => rest.push(found),
+                Content::Named(entry) if entry.class == Class::Table => {
+                    self.named(job.id, entry);
+                }
                 _ if container.is_none() => container = Some(found),
                 other => self.also(job.id, &describe(&other), "another container was found first"),
             }
@@ -328,6 +338,7 @@ impl Assembler<'_> {
             Content::Luks(luks) => self.luks(job, luks, found.problems),
             Content::Bcache(bcache) => self.bcache(job, bcache, found.problems),
             Content::Integrity(integrity) => self.integrity(job, integrity, found.problems),
+            Content::Named(entry) => self.named(job.id, entry),
             Content::Table(_) | Content::FileSystem(_) => {}
         }
     }
@@ -378,6 +389,7 @@ fn describe(content: &Content) -> String {
         Content::Bcache(_) => "bcache".to_owned(),
         Content::Integrity(_) => "dm-integrity".to_owned(),
         Content::FileSystem(system) => system.kind.to_owned(),
+        Content::Named(entry) => entry.what.to_owned(),
     }
 }
 
@@ -391,6 +403,6 @@ fn holds_data(role: PartitionRole) -> bool {
         PartitionRole::Extended
         | PartitionRole::BiosBoot
         | PartitionRole::Protective
-        | PartitionRole::BsdWhole => false,
+        | PartitionRole::Whole => false,
     }
 }

@@ -65,7 +65,7 @@ fn facts(found: &Parsed<Content>) -> u64 {
         Content::Lvm(volume) => volume.group.as_ref().map_or(0, pieces),
         Content::Luks(luks) => luks.segments.len(),
         Content::FileSystem(system) => system.details.len(),
-        Content::Md(_) | Content::Bcache(_) | Content::Integrity(_) => 1,
+        Content::Md(_) | Content::Bcache(_) | Content::Integrity(_) | Content::Named(_) => 1,
     };
     u64::try_from(content + found.problems.len()).unwrap_or(u64::MAX)
 }

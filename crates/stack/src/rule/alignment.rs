@@ -50,9 +50,9 @@ pub(super) fn tops(case: &Case<'_>, id: LayerId) -> Vec<LayerId> {
 
 /// Entries of a table that only hold others, or stand for the whole.
 fn is_container(case: &Case<'_>, id: LayerId) -> bool {
-    use PartitionRole::{BsdWhole, Extended, Protective};
+    use PartitionRole::{Extended, Protective, Whole};
     matches!(&case.stack.layer(id).kind, LayerKind::Partition(partition, _)
-        if matches!(partition.role, Extended | BsdWhole | Protective))
+        if matches!(partition.role, Extended | Whole | Protective))
 }
 
 /// Partitions that hold boot code or are written a few times a year.
@@ -137,7 +137,7 @@ fn made_by(case: &Case<'_>, id: LayerId, makers: &mut Makers) -> Option<String> 
 fn maker(disk: &Layer, info: &PartitionTableInfo) -> Option<String> {
     let table = disk.tables.iter().find(|table| table.kind == info.kind)?;
     let starts: Vec<u64> = (table.partitions.iter())
-        .filter(|part| !matches!(part.role, PartitionRole::BsdWhole | PartitionRole::Protective))
+        .filter(|part| !matches!(part.role, PartitionRole::Whole | PartitionRole::Protective))
         .map(|part| part.range.start_bytes())
         .collect();
     Some(history::made_by(&starts, info.sector.bytes(), disk.length()?)?.sentence())

@@ -1,6 +1,7 @@
 //! Image formats: clusters below the granule, holes that get in the way, files that are missing.
 
 use format::image::{Image, ImageKind, Layout};
+use format::named::Class;
 use units::prefix::Exact;
 use units::{ByteRange, Unit};
 
@@ -46,13 +47,27 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
             found.push(finding);
         }
         found.extend(compressed(case, id, image));
-        if let Layout::Unknown(reason) = &image.layout {
+        if let Layout::Unknown(reason) = &image.layout
+            && layer.problems.iter().all(|problem| problem.detail != *reason)
+        {
             let mut finding = finding("ST408", Severity::Info, id);
             finding.evidence.push(reason.clone());
+            finding.remedies.extend(unpacked(case, id, image));
             found.push(finding);
         }
     }
     found
+}
+
+/// The command that unpacks or converts what is not read.
+fn unpacked(case: &Case<'_>, id: LayerId, image: &Image) -> Option<String> {
+    let ImageKind::Other(entry) = image.kind else { return None };
+    let (Class::Packed(command) | Class::Image(command)) = entry.class else { return None };
+    let file = case.stack.layer(*case.stack.layer(id).mapping.below().first()?);
+    let path = file.path.as_ref().unwrap_or(&file.name);
+    // A name that hardly any other file has: nothing is to be written over.
+    let new = format!("{path}.raw");
+    Some(command.replace("FILE", &remedy::quoted(path)).replace("NEW", &remedy::quoted(&new)))
 }
 
 /// Compressed clusters of an image of which others may be plain, counted over its beginning.

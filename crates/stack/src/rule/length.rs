@@ -117,7 +117,7 @@ fn pushed(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
     let mut parts: Vec<(u64, u64, LayerId)> = (case.stack.above(id).iter())
         .filter_map(|&above| match &case.stack.layer(above).kind {
             LayerKind::Partition(partition, _)
-                if !matches!(partition.role, PartitionRole::Extended | PartitionRole::BsdWhole) =>
+                if !matches!(partition.role, PartitionRole::Extended | PartitionRole::Whole) =>
             {
                 Some((partition.range.start_bytes(), partition.range.end_bytes(), above))
             }

@@ -88,6 +88,9 @@ fn partition_moved(
         TableKind::Bsd => {
             return vec![format!("bsdlabel or disklabel: an offset of {first} sectors")];
         }
+        TableKind::Sgi | TableKind::Sun => {
+            return vec!["back it up, make an aligned partition, restore".to_owned()];
+        }
     };
     let place = Exact(next);
     let kept = "with data: back it up first, make the partition anew, restore".to_owned();
@@ -133,7 +136,7 @@ pub(super) fn typed(layer: &Layer) -> String {
 
 /// A word as a shell takes it: in quotes where it holds anything but what names are made of. What
 /// was escaped to be printed cannot be typed at all, so it stays as it is shown.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "/._-+:@%,=".contains(letter);
     if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
         return word.to_owned();

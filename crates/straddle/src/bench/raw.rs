@@ -171,6 +171,7 @@ fn words(content: &Content) -> String {
         Content::Bcache(_) => "a bcache device".to_owned(),
         Content::Integrity(_) => "a dm-integrity device".to_owned(),
         Content::FileSystem(system) => format!("{} data", system.kind),
+        Content::Named(entry) => format!("{} data", entry.kind),
     }
 }
 

@@ -6,6 +6,9 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use testkit::{Scratch, scratch, tool};
 
+/// The exit status where no verdict was reached.
+pub(crate) const NO_VERDICT: i32 = 2;
+
 /// The binary under test with `arguments`.
 pub(crate) fn straddle(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_straddle"))

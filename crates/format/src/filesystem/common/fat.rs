@@ -9,6 +9,7 @@ use units::DiskText;
 use super::superblock::{Found, bytes_text, holding, label, power_of_two, serial_text};
 use crate::bytes::Block;
 use crate::filesystem::Heads;
+use crate::named;
 
 /// The most clusters of a FAT12 and of a FAT16.
 const CLUSTERS_FAT12: u64 = 4084;
@@ -21,6 +22,9 @@ const ROOT_BYTES_MAX: u64 = 8192;
 /// Names at 3 and at 0x36 of boot sectors that look alike and are not FAT.
 const OTHERS_AT_3: [&[u8]; 3] = [b"NTFS    ", b"EXFAT   ", b"-FVE-FS-"];
 const OTHERS_AT_36: [&[u8]; 2] = [b"HPFS    ", b"JFS     "];
+
+/// Where a `BitLocker` volume that looks like a FAT has its GUID.
+const BITLOCKER_AT: usize = 424;
 
 /// One thing that a sound boot sector says: where, what was found, whether it is allowed.
 struct Claim {
@@ -44,8 +48,9 @@ struct Layout {
 /// The file system whose boot sector stands at the start.
 pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
     let block = heads.block::<512>(0)?;
-    let others =
-        OTHERS_AT_3.contains(&&block.0[3..11]) || OTHERS_AT_36.contains(&&block.0[0x36..0x3e]);
+    let others = OTHERS_AT_3.contains(&&block.0[3..11])
+        || OTHERS_AT_36.contains(&&block.0[0x36..0x3e])
+        || block.0[BITLOCKER_AT..].starts_with(named::BITLOCKER);
     let jump = matches!(block.byte::<0>(), 0xeb | 0xe9);
     let signed = block.le16::<510>() == 0xaa55;
     if others || !(jump || signed) {

@@ -5,6 +5,7 @@
 //!
 //! Not here: the members' bucket sizes, and the checksum, of which there are several kinds.
 
+use device::{Disk, disk};
 use units::DiskText;
 
 use super::field;
@@ -31,11 +32,8 @@ const SIGNATURES: [[u8; 16]; 2] = [
 /// stands where this has its own place and its block size: there, bcache has flags and nothing.
 pub(super) fn read(heads: &Heads<'_>) -> Option<Parsed<FileSystem>> {
     let superblock: Block<128> = heads.block(SUPERBLOCK_BYTES)?;
+    is_superblock(&superblock).then_some(())?;
     let [devices, this] = [superblock.byte::<123>(), superblock.byte::<122>()];
-    let is_superblock = SIGNATURES.contains(&superblock.array::<24, 16>())
-        && superblock.le64::<104>() == SUPERBLOCK_BYTES.div_euclid(512)
-        && this < devices;
-    is_superblock.then_some(())?;
     let block_bytes = field::block_size(u64::from(superblock.le16::<120>()) * 512, 512..=65536)?;
     let version = superblock.le16::<16>();
     let label = DiskText::from_padded(&superblock.array::<72, 32>());
@@ -48,6 +46,17 @@ pub(super) fn read(heads: &Heads<'_>) -> Option<Parsed<FileSystem>> {
         details: vec![("device", format!("{} of {devices}", u16::from(this) + 1))],
         ..FileSystem::named("bcachefs")
     }))
+}
+
+fn is_superblock(superblock: &Block<128>) -> bool {
+    SIGNATURES.contains(&superblock.array::<24, 16>())
+        && superblock.le64::<104>() == SUPERBLOCK_BYTES.div_euclid(512)
+        && superblock.byte::<122>() < superblock.byte::<123>()
+}
+
+/// Whether a bcachefs is on `disk`, also one whose signature is that of bcache.
+pub(crate) fn is_on(disk: &dyn Disk) -> bool {
+    disk::read_array(disk, SUPERBLOCK_BYTES).is_ok_and(|bytes| is_superblock(&Block(bytes)))
 }
 
 #[cfg(test)]
@@ -84,6 +93,11 @@ mod tests {
         let mut disk = volume(SIGNATURES[1]);
         disk.put(4096 + 104, &[0]);
         assert!(read(&Heads::new(&disk)).is_none());
+    }
+
+    #[test]
+    fn a_bcachefs_with_the_signature_of_bcache_is_no_bcache() {
+        assert!(crate::member::bcache::read(&volume(SIGNATURES[1])).is_none());
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod udf;
 mod ufs;
 mod zfs;
 
+pub(crate) use bcachefs::is_on as is_bcachefs;
 pub(super) use jfs::log_device as jfs_log_device;
 pub(super) use reiserfs::log_device as reiserfs_log_device;
 

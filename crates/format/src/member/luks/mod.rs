@@ -33,8 +33,8 @@ pub struct Luks {
     pub cipher: Option<DiskText>,
     /// The data segments in order; LUKS1 has one. Empty when the JSON could not be read.
     pub segments: Vec<LuksSegment>,
-    /// Whether the data is on another device: a detached header, with data at offset 0 of that, or
-    /// a backup of a header, which ends before its data's offset.
+    /// Whether the data is not here: a detached header, with data at offset 0 of another device, or
+    /// a backup of a header or a truncated image, which ends before its data's offset.
     pub detached: bool,
     /// Whether a reencryption is under way, so that segments will move.
     pub reencrypting: bool,

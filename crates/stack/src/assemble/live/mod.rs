@@ -82,7 +82,7 @@ pub fn assemble_machine(
     }
     live.mounts();
     live.note_unseen(&roots);
-    Assembled { stack: live.assembler.stack, roots, incomplete: live.assembler.incomplete }
+    live.assembler.finish(roots)
 }
 
 pub(super) struct Live<'a> {

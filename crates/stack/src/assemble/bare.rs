@@ -1,0 +1,60 @@
+//! Disks on which nothing was found: empty, or of unknown content.
+
+use format::ProblemKind;
+use format::blank;
+
+use crate::graph::Stack;
+use crate::layer::{Bare, Layer, LayerKind};
+
+/// Says of each disk, image and guest disk that was read, and on which nothing stands, what that
+/// means.
+pub(super) fn mark(stack: &mut Stack) {
+    let found: Vec<_> = (stack.iter())
+        .filter(|(id, layer)| is_disk(layer) && stack.above(*id).is_empty())
+        .filter_map(|(id, layer)| {
+            let disk = stack.bytes(id)?;
+            let bare = match layer.tables.as_slice() {
+                [] => untabled(layer, || blank::is_blank(disk.as_ref())),
+                tables => {
+                    let words: Vec<&str> = tables.iter().map(|table| table.kind.word()).collect();
+                    tabled(layer, &words.join(" and "))
+                }
+            };
+            Some((id, bare))
+        })
+        .collect();
+    for (id, bare) in found {
+        stack.layer_mut(id).bare = Some(bare);
+    }
+}
+
+fn is_disk(layer: &Layer) -> bool {
+    matches!(layer.kind, LayerKind::Drive(_) | LayerKind::ImageFile | LayerKind::ImageFormat(_))
+}
+
+/// A partition table that lists nothing.
+fn tabled(layer: &Layer, kind: &str) -> Bare {
+    match layer.problems.iter().find(|problem| problem.kind != ProblemKind::Unsupported) {
+        Some(problem) => Bare::Unknown(problem.detail.clone()),
+        None => Bare::Empty(format!("the {kind} partition table lists no partition")),
+    }
+}
+
+fn untabled(layer: &Layer, is_blank: impl FnOnce() -> Result<bool, device::ReadError>) -> Bare {
+    if let LayerKind::ImageFormat(image) = &layer.kind
+        && image.encrypted
+    {
+        return Bare::Unknown("encrypted: what is inside cannot be read".to_owned());
+    }
+    if layer.length() == Some(0) {
+        return Bare::Unknown("0 bytes long".to_owned());
+    }
+    match is_blank() {
+        Ok(true) => Bare::Empty("blank: no partition table, nothing recognised".to_owned()),
+        Ok(false) => Bare::Unknown(
+            "nothing recognised: no partition table, member, file system or image format"
+                .to_owned(),
+        ),
+        Err(error) => Bare::Unknown(format!("what is on it could not be read: {error}")),
+    }
+}
