@@ -282,11 +282,35 @@ impl Walk<'_> {
             self.refer(path, references.get(index), bytes, shift);
         }
         match resolve::backing_index(image).filter(|_| found.backing_bytes > 0) {
-            Some(index) => self.refer(path, references.get(index), found.backing_bytes, 0),
-            None => self.nowhere(found.backing_bytes),
+            Some(index) => {
+                self.refer(path, references.get(index), found.backing_bytes, 0);
+                self.nowhere(found.zero_bytes);
+            }
+            // Where it will lie follows from the format, as far as nothing of it lies anywhere.
+            None if found.here.is_empty() && found.references.is_empty() => {
+                let unwritten = found.backing_bytes.saturating_add(found.zero_bytes);
+                self.unwritten(image, file, disk.length_bytes(), path, unwritten);
+            }
+            None => self.nowhere(found.backing_bytes.saturating_add(found.zero_bytes)),
         }
-        self.nowhere(found.zero_bytes);
         self.untold(&found);
+    }
+
+    /// On to where `bytes` of an image that are not allocated will lie.
+    fn unwritten(&mut self, image: &Image, file: LayerId, file_bytes: u64, path: Path, bytes: u64) {
+        let range = ByteRange::new(0, bytes).filter(|_| bytes > 0);
+        let unit = Unit::new(self.unit_bytes).expect("a unit has a length");
+        let Some(range) = range else { return };
+        let shifts = image.new_shifts(file_bytes, range, unit);
+        for (&shift, &bytes) in &shifts {
+            self.branch(path, file, bytes, shift);
+        }
+        if let (true, Some(block)) = (shifts.is_empty(), image.block_bytes) {
+            let reason = format!("blocks of {block} bytes go anywhere when they are first written");
+            self.obstacle(Obstacle::NotExpressible(reason));
+        } else if shifts.is_empty() {
+            self.nowhere(bytes);
+        }
     }
 
     fn branch(&mut self, path: Path, layer: LayerId, bytes: u64, shift: u64) {

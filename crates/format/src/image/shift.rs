@@ -109,6 +109,46 @@ impl Image {
     }
 }
 
+/// What stands behind the last block of a VHD, and moves when one is added.
+const VHD_FOOTER_BYTES: u64 = 512;
+
+impl Image {
+    /// The shifts, modulo the length of `unit`, that bytes of `range` get where nothing of it is
+    /// allocated yet and it is written, each with how many bytes; empty where the format does not
+    /// decide that. The file has `file_bytes` bytes.
+    ///
+    /// Source: QEMU `block/vmdk.c` (grains are added at multiples of their length) and
+    /// `block/vpc.c` (`alloc_block`: a bitmap takes the footer's place, then the block).
+    #[must_use]
+    pub fn new_shifts(&self, file_bytes: u64, range: ByteRange, unit: Unit) -> BTreeMap<u64, u64> {
+        let unit_bytes = unit.length_bytes();
+        let bytes = range.length_bytes();
+        let mut found: BTreeMap<u64, u64> = BTreeMap::new();
+        match &self.layout {
+            Layout::Vmdk(tables) if tables.grain_bytes % unit_bytes == 0 => {
+                found.insert(0, bytes);
+            }
+            Layout::Vhd(tables) if tables.block_bytes % unit_bytes == 0 => {
+                let end = file_bytes.saturating_sub(VHD_FOOTER_BYTES);
+                let mut shift = end.saturating_add(tables.bitmap_bytes) % unit_bytes;
+                let blocks = bytes.div_ceil(tables.block_bytes.max(1));
+                for _ in 0..blocks {
+                    let is_told = found.contains_key(&shift);
+                    if is_told || found.len() >= SHIFTS_MAX {
+                        break;
+                    }
+                    found.insert(shift, 0);
+                    shift = (shift + tables.bitmap_bytes % unit_bytes) % unit_bytes;
+                }
+                let each = bytes / u64::try_from(found.len()).unwrap_or(1).max(1);
+                found.values_mut().for_each(|share| *share = each);
+            }
+            _ => {}
+        }
+        found
+    }
+}
+
 impl Shifts {
     fn count(&mut self, guest: ByteRange, place: Place, unit_bytes: u64) {
         let length = guest.length_bytes();
