@@ -15,11 +15,13 @@
 //! | `moves` | what moves, in which order |
 //! | `plan` | all of it together |
 //! | `after` | the disk as it will be |
+//! | `fresh` | advice for a disk without data |
 //! | `script` | the shell script |
 
 mod after;
 mod content;
 mod encode;
+mod fresh;
 mod moves;
 mod piece;
 mod place;
@@ -31,6 +33,7 @@ mod unit;
 pub use after::After;
 pub use content::FixUp;
 pub use encode::Region;
+pub use fresh::{Advice, advice};
 pub use moves::Move;
 pub use plan::{NoPlan, Plan, Row, disk_of, plan};
 pub use script::{Source, script};

@@ -190,7 +190,7 @@ fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, boo
             // The copy of an NTFS boot sector stands after the volume.
             let tail = if system.kind == "ntfs" { system.sector_bytes.unwrap_or(512) } else { 0 };
             let size = size.and_then(|size| size.checked_add(tail)).map_or(length, within);
-            (system.kind.to_owned(), size, system.kind == "zfs_member")
+            (system.kind.to_owned(), size, matches!(system.kind, "zfs_member" | "ntfs"))
         }
         LayerKind::MdMember(member) => {
             let at_end = matches!(member.version, MdVersion::V090 | MdVersion::V10);

@@ -203,7 +203,7 @@ impl<'a> Ground<'a> {
         };
         let found = place::best(&self.pieces, self.room);
         let found = found.ok_or_else(|| {
-            NoPlan::new("its partitions do not fit between the ends of the table", None)
+            NoPlan::new("its partitions do not fit between the two ends of the table", None)
         })?;
         let mut placed = Vec::new();
         let mut rows = Vec::new();
@@ -306,7 +306,7 @@ impl<'a> Ground<'a> {
         } else if moved {
             "makes room for its neighbor".to_owned()
         } else if new != piece.range {
-            format!("its end was off the granule of {}", Exact(self.room.ends.unit))
+            format!("its end is off the granule of {}", Exact(self.room.ends.unit))
         } else {
             String::new()
         };
@@ -328,7 +328,7 @@ impl<'a> Ground<'a> {
         let miss = over.iter().rev().chain([&piece.layer]).find_map(|id| judgements[id.0].miss());
         match miss.and_then(|miss| Some((miss.offset_bytes?, miss))) {
             Some((bytes, miss)) => format!(
-                "its data starts {} after a boundary of the {}, {}",
+                "its data starts {} after a boundary of the {} ({})",
                 Exact(bytes),
                 miss.kind.word().replace('-', " "),
                 Exact(miss.unit.length_bytes())
@@ -436,10 +436,14 @@ impl<'a> Ground<'a> {
                     .to_owned(),
             );
         }
-        let blank = moves.iter().filter(|one| kind(one.number).is_empty());
-        found.extend(blank.map(|one| {
-            format!("nothing was recognized in partition {}: check its content", one.number)
-        }));
+        let mut blank: Vec<u32> =
+            moves.iter().map(|one| one.number).filter(|&number| kind(number).is_empty()).collect();
+        blank.sort_unstable();
+        let blank: Vec<String> = blank.iter().map(ToString::to_string).collect();
+        if !blank.is_empty() {
+            let numbers = blank.join(", ");
+            found.push(format!("nothing was recognized in partition {numbers}: check its content"));
+        }
         found.push(
             "scripts, virtual machines and loop devices that name byte offsets of this disk need \
              the new ones"

@@ -203,7 +203,7 @@ main() {
         refuse "$disk has $bytes bytes, not $disk_bytes: not the disk of this plan" \
             "straddle plan $disk --script"
     if [ -n "$serial" ] && [ "$disk" = "$(realpath "$default_disk" 2>/dev/null || true)" ]; then
-        [ "$(lsblk -ndo SERIAL "$disk" | tr -d ' ')" = "$serial" ] ||
+        [ "$(tr -d ' \n' <"/sys/class/block/${disk##*/}/device/serial")" = "$serial" ] ||
             refuse "$disk has another serial number than $serial" "straddle plan $disk --script"
     fi
     exec 9<"$disk"

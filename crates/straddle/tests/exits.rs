@@ -116,6 +116,9 @@ fn commands_that_measure_nothing_have_their_codes_and_say_why() {
     ends(&["plan", &image(scratch.path(), "disk", 63)], 0, "partition 1");
     ends(&["plan", &missing], 2, "No such file");
     ends(&["plan", &missing, "--script"], 2, "No such file");
+    let blank = scratch.image("blank", 1 << 20);
+    ends(&["plan", text(&blank)], 5, "hint: ");
+    ends(&["plan", "--new", text(&blank)], 0, "start at sector");
     ends(&["version"], 0, "straddle ");
     ends(&[], 2, "Usage");
     ends(&["none-such"], 2, "none-such");

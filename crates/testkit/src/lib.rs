@@ -1,6 +1,7 @@
 //! What tests share: the field's real tools, scratch images that vanish, loop devices that detach,
 //! and skips that are counted aloud. Used by tests and benchmarks only.
 
+pub mod disks;
 pub mod fuse;
 pub mod loops;
 pub mod lvm;

@@ -17,16 +17,9 @@ pub fn table(plan: &Layout, script: &str, look: &Look) -> String {
     let view = View { plan, words: Words { look } };
     let mut text = view.head();
     text += &view.rows();
-    for partition in plan.partitions.iter().filter(|one| one.changes()) {
-        let number = partition.number;
-        text += &view.said("why", &format!("partition {number}: {}", partition.why));
-        if !partition.gain.is_empty() {
-            text += &view.said("gain", &format!("partition {number}: {}", partition.gain));
-        }
-        for fix in &partition.fix_ups {
-            text += &view.said("also", &format!("partition {number}: {fix}"));
-        }
-    }
+    text += &view.each("why", |one| std::slice::from_ref(&one.why));
+    text += &view.each("gain", |one| std::slice::from_ref(&one.gain));
+    text += &view.each("also", |one| &one.fix_ups);
     for line in &plan.unmended {
         text += &view.said("left", line);
     }
@@ -75,26 +68,46 @@ impl View<'_> {
                 format!("{} {}", self.words.text(&one.unit), self.words.exact(one.unit_bytes))
             })
             .collect();
-        format!("{target}: {verdict}\n  {kind} table, aligned to: {}\n", units.join(", "))
+        format!("{target}: {verdict}\n  {kind} table; units: {}\n", units.join(", "))
+    }
+
+    /// What is said of partitions that change, each sentence once, after the numbers of those that
+    /// it is about.
+    fn each(&self, word: &str, said: impl Fn(&LayoutPartition) -> &[String]) -> String {
+        let mut found: Vec<(&str, Vec<String>)> = Vec::new();
+        for partition in self.plan.partitions.iter().filter(|one| one.changes()) {
+            for sentence in said(partition).iter().filter(|sentence| !sentence.is_empty()) {
+                let number = partition.number.to_string();
+                match found.iter_mut().find(|(other, _)| other == sentence) {
+                    Some((_, numbers)) => numbers.push(number),
+                    None => found.push((sentence, vec![number])),
+                }
+            }
+        }
+        let line = |(sentence, numbers): (&str, Vec<String>)| {
+            let noun = if numbers.len() == 1 { "partition" } else { "partitions" };
+            self.said(word, &format!("{noun} {}: {sentence}", numbers.join(", ")))
+        };
+        found.into_iter().map(line).collect()
     }
 
     fn rows(&self) -> String {
         if self.plan.partitions.is_empty() {
             return String::new();
         }
-        let head = ["", "holds", "start sector", "", "sectors", "", "change"];
-        let mut rows: Vec<[String; 7]> = vec![head.map(str::to_owned)];
+        let head = ["", "type", "holds", "start sector", "", "sectors", "", "change"];
+        let mut rows: Vec<[String; 8]> = vec![head.map(str::to_owned)];
         rows.extend(self.plan.partitions.iter().take(ROWS_MAX).map(|one| self.row(one)));
         let width = |column: usize| {
             rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
         };
-        let widths: Vec<usize> = (0..7).map(width).collect();
+        let widths: Vec<usize> = (0..8).map(width).collect();
         let mut text = String::new();
         for row in &rows {
             let cells = row.iter().enumerate().map(|(column, cell)| {
                 let pad = " ".repeat(widths[column] - cell.chars().count());
                 // Numbers end below each other.
-                if matches!(column, 0 | 2..=5) { pad + cell } else { cell.clone() + &pad }
+                if matches!(column, 0 | 3..=6) { pad + cell } else { cell.clone() + &pad }
             });
             let line: Vec<String> = cells.collect();
             text += &format!("  {}\n", line.join(" ").trim_end());
@@ -106,7 +119,7 @@ impl View<'_> {
         text
     }
 
-    fn row(&self, one: &LayoutPartition) -> [String; 7] {
+    fn row(&self, one: &LayoutPartition) -> [String; 8] {
         let (old, new) = (self.plan.old_sector_bytes.max(1), self.plan.sector_bytes.max(1));
         let shown = |before: u64, after: u64| {
             let (before, after) = (before.div_euclid(old), after.div_euclid(new));
@@ -125,9 +138,13 @@ impl View<'_> {
         } else {
             "stays".to_owned()
         };
-        let holds = one.content.clone().unwrap_or_else(|| format!("({})", one.kind));
-        let holds: String = self.words.text(&holds).chars().take(20).collect();
-        [one.number.to_string(), holds, start, new_start, length, new_length, change]
+        let cut = |text: &str, most| self.words.text(text).chars().take(most).collect::<String>();
+        let kind = match &one.name {
+            Some(name) => format!("\"{}\"", cut(name, 14)),
+            None => cut(&one.kind, 16),
+        };
+        let holds = cut(one.content.as_deref().unwrap_or("-"), 14);
+        [one.number.to_string(), kind, holds, start, new_start, length, new_length, change]
     }
 
     /// A line that says one thing, wrapped, the rest below its beginning.

@@ -17,6 +17,7 @@ Examples:
   straddle plan /dev/sda                         before and after
   straddle plan disk.raw --on granule=16K        for another disk than the one it is on
   straddle plan disk.raw --on 4Kn                also rewrites the table for 4096-byte sectors
+  straddle plan --new /dev/sdb                   how to lay out a disk without data
   straddle plan /dev/sda --script -o plan.sh     the script; read it, back up, then
   sh plan.sh /dev/sda /mnt/usb/work              run it; run it again if it was interrupted"))]
 pub(crate) struct Plan {
@@ -33,6 +34,12 @@ pub(crate) struct Plan {
     /// Leave out what straddle probe measured of drives
     #[arg(long)]
     pub(crate) ignore_measured: bool,
+
+    /// Say how to lay out a disk without data: where to start, ashift, options of mkfs and others
+    ///
+    /// Commands that erase say so; they are left out where anything was recognized on the disk.
+    #[arg(long, conflicts_with_all = ["script", "json", "output"])]
+    pub(crate) new: bool,
 
     /// Print a shell script that carries the plan out
     #[arg(long, conflicts_with = "json", help_heading = "Output")]

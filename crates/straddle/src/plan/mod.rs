@@ -6,8 +6,8 @@ use device::Disk;
 use host::Beside;
 use jiff::Timestamp;
 use layout::{After, NoPlan, Plan as Planned, Source};
-use report::Refusal;
 use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
+use report::{Refusal, RefusalKind};
 use stack::assemble::{self, Assembled, Start, StartKind};
 use stack::judge::{self, Verdict};
 use stack::rule::{self, Case, Severity};
@@ -22,11 +22,16 @@ use crate::scene::Scene;
 use crate::target::{self, Target, What};
 use crate::trace;
 
+mod fresh;
+
 /// Words for a shell: what needs no quotes.
 const PLAIN: &str = "/._-+:@%,=";
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     let scene = Scene::live().ignoring_measured(plan.ignore_measured);
+    if plan.new {
+        return fresh::run(plan, &scene);
+    }
     let content = if plan.script { SCRIPT } else { PLAN };
     let destination = Destination::of(content, plan.output.as_ref())?;
     let mut document = Layout {
@@ -45,10 +50,10 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
             document.instead = instead;
             (Outcome::Done, None)
         }
-        Err(refusal) => {
+        Err((kind, refusal)) => {
             let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
             document.refusal = Some(refusal);
-            (Outcome::Misuse(said), None)
+            (Outcome::of_refusal(kind, said), None)
         }
     };
     let json = document.json();
@@ -129,31 +134,39 @@ enum Answer {
 struct Found {
     plan: Planned,
     stack: Stack,
+    serial: Option<String>,
     gains: Vec<String>,
     also_left: Vec<String>,
 }
 
-fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refusal> {
+/// Why there is no plan, and which exit code that is.
+type Refused = (RefusalKind, Refusal);
+
+fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     let targets = target::expand(std::slice::from_ref(&plan.target), scene);
     let name = shown(&plan.target);
-    let refuse = |reason: &str, hint: Option<String>| Refusal {
-        message: format!("cannot plan {name}: {reason}"),
-        hint,
+    let refuse = |reason: &str, hint: Option<String>| {
+        let message = format!("cannot plan {name}: {reason}");
+        (RefusalKind::NoVerdict, Refusal { message, hint })
     };
     let [target] = &targets[..] else {
         let hint = "straddle plan IMAGE, one image at a time".to_owned();
-        return Err(refuse("a directory is not a disk", Some(hint)));
+        let (_, refusal) = refuse("a directory is not a disk", Some(hint));
+        return Err((RefusalKind::Misuse, refusal));
     };
     let on = plan.on.as_ref();
-    let (Assembled { stack, .. }, device) = assembled(target, scene, on)?;
+    let opened = assembled(target, scene, on);
+    let (Assembled { stack, .. }, device) =
+        opened.map_err(|refusal| (RefusalKind::Misuse, refusal))?;
     let Some(disk) = layout::disk_of(&stack, device.as_deref()) else {
         return without_table(&stack, &refuse);
     };
     let wrong = |wrong: NoPlan| refuse(&wrong.reason, wrong.hint);
     let found = layout::plan(&stack, disk, on).map_err(wrong)?;
     let gains = gains(&stack, &found, on);
+    let serial = serial(scene, &stack, disk);
     let also_left = verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;
-    Ok(Answer::Plan(Box::new(Found { plan: found, stack, gains, also_left })))
+    Ok(Answer::Plan(Box::new(Found { plan: found, stack, serial, gains, also_left })))
 }
 
 /// The stack of a target, and the kernel's name of the device that was meant.
@@ -183,8 +196,8 @@ fn assembled(
 /// What to say of a disk that has no partition table.
 fn without_table(
     stack: &Stack,
-    refuse: &dyn Fn(&str, Option<String>) -> Refusal,
-) -> Result<Answer, Refusal> {
+    refuse: &dyn Fn(&str, Option<String>) -> Refused,
+) -> Result<Answer, Refused> {
     let above: Vec<LayerId> = stack
         .iter()
         .filter(|(_, layer)| !matches!(layer.mapping, Mapping::Leaf))
@@ -214,6 +227,14 @@ fn gains(stack: &Stack, plan: &Planned, on: Option<&Condition>) -> Vec<String> {
         costs.filter_map(|one| one.cost.as_ref()).map(rule::Cost::sentence).next()
     };
     plan.rows.iter().map(|row| gain(row.layer).unwrap_or_default()).collect()
+}
+
+/// The serial number of a drive, as the script reads it again.
+fn serial(scene: &Scene, stack: &Stack, disk: LayerId) -> Option<String> {
+    let LayerKind::Drive(drive) = &stack.layer(disk).kind else { return None };
+    let text = scene.tree().read(&format!("/sys/class/block/{}/device/serial", drive.name)).ok()?;
+    let text: String = text.chars().filter(|letter| !matches!(letter, ' ' | '\n')).collect();
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// What is still wrong in what lies on the partitions when the plan is carried out.
@@ -315,10 +336,11 @@ fn script(plan: &Plan, found: &Found) -> Option<String> {
     }
     let layer = found.stack.layer(found.plan.disk);
     let absolute = || host::canonical(&plan.target).unwrap_or_else(|_| plan.target.clone());
-    let (path, serial) = match &layer.kind {
-        LayerKind::Drive(drive) => (Some(format!("/dev/{}", drive.name.replace('!', "/"))), None),
-        LayerKind::ImageFile => (absolute().to_str().map(str::to_owned), None),
-        _ => (layer.device.as_ref().map(|name| format!("/dev/{}", name.replace('!', "/"))), None),
+    let path = match &layer.kind {
+        LayerKind::Drive(drive) => Some(format!("/dev/{}", drive.name.replace('!', "/"))),
+        LayerKind::ImageFile => absolute().to_str().map(str::to_owned),
+        _ => layer.device.as_ref().map(|name| format!("/dev/{}", name.replace('!', "/"))),
     };
+    let serial = found.serial.clone();
     Some(layout::script(&found.plan, &Source { path, serial }))
 }

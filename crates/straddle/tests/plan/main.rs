@@ -4,8 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use testkit::disks::Trial;
 use testkit::run::Ran;
-use testkit::{Scratch, need_tools, schema, scratch, tool};
+use testkit::{Loop, Scratch, need_loops, need_tools, schema, scratch, tool};
 
 const SCHEMA: &str = include_str!("../../../report/schema/straddle.plan.1.schema.json");
 
@@ -159,11 +160,75 @@ fn the_script_refuses_another_disk_and_a_changed_one() {
     }
 }
 
+/// As `cargo xtask soak plan`, which tries more of them.
+#[test]
+fn generated_disks_keep_their_data_and_lose_their_findings() {
+    need_loops!();
+    need_tools!(
+        "sfdisk",
+        "sgdisk",
+        "mkfs.ext4",
+        "mkfs.xfs",
+        "mkfs.btrfs",
+        "mkfs.fat",
+        "mkfs.exfat",
+        "mkfs.ntfs",
+        "mkswap",
+        "cryptsetup",
+        "lvm",
+        "mdadm",
+    );
+    let directory = Scratch::in_memory().unwrap_or_else(Scratch::new);
+    let program = Path::new(env!("CARGO_BIN_EXE_straddle"));
+    let first = testkit::random(1).next_u64() % 100_000;
+    for seed in first..first + 12 {
+        Trial::new(program, directory.path(), seed).run().unwrap_or_else(|fault| panic!("{fault}"));
+    }
+}
+
+#[test]
+fn the_script_refuses_a_mounted_disk() {
+    need_loops!();
+    need_tools!("sfdisk", "mkfs.ext4", "partx");
+    let scratch = Scratch::new();
+    let image = image(&scratch, "label: dos\nstart=63, size=40000\n");
+    let device = Loop::attach(&image, 512);
+    let partition = device.partition(1);
+    tool::run("mkfs.ext4", &["-q", "-F", scratch::text(&partition)]);
+    let point = scratch.path().join("mounted");
+    std::fs::create_dir(&point).expect("a directory is made");
+    tool::run("mount", &[scratch::text(&partition), scratch::text(&point)]);
+    let ran = typed(device.path(), device.path(), &scratch, &[]);
+    tool::run("umount", &[scratch::text(&point)]);
+    assert_eq!(ran.status, Some(3), "{ran:?}");
+    assert!(ran.errors.contains("is mounted"), "{ran:?}");
+    let ran = typed(device.path(), device.path(), &scratch, &[]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(plan(device.path(), &[])["changes"], false);
+}
+
+#[test]
+fn a_new_disk_is_told_what_to_type_and_one_with_data_is_not() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let blank = scratch.image("blank.raw", 1 << 30);
+    let on = ["plan", "--new", scratch::text(&blank), "--on", "512e,stripe=512Kx3+1"];
+    let ran = straddle(&on);
+    assert!(ran.out.contains("start at sector 6144 (3 MiB)"), "{ran:?}");
+    assert!(ran.out.contains("-d su=524288,sw=3 PARTITION  # ERASES PARTITION"), "{ran:?}");
+    let line = ran.out.lines().find(|line| line.contains("sfdisk")).expect("a table is offered");
+    let command = line.split_once("printf").map(|(_, rest)| format!("printf{rest}"));
+    tool::run("sh", &["-c", &command.expect("it is a command line")]);
+    let ran = straddle(&on);
+    assert!(ran.out.contains("not shown") && !ran.out.contains("ERASES"), "{ran:?}");
+    assert_eq!(plan(&blank, &on[3..])["changes"], false);
+}
+
 #[test]
 fn a_disk_without_anything_on_it_has_no_plan() {
     let scratch = Scratch::new();
     let image = scratch.image("blank.raw", 1 << 20);
     let ran = straddle(&["plan", scratch::text(&image)]);
-    assert_ne!(ran.status, Some(0));
+    assert_eq!(ran.status, Some(5), "{ran:?}");
     assert!(ran.errors.contains("nothing else was recognized"), "{ran:?}");
 }

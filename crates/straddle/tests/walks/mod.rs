@@ -18,6 +18,7 @@ pub(crate) const WALKS: &[Walk] = &[
             ("explain", 2),
             ("plan", 0),
             ("plan", 2),
+            ("plan", 5),
             ("report", 0),
             ("report", 2),
             ("drive simulate", 0),

@@ -7,6 +7,7 @@
 //! | `drives` | what the profiles of the house say of their drives |
 //! | `drive` | the memory of drive models, which does not grow |
 //! | `tails` | the quantiles of series that are computed |
+//! | `plan` | the content of disks that are made, which no plan may change |
 //! | `bench` | identical arms of this machine's disk do not differ |
 //! | `alternate` | runs of the same kind agree, and keep to their seconds and bytes |
 //! | `recipe` | nothing: fio's sequential recipe stands beside the paired one, with its spread |
@@ -23,6 +24,7 @@ mod model_memory;
 mod models;
 mod noise;
 mod options;
+mod plan;
 mod probe;
 mod procedures;
 mod recipe;
@@ -60,13 +62,14 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
         ["bench", rest @ ..] => identical::run(&Options::parse(rest, &["--runs"])?),
         ["alternate", rest @ ..] => alternate::run(&Options::parse(rest, &["--runs"])?),
         ["recipe", rest @ ..] => recipe::run(&Options::parse(rest, &["--runs", "--seconds"])?),
+        ["plan", rest @ ..] => plan::run(&Options::parse(rest, &["--disks"])?),
         ["procedures", rest @ ..] => {
             procedures::run(&Options::parse(rest, &["--pairs", "--rounds"])?)
         }
         _ => bail!(
             "soak is told what: models [--seeds N], probe [--seeds N], drives [--seeds N \
-             [--drive NAME]], drive [--commands N], tails [--seeds N], bench, alternate, recipe, \
-             procedures"
+             [--drive NAME]], drive [--commands N], tails [--seeds N], plan [--disks N], bench, \
+             alternate, recipe, procedures"
         ),
     }
 }

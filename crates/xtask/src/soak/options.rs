@@ -23,6 +23,8 @@ pub(super) struct Options {
     pub(super) pairs: Option<u64>,
     /// The rounds of the suite.
     pub(super) rounds: Option<u64>,
+    /// How many disks are made.
+    pub(super) disks: Option<u64>,
 }
 
 impl Options {
@@ -54,6 +56,7 @@ impl Options {
                 "--seconds" => options.seconds = count()?,
                 "--pairs" => options.pairs = count()?,
                 "--rounds" => options.rounds = count()?,
+                "--disks" => options.disks = count()?,
                 _ => options.seed = Some(crate::number(value)?),
             }
         }
@@ -70,7 +73,10 @@ impl Options {
     /// # Errors
     /// When it cannot be built, or the directory is none.
     pub(super) fn place(&self) -> anyhow::Result<Place> {
-        let built = bench::build()?;
+        let built = match &self.program {
+            Some(program) => program.parent().unwrap_or(program).to_owned(),
+            None => bench::build()?,
+        };
         let directory = self.directory.clone().unwrap_or_else(|| built.clone());
         let kind = std::fs::metadata(&directory);
         let kind = kind.with_context(|| format!("cannot look at {}", directory.display()))?;

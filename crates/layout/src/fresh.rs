@@ -1,0 +1,196 @@
+//! How to lay out a disk without data: where to start, and what to tell the tools.
+
+use stack::{LayerId, LayerKind, Stack, UnitKind};
+use units::Source;
+use units::prefix::Exact;
+
+use crate::piece::{self, Mark};
+use crate::unit::{Grid, lcm};
+
+const MIB: u64 = 1 << 20;
+/// A grain is at most this, and at most a sixteenth of the disk.
+const GRAIN_MAX: u64 = 1 << 30;
+
+/// One piece of advice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// What it is for.
+    pub what: &'static str,
+    /// A sentence or a command line; a command that destroys data says ERASES.
+    pub line: String,
+    /// Whether it is a command that destroys data.
+    pub erases: bool,
+}
+
+/// What a new disk should be told.
+struct Fresh<'a> {
+    stack: &'a Stack,
+    disk: LayerId,
+    name: &'a str,
+    sector: u64,
+    granule: u64,
+    /// The chunk and the full stripe; equal to the granule where there is no array.
+    chunk: u64,
+    full: u64,
+    grain: Grid,
+    length: u64,
+}
+
+/// Advice for the disk on layer `disk`, typed as `name`. Commands are to be shown only where
+/// nothing is on it.
+#[must_use]
+pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Vec<Advice> {
+    let layer = stack.layer(disk);
+    let sector = layer.units.used_bytes(UnitKind::LogicalSector).unwrap_or(512);
+    let marks = piece::marks(stack, disk, sector);
+    let largest =
+        |word: &str| marks.iter().filter(|mark| mark.word == word).map(|mark| mark.unit).max();
+    let granule = largest("granule").unwrap_or(4096).max(sector);
+    let chunk = largest("chunk").unwrap_or(granule);
+    let full = largest("full stripe").unwrap_or(chunk);
+    let length = layer.length().unwrap_or(0);
+    let grain = grain(&marks, length);
+    let fresh = Fresh { stack, disk, name, sector, granule, chunk, full, grain, length };
+    [
+        fresh.disk_lines(),
+        fresh.partition_lines(),
+        fresh.file_system_lines(),
+        fresh.container_lines(),
+    ]
+    .concat()
+}
+
+/// 1 MiB and every unit together, where that is no waste; else without 1 MiB, else the granule.
+fn grain(marks: &[Mark], length: u64) -> Grid {
+    let most = GRAIN_MAX.min(length.div_euclid(16)).max(4096);
+    let grid = |mark: &Mark| Grid {
+        unit: mark.unit,
+        remainder: (mark.unit - mark.behind % mark.unit) % mark.unit,
+    };
+    let all = marks.iter().map(grid).try_fold(Grid::multiples(512), |sum, one| sum.and(one, most));
+    let Some(all) = all else { return piece::end_grid(marks) };
+    // A drive with its first granule elsewhere has no start on 1 MiB.
+    let with = lcm(all.unit, MIB).filter(|&unit| unit <= most);
+    with.map_or(all, |unit| Grid { unit, remainder: all.remainder })
+}
+
+fn say(what: &'static str, line: String) -> Advice {
+    Advice { what, line, erases: false }
+}
+
+/// A command that destroys what `device` holds.
+fn erase(what: &'static str, command: &str, device: &str) -> Advice {
+    Advice { what, line: format!("{command}  # ERASES {device}"), erases: true }
+}
+
+impl Fresh<'_> {
+    fn disk_lines(&self) -> Vec<Advice> {
+        let layer = self.stack.layer(self.disk);
+        let mut lines = Vec::new();
+        let source = layer.units.used(UnitKind::Granule).map(|(_, source)| source);
+        if source == Some(Source::Assumed) {
+            lines.push(say(
+                "granule",
+                format!("{} is assumed: measure it with straddle probe", Exact(self.granule)),
+            ));
+        }
+        let LayerKind::Drive(drive) = &layer.kind else { return lines };
+        let Some(namespace) = drive.said.namespace.value() else { return lines };
+        let plain = namespace.formats.iter().filter(|one| one.metadata_bytes == 0);
+        let best = plain.min_by_key(|one| (one.performance, std::cmp::Reverse(one.data_bytes)));
+        let better = best
+            .filter(|best| namespace.format.is_some_and(|now| best.performance < now.performance));
+        if let Some(better) = better {
+            let (number, bytes) = (better.number, better.data_bytes);
+            let command = format!("nvme format {} --lbaf={number}", self.name);
+            lines.push(say("LBA format", format!("the drive calls {bytes}-byte sectors faster")));
+            lines.push(erase("LBA format", &command, self.name));
+        }
+        lines
+    }
+
+    fn partition_lines(&self) -> Vec<Advice> {
+        let Grid { unit, .. } = self.grain;
+        let start = self.grain.after(MIB.min(unit).max(64 << 10)).unwrap_or(unit);
+        let end = self.grain.before(self.length.saturating_sub(MIB)).unwrap_or(0);
+        let (first, count) =
+            (start.div_euclid(self.sector), end.saturating_sub(start).div_euclid(self.sector));
+        let mut lines = vec![say(
+            "partitions",
+            format!(
+                "start at sector {first} ({}); make sizes multiples of {} sectors ({})",
+                Exact(start),
+                unit.div_euclid(self.sector),
+                Exact(unit)
+            ),
+        )];
+        if count > 0 {
+            let command = format!(
+                "printf 'label: gpt\\nstart={first}, size={count}\\n' | sfdisk {}",
+                self.name
+            );
+            lines.push(erase("one partition", &command, self.name));
+        }
+        lines
+    }
+
+    /// Chunk and full stripe for a file system with blocks of 4 KiB, where they tell it anything.
+    fn geometry(&self) -> Option<(u64, u64)> {
+        let told = self.chunk > 4096
+            && self.chunk.is_multiple_of(4096)
+            && self.full.is_multiple_of(self.chunk);
+        told.then_some((self.chunk, self.full))
+    }
+
+    fn file_system_lines(&self) -> Vec<Advice> {
+        let part = "PARTITION";
+        let mut ext = "mkfs.ext4 -b 4096".to_owned();
+        let mut xfs = "mkfs.xfs -s size=4096".to_owned();
+        if let Some((chunk, full)) = self.geometry() {
+            let (stride, width) = (chunk.div_euclid(4096), full.div_euclid(4096));
+            ext += &format!(" -E stride={stride},stripe_width={width}");
+            // XFS keeps the width in 32 bits of blocks, and mkfs wants less than 4 GiB.
+            if full < 1 << 32 {
+                xfs += &format!(" -d su={chunk},sw={}", full.div_euclid(chunk));
+            }
+        }
+        let ashift = self.granule.next_power_of_two().trailing_zeros().clamp(12, 16);
+        let boundary = self.full.max(MIB).next_power_of_two();
+        let boundary = format!("mkfs.exfat -b {boundary} {part}");
+        vec![
+            erase("ext4", &format!("{ext} {part}"), part),
+            erase("XFS", &format!("{xfs} {part}"), part),
+            erase("btrfs", &format!("mkfs.btrfs -s 4096 {part}"), part),
+            erase("f2fs", &format!("mkfs.f2fs -w {} {part}", self.sector.max(512)), part),
+            erase("exFAT", &boundary, part),
+            erase("ZFS", &format!("zpool create -o ashift={ashift} POOL {part}"), part),
+        ]
+    }
+
+    fn container_lines(&self) -> Vec<Advice> {
+        let part = "PARTITION";
+        let data = lcm(self.full, MIB).unwrap_or(self.full);
+        // LVM takes powers of two and multiples of 128 KiB.
+        let extent = lcm(self.full, 4 * MIB).filter(|&bytes| bytes <= GRAIN_MAX);
+        let extent = extent.unwrap_or(4 * MIB).div_euclid(1024);
+        let luks = lcm(self.full, 16 * MIB).unwrap_or(16 * MIB).div_euclid(512);
+        let crypt = if self.granule >= 4096 { 4096 } else { 512 };
+        let align = format!("pvcreate --dataalignment {}k {part}", data.div_euclid(1024));
+        let group = format!("vgcreate -s {extent}k GROUP {part}");
+        let luks = format!("cryptsetup luksFormat --sector-size {crypt} --offset {luks} {part}");
+        vec![
+            erase("LVM", &align, part),
+            erase("LVM", &group, part),
+            erase("LUKS", &luks, part),
+            say(
+                "md",
+                format!(
+                    "give mdadm --create a chunk that is a multiple of {}, and members that start \
+                     on {}",
+                    Exact(self.granule),
+                    Exact(self.grain.unit)
+                ),
+            ),
+        ]
+    }
+}

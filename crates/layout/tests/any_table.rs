@@ -1,0 +1,115 @@
+//! Any table, as hostile as it likes: a plan keeps the order, overlaps nothing, stays on the disk,
+//! and is empty once it was carried out.
+
+use std::rc::Rc;
+
+use device::{Disk, FileIdentity, MemoryDisk, NoFiles};
+use layout::{After, Plan};
+use stack::assemble::{Start, StartKind, assemble};
+use stack::{Condition, Stack};
+use units::random::Random;
+
+const DISK_BYTES: u64 = 64 << 20;
+
+fn stack_of(disk: Rc<dyn Disk>, told: &Condition) -> Stack {
+    let identity = FileIdentity { device: 0, inode: 0 };
+    let kind = StartKind::File { path: b"disk".to_vec(), identity };
+    let start = Start { kind, name: "disk".to_owned(), bytes: Some(Ok(disk)) };
+    assemble(vec![start], &NoFiles, Some(told)).stack
+}
+
+fn planned(disk: Rc<dyn Disk>, told: &Condition) -> Option<Plan> {
+    let stack = stack_of(disk, told);
+    let id = layout::disk_of(&stack, None)?;
+    layout::plan(&stack, id, Some(told)).ok()
+}
+
+/// Entries of an MBR, or of a record: slot, type, start and length.
+fn record(disk: &mut MemoryDisk, at: u64, entries: &[(u64, u8, u32, u32)]) {
+    for &(slot, code, start, length) in entries {
+        let entry = at + 446 + 16 * slot;
+        disk.put(entry + 4, &[code]);
+        disk.put(entry + 8, &start.to_le_bytes());
+        disk.put(entry + 12, &length.to_le_bytes());
+    }
+    disk.put(at + 510, &[0x55, 0xaa]);
+}
+
+/// A table of up to three primary and as many logical partitions, mostly sound.
+fn table(random: &mut Random) -> MemoryDisk {
+    let mut disk = MemoryDisk::new(DISK_BYTES);
+    let mut below = |bound: u64| u32::try_from(random.below(bound)).expect("a small bound");
+    let mut at = 1 + below(100);
+    let mut primary = Vec::new();
+    for slot in 0..u64::from(below(4)) {
+        let length = 1 + below(20_000);
+        primary.push((slot, 0x83, at, length));
+        at += length + below(3) * below(100);
+    }
+    let (start, count) = (at, below(4));
+    for index in 0..count {
+        let (gap, length) = (1 + below(70), 1 + below(9000));
+        let next = at + gap + length + below(60);
+        let mut entries = vec![(0, 0x82, gap, length)];
+        if index + 1 < count {
+            entries.push((1, 5, next - start, 10));
+        }
+        record(&mut disk, u64::from(at) * 512, &entries);
+        at = next;
+    }
+    if count > 0 {
+        primary.push((3, 5, start, at - start));
+    }
+    if below(8) == 0 {
+        primary.push((u64::from(below(4)), 0x83, below(u64::from(u32::MAX)), below(1 << 20)));
+    }
+    record(&mut disk, 0, &primary);
+    disk
+}
+
+#[test]
+fn every_plan_keeps_order_and_room_and_settles() {
+    let mut random = Random::new(7);
+    let (mut changed, mut plans) = (0, 0);
+    for round in 0..600 {
+        let on =
+            *random.choose(&["512e", "granule=64K", "512e,origin=3584", "stripe=64Kx3+1", "4Kn"]);
+        let told: Condition = on.parse().expect("a condition");
+        let disk: Rc<dyn Disk> = Rc::new(table(&mut random));
+        let Some(plan) = planned(Rc::clone(&disk), &told) else { continue };
+        plans += 1;
+        changed += u32::from(!plan.is_empty());
+        let mut rows: Vec<_> = plan.rows.iter().collect();
+        rows.sort_by_key(|row| row.old.start_bytes());
+        for pair in rows.windows(2) {
+            let (one, next) = (pair[0].new, pair[1].new);
+            assert!(one.end_bytes() <= next.start_bytes(), "round {round} {on}: {plan:#?}");
+        }
+        assert!(
+            rows.iter()
+                .all(|row| row.new.end_bytes() <= DISK_BYTES && row.new.start_bytes() >= 512)
+        );
+        let after: Rc<dyn Disk> = Rc::new(After::new(Rc::clone(&disk), &plan));
+        let again = planned(after, &told);
+        let again =
+            again.unwrap_or_else(|| panic!("round {round} {on}: no second plan: {plan:#?}"));
+        assert!(again.is_empty(), "round {round} {on}: {plan:#?}\n{again:#?}");
+        assert_eq!(again.rows.len(), plan.rows.len());
+    }
+    assert!(changed > 100 && plans > changed, "{changed} of {plans} plans change something");
+}
+
+#[test]
+fn a_plan_of_noise_never_panics() {
+    let mut random = Random::new(11);
+    let told: Condition = "4Kn".parse().expect("a condition");
+    for _ in 0..400 {
+        let mut disk = table(&mut random);
+        for _ in 0..random.below(30) {
+            let (at, byte) = (random.below(1 << 17), random.next_u64().to_le_bytes());
+            disk.put(at, &byte[..1]);
+        }
+        disk.put(510, &[0x55, 0xaa]);
+        let _ = planned(Rc::new(disk), &told);
+    }
+}

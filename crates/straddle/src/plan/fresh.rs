@@ -1,0 +1,87 @@
+//! `straddle plan --new`: how to lay out a disk without data.
+
+use layout::Advice;
+use report::Refusal;
+use stack::{LayerId, LayerKind, Mapping, Stack};
+
+use super::{assembled, quoted};
+use crate::arguments::Plan;
+use crate::exit::Outcome;
+use crate::printer::{self, shown};
+use crate::scene::Scene;
+use crate::target;
+
+pub(super) fn run(plan: &Plan, scene: &Scene) -> anyhow::Result<Outcome> {
+    match lines(plan, scene) {
+        Ok(text) => {
+            printer::print(&text)?;
+            Ok(Outcome::Done)
+        }
+        Err(refusal) => {
+            let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
+            Ok(Outcome::Misuse(said))
+        }
+    }
+}
+
+fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refusal> {
+    let targets = target::expand(std::slice::from_ref(&plan.target), scene);
+    let name = shown(&plan.target);
+    let refuse = |reason: &str| Refusal {
+        message: format!("cannot plan {name}: {reason}"),
+        hint: Some("straddle plan --new DISK, one disk at a time".to_owned()),
+    };
+    let [target] = &targets[..] else { return Err(refuse("not one disk")) };
+    let (assembled, device) = assembled(target, scene, plan.on.as_ref())?;
+    let stack = &assembled.stack;
+    let disk = match device {
+        Some(device) => stack.iter().find(|(_, layer)| match &layer.kind {
+            LayerKind::Drive(drive) => drive.name == device,
+            _ => layer.device.as_deref() == Some(&device),
+        }),
+        None => stack.iter().find(|(_, layer)| matches!(layer.mapping, Mapping::Leaf)),
+    };
+    let (disk, _) = disk.ok_or_else(|| refuse("it was not found"))?;
+    let found = recognized(stack, disk);
+    let advice = layout::advice(stack, disk, &quoted(&name));
+    let shown = |one: &&Advice| !one.erases || found.is_none();
+    let mut text = format!("{name}: layout for a new disk\n");
+    for one in advice.iter().filter(shown) {
+        text += &format!("  {:<13} {}\n", one.what, one.line);
+    }
+    if let Some(found) = found {
+        text += &format!(
+            "  not shown     commands that erase: {found} on {name}; straddle plan {} keeps it\n",
+            quoted(&name)
+        );
+    }
+    Ok(text)
+}
+
+/// What is on the disk, in a few words; `None` where it may be blank.
+fn recognized(stack: &Stack, disk: LayerId) -> Option<String> {
+    let layer = stack.layer(disk);
+    if !layer.tables.is_empty() {
+        return Some("a partition table is".to_owned());
+    }
+    if let Some(&above) = stack.above(disk).first() {
+        return Some(format!("{} is", stack.layer(above).kind.word()));
+    }
+    if let Some(other) = layer.also.first() {
+        return Some(format!("{other} is"));
+    }
+    if let Some(problem) = layer.problems.first() {
+        return Some(format!("{} is", problem.detail));
+    }
+    let Some(bytes) = stack.bytes(disk) else { return Some("what cannot be read is".to_owned()) };
+    if let Some(mark) = format::signature::marks(bytes.as_ref()).first() {
+        return Some(format!("{mark} is"));
+    }
+    // Not blank at its head: nobody knows whose that is.
+    let head = device::disk::read_vec(bytes.as_ref(), 0, bytes.length_bytes().min(1 << 20));
+    match head {
+        Ok(head) if head.iter().all(|&byte| byte == 0) => None,
+        Ok(_) => Some("data of an unknown kind is".to_owned()),
+        Err(_) => Some("what cannot be read is".to_owned()),
+    }
+}
