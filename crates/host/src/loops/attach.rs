@@ -18,10 +18,13 @@ use crate::passthrough::Nothing;
 
 const LOOP_CLR_FD: Opcode = 0x4c01;
 const LOOP_CONFIGURE: Opcode = 0x4c0a;
+const LOOP_CTL_ADD: Opcode = 0x4c80;
+const LOOP_CTL_REMOVE: Opcode = 0x4c81;
 const LOOP_CTL_GET_FREE: Opcode = 0x4c82;
 
 #[cfg(test)]
-pub(super) const OPCODES: [Opcode; 3] = [LOOP_CLR_FD, LOOP_CONFIGURE, LOOP_CTL_GET_FREE];
+pub(super) const OPCODES: [Opcode; 5] =
+    [LOOP_CLR_FD, LOOP_CONFIGURE, LOOP_CTL_ADD, LOOP_CTL_REMOVE, LOOP_CTL_GET_FREE];
 
 const CONTROL: &str = "/dev/loop-control";
 /// How often another process may take the free device that the kernel named, before this gives up.
@@ -150,7 +153,9 @@ pub struct LoopDevice {
     number: u32,
     /// `/sys/block/loopN/diskseq`, which no other attachment of the number shares; `None` before
     /// Linux 5.15.
-    sequence: Option<String>,
+    pub(super) sequence: Option<String>,
+    /// Whether the number was added for this device, and goes with it.
+    is_own: bool,
 }
 
 impl LoopDevice {
@@ -176,6 +181,37 @@ impl LoopDevice {
         Err(LoopError::Races)
     }
 
+    /// A new loop device that refuses discards, which would punch holes into the file. The kernel
+    /// keeps such a refusal with the number and never takes it back, so the number is a new one that
+    /// goes with the device. Where none can be had it is as [`LoopDevice::attach`].
+    ///
+    /// # Errors
+    /// As [`LoopDevice::attach`].
+    pub fn attach_without_discards(plan: LoopPlan<'_>) -> Result<LoopDevice, LoopError> {
+        let Some(number) = added_number().filter(|_| crate::is_root()) else {
+            return LoopDevice::attach(plan);
+        };
+        match LoopDevice::configured(plan, number) {
+            Ok(Some(mut device)) => {
+                device.is_own = true;
+                device.check(plan)?;
+                let limit = format!("/sys/block/loop{number}/queue/discard_max_bytes");
+                // What this leaves possible shows in the file.
+                let _ = std::fs::write(limit, "0");
+                Ok(device)
+            }
+            // A container may lack its node, and another process may have been quicker.
+            Ok(None) | Err(LoopError::NoNode { .. }) => {
+                remove_number(number);
+                LoopDevice::attach(plan)
+            }
+            Err(error) => {
+                remove_number(number);
+                Err(error)
+            }
+        }
+    }
+
     /// Device `number` over the file; `None` when somebody else was quicker.
     fn configured(plan: LoopPlan<'_>, number: u32) -> Result<Option<LoopDevice>, LoopError> {
         let node = PathBuf::from(format!("/dev/loop{number}"));
@@ -193,7 +229,8 @@ impl LoopDevice {
         match configure(device.as_fd(), &plan) {
             Ok(()) => {
                 let sequence = sequence(number);
-                Ok(Some(LoopDevice { device: Some(device), node, number, sequence }))
+                let device = Some(device);
+                Ok(Some(LoopDevice { device, node, number, sequence, is_own: false }))
             }
             Err(Errno::BUSY) => Ok(None),
             Err(error) => {
@@ -276,6 +313,10 @@ impl LoopDevice {
             }
             std::thread::sleep(LOOK_EVERY);
         }
+        if self.is_own {
+            // Where somebody took it meanwhile it stays.
+            remove_number(self.number);
+        }
         Ok(())
     }
 
@@ -314,6 +355,26 @@ fn is_loop(device: BorrowedFd<'_>, number: u32) -> bool {
     let (major, minor) = (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
     let told = std::fs::read_to_string(format!("/sys/block/loop{number}/dev"));
     told.is_ok_and(|told| told.trim_end() == format!("{major}:{minor}"))
+}
+
+/// A number that no device had, added now; `None` where the kernel adds none.
+fn added_number() -> Option<u32> {
+    u32::try_from(asked_control(LOOP_CTL_ADD, -1)?).ok()
+}
+
+/// Removes a number that no device uses.
+fn remove_number(number: u32) {
+    let _ = libc::c_int::try_from(number).map(|number| asked_control(LOOP_CTL_REMOVE, number));
+}
+
+/// What the driver answers about a number; `None` where it refuses.
+#[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel reads")]
+fn asked_control(opcode: Opcode, number: libc::c_int) -> Option<libc::c_int> {
+    let control = rustix::fs::open(CONTROL, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    // SAFETY: both opcodes take a number by value and return one (drivers/block/loop.c,
+    // loop_control_ioctl); no memory is touched.
+    let answer = unsafe { libc::ioctl(control.as_raw_fd(), opcode.into(), number) };
+    (answer >= 0).then_some(answer)
 }
 
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel reads")]

@@ -55,7 +55,7 @@ fn inode(file: &File) -> u64 {
 #[test]
 fn opcodes_are_the_numbers_of_the_header() {
     // Their structures' sizes are checked where they stand.
-    assert_eq!(attach::OPCODES, [0x4c01, 0x4c0a, 0x4c82]);
+    assert_eq!(attach::OPCODES, [0x4c01, 0x4c0a, 0x4c80, 0x4c81, 0x4c82]);
 }
 
 #[test]
@@ -208,4 +208,26 @@ fn sigkill_leaves_no_loop_device() {
     assert_eq!(attached(inode(&file)), [number]);
     child.kill();
     child::until("the loop is gone", || attached(inode(&file)).is_empty());
+}
+
+#[test]
+fn a_number_that_refuses_discards_goes_with_its_device() {
+    need_loops!();
+    let scratch = Scratch::new();
+    let file = filled(&scratch, 2);
+    let device = match LoopDevice::attach_without_discards(plan(&file, 0, 2 << 20)) {
+        Err(LoopError::NotDirect { .. }) => {
+            testkit::skip("no direct I/O in 512 bytes below the scratch directory");
+            return;
+        }
+        device => device.unwrap(),
+    };
+    let directory = format!("/sys/block/loop{}", device.number());
+    let limit = std::fs::read_to_string(format!("{directory}/queue/discard_max_bytes"));
+    assert_eq!(limit.unwrap().trim(), "0");
+    let sequence = device.sequence.clone();
+    device.detach().unwrap();
+    // Another may have been given the number since.
+    let now = std::fs::read_to_string(format!("{directory}/diskseq")).ok();
+    assert!(now.is_none() || now != sequence, "{directory} is still there");
 }

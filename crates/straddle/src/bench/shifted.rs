@@ -4,8 +4,6 @@
 //! What runs on them sees an ordinary disk that is truly misaligned; the drive sees it too. Nothing
 //! else of the drive is touched, and the devices go with the process.
 
-use std::path::PathBuf;
-
 use host::{LoopDevice, LoopPlan};
 use report::bench::RunRefusal;
 use units::ByteRange;
@@ -92,10 +90,7 @@ pub(crate) fn attach(
         direct: true,
         read_only: false,
     };
-    let device = LoopDevice::attach(plan)?;
     // A discard would punch holes into the scratch file, whose place is the whole point. Whatever
     // this leaves possible shows when the file's place is looked at again.
-    let name = format!("/sys/block/loop{}/queue/discard_max_bytes", device.number());
-    let _ = std::fs::write(PathBuf::from(name), "0");
-    Ok(device)
+    Ok(LoopDevice::attach_without_discards(plan)?)
 }
