@@ -87,5 +87,5 @@ fn explain_prints_an_engines_limits_with_their_sources() {
     assert!(page.starts_with("etcd: etcd: write-ahead log\n"), "{page}");
     assert!(page.contains("from https://etcd.io/docs/v3.5/faq/"), "{page}");
     let list = String::from_utf8(straddle(&["explain", "engines"]).stdout).expect("UTF-8");
-    assert_eq!(list.lines().count(), 14, "{list}");
+    assert_eq!(list.lines().count(), 15, "{list}");
 }

@@ -24,6 +24,7 @@ mod threads;
 
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -177,6 +178,30 @@ fn begun(pid: u32) -> Result<Begun, ProcessError> {
         true => threads::living(pid).ok_or(ProcessError::Ended { pid, name: name.clone() })?,
     };
     Ok(Begun { stat, name, base })
+}
+
+/// The words of the command line of process `pid`, as it shows them now; empty where they cannot be
+/// read.
+#[must_use]
+pub fn command_line(pid: u32) -> Vec<String> {
+    let bytes = read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let bytes = bytes.strip_suffix(&[0]).unwrap_or(&bytes);
+    let words = bytes.split(|&byte| byte == 0).take(COUNT_MAX);
+    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}
+
+/// The directory that process `pid` works in; `None` where it is not seen.
+#[must_use]
+pub fn directory_of(pid: u32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+/// What the regular file at `path` holds in the root of process `pid`: its first 4 MiB.
+///
+/// # Errors
+/// When it cannot be opened or read.
+pub fn file_of(pid: u32, path: &Path) -> io::Result<Vec<u8>> {
+    mapped::content(&format!("/proc/{pid}"), path)
 }
 
 /// Whether this process runs under a seccomp filter.

@@ -64,7 +64,7 @@ impl Tail {
         let needed = needed(share)?;
         let mut sorted = series.to_vec();
         sorted.sort_unstable();
-        let at_ns = *sorted.get(rank(share * count(series.len()), series.len())?)?;
+        let at_ns = quantile(&sorted, share)?;
         let effective = effective(series, at_ns);
         let (low, high) = binomial::ranks(effective, share, ALPHA);
         let scaled = |rank: u64| real(rank) * count(series.len()) / real(effective.max(1));
@@ -95,16 +95,23 @@ impl Tail {
     }
 
     /// How many values, these included, are likely to hold the interval apart from `limit_ns`, when
-    /// its width falls with the root of their number. `None` where the figure is at the limit, so
-    /// that no number is.
+    /// its width falls with the root of their number, and the figure moves by as much as the
+    /// interval is wide. `None` where the figure is at the limit, so that no number is.
     #[must_use]
     pub fn samples_to_leave(&self, limit_ns: u64) -> Option<u64> {
         let apart = real(self.at_ns.abs_diff(limit_ns));
         let end = if self.at_ns < limit_ns { self.high_ns } else { self.low_ns };
         let Some(end) = end else { return Some(self.samples + self.more_for_an_end()) };
-        let times = real(end.abs_diff(self.at_ns)) / apart;
+        let times = 2.0 * real(end.abs_diff(self.at_ns)) / apart;
         times.is_finite().then(|| whole((real(self.samples) * times * times).ceil()))
     }
+}
+
+/// The quantile `share` of `sorted`, by nearest rank: the least value that at least so many of all
+/// are at or below. `None` without values.
+#[must_use]
+pub fn quantile(sorted: &[u64], share: f64) -> Option<u64> {
+    sorted.get(rank(share * count(sorted.len()), sorted.len())?).copied()
 }
 
 /// The least number of independent values whose greatest one is an upper end of the quantile

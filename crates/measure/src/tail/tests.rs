@@ -70,7 +70,7 @@ fn a_wider_interval_needs_more_values_to_leave_a_limit() {
         low_ns: Some(80),
         high_ns: Some(140),
     };
-    assert_eq!(tail.samples_to_leave(120), Some(4000));
-    assert_eq!(tail.samples_to_leave(90), Some(4000));
+    assert_eq!(tail.samples_to_leave(120), Some(16_000));
+    assert_eq!(tail.samples_to_leave(90), Some(16_000));
     assert_eq!(tail.samples_to_leave(100), None);
 }

@@ -80,6 +80,9 @@ impl Page<'_> {
             honesty_view::honesty(honesty, self.words, self.limit, &mut self.text);
         }
         target(&fsync.target, self.words, self.limit, &mut self.text);
+        if let Some(verdict) = &fsync.verdict {
+            verdict_view::why(verdict, self.words, self.limit, &mut self.text);
+        }
         if self.words.look.explain {
             self.circumstances(fsync);
         }

@@ -7,7 +7,7 @@ use crate::line::{BAD, CARE, GAP, GOOD, Line, NAME, PLAIN};
 use crate::text::wrap;
 use crate::words::Words;
 
-/// Writes all of it; limits, notes and the evidence where they are asked for.
+/// Writes the answer and what to do.
 pub(super) fn verdict(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut String) {
     let (style, word) = match verdict.verdict.as_str() {
         "pass" => (GOOD, "PASS"),
@@ -23,6 +23,11 @@ pub(super) fn verdict(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, pa
     hanging(word, &headline, limit, page);
     hanging(cell(""), &words.text(&verdict.sentence), limit, page);
     hanging((NAME, "next".to_owned()), &words.text(&verdict.next), limit, page);
+}
+
+/// Writes what follows from it and what it rests on; limits, notes and the evidence where they are
+/// asked for.
+pub(super) fn why(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut String) {
     if words.look.explain {
         evidence(verdict, words, limit, page);
     }

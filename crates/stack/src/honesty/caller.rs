@@ -2,6 +2,8 @@
 
 use units::{Known, Source};
 
+use super::servers::Server;
+
 /// The process that asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Here {
@@ -74,6 +76,8 @@ pub struct Process {
     pub missed: Option<String>,
     /// What seccomp filters make of sync calls; or why that is not known.
     pub calls: Known<Vec<CallFate>>,
+    /// The server that it is, where its settings decide whether it syncs at all.
+    pub server: Option<Server>,
 }
 
 /// A file of code, that may stand in libc's place.

@@ -12,6 +12,7 @@ mod drive_word;
 mod evidence;
 mod reach;
 mod rules;
+mod servers;
 mod warnings;
 
 pub use caller::{Asked, CallFate, Fate, Here, Library, Process};
@@ -23,6 +24,7 @@ pub use evidence::{
 };
 pub use reach::{Reach, fewest_per_sync, is_quiet, reach};
 pub use rules::{OTHERS, SYNCS, is_suppressor};
+pub use servers::{Effect, Running, Server, Setting, server};
 
 /// What would prove more than anything that is looked at here.
 pub const POWER_CUT: &str = "a power cut under load, with a check of what was lost";

@@ -399,6 +399,7 @@ fn with_process(files: Known<Vec<Library>>, calls: Known<Vec<CallFate>>) -> Evid
         alike: 0,
         missed: None,
         calls,
+        server: None,
     };
     Evidence {
         process: Some(process),

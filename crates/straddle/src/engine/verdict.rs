@@ -154,8 +154,8 @@ fn interval(tail: &Tail) -> QuantileInterval {
         samples: tail.samples,
         effective_samples: tail.effective,
         needed_samples: tail.needed,
-        method: "ranks of the binomial for the effective number of samples, from batch means of \
-                 the exceedances"
+        method: "nearest rank; its interval from ranks of the binomial for the effective number \
+                 of samples, from batch means of the exceedances"
             .to_owned(),
     }
 }

@@ -62,11 +62,11 @@ fn longer(pace: Pace, wanted: u64) -> String {
     match options {
         Some(options) => format!(
             "measure longer: {options} reaches about {wanted} durable writes at the {rate} a \
-             second seen here, which would settle it"
+             second seen here, which may settle it"
         ),
         None => format!(
-            "about {wanted} durable writes would settle it, more than one run reaches at the \
-             {rate} a second seen here: treat it as WARN"
+            "about {wanted} durable writes may settle it, more than one run reaches at the {rate} \
+             a second seen here: treat it as WARN"
         ),
     }
 }

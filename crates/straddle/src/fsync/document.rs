@@ -11,8 +11,8 @@ use super::session::Session;
 
 /// The probability that any of the intervals of a run misses the truth.
 const ALPHA: f64 = 0.05;
-/// Below this many latencies the percentile of the same row is not told.
-const PERCENTILES: [(u64, f64); 3] = [(10, 90.0), (100, 99.0), (1000, 99.9)];
+/// Below this many latencies the quantile of the same row is not told.
+const QUANTILES: [(u64, f64); 4] = [(1, 0.5), (10, 0.9), (100, 0.99), (1000, 0.999)];
 /// The rule by which operations are left out.
 const WARM_UP: &str =
     "the first round is left out as warm-up, and the first operation of each slice";
@@ -50,11 +50,14 @@ fn row(plan: &RowPlan, seen: &RowSeen) -> FsyncRow {
     // What went wrong makes the rest mean nothing.
     let counts = seen.errors.is_empty() && seen.latencies.count() > 0;
     let latencies = counts.then_some(&seen.latencies);
-    let percentile = |(least, percent): (u64, f64)| {
+    // By nearest rank of the latencies that are kept, as a verdict's are.
+    let mut sorted = seen.series.values().to_vec();
+    sorted.sort_unstable();
+    let quantile = |(least, share): (u64, f64)| {
         let enough = latencies.filter(|latencies| latencies.count() >= least);
-        enough.map(|latencies| latencies.percentile(percent))
+        enough.and_then(|_| measure::tail::quantile(&sorted, share))
     };
-    let [p90_ns, p99_ns, p999_ns] = PERCENTILES.map(percentile);
+    let [median_ns, p90_ns, p99_ns, p999_ns] = QUANTILES.map(quantile);
     let mean_ns = seen.mean_ns().filter(|_| counts);
     FsyncRow {
         id: plan.id.clone(),
@@ -71,7 +74,7 @@ fn row(plan: &RowPlan, seen: &RowSeen) -> FsyncRow {
         busy_ns: if counts { seen.busy_ns } else { 0 },
         operations_per_second: mean_ns.map(|mean| 1e9 / mean),
         mean_ns,
-        median_ns: latencies.map(measure::Histogram::median),
+        median_ns,
         p90_ns,
         p99_ns,
         p999_ns,

@@ -7,7 +7,10 @@ use device::Disk;
 use format::elf::{self, Elf, NoElf};
 use host::process::{Filters, Mapped, Preload, own_preloads};
 use report::Refusal;
-use stack::honesty::{Asked, FilterSet, Here, Library, OTHERS, Process, ProgramKind, SYNCS, fates};
+use stack::honesty::{
+    self, Asked, FilterSet, Here, Library, OTHERS, Process, ProgramKind, Running, SYNCS, Server,
+    fates,
+};
 use units::{Known, Source};
 
 /// What a C library starts programs and threads with: it defines syncs by right.
@@ -125,14 +128,32 @@ pub(crate) fn asked(pid: u32) -> Result<Process, Refusal> {
         Known::No(reason) => (0, 0, None, Known::No(reason)),
     };
     let (name, tracer) = (look.name, look.tracer);
-    Ok(Process { pid, name, tracer, files, absent, threads, alike, missed, calls })
+    let server = server(pid, &name, files.value().map_or(&[][..], Vec::as_slice));
+    Ok(Process { pid, name, tracer, files, absent, threads, alike, missed, calls, server })
+}
+
+/// The server that process `pid` is, with what can be read of its settings.
+fn server(pid: u32, name: &str, files: &[Library]) -> Option<Server> {
+    let program = files.iter().find(|file| file.is_program);
+    let program = program.and_then(|file| file.name.rsplit('/').next()).unwrap_or_default();
+    let libraries: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let directory = host::process::directory_of(pid).unwrap_or_default();
+    let text = |path: &str| {
+        let bytes = host::process::file_of(pid, Path::new(path)).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    honesty::server(&Running {
+        names: &[name, program],
+        libraries: &libraries,
+        pid,
+        directory: directory.to_str().unwrap_or_default(),
+        arguments: &host::process::command_line,
+        file: &text,
+    })
 }
 
 /// What filters make of calls that sync.
-fn calls(
-    filters: &Filters,
-    kind: Option<ProgramKind>,
-) -> Result<Vec<stack::honesty::CallFate>, String> {
+fn calls(filters: &Filters, kind: Option<ProgramKind>) -> Result<Vec<honesty::CallFate>, String> {
     // Without filters it does not matter how its calls are numbered.
     if filters.sets.iter().all(|set| !set.is_strict && set.programs.is_empty()) {
         return Ok(Vec::new());

@@ -52,6 +52,14 @@ pub(super) fn of(process: &Process) -> ProcessWord {
     if let Some((number, name)) = &process.tracer {
         suppressors.push(format!("Process {number} ({name}) traces it."));
     }
+    looked_at.push(match &process.server {
+        Some(server) if !server.settings.is_empty() => {
+            let settings = counted(server.settings.len(), "setting");
+            format!("{settings} of {} were read from outside; it was not asked.", server.title)
+        }
+        Some(server) => format!("{} was not asked what it does.", server.title),
+        None => "Whether it makes syncs was not looked at.".to_owned(),
+    });
     ProcessWord {
         pid: process.pid.into(),
         name: process.name.clone(),

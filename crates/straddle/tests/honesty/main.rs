@@ -12,6 +12,7 @@ use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, suppress, to
 
 mod overlay;
 mod process;
+mod server;
 mod volume;
 mod zram;
 

@@ -13,9 +13,14 @@ mod reader;
 
 use std::sync::LazyLock;
 
+use crate::job::distance;
+
 pub use duration::Duration;
 pub use error::{ProfileError, ProfileProblem};
 pub use pattern::{Pattern, Placement, Space, Sync};
+
+/// How many letters a word may be off for a name to be suggested.
+const LETTERS_MAX: usize = 3;
 
 /// The longest profile that is read, in bytes.
 pub const PROFILE_BYTES_MAX: usize = 64 << 10;
@@ -25,6 +30,8 @@ pub const PROFILE_BYTES_MAX: usize = 64 << 10;
 pub struct Profile {
     /// What people type: `etcd`.
     pub name: String,
+    /// What people type as well: `etcd3`.
+    pub aliases: Vec<String>,
     /// What it is: `etcd: write-ahead log`.
     pub title: String,
     /// What it writes and how it makes that durable.
@@ -137,13 +144,14 @@ impl Limit {
 }
 
 /// The profiles of the house, in the order in which they are listed.
-const BUILT_IN: [(&str, &str); 13] = [
+const BUILT_IN: [(&str, &str); 14] = [
     ("etcd.toml", include_str!("../../profiles/etcd.toml")),
     ("openshift.toml", include_str!("../../profiles/openshift.toml")),
     ("cockroachdb.toml", include_str!("../../profiles/cockroachdb.toml")),
     ("tikv.toml", include_str!("../../profiles/tikv.toml")),
     ("postgresql.toml", include_str!("../../profiles/postgresql.toml")),
     ("mysql.toml", include_str!("../../profiles/mysql.toml")),
+    ("sqlite.toml", include_str!("../../profiles/sqlite.toml")),
     ("mongodb.toml", include_str!("../../profiles/mongodb.toml")),
     ("kafka.toml", include_str!("../../profiles/kafka.toml")),
     ("zookeeper.toml", include_str!("../../profiles/zookeeper.toml")),
@@ -187,16 +195,34 @@ impl Engines {
         self.profiles.iter()
     }
 
-    /// The one that people call `name`, in letters of either case.
+    /// The one that people call `name`, in letters of either case, by its name or else by one of
+    /// its aliases.
     ///
     /// # Errors
-    /// With a hint that lists all names, when none is called so.
+    /// With a hint that names the nearest and lists all names, when none is called so.
     pub fn find(&self, name: &str) -> Result<&Profile, String> {
-        let is_it = |profile: &&Profile| profile.name.eq_ignore_ascii_case(name);
-        self.profiles.iter().find(is_it).ok_or_else(|| {
+        let is_named = |profile: &&Profile| profile.name.eq_ignore_ascii_case(name);
+        let is_called = |profile: &&Profile| {
+            profile.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
+        };
+        let found = self.iter().find(is_named).or_else(|| self.iter().find(is_called));
+        found.ok_or_else(|| {
             let names: Vec<&str> = self.iter().map(|profile| profile.name.as_str()).collect();
-            format!("known engines are {}; add one with --profile FILE", names.join(", "))
+            let near = self.near(name).map_or(String::new(), |near| format!("try --for {near}; "));
+            format!("{near}known engines are {}; add one with --profile FILE", names.join(", "))
         })
+    }
+
+    /// The name that is nearest to `name`, where one is near.
+    fn near(&self, name: &str) -> Option<&str> {
+        let typed = name.to_ascii_lowercase();
+        let all = |profile: &'_ Profile| {
+            let names = profile.aliases.iter().chain([&profile.name]);
+            names.map(|known| distance(&typed, &known.to_ascii_lowercase())).min()
+        };
+        let nearest = self.iter().filter_map(|profile| Some((all(profile)?, &profile.name)));
+        let (apart, near) = nearest.min_by_key(|(apart, _)| *apart)?;
+        (apart <= LETTERS_MAX && apart * 2 < typed.len().max(1)).then_some(near.as_str())
     }
 }
 

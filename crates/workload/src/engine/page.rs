@@ -36,6 +36,9 @@ pub fn document(engines: &Engines) -> String {
 
 fn section(profile: &Profile) -> String {
     let mut page = format!("\n## {}\n\n**{}**\n\n", profile.name, plain(&profile.title));
+    if !profile.aliases.is_empty() {
+        page += &format!("Also called {}.\n\n", profile.aliases.join(", "));
+    }
     page += &format!("Measured: {}; ", plain(&profile.pattern.sentence()));
     page += &format!("{}.\n\n", profile.pattern.wanted());
     for (grade, limit) in [("WARN", &profile.warn), ("FAIL", &profile.fail)] {

@@ -23,6 +23,8 @@ const LIMIT_NS: (u64, u64) = (1000, 60_000_000_000);
 #[serde(deny_unknown_fields)]
 struct RawProfile {
     name: Spanned<String>,
+    #[serde(default)]
+    aliases: Vec<Spanned<String>>,
     title: Spanned<String>,
     quantile: Spanned<String>,
     #[serde(default)]
@@ -97,6 +99,7 @@ impl Values<'_> {
         let quantiles = QUANTILES.map(|quantile| (quantile.name(), quantile));
         Ok(Profile {
             name: self.name(&raw.name)?,
+            aliases: raw.aliases.iter().map(|it| self.name(it)).collect::<Result<_, _>>()?,
             title: self.text("title", &raw.title)?,
             pattern: self.pattern(&raw.pattern)?,
             quantile: self.word("quantile", &raw.quantile, &quantiles)?,

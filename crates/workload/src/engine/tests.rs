@@ -8,14 +8,46 @@ fn every_engine_that_is_promised_has_a_profile_of_its_name() {
     let names: Vec<&str> = engines.iter().map(|profile| profile.name.as_str()).collect();
     assert_eq!(
         names.join("|"),
-        "etcd|openshift|cockroachdb|tikv|postgresql|mysql|mongodb|kafka|zookeeper|redis|nats|ceph|\
-         raft-strict"
+        "etcd|openshift|cockroachdb|tikv|postgresql|mysql|sqlite|mongodb|kafka|zookeeper|redis|\
+         nats|ceph|raft-strict"
     );
     for ((file, _), name) in BUILT_IN.iter().zip(names) {
         assert_eq!(*file, format!("{name}.toml"));
     }
     assert_eq!(engines.find("ETCD").unwrap().name, "etcd");
     assert!(engines.find("etc").unwrap_err().contains("etcd, openshift"));
+}
+
+#[test]
+fn engines_are_found_by_the_names_that_people_type_and_a_wrong_one_suggests_the_nearest() {
+    let engines = Engines::built_in();
+    for (typed, name) in [
+        ("postgres", "postgresql"),
+        ("pg", "postgresql"),
+        ("MariaDB", "mysql"),
+        ("innodb", "mysql"),
+        ("k3s", "etcd"),
+        ("etcd3", "etcd"),
+        ("sqlite3", "sqlite"),
+        ("mongo", "mongodb"),
+        ("redis-aof", "redis"),
+    ] {
+        assert_eq!(engines.find(typed).unwrap().name, name, "{typed}");
+    }
+    for (typed, near) in
+        [("postgers", "postgresql"), ("mysq", "mysql"), ("cokroach", "cockroachdb")]
+    {
+        let hint = engines.find(typed).unwrap_err();
+        assert!(hint.starts_with(&format!("try --for {near}; known engines are etcd,")), "{hint}");
+    }
+    assert!(engines.find("zfs").unwrap_err().starts_with("known engines are etcd,"));
+    // Each name leads to one.
+    let names = |profile: &Profile| [vec![profile.name.clone()], profile.aliases.clone()].concat();
+    let mut all: Vec<String> = engines.iter().flat_map(names).collect();
+    let count = all.len();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), count);
 }
 
 #[test]
@@ -34,10 +66,10 @@ fn a_sites_own_profile_adds_an_engine_or_replaces_one() {
     let mut engines = Engines::built_in();
     let own = text.replace("name = \"etcd\"", "name = \"ours-etcd\"");
     engines.add(Profile::parse("own.toml", &own).unwrap());
-    assert_eq!(engines.iter().count(), 14);
+    assert_eq!(engines.iter().count(), 15);
     let stricter = text.replace("above = \"10 ms\"", "above = \"5 ms\"");
     engines.add(Profile::parse("etcd.toml", &stricter).unwrap());
-    assert_eq!(engines.iter().count(), 14);
+    assert_eq!(engines.iter().count(), 15);
     assert_eq!(engines.find("etcd").unwrap().warn.above_ns, 5_000_000);
 }
 
@@ -54,15 +86,15 @@ fn check(old: &str, new: &str, expected: &str) {
 
 #[test]
 fn what_cannot_be_meant_is_refused_with_its_line() {
-    check("write = \"2300\"", "writes = \"2300\"", "own.toml:15: unknown field `writes`");
+    check("write = \"2300\"", "writes = \"2300\"", "own.toml:17: unknown field `writes`");
     check("sync = \"fdatasync\"\n", "", "missing field `sync`");
-    check("above = \"10 ms\"", "above = \"10\"", "own.toml:24: `above = \"10\"` is not a whole");
+    check("above = \"10 ms\"", "above = \"10\"", "own.toml:26: `above = \"10\"` is not a whole");
     check("above = \"10 ms\"", "above = \"-10 ms\"", "`above = \"-10 ms\"` is not");
-    check("above = \"10 ms\"", "above = \"10 mb\"", "own.toml:24");
-    check("above = \"10 ms\"", "above = 10", "own.toml:24: invalid type");
+    check("above = \"10 ms\"", "above = \"10 mb\"", "own.toml:26");
+    check("above = \"10 ms\"", "above = 10", "own.toml:26: invalid type");
     check("above = \"10 ms\"", "above = \"0 ms\"", "above is 0 ms, outside of 1 us to 60 s");
     check("above = \"10 ms\"", "above = \"99999999 s\"", "outside of 1 us to 60 s");
-    check("above = \"10 ms\"", "above = \"200 ms\"", "own.toml:24: warn is above 200 ms, which is");
+    check("above = \"10 ms\"", "above = \"200 ms\"", "own.toml:26: warn is above 200 ms, which is");
     check("quantile = \"p99\"", "quantile = \"p98\"", "one of p50, p90, p95, p99, p99.9");
     check("write = \"2300\"", "write = \"0\"", "write is 0, outside of 1 B to 16 MiB");
     check("write = \"2300\"", "write = \"2300 ms\"", "is not a size such as 4 KiB");
@@ -78,7 +110,7 @@ fn what_cannot_be_meant_is_refused_with_its_line() {
     check(
         "file = \"64 MB\"",
         "file = \"4 KiB\"\nwrites_per_sync = 2",
-        "own.toml:18: file is 4096 bytes, and one sync follows 2 of 2300 bytes, which are 4600; \
+        "own.toml:20: file is 4096 bytes, and one sync follows 2 of 2300 bytes, which are 4600; \
          make file at least \"4600\", or lower write or writes_per_sync",
     );
     check(

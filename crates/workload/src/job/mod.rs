@@ -194,7 +194,7 @@ const WORD_BYTES_MAX: usize = 40;
 
 /// How many letters must be put in, left out or changed to make one word the other (Levenshtein
 /// 1966); of long words only that they are far.
-fn distance(one: &str, other: &str) -> usize {
+pub(crate) fn distance(one: &str, other: &str) -> usize {
     if one.len() > WORD_BYTES_MAX || other.len() > WORD_BYTES_MAX {
         return usize::MAX;
     }

@@ -4,6 +4,7 @@ use units::Known;
 
 use super::super::caller::{Fate, Library, Process};
 use super::super::evidence::Evidence;
+use super::super::servers::{Effect, Setting};
 use super::{Grade, Reason};
 
 /// Words of libraries whose purpose is to make syncs do nothing.
@@ -137,6 +138,56 @@ pub(in super::super) fn asked(evidence: &Evidence) -> Vec<Reason> {
     reasons.extend(process.tracer.as_ref().map(|tracer| traced(&name, tracer, &status)));
     reasons.extend(calls(process, &name));
     reasons.extend(threads(process, &name));
+    reasons.extend(server(process, &name));
+    reasons
+}
+
+/// Whether it asks for syncs at all, as far as its settings can be read.
+fn server(process: &Process, name: &str) -> Vec<Reason> {
+    let Some(server) = &process.server else {
+        let seen = format!(
+            "whether {name} makes syncs at all was not looked at, only what becomes of those that \
+             it makes"
+        );
+        let change = format!(
+            "watch it: strace -f -e trace=fsync,fdatasync,msync,sync_file_range -p {}",
+            process.pid
+        );
+        let reason = Reason::open("calls-unseen", Grade::Consistent).seen(seen, "straddle");
+        return vec![reason.changes(change)];
+    };
+    let (title, ask) = (server.title, server.ask);
+    let one = |setting: &Setting| {
+        let text = &setting.text;
+        let (reason, seen) = match setting.effect {
+            Effect::Never => (
+                Reason::against("server-never-syncs", Grade::NotDurable),
+                format!("{name} is {title} with `{text}`: it syncs nothing"),
+            ),
+            Effect::Late => (
+                Reason::against("server-syncs-late", Grade::Suspect),
+                format!("{name} is {title} with `{text}`: commits are acknowledged before a sync"),
+            ),
+            Effect::Torn => (
+                Reason::open("server-mends-nothing", Grade::Consistent),
+                format!("{name} is {title} with `{text}`: torn pages stay torn after a crash"),
+            ),
+            Effect::Synced => {
+                (Reason::speaks_for("server-syncs"), format!("{name} is {title} with `{text}`"))
+            }
+        };
+        reason.seen(seen, setting.source.clone()).changes(format!("ask what is in force: {ask}"))
+    };
+    let mut reasons: Vec<Reason> = server.settings.iter().map(one).collect();
+    let decides = |setting: &Setting| matches!(setting.effect, Effect::Never | Effect::Synced);
+    if !server.settings.iter().any(decides) {
+        let seen = format!(
+            "{name} is {title}, whose own settings decide whether it syncs; they could not be \
+             read from outside"
+        );
+        let reason = Reason::open("server-unread", Grade::Unproven).seen(seen, "/proc");
+        reasons.push(reason.changes(format!("ask it: {ask}")));
+    }
     reasons
 }
 

@@ -1,0 +1,115 @@
+//! Servers that were told not to sync, as `--pid` finds them: a real PostgreSQL.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use report::fsync::Honesty;
+use testkit::{Scratch, scratch::text, tool};
+
+use super::{check, with};
+
+/// A PostgreSQL of the test's own, stopped when dropped.
+struct Postgres {
+    bin: PathBuf,
+    data: PathBuf,
+    is_up: bool,
+}
+
+/// Who it runs as: it refuses root.
+const USER: &str = "65534";
+
+impl Postgres {
+    /// One that was made and not started; `None`, and counted as skipped, without the server.
+    fn new(directory: &Path) -> Option<Postgres> {
+        let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+        let bin =
+            versions.map(|entry| entry.path().join("bin")).find(|bin| bin.join("initdb").exists());
+        let (Some(bin), true) = (bin, host::is_root() && tool::find("setpriv").is_some()) else {
+            testkit::skip("needs root, setpriv and PostgreSQL's server");
+            return None;
+        };
+        let data = directory.join("data");
+        std::fs::create_dir(&data).expect("a directory can be made");
+        for path in [directory, &data] {
+            tool::run("chown", &[USER, text(path)]);
+        }
+        let postgres = Postgres { bin, data, is_up: false };
+        let made = postgres
+            .command("initdb")
+            .args(["-N", "-A", "trust", "-D"])
+            .arg(&postgres.data)
+            .output();
+        let made = made.expect("initdb can be started");
+        assert!(made.status.success(), "{made:?}");
+        Some(postgres)
+    }
+
+    /// One of its programs, about to run as the user that it belongs to.
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid", USER, "--regid", USER, "--clear-groups"])
+            .arg(self.bin.join(program));
+        command.current_dir("/").env("LC_ALL", "C").stdin(Stdio::null());
+        command
+    }
+
+    /// Starts it with these options; its number.
+    fn started(&mut self, options: &str) -> u32 {
+        let sockets = format!("-k {} -h '' {options}", text(&self.data));
+        let mut command = self.command("pg_ctl");
+        command.args(["-w", "-s", "-l"]).arg(self.data.join("log")).arg("-D").arg(&self.data);
+        let status = command.args(["-o", &sockets, "start"]).stdout(Stdio::null()).status();
+        let log = std::fs::read_to_string(self.data.join("log"));
+        assert!(status.is_ok_and(|status| status.success()), "{log:?}");
+        self.is_up = true;
+        let first = std::fs::read_to_string(self.data.join("postmaster.pid")).expect("it runs");
+        first.lines().next().and_then(|line| line.parse().ok()).expect("a number")
+    }
+
+    fn stop(&mut self) {
+        if std::mem::replace(&mut self.is_up, false) {
+            let mut command = self.command("pg_ctl");
+            let _ = command
+                .args(["-w", "-s", "-m", "immediate", "stop", "-D"])
+                .arg(&self.data)
+                .status();
+        }
+    }
+
+    /// What is found of it where it was started with these options, and the file says this.
+    fn found(&mut self, options: &str, file: &str, look: &Path) -> Honesty {
+        std::fs::write(self.data.join("postgresql.auto.conf"), file).expect("it can be written");
+        let pid = self.started(options);
+        let found = with(look, &["--pid", &pid.to_string()]);
+        self.stop();
+        found
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+#[test]
+fn a_postgres_that_was_told_not_to_sync_is_not_called_durable() {
+    let (scratch, look) = (Scratch::new(), Scratch::new());
+    let Some(mut postgres) = Postgres::new(scratch.path()) else { return };
+    let found = postgres.found("", "fsync = off\n", look.path());
+    check(&found, "not-durable", "server-never-syncs");
+    let reason = found.evidence.iter().find(|one| one.code == "server-never-syncs").unwrap();
+    assert!(reason.sentence.contains("PostgreSQL with `fsync = off`"), "{reason:?}");
+    assert!(reason.source.ends_with("postgresql.auto.conf"), "{reason:?}");
+    assert!(found.would_change.iter().any(|change| change.contains("SHOW fsync")), "{found:#?}");
+
+    let found = postgres.found("-F", "fsync = on\n", look.path());
+    check(&found, "not-durable", "server-never-syncs");
+    let found = postgres.found("", "synchronous_commit = off\n", look.path());
+    let late = found.evidence.iter().any(|one| one.code == "server-syncs-late");
+    assert!(late && found.grade != "consistent", "{found:#?}");
+    let found = postgres.found("", "", look.path());
+    assert!(found.evidence.iter().any(|one| one.code == "server-syncs"), "{found:#?}");
+    assert!(found.evidence.iter().all(|one| one.direction != "against"), "{found:#?}");
+}
