@@ -18,6 +18,42 @@ pub struct Condition {
     pub parity: Option<u64>,
 }
 
+/// The words that `--on` takes for it.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let granule = self.granule.map(Unit::length_bytes);
+        let sector = self.sector.map(SectorSize::bytes);
+        let rows = || NAMED.iter().filter(|row| Some(row.1) == sector);
+        let exact = rows().find(|row| Some(row.2) == granule);
+        let mut words: Vec<String> = exact
+            .or_else(|| rows().next())
+            .map(|row| row.0.replace('k', "K"))
+            .into_iter()
+            .collect();
+        if let (Some(bytes), None) = (granule, exact) {
+            words.push(format!("granule={}", short(bytes)));
+        }
+        if let Some(origin) = self.granule.map(Unit::origin_bytes).filter(|&origin| origin > 0) {
+            words.push(format!("origin={origin}"));
+        }
+        if let Some(stripe) = self.stripe {
+            let parity = self.parity.map_or_else(String::new, |parity| format!("+{parity}"));
+            let (chunk, data) = (short(stripe.chunk_bytes()), stripe.data_members());
+            words.push(format!("stripe={chunk}x{data}{parity}"));
+        }
+        f.write_str(&words.join(","))
+    }
+}
+
+/// A size as tools take it: `64K`, or bytes where it is no whole number of KiB.
+fn short(bytes: u64) -> String {
+    match bytes {
+        mebibytes if mebibytes.is_multiple_of(1 << 20) => format!("{}M", mebibytes >> 20),
+        kibibytes if kibibytes.is_multiple_of(1024) => format!("{}K", kibibytes >> 10),
+        _ => bytes.to_string(),
+    }
+}
+
 /// A `--on` that cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionError {
@@ -133,6 +169,24 @@ mod tests {
         assert_eq!("4Kn".parse::<Condition>().unwrap().sector, Some(SectorSize::B4096));
         let coarse: Condition = "granule=16K,512e".parse().unwrap();
         assert_eq!(coarse.granule, Unit::new(16384));
+    }
+
+    #[test]
+    fn a_disk_is_printed_in_words_that_say_the_same_disk() {
+        for text in [
+            "512n",
+            "512e",
+            "4Kn",
+            "granule=4M",
+            "512e,origin=3584,stripe=64Kx3+1",
+            "512n,granule=16K",
+            "4Kn,granule=16K,stripe=512Kx5",
+            "granule=1536,origin=512",
+            "stripe=64Kx2+0",
+        ] {
+            let told: Condition = text.parse().unwrap();
+            assert_eq!(told.to_string(), text);
+        }
     }
 
     #[test]

@@ -327,7 +327,7 @@ fn finding(found: &rule::Finding, numbers: &Numbers, changes: &[RuleChange]) -> 
         layer,
         evidence: found.evidence.clone(),
         cost: found.cost.as_ref().map(cost),
-        remedies: found.remedies.clone(),
+        remedies: found.remedies.iter().map(ToString::to_string).collect(),
     })
 }
 

@@ -66,6 +66,7 @@ pub fn read(
         usable: None,
         boot_code: head.iter().take(label.code_length()).any(|&byte| byte != 0),
         hybrid: Vec::new(),
+        repair: None,
     };
     Some(Parsed { value, problems })
 }

@@ -13,7 +13,7 @@ use units::{ByteRange, Lba, SectorSize};
 
 use self::copy::{Copy, Place};
 use self::listing::Listing;
-use super::{PartitionTable, TableKind};
+use super::{PartitionTable, Repair, TableKind};
 use crate::{Parsed, Problem, ProblemKind};
 
 mod compare;
@@ -116,6 +116,23 @@ impl Pair {
         self.chosen().is_sound()
     }
 
+    fn repair(&self) -> Option<Repair> {
+        let copies = [&self.primary, &self.backup].map(|copy| copy.as_ref());
+        let sound = copies.into_iter().flatten().filter(|copy| copy.is_sound()).count();
+        let ends = self.primary.as_ref().filter(|primary| primary.is_sound());
+        if let Some(end) = ends.map(|primary| primary.header.alternate_lba)
+            && end > self.last
+        {
+            let bytes = Lba(end.0.checked_add(1)?).to_bytes(self.sector)?;
+            return Some(Repair::Extend(bytes));
+        }
+        let is_same = match copies {
+            [Some(primary), Some(backup)] => compare::are_same(primary, backup),
+            _ => true,
+        };
+        Some(if sound == 1 || (sound == 2 && is_same) { Repair::Rewrite } else { Repair::Choose })
+    }
+
     fn describe(&self, disk: &dyn Disk, mut others: Vec<Problem>) -> Found {
         let chosen = self.chosen();
         let Listing { partitions, problems: listed } =
@@ -137,6 +154,7 @@ impl Pair {
             usable: usable(chosen, self.sector),
             boot_code: protective.has_code,
             hybrid: protective.hybrid,
+            repair: self.repair(),
         };
         let table = Parsed { value, problems };
         Found { table, is_protected: protective.is_present, at_bytes: chosen.at_bytes }

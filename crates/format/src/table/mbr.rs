@@ -48,6 +48,7 @@ pub fn read(disk: &dyn Disk, sector: SectorSize) -> Option<Parsed<PartitionTable
         usable: None,
         boot_code: boot.has_code(),
         hybrid: Vec::new(),
+        repair: None,
     };
     Some(Parsed { value, problems })
 }

@@ -122,4 +122,17 @@ pub struct PartitionTable {
     pub boot_code: bool,
     /// The MBR partitions beside the protective one: a hybrid MBR, when not empty (GPT only).
     pub hybrid: Vec<Partition>,
+    /// What puts the copies of a GPT right; of use only where problems say that they are not.
+    pub repair: Option<Repair>,
+}
+
+/// What puts the copies of a GPT right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Writing both from the sound one.
+    Rewrite,
+    /// First a disk as long as the table says, in bytes: this one ends before.
+    Extend(u64),
+    /// A person's choice: both are sound and say different things, or neither is sound.
+    Choose,
 }

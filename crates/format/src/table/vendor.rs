@@ -162,6 +162,7 @@ fn table(
         usable: None,
         boot_code: false,
         hybrid: Vec::new(),
+        repair: None,
     };
     Parsed { value, problems }
 }

@@ -2,7 +2,7 @@
 
 use units::prefix::Exact;
 
-use super::{Case, Finding, Severity, finding};
+use super::{Case, Finding, Remedy, Severity, finding};
 use crate::drive::Drive;
 use crate::drive::liar::Lie;
 use crate::id::LayerId;
@@ -34,7 +34,7 @@ fn known(id: LayerId, drive: &Drive) -> Option<Finding> {
     }
     let mut finding = finding("ST607", Severity::Info, id);
     finding.evidence = told;
-    finding.remedies.push("say another with --on where that is known: granule=16K".to_owned());
+    finding.remedies.push(Remedy::tell("give the true granule with --on: --on granule=16K"));
     Some(finding)
 }
 
@@ -44,7 +44,7 @@ fn impossible(id: LayerId, drive: &Drive) -> Option<Finding> {
     }
     let mut finding = finding("ST610", Severity::Info, id);
     finding.evidence.clone_from(&drive.said.problems);
-    finding.remedies.push("look for newer firmware of the drive or of its bridge".to_owned());
+    finding.remedies.push(Remedy::tell("look for newer firmware of the drive or of its bridge"));
     Some(finding)
 }
 
@@ -68,10 +68,9 @@ fn better_format(id: LayerId, drive: &Drive) -> Option<Finding> {
         Exact(used.data_bytes),
         used.performance.word()
     ));
-    finding.remedies.push(format!(
-        "when the drive is set up anew, and measured: nvme format --lbaf={} DEVICE, which erases \
-         everything on it",
-        better.number
+    finding.remedies.push(Remedy::recreate_noted(
+        format!("nvme format --lbaf={}", better.number),
+        "measure first whether it gains anything",
     ));
     Some(finding)
 }
@@ -98,10 +97,11 @@ fn discards(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
                 Exact(unit.misalignment(start)),
                 Exact(unit.length_bytes())
             ));
-            finding.remedies.push(format!(
-                "start it at a multiple of {} when it is made anew",
+            finding.remedies.push(Remedy::tell(format!(
+                "nothing to do: it costs space at the ends, not speed; when it is recreated, \
+                 start it at a multiple of {}",
                 Exact(unit.length_bytes())
-            ));
+            )));
             finding
         })
         .collect()

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use format::ProblemKind;
+use format::table::{Partition, Repair};
 
-use super::{Case, Finding, Severity, finding, remedy};
+use super::remedy::Command;
+use super::{Case, Finding, Remedy, Severity, finding, length, remedy};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
@@ -78,21 +80,65 @@ fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String
     if more > 0 {
         finding.evidence.push(format!("and {more} more of the kind"));
     }
-    let name = remedy::typed(case.stack.layer(id));
     finding.remedies = match kind {
-        ProblemKind::Copies | ProblemKind::Checksum if !case.stack.layer(id).tables.is_empty() => {
-            vec![
-                format!("look first: sgdisk -v {name}"),
-                format!("backup at the end after growing: sgdisk -e {name}"),
-                format!("one copy damaged: gdisk {name}, then r, then b or c, then v, then w"),
-            ]
-        }
-        ProblemKind::Unreadable if array && !is_only_degraded(case.stack.layer(id)) => {
-            vec!["give all members at once".to_owned()]
-        }
-        _ => Vec::new(),
+        ProblemKind::Unreadable if array => incomplete(case, id),
+        kind => repaired(case, id, kind),
     };
     finding
+}
+
+/// What puts damage right, where one tool does it without a choice.
+fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind) -> Vec<Remedy> {
+    let layer = case.stack.layer(id);
+    if let Some(image) = remedy::image_file(case, id) {
+        return vec![Remedy::when("look first", Command::CheckImage(image))];
+    }
+    let repair = layer.tables.iter().find_map(|table| table.repair);
+    match (kind, repair) {
+        (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Rewrite)) => {
+            remedy::rewrite_gpt(case, id, "write both copies from the sound one")
+                .into_iter()
+                .collect()
+        }
+        (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Choose)) => {
+            vec![Remedy::tell(
+                "find out which copy is right before any tool writes: gdisk's recovery menu shows \
+                 both (r, then b or c, then p; q leaves without writing)",
+            )]
+        }
+        (ProblemKind::Copies | ProblemKind::Outside, Some(Repair::Extend(bytes))) => {
+            let longer = length::grown(case, id, bytes);
+            match longer.is_empty() {
+                true => vec![Remedy::tell(format!(
+                    "the table was made for a disk of {bytes} bytes: put it back on one"
+                ))],
+                false => longer,
+            }
+        }
+        (ProblemKind::Outside, _) => outside(case, id),
+        (ProblemKind::Unreadable, _) => {
+            vec![Remedy::tell("read it as root; the kernel's log names I/O errors")]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A file that ends before its partitions do, made as long as they need.
+fn outside(case: &Case<'_>, id: LayerId) -> Vec<Remedy> {
+    let tables = case.stack.layer(id).tables.iter();
+    let ends = tables.flat_map(|table| &table.partitions).map(|part| part.range.end_bytes());
+    ends.max().map_or_else(Vec::new, |end| length::grown(case, id, end))
+}
+
+/// Members that were not given, or are gone for good.
+fn incomplete(case: &Case<'_>, id: LayerId) -> Vec<Remedy> {
+    let layer = case.stack.layer(id);
+    let text = match layer.device {
+        _ if is_only_degraded(layer) => return Vec::new(),
+        Some(_) => "nothing more can be read while it runs without that member",
+        None => "give all members at once: straddle check MEMBER MEMBER",
+    };
+    vec![Remedy::tell(text)]
 }
 
 fn signatures(case: &Case<'_>, id: LayerId) -> Option<Finding> {
@@ -102,10 +148,9 @@ fn signatures(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     }
     let mut finding = finding("ST410", Severity::Info, id);
     finding.evidence.extend(layer.also.iter().take(SHOWN_MAX).cloned());
-    finding.remedies.push(format!(
-        "see them all: wipefs {} (lists, and wipes only with -o or -a)",
-        remedy::typed(layer)
-    ));
+    if let Some(device) = remedy::node(layer) {
+        finding.remedies.push(Remedy::when("list them all", Command::Signatures(device)));
+    }
     Some(finding)
 }
 
@@ -122,9 +167,14 @@ fn hybrid(case: &Case<'_>, id: LayerId) -> Option<Finding> {
             partition.range.length_bytes()
         ));
     }
-    finding.remedies.push(format!(
-        "where no BIOS system needs it: gdisk {name}, then x, n, w writes a plain protective MBR",
-        name = remedy::typed(layer)
-    ));
+    let is_in_gpt =
+        |hybrid: &Partition| table.partitions.iter().any(|own| own.range == hybrid.range);
+    finding.remedies.extend(match (remedy::node(layer), table.hybrid.iter().all(is_in_gpt)) {
+        (Some(disk), true) => {
+            Some(Remedy::when("if no BIOS system boots from it", Command::PlainMbr(disk)))
+        }
+        (_, false) => Some(Remedy::tell("keep it: the MBR has partitions that the GPT lacks")),
+        (None, true) => None,
+    });
     Some(finding)
 }

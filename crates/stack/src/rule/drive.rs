@@ -2,7 +2,7 @@
 
 use units::prefix::Exact;
 
-use super::{Case, Finding, Severity, finding};
+use super::{Case, Finding, Remedy, Severity, finding, remedy};
 use crate::drive::Drive;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
@@ -35,13 +35,13 @@ fn absurd(id: LayerId, drive: &Drive) -> Vec<Finding> {
         .filter_map(|(code, severity, file, reason)| {
             let mut finding = finding(code, severity, id);
             finding.evidence.push(format!("{file}: {}", reason?));
-            finding.remedies.push(match code {
-                "ST602" => "parted -a minimal, or -a none with starts at multiples of 1 MiB; \
-                            cryptsetup --align-payload or --offset"
-                    .to_owned(),
-                _ => "tell straddle the sector with --on 512e or --on 4Kn; partition at 1 MiB"
-                    .to_owned(),
-            });
+            finding.remedies.push(Remedy::tell(match code {
+                "ST602" => {
+                    "ignore it: start partitions at multiples of 1 MiB (parted -a minimal), and \
+                     give cryptsetup --offset"
+                }
+                _ => "give the true sector with --on 512e or --on 4Kn; start partitions at 1 MiB",
+            }));
             Some(finding)
         })
         .collect()
@@ -53,7 +53,7 @@ fn disagreeing(id: LayerId, drive: &Drive) -> Option<Finding> {
     }
     let mut finding = finding("ST606", Severity::Warning, id);
     finding.evidence.clone_from(&drive.disagreements);
-    finding.remedies.push("tell straddle the disk with --on 512e or --on 4Kn".to_owned());
+    finding.remedies.push(Remedy::tell("give the true disk with --on 512e or --on 4Kn"));
     Some(finding)
 }
 
@@ -79,7 +79,7 @@ fn zones(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
                 Exact(start % zone),
                 Exact(zone)
             ));
-            finding.remedies.push("start it, and let it end, at a multiple of the zone".to_owned());
+            finding.remedies.extend(remedy::plan(case, above));
             finding
         })
         .collect()
@@ -100,10 +100,9 @@ fn moved(case: &Case<'_>, id: LayerId, believed: Option<u64>) -> Option<Finding>
     finding.evidence.push(format!(
         "it believes that its partition starts at byte {believed}; it starts at {actual}"
     ));
-    finding.remedies.push(
-        "Linux does not mind. Where Windows must start from it: its own repair (bootrec /fixboot); \
-         elsewhere nothing, or copy the files to a file system made in place"
-            .to_owned(),
-    );
+    finding.remedies.push(Remedy::tell(
+        "nothing to do for Linux; where Windows must boot from it, run its own repair (bootrec \
+         /fixboot)",
+    ));
     Some(finding)
 }

@@ -5,7 +5,8 @@ use format::named::Class;
 use units::prefix::Exact;
 use units::{ByteRange, Unit};
 
-use super::{Case, Finding, Severity, finding, remedy};
+use super::remedy::Command;
+use super::{Case, Finding, Remedy, Severity, finding, remedy};
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 use crate::mapping::{Mapping, Why};
@@ -20,7 +21,10 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         if let Some(off) = layer.host.as_ref().and_then(|host| host.off.as_ref()) {
             let mut finding = finding("ST505", Severity::Warning, id);
             finding.evidence.push(off.clone());
-            finding.remedies.push(format!("straddle trace {}", remedy::typed(layer)));
+            finding.remedies.push(Remedy::when(
+                "see what starts off the granule on the host, and plan that",
+                Command::Trace(remedy::typed(layer)),
+            ));
             found.push(finding);
         }
         let LayerKind::ImageFormat(image) = &layer.kind else { continue };
@@ -31,9 +35,9 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
                 let mut finding = finding("ST503", Severity::Info, id);
                 finding.evidence.push(unread.to_string());
                 finding.remedies.push(match unread.why {
-                    Why::Outside => "straddle check --follow-references IMAGE".to_owned(),
-                    Why::Short { .. } => "get the whole file again".to_owned(),
-                    Why::Failed => "put it where the image says it is".to_owned(),
+                    Why::Outside => Remedy::command(Command::Follow(image_of(case, id))),
+                    Why::Short { .. } => Remedy::tell("get the whole file again"),
+                    Why::Failed => Remedy::tell("put it where the image says it is"),
                 });
                 found.push(finding);
             }
@@ -41,9 +45,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         if image.kind == ImageKind::VmdkStream {
             let mut finding = finding("ST504", Severity::Info, id);
             finding.evidence.push("every grain is compressed, so none has an alignment".to_owned());
-            finding
-                .remedies
-                .push("qemu-img convert -O raw IMAGE NEW, before it is used".to_owned());
+            finding.remedies.push(converted(case, id, "raw".to_owned()));
             found.push(finding);
         }
         found.extend(compressed(case, id, image));
@@ -60,14 +62,16 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
 }
 
 /// The command that unpacks or converts what is not read.
-fn unpacked(case: &Case<'_>, id: LayerId, image: &Image) -> Option<String> {
+fn unpacked(case: &Case<'_>, id: LayerId, image: &Image) -> Option<Remedy> {
     let ImageKind::Other(entry) = image.kind else { return None };
     let (Class::Packed(command) | Class::Image(command)) = entry.class else { return None };
     let file = case.stack.layer(*case.stack.layer(id).mapping.below().first()?);
     let path = file.path.as_ref().unwrap_or(&file.name);
     // A name that hardly any other file has: nothing is to be written over.
     let new = format!("{path}.raw");
-    Some(command.replace("FILE", &remedy::quoted(path)).replace("NEW", &remedy::quoted(&new)))
+    let command = command.replace("FILE", &remedy::quoted(path));
+    let command = command.replace("NEW", &remedy::quoted(&new));
+    Some(Remedy::command(Command::Unpack(command)))
 }
 
 /// Compressed clusters of an image of which others may be plain, counted over its beginning.
@@ -89,7 +93,7 @@ fn compressed(case: &Case<'_>, id: LayerId, image: &Image) -> Option<Finding> {
         Exact(shifts.compressed_bytes),
         Exact(reach)
     ));
-    finding.remedies.push("qemu-img convert -O qcow2 IMAGE NEW, before it is used".to_owned());
+    finding.remedies.push(converted(case, id, "qcow2".to_owned()));
     Some(finding)
 }
 
@@ -108,9 +112,19 @@ fn small_cluster(case: &Case<'_>, id: LayerId, unit: Option<u64>) -> Option<Find
         Exact(cluster),
         Exact(granule)
     ));
-    let clusters = remedy::cluster_size(granule);
-    finding
-        .remedies
-        .push(format!("qemu-img convert -O qcow2 -o cluster_size={clusters} IMAGE NEW"));
+    let format = match remedy::cluster_size(granule) {
+        Some(size) => format!("qcow2 -o cluster_size={size}"),
+        None => "raw".to_owned(),
+    };
+    finding.remedies.push(converted(case, id, format));
     Some(finding)
+}
+
+/// The guest's disk in a new file.
+fn converted(case: &Case<'_>, id: LayerId, format: String) -> Remedy {
+    Remedy::command(Command::Convert { image: image_of(case, id), format })
+}
+
+fn image_of(case: &Case<'_>, id: LayerId) -> String {
+    remedy::image_file(case, id).unwrap_or_else(|| "IMAGE".to_owned())
 }

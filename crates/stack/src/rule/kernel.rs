@@ -3,7 +3,8 @@
 use units::Known;
 use units::prefix::Exact;
 
-use super::{Case, Finding, Severity, finding};
+use super::remedy::{Command, typed};
+use super::{Case, Finding, Remedy, Severity, finding};
 use crate::id::LayerId;
 use crate::kernel::Limits;
 use crate::layer::{Layer, LayerKind};
@@ -74,7 +75,9 @@ fn failed_stacking(case: &Case<'_>, id: LayerId) -> Option<Finding> {
         let names: Vec<String> = names.map(|name| format!("/dev/{name}")).collect();
         finding.evidence.push(format!("it lies on {}", names.join(", ")));
     }
-    finding.remedies.push("see the members above; the bytes' own verdicts hold".to_owned());
+    finding
+        .remedies
+        .push(Remedy::tell("see the members above; the verdicts of their own bytes hold"));
     Some(finding)
 }
 
@@ -124,8 +127,8 @@ fn read_ahead(case: &Case<'_>, id: LayerId, limits: &Limits) -> Option<Finding> 
         ahead.div_euclid(1024),
         Exact(optimal)
     ));
-    let name = super::remedy::typed(case.stack.layer(id));
-    finding.remedies.push(format!("blockdev --setra 256 {name}"));
+    let device = typed(case.stack.layer(id));
+    finding.remedies.push(Remedy::command(Command::ReadAhead(device)));
     Some(finding)
 }
 
@@ -147,9 +150,9 @@ fn loop_sectors(case: &Case<'_>, id: LayerId, limits: &Limits) -> Option<Finding
     }
     let mut finding = finding("ST702", Severity::Warning, id);
     finding.evidence.push(format!("it offers {own}; its file is on sectors of {below}"));
-    finding.remedies.push(format!(
-        "only for an image that is still empty: losetup --sector-size {below} --direct-io=on -f \
-         FILE; a table or file system that was made for {own} is not readable so"
+    finding.remedies.push(Remedy::recreate_noted(
+        format!("losetup --sector-size {below} --direct-io=on"),
+        "a table or file system made for smaller sectors is not readable through it",
     ));
     Some(finding)
 }
@@ -169,5 +172,12 @@ fn lost_flushes(case: &Case<'_>, id: LayerId, limits: &Limits) -> Option<Finding
         "queue/write_cache says `write through` here and `write back` on {}",
         case.stack.layer(volatile).name
     ));
+    let device = case.stack.layer(id).device.as_ref();
+    finding.remedies.extend(device.map(|name| {
+        Remedy::when(
+            "unless the drive's cache is protected against power loss",
+            Command::WriteBack(name.clone()),
+        )
+    }));
     Some(finding)
 }

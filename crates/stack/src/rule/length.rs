@@ -1,14 +1,18 @@
 //! Ends and sizes.
 
-use format::table::{PartitionRole, TableKind};
+use format::table::PartitionRole;
 use units::Source;
 use units::prefix::Exact;
 
-use super::{Case, Finding, Severity, finding, remedy};
+use super::remedy::{Command, Growth};
+use super::{Case, Finding, Remedy, Severity, finding, remedy};
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 use crate::mapping::Mapping;
 use crate::unit::UnitKind;
+
+/// To what an odd file is made longer.
+const WHOLE_BYTES: u64 = 1 << 20;
 
 pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -59,16 +63,35 @@ fn odd_disk(case: &Case<'_>, id: LayerId) -> Option<Finding> {
         "its {length} bytes leave {} behind the last whole sector of {sector} bytes",
         length % sector
     ));
-    let next = length.div_ceil(sector).checked_mul(sector)?;
-    let layer = case.stack.layer(id);
-    if matches!(layer.kind, LayerKind::ImageFile) {
-        let name = remedy::typed(layer);
-        finding.remedies.push(format!("truncate -s {next} {name}"));
-        if layer.tables.iter().any(|table| table.kind == TableKind::Gpt) {
-            finding.remedies.push(format!("then move the backup of its GPT: sgdisk -e {name}"));
-        }
-    }
+    finding.remedies = grown(case, id, length.checked_next_multiple_of(WHOLE_BYTES)?);
     Some(finding)
+}
+
+/// The file of a disk made `bytes` long, with the backup of its GPT at the new end.
+pub(super) fn grown(case: &Case<'_>, id: LayerId, bytes: u64) -> Vec<Remedy> {
+    let layer = case.stack.layer(id);
+    let growth = match (&layer.kind, layer.length()) {
+        (LayerKind::ImageFile, Some(length)) => Growth::new(remedy::typed(layer), length, bytes),
+        _ => None,
+    };
+    let Some(growth) = growth else { return Vec::new() };
+    let mut remedies = vec![Remedy::command(Command::Grow(growth))];
+    remedies.extend(remedy::rewrite_gpt(case, id, "then move the backup GPT to the end"));
+    remedies
+}
+
+/// A container made longer by the bytes that its last sector lacks.
+fn whole_sectors(case: &Case<'_>, id: LayerId, lacking: u64) -> Vec<Remedy> {
+    let [below] = case.stack.layer(id).mapping.below()[..] else { return Vec::new() };
+    let longer = case.stack.layer(below).length().and_then(|length| length.checked_add(lacking));
+    match (&case.stack.layer(below).kind, longer) {
+        (LayerKind::Partition(..), _) => remedy::plan(case, below).into_iter().collect(),
+        (LayerKind::ImageFile, Some(bytes)) => grown(case, below, bytes),
+        (_, Some(bytes)) => {
+            vec![Remedy::tell(format!("make the device below it {bytes} bytes long"))]
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn odd_partition(case: &Case<'_>, id: LayerId) -> Option<Finding> {
@@ -88,10 +111,7 @@ fn odd_partition(case: &Case<'_>, id: LayerId) -> Option<Finding> {
         Exact(granule),
         if assumed { ", as assumed" } else { "" }
     ));
-    let next = length.div_ceil(granule).checked_mul(granule);
-    let whole = [Some(length - length % granule).filter(|&bytes| bytes > 0), next];
-    let words: Vec<String> = whole.into_iter().flatten().map(|bytes| bytes.to_string()).collect();
-    finding.remedies.push(format!("make it {} bytes long", words.join(" or ")));
+    finding.remedies.extend(remedy::plan(case, id));
     Some(finding)
 }
 
@@ -106,9 +126,7 @@ fn luks_tail(case: &Case<'_>, id: LayerId, sector: u64) -> Option<Finding> {
         "its {length} bytes of data leave {} behind the last whole sector of {sector} bytes",
         length % sector
     ));
-    finding.remedies.push(format!(
-        "shrink or grow the device so that its size minus the header is a multiple of {sector}"
-    ));
+    finding.remedies = whole_sectors(case, id, sector - length % sector);
     Some(finding)
 }
 
@@ -139,8 +157,7 @@ fn pushed(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
                 Exact(pair[0].1 - pair[0].0),
                 victim.name
             ));
-            let remedy = "systemd-repart: --grain-size=1M; others: start each partition on 1 MiB";
-            finding.remedies.push(remedy.to_owned());
+            finding.remedies.extend(remedy::plan_of(case, id));
             finding
         })
         .collect()

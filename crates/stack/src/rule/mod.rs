@@ -22,6 +22,7 @@ mod stripe;
 pub mod table;
 
 pub use cost::Cost;
+pub use remedy::Remedy;
 pub use table::{RULES, Rule, rule};
 
 /// How much a finding matters.
@@ -49,7 +50,7 @@ pub struct Finding {
     /// What it costs, where that can be told.
     pub cost: Option<Cost>,
     /// How to put it right here.
-    pub remedies: Vec<String>,
+    pub remedies: Vec<Remedy>,
 }
 
 /// What the rules look at.

@@ -1,10 +1,12 @@
 //! 512 or 4096: tables, file systems and volumes made for other sectors than those beneath.
 
+use format::filesystem::FileSystem;
 use format::table::{PartitionRole, TableKind};
 use units::prefix::Exact;
 use units::{SectorSize, Source};
 
-use super::{Case, Finding, Severity, alignment, finding, remedy};
+use super::remedy::Command;
+use super::{Case, Finding, Remedy, Severity, alignment, finding, remedy};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
@@ -17,12 +19,11 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         found.extend(booting(case, id));
         match &layer.kind {
             LayerKind::FileSystem(system) => {
-                found.extend(small_sector(case, id, system.sector_bytes));
+                found.extend(small_sector(case, id, system));
                 found.extend(small_block(case, id, system.kind, system.block_bytes));
             }
             LayerKind::Luks(luks) => {
                 let sector = luks.segments.first().map(|segment| segment.sector_bytes);
-                found.extend(small_sector(case, id, sector));
                 found.extend(small_luks(case, id, sector));
             }
             LayerKind::MdArray(_) | LayerKind::LvmLogical(_) => found.extend(mixed(case, id)),
@@ -64,16 +65,17 @@ fn other_table(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
                 table.sector.bytes(),
                 sector.bytes()
             ));
-            let size = table.sector.bytes();
-            finding.remedies.push(format!(
-                "use it as it was made: losetup --sector-size {size} -P -f IMAGE, or QEMU with \
-                 logical_block_size={size}"
-            ));
-            let name = remedy::typed(layer);
-            finding.remedies.push(format!(
-                "or make the table again at the same bytes: sfdisk --dump {name}, divide or \
-                 multiply each start and size by 8, sfdisk {name}"
-            ));
+            if matches!(layer.kind, LayerKind::ImageFile) {
+                let file = remedy::typed(layer);
+                finding.remedies.push(Remedy::when(
+                    "use it as it was made",
+                    Command::Loop { file, sector: table.sector },
+                ));
+            }
+            // Nobody says yet that its disk will have other sectors.
+            if !assumed {
+                finding.remedies.extend(remedy::plan_of(case, id));
+            }
             finding
         })
         .collect()
@@ -93,7 +95,9 @@ fn booting(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
         if table.boot_code {
             let mut finding = finding("ST307", Severity::Warning, id);
             finding.evidence.push("the first sector holds BIOS boot code".to_owned());
-            finding.remedies.push("boot by UEFI: an ESP with FAT of 4096-byte sectors".to_owned());
+            finding
+                .remedies
+                .push(Remedy::tell("boot it by UEFI: BIOS code does not start from such a disk"));
             found.push(finding);
         }
     }
@@ -103,22 +107,23 @@ fn booting(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
         {
             let mut finding = finding("ST307", Severity::Warning, above);
             finding.evidence.push("it is an EFI system partition".to_owned());
-            finding.remedies.push(
-                "make its FAT for these sectors: mkfs.fat -F 32 -S 4096 DEVICE; try that the \
-                 firmware reads it"
-                    .to_owned(),
-            );
+            finding.remedies.push(Remedy::tell(
+                "try that the firmware reads it before you rely on it; if its FAT has smaller \
+                 sectors, the finding on that FAT says what to do",
+            ));
             found.push(finding);
         }
     }
     found
 }
 
-/// Something that reads or writes less than a logical sector at once cannot be used at all.
-fn small_sector(case: &Case<'_>, id: LayerId, sector: Option<u64>) -> Option<Finding> {
-    let own = sector.filter(|&bytes| bytes > 0)?;
+/// Something that reads or writes less than a logical sector at once cannot be used at all. Not
+/// NTFS, nor LUKS: tried on a 4Kn disk with Linux 6.12, ntfs3 mounts one of 512-byte sectors, and
+/// dm-crypt opens and writes another.
+fn small_sector(case: &Case<'_>, id: LayerId, system: &FileSystem) -> Option<Finding> {
+    let own = system.sector_bytes.filter(|&bytes| bytes > 0)?;
     let (below, sector, source) = sector_below(case, id)?;
-    if own >= sector.bytes() {
+    if own >= sector.bytes() || system.kind == "ntfs" {
         return None;
     }
     let mut finding = finding("ST302", Severity::Error, id);
@@ -128,20 +133,15 @@ fn small_sector(case: &Case<'_>, id: LayerId, sector: Option<u64>) -> Option<Fin
         sector.bytes()
     ));
     let size = sector.bytes();
-    finding.remedies.push(match &case.stack.layer(id).kind {
-        LayerKind::Luks(_) => format!("make it again: cryptsetup luksFormat --sector-size {size}"),
-        LayerKind::FileSystem(system) => match system.kind {
-            "xfs" => format!("make it again: mkfs.xfs -s size={size} DEVICE"),
-            "vfat" => format!("make it again: mkfs.fat -S {size} DEVICE"),
-            "exfat" => {
-                "make it again on the disk itself: mkfs.exfat DEVICE takes its sectors".to_owned()
-            }
-            "ntfs" => format!("make it again: mkntfs -s {size} DEVICE"),
-            "zfs_member" => "make the pool again: zpool create -o ashift=12 …".to_owned(),
-            _ => format!("make it again with blocks of at least {size} bytes"),
-        },
-        _ => format!("make it again with sectors of {size} bytes"),
-    });
+    let with = match system.kind {
+        "xfs" => format!("mkfs.xfs -s size={size}"),
+        "vfat" => format!("mkfs.fat -S {size}"),
+        "exfat" => "mkfs.exfat on the disk itself, whose sectors it takes".to_owned(),
+        "zfs_member" => "zpool create -o ashift=12".to_owned(),
+        kind @ ("ext2" | "ext3" | "ext4") => format!("mkfs.{kind} -b {size}"),
+        kind => format!("{kind} of blocks of at least {size} bytes"),
+    };
+    finding.remedies.push(Remedy::recreate(with));
     Some(finding)
 }
 
@@ -176,35 +176,33 @@ fn small_block(case: &Case<'_>, id: LayerId, kind: &str, block: Option<u64>) -> 
 }
 
 /// How to get blocks of at least a granule, where the kind of file system has any so large.
-fn larger_blocks(case: &Case<'_>, id: LayerId, kind: &str, granule: u64) -> String {
+fn larger_blocks(case: &Case<'_>, id: LayerId, kind: &str, granule: u64) -> Remedy {
     let power = granule.checked_next_power_of_two().unwrap_or(granule);
     let sector = sector_below(case, id).map_or(512, |(_, sector, _)| sector.bytes());
     let clusters = power.div_euclid(sector);
-    match kind {
-        "ext2" | "ext3" | "ext4" if power <= 4096 => {
-            format!("make it again: mkfs.{kind} -b 4096 DEVICE")
+    let with = match kind {
+        "ext2" | "ext3" | "ext4" if power <= 4096 => format!("mkfs.{kind} -b 4096"),
+        "xfs" if power <= 4096 => format!("mkfs.xfs -b size={power}"),
+        "zfs_member" if power <= 65536 => {
+            format!("zpool create -o ashift={}", power.checked_ilog2().unwrap_or(12))
         }
-        "xfs" if power <= 65536 => {
-            let kernel = if power > 4096 { " (above 4 KiB: Linux 6.12 or newer)" } else { "" };
-            format!("make it again: mkfs.xfs -b size={power} DEVICE{kernel}")
-        }
-        "zfs_member" => format!(
-            "make the vdev again: zpool create -o ashift={} …; ashift cannot be changed",
-            power.checked_ilog2().unwrap_or(12).min(16)
-        ),
-        "vfat" if clusters <= 128 => format!("make it again: mkfs.fat -s {clusters} DEVICE"),
-        "exfat" => format!("make it again: mkfs.exfat -c {} DEVICE", power.min(32 << 20)),
-        "ntfs" if power <= 65536 => format!("make it again: mkntfs -c {power} DEVICE"),
-        "btrfs" | "f2fs" | "ext2" | "ext3" | "ext4" | "nilfs2"
+        "vfat" if clusters <= 128 => format!("mkfs.fat -s {clusters}"),
+        "exfat" if power <= 32 << 20 => format!("mkfs.exfat -c {power}"),
+        "ntfs" if power <= 65536 => format!("mkntfs -c {power}"),
+        "xfs" | "btrfs" | "f2fs" | "ext2" | "ext3" | "ext4" | "nilfs2"
             if (4097..=65536).contains(&power) =>
         {
-            format!(
-                "{kind} has no blocks above the page size; mkfs.xfs -b size={power} DEVICE has \
-                 (Linux 6.12 or newer)"
-            )
+            return Remedy::recreate_noted(
+                format!("mkfs.xfs -b size={power}"),
+                "blocks above 4 KiB need Linux 6.12 or newer",
+            );
         }
-        _ => format!("make it again with blocks of at least {}", Exact(granule)),
-    }
+        kind => {
+            let granule = Exact(granule);
+            return Remedy::tell(format!("{kind} has no blocks of {granule}: nothing to do"));
+        }
+    };
+    Remedy::recreate(with)
 }
 
 fn is_read_only(kind: &str) -> bool {
@@ -224,16 +222,10 @@ fn small_luks(case: &Case<'_>, id: LayerId, sector: Option<u64>) -> Option<Findi
         "it encrypts sectors of {sector} bytes; the granule beneath is {}",
         Exact(granule)
     ));
-    let luks = match &case.stack.layer(id).kind {
-        LayerKind::Luks(luks) => luks.version,
-        _ => 2,
-    };
-    if luks < 2 {
-        let convert = "LUKS1 has no other sectors; back up, then: cryptsetup convert --type luks2";
-        finding.remedies.push(format!("{convert} DEVICE"));
-    }
-    let text = "cryptsetup reencrypt --sector-size 4096 DEVICE (LUKS2; back up first)";
-    finding.remedies.push(text.to_owned());
+    finding.remedies.push(Remedy::recreate_noted(
+        "cryptsetup luksFormat --type luks2 --sector-size 4096",
+        "what is in it must take 4096-byte sectors too",
+    ));
     Some(finding)
 }
 
@@ -257,10 +249,9 @@ fn mixed(case: &Case<'_>, id: LayerId) -> Option<Finding> {
         "{} has logical sectors of {} bytes, {} of {}",
         first.1, first.0, last.1, last.0
     ));
-    finding.remedies.push(
+    finding.remedies.push(Remedy::tell(
         "keep members of one sector size: the whole takes the larger, and file systems made for \
-         the smaller one stop mounting"
-            .to_owned(),
-    );
+         the smaller one stop mounting",
+    ));
     Some(finding)
 }

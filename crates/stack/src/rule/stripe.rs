@@ -4,7 +4,8 @@ use format::filesystem::FileSystem;
 use units::prefix::{Exact, Size};
 
 use super::cost::Costs;
-use super::{Case, Finding, Severity, alignment, finding, remedy};
+use super::remedy::Command;
+use super::{Case, Finding, Remedy, Severity, alignment, finding, remedy};
 use crate::id::LayerId;
 use crate::judge::Miss;
 use crate::layer::LayerKind;
@@ -22,7 +23,7 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
             && let Some(stripe) = system.stripe
         {
             let (unit, width) = (stripe.unit_bytes, stripe.width_bytes);
-            found.extend(told_wrong(id, system.kind, unit, width));
+            found.extend(told_wrong(case, id, system, (unit, width)));
             found.extend(told_other(case, id, system, (unit, width)));
         }
         // Told once, of the array itself.
@@ -33,6 +34,7 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
             let text =
                 format!("the chunk of {} is below, or no multiple of, a granule", Exact(chunk));
             finding.evidence.push(text);
+            finding.remedies.extend(larger_chunk(case, array, chunk));
             found.push(finding);
         }
     }
@@ -90,8 +92,81 @@ fn full_stripe(case: &Case<'_>, miss: &Miss) -> Option<String> {
     Some(format!("a full stripe is {data} x {} = {}", Size(chunk), Exact(full)))
 }
 
+/// The array again, with a chunk that holds whole granules.
+fn larger_chunk(case: &Case<'_>, array: LayerId, chunk: u64) -> Option<Remedy> {
+    let under = case.stack.under(array).into_iter();
+    let leaves = under.filter(|&below| matches!(case.stack.layer(below).mapping, Mapping::Leaf));
+    let granules =
+        leaves.filter_map(|leaf| case.stack.layer(leaf).units.used_bytes(UnitKind::Granule));
+    let granule = granules.max()?;
+    let next = chunk.max(granule).checked_next_power_of_two()?;
+    let kibibytes = (next.is_multiple_of(granule)).then_some(next.div_euclid(1024))?;
+    let tool = match &case.stack.layer(array).kind {
+        LayerKind::MdArray(_) => "mdadm --create --chunk=",
+        LayerKind::LvmLogical(_) => "lvcreate -I ",
+        _ => return None,
+    };
+    Some(Remedy::recreate(format!("{tool}{kibibytes}")))
+}
+
+/// Chunk, full stripe and whether there is parity, of what is beneath a layer: arrays, or the disk
+/// that the user tells.
+fn beneath(case: &Case<'_>, id: LayerId) -> Vec<(u64, u64, bool)> {
+    let under = case.stack.under(id);
+    let arrays = (under.iter())
+        .flat_map(|&below| case.stack.layer(below).mapping.stripes())
+        .filter(|laid| laid.stripe.data_members() > 1)
+        .map(|laid| (laid.stripe.chunk_bytes(), laid.stripe.full_bytes(), laid.parity > 0));
+    let told = under.iter().find_map(|&below| {
+        let layer = case.stack.layer(below);
+        let (chunk, full) = (UnitKind::Chunk, UnitKind::FullStripe);
+        let (chunk, full) = (layer.units.used_bytes(chunk)?, layer.units.used_bytes(full)?);
+        Some((chunk, full, layer.told_parity))
+    });
+    arrays.chain(told).collect()
+}
+
+/// How a file system is told of a stripe; 0 and 0 is none.
+fn tell_stripe(case: &Case<'_>, id: LayerId, system: &FileSystem, stripe: (u64, u64)) -> Remedy {
+    let (chunk, full) = stripe;
+    let device = remedy::within(case.stack, id);
+    if system.kind == "xfs" {
+        let takes = system.xfs.is_some_and(|places| places.takes_unit(chunk));
+        return match device.filter(|_| takes) {
+            Some((device, offset_bytes)) => Remedy::when(
+                "unmount it, then once",
+                Command::XfsStripe {
+                    device: remedy::quoted(&device),
+                    offset_bytes,
+                    unit: chunk.div_euclid(512),
+                    width: full.div_euclid(512),
+                },
+            ),
+            None if chunk == 0 => Remedy::recreate("mkfs.xfs -d noalign"),
+            None => {
+                let data = full.checked_div(chunk).unwrap_or(1);
+                Remedy::recreate(format!("mkfs.xfs -d su={chunk},sw={data}"))
+            }
+        };
+    }
+    let device = match device {
+        Some((device, 0)) => remedy::quoted(&device),
+        // As the tools of e2fsprogs take a part of a file.
+        Some((device, at)) => remedy::quoted(&format!("{device}?offset={at}")),
+        None => "DEVICE".to_owned(),
+    };
+    let block = system.sector_bytes.filter(|&block| block > 0).unwrap_or(4096);
+    let (stride, width) = (chunk.div_euclid(block), full.div_euclid(block));
+    Remedy::command(Command::ExtStripe { device, stride, width })
+}
+
 /// XFS refuses or misbehaves with a unit and no width, or a width that the unit does not divide.
-fn told_wrong(id: LayerId, kind: &str, unit: u64, width: u64) -> Option<Finding> {
+fn told_wrong(
+    case: &Case<'_>,
+    id: LayerId,
+    system: &FileSystem,
+    (unit, width): (u64, u64),
+) -> Option<Finding> {
     let wrong = match (unit, width) {
         (0, 0) => return None,
         (_, 0) => "a stripe unit is set, but no width".to_owned(),
@@ -108,10 +183,9 @@ fn told_wrong(id: LayerId, kind: &str, unit: u64, width: u64) -> Option<Finding>
     };
     let mut finding = finding("ST205", Severity::Warning, id);
     finding.evidence.push(wrong);
-    finding.remedies.push(match kind {
-        "xfs" => "mount -o sunit=N,swidth=M DEVICE DIR (512-byte units)".to_owned(),
-        _ => "tune2fs -E stride=N,stripe_width=M DEVICE (blocks; 0 means none)".to_owned(),
-    });
+    let below = beneath(case, id);
+    let stripe = below.first().map_or((0, 0), |&(chunk, full, _)| (chunk, full));
+    finding.remedies.push(tell_stripe(case, id, system, stripe));
     Some(finding)
 }
 
@@ -120,11 +194,11 @@ fn told_wrong(id: LayerId, kind: &str, unit: u64, width: u64) -> Option<Finding>
 fn told_of_none(
     case: &Case<'_>,
     id: LayerId,
-    under: &[LayerId],
+    system: &FileSystem,
     (unit, width): (u64, u64),
 ) -> Option<Finding> {
     let mut leaves = Vec::new();
-    for &below in under {
+    for below in case.stack.under(id) {
         let layer = case.stack.layer(below);
         match (&layer.mapping, &layer.kind) {
             (Mapping::Unknown { .. } | Mapping::Opaque { .. }, _) => return None,
@@ -150,11 +224,11 @@ fn told_of_none(
         Exact(unit),
         Exact(width)
     ));
-    finding.remedies.push(
-        "nothing, where a controller hides an array; else mount with noalign (XFS) or \
-         tune2fs -E stride=0,stripe_width=0 (ext4)"
-            .to_owned(),
-    );
+    finding.remedies.push(Remedy::tell("nothing to do where a controller hides an array"));
+    finding.remedies.push(match system.kind {
+        "xfs" => Remedy::tell("elsewhere mount it with -o noalign"),
+        _ => tell_stripe(case, id, system, (0, 0)),
+    });
     Some(finding)
 }
 
@@ -165,24 +239,12 @@ fn told_other(
     system: &FileSystem,
     (unit, width): (u64, u64),
 ) -> Option<Finding> {
-    let under = case.stack.under(id);
-    let arrays: Vec<(u64, u64, bool)> = (under.iter())
-        .flat_map(|&below| case.stack.layer(below).mapping.stripes())
-        .filter(|laid| laid.stripe.data_members() > 1)
-        .map(|laid| (laid.stripe.chunk_bytes(), laid.stripe.full_bytes(), laid.parity > 0))
-        .collect();
-    let told = under.iter().find_map(|&below| {
-        let layer = case.stack.layer(below);
-        let (chunk, full) = (UnitKind::Chunk, UnitKind::FullStripe);
-        let (chunk, full) = (layer.units.used_bytes(chunk)?, layer.units.used_bytes(full)?);
-        Some((chunk, full, layer.told_parity))
-    });
     let fits = |&(chunk, full, _): &(u64, u64, bool)| {
         (unit == 0 || unit == chunk) && (width == 0 || width == full)
     };
-    let beneath: Vec<(u64, u64, bool)> = arrays.into_iter().chain(told).collect();
+    let beneath = beneath(case, id);
     if beneath.is_empty() && (unit > 0 || width > 0) {
-        return told_of_none(case, id, &under, (unit, width));
+        return told_of_none(case, id, system, (unit, width));
     }
     if (unit == 0 && width == 0) || beneath.is_empty() || beneath.iter().any(fits) {
         return None;
@@ -198,20 +260,6 @@ fn told_other(
         Exact(chunk),
         Exact(full)
     ));
-    let data = full.checked_div(chunk).unwrap_or(1);
-    if system.kind == "xfs" {
-        finding.remedies.push(format!(
-            "mount -o sunit={},swidth={} DEVICE DIR (512-byte units), where it may be kept",
-            chunk.div_euclid(512),
-            full.div_euclid(512)
-        ));
-        finding.remedies.push(format!("new: mkfs.xfs -d su={chunk},sw={data} DEVICE"));
-    } else if let Some(block) = system.sector_bytes.filter(|&block| block > 0) {
-        finding.remedies.push(format!(
-            "tune2fs -E stride={},stripe_width={} DEVICE (blocks of {block} bytes)",
-            chunk.div_euclid(block),
-            full.div_euclid(block)
-        ));
-    }
+    finding.remedies.push(tell_stripe(case, id, system, (chunk, full)));
     Some(finding)
 }

@@ -34,11 +34,10 @@ pub const RULES: &[Rule] = &[
               read-modify-write. \
               A 7200 rpm disk pays a turn for each. A warning where one write costs any such extra \
               read; an error where it is two or more on rotating media or on parity RAID.",
-        fix: "Start partitions at 1 MiB (parted -a optimal, sfdisk, sgdisk do by default). On a \
-            drive \
-              whose first aligned block is not 0, start at that origin plus a multiple of 1 MiB. \
-              Volumes: pvcreate --dataalignment, mdadm --data-offset, cryptsetup --offset, \
-              make-bcache --data-offset.",
+        fix: "Partitions: straddle plan DISK moves them and keeps data, types, names and \
+              numbers. Volumes are recreated, which erases them, so back up first: pvcreate \
+              --dataalignment, mdadm --data-offset, cryptsetup --offset, make-bcache --data- \
+              offset.",
     },
     Rule {
         code: "ST102",
@@ -49,9 +48,7 @@ pub const RULES: &[Rule] = &[
               still \
               report 512. Judged at 4 KiB, this start is off. Since that is an assumption, it is a \
               warning and never an error.",
-        fix: "Start at 1 MiB anyway: it costs nothing. If the disk truly has 512-byte sectors, say \
-            so: \
-              --on 512n.",
+        fix: "straddle plan DISK. If the disk truly has 512-byte sectors, say so: --on 512n.",
     },
     Rule {
         code: "ST103",
@@ -63,9 +60,8 @@ pub const RULES: &[Rule] = &[
               on a device that reports its offset. Tools that test partition starts alone call \
               this \
               wrong. It costs nothing.",
-        fix: "Nothing to do. Copying the content to an aligned partition would break it: make it \
-            anew \
-              there.",
+        fix: "Nothing to do. Copying the content to an aligned partition would break it: \
+              recreate it there and restore its files.",
     },
     Rule {
         code: "ST104",
@@ -82,8 +78,9 @@ pub const RULES: &[Rule] = &[
             (FAT's \
               data area, exFAT's cluster heap) starts behind tables of odd length, so that every \
               cluster is off.",
-        fix: "mkfs.fat aligns unless -a is given or the volume is tiny; mkfs.exfat \
-            --boundary-align=1M.",
+        fix: "Back up, recreate, restore: mkfs.fat aligns unless -a is given or the volume is \
+              tiny; mkfs.exfat --boundary-align takes a boundary of up to the granule and \
+              more.",
     },
     Rule {
         code: "ST106",
@@ -92,7 +89,7 @@ pub const RULES: &[Rule] = &[
               (LUKS with 4096-byte sectors, a 4Kn virtual disk) refuse the length, often only \
               after a \
               later resize.",
-        fix: "Let partitions end on whole MiB: sgdisk -I or parted with both ends in MiB.",
+        fix: "straddle plan DISK.",
     },
     Rule {
         code: "ST107",
@@ -100,16 +97,16 @@ pub const RULES: &[Rule] = &[
         why: "An image whose length is no multiple of the sectors of the disk on which it will \
             land \
               loses its tail: the backup GPT is then not where it is looked for.",
-        fix: "Extend the image to a whole number of MiB and move the backup table: truncate -s, \
-              sgdisk -e.",
+        fix: "Extend the image to a whole number of MiB and move the backup table: truncate \
+              -s, sgdisk -e. Never shorten it.",
     },
     Rule {
         code: "ST108",
         title: "a partition of odd length pushes the next one off",
         why: "The partition itself is aligned; those behind it are not, because it is not a whole \
               number of granules long and they begin where it ends.",
-        fix: "Give the small partition a whole number of MiB, or the next ones explicit starts: \
-              systemd-repart --grain-size=, sfdisk start=.",
+        fix: "straddle plan DISK. For the next image: systemd-repart --grain-size=1M, or \
+              explicit starts on whole MiB.",
     },
     Rule {
         code: "ST201",
@@ -119,8 +116,8 @@ pub const RULES: &[Rule] = &[
               on RAID 0 loses up to half its rate. On parity RAID, full stripes are missed as \
               well. \
               Info on RAID 0, 1 and 10; a warning on parity.",
-        fix: "Start at a multiple of the full stripe: parted with unit B, pvcreate --dataalignment \
-              FULLSTRIPE, disklabel with the offset rounded up.",
+        fix: "Partitions: straddle plan DISK. Volumes: back up, recreate with pvcreate \
+              --dataalignment FULLSTRIPE, restore.",
     },
     Rule {
         code: "ST202",
@@ -130,16 +127,17 @@ pub const RULES: &[Rule] = &[
               alignment_offset never shows this: it ignores optimal_io_size. Info without parity; \
               a \
               warning with it.",
-        fix: "Start at a multiple of chunk x data disks. With three data disks 1 MiB is none: use \
-              3 MiB, or pvcreate --dataalignment.",
+        fix: "Partitions: straddle plan DISK. Volumes: back up, recreate with pvcreate \
+              --dataalignment, restore. With three data disks 1 MiB is no multiple of the full \
+              stripe: 3 MiB is.",
     },
     Rule {
         code: "ST203",
         title: "chunk is no multiple of the granule",
         why: "The array tears granules apart: neighbouring chunks of one granule lie on different \
               members, so every chunk written is a read-modify-write on its drive.",
-        fix: "Make the array again with a chunk that is a multiple of the granule: mdadm --chunk=, \
-              lvcreate -I.",
+        fix: "Back up, recreate the array with a chunk that is a multiple of the granule \
+              (mdadm --chunk=, lvcreate -I), restore.",
     },
     Rule {
         code: "ST204",
@@ -148,16 +146,18 @@ pub const RULES: &[Rule] = &[
             that \
               of a former array. Stale geometry costs full stripes on parity RAID and can stop a \
               mount.",
-        fix: "xfs: mount -o sunit=,swidth= (512-byte units); ext4: tune2fs -E \
-            stride=,stripe_width=.",
+        fix: "ext4: tune2fs -E stride=,stripe_width=. XFS: mount once with sunit= and swidth=, \
+              where Linux keeps them; elsewhere back up, recreate with mkfs.xfs -d su=,sw=, \
+              restore.",
     },
     Rule {
         code: "ST205",
         title: "file system's stripe geometry contradicts itself",
         why: "A stripe unit without a width, or a width that the unit does not divide, makes XFS \
               refuse to mount after some repairs and migrations.",
-        fix: "Set both: mount -o sunit=,swidth= for XFS; tune2fs -E stride=,stripe_width= for \
-            ext4.",
+        fix: "ext4: tune2fs -E stride=,stripe_width=. XFS: mount once with sunit= and swidth=, \
+              where Linux keeps them; elsewhere back up, recreate with mkfs.xfs -d su=,sw=, \
+              restore.",
     },
     Rule {
         code: "ST301",
@@ -167,8 +167,9 @@ pub const RULES: &[Rule] = &[
               other size the table is not found, or all partitions are eight times off. It happens \
               to \
               images written to 4Kn disks and to disks moved between USB bridges.",
-        fix: "Make the table anew for the other sector size at the same byte addresses, or present \
-              the disk with the old size.",
+        fix: "straddle plan DISK writes the table for the disk's sectors at the same byte \
+              addresses; or present the disk with the old size: losetup --sector-size, \
+              logical_block_size= in QEMU.",
     },
     Rule {
         code: "ST302",
@@ -176,24 +177,25 @@ pub const RULES: &[Rule] = &[
         why: "The kernel refuses I/O below a logical sector, so this cannot be mounted or opened \
             on \
               that disk.",
-        fix: "Make it anew with the disk's sector: mkfs.xfs -s size=, mkfs.fat -S, mkntfs -s, \
-              cryptsetup --sector-size, zpool -o ashift=.",
+        fix: "Back up, recreate with the disk's sector, restore: mkfs.xfs -s size=, mkfs.fat \
+              -S, mkfs.ext4 -b, zpool -o ashift=. LUKS and NTFS of 512-byte sectors open all \
+              the same.",
     },
     Rule {
         code: "ST303",
         title: "blocks are smaller than the granule",
         why: "Even a perfectly aligned write of one block covers a granule only in part. A warning \
               where the granule is reported or told, info where it is assumed.",
-        fix: "Make the file system with blocks of at least the granule: mke2fs -b, mkfs.xfs -b \
-            size=, \
-              mkfs.fat -s.",
+        fix: "Back up, recreate with blocks of at least the granule, restore: mkfs.ext4 -b, \
+              mkfs.xfs -b size=, mkfs.fat -s.",
     },
     Rule {
         code: "ST304",
         title: "LUKS encrypts sectors smaller than the granule",
         why: "Eight encryptions for each page instead of one, and the container offers 512-byte \
               sectors over a drive of 4 KiB, so that layers above may write less than a granule.",
-        fix: "cryptsetup luksFormat --sector-size 4096, or reencrypt.",
+        fix: "Back up, recreate with cryptsetup luksFormat --sector-size 4096, restore. Only \
+              where what is in it takes 4096-byte sectors.",
     },
     Rule {
         code: "ST305",
@@ -201,7 +203,8 @@ pub const RULES: &[Rule] = &[
         why: "The kernel will not map it: \"Device size is not aligned to requested sector size\". \
             It \
               appears after a partition was grown to an odd end, on the next boot.",
-        fix: "Let the partition end on a whole MiB.",
+        fix: "Make the device longer, to a whole MiB: straddle plan DISK, or truncate -s for \
+              an image. Making it shorter cuts off data.",
     },
     Rule {
         code: "ST306",
@@ -209,7 +212,8 @@ pub const RULES: &[Rule] = &[
         why: "ZFS writes units of 2^ashift bytes for the life of the vdev; each smaller than a \
             granule \
               is a read-modify-write.",
-        fix: "zpool create -o ashift=12 (4 KiB) or more; it cannot be changed later.",
+        fix: "Back up, recreate the pool with zpool create -o ashift=12 (4 KiB) or more, \
+              restore; ashift of a vdev cannot be changed.",
     },
     Rule {
         code: "ST307",
@@ -219,9 +223,8 @@ pub const RULES: &[Rule] = &[
               and boot loaders do not read an EFI system partition whose FAT has other sectors \
               than \
               the disk, or none of 4096 at all.",
-        fix: "Boot by UEFI, with FAT made for the disk's sectors (mkfs.fat -S 4096), and try it \
-            before \
-              you rely on it.",
+        fix: "Boot by UEFI, from a FAT made for the disk's sectors, and try that the firmware \
+              reads it before you rely on it.",
     },
     Rule {
         code: "ST308",
@@ -235,7 +238,9 @@ pub const RULES: &[Rule] = &[
         title: "checksum does not fit",
         why: "The structure was damaged or edited by something that did not know it. What is shown \
               may be wrong.",
-        fix: "Compare with the other copy where there is one; repair with the format's own tool.",
+        fix: "GPT: sgdisk -e writes both copies from the sound one. Elsewhere compare with the \
+              other copy where there is one, and repair with the format's own tool, on a copy \
+              first.",
     },
     Rule {
         code: "ST402",
@@ -243,20 +248,22 @@ pub const RULES: &[Rule] = &[
         why: "The structure was damaged, or made by a tool with a fault. What follows from the \
             field \
               may be wrong.",
-        fix: "Repair with the format's own tool.",
+        fix: "Repair with the format's own tool, on a copy first.",
     },
     Rule {
         code: "ST403",
         title: "lies outside of what holds it",
         why: "A partition or table that ends behind its disk loses data when that part is written. \
               It happens to truncated images and to disks replaced by smaller ones.",
-        fix: "Extend the disk or image, or shrink the content and then the partition.",
+        fix: "Extend the disk or image to what the table needs (truncate -s), and restore what \
+              was cut off from a backup; or shrink the content and then the partition.",
     },
     Rule {
         code: "ST404",
         title: "two things claim the same bytes",
         why: "Writing one destroys the other.",
-        fix: "Find out which is in use before you change anything: wipefs, blkid -p on each.",
+        fix: "Find out which is in use before you change anything: wipefs and blkid -p list, \
+              and change nothing.",
     },
     Rule {
         code: "ST405",
@@ -271,7 +278,10 @@ pub const RULES: &[Rule] = &[
         why: "Two copies of the same thing say different things, or one is missing: which one \
             counts \
               depends on the tool.",
-        fix: "GPT: sgdisk -e after growing a disk; gdisk's recovery menu otherwise.",
+        fix: "GPT: sgdisk -e writes both copies from the sound one, the backup at the end of \
+              the disk. An image that was cut short is first made as long as it was: truncate \
+              -s. Where both copies are sound and differ, choose by hand: gdisk's recovery \
+              menu.",
     },
     Rule {
         code: "ST407",
@@ -298,15 +308,16 @@ pub const RULES: &[Rule] = &[
         title: "several signatures",
         why: "An older content was not wiped. Which one is used depends on the tool, and automatic \
               mounting may refuse.",
-        fix: "wipefs lists them; wipefs -o OFFSET removes one, after a backup.",
+        fix: "wipefs DEVICE lists them and changes nothing. Remove one only when you know what \
+              it was, with a backup: wipefs --backup -o OFFSET ERASES it.",
     },
     Rule {
         code: "ST411",
         title: "members of an array are missing",
         why: "What they hold is unknown. Alignment is judged on the members at hand. Of a degraded \
               array the missing ones are gone.",
-        fix: "Give all members: straddle check /dev/sd[a-d]1. To a degraded array add a new one: \
-              mdadm /dev/md0 --add /dev/sdX1",
+        fix: "Give all members that are there: straddle check /dev/sd[a-d]1. A member that is \
+              gone for good cannot be given.",
     },
     Rule {
         code: "ST501",
@@ -318,7 +329,8 @@ pub const RULES: &[Rule] = &[
               some VDI and VMDK files start their data off a boundary. A perfectly partitioned \
               guest \
               is misaligned on the host.",
-        fix: "qemu-img convert -O qcow2 or raw; VHDX instead of VHD.",
+        fix: "qemu-img convert into a new file: -O qcow2, or raw; a VHD that has to stay one: \
+              -O vpc -o subformat=fixed.",
     },
     Rule {
         code: "ST502",
@@ -326,7 +338,7 @@ pub const RULES: &[Rule] = &[
         why: "Neighbouring clusters of one granule can lie anywhere in the file, so that each \
             write is \
               a read-modify-write on the host.",
-        fix: "qemu-img convert -o cluster_size=64K.",
+        fix: "qemu-img convert -O qcow2 -o cluster_size=64K into a new file.",
     },
     Rule {
         code: "ST503",
@@ -340,7 +352,7 @@ pub const RULES: &[Rule] = &[
         code: "ST504",
         title: "compressed image",
         why: "Compressed clusters have no alignment, and each write to one moves it.",
-        fix: "Convert before use: qemu-img convert -O raw.",
+        fix: "Convert before use, into a new file: qemu-img convert -O raw.",
     },
     Rule {
         code: "ST505",
@@ -350,7 +362,8 @@ pub const RULES: &[Rule] = &[
               own file is not: each aligned write of the guest then covers granules of the host in \
               part. The file's extents lie on blocks of its file system, so that or what it is on \
               begins off the granule.",
-        fix: "See straddle trace IMAGE, and put the host's partition or volume right.",
+        fix: "straddle trace IMAGE shows what starts off the granule on the host; straddle \
+              plan that disk.",
     },
     Rule {
         code: "ST601",
@@ -358,7 +371,7 @@ pub const RULES: &[Rule] = &[
         why: "alignment_offset is -1: the members' boundaries do not meet, so the kernel cannot \
             say \
               where an aligned start would be. Several tools turn -1 into 0 and stay quiet.",
-        fix: "Find the member that starts off its boundary, and make it anew.",
+        fix: "Find the member that starts off its boundary: its own finding says what to do.",
     },
     Rule {
         code: "ST602",
@@ -373,14 +386,14 @@ pub const RULES: &[Rule] = &[
         why: "The value is no power of two, below the logical sector, or larger than any drive's. \
             It \
               is not used.",
-        fix: "Tell the disk with --on, and look for a newer firmware of the bridge.",
+        fix: "Give the true disk with --on, and look for newer firmware of the bridge.",
     },
     Rule {
         code: "ST604",
         title: "partition is not on a zone",
         why: "On a zoned drive, a partition must start and end with a zone, or its first and last \
               zones cannot be used.",
-        fix: "Start and end partitions at multiples of the zone size.",
+        fix: "straddle plan DISK.",
     },
     Rule {
         code: "ST605",
@@ -388,7 +401,8 @@ pub const RULES: &[Rule] = &[
         why: "The offset of the partition stands in the boot sector (NTFS and FAT hidden sectors, \
               exFAT partition offset) and differs from the table: it was copied, or the table was \
               changed. Linux does not mind; boot code does.",
-        fix: "Correct the field with the system's own repair tool if it must boot.",
+        fix: "Nothing to do for Linux. Where Windows must boot from it: its own repair \
+              (bootrec /fixboot).",
     },
     Rule {
         code: "ST606",
@@ -398,7 +412,7 @@ pub const RULES: &[Rule] = &[
               Libraries and bridges have done so before: a USB bridge that hides a drive's \
               4096-byte sectors misleads every partitioner. Each sentence says which value is \
               used.",
-        fix: "Tell the disk with --on; look for a newer kernel or firmware.",
+        fix: "Give the true disk with --on; look for a newer kernel or firmware.",
     },
     Rule {
         code: "ST607",
@@ -406,7 +420,7 @@ pub const RULES: &[Rule] = &[
         why: "Others found that this model says something wrong of itself, and told so where \
               anyone can read it. What was found is believed, and only where the drive says the \
               very thing that is wrong.",
-        fix: "Tell the disk with --on where more is known of it.",
+        fix: "Give the true disk with --on where more is known of it.",
     },
     Rule {
         code: "ST608",
@@ -414,7 +428,8 @@ pub const RULES: &[Rule] = &[
         why: "Only whole discard units (discard_granularity) are given back to a drive or to the \
               pool of a thin volume. What lies before the first whole unit of the partition, and \
               behind the last, never is. It costs space or spare area at the ends, not speed.",
-        fix: "Nothing, or start at a multiple of the unit when the partition is made anew.",
+        fix: "Nothing to do. When the partition is recreated, start it at a multiple of the \
+              unit.",
     },
     Rule {
         code: "ST609",
@@ -422,7 +437,8 @@ pub const RULES: &[Rule] = &[
         why: "An NVMe drive grades its formats by relative performance (RP). That is a hint of its \
               maker, and no measurement. Larger blocks often save the drive work; they also need \
               systems that take 4096-byte sectors.",
-        fix: "When the drive is set up anew: nvme format --lbaf=N, which erases it. Measure first.",
+        fix: "Measure first. Then back up, nvme format --lbaf=N, which ERASES the drive, \
+              restore.",
     },
     Rule {
         code: "ST610",
@@ -450,8 +466,8 @@ pub const RULES: &[Rule] = &[
               the \
               page cache, and each write of 512 bytes becomes a read-modify-write there. A \
               warning.",
-        fix: "losetup --sector-size 4096 --direct-io=on; a table or file system made for 512-byte \
-              sectors has to be made again.",
+        fix: "losetup --sector-size 4096 --direct-io=on presents another disk: back up, \
+              recreate its table and file systems on that, restore.",
     },
     Rule {
         code: "ST703",

@@ -148,20 +148,20 @@ fn a_remedy_names_blocks_that_are_as_large_as_the_granule() {
 }
 
 #[test]
-fn a_remedy_for_a_logical_partition_makes_a_logical_one_that_ends_where_it_ended() {
-    need_tools!("sfdisk", "parted");
+fn luks_and_ntfs_of_512_byte_sectors_are_no_error_on_4kn_since_linux_opens_them() {
+    need_tools!("cryptsetup", "mkntfs");
     let scratch = Scratch::new();
-    let script = "label: dos\nstart=2048,size=100000,type=5\nstart=4099,size=20000\n";
-    let image = partitioned(&scratch, "disk.raw", 64 * MIB, script);
-    let checked = check(&[text(&image), "--on", "512e"]);
-    let remedy = checked.target["findings"][0]["remedies"][0].as_str().expect("text").to_owned();
-    assert!(remedy.contains(" mkpart logical 6144s 24098s"), "{remedy}");
-    // As it is typed, once the partition that was off is gone.
-    tool::run("parted", &["-s", text(&image), "rm", "5"]);
-    let words = ["-s", "-a", "none", text(&image), "mkpart", "logical", "6144s", "24098s"];
-    tool::run("parted", &words);
-    let again = check(&[text(&image), "--on", "512e"]);
-    assert_eq!(again.verdict("partition", "#5"), "aligned", "{:#}", again.target);
+    let key = scratch.file("key", b"a passphrase for a test");
+    let luks = scratch.image("luks.raw", 32 * MIB);
+    let quick = ["luksFormat", "-q", "--type", "luks1", "--pbkdf-force-iterations", "1000"];
+    let files = ["--key-file", text(&key), text(&luks)];
+    tool::run("cryptsetup", &[&quick[..], &files[..]].concat());
+    let ntfs = scratch.image("ntfs.raw", 32 * MIB);
+    tool::run("mkntfs", &["-q", "-Q", "-F", text(&ntfs)]);
+    for image in [luks, ntfs] {
+        let checked = check(&[text(&image), "--on", "4Kn"]);
+        assert!(!checked.has("ST302", "error"), "{:?}", checked.findings());
+    }
 }
 
 #[test]

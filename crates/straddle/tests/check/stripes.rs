@@ -73,60 +73,6 @@ fn a_told_origin_moves_chunks_and_full_stripes_as_well() {
     assert_eq!(checked.verdict("partition", "#1"), "misaligned");
 }
 
-/// The starts in sectors that `parted` remedies name.
-fn starts(checked: &crate::run::Checked) -> Vec<u64> {
-    let findings = checked.target["findings"].as_array().expect("a list");
-    let remedies =
-        findings.iter().flat_map(|finding| finding["remedies"].as_array().expect("a list"));
-    let words = remedies.filter_map(|remedy| {
-        let remedy = remedy.as_str().expect("text");
-        remedy.split(' ').find_map(|word| word.strip_suffix('s')?.parse().ok())
-    });
-    words.collect()
-}
-
-#[test]
-fn a_partition_started_where_the_remedy_says_is_aligned() {
-    need_tools!("sfdisk");
-    for on in [
-        "512e",
-        "512e,origin=3584",
-        "granule=16K",
-        "512e,stripe=64Kx3+1",
-        "512e,stripe=512Kx5",
-        "512e,origin=3584,stripe=64Kx3+1",
-        "granule=24K",
-    ] {
-        let scratch = Scratch::new();
-        let image = partitioned(&scratch, "disk.raw", 64 * MIB, "label: dos\nstart=2050\n");
-        let found = starts(&check(&[text(&image), "--on", on]));
-        let first = *found.first().unwrap_or_else(|| panic!("{on}: no start is named"));
-        let script = format!("label: dos\nstart={first}\n");
-        let image = partitioned(&scratch, "again.raw", 64 * MIB, &script);
-        let checked = check(&[text(&image), "--on", on]);
-        assert_eq!(checked.verdict("partition", "#1"), "aligned", "{on}: {first}");
-    }
-}
-
-#[test]
-fn a_bcache_made_with_the_offset_that_the_remedy_says_is_aligned() {
-    need_tools!("make-bcache");
-    let scratch = Scratch::new();
-    for on in ["granule=16K", "512e,stripe=64Kx3+1"] {
-        let image = scratch.image("bcache.raw", 64 * MIB);
-        tool::run("make-bcache", &["-B", text(&image)]);
-        let checked = check(&[text(&image), "--on", on]);
-        assert_eq!(checked.verdict("bcache", ""), "misaligned");
-        let remedy = checked.target["findings"][0]["remedies"][0].to_string();
-        let offset = remedy.split(' ').skip_while(|word| *word != "--data-offset").nth(1);
-        let offset = offset.expect("an offset is named");
-        let image = scratch.image("again.raw", 64 * MIB);
-        tool::run("make-bcache", &["-B", "--data-offset", offset, text(&image)]);
-        let checked = check(&[text(&image), "--on", on]);
-        assert_eq!(checked.verdict("bcache", ""), "aligned", "{on}: {offset}");
-    }
-}
-
 #[test]
 fn a_cost_that_is_the_same_when_aligned_is_not_told() {
     need_tools!("sfdisk");

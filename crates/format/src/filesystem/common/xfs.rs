@@ -7,7 +7,7 @@ use units::DiskText;
 use super::superblock::{Found, bytes_text, holding, label, power, power_of_two, uuid_text};
 use crate::Problem;
 use crate::bytes::Block;
-use crate::filesystem::{FsStripe, Heads};
+use crate::filesystem::{FsStripe, Heads, XfsPlaces};
 
 const MAGIC: &[u8] = b"XFSB";
 const SECTOR_BYTES_MAX: u64 = 32768;
@@ -15,6 +15,7 @@ const BLOCK_BYTES_MAX: u64 = 65536;
 /// The bits of the version field that hold the version itself.
 const VERSION_MASK: u16 = 0xf;
 const VERSION_SECTOR: u16 = 0x800;
+const VERSION_STRIPE: u16 = 0x80;
 const CRC_AT: usize = 224;
 
 /// The file system whose superblock stands at the start.
@@ -89,6 +90,14 @@ fn read_layout(block: &Block<512>, heads: &Heads<'_>, found: &mut Found) {
         found.wrong_field(188, detail);
     }
     let group_bytes = u64::from(block.be32::<84>()) * block_bytes;
+    found.value.xfs = Some(XfsPlaces {
+        block_bytes,
+        // Inodes of the first group are counted from its start.
+        root_at_bytes: (block.be64::<56>().checked_shr(block.byte::<123>().into()).unwrap_or(0))
+            .saturating_mul(block_bytes),
+        group_bytes,
+        has_stripe: block.be16::<100>() & VERSION_STRIPE != 0,
+    });
     found.note("allocation group", bytes_text(group_bytes));
     found.note("allocation groups", block.be32::<88>().to_string());
     if block.be16::<100>() & VERSION_SECTOR != 0 && block.be16::<194>() != 0 {

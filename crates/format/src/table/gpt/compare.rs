@@ -68,6 +68,11 @@ fn place(pair: &Pair, primary: &Copy, backup: &Copy) -> Vec<Problem> {
     details.into_iter().map(problem).collect()
 }
 
+/// Whether both copies say the same of the disk.
+pub(super) fn are_same(primary: &Copy, backup: &Copy) -> bool {
+    fields(primary, backup).is_empty() && entries(primary, backup).is_none()
+}
+
 /// Problems of the fields that must be the same in both headers.
 fn fields(primary: &Copy, backup: &Copy) -> Vec<Problem> {
     let (one, two) = (&primary.header, &backup.header);

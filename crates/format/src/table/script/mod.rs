@@ -186,6 +186,7 @@ impl Reader {
             usable: None,
             boot_code: false,
             hybrid: Vec::new(),
+            repair: None,
         };
         Ok(Script { table, device: self.device, disk_bytes: end.max(said) })
     }

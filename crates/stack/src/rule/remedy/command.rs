@@ -1,0 +1,134 @@
+//! Commands that a finding may print.
+
+use std::fmt;
+
+use units::SectorSize;
+
+/// A command that keeps every byte of what was recognised. There is no form for one that erases,
+/// and none that shortens a file or writes an image over itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::rule) enum Command {
+    /// Plans the whole disk.
+    Plan {
+        /// The disk, as it is typed.
+        disk: String,
+        /// The words of `--on`, where the user gave some.
+        on: Option<String>,
+    },
+    /// Writes both copies of a GPT from the sound one, the backup in the last sector.
+    RewriteGpt {
+        /// The disk, as it is typed.
+        disk: String,
+        /// The sector in which the table counts, where the disk is a file of which sgdisk would
+        /// think 512.
+        sector: Option<SectorSize>,
+    },
+    /// Writes a plain protective MBR beside a GPT.
+    PlainMbr(String),
+    /// Makes a file longer.
+    Grow(Growth),
+    /// Copies an image's guest into a new file.
+    Convert {
+        /// The image, as it is typed.
+        image: String,
+        /// The format, with its options.
+        format: String,
+    },
+    /// Unpacks or converts what is not read into a new file, in the words of the table of marks.
+    Unpack(String),
+    /// Looks through an image's own tables.
+    CheckImage(String),
+    /// Also reads the files that an image names outside of its directory.
+    Follow(String),
+    /// Shows where an image's file lies.
+    Trace(String),
+    /// Lists signatures.
+    Signatures(String),
+    /// Tells ext4 of a stripe, in blocks.
+    ExtStripe {
+        /// The device, as it is typed.
+        device: String,
+        /// Blocks of a chunk.
+        stride: u64,
+        /// Blocks of a full stripe.
+        width: u64,
+    },
+    /// Tells XFS of a stripe when it is mounted, in 512-byte units; XFS keeps it.
+    XfsStripe {
+        /// The device, as it is typed.
+        device: String,
+        /// Where the file system starts in the device.
+        offset_bytes: u64,
+        /// Units of a chunk.
+        unit: u64,
+        /// Units of a full stripe.
+        width: u64,
+    },
+    /// Presents a file as a disk with the sectors for which it was made.
+    Loop {
+        /// The file, as it is typed.
+        file: String,
+        /// The sector.
+        sector: SectorSize,
+    },
+    /// Sets a device's read-ahead to the kernel's default.
+    ReadAhead(String),
+    /// Lets flushes pass a device.
+    WriteBack(String),
+}
+
+/// A file and a length above its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::rule) struct Growth {
+    file: String,
+    bytes: u64,
+}
+
+impl Growth {
+    /// `file` of `length` made `bytes` long; `None` where that would not make it longer.
+    pub(in crate::rule) fn new(file: String, length: u64, bytes: u64) -> Option<Growth> {
+        (bytes > length).then_some(Growth { file, bytes })
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Command::Plan { disk, on: None } => write!(f, "straddle plan {disk}"),
+            Command::Plan { disk, on: Some(on) } => write!(f, "straddle plan {disk} --on {on}"),
+            Command::RewriteGpt { disk, sector: None } => write!(f, "sgdisk -e {disk}"),
+            Command::RewriteGpt { disk, sector: Some(sector) } => write!(
+                f,
+                "L=$(losetup --sector-size {} -f --show {disk}) && sgdisk -e $L; losetup -d $L",
+                sector.bytes()
+            ),
+            Command::PlainMbr(disk) => write!(f, r"printf 'x\nn\nw\ny\n' | gdisk {disk}"),
+            Command::Grow(Growth { file, bytes }) => write!(f, "truncate -s {bytes} {file}"),
+            Command::Convert { image, format } => {
+                write!(f, "qemu-img convert -O {format} {image} NEW")
+            }
+            Command::Unpack(command) => f.write_str(command),
+            Command::CheckImage(image) => write!(f, "qemu-img check {image}"),
+            Command::Follow(image) => write!(f, "straddle check --follow-references {image}"),
+            Command::Trace(image) => write!(f, "straddle trace {image}"),
+            Command::Signatures(device) => write!(f, "wipefs {device}"),
+            Command::ExtStripe { device, stride, width } => {
+                write!(f, "tune2fs -E stride={stride},stripe_width={width} {device}")
+            }
+            Command::XfsStripe { device, offset_bytes, unit, width } => {
+                let place = match offset_bytes {
+                    0 => String::new(),
+                    bytes => format!("offset={bytes},"),
+                };
+                write!(f, "mount -o {place}sunit={unit},swidth={width} {device} DIR")
+            }
+            Command::Loop { file, sector } => {
+                write!(f, "losetup --sector-size {} -P -f --show {file}", sector.bytes())
+            }
+            Command::ReadAhead(device) => write!(f, "blockdev --setra 256 {device}"),
+            Command::WriteBack(name) => {
+                write!(f, "echo write back > /sys/block/{name}/queue/write_cache")
+            }
+        }
+    }
+}

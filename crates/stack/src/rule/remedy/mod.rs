@@ -1,0 +1,67 @@
+//! How a finding is put right.
+//!
+//! A remedy is a command that keeps every byte, what to give to the tool that makes a layer when it
+//! is made again, or a sentence. A command that erases has no form, so none can be printed above
+//! anything that was recognised.
+
+use std::fmt;
+
+mod command;
+mod device;
+mod start;
+
+pub(super) use command::{Command, Growth};
+pub(super) use device::{node, quoted, typed, within};
+pub(super) use start::{cluster_size, image_file, moved, plan, plan_of, rewrite_gpt};
+
+/// How a finding is put right; it prints as one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remedy(Form);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Form {
+    Command { when: &'static str, command: Command },
+    Recreate { with: String, note: &'static str },
+    Tell(String),
+}
+
+impl Remedy {
+    /// A command to type.
+    pub(super) fn command(command: Command) -> Remedy {
+        Remedy::when("", command)
+    }
+
+    /// A command to type, and when or for what.
+    pub(super) fn when(when: &'static str, command: Command) -> Remedy {
+        Remedy(Form::Command { when, command })
+    }
+
+    /// Back up, make the layer again with this tool and these options, restore.
+    pub(super) fn recreate(with: impl Into<String>) -> Remedy {
+        Remedy::recreate_noted(with, "")
+    }
+
+    /// As [`Remedy::recreate`], with what else counts.
+    pub(super) fn recreate_noted(with: impl Into<String>, note: &'static str) -> Remedy {
+        Remedy(Form::Recreate { with: with.into(), note })
+    }
+
+    /// A sentence.
+    pub(super) fn tell(text: impl Into<String>) -> Remedy {
+        Remedy(Form::Tell(text.into()))
+    }
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Form::Command { when: "", command } => command.fmt(f),
+            Form::Command { when, command } => write!(f, "{when}: {command}"),
+            Form::Recreate { with, note } => {
+                let note = if note.is_empty() { String::new() } else { format!("; {note}") };
+                write!(f, "back up, recreate it with {with} (ERASES it), restore{note}")
+            }
+            Form::Tell(text) => f.write_str(text),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! How to put a start right, in the words of the tools that make that kind of layer.
+
+use format::image::ImageKind;
+use format::table::{Partition, TableKind};
+use units::prefix::Exact;
+
+use super::{Command, Remedy, node, typed};
+use crate::id::LayerId;
+use crate::judge::{Judgement, Miss};
+use crate::layer::{LayerKind, PartitionTableInfo};
+use crate::mapping::Mapping;
+use crate::rule::Case;
+use crate::rule::sector::sector_below;
+use crate::unit::UnitKind;
+
+/// What partitioners start at, and what is a multiple of every common granule.
+const GRAIN_BYTES: u64 = 1 << 20;
+
+/// The extents of a volume group, by default.
+const EXTENT_BYTES: u64 = 4 << 20;
+
+/// LVM takes extents that are multiples of this where they are no power of two.
+const EXTENT_STEP_BYTES: u64 = 128 << 10;
+
+/// How many starts are looked at for one that fits everything.
+const STARTS_TRIED: u64 = 4096;
+
+/// What puts layer `id` on the unit that it misses.
+pub(in crate::rule) fn moved(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Remedy> {
+    let layer = case.stack.layer(id);
+    let unit = unit_below(case, id, miss);
+    let data = multiple(unit, GRAIN_BYTES);
+    match &layer.kind {
+        LayerKind::Partition(partition, info) => partition_moved(case, id, partition, *info, miss),
+        LayerKind::KernelPartition => plan(case, id).into_iter().collect(),
+        LayerKind::Luks(_) => {
+            let sectors = multiple(unit, 16 * GRAIN_BYTES).div_euclid(512);
+            let size = if unit.is_multiple_of(4096) { " --sector-size 4096" } else { "" };
+            vec![Remedy::recreate(format!("cryptsetup luksFormat --offset {sectors}{size}"))]
+        }
+        LayerKind::LvmPhysical(_) | LayerKind::LvmLogical(_) => {
+            vec![Remedy::recreate(format!(
+                "pvcreate --dataalignment {}{}",
+                tool_size(data),
+                extents(unit)
+            ))]
+        }
+        LayerKind::MdMember(_) | LayerKind::MdArray(_) => {
+            let size = mdadm_size(data);
+            vec![Remedy::recreate(format!("mdadm --create --data-offset={size}"))]
+        }
+        LayerKind::Bcache(_) => vec![Remedy::recreate_noted(
+            format!("make-bcache -B --data-offset {}", data.div_euclid(512)),
+            "make-bcache refuses until the old superblock is gone",
+        )],
+        LayerKind::FileSystem(system) => match system.kind {
+            "exfat" => vec![exfat(data)],
+            "vfat" => vec![fat(case, id, unit)],
+            _ => vec![Remedy::tell("move the layer below; its finding says how")],
+        },
+        LayerKind::ImageFormat(image) => converted(case, id, image.kind, miss),
+        _ => Vec::new(),
+    }
+}
+
+/// The plan of the disk whose table holds partition `id`: `None` where no tool edits that table.
+pub(in crate::rule) fn plan(case: &Case<'_>, id: LayerId) -> Option<Remedy> {
+    let below = case.stack.layer(id).mapping.below();
+    plan_of(case, *below.first()?)
+}
+
+/// The plan of a disk.
+pub(in crate::rule) fn plan_of(case: &Case<'_>, disk: LayerId) -> Option<Remedy> {
+    let disk = node(case.stack.layer(disk))?;
+    let on = case.told.map(ToString::to_string);
+    Some(Remedy::command(Command::Plan { disk, on }))
+}
+
+/// Both copies of the GPT of a disk or raw image, written from the sound one; `None` for anything
+/// else.
+pub(in crate::rule) fn rewrite_gpt(
+    case: &Case<'_>,
+    id: LayerId,
+    when: &'static str,
+) -> Option<Remedy> {
+    let layer = case.stack.layer(id);
+    let table = layer.tables.iter().find(|table| table.kind == TableKind::Gpt)?;
+    let is_file = matches!(layer.kind, LayerKind::ImageFile);
+    let sector = Some(table.sector).filter(|sector| is_file && sector.bytes() != 512);
+    Some(Remedy::when(when, Command::RewriteGpt { disk: node(layer)?, sector }))
+}
+
+fn partition_moved(
+    case: &Case<'_>,
+    id: LayerId,
+    partition: &Partition,
+    table: PartitionTableInfo,
+    miss: &Miss,
+) -> Vec<Remedy> {
+    if matches!(table.kind, TableKind::Gpt | TableKind::Mbr) {
+        if let Some(plan) = plan(case, id) {
+            return vec![plan];
+        }
+        if let Some(remedies) = planned_as_raw(case, id) {
+            return remedies;
+        }
+    }
+    let Some(next) = aligned_start(case.judgement(id), partition.range.start_bytes(), miss) else {
+        return Vec::new();
+    };
+    let first = next.div_euclid(table.sector.bytes());
+    let place = Exact(next);
+    vec![Remedy::tell(format!("back up, recreate it at sector {first} ({place}), restore"))]
+}
+
+/// Planned in a raw copy, since no partitioner opens the guest of an image format.
+fn planned_as_raw(case: &Case<'_>, id: LayerId) -> Option<Vec<Remedy>> {
+    let [disk] = case.stack.layer(id).mapping.below()[..] else { return None };
+    let image = image_file(case, disk)?;
+    let on = case.told.map(ToString::to_string);
+    Some(vec![
+        Remedy::when(
+            "copy the guest's disk to a raw file",
+            Command::Convert { image, format: "raw".to_owned() },
+        ),
+        Remedy::when("then plan the copy", Command::Plan { disk: "NEW".to_owned(), on }),
+    ])
+}
+
+/// The file of an image format, as it is typed.
+pub(in crate::rule) fn image_file(case: &Case<'_>, id: LayerId) -> Option<String> {
+    let layer = case.stack.layer(id);
+    let (LayerKind::ImageFormat(_), Mapping::Image { file, .. }) = (&layer.kind, &layer.mapping)
+    else {
+        return None;
+    };
+    Some(typed(case.stack.layer(*file)))
+}
+
+/// A format whose clusters begin on the granule. A VHD stays one where it has to.
+fn converted(case: &Case<'_>, id: LayerId, kind: ImageKind, miss: &Miss) -> Vec<Remedy> {
+    let image = image_file(case, id).unwrap_or_else(|| "IMAGE".to_owned());
+    let convert = |format: String| Command::Convert { image: image.clone(), format };
+    let mut remedies = Vec::new();
+    let clusters = cluster_size(miss.unit.length_bytes());
+    match clusters {
+        Some(size) => {
+            remedies.push(Remedy::command(convert(format!("qcow2 -o cluster_size={size}"))));
+        }
+        None => remedies.push(Remedy::command(convert("raw".to_owned()))),
+    }
+    if matches!(kind, ImageKind::VhdDynamic | ImageKind::VhdFixed) {
+        let fixed = convert("vpc -o subformat=fixed,force_size=on".to_owned());
+        remedies.push(Remedy::when("if it must stay a VHD", fixed));
+    }
+    remedies
+}
+
+/// Every unit beneath a layer in one: granules, and full stripes of arrays and of the disk that the
+/// user tells.
+fn unit_below(case: &Case<'_>, id: LayerId, miss: &Miss) -> u64 {
+    let start = miss.full.map_or(miss.unit.length_bytes(), |(full, _)| full);
+    let below = case.stack.under(id).into_iter().filter(|&below| below != id);
+    below.fold(start, |unit, below| {
+        let layer = case.stack.layer(below);
+        let granule = matches!(layer.mapping, Mapping::Leaf)
+            .then(|| layer.units.used_bytes(UnitKind::Granule))
+            .flatten();
+        let full = layer.units.used_bytes(UnitKind::FullStripe);
+        granule.into_iter().chain(full).fold(unit, multiple)
+    })
+}
+
+/// The next start behind `start` that fits the granule and the full stripe, on 1 MiB where that is
+/// possible. Both are counted from where the layer is now, since what is beneath may be shifted.
+fn aligned_start(judgement: &Judgement, start: u64, miss: &Miss) -> Option<u64> {
+    let granule = judgement.granule.as_ref();
+    let granule = granule.and_then(|miss| Some((miss.unit.length_bytes(), miss.offset_bytes?)));
+    let stripe = judgement.stripe.as_ref().and_then(|miss| miss.full);
+    let units: Vec<(u64, u64)> = granule.into_iter().chain(stripe).collect();
+    if units.is_empty() {
+        return None;
+    }
+    let fits = |at: &u64| {
+        let moved = at - start;
+        units.iter().all(|&(unit, behind)| {
+            moved.checked_add(behind).is_some_and(|at| at.is_multiple_of(unit))
+        })
+    };
+    let multiples = |step: u64, first: u64| {
+        (0..STARTS_TRIED).filter_map(move |count| step.checked_mul(count)?.checked_add(first))
+    };
+    let grain = start.checked_next_multiple_of(GRAIN_BYTES)?;
+    let &(unit, behind) = units.iter().max()?;
+    let next = start.checked_add(unit - behind.checked_rem(unit)?)?;
+    let (whole, any) = (multiples(GRAIN_BYTES, grain), multiples(unit, next));
+    // Before 1 MiB are tables, and what boot loaders keep behind them.
+    let any = any.skip_while(|&at| at < GRAIN_BYTES);
+    whole.chain(any).find(fits).or_else(|| {
+        let (unit, behind) = granule.filter(|_| miss.kind == UnitKind::Granule)?;
+        start.checked_add(unit - behind.checked_rem(unit)?)
+    })
+}
+
+/// The smallest common multiple of a unit and of a size that is preferred; the unit where that is
+/// absurdly large.
+fn multiple(unit: u64, preferred: u64) -> u64 {
+    lcm(unit, preferred).filter(|&bytes| bytes > 0 && bytes <= 1 << 32).unwrap_or(unit)
+}
+
+/// What keeps later extents of a volume group on a unit that those of 4 MiB miss.
+fn extents(unit: u64) -> String {
+    if EXTENT_BYTES.is_multiple_of(unit) {
+        return String::new();
+    }
+    let step = multiple(unit, EXTENT_STEP_BYTES);
+    format!(" and vgcreate -s {}", tool_size(EXTENT_BYTES.next_multiple_of(step)))
+}
+
+/// mkfs.exfat takes boundaries that are powers of two, counted from the start of the disk.
+fn exfat(grain: u64) -> Remedy {
+    match grain.is_power_of_two() {
+        true => {
+            Remedy::recreate(format!("mkfs.exfat --boundary-align={}K", grain.div_euclid(1024)))
+        }
+        false => other_file_system(grain),
+    }
+}
+
+/// mkfs.fat counts `-s` in sectors, at most 128, and rounds its areas to whole clusters.
+fn fat(case: &Case<'_>, id: LayerId, unit: u64) -> Remedy {
+    let sector = sector_below(case, id).map_or(512, |(_, sector, _)| sector.bytes());
+    match unit.div_ceil(sector) {
+        clusters if clusters.is_power_of_two() && clusters <= 128 => Remedy::recreate_noted(
+            format!("mkfs.fat -s {clusters}"),
+            "without -a its data starts on a multiple of that",
+        ),
+        _ => other_file_system(unit),
+    }
+}
+
+fn other_file_system(unit: u64) -> Remedy {
+    let unit = Exact(unit);
+    Remedy::tell(format!(
+        "back up, recreate it with a file system other than FAT, whose data \
+         starts at a multiple of {unit}, restore"
+    ))
+}
+
+/// Clusters of a qcow2 image that hold whole units, at least 64 KiB; `None` above the 2 MiB that
+/// the format allows.
+pub(in crate::rule) fn cluster_size(unit: u64) -> Option<String> {
+    let bytes = unit.checked_next_power_of_two()?.max(64 << 10);
+    (bytes <= 2 << 20).then(|| format!("{}K", bytes.div_euclid(1024)))
+}
+
+fn lcm(a: u64, b: u64) -> Option<u64> {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    a.checked_div(x)?.checked_mul(b)
+}
+
+/// As mdadm takes it: as LVM does, but in capitals; it refuses `1m`.
+fn mdadm_size(bytes: u64) -> String {
+    tool_size(bytes).to_uppercase()
+}
+
+/// As LVM takes it: whole MiB or KiB.
+fn tool_size(bytes: u64) -> String {
+    if bytes.is_multiple_of(GRAIN_BYTES) {
+        format!("{}m", bytes.div_euclid(GRAIN_BYTES))
+    } else {
+        format!("{}k", bytes.div_ceil(1024))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mdadm_is_given_capitals_since_it_refuses_small_letters() {
+        assert_eq!(mdadm_size(GRAIN_BYTES), "1M");
+        assert_eq!(mdadm_size(1536 * 1024), "1536K");
+    }
+
+    #[test]
+    fn the_common_multiple_of_a_mebibyte_and_three_chunks_is_three_mebibytes() {
+        assert_eq!(lcm(3 * 512 * 1024, GRAIN_BYTES), Some(3 * GRAIN_BYTES));
+        assert_eq!(lcm(0, 5), Some(0));
+        assert_eq!(multiple(3 * 64 * 1024, GRAIN_BYTES), 3 * GRAIN_BYTES);
+    }
+
+    #[test]
+    fn extents_are_named_where_those_of_4_mib_miss_the_full_stripe() {
+        assert_eq!(extents(64 << 10), "");
+        assert_eq!(extents(1536 << 10), " and vgcreate -s 4608k");
+    }
+
+    #[test]
+    fn clusters_hold_whole_units_or_are_not_offered() {
+        assert_eq!(cluster_size(4096).as_deref(), Some("64K"));
+        assert_eq!(cluster_size(100 << 10).as_deref(), Some("128K"));
+        assert_eq!(cluster_size(4 << 20), None);
+    }
+}

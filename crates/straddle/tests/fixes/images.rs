@@ -1,0 +1,55 @@
+//! Image formats: the guest in a new file.
+
+use crate::bench::Bench;
+use crate::case::{Case, Fix};
+
+const MIB: u64 = 1 << 20;
+
+/// A disk with an aligned partition, as an image of a format.
+fn guest(bench: &Bench, name: &str, format: &str) {
+    bench.table("guest", 24 * MIB, "label: gpt\nstart=2048,size=40960,name=data\n");
+    bench.bytes("guest", MIB, 40_960 * 512);
+    bench.shell(&format!("qemu-img convert -O {format} guest {name}; rm guest"));
+}
+
+const fn image(
+    rule: &'static str,
+    name: &'static str,
+    target: &'static str,
+    make: fn(&Bench),
+) -> Case {
+    Case::typed(rule, name, "qemu-img", "", target, make).only("qemu-img", "NEW")
+}
+
+pub(crate) const CASES: &[Case] = &[
+    image("ST501", "a dynamic VHD", "disk.vhd", |bench| guest(bench, "disk.vhd", "vpc"))
+        .only("-O qcow2", "NEW"),
+    image("ST501", "a VHD that stays one", "disk.vhd", |bench| guest(bench, "disk.vhd", "vpc"))
+        .only("-O vpc", "NEW"),
+    image("ST501", "a VDI", "disk.vdi", |bench| guest(bench, "disk.vdi", "vdi")),
+    image("ST502", "a qcow2 of small clusters", "disk.qcow2", |bench| {
+        guest(bench, "disk.qcow2", "qcow2 -o cluster_size=2048");
+    }),
+    image("ST502", "a qcow2 on a granule of 4 MiB", "disk.qcow2", |bench| {
+        bench.table("guest", 24 * MIB, "label: gpt\nstart=8192,size=32768,name=data\n");
+        bench.bytes("guest", 4 * MIB, 32_768 * 512);
+        bench.shell("qemu-img convert -O qcow2 guest disk.qcow2; rm guest");
+    })
+    .on("granule=4M"),
+    image("ST504", "a compressed qcow2", "disk.qcow2", |bench| {
+        guest(bench, "disk.qcow2", "qcow2 -c");
+    }),
+    image("ST504", "a stream-optimised VMDK", "disk.vmdk", |bench| {
+        guest(bench, "disk.vmdk", "vmdk -o subformat=streamOptimized");
+    }),
+    Case {
+        // The sentence is followed by hand: the file is put where the image names it.
+        fix: Fix::Done("put it where the image says it is", "mv hidden base.raw"),
+        ..image("ST503", "a backing file that is not there", "disk.qcow2", |bench| {
+            bench.table("base.raw", 24 * MIB, "label: gpt\nstart=2048,size=40960\n");
+            bench.shell(
+                "qemu-img create -q -f qcow2 -F raw -b base.raw disk.qcow2; mv base.raw hidden",
+            );
+        })
+    },
+];
