@@ -8,11 +8,11 @@ use crate::statistics::Interval;
 pub enum Verdict {
     /// The interval is wholly above the limit.
     Penalty,
-    /// The interval is wholly within the band around 1.
+    /// The interval holds 1 and ends at or below the limit, or is wholly within the band around 1.
     NoPenalty,
-    /// The interval excludes 1, and is neither.
+    /// The interval excludes 1, and ends at or below the limit.
     Small,
-    /// The budget ended before anything could be said.
+    /// The budget ended while the interval reached across the limit.
     Inconclusive,
     /// Something was wrong with the measurement, so nothing is said.
     Void,
@@ -112,7 +112,8 @@ pub(crate) fn certain(limits: &Limits, interval: &Interval) -> Option<Verdict> {
 pub(crate) fn last(limits: &Limits, interval: &Interval) -> Verdict {
     match certain(limits, interval) {
         Some(verdict) => verdict,
-        None if interval.contains(1.0) => Verdict::Inconclusive,
+        None if interval.high > limits.penalty_above => Verdict::Inconclusive,
+        None if interval.contains(1.0) => Verdict::NoPenalty,
         None => Verdict::Small,
     }
 }
@@ -134,32 +135,55 @@ pub(crate) fn sentence(
             end(stop)
         );
     }
-    let bounds = format!("{} to {}, {counted}", figure(low), figure(high));
-    let figure = figure(ratio);
+    let figures = format!("{}, {} to {}, {counted}", figure(ratio), figure(low), figure(high));
     match verdict {
         Verdict::Penalty => {
-            format!("{arm} takes {figure} times as long as {baseline} ({bounds})")
+            format!("{arm} takes {} times as long as {baseline} ({figures})", figure(ratio))
         }
-        Verdict::NoPenalty => {
-            format!("{arm} takes as long as {baseline}: {figure} times ({bounds})")
+        Verdict::NoPenalty if high > 1.0 => {
+            format!("{arm} is at most {} than {baseline} ({figures})", slower(high, f64::ceil))
         }
-        Verdict::Small if high < 1.0 => {
-            format!("{arm} is faster than {baseline}: it takes {figure} times as long ({bounds})")
-        }
-        Verdict::Small if high > Limits::default().penalty_above => format!(
-            "{arm} takes longer than {baseline}, and how much is not settled: {figure} times \
-             ({bounds}){}",
-            end(stop)
-        ),
-        Verdict::Small => {
-            format!("{arm} takes a little longer than {baseline}: {figure} times ({bounds})")
+        Verdict::NoPenalty | Verdict::Small => {
+            format!("{arm} is {} than {baseline} ({figures})", between(low, high))
         }
         Verdict::Inconclusive | Verdict::Void => {
-            format!(
-                "{arm} may take as long as {baseline} or not: {figure} times ({bounds}){}",
-                end(stop)
-            )
+            format!("{arm} is {} than {baseline} ({figures}){}", between(low, high), end(stop))
         }
+    }
+}
+
+/// `between 3 % faster and 6 % slower`, rounded away from each other.
+fn between(low: f64, high: f64) -> String {
+    match (low < 1.0, high > 1.0) {
+        (true, true) => {
+            format!("between {} and {}", faster(low, f64::ceil), slower(high, f64::ceil))
+        }
+        (false, _) => {
+            format!("between {} % and {}", percent(low - 1.0, f64::floor), slower(high, f64::ceil))
+        }
+        (true, false) => {
+            format!("between {} % and {}", percent(1.0 - high, f64::floor), faster(low, f64::ceil))
+        }
+    }
+}
+
+fn slower(ratio: f64, rounded: fn(f64) -> f64) -> String {
+    format!("{} % slower", percent(ratio - 1.0, rounded))
+}
+
+fn faster(ratio: f64, rounded: fn(f64) -> f64) -> String {
+    format!("{} % faster", percent(1.0 - ratio, rounded))
+}
+
+/// A share in percent, `rounded`: below 1 % to a tenth.
+fn percent(share: f64, rounded: fn(f64) -> f64) -> String {
+    /// What arithmetic leaves behind a whole number.
+    const NOISE: f64 = 1e-9;
+    let percent = share * 100.0;
+    let sign = if rounded(0.5) > 0.5 { -NOISE } else { NOISE };
+    match percent < 0.95 {
+        true => format!("{:.1}", rounded(percent * 10.0 + sign).max(0.0) / 10.0),
+        false => format!("{:.0}", rounded(percent + sign)),
     }
 }
 
@@ -190,7 +214,10 @@ mod tests {
     #[test]
     fn each_place_of_the_interval_has_its_verdict() {
         check(1.11, 1.30, Some(Verdict::Penalty), Verdict::Penalty);
-        check(1.10, 1.30, None, Verdict::Small);
+        check(1.10, 1.30, None, Verdict::Inconclusive);
+        check(1.06, 3.16, None, Verdict::Inconclusive);
+        check(0.973, 1.056, None, Verdict::NoPenalty);
+        check(0.40, 1.10, None, Verdict::NoPenalty);
         check(0.95, 1.05, Some(Verdict::NoPenalty), Verdict::NoPenalty);
         check(1.01, 1.04, Some(Verdict::NoPenalty), Verdict::NoPenalty);
         check(1.06, 1.10, Some(Verdict::Small), Verdict::Small);
@@ -202,12 +229,27 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_carries_the_figures() {
-        let interval = Interval { ratio: 3.0, low: 2.97, high: 3.03 };
-        let said = sentence(Verdict::Penalty, ("shifted", "aligned"), &interval, 41, Stop::Rule);
-        assert_eq!(said, "shifted takes 3.00 times as long as aligned (2.97 to 3.03, 41 pairs)");
-        let nothing = ("shifted", "aligned");
-        let said = sentence(Verdict::Inconclusive, nothing, &Interval::UNKNOWN, 3, Stop::Budget);
-        assert!(said.ends_with("; the budget is used up"), "{said}");
+    fn a_sentence_says_the_bounds_first() {
+        let said = |ratio, low, high, stop| {
+            let interval = Interval { ratio, low, high };
+            let verdict = last(&Limits::default(), &interval);
+            sentence(verdict, ("shifted", "aligned"), &interval, 41, stop)
+        };
+        for ([ratio, low, high], text) in [
+            ([3.0, 2.97, 3.03], "takes 3.00 times as long as aligned (3.00, 2.97 to 3.03,"),
+            ([1.01, 0.973, 1.056], "is at most 6 % slower than aligned (1.010, 0.973 to 1.056,"),
+            ([1.004, 0.998, 1.004], "is at most 0.4 % slower than aligned (1.004, 0.998 to"),
+            ([1.0, 0.95, 1.05], "is at most 5 % slower than aligned (1.000, 0.950 to 1.050,"),
+            ([0.98, 0.96, 0.99], "is between 1 % and 4 % faster than aligned (0.980, 0.960 to"),
+            ([1.07, 1.06, 1.09], "is between 6 % and 9 % slower than aligned (1.070, 1.060 to"),
+            ([1.0, 0.97, 1.16], "is between 3 % faster and 16 % slower than aligned (1.000,"),
+            ([1.4, 1.06, 3.16], "is between 6 % and 216 % slower than aligned (1.40, 1.060 to"),
+        ] {
+            let said = said(ratio, low, high, Stop::Rule);
+            assert_eq!(said.get(..8 + text.len()), Some(&*format!("shifted {text}")), "{said}");
+            assert!(said.ends_with(", 41 pairs)"), "{said}");
+        }
+        assert!(said(1.0, 0.9, 1.2, Stop::Budget).ends_with("; the budget is used up"));
+        assert!(said(1.0, 0.0, f64::INFINITY, Stop::Budget).contains("too few to bound"));
     }
 }

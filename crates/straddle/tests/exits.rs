@@ -2,7 +2,7 @@
 //! comes without a word on one of the two streams. The table is `src/exit/table.rs`.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 
 use testkit::run::Ran;
 use testkit::scratch::text;
@@ -138,6 +138,8 @@ fn every_ending_of_trace_has_its_code_and_says_why() {
     std::fs::remove_file(scratch.path().join("image")).expect("it is there");
     ends(&["trace", "/nonexistent"], 2, "hint: ");
     ends(&["trace", text(&mounted.point)], 2, "it is a directory");
+    ends(&["trace", text(&file), "--offset", "64K"], 2, "the file ends at 64 KiB");
+    ends(&["trace", text(&file), "--offset", "1T", "--length", "4K"], 2, "hint: straddle trace");
     ends(&["trace", text(&file)], 5, "deleted");
     ends(&["trace", "--allow-unknown", text(&file)], 0, "deleted");
 }
@@ -149,7 +151,45 @@ fn what_cannot_be_measured_is_misuse_and_says_why() {
         ends(&[command, "/dev/null"], 2, "/dev/null");
         ends(&[command, "/dev/null", "--dry-run"], 2, "/dev/null");
         ends(&[command], 2, "Usage");
+        for time in ["-1", "0", "1w"] {
+            ends(&[command, "/dev/null", "--seconds", time], 2, "90s, 5m or 1h");
+        }
+        ends(&[command, "/dev/null", "--seconds", "1h", "--dry-run"], 2, "/dev/null");
     }
+}
+
+/// A process that ends with its test.
+struct Held(Child);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_job_that_a_busy_drive_leaves_out_is_no_verdict_and_says_so() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mount", "dd");
+    let scratch = Scratch::new();
+    let mounted = Mounted::new(&scratch, 256 << 20);
+    let job = scratch.file(
+        "job",
+        b"[deep]\nioengine=libaio\nrw=randread\niodepth=32\nbs=4k\nsize=1m\ndirect=1\n",
+    );
+    let written = format!("of={}/others", text(&mounted.point));
+    let script = format!(
+        "while :; do dd if=/dev/zero {written} bs=64k count=512 oflag=direct,dsync conv=notrunc; done"
+    );
+    let mut others = Command::new("sh");
+    others.args(["-c", &format!("exec 2>/dev/null; {script}")]);
+    let _others = Held(others.spawn().expect("a shell runs"));
+    let path = mounted.point.join("others");
+    testkit::run::until("others write", || path.exists());
+    let words = ["bench", text(&mounted.point), "--scratch", "8M", "--seconds", "1"];
+    let ran = ends(&[&words[..], &["--job", text(&job)]].concat(), 5, "keeps the drive busy");
+    assert!(ran.out.is_empty() && ran.errors.contains("hint: "), "{ran:?}");
 }
 
 #[test]
@@ -165,8 +205,8 @@ fn a_penalty_is_found_a_faster_run_is_clean_and_three_pairs_are_no_verdict() {
         let command = ["--", "sh", "-c", script, "{device}"];
         ends(&[&bench[..], &bounds, more, &command].concat(), code, why)
     };
-    run("true", &["--pairs", "3"], 5, "Inconclusive");
-    run("true", &["--pairs", "3", "--allow-unknown"], 0, "Inconclusive");
+    run("true", &["--pairs", "3"], 5, "No verdict: ");
+    run("true", &["--pairs", "3", "--allow-unknown"], 0, "No verdict: ");
     let slow =
         |when: &str| format!("o=$(losetup -nO OFFSET $0); [ $((o % 4096)) {when} 0 ] || sleep 0.3");
     // Faster where it is shifted: no machine is so busy that this is a penalty.

@@ -24,11 +24,12 @@ pub(super) fn write(experiments: &[Experiment], words: Words<'_>, limit: usize, 
     controls(experiments, words, limit, page);
     for experiment in experiments {
         let title = format!("{}:", words.text(&experiment.title));
-        if matches!(experiment.verdict.as_str(), "void" | "inconclusive") {
+        // The rows say all of an interval that is too wide; why one is void stands nowhere else.
+        if experiment.verdict == "void" {
             let ((_, word), reason) = verdict(experiment, words);
             prose((NAME, title.clone()), &format!("{word} {reason}"), limit, page);
         }
-        if let Some(changed) = regimes(&experiment.regimes, words) {
+        if let Some(changed) = regimes(experiment, words) {
             prose((NAME, title), &changed, limit, page);
         }
     }
@@ -104,7 +105,17 @@ impl Row<'_> {
         if !self.first {
             return String::new();
         }
-        shorten_middle(&words.text(&self.experiment.title), limit, words.glyphs().ellipsis)
+        shorten_middle(&self.name(words), limit, words.glyphs().ellipsis)
+    }
+
+    /// What was done, without the arm, which has a column of its own.
+    fn name(&self, words: Words<'_>) -> String {
+        let title = words.text(&self.experiment.title);
+        let arm = self.compared.map_or(String::new(), |(arm, _)| words.text(&arm.name));
+        match title.strip_suffix(&arm).and_then(|rest| rest.strip_suffix(", ")) {
+            Some(rest) if !arm.is_empty() => rest.to_owned(),
+            _ => title,
+        }
     }
 
     fn verdict(&self, words: Words<'_>) -> Cell {

@@ -15,7 +15,7 @@ pub(crate) fn verdict_word(verdict: &str, words: Words<'_>) -> Cell {
         "penalty" => (BAD, "Penalty".to_owned()),
         "no-penalty" => (GOOD, "No penalty".to_owned()),
         "small" => (CARE, "Small difference".to_owned()),
-        "inconclusive" => (CARE, "Inconclusive".to_owned()),
+        "inconclusive" => (CARE, "No verdict".to_owned()),
         "void" => (CARE, "Void".to_owned()),
         other => (CARE, words.text(other)),
     }
@@ -69,20 +69,30 @@ fn effort(effort: &Effort) -> String {
 }
 
 /// How the drive changed during the run; `None` where it did not.
-pub(crate) fn regimes(regimes: &[Regime], words: Words<'_>) -> Option<String> {
-    if regimes.len() < 2 {
+pub(crate) fn regimes(experiment: &Experiment, words: Words<'_>) -> Option<String> {
+    if experiment.regimes.len() < 2 {
         return None;
     }
-    Some(format!("the drive changed during the run: {}", regime_list(regimes, words)))
+    Some(format!("the drive changed during the run: {}", regime_list(experiment, words)))
 }
 
 /// `8.35 ms (spread 120 µs) from pair 1, 12.0 ms (spread 300 µs) from pair 23`.
-pub(crate) fn regime_list(regimes: &[Regime], words: Words<'_>) -> String {
+pub(crate) fn regime_list(experiment: &Experiment, words: Words<'_>) -> String {
+    parts(&experiment.regimes, experiment.block_operations, words)
+}
+
+fn parts(regimes: &[Regime], block_operations: u64, words: Words<'_>) -> String {
     let one = |regime: &Regime| {
         let (median, spread) = (time(regime.median_ns, words), time(regime.spread_ns, words));
         format!("{median} (spread {spread}) from pair {}", regime.from_pair)
     };
-    let mut text = regimes.iter().take(REGIMES_MAX).map(one).collect::<Vec<_>>().join(", ");
+    // Beside the median of one operation, what many took together needs its name.
+    let of = match block_operations {
+        0 | 1 => String::new(),
+        many => format!("{many} operations took "),
+    };
+    let list = regimes.iter().take(REGIMES_MAX).map(one).collect::<Vec<_>>().join(", ");
+    let mut text = of + &list;
     let more = regimes.len().saturating_sub(REGIMES_MAX);
     if more > 0 {
         text += &format!(", and {more} more");
@@ -128,16 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_stayed_the_same_has_no_line_about_it() {
+    fn parts_of_a_run_name_what_took_so_long() {
         let look = Look::default();
         let words = Words { look: &look };
         let one = Regime { from_pair: 1, median_ns: 8_350_000, spread_ns: 120_000 };
         let two = Regime { from_pair: 23, median_ns: 12_000_000, spread_ns: 300_000 };
-        assert_eq!(regimes(std::slice::from_ref(&one), words), None);
-        assert_eq!(
-            regimes(&[one, two], words).unwrap(),
-            "the drive changed during the run: 8.35 ms (spread 120 µs) from pair 1, 12.0 ms \
-             (spread 300 µs) from pair 23"
-        );
+        let list = "8.35 ms (spread 120 µs) from pair 1, 12.0 ms (spread 300 µs) from pair 23";
+        assert_eq!(parts(&[one.clone(), two.clone()], 1, words), list);
+        let block = parts(&[one, two], 128, words);
+        assert_eq!(block, format!("128 operations took {list}"));
     }
 }

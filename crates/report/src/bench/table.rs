@@ -123,7 +123,7 @@ impl Page<'_> {
             reason += &format!(" {}", predicted(stack, target.granule_bytes, words));
         }
         self.prose(word, &reason);
-        if let Some(changed) = regimes(&experiment.regimes, words) {
+        if let Some(changed) = regimes(experiment, words) {
             self.prose(quiet(""), &changed);
         }
     }

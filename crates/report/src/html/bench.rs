@@ -150,7 +150,7 @@ fn method(experiment: &Experiment) -> Markup {
             (pairs(&rows))
             @if experiment.regimes.len() > 1 {
                 p { "The drive changed during the run: "
-                    (say(&sentences::regime_list(&experiment.regimes, words()))) "." }
+                    (say(&sentences::regime_list(experiment, words()))) "." }
             }
         }
     }

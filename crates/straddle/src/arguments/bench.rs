@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use super::printed::Printed;
 use super::raw_device::RawDevice;
-use super::{Unknown, help, size, size_above_0};
+use super::{Unknown, help, seconds, size, size_above_0};
 
 /// Measure what misalignment costs here, with a confidence interval, touching nothing else
 ///
@@ -145,11 +145,12 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "Bounds")]
     pub(crate) bytes_max: Option<u64>,
 
-    /// The most seconds to measure, for each comparison
+    /// The longest time to measure each comparison: 90s, 5m, 1h; a plain number is seconds
     #[arg(
         long,
-        value_name = "SECONDS",
-        value_parser = clap::value_parser!(u32).range(1..=86_400),
+        value_name = "TIME",
+        value_parser = seconds,
+        allow_negative_numbers = true,
         help_heading = "Bounds"
     )]
     pub(crate) seconds: Option<u32>,

@@ -8,7 +8,7 @@ use workload::engine::Duration;
 use super::offered::ENGINES;
 
 use super::printed::Printed;
-use super::{Unknown, help, size_above_0};
+use super::{Unknown, help, seconds, size_above_0};
 
 /// The most round trips of a group.
 pub(crate) const ROUND_TRIPS_MAX: usize = 99;
@@ -122,9 +122,10 @@ pub(crate) struct Fsync {
     /// --for, more than the default also lifts the number of writes at which it would stop.
     #[arg(
         long,
-        value_name = "SECONDS",
+        value_name = "TIME",
         default_value_t = FSYNC_SECONDS,
-        value_parser = clap::value_parser!(u32).range(1..=86_400),
+        value_parser = seconds,
+        allow_negative_numbers = true,
         help_heading = "Bounds"
     )]
     pub(crate) seconds: u32,

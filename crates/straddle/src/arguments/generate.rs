@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use super::size_above_0;
+use super::{size_above_0, size_u32};
 use crate::exit::table;
 
 /// Write what belongs to the program: manual pages, completions, schemas
@@ -130,7 +130,7 @@ pub(crate) struct Raidtest {
     pub(crate) media: u64,
 
     /// Of what offsets and lengths are multiples: a power of two
-    #[arg(long, value_name = "SIZE", default_value_t = 512)]
+    #[arg(long, value_name = "SIZE", value_parser = size_u32, default_value = "512")]
     pub(crate) sector: u32,
 
     /// How many requests

@@ -12,6 +12,7 @@ mod plan;
 mod printed;
 mod probe;
 mod raw_device;
+mod seconds;
 mod trace;
 mod unknown;
 
@@ -32,6 +33,7 @@ pub(crate) use plan::Plan;
 pub(crate) use printed::{BenchFormat, Printed, is_standard_output};
 pub(crate) use probe::Probe;
 pub(crate) use raw_device::RawDevice;
+use seconds::seconds;
 pub(crate) use trace::Trace;
 use unknown::Unknown;
 
@@ -106,6 +108,11 @@ fn help(command: &str, examples: &str) -> String {
 
 fn size(text: &str) -> Result<u64, String> {
     units::prefix::parse(text).map_err(|error| error.to_string())
+}
+
+/// A size that fits 32 bits.
+fn size_u32(text: &str) -> Result<u32, String> {
+    u32::try_from(size(text)?).map_err(|_| "it must be below 4 GiB".to_owned())
 }
 
 fn size_above_0(text: &str) -> Result<u64, String> {

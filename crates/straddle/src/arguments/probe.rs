@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::printed::is_standard_output;
 use super::raw_device::RawDevice;
-use super::{Unknown, help, size_above_0};
+use super::{Unknown, help, seconds, size_above_0};
 
 /// Find what a drive really writes as one, by measuring, and what to tell tools
 ///
@@ -42,12 +42,13 @@ pub(crate) struct Probe {
     )]
     pub(crate) bytes_max: u64,
 
-    /// The most seconds to measure
+    /// The longest time to measure: 90s, 5m, 1h; a plain number is seconds
     #[arg(
         long,
-        value_name = "SECONDS",
+        value_name = "TIME",
         default_value_t = 60,
-        value_parser = clap::value_parser!(u32).range(1..=86_400),
+        value_parser = seconds,
+        allow_negative_numbers = true,
         help_heading = "Bounds"
     )]
     pub(crate) seconds: u32,

@@ -125,15 +125,36 @@ fn facts(traced: &Traced) -> Vec<Fact> {
     numbers.into_iter().chain(convert::guards(&facts.atomic_write_bytes)).collect()
 }
 
-/// What untorn writes to the file allow a database, in a line for each setting.
-pub(super) fn guard_notes(traced: &Traced) -> Vec<String> {
+/// What untorn writes allow the database whose file this is by its name, a line for each setting.
+pub(super) fn guard_notes(traced: &Traced, file: &Path) -> Vec<String> {
     let guards = stack::atomic::guards(&traced.facts.atomic_write_bytes).into_iter();
     guards
+        .filter(|guard| is_guarded(guard.setting, file))
         .map(|guard| {
             let value = if guard.is_allowed_off { "could be off" } else { "keep it on" };
             format!("{}: {value}: {}", guard.setting, guard.reason)
         })
         .collect()
+}
+
+/// Whether a file is one of those that `setting` is about: InnoDB's tablespaces, or a relation of
+/// PostgreSQL, which is a number in `base/DATABASE`, `global` or a tablespace.
+fn is_guarded(setting: &str, file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut above = file.components().rev().skip(1).filter_map(|part| part.as_os_str().to_str());
+    match setting.contains("innodb") {
+        true => {
+            name.ends_with(".ibd")
+                || name.ends_with(".ibu")
+                || name.starts_with("ibdata")
+                || name.starts_with("undo_")
+        }
+        false => {
+            name.split('.').all(is_number)
+                && above.any(|part| part == "base" || part == "global" || part.starts_with("PG_"))
+        }
+    }
 }
 
 /// Lists extents with their pieces, as many as there is room for.

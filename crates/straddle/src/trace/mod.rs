@@ -16,7 +16,7 @@ use units::prefix::Exact;
 
 use crate::arguments::{Colour, Trace};
 use crate::exit::Outcome;
-use crate::printer::{self, Said};
+use crate::printer::{self, Said, shown};
 use crate::run;
 use crate::scene::Scene;
 
@@ -32,10 +32,10 @@ pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
     let scene = Scene::live().ignoring_measured(trace.ignore_measured);
     let run = run::run(Timestamp::now(), &scene);
     let mut tracer = Tracer::new(&scene, trace.sync);
-    let document = match tracer.file(&trace.file) {
+    let document = match tracer.file(&trace.file).and_then(|traced| reached(trace, traced)) {
         Ok(traced) => {
             tracer.note(&traced, &trace.file);
-            tracer.notes.extend(document::guard_notes(&traced));
+            tracer.notes.extend(document::guard_notes(&traced, &trace.file));
             document::of(run, trace, &tracer, &traced, range(trace, &traced))
         }
         Err(refusal) => {
@@ -161,13 +161,34 @@ fn is_unknown(document: &Document) -> bool {
     wanted && unknown && document.total.placed_bytes == 0
 }
 
+/// Refuses to start after the end of the file.
+fn reached(trace: &Trace, traced: Traced) -> Result<Traced, Refusal> {
+    let end = traced.length_bytes.max(allocated(&traced));
+    if trace.offset == 0 || trace.offset < end {
+        return Ok(traced);
+    }
+    let name = shown(&trace.file);
+    Err(Refusal {
+        message: format!(
+            "cannot trace {name} from {}: the file ends at {}",
+            Exact(trace.offset),
+            Exact(end)
+        ),
+        hint: Some(format!("straddle trace {name} traces all of it")),
+    })
+}
+
+/// Where what is allocated ends.
+fn allocated(traced: &Traced) -> u64 {
+    traced.runs.last().map_or(0, |run| run.range.end_bytes())
+}
+
 /// The bytes asked about: from the offset to the file's end, or as many as were named and are
 /// there; what is allocated behind the end is.
 fn range(trace: &Trace, traced: &Traced) -> ByteRange {
-    let allocated = traced.runs.last().map_or(0, |run| run.range.end_bytes());
     let left = |end: u64| end.saturating_sub(trace.offset);
     let length = match trace.length {
-        Some(length) => length.min(left(allocated.max(traced.length_bytes))),
+        Some(length) => length.min(left(allocated(traced).max(traced.length_bytes))),
         None => left(traced.length_bytes),
     };
     ByteRange::new(trace.offset, length).expect("it ends within the file, or is empty")

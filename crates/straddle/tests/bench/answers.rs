@@ -48,7 +48,7 @@ fn a_table_says_where_what_and_how_it_ended_and_the_code_goes_with_it() {
         ("No penalty", 0),
         ("Small difference", 0),
         ("Penalty", 1),
-        ("Inconclusive", 5),
+        ("No verdict", 5),
         ("Void", 5),
     ];
     for plan in [Plan::EXT4, Plan::XFS] {
@@ -320,7 +320,7 @@ fn a_command_that_discards_its_device_does_not_move_the_scratch_file() {
     let arguments = ["--scratch", "8M", "--pairs", "3", "--", "sh", "-c", script];
     let ran = bench(&[&[volume.name()], &arguments[..]].concat());
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.out.contains("Inconclusive"), "{ran:?}");
+    assert!(ran.out.contains("No verdict: "), "{ran:?}");
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn two_runs_of_which_nothing_is_known_have_nothing_to_say() {
         r#"
   before   start not known  straddle 0.1.0
   after    start not known  straddle 0.1.0
-cannot tell  inconclusive in both
+cannot tell  no verdict in both
   ratio of shifted 512 B  before -  interval: not known yet  after -  interval: not known yet
                           cannot tell: the earlier run is inconclusive
   not paired      median before   after   ratio   p99 before   after   ratio

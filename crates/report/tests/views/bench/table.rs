@@ -48,8 +48,8 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
   shifted 2 KiB   309 µs   905 µs   3236           1.00   0.97 to 1.03
   control         310 µs   899 µs   3226           1.00   0.98 to 1.02    sound
 No penalty: shifted reads take as long, within 5 %.
-the drive changed during the run: 310 µs (spread 20.0 µs) from pair 1, 4.10 ms (spread 900 µs)
-  from pair 41
+the drive changed during the run: 256 operations took 310 µs (spread 20.0 µs) from pair 1, 4.10 ms
+  (spread 900 µs) from pair 41
 "#,
     );
 }
@@ -99,8 +99,8 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
   shifted 2 KiB   309 us   905 us   3236           1.00   0.97 to 1.03
   control         310 us   899 us   3226           1.00   0.98 to 1.02    sound
 No penalty: shifted reads take as long, within 5 %.
-the drive changed during the run: 310 us (spread 20.0 us) from pair 1, 4.10 ms (spread 900 us)
-  from pair 41
+the drive changed during the run: 256 operations took 310 us (spread 20.0 us) from pair 1, 4.10 ms
+  (spread 900 us) from pair 41
 "#,
     );
 }
@@ -119,11 +119,37 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else is touched
                                      shifted 2 KiB   1.00    0.97 to 1.03
   4 KiB write, depth 8               shifted 512 B   3.00    2.97 to 3.03    void
   controls  2 sound  differs: 4 KiB write, depth 8
-64 KiB read, depth 32: the drive changed during the run: 310 µs (spread 20.0 µs) from pair 1,
-  4.10 ms (spread 900 µs) from pair 41
+64 KiB read, depth 32: the drive changed during the run: 256 operations took 310 µs (spread
+  20.0 µs) from pair 1, 4.10 ms (spread 900 µs) from pair 41
 4 KiB write, depth 8: Void: the control takes 1.12 times as long as the baseline.
 "#,
     );
+}
+
+#[test]
+fn every_row_of_a_full_run_says_what_differs() {
+    let mut experiments = Vec::new();
+    for what in ["random read", "write + fdatasync", "random write, cached"] {
+        for depth in [1, 8, 32] {
+            for arm in ["shifted 512 B", "shifted 2 KiB"] {
+                let mut one = penalty();
+                one.title = format!("4 KiB {what}, depth {depth}, {arm}");
+                let shifted = one.arms.iter_mut().find(|arm| arm.role == "shifted");
+                shifted.expect("it has one").name = arm.to_owned();
+                let compared = one.comparisons.iter_mut().find(|one| one.arm == "shifted 512 B");
+                compared.expect("it has one").arm = arm.to_owned();
+                experiments.push(one);
+            }
+        }
+    }
+    for width in [100, 120, 200] {
+        let look = Look { width: Some(width), ..LOOK };
+        let text = table(&Bench { experiments: experiments.clone(), ..disk() }, &look);
+        let rows: Vec<&str> = text.lines().filter(|line| line.contains("2.97 to 3.03")).collect();
+        let different: std::collections::HashSet<&str> = rows.iter().copied().collect();
+        assert_eq!((rows.len(), different.len()), (18, 18), "{text}");
+        assert!(rows.iter().all(|row| !row.contains('…')), "{text}");
+    }
 }
 
 #[test]
@@ -144,8 +170,8 @@ scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else
   void
   controls  2 sound  differs: 4 KiB write, depth 8
 64 KiB read, depth 32: the drive changed during the run:
-  310 µs (spread 20.0 µs) from pair 1, 4.10 ms (spread
-  900 µs) from pair 41
+  256 operations took 310 µs (spread 20.0 µs) from pair 1,
+  4.10 ms (spread 900 µs) from pair 41
 4 KiB write, depth 8: Void: the control takes 1.12 times
   as long as the baseline.
 "#,

@@ -116,7 +116,7 @@ impl Paired {
         let limits = Limits::default();
         let is_right = match self.verdict {
             Verdict::Penalty => has_penalty && own.high > limits.penalty_above,
-            Verdict::NoPenalty => own.low <= limits.same_high && own.high >= limits.same_low,
+            Verdict::NoPenalty => own.low <= limits.penalty_above,
             // How much it is was not settled.
             Verdict::Small if self.interval.high > limits.penalty_above => return Score::Short,
             Verdict::Small => own.low <= limits.penalty_above,

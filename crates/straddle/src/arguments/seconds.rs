@@ -1,0 +1,39 @@
+//! Times as they are typed: a plain number is seconds.
+
+/// The longest time, in seconds: a day.
+const SECONDS_MAX: u64 = 86_400;
+/// Units, and their seconds.
+const UNITS: [(&str, u64); 6] =
+    [("", 1), ("s", 1), ("m", 60), ("min", 60), ("h", 3600), ("d", 86_400)];
+
+/// The seconds of `90`, `90s`, `5m` or `1h`: from 1 to a day.
+///
+/// # Errors
+/// When `text` is no such time; the message says what is expected.
+pub(super) fn seconds(text: &str) -> Result<u32, String> {
+    let expected = || format!("expected a time from 1s to 24h such as 90s, 5m or 1h, got `{text}`");
+    let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let each = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, each)| *each);
+    let seconds = number.parse::<u64>().ok().zip(each);
+    let seconds = seconds.and_then(|(number, each)| number.checked_mul(each));
+    let seconds = seconds.filter(|seconds| (1..=SECONDS_MAX).contains(seconds));
+    seconds.and_then(|seconds| u32::try_from(seconds).ok()).ok_or_else(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_plain_seconds_and_units_and_rejects_the_rest() {
+        for (text, expected) in
+            [("1", 1), ("90s", 90), ("5m", 300), ("5min", 300), ("1h", 3600), ("1d", 86_400)]
+        {
+            assert_eq!(seconds(text), Ok(expected), "{text}");
+        }
+        for text in ["", "0", "-1", "1.5h", "s", "1 h", "1w", "25h", "99999999999999999999"] {
+            assert!(seconds(text).unwrap_err().contains("90s, 5m or 1h"), "{text}");
+        }
+    }
+}
