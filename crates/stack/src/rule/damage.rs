@@ -132,10 +132,9 @@ fn outside(case: &Case<'_>, id: LayerId) -> Vec<Remedy> {
 
 /// Members that were not given, or are gone for good.
 fn incomplete(case: &Case<'_>, id: LayerId) -> Vec<Remedy> {
-    let layer = case.stack.layer(id);
-    let text = match layer.device {
-        _ if is_only_degraded(layer) => return Vec::new(),
+    let text = match case.stack.layer(id).device {
         Some(_) => "nothing more can be read while it runs without that member",
+        None if is_only_degraded(case.stack.layer(id)) => return Vec::new(),
         None => "give all members at once: straddle check MEMBER MEMBER",
     };
     vec![Remedy::tell(text)]

@@ -69,9 +69,11 @@ fn unpacked(case: &Case<'_>, id: LayerId, image: &Image) -> Option<Remedy> {
     let path = file.path.as_ref().unwrap_or(&file.name);
     // A name that hardly any other file has: nothing is to be written over.
     let new = format!("{path}.raw");
-    let command = command.replace("FILE", &remedy::quoted(path));
-    let command = command.replace("NEW", &remedy::quoted(&new));
-    Some(Remedy::command(Command::Unpack(command)))
+    Some(Remedy::command(Command::Unpack {
+        command,
+        file: remedy::quoted(path),
+        new: remedy::quoted(&new),
+    }))
 }
 
 /// Compressed clusters of an image of which others may be plain, counted over its beginning.

@@ -316,8 +316,8 @@ pub const RULES: &[Rule] = &[
         title: "members of an array are missing",
         why: "What they hold is unknown. Alignment is judged on the members at hand. Of a degraded \
               array the missing ones are gone.",
-        fix: "Give all members that are there: straddle check /dev/sd[a-d]1. A member that is \
-              gone for good cannot be given.",
+        fix: "Give all members: straddle check /dev/sd[a-d]1. To a degraded array add a new \
+              one, which ERASES that disk: mdadm /dev/md0 --add /dev/sdX1",
     },
     Rule {
         code: "ST501",

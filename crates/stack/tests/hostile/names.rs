@@ -31,8 +31,8 @@ fn said_bytes(answer: &Answer) -> usize {
         layer.name.len() + of_kind + problems
     });
     let findings = answer.findings.iter().map(|finding| {
-        let lines = finding.evidence.iter().chain(&finding.remedies);
-        lines.map(String::len).sum::<usize>()
+        let remedies = finding.remedies.iter().map(ToString::to_string);
+        finding.evidence.iter().cloned().chain(remedies).map(|line| line.len()).sum::<usize>()
     });
     let reasons = answer.judgements.iter().map(|judgement| judgement.reason.len());
     layers.chain(findings).chain(reasons).sum()

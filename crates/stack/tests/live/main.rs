@@ -154,7 +154,7 @@ fn a_degraded_array_is_not_asked_for_the_member_that_is_gone() {
         .look("md0");
     let missing = seen.findings().into_iter().find(|finding| finding.rule.code == "ST411").unwrap();
     assert_eq!(missing.evidence, ["the array is degraded: 1 of 2 members are gone"]);
-    assert_eq!(missing.remedies, [""; 0]);
+    assert_eq!(missing.remedies, []);
     assert!(seen.assembled.incomplete.is_empty());
 }
 

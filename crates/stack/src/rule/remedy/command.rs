@@ -34,8 +34,15 @@ pub(in crate::rule) enum Command {
         /// The format, with its options.
         format: String,
     },
-    /// Unpacks or converts what is not read into a new file, in the words of the table of marks.
-    Unpack(String),
+    /// Unpacks a file, or converts an image that is not read, into a new file.
+    Unpack {
+        /// As [`format::named`] has it, with `FILE` and `NEW`.
+        command: &'static str,
+        /// The file, as it is typed.
+        file: String,
+        /// What comes out of it, as it is typed.
+        new: String,
+    },
     /// Looks through an image's own tables.
     CheckImage(String),
     /// Also reads the files that an image names outside of its directory.
@@ -107,7 +114,9 @@ impl fmt::Display for Command {
             Command::Convert { image, format } => {
                 write!(f, "qemu-img convert -O {format} {image} NEW")
             }
-            Command::Unpack(command) => f.write_str(command),
+            Command::Unpack { command, file, new } => {
+                f.write_str(&command.replace("FILE", file).replace("NEW", new))
+            }
             Command::CheckImage(image) => write!(f, "qemu-img check {image}"),
             Command::Follow(image) => write!(f, "straddle check --follow-references {image}"),
             Command::Trace(image) => write!(f, "straddle trace {image}"),
