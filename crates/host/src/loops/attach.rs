@@ -182,8 +182,8 @@ impl LoopDevice {
     }
 
     /// A new loop device that refuses discards, which would punch holes into the file. The kernel
-    /// keeps such a refusal with the number and never takes it back, so the number is a new one that
-    /// goes with the device. Where none can be had it is as [`LoopDevice::attach`].
+    /// keeps such a refusal with the number and never takes it back, so the number is a new one
+    /// that goes with the device. Where none can be had it is as [`LoopDevice::attach`].
     ///
     /// # Errors
     /// As [`LoopDevice::attach`].
