@@ -7,7 +7,7 @@ use serde_json::Value;
 use testkit::{Scratch, scratch, tool};
 
 /// The exit status where no verdict was reached.
-pub(crate) const NO_VERDICT: i32 = 2;
+pub(crate) const NO_VERDICT: i32 = 5;
 
 /// The binary under test with `arguments`.
 pub(crate) fn straddle(arguments: &[&str]) -> Output {
