@@ -168,14 +168,14 @@ fn converted(
     let mut tail = vec![0; index(bytes.length_bytes() - tail_at)];
     copy_to(&mut tail, (last - rows) * sector - tail_at, entries);
     copy_to(&mut tail, last * sector - tail_at, &header(last, 1, last - rows));
-    let region = |what: &str, at_bytes: u64, new: Vec<u8>| {
-        let old = Some(read(bytes, at_bytes, length(&new))?);
-        Ok::<Region, String>(Region { what: what.to_owned(), at_bytes, old, new })
+    // Data of partitions that move may stand there until then.
+    let region = |what: &str, at_bytes: u64, new: Vec<u8>| Region {
+        what: what.to_owned(),
+        at_bytes,
+        old: None,
+        new,
     };
-    Ok(vec![
-        region("backup GPT", tail_at, tail)?,
-        region("protective MBR and primary GPT", 0, head)?,
-    ])
+    Ok(vec![region("backup GPT", tail_at, tail), region("protective MBR and primary GPT", 0, head)])
 }
 
 fn copy_to(to: &mut [u8], at: u64, from: &[u8]) {

@@ -234,7 +234,7 @@ impl<'a> Ground<'a> {
         let regions = encode::regions(self.bytes.as_ref(), &self.raw, &placed, sectors)
             .map_err(|reason| NoPlan::new(reason, None))?;
         let afterwards = self.afterwards(&moves);
-        let (known_table, known_content) = self.witnesses(&moves, &regions);
+        let (known_table, known_content) = self.witnesses(&moves);
         let leftovers = leftovers(&moves, &rows, &regions);
         let units = self.marks.iter().skip(1).map(|mark| (mark.word, mark.unit)).collect();
         Ok(Plan {
@@ -442,7 +442,8 @@ impl<'a> Ground<'a> {
         let blank: Vec<String> = blank.iter().map(ToString::to_string).collect();
         if !blank.is_empty() {
             let numbers = blank.join(", ");
-            found.push(format!("nothing was recognized in partition {numbers}: check its content"));
+            let noun = if blank.len() == 1 { "partition" } else { "partitions" };
+            found.push(format!("nothing was recognized in {noun} {numbers}: check their content"));
         }
         found.push(
             "scripts, virtual machines and loop devices that name byte offsets of this disk need \
@@ -453,7 +454,7 @@ impl<'a> Ground<'a> {
     }
 
     /// The table, and something of the content of every partition that moves.
-    fn witnesses(&self, moves: &[Move], regions: &[Region]) -> (Vec<Known>, Vec<Known>) {
+    fn witnesses(&self, moves: &[Move]) -> (Vec<Known>, Vec<Known>) {
         let mut table: Vec<Known> = Vec::new();
         let mut content = Vec::new();
         match &self.raw {
@@ -461,8 +462,13 @@ impl<'a> Ground<'a> {
                 table.push((0, mbr.mbr.clone()));
                 content.extend(mbr.records.iter().map(|one| (one.at_bytes, one.bytes.clone())));
             }
-            Raw::Gpt(_) => table
-                .extend(regions.iter().filter_map(|one| Some((one.at_bytes, one.old.clone()?)))),
+            Raw::Gpt(gpt) => {
+                table.push((0, gpt.mbr.clone()));
+                for copy in [&gpt.primary, &gpt.backup] {
+                    table.push((copy.at_bytes, copy.header.clone()));
+                    table.push((copy.entries_at_bytes, gpt.entries.clone()));
+                }
+            }
         }
         for one in moves {
             let piece = self.pieces.iter().find(|piece| piece.number == one.number);
@@ -552,7 +558,9 @@ fn room(
     let (first, end) = match raw {
         Raw::Gpt(gpt) if table.sector.bytes() != sector => {
             let (head, tail) = encode::gpt_overhead(gpt, sector);
-            (head, whole.saturating_sub(tail))
+            // The old table must stay whole until the new one is written.
+            let old = table.usable.map_or((0, whole), |one| (one.start_bytes(), one.end_bytes()));
+            (head.max(old.0), whole.saturating_sub(tail).min(old.1))
         }
         Raw::Gpt(_) => table
             .usable
