@@ -114,7 +114,7 @@ fn tables(layer: &Layer) -> String {
     words.join(" and ")
 }
 
-fn kind_of(kind: ImageKind, version: &str) -> String {
+pub(crate) fn kind_of(kind: ImageKind, version: &str) -> String {
     let word = match kind {
         ImageKind::Qcow2 => "qcow2",
         ImageKind::VhdFixed => "VHD, fixed",

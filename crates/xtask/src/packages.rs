@@ -28,6 +28,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
             "mknod",
             "sha256sum",
             "stat",
+            "stdbuf",
             "sync",
             "timeout",
             "truncate",

@@ -17,6 +17,10 @@ pub(crate) struct RawDevice {
     /// The device's serial or WWN; where it has none PATH=BYTES, its exact size
     #[arg(long, value_name = "SERIAL", requires = "write_device")]
     pub(crate) confirm: Option<String>,
+
+    /// Overwrite bytes that are not blank. What is recognised is never overwritten: wipe it first
+    #[arg(long, requires = "write_device")]
+    pub(crate) overwrite_data: bool,
 }
 
 impl RawDevice {

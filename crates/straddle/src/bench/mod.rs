@@ -14,6 +14,7 @@
 
 mod command;
 mod compare;
+mod contents;
 mod contest;
 mod document;
 mod found;

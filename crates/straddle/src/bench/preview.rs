@@ -93,7 +93,8 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
 fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Result<DryRun, Halt> {
     let writes = session.bench.raw.write_device;
     if writes {
-        raw::rehearse(&session.bench.raw, node)?;
+        let length_bytes = session.bench.scratch.unwrap_or(Budget::HEADLINE.scratch_bytes);
+        raw::rehearse(&session.bench.raw, node, length_bytes)?;
     }
     let place =
         Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))

@@ -3,18 +3,16 @@
 
 use std::os::fd::OwnedFd;
 
-use format::probe::{self, Content, Hint};
-use format::signature;
-use host::claim::{Claim, ClaimPlan, ClaimRefusal, Contents};
+use host::claim::{Claim, ClaimPlan, ClaimRefusal};
 use host::engine::{Access, open_pinned};
-use host::{FileDisk, HeadCache, Pinned};
+use host::{FileDisk, Pinned};
 use report::Refusal;
 use report::RefusalKind;
 use report::bench::{RunRefusal, Scratch};
 use stack::UnitKind;
-use units::SectorSize;
 use units::prefix::Size;
 
+use super::contents::contents;
 use super::found::Found;
 use super::halt::{Halt, refused};
 use super::inside::each;
@@ -49,7 +47,7 @@ pub(crate) fn run(
         Unit::Chunk => UnitKind::Chunk,
     };
     let claim = match bench.raw.write_device {
-        true => Some(claimed(&bench.raw, node)?),
+        true => Some(claimed(&bench.raw, node, most)?),
         false => None,
     };
     let device_bytes = match &claim {
@@ -121,58 +119,39 @@ fn opened(node: &Pinned, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {
     }
 }
 
-/// Takes the exclusive claim, and looks at what the bytes say through it.
-pub(crate) fn claimed(asked: &RawDevice, node: &Pinned) -> Result<Claim, RunRefusal> {
-    with_plan(asked, node, Claim::take)
+/// Takes the exclusive claim, and looks at what the bytes say through it: at all that may be known
+/// by its marks, and at the first `length_bytes`, which are going to be overwritten.
+pub(crate) fn claimed(
+    asked: &RawDevice,
+    node: &Pinned,
+    length_bytes: u64,
+) -> Result<Claim, RunRefusal> {
+    with_plan(asked, node, length_bytes, Claim::take)
 }
 
 /// Refuses what [`claimed`] would refuse, and opens nothing for writing.
-pub(crate) fn rehearse(asked: &RawDevice, node: &Pinned) -> Result<(), RunRefusal> {
-    with_plan(asked, node, Claim::rehearse)
+pub(crate) fn rehearse(
+    asked: &RawDevice,
+    node: &Pinned,
+    length_bytes: u64,
+) -> Result<(), RunRefusal> {
+    with_plan(asked, node, length_bytes, Claim::rehearse)
 }
 
 fn with_plan<Done>(
     asked: &RawDevice,
     node: &Pinned,
+    length_bytes: u64,
     ask: impl Fn(ClaimPlan<'_>) -> Result<Done, ClaimRefusal>,
 ) -> Result<Done, RunRefusal> {
-    let contents = |disk| Contents { signatures: signatures(disk), data: None };
+    let contents = |disk| contents(disk, length_bytes);
     let confirm = asked.confirm.as_deref();
-    let plan = ClaimPlan { node, confirm, overwrites_data: false, contents: &contents };
+    let plan =
+        ClaimPlan { node, confirm, overwrites_data: asked.overwrite_data, contents: &contents };
     ask(plan).map_err(|error| {
         let hint = error.hint();
         RunRefusal { message: error.to_string(), hint, kind: RefusalKind::Safety }
     })
-}
-
-/// What the bytes of a device are known to be, each in words.
-fn signatures(disk: FileDisk) -> Vec<String> {
-    let sector = SectorSize::new(512).expect("512 is a sector's length");
-    let hint = Hint { sector, start_bytes: 0, tables: true };
-    let disk = HeadCache::new(disk);
-    let found = probe::read(&disk, hint);
-    let known = found.iter().map(|found| words(&found.value));
-    let marks = signature::marks(&disk).into_iter().map(|name| format!("{name} data"));
-    let mut all: Vec<String> = known.collect();
-    for mark in marks {
-        if !all.contains(&mark) {
-            all.push(mark);
-        }
-    }
-    all
-}
-
-fn words(content: &Content) -> String {
-    match content {
-        Content::Table(table) => format!("a partition table ({})", table.kind.word()),
-        Content::Md(_) => "a member of an md array".to_owned(),
-        Content::Lvm(_) => "a physical volume of LVM".to_owned(),
-        Content::Luks(_) => "a LUKS container".to_owned(),
-        Content::Bcache(_) => "a bcache device".to_owned(),
-        Content::Integrity(_) => "a dm-integrity device".to_owned(),
-        Content::FileSystem(system) => format!("{} data", system.kind),
-        Content::Named(entry) => format!("{} data", entry.kind),
-    }
 }
 
 fn of_device(name: &str, refusal: Refusal) -> RunRefusal {

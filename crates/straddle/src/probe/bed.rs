@@ -93,7 +93,8 @@ impl Bed {
         let writes = run.probe.raw.write_device;
         let (ground, device_bytes) = match writes {
             true => {
-                let claim = raw::claimed(&run.probe.raw, node).map_err(from_bench)?;
+                let claim =
+                    raw::claimed(&run.probe.raw, node, scratch_bytes(run)?).map_err(from_bench)?;
                 let length_bytes = claim.length_bytes();
                 (Ground::Claimed(claim), length_bytes)
             }

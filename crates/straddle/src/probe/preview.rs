@@ -71,7 +71,7 @@ fn on_device(run: &Run<'_>, node: &Pinned, found: &mut Document) -> Result<(), R
         found.notes.push("the device is read, never written".to_owned());
         return Ok(());
     }
-    raw::rehearse(&run.probe.raw, node).map_err(from_bench)?;
+    raw::rehearse(&run.probe.raw, node, length_bytes).map_err(from_bench)?;
     let name = shown(node.given());
     found.notes.push(format!(
         "the first {} of {name} (bytes 0 to {}) are overwritten again and again, and lost",

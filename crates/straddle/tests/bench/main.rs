@@ -9,4 +9,5 @@ mod jobs;
 mod refusals;
 mod run;
 mod safety;
+mod states;
 mod volume;

@@ -1,0 +1,137 @@
+//! What is on a raw device that would be overwritten: everything that `check` recognises, marks of
+//! what it does not, and whether the rest is blank.
+
+use device::{Disk, disk};
+use format::probe::{self, Content, Hint};
+use format::{image, signature};
+use host::claim::Contents;
+use host::{FileDisk, HeadCache};
+use units::SectorSize;
+
+use crate::title;
+
+/// How much is read at once.
+const CHUNK_BYTES: u64 = 1 << 20;
+/// A range that is no longer is read in full.
+const WHOLE_BYTES: u64 = 64 << 20;
+/// How many pages of a longer one are read beside its first and its last chunk.
+const SAMPLES: u64 = 16_384;
+/// How much is judged at once: what is blank is of one byte.
+const PAGE_BYTES: usize = 4096;
+
+/// What is on `disk`, of which the first `length_bytes` would be overwritten.
+pub(crate) fn contents(disk: FileDisk, length_bytes: u64) -> Contents {
+    let data = data(&disk, length_bytes.min(disk.length_bytes()));
+    Contents { signatures: signatures(&HeadCache::new(disk)), data }
+}
+
+/// What the bytes of a device are known to be, each in words.
+fn signatures(disk: &dyn Disk) -> Vec<String> {
+    let sector = SectorSize::new(512).expect("512 is a sector's length");
+    let hint = Hint { sector, start_bytes: 0, tables: true };
+    let known = probe::read(disk, hint);
+    let known = known.iter().map(|found| words(&found.value));
+    let image = image::read(disk).map(|found| {
+        let kind = title::kind_of(found.value.kind, &found.value.version);
+        format!("a disk image ({kind})")
+    });
+    let marks = signature::marks(disk).into_iter().map(|name| format!("{name} data"));
+    let mut all: Vec<String> = Vec::new();
+    for found in known.chain(image).chain(marks) {
+        if !all.contains(&found) {
+            all.push(found);
+        }
+    }
+    all
+}
+
+fn words(content: &Content) -> String {
+    match content {
+        Content::Table(table) => format!("a partition table ({})", table.kind.word()),
+        Content::Md(_) => "a member of an md array".to_owned(),
+        Content::Lvm(_) => "a physical volume of LVM".to_owned(),
+        Content::Luks(_) => "a LUKS container".to_owned(),
+        Content::Bcache(_) => "a bcache device".to_owned(),
+        Content::Integrity(_) => "a dm-integrity device".to_owned(),
+        Content::FileSystem(system) => format!("{} data", system.kind),
+        Content::Named(entry) => format!("{} data", entry.kind),
+    }
+}
+
+/// The first place in the first `length_bytes` of `disk` that is not blank, in words; `None` where
+/// none was found.
+fn data(disk: &dyn Disk, length_bytes: u64) -> Option<String> {
+    ranges(length_bytes).find_map(|(at_bytes, length)| {
+        match disk::read_vec(disk, at_bytes, length) {
+            Ok(bytes) => {
+                let mut pages = bytes.chunks(PAGE_BYTES).zip((at_bytes..).step_by(PAGE_BYTES));
+                pages.find(|(page, _)| !is_blank(page)).map(|(_, at)| format!("data at byte {at}"))
+            }
+            Err(error) => Some(format!("what is at byte {at_bytes} is not known: {error}")),
+        }
+    })
+}
+
+/// What is read of a range of this length: the byte where each begins, and its length.
+fn ranges(length_bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+    let page = u64::try_from(PAGE_BYTES).unwrap_or(u64::MAX);
+    let whole = |first: u64, end: u64, step: u64, length: u64| {
+        let step_by = usize::try_from(step).unwrap_or(usize::MAX);
+        (first..end).step_by(step_by).map(move |at| (at, length.min(end - at)))
+    };
+    let is_short = length_bytes <= WHOLE_BYTES;
+    let apart = (length_bytes / SAMPLES).max(page) / page * page;
+    let last = length_bytes.saturating_sub(CHUNK_BYTES) / page * page;
+    let full = if is_short { length_bytes } else { CHUNK_BYTES };
+    let sampled = if is_short { 0 } else { length_bytes };
+    let tail = if is_short { length_bytes } else { last };
+    whole(0, full, CHUNK_BYTES, CHUNK_BYTES).chain(whole(0, sampled, apart, page)).chain(whole(
+        tail,
+        length_bytes,
+        CHUNK_BYTES,
+        CHUNK_BYTES,
+    ))
+}
+
+/// Whether nobody wrote there, or somebody erased it: all zeros, or all ones as flash has it.
+fn is_blank(page: &[u8]) -> bool {
+    let is = |value: u8| page.iter().all(|&byte| byte == value);
+    is(0) || is(0xff)
+}
+
+#[cfg(test)]
+mod tests {
+    use device::MemoryDisk;
+
+    use super::*;
+
+    fn found(length_bytes: u64, at_bytes: u64, bytes: &[u8]) -> Option<String> {
+        let mut disk = MemoryDisk::with_head(length_bytes, b"");
+        disk.put(at_bytes, bytes);
+        data(&disk, length_bytes)
+    }
+
+    #[test]
+    fn each_byte_of_a_short_range_is_looked_at_and_erased_flash_is_blank() {
+        for at in [0, 4095, 4096, (1 << 20) + 17, (2 << 20) - 1] {
+            let page = at / 4096 * 4096;
+            assert_eq!(found(2 << 20, at, b"x"), Some(format!("data at byte {page}")));
+        }
+        assert_eq!(found(2 << 20, 0, &[0xff; 8192]), None);
+        assert!(found(2 << 20, 0, &[0xff; 8191]).is_some());
+        assert_eq!(data(&MemoryDisk::with_head(5000, b""), 5000), None);
+        assert!(found(5000, 4999, b"x").is_some());
+    }
+
+    #[test]
+    fn a_long_range_is_sampled_from_its_first_to_its_last_byte() {
+        let length = 1 << 30;
+        for at in [0, (1 << 20) - 1, length - 1, length - (1 << 20), length / 2] {
+            assert!(found(length, at, b"x").is_some(), "{at}");
+        }
+        assert!(found(length, 512 << 20, &[1; 128 << 10]).is_some());
+        let read: u64 = ranges(length).map(|(_, length)| length).sum();
+        assert!(read <= 80 << 20, "{read}");
+        assert!(ranges(length).all(|(at, part)| at + part <= length));
+    }
+}
