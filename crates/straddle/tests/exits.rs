@@ -55,7 +55,8 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let _ = tool::output("umount", &[text(&self.point)]);
+        // A writer of the test may have its last block to finish.
+        let _ = tool::output("umount", &["--lazy", text(&self.point)]);
     }
 }
 
@@ -178,18 +179,29 @@ fn a_job_that_a_busy_drive_leaves_out_is_no_verdict_and_says_so() {
         "job",
         b"[deep]\nioengine=libaio\nrw=randread\niodepth=32\nbs=4k\nsize=1m\ndirect=1\n",
     );
-    let written = format!("of={}/others", text(&mounted.point));
-    let script = format!(
-        "while :; do dd if=/dev/zero {written} bs=64k count=512 oflag=direct,dsync conv=notrunc; done"
-    );
-    let mut others = Command::new("sh");
-    others.args(["-c", &format!("exec 2>/dev/null; {script}")]);
-    let _others = Held(others.spawn().expect("a shell runs"));
-    let path = mounted.point.join("others");
-    testkit::run::until("others write", || path.exists());
+    let _others: Vec<Held> = (0..4)
+        .map(|number| {
+            let file = format!("of={}/others{number}", text(&mounted.point));
+            let script = format!(
+                "exec 2>/dev/null; while :; do \
+                 dd if=/dev/zero {file} bs=64k count=256 oflag=direct,dsync conv=notrunc; done"
+            );
+            let mut others = Command::new("sh");
+            others.args(["-c", &script]);
+            Held(others.spawn().expect("a shell runs"))
+        })
+        .collect();
     let words = ["bench", text(&mounted.point), "--scratch", "8M", "--seconds", "1"];
-    let ran = ends(&[&words[..], &["--job", text(&job)]].concat(), 5, "keeps the drive busy");
-    assert!(ran.out.is_empty() && ran.errors.contains("hint: "), "{ran:?}");
+    let words = [&words[..], &["--job", text(&job)]].concat();
+    // A look of 150 ms decides how busy the drive is, and this machine has other work too.
+    testkit::run::until("the drive is seen to be busy", || {
+        let ran = straddle(&words);
+        let is_left_out = ran.errors.contains("keeps the drive busy");
+        let is_silent = ran.out.is_empty() && ran.errors.is_empty();
+        assert!(!is_silent && ran.status != Some(2), "{ran:?}");
+        assert!(!is_left_out || (ran.status, ran.out.as_str()) == (Some(5), ""), "{ran:?}");
+        is_left_out
+    });
 }
 
 #[test]
