@@ -1,8 +1,8 @@
 //! What words and log lines mean: the pages that `straddle explain` prints.
 //!
 //! The text stands in `pages/*.txt`, a file for each group; [`page`] reads it, [`mod@search`] finds
-//! the page of a word, of a code or of a whole log line, and `rank` those that fit other words best.
-//! Rules have their own table ([`crate::rule`]), and so have the defaults of partitioners
+//! the page of a word, of a code or of a whole log line, and `rank` those that fit other words
+//! best. Rules have their own table ([`crate::rule`]), and so have the defaults of partitioners
 //! ([`crate::history`]).
 
 pub mod page;

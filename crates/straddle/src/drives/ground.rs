@@ -65,24 +65,6 @@ impl Ground {
         stripes.first().map_or(STEP_BYTES, |laid| laid.stripe.full_bytes())
     }
 
-    /// What a reader should know of how it is simulated.
-    pub(super) fn remark(&self) -> Option<String> {
-        let stripes = self.stack.layer(self.floor).mapping.stripes();
-        let laid = stripes.iter().find(|laid| laid.parity > 0)?;
-        // Old data and old parity, or the data of the others (`handle_stripe_dirtying` in
-        // `drivers/md/raid5.c`).
-        let data = laid.stripe.data_members();
-        (data.saturating_sub(1) <= 1 + laid.parity).then(|| {
-            format!(
-                "writes to {} read old data and old parity; with {data} data members md reads the \
-                 rest of a row instead, which can save a turn: --profile raid5-5x64k --set \
-                 members={}",
-                self.name,
-                data + laid.parity
-            )
-        })
-    }
-
     /// The address on the floor of the first byte that has one.
     fn first(&self) -> Result<u64, String> {
         let mut at = 0;

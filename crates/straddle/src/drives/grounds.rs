@@ -90,7 +90,6 @@ impl Grounds {
             ),
             _ => notes.extend(faults.iter().map(|fault| format!("not simulated: {fault}"))),
         }
-        notes.extend(grounds.iter().filter_map(Ground::remark));
         grounds.sort_by_key(|ground| ground.start_bytes);
         Ok(Grounds { grounds, notes })
     }

@@ -92,7 +92,8 @@ fn an_array_of_images_reads_and_writes_on_its_drives_what_its_level_needs() {
         (0, 0, 0.0, 1.0),
         (1, 0, 0.0, 4.0),
         (5, 2, 2.0, 2.0),
-        (6, 2, 3.0, 3.0),
+        // Of two data members the other one is read.
+        (6, 2, 1.0, 3.0),
         (10, 0x102, 0.0, 2.0),
     ] {
         let document = on_array(Md { level, layout, ..RAID5 }, &["--random"]);
@@ -112,7 +113,7 @@ fn members_whose_data_begin_a_sector_off_cost_reads_on_every_drive() {
     assert_eq!(aligned["did"]["rmw_reads"], 0, "{aligned}");
     assert_eq!(own["did"]["rmw_reads"], 4 * 500, "two parts for the data, two for the parity");
     let ratio = own["ratio"].as_f64().expect("a number");
-    assert!((1.7..2.4).contains(&ratio), "{ratio}: two turns more for each half");
+    assert!((2.7..3.3).contains(&ratio), "{ratio}: two turns more for each half");
 }
 
 #[test]
@@ -121,12 +122,10 @@ fn an_array_of_images_costs_what_the_array_of_the_house_does() {
     let house = Command::new(env!("CARGO_BIN_EXE_straddle"))
         .args(["drive", "simulate", "--json", "--operations", "500"])
         .args(["--profile", "raid5-5x64k", "--set", "members=4"])
-        .args(["--set", "parity_write=read-modify"])
+        .args(["--set", "parity_write=fewer"])
         .output()
         .expect("the binary runs");
     let house: Value = serde_json::from_slice(&house.stdout).expect("it is JSON");
-    let notes = own["notes"].to_string();
-    assert!(notes.contains("reads the rest of a row instead"), "so few members: {notes}");
     let (own, house) = (&own["arms"][1], &house["arms"][0]);
     assert_eq!(own["did"]["parity_rmws"], house["did"]["parity_rmws"]);
     let rate = |arm: &Value| arm["operations_per_second"].as_f64().expect("a number");
@@ -149,7 +148,7 @@ fn a_member_alone_is_refused_with_what_to_give() {
 fn captured_arrays_and_what_lies_on_them_are_followed_to_every_drive() {
     for (name, stack, layer, drives, cost) in [
         ("md-raid5-512e.k6.12.sysroot", "md0", "md0", 4, 1.0),
-        ("md-raid5-p63.k6.12.sysroot", "md0", "md0", 4, 2.0),
+        ("md-raid5-p63.k6.12.sysroot", "md0", "md0", 4, 3.0),
         (
             "nested-md5-lvm-luks-ext4.k6.12.sysroot",
             "/dev/mapper/crypt0",
@@ -172,7 +171,7 @@ fn captured_arrays_and_what_lies_on_them_are_followed_to_every_drive() {
 fn a_btrfs_on_three_images_writes_where_its_data_chunks_lie() {
     need_tools!("mkfs.btrfs");
     for (profile, reads, writes) in
-        [("raid0", 0.0, 1.0), ("raid1", 0.0, 2.0), ("raid5", 2.0, 2.0), ("single", 0.0, 1.0)]
+        [("raid0", 0.0, 1.0), ("raid1", 0.0, 2.0), ("raid5", 1.0, 2.0), ("single", 0.0, 1.0)]
     {
         let scratch = Scratch::new();
         let images = ["a", "b", "c"].map(|name| scratch.image(name, 300 * MIB));
