@@ -5,6 +5,8 @@
 //! and last a line with the schema `straddle.check.summary/1`, by whose absence a reader knows that
 //! the run was cut short.
 
+use std::io;
+
 use serde::Serialize;
 
 use crate::document::{SCHEMA, Summary, Target};
@@ -73,25 +75,50 @@ pub fn head(version: &str, run: Option<&Run>) -> String {
 /// before each other.
 #[must_use]
 pub fn element(target: &Target) -> String {
-    indented(&ended(serde_json::to_string_pretty(target)), "    ")
+    indented_json(target, "    ")
 }
 
 /// The end of a growing document; `empty` says that no target was written.
 #[must_use]
 pub fn tail(summary: &Summary, empty: bool) -> String {
-    let text = ended(serde_json::to_string_pretty(summary));
     let close = if empty { "]" } else { "\n  ]" };
-    format!("{close},\n  \"summary\": {}\n}}\n", indented(&text, "  ").trim_start())
+    format!("{close},\n  \"summary\": {}\n}}\n", indented_json(summary, "  ").trim_start())
 }
 
-fn indented(text: &str, indent: &str) -> String {
-    let mut indented = String::with_capacity(text.len() * 2);
-    for (number, line) in text.trim_end().lines().enumerate() {
-        if number > 0 {
-            indented.push('\n');
+/// `value` on several lines, each behind `indent`.
+pub(crate) fn indented_json(value: &impl Serialize, indent: &str) -> String {
+    let mut text = String::new();
+    push_json(&mut text, value, indent);
+    text
+}
+
+/// Adds `value` to `text`, on several lines, each behind `indent`.
+pub(crate) fn push_json(text: &mut String, value: &impl Serialize, indent: &str) {
+    text.push_str(indent);
+    let lines = Lines { text, indent };
+    serde_json::to_writer_pretty(lines, value).expect("only string keys, written to memory");
+}
+
+/// JSON on its way into a text: no line feed stands in it but between its lines.
+struct Lines<'a> {
+    text: &'a mut String,
+    indent: &'a str,
+}
+
+impl io::Write for Lines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let piece = std::str::from_utf8(bytes).map_err(io::Error::other)?;
+        for (number, line) in piece.split('\n').enumerate() {
+            if number > 0 {
+                self.text.push('\n');
+                self.text.push_str(self.indent);
+            }
+            self.text.push_str(line);
         }
-        indented.push_str(indent);
-        indented.push_str(line);
+        Ok(bytes.len())
     }
-    indented
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

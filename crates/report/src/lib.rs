@@ -48,7 +48,7 @@ pub use document::{
     Target, UnitFact, Verdict, Verdicts,
 };
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
-pub use junit::junit;
+pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
 pub use lines::{Row, lines, rows};
 pub use look::{Look, Shape};
 pub use nagios::{Metric, headline, metrics, nagios, nagios_failure};
@@ -56,7 +56,7 @@ pub use npd::{NPD_BYTES, npd, npd_message};
 pub use outcome::is_bad;
 pub use run::Run;
 pub use run_refusal::{RefusalKind, RunRefusal};
-pub use sarif::{RuleInfo, sarif};
+pub use sarif::{Notifications, RuleInfo, sarif_head, sarif_results};
 #[cfg(feature = "schema")]
 pub use schema::{DocumentSchema, SCHEMAS};
 pub use tree::tree;

@@ -1,13 +1,14 @@
-//! The document as SARIF 2.1.0, which code hosts show beside the files of a repository.
+//! Targets as SARIF 2.1.0, which code hosts show beside the files of a repository: a result for
+//! each finding, written as targets are judged, and a notification for each target that could not
+//! be judged.
 //!
 //! Source: OASIS SARIF 2.1.0, sections 3.19 (tool component), 3.20 (invocation), 3.27 (result),
 //! 3.28 to 3.33 (locations) and 3.49 (reporting descriptor).
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::document::{Document, Finding, Layer, Severity, Target};
-use crate::json::ended;
+use crate::document::{Finding, Layer, Severity, Target};
+use crate::json::{indented_json, push_json};
 use crate::text::one_line;
 use crate::uri::uri;
 
@@ -24,41 +25,86 @@ pub struct RuleInfo<'a> {
     pub help_uri: Option<&'a str>,
 }
 
-/// One run with a result for each finding and a notification for each target that could not be
-/// judged.
+/// The beginning of a log with one run; [`sarif_results`] of each target and
+/// [`Notifications::sarif_tail`] follow.
 #[must_use]
-pub fn sarif(document: &Document, rules: &[RuleInfo<'_>]) -> String {
-    let refusals: Vec<Value> = document.targets.iter().filter_map(notification).collect();
-    let results = document.targets.iter().flat_map(|target| {
-        target.findings.iter().map(move |finding| result(target, finding, rules))
+pub fn sarif_head(version: &str, rules: &[RuleInfo<'_>]) -> String {
+    let tool = json!({
+        "driver": {
+            "name": "straddle",
+            "version": version,
+            "rules": rules.iter().map(rule).collect::<Vec<_>>(),
+        }
     });
-    let log = Log {
-        schema: "https://json.schemastore.org/sarif-2.1.0.json",
-        version: "2.1.0",
-        runs: [json!({
-            "tool": {
-                "driver": {
-                    "name": "straddle",
-                    "version": document.version,
-                    "rules": rules.iter().map(rule).collect::<Vec<_>>(),
-                }
-            },
-            "invocations": [{
-                "executionSuccessful": refusals.is_empty(),
-                "toolExecutionNotifications": refusals,
-            }],
-            "results": results.collect::<Vec<_>>(),
-        })],
-    };
-    ended(serde_json::to_string_pretty(&log))
+    let tool = indented_json(&tool, "      ");
+    format!(
+        "{{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n  \
+         \"version\": \"2.1.0\",\n  \"runs\": [\n    {{\n      \"tool\": {},\n      \
+         \"results\": [",
+        tool.trim_start()
+    )
 }
 
-#[derive(Serialize)]
-struct Log {
-    #[serde(rename = "$schema")]
-    schema: &'static str,
-    version: &'static str,
-    runs: [Value; 1],
+/// The results of one target, with commas between them; empty where nothing was found. A line feed
+/// goes before the first of a log, a comma and a line feed before each other.
+#[must_use]
+pub fn sarif_results(target: &Target, rules: &[RuleInfo<'_>]) -> String {
+    let mut results = String::new();
+    for finding in &target.findings {
+        if !results.is_empty() {
+            results.push_str(",\n");
+        }
+        push_json(&mut results, &result(target, finding, rules), "        ");
+    }
+    results
+}
+
+/// The most bytes of notifications that are kept until the log's end.
+const NOTIFICATIONS_BYTES: usize = 4 << 20;
+
+/// The targets that could not be judged, which a log tells at its end: the first thousands, and how
+/// many more.
+#[derive(Clone, Debug, Default)]
+pub struct Notifications {
+    texts: String,
+    more: u64,
+}
+
+impl Notifications {
+    /// Takes `target`, if it could not be judged.
+    pub fn take(&mut self, target: &Target) {
+        let Some(notification) = notification(target) else { return };
+        if self.texts.len() < NOTIFICATIONS_BYTES {
+            self.push(&notification);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn push(&mut self, notification: &Value) {
+        self.texts += if self.texts.is_empty() { "\n" } else { ",\n" };
+        push_json(&mut self.texts, notification, "            ");
+    }
+
+    /// The end of a log; `is_empty` says that it has no result.
+    #[must_use]
+    pub fn sarif_tail(mut self, is_empty: bool) -> String {
+        if self.more > 0 {
+            let more = self.more;
+            let text =
+                format!("{more} more targets could not be judged; --format jsonl names them all");
+            self.push(&json!({ "level": "error", "message": { "text": text } }));
+        }
+        let close = if is_empty { "]" } else { "\n      ]" };
+        let successful = self.texts.is_empty();
+        let end = if successful { "" } else { "\n          " };
+        format!(
+            "{close},\n      \"invocations\": [\n        {{\n          \
+             \"executionSuccessful\": {successful},\n          \
+             \"toolExecutionNotifications\": [{}{end}]\n        }}\n      ]\n    }}\n  ]\n}}\n",
+            self.texts
+        )
+    }
 }
 
 fn rule(rule: &RuleInfo<'_>) -> Value {
@@ -68,7 +114,7 @@ fn rule(rule: &RuleInfo<'_>) -> Value {
         "fullDescription": { "text": rule.why },
         "help": { "text": format!("{}\n\nMore: straddle explain {}", rule.why, rule.code) },
     });
-    if let Some(help_uri) = rule.help_uri {
+    if let Some(help_uri) = &rule.help_uri {
         descriptor["helpUri"] = json!(help_uri);
     }
     descriptor

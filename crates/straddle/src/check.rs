@@ -4,10 +4,11 @@
 //! so memory does not grow with their number. Members of one array or volume group wait until all
 //! targets were seen, and are then judged together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use host::Beside;
+use host::{Beside, Interrupt};
 use jiff::Timestamp;
 use report::{Answer, Refusal, Summary, Verdict};
 use stack::assemble::{self, Devices as _};
@@ -39,16 +40,38 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     let mut output = printer::output(if people { check.color } else { Colour::Always });
     let own = run::run(started, &scene);
     let press = Press::new(check, own, targets.len() > 1)?;
+    // A document is ended properly; what people look at just stops.
+    let interrupt = if people { Interrupt::none() } else { Interrupt::install()? };
     let save = check.save.as_deref().map(|path| Save::begin(path, &press.run)).transpose()?;
     let mut page = Page::begin(&press, &mut output)?;
     let mut tally = Tally { save, ..Tally::default() };
-    let shared = shared(&targets);
-    let rest =
-        each(check, &targets, &shared, &scene, &press, |shown| tally.take(&mut page, shown))?;
+    let round = Round {
+        check,
+        targets: &targets,
+        shared: shared(&targets),
+        scene: &scene,
+        press: &press,
+        interrupt: &interrupt,
+    };
+    let rest = round.each(|shown| tally.take(&mut page, shown))?;
     for group in groups(&rest.waiting) {
+        if interrupt.is_raised() {
+            break;
+        }
         let members: Vec<&Target> = group.iter().map(|&index| &targets[index]).collect();
         let shown = Shown::of(check, &press, together(check, &members, &scene));
         tally.take(&mut page, shown)?;
+    }
+    if let Some(signal) = interrupt.signal() {
+        let judged = tally.summary.targets;
+        let message = format!("interrupted after {judged} of {} targets", targets.len());
+        let refusal = Refusal { message, hint: None };
+        let shown = Shown::of(check, &press, refused("straddle check".to_owned(), refusal));
+        tally.take(&mut page, shown)?;
+        tally.save = None;
+        page.end(&tally.summary, tally.answer())?;
+        let said = Said::or(output.end()?, "interrupted");
+        return Ok(Outcome::Interrupted(signal, said));
     }
     tally.summary.elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     tally.answer.merge(page.take_vanished());
@@ -135,44 +158,8 @@ enum Seen {
     LeftOut(String),
     /// Others name devices of the same stack, which has this id.
     Shared(String),
-}
-
-/// Looks at every target and gives what is shown of each to `take` in order; returns those that
-/// lack members.
-fn each(
-    check: &Check,
-    targets: &[Target],
-    shared: &BTreeSet<NodeId>,
-    scene: &Scene,
-    press: &Press,
-    mut take: impl FnMut(Shown) -> anyhow::Result<()>,
-) -> anyhow::Result<Rest> {
-    let mut rest = Rest::default();
-    let hosts = || trace::Hosts::new(scene);
-    let look = |hosts: &mut trace::Hosts<'_>, index: usize| match stack_id(&targets[index])
-        .filter(|id| shared.contains(id))
-    {
-        Some(id) => Seen::Shared(format!("devices {id}")),
-        None => look(check, press, &targets[index], scene, hosts),
-    };
-    crew::in_order_with(targets.len(), hosts, look, |index, seen| match seen {
-        Seen::LeftOut(name) => {
-            rest.left_out.push(name);
-            Ok(())
-        }
-        // Nothing else may complete it.
-        Seen::Lacking(shown, _) if targets.len() < 2 => take(shown),
-        Seen::Lacking(_, lacks) => {
-            rest.waiting.push(Waiting { index, lacks });
-            Ok(())
-        }
-        Seen::Shared(id) => {
-            rest.waiting.push(Waiting { index, lacks: BTreeSet::from([id]) });
-            Ok(())
-        }
-        Seen::Shown(shown) => take(shown),
-    })?;
-    Ok(rest)
+    /// It was not looked at, since the command was asked to end.
+    Missed,
 }
 
 /// What names the stack of a target that is a device: the first of those that are joined to it.
@@ -189,31 +176,97 @@ fn shared(targets: &[Target]) -> BTreeSet<NodeId> {
     targets.iter().filter_map(stack_id).filter(|&id| !seen.insert(id)).collect()
 }
 
-fn look(
-    check: &Check,
-    press: &Press,
-    target: &Target,
-    scene: &Scene,
-    hosts: &mut trace::Hosts<'_>,
-) -> Seen {
-    let assembled = match assembled(check, &[target], scene, hosts) {
-        Ok(assembled) => assembled,
-        Err(refusal) => {
-            return Seen::Shown(Shown::of(check, press, refused(target.name.clone(), refusal)));
-        }
-    };
-    let meant: Vec<String> = meant(target, scene).into_iter().collect();
-    let result = result(check, target.name.clone(), &assembled, &meant);
-    if let (What::Found(path), [only]) = (&target.what, result.layers.as_slice())
-        && only.verdict == Verdict::Unknown
-        && no_image::is_none(path)
-    {
-        return Seen::LeftOut(target.name.clone());
+/// More layers than any but a hostile target has.
+const MANY_LAYERS: usize = 512;
+/// Held by whoever judges a target of so many.
+static ONE_LARGE: Mutex<()> = Mutex::new(());
+
+/// One look at all targets.
+struct Round<'a> {
+    check: &'a Check,
+    targets: &'a [Target],
+    /// The stacks of which several targets are devices.
+    shared: BTreeSet<NodeId>,
+    scene: &'a Scene,
+    press: &'a Press,
+    interrupt: &'a Interrupt,
+}
+
+impl Round<'_> {
+    /// Looks at every target and gives what is shown of each to `take` in order; returns those that
+    /// lack members.
+    fn each(&self, mut take: impl FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Rest> {
+        let mut rest = Rest::default();
+        let hosts = || trace::Hosts::new(self.scene);
+        let look =
+            |hosts: &mut trace::Hosts<'_>, index: usize| self.look(&self.targets[index], hosts);
+        let take = |index, seen| match seen {
+            Seen::LeftOut(name) => {
+                rest.left_out.push(name);
+                Ok(())
+            }
+            Seen::Missed => Ok(()),
+            // Nothing else may complete it.
+            Seen::Lacking(shown, _) if self.targets.len() < 2 => take(shown),
+            Seen::Lacking(_, lacks) => {
+                rest.waiting.push(Waiting { index, lacks });
+                Ok(())
+            }
+            Seen::Shared(id) => {
+                rest.waiting.push(Waiting { index, lacks: BTreeSet::from([id]) });
+                Ok(())
+            }
+            Seen::Shown(shown) => take(shown),
+        };
+        crew::in_order_with(self.targets.len(), hosts, look, Seen::bytes, take)?;
+        Ok(rest)
     }
-    let shown = Shown::of(check, press, result);
-    match assembled.incomplete.is_empty() {
-        true => Seen::Shown(shown),
-        false => Seen::Lacking(shown, assembled.incomplete.into_iter().collect()),
+
+    fn look(&self, target: &Target, hosts: &mut trace::Hosts<'_>) -> Seen {
+        let Round { check, scene, press, .. } = self;
+        if self.interrupt.is_raised() {
+            return Seen::Missed;
+        }
+        if let Some(id) = stack_id(target).filter(|id| self.shared.contains(id)) {
+            return Seen::Shared(format!("devices {id}"));
+        }
+        let assembled = match assembled(check, &[target], scene, hosts) {
+            Ok(assembled) => assembled,
+            Err(refusal) => {
+                return Seen::Shown(Shown::of(check, press, refused(target.name.clone(), refusal)));
+            }
+        };
+        // What is said of thousands of layers takes tens of megabytes: one at a time does.
+        let _alone = (assembled.stack.len() > MANY_LAYERS)
+            .then(|| ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
+        let meant: Vec<String> = meant(target, scene).into_iter().collect();
+        let result = result(check, target.name.clone(), &assembled, &meant);
+        let incomplete = assembled.incomplete;
+        drop(assembled.stack);
+        if let (What::Found(path), [only]) = (&target.what, result.layers.as_slice())
+            && only.verdict == Verdict::Unknown
+            && no_image::is_none(path)
+        {
+            return Seen::LeftOut(target.name.clone());
+        }
+        let shown = Shown::of(check, press, result);
+        match incomplete.is_empty() {
+            true => Seen::Shown(shown),
+            false => Seen::Lacking(shown, incomplete.into_iter().collect()),
+        }
+    }
+}
+
+impl Seen {
+    /// The bytes that wait to be taken.
+    fn bytes(&self) -> usize {
+        match self {
+            Seen::Shown(shown) | Seen::Lacking(shown, _) => {
+                let piece = shown.piece.as_ref().map_or(0, Piece::bytes);
+                piece + shown.saved.as_ref().map_or(0, String::len)
+            }
+            Seen::LeftOut(_) | Seen::Shared(_) | Seen::Missed => 0,
+        }
     }
 }
 
@@ -283,23 +336,31 @@ fn meant(target: &Target, scene: &Scene) -> Option<String> {
 
 /// Targets that share an array or a volume group, directly or through others, in order.
 fn groups(waiting: &[Waiting]) -> Vec<Vec<usize>> {
-    let mut groups: Vec<(BTreeSet<String>, Vec<usize>)> = Vec::new();
-    for one in waiting {
-        let mut ids = one.lacks.clone();
-        let mut members = vec![one.index];
-        let (joined, rest): (Vec<_>, Vec<_>) =
-            groups.into_iter().partition(|(other, _)| !other.is_disjoint(&ids));
-        for (other, indices) in joined {
-            ids.extend(other);
-            members.extend(indices);
+    // The first target that lacks members of each array or group, and the next link from each
+    // target towards the first of its group.
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    let mut towards: Vec<usize> = (0..waiting.len()).collect();
+    for (place, one) in waiting.iter().enumerate() {
+        for id in &one.lacks {
+            let other = *first.entry(id).or_insert(place);
+            let (one, other) = (end(&mut towards, place), end(&mut towards, other));
+            towards[one.max(other)] = one.min(other);
         }
-        groups = rest;
-        groups.push((ids, members));
     }
-    let mut groups: Vec<Vec<usize>> = groups.into_iter().map(|(_, members)| members).collect();
-    groups.iter_mut().for_each(|members| members.sort_unstable());
-    groups.sort_unstable();
-    groups
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, one) in waiting.iter().enumerate() {
+        groups.entry(end(&mut towards, place)).or_default().push(one.index);
+    }
+    groups.into_values().collect()
+}
+
+/// The first of the group that `place` belongs to; the way there is shortened.
+fn end(towards: &mut [usize], mut place: usize) -> usize {
+    while towards[place] != place {
+        towards[place] = towards[towards[place]];
+        place = towards[place];
+    }
+    place
 }
 
 /// Members of one stack, judged together.

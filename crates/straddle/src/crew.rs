@@ -3,12 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many batches of results may wait to be taken for each worker.
 const AHEAD: usize = 4;
 /// The most things that a worker takes at a time: handing over costs more than a small image.
 const BATCH: usize = 16;
+
+/// The most bytes of results that wait to be taken, beside those that are being made. More than
+/// this is held only of what comes next.
+const HELD_BYTES: usize = 4 << 20;
+/// So many bytes of results are handed over without waiting for the rest of the batch.
+const HEAVY_BYTES: usize = 256 << 10;
 
 /// Does `work` for each number below `count`, on all processors, and gives the results to `take` in
 /// order, on this thread. Workers keep within a bound of what is taken next, so what is held does
@@ -21,10 +27,11 @@ pub(crate) fn in_order<T: Send>(
     work: impl Fn(usize) -> T + Sync,
     take: impl FnMut(usize, T) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    in_order_with(count, || (), |(), index| work(index), take)
+    in_order_with(count, || (), |(), index| work(index), |_| 0, take)
 }
 
-/// As [`in_order`]; each worker keeps what `begin` gives from one number to the next.
+/// As [`in_order`]; each worker keeps what `begin` gives from one number to the next, and the bytes
+/// that `weigh` says a result holds are bounded too.
 ///
 /// # Errors
 /// As [`in_order`].
@@ -32,6 +39,7 @@ pub(crate) fn in_order_with<S, T: Send>(
     count: usize,
     begin: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> T + Sync,
+    weigh: impl Fn(&T) -> usize + Sync,
     mut take: impl FnMut(usize, T) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(count);
@@ -40,25 +48,39 @@ pub(crate) fn in_order_with<S, T: Send>(
         return (0..count).try_for_each(|index| take(index, work(&mut state, index)));
     }
     let next = AtomicUsize::new(0);
-    let turn = Turn::new();
+    let turn = Turn::default();
     // A few targets may be slow disks: those are shared out one by one.
     let batch = count.div_euclid(workers * BATCH).clamp(1, BATCH);
     std::thread::scope(|scope| {
         let (send, receive) = mpsc::sync_channel(AHEAD);
         for _ in 0..workers {
             let send = send.clone();
-            let (next, turn, begin, work) = (&next, &turn, &begin, &work);
+            let (next, turn, begin, work, weigh) = (&next, &turn, &begin, &work, &weigh);
             scope.spawn(move || {
                 let mut state = begin();
                 loop {
                     let first = next.fetch_add(batch, Ordering::Relaxed);
-                    if first >= count || !turn.wait_for(first, workers * AHEAD * batch) {
+                    if first >= count {
                         return;
                     }
-                    let batch = first..count.min(first + batch);
-                    let done: Vec<T> = batch.map(|index| work(&mut state, index)).collect();
-                    if send.send((first, done)).is_err() {
-                        return;
+                    let end = count.min(first + batch);
+                    let mut done = Batch::at(first);
+                    for index in first..end {
+                        // What was done is handed over before anything is waited for.
+                        if done.results.is_empty() && !turn.wait_for(index, workers * AHEAD * batch)
+                        {
+                            return;
+                        }
+                        let result = work(&mut state, index);
+                        done.bytes += weigh(&result);
+                        done.results.push(result);
+                        if done.bytes >= HEAVY_BYTES || index + 1 == end {
+                            turn.hold(done.bytes);
+                            let ready = std::mem::replace(&mut done, Batch::at(index + 1));
+                            if send.send(ready).is_err() {
+                                return;
+                            }
+                        }
                     }
                 }
             });
@@ -70,52 +92,85 @@ pub(crate) fn in_order_with<S, T: Send>(
     })
 }
 
+/// Results one after the other.
+struct Batch<T> {
+    first: usize,
+    results: Vec<T>,
+    bytes: usize,
+}
+
+impl<T> Batch<T> {
+    fn at(first: usize) -> Batch<T> {
+        Batch { first, results: Vec::new(), bytes: 0 }
+    }
+}
+
 fn sorted<T>(
-    receive: Receiver<(usize, Vec<T>)>,
+    receive: Receiver<Batch<T>>,
     turn: &Turn,
     take: &mut impl FnMut(usize, T) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let mut early = BTreeMap::new();
     let mut next = 0;
-    for (first, batch) in receive {
-        early.insert(first, batch);
+    for batch in receive {
+        early.insert(batch.first, batch);
         while let Some(batch) = early.remove(&next) {
-            for done in batch {
+            for done in batch.results {
                 take(next, done)?;
                 next += 1;
             }
-            turn.set(next);
+            turn.taken(next, batch.bytes);
         }
     }
     Ok(())
 }
 
-/// Which result is taken next: workers stay within a bound of it.
+/// Which result is taken next, and how much waits: workers stay within a bound of both.
+#[derive(Default)]
 struct Turn {
-    next: Mutex<usize>,
+    state: Mutex<State>,
     moved: std::sync::Condvar,
 }
 
+#[derive(Default)]
+struct State {
+    next: usize,
+    held_bytes: usize,
+    is_over: bool,
+}
+
 impl Turn {
-    fn new() -> Turn {
-        Turn { next: Mutex::new(0), moved: std::sync::Condvar::new() }
-    }
-
-    /// Waits until `index` is less than `ahead` before the one that is next; false to give up.
+    /// Waits until `index` is less than `ahead` before the one that is next and not too much is
+    /// held; the next one itself waits for nothing. False to give up.
     fn wait_for(&self, index: usize, ahead: usize) -> bool {
-        let next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let far = |next: &mut usize| *next != usize::MAX && index >= next.saturating_add(ahead);
-        let next = self.moved.wait_while(next, far).unwrap_or_else(PoisonError::into_inner);
-        *next != usize::MAX
+        let early = |state: &mut State| {
+            let far = index >= state.next.saturating_add(ahead);
+            let full = state.held_bytes > HELD_BYTES && index != state.next;
+            !state.is_over && (far || full)
+        };
+        let waited = self.moved.wait_while(self.lock(), early);
+        !waited.unwrap_or_else(PoisonError::into_inner).is_over
     }
 
-    fn set(&self, index: usize) {
-        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = index;
+    fn hold(&self, bytes: usize) {
+        self.lock().held_bytes += bytes;
+    }
+
+    fn taken(&self, next: usize, bytes: usize) {
+        let mut state = self.lock();
+        state.next = next;
+        state.held_bytes -= bytes;
+        drop(state);
         self.moved.notify_all();
     }
 
     fn give_up(&self) {
-        self.set(usize::MAX);
+        self.lock().is_over = true;
+        self.moved.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -134,6 +189,25 @@ mod tests {
             in_order(count, |index| index * 3, take).unwrap();
             assert_eq!(taken, (0..count).map(|index| (index, index * 3)).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn heavy_results_wait_in_a_bounded_number() {
+        let (made, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let ahead = AtomicUsize::new(0);
+        let work = |(): &mut (), _| {
+            let waiting = made.fetch_add(1, Ordering::SeqCst) - taken.load(Ordering::SeqCst);
+            ahead.fetch_max(waiting, Ordering::SeqCst);
+        };
+        let take = |_, ()| {
+            taken.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        };
+        in_order_with(10_000, || (), work, |()| HELD_BYTES, take).unwrap();
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        // Each worker may have seen that there was room before the others took it.
+        assert!(ahead.into_inner() <= 2 * workers + 2, "{workers} workers");
+        assert_eq!(taken.into_inner(), 10_000);
     }
 
     #[test]

@@ -9,21 +9,13 @@ use report::Look;
 
 use crate::arguments::Colour;
 
-/// Standard output, which drops colours that nobody would see.
+/// Standard output, which drops colours that nobody would see. Once its reader is gone it takes
+/// everything and prints nothing: the command goes on, so that its exit code is the one of what was
+/// found, not of who read it.
 pub(crate) struct Output {
-    to: io::BufWriter<AutoStream<io::Stdout>>,
+    stream: io::BufWriter<AutoStream<io::Stdout>>,
     is_empty: bool,
-}
-
-impl io::Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.is_empty &= bytes.is_empty();
-        self.to.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
-    }
+    is_unread: bool,
 }
 
 impl Output {
@@ -35,6 +27,36 @@ impl Output {
         self.flush()?;
         Ok((!self.is_empty).then_some(Said(())))
     }
+
+    /// `done`, or `instead` where nobody reads any more.
+    fn unless_unread<T>(&mut self, done: io::Result<T>, instead: T) -> io::Result<T> {
+        match done {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_unread = true;
+                Ok(instead)
+            }
+            done => done,
+        }
+    }
+}
+
+impl io::Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.is_empty &= bytes.is_empty();
+        if self.is_unread {
+            return Ok(bytes.len());
+        }
+        let done = self.stream.write(bytes);
+        self.unless_unread(done, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.is_unread {
+            return Ok(());
+        }
+        let done = self.stream.flush();
+        self.unless_unread(done, ())
+    }
 }
 
 /// Standard output, in colours as `colour` says.
@@ -44,8 +66,8 @@ pub(crate) fn output(colour: Colour) -> Output {
         Colour::Never => ColorChoice::Never,
         Colour::Auto => AutoStream::choice(&io::stdout()),
     };
-    let to = io::BufWriter::with_capacity(1 << 16, AutoStream::new(io::stdout(), choice));
-    Output { to, is_empty: true }
+    let stream = io::BufWriter::with_capacity(1 << 16, AutoStream::new(io::stdout(), choice));
+    Output { stream, is_empty: true, is_unread: false }
 }
 
 /// Proof that a user was told something. Only printing makes one, so that no command can end

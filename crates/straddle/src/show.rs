@@ -6,8 +6,8 @@ use std::io::Write;
 
 use anyhow::bail;
 use report::{
-    Answer, Baseline, ChangeSummary, Changes, Compared, Digest, Document, Look, Note, Row, Run,
-    Shape, Summary, Target, TargetChange,
+    Answer, Baseline, ChangeSummary, Changes, Compared, Digest, Look, Note, Notifications, Row,
+    Run, Shape, Summary, Target, TargetChange,
 };
 
 use crate::arguments::{Check, Format};
@@ -31,6 +31,8 @@ pub(crate) struct Press {
     saves: bool,
     /// What is compared with, where only changes are shown.
     baseline: Option<Baseline>,
+    /// What may be found, where the format lists it.
+    rules: Vec<report::RuleInfo<'static>>,
 }
 
 /// What is printed of one target.
@@ -39,12 +41,22 @@ pub(crate) enum Piece {
     Text(String),
     /// In columns with others.
     Row(Row),
-    /// Together with all others, since the format counts before it lists.
-    Whole(Box<Target>),
+    /// The results of a log, and the target where it could not be judged.
+    Results(String, Option<Box<Target>>),
     /// In a digest of what matters, where it does.
     Note(Option<Note>),
     /// With what the baseline says of it.
     Compared(Box<Compared>),
+}
+
+impl Piece {
+    /// The bytes that wait to be printed, where they may be many.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Piece::Text(text) | Piece::Results(text, _) => text.len(),
+            Piece::Row(_) | Piece::Note(_) | Piece::Compared(_) => 0,
+        }
+    }
 }
 
 impl Press {
@@ -67,7 +79,8 @@ impl Press {
         let fails = check.fail_on.severity().unwrap_or(report::Severity::Error);
         let least = check.fail_on.severity();
         let message_bytes = usize::from(check.message_bytes);
-        Ok(Press { run, format, look, many, fails, least, message_bytes, saves, baseline })
+        let rules = rules();
+        Ok(Press { run, format, look, many, fails, least, message_bytes, saves, baseline, rules })
     }
 
     /// What `target` means for the exit code, and what is printed of it; nothing where `only_bad`
@@ -94,7 +107,11 @@ impl Press {
             (Format::Table, Shape::Lines) => Piece::Row(Row::of(&target, &self.look)),
             (Format::Json, _) => Piece::Text(report::element(&target)),
             (Format::Jsonl, _) => Piece::Text(report::target_line(&target)),
-            (Format::Junit | Format::Sarif, _) => Piece::Whole(Box::new(target)),
+            (Format::Junit, _) => Piece::Text(report::junit_suite(&target, self.fails)),
+            (Format::Sarif, _) => {
+                let results = report::sarif_results(&target, &self.rules);
+                Piece::Results(results, target.refusal.is_some().then(|| Box::new(target)))
+            }
             (Format::Nagios | Format::Npd, _) => {
                 Piece::Note(Note::of(&target, self.least, &self.look))
             }
@@ -140,8 +157,11 @@ pub(crate) struct Page<'a> {
     press: &'a Press,
     output: &'a mut dyn Write,
     shown: u64,
+    /// Whether something was printed that a comma has to follow.
+    is_begun: bool,
     rows: Vec<Row>,
-    targets: Vec<Target>,
+    /// Targets that could not be judged, where they are told at the end.
+    notifications: Notifications,
     digest: Digest,
     /// The names of all targets, where they are compared with a baseline.
     seen: HashSet<String>,
@@ -155,16 +175,22 @@ impl<'a> Page<'a> {
     /// # Errors
     /// When nothing can be written.
     pub(crate) fn begin(press: &'a Press, output: &'a mut dyn Write) -> anyhow::Result<Page<'a>> {
-        if press.format == Format::Json && press.baseline.is_none() {
-            output
-                .write_all(report::head(env!("CARGO_PKG_VERSION"), Some(&press.run)).as_bytes())?;
-        }
+        let version = env!("CARGO_PKG_VERSION");
+        let head = match press.format {
+            _ if press.baseline.is_some() => String::new(),
+            Format::Json => report::head(version, Some(&press.run)),
+            Format::Junit => report::JUNIT_HEAD.to_owned(),
+            Format::Sarif => report::sarif_head(version, &press.rules),
+            _ => String::new(),
+        };
+        output.write_all(head.as_bytes())?;
         Ok(Page {
             press,
             output,
             shown: 0,
+            is_begun: false,
             rows: Vec::new(),
-            targets: Vec::new(),
+            notifications: Notifications::default(),
             digest: Digest::default(),
             seen: HashSet::new(),
             changes: Vec::new(),
@@ -178,18 +204,12 @@ impl<'a> Page<'a> {
     /// When nothing can be written.
     pub(crate) fn take(&mut self, piece: Piece) -> anyhow::Result<()> {
         match piece {
-            Piece::Text(text) => {
-                let before = match (self.press.format, self.shown) {
-                    (Format::Json, 0) => "\n",
-                    (Format::Json, _) => ",\n",
-                    (Format::Table, 1..) => "\n",
-                    _ => "",
-                };
-                self.output.write_all(before.as_bytes())?;
-                self.output.write_all(text.as_bytes())?;
+            Piece::Text(text) => self.print(&text)?,
+            Piece::Results(results, refused) => {
+                self.print(&results)?;
+                refused.into_iter().for_each(|target| self.notifications.take(&target));
             }
             Piece::Row(row) => self.rows.push(row),
-            Piece::Whole(target) => self.targets.push(*target),
             Piece::Compared(compared) => {
                 self.counts.add(compared.change.as_ref());
                 self.changes.extend(compared.change);
@@ -199,6 +219,22 @@ impl<'a> Page<'a> {
         }
         self.shown += 1;
         if self.rows.len() >= BATCH { self.flush() } else { Ok(()) }
+    }
+
+    /// Prints `text` with what the format has between texts before it.
+    fn print(&mut self, text: &str) -> anyhow::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let before = match (self.press.format, self.is_begun) {
+            (Format::Json | Format::Sarif, false) => "\n",
+            (Format::Json | Format::Sarif, true) => ",\n",
+            (Format::Table, true) => "\n",
+            _ => "",
+        };
+        self.is_begun = true;
+        self.output.write_all(before.as_bytes())?;
+        Ok(self.output.write_all(text.as_bytes())?)
     }
 
     fn flush(&mut self) -> anyhow::Result<()> {
@@ -250,10 +286,10 @@ impl<'a> Page<'a> {
                     false => text,
                 }
             }
-            Format::Json => report::tail(summary, self.shown == 0),
+            Format::Json => report::tail(summary, !self.is_begun),
             Format::Jsonl => report::summary_line(version, summary),
-            Format::Junit => report::junit(&self.document(summary), self.press.fails),
-            Format::Sarif => report::sarif(&self.document(summary), &rules()),
+            Format::Junit => report::JUNIT_TAIL.to_owned(),
+            Format::Sarif => self.notifications.sarif_tail(!self.is_begun),
             Format::Nagios => {
                 let metrics = report::metrics(summary, self.press.least);
                 report::nagios(answer.state(), &report::headline(summary), self.digest, &metrics)
@@ -263,16 +299,6 @@ impl<'a> Page<'a> {
             }
         };
         Ok(self.output.write_all(text.as_bytes())?)
-    }
-
-    fn document(&mut self, summary: &Summary) -> Document {
-        Document {
-            schema: report::document::SCHEMA.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            run: Some(self.press.run.clone()),
-            targets: std::mem::take(&mut self.targets),
-            summary: summary.clone(),
-        }
     }
 }
 

@@ -2,18 +2,19 @@
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
-use report::{Severity, junit};
+use report::Severity;
 
 use crate::sample::{
     array, broken, document, hostile, image, old_image, same, shifted_disk, unknowns,
 };
+use crate::whole::junit;
 
 #[test]
 fn a_shifted_disk_fails_the_case_of_its_partition() {
     same(
         &junit(&document(vec![shifted_disk()]), Severity::Warning),
         r#"<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="straddle check" tests="3" failures="1" errors="0" time="0.004">
+<testsuites name="straddle check">
   <testsuite name="/dev/sda" tests="3" failures="1" errors="0" skipped="0">
     <testcase classname="/dev/sda" name="sda (drive)"/>
     <testcase classname="/dev/sda" name="sda1 (partition)">
@@ -36,7 +37,7 @@ fn unknown_is_skipped_and_a_broken_target_is_an_error() {
     same(
         &junit(&document(vec![unknowns(), broken()]), Severity::Warning),
         r#"<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="straddle check" tests="5" failures="0" errors="1" time="0.004">
+<testsuites name="straddle check">
   <testsuite name="/dev/sdb" tests="4" failures="0" errors="0" skipped="4">
     <testcase classname="/dev/sdb" name="sdb (drive)">
       <skipped message="unknown: neither sysfs nor identify says a sector size"/>
@@ -67,9 +68,7 @@ fn findings_below_the_severity_are_mentioned_and_fail_nothing() {
     for (fail_on, failures) in [(Severity::Info, 3), (Severity::Warning, 3), (Severity::Error, 1)] {
         let xml = Xml::parse(&junit(&document, fail_on));
         assert_eq!(xml.count("failure"), failures, "{fail_on:?}");
-        assert_eq!(xml.attribute("testsuites", "failures"), failures.to_string());
         assert_eq!(xml.count("testcase"), 12);
-        assert_eq!(xml.attribute("testsuites", "tests"), "12");
     }
     let text = junit(&document, Severity::Error);
     assert!(text.contains("<system-out>ST101 warning: partition start"), "{text}");

@@ -1,9 +1,10 @@
 //! SARIF 2.1.0.
 
-use report::{RuleInfo, sarif};
+use report::RuleInfo;
 use serde_json::Value;
 
 use crate::sample::{array, broken, document, hostile, same, shifted_disk};
+use crate::whole::sarif;
 
 const RULES: [RuleInfo<'static>; 2] = [
     RuleInfo {
@@ -62,12 +63,6 @@ fn a_finding_is_a_result_at_its_layer() {
           ]
         }
       },
-      "invocations": [
-        {
-          "executionSuccessful": true,
-          "toolExecutionNotifications": []
-        }
-      ],
       "results": [
         {
           "ruleId": "ST101",
@@ -119,6 +114,12 @@ fn a_finding_is_a_result_at_its_layer() {
           },
           "ruleIndex": 1
         }
+      ],
+      "invocations": [
+        {
+          "executionSuccessful": true,
+          "toolExecutionNotifications": []
+        }
       ]
     }
   ]
@@ -155,4 +156,19 @@ fn levels_rules_and_notifications_follow_the_document() {
     assert_eq!(notification["level"], "error");
     let location = &notification["locations"][0]["physicalLocation"]["artifactLocation"];
     assert_eq!(location["uri"], "file:///dev/sdz");
+}
+
+#[test]
+fn of_very_many_targets_that_could_not_be_judged_the_rest_is_counted() {
+    let text = sarif(&document(vec![broken(); 20_000]), &RULES);
+    assert!(text.len() < 6 << 20, "{} bytes", text.len());
+    let log: Value = serde_json::from_str(&text).expect("valid JSON");
+    let invocation = &log["runs"][0]["invocations"][0];
+    let notifications = invocation["toolExecutionNotifications"].as_array().unwrap();
+    let last = notifications.last().unwrap()["message"]["text"].as_str().unwrap();
+    let more: usize = last.split(' ').next().unwrap().parse().unwrap();
+    assert_eq!(
+        (notifications.len() - 1 + more, &log["runs"][0]["results"]),
+        (20_000, &Value::Array(Vec::new()))
+    );
 }

@@ -1,7 +1,9 @@
 //! Whole documents in the views that are written target by target.
 
 use report::{
-    Document, Look, Shape, closing, element, head, lines, summary_line, tail, target_line, tree,
+    Document, JUNIT_HEAD, JUNIT_TAIL, Look, Notifications, RuleInfo, Severity, Shape, closing,
+    element, head, junit_suite, lines, sarif_head, sarif_results, summary_line, tail, target_line,
+    tree,
 };
 
 /// The view for people, with colours.
@@ -32,4 +34,27 @@ pub(crate) fn json(document: &Document) -> String {
 pub(crate) fn jsonl(document: &Document) -> String {
     let lines: String = document.targets.iter().map(target_line).collect();
     lines + &summary_line(&document.version, &document.summary)
+}
+
+/// A suite for each target.
+pub(crate) fn junit(document: &Document, fail_on: Severity) -> String {
+    let suites = document.targets.iter().map(|target| junit_suite(target, fail_on));
+    format!("{JUNIT_HEAD}{}{JUNIT_TAIL}", suites.collect::<String>())
+}
+
+/// A log with one run.
+pub(crate) fn sarif(document: &Document, rules: &[RuleInfo<'_>]) -> String {
+    let mut text = sarif_head(&document.version, rules);
+    let mut notifications = Notifications::default();
+    let mut is_empty = true;
+    for target in &document.targets {
+        notifications.take(target);
+        let results = sarif_results(target, rules);
+        if !results.is_empty() {
+            text += if is_empty { "\n" } else { ",\n" };
+            text += &results;
+            is_empty = false;
+        }
+    }
+    text + &notifications.sarif_tail(is_empty)
 }

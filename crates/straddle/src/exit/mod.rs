@@ -1,7 +1,9 @@
 //! How a process ends, in one place. What each code means stands in [`table`].
 //!
 //! A command that ends otherwise than by its work being done has said why: each such outcome
-//! holds a [`Said`], which only printing makes. The formats for monitors follow those monitors' own
+//! holds a [`Said`], which only printing makes. A reader that closes the pipe early ends the
+//! printing and nothing else: all is judged, and the code is the one of what was found
+//! (`straddle check images | head`). The formats for monitors follow those monitors' own
 //! codes.
 
 pub(crate) mod table;
@@ -82,8 +84,6 @@ pub(crate) fn of_check(format: Format, answer: Answer, said: Said) -> Outcome {
 pub(crate) fn code(arguments: &Arguments, done: anyhow::Result<Outcome>) -> ExitCode {
     match done {
         Ok(outcome) => ExitCode::from(outcome.code(arguments.command.allows_unknown())),
-        // Whoever reads our output has seen enough.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // What is written goes to standard output alone; whatever else fails is a refusal.
             let writing = error.chain().any(|cause| cause.is::<io::Error>());
@@ -112,6 +112,7 @@ fn failure(format: Format, message: &str, said: Said) -> ExitCode {
     let _ = io::stdout().write_all(text.as_bytes());
     ExitCode::from(of_check(format, unknown, said).code(false))
 }
+
 /// What `typed` ends with when it could not be understood. A plugin's misuse is UNKNOWN (Monitoring
 /// Plugins Guidelines, "Plugin Return Codes"), not CRITICAL, which 2 would be.
 pub(crate) fn misuse(typed: &[OsString], error: &clap::Error) -> ExitCode {
@@ -138,11 +139,6 @@ fn format_of(typed: &[OsString]) -> Format {
         () if wants("npd") => Format::Npd,
         () => Format::Table,
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    (error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()))
-        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `straddle check` as a user runs it, on disks and images that the field's own tools make.
 
 mod articles;
+mod broken_off;
 mod command;
 mod harmless;
 mod history;
