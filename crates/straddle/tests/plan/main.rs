@@ -21,6 +21,11 @@ const GPT: &str = "label: gpt\nfirst-lba: 34\n\
     start=10035, size=10000, type=swap\n\
     start=50000, size=9999, type=U\n";
 
+/// Scripts sync after each step, which a busy drive makes slow.
+fn scratch_in_memory() -> Scratch {
+    Scratch::in_memory().unwrap_or_else(Scratch::new)
+}
+
 fn straddle(arguments: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
     Ran::of(command.args(arguments).env("LC_ALL", "C.UTF-8"))
@@ -99,7 +104,7 @@ fn contents(image: &Path) -> Vec<Vec<u8>> {
 fn a_typed_script_aligns_every_partition_and_keeps_all_else() {
     need_tools!("sfdisk", "sgdisk");
     for (table, hybrid) in [(LOGICAL, false), (GPT, false), (GPT, true)] {
-        let scratch = Scratch::new();
+        let scratch = scratch_in_memory();
         let image = image(&scratch, table);
         if hybrid {
             tool::run("sgdisk", &["-h", "1:2", scratch::text(&image)]);
@@ -125,7 +130,7 @@ fn a_typed_script_aligns_every_partition_and_keeps_all_else() {
 #[test]
 fn a_table_of_512_is_rewritten_for_sectors_of_4096() {
     need_tools!("sfdisk");
-    let scratch = Scratch::new();
+    let scratch = scratch_in_memory();
     let table = "label: gpt\nstart=2048, size=20000\nstart=22049, size=20000, name=odd\n";
     let image = image(&scratch, table);
     let ran = typed(&image, &image, &scratch, &["--on", "4Kn"]);
@@ -142,7 +147,7 @@ fn a_table_of_512_is_rewritten_for_sectors_of_4096() {
 #[test]
 fn the_script_refuses_another_disk_and_a_changed_one() {
     need_tools!("sfdisk");
-    let scratch = Scratch::new();
+    let scratch = scratch_in_memory();
     let image = image(&scratch, GPT);
     let longer = scratch.path().join("longer.raw");
     std::fs::copy(&image, &longer).expect("it is copied");
@@ -157,6 +162,54 @@ fn the_script_refuses_another_disk_and_a_changed_one() {
         assert_eq!(ran.status, Some(3), "{ran:?}");
         assert!(ran.errors.contains(reason), "{ran:?}");
         assert!(before == std::fs::read(disk).expect("it is read"));
+    }
+}
+
+/// A `dd` that fails at one of its calls, as if the script had been cut there.
+const CUT: &str = "#!/bin/sh\n\
+    calls=$(($(cat \"$CALLS\") + 1))\necho $calls >\"$CALLS\"\n\
+    [ $calls -ne \"$CUT_AT\" ] || exit 1\nPATH=/usr/bin:/bin exec dd \"$@\"\n";
+
+#[test]
+fn a_script_that_was_cut_anywhere_goes_on_where_it_stopped() {
+    need_tools!("sfdisk");
+    let early = "label: gpt\nfirst-lba: 34\nstart=40, size=9001\nstart=9041, size=9000\n";
+    for (table, on) in [(LOGICAL, &[][..]), (early, &["--on", "4Kn"])] {
+        let scratch = scratch_in_memory();
+        let image = image(&scratch, table);
+        let whole = scratch.path().join("whole.raw");
+        std::fs::copy(&image, &whole).expect("it is copied");
+        let ran = typed(&image, &whole, &scratch, on);
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let tools = scratch.path().join("tools");
+        std::fs::create_dir(&tools).expect("a directory is made");
+        std::fs::write(tools.join("dd"), CUT).expect("it is written");
+        tool::run("chmod", &["+x", scratch::text(&tools.join("dd"))]);
+        let (script, calls) = (scratch.path().join("plan.sh"), scratch.path().join("calls"));
+        let mut cut = 1 + testkit::random(3).below(11);
+        loop {
+            let (disk, work) = (scratch.path().join("cut.raw"), scratch.path().join("cut"));
+            std::fs::copy(&image, &disk).expect("it is copied");
+            std::fs::write(&calls, "0").expect("it is written");
+            let run = |path: &str| {
+                let mut command = Command::new("sh");
+                command.args([&script, &disk, &work]).env("STRADDLE_CHUNK_BYTES", "2097152");
+                command.env("CALLS", &calls).env("CUT_AT", cut.to_string()).env("PATH", path);
+                Ran::of(&mut command)
+            };
+            let path = "/usr/bin:/bin:/usr/sbin:/sbin";
+            let first = run(&format!("{}:{path}", scratch::text(&tools)));
+            if first.status == Some(0) {
+                break;
+            }
+            let second = run(path);
+            assert_eq!(second.status, Some(0), "cut at {cut}: {first:?}\n{second:?}");
+            let [cut_once, never] = [&disk, &whole].map(|path| std::fs::read(path).expect("read"));
+            assert!(cut_once == never, "cut at {cut}");
+            std::fs::remove_dir_all(&work).expect("it is removed");
+            cut += 11;
+        }
+        assert!(cut > 20, "the script calls dd some times");
     }
 }
 
@@ -178,7 +231,7 @@ fn generated_disks_keep_their_data_and_lose_their_findings() {
         "lvm",
         "mdadm",
     );
-    let directory = Scratch::in_memory().unwrap_or_else(Scratch::new);
+    let directory = scratch_in_memory();
     let program = Path::new(env!("CARGO_BIN_EXE_straddle"));
     let first = testkit::random(1).next_u64() % 100_000;
     for seed in first..first + 12 {
@@ -190,7 +243,7 @@ fn generated_disks_keep_their_data_and_lose_their_findings() {
 fn the_script_refuses_a_mounted_disk() {
     need_loops!();
     need_tools!("sfdisk", "mkfs.ext4", "partx");
-    let scratch = Scratch::new();
+    let scratch = scratch_in_memory();
     let image = image(&scratch, "label: dos\nstart=63, size=40000\n");
     let device = Loop::attach(&image, 512);
     let partition = device.partition(1);
@@ -210,7 +263,7 @@ fn the_script_refuses_a_mounted_disk() {
 #[test]
 fn a_new_disk_is_told_what_to_type_and_one_with_data_is_not() {
     need_tools!("sfdisk");
-    let scratch = Scratch::new();
+    let scratch = scratch_in_memory();
     let blank = scratch.image("blank.raw", 1 << 30);
     let on = ["plan", "--new", scratch::text(&blank), "--on", "512e,stripe=512Kx3+1"];
     let ran = straddle(&on);
@@ -226,7 +279,7 @@ fn a_new_disk_is_told_what_to_type_and_one_with_data_is_not() {
 
 #[test]
 fn a_disk_without_anything_on_it_has_no_plan() {
-    let scratch = Scratch::new();
+    let scratch = scratch_in_memory();
     let image = scratch.image("blank.raw", 1 << 20);
     let ran = straddle(&["plan", scratch::text(&image)]);
     assert_eq!(ran.status, Some(5), "{ran:?}");
