@@ -8,6 +8,7 @@
 //! | `drive` | the memory of drive models, which does not grow |
 //! | `tails` | the quantiles of series that are computed |
 //! | `plan` | the content of disks that are made, which no plan may change |
+//! | `races` | what is on a device, and which file system a directory is on |
 //! | `bench` | identical arms of this machine's disk do not differ |
 //! | `alternate` | runs of the same kind agree, and keep to their seconds and bytes |
 //! | `recipe` | nothing: fio's sequential recipe stands beside the paired one, with its spread |
@@ -27,6 +28,7 @@ mod options;
 mod plan;
 mod probe;
 mod procedures;
+mod races;
 mod recipe;
 mod spread;
 mod straddle;
@@ -57,6 +59,8 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
         ["drives", "--seeds", seeds, "--drive", name] => {
             drives::run(crate::number(seeds)?.max(1), Some(name))
         }
+        ["races"] => races::run(10_000),
+        ["races", "--count", count] => races::run(crate::number(count)?.max(1)),
         ["tails"] => tails::run(1000),
         ["tails", "--seeds", seeds] => tails::run(crate::number(seeds)?.max(1)),
         ["bench", rest @ ..] => identical::run(&Options::parse(rest, &["--runs"])?),
@@ -68,8 +72,8 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
         }
         _ => bail!(
             "soak is told what: models [--seeds N], probe [--seeds N], drives [--seeds N \
-             [--drive NAME]], drive [--commands N], tails [--seeds N], plan [--disks N], bench, \
-             alternate, recipe, procedures"
+             [--drive NAME]], drive [--commands N], tails [--seeds N], plan [--disks N], \
+             races [--count N], bench, alternate, recipe, procedures"
         ),
     }
 }

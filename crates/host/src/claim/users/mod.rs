@@ -126,7 +126,7 @@ impl Facts {
 }
 
 /// For how long a user is looked at again before it is one: a process that was just started has the
-/// files of the one that started it, until it runs its own program.
+/// files, and the privacy, of the one that started it, until it runs its own program.
 const PATIENCE: Duration = Duration::from_millis(500);
 const STEP: Duration = Duration::from_millis(20);
 
@@ -137,9 +137,10 @@ const STEP: Duration = Duration::from_millis(20);
 pub(super) fn first(tree: &LiveTree, sought: &Sought) -> Result<Option<User>, String> {
     let until = Instant::now() + PATIENCE;
     loop {
-        match now(tree, sought)? {
-            Some(_) if Instant::now() < until => std::thread::sleep(STEP),
-            found => return Ok(found),
+        match now(tree, sought) {
+            Ok(None) => return Ok(None),
+            _ if Instant::now() < until => std::thread::sleep(STEP),
+            found => return found,
         }
     }
 }
