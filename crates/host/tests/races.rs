@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use host::claim::identity_words;
 use host::{Claim, ClaimPlan, Contents, FileDisk, Pinned, Scratch, ScratchPlan};
@@ -25,6 +26,10 @@ const WRITTEN: u8 = 0x3c;
 fn count() -> u64 {
     std::env::var("STRADDLE_RACES").map_or(USUAL, |count| count.parse().unwrap())
 }
+
+/// Held while loop devices are used: a number that is free for a moment must not be given to the
+/// other test of this file.
+static LOOPS: Mutex<()> = Mutex::new(());
 
 /// What a series of races came to.
 #[derive(Debug, Default)]
@@ -131,6 +136,7 @@ fn blank_again(file: &Path) {
 #[test]
 fn a_link_that_flips_between_a_blank_and_another_device_never_lets_the_other_be_written() {
     need_loops!();
+    let _alone = LOOPS.lock().unwrap_or_else(PoisonError::into_inner);
     let scratch = testkit::Scratch::new();
     let [blank, kept] = files(&scratch);
     let devices = [Loop::attach(&blank, 512), Loop::attach(&kept, 512)];
@@ -151,15 +157,22 @@ fn a_link_that_flips_between_a_blank_and_another_device_never_lets_the_other_be_
 #[test]
 fn a_number_that_is_given_from_file_to_file_never_lets_the_other_file_be_written() {
     need_loops!();
+    let _alone = LOOPS.lock().unwrap_or_else(PoisonError::into_inner);
     let scratch = testkit::Scratch::new();
     let files = files(&scratch);
     let device = Loop::attach(&files[0], 512);
     let node = device.path().to_str().unwrap().to_owned();
+    let name = device.path().file_name().unwrap().to_str().unwrap();
+    let backing = PathBuf::from(format!("/sys/block/{name}/loop/backing_file"));
     let mover = {
         let (node, files) = (node.clone(), files.clone());
         Mover::start(move |step| {
-            // Each fails while the device is claimed, or has another file still.
-            let _ = tool::output("losetup", &["--detach", &node]);
+            // Somebody else may have got the number while it was free.
+            let held = fs::read_to_string(&backing).unwrap_or_default();
+            if files.iter().any(|file| Path::new(held.trim_end()) == file) {
+                // Each fails while the device is claimed, or has another file still.
+                let _ = tool::output("losetup", &["--detach", &node]);
+            }
             let file = files[usize::from(step % 2 == 0)].to_str().unwrap();
             let _ = tool::output("losetup", &[&node, file]);
         })
