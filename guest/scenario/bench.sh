@@ -80,6 +80,11 @@ ask raw-beneath $(disk r0) --write-device --confirm r0
 ask raw-mounted $(disk mounted) --write-device --confirm mounted
 ask raw-swapped $(disk swapped) --write-device --confirm swapped
 ask raw-held $(disk held) --write-device --confirm held
+# A sibling over half of the same sectors.
+mapped over "0 32768 linear $(disk held) 16384"
+node=/dev/$(readlink /dev/over)
+ask raw-sibling $node --write-device --confirm $node=16777216
+need dmsetup remove --noudevsync over
 since raw
 
 # --- Delays, which are truth: every second 4 KiB takes 30 ms to write, the others 10 ms
@@ -133,7 +138,7 @@ since killed
 
 need umount /mnt/shifted
 node=$(disk shifted)
-need dd if=/dev/zero of=$node bs=1M count=2 conv=fsync
+need dd if=/dev/zero of=$node bs=1M count=$(($(cat /sys/block/${node##*/}/size) / 2048)) conv=fsync
 ask raw-origin $node --write-device --confirm $(cat /sys/block/${node##*/}/device/wwid) --pairs 20 --scratch 8M
 since origin
 sync

@@ -172,7 +172,7 @@ need dd if=/dev/urandom of=$plain bs=1M count=1 conv=fsync
 whole > $out/untouched.before
 probe unconfirmed $plain --write-device
 probe stranger $plain --write-device --confirm other
-probe dry $plain --write-device --confirm plain --dry-run
+probe dry $plain --write-device --confirm plain --overwrite-data --dry-run
 probe reads $plain --seconds 1
 whole > $out/untouched.behind
 need dd if=/dev/zero of=$plain bs=1M count=1 conv=fsync
@@ -182,7 +182,7 @@ since "probe without a penalty"
 # A machine that is busy with other guests makes it say "noise": then once more, until the time is up.
 for seed in 1 2 3; do
   ask probe-coarse straddle probe $coarse --write-device --confirm $(cat /sys/block/$(kernel $coarse)/device/wwid) \
-    --seconds 24 --bytes-max 384M --json --seed $seed
+    --overwrite-data --seconds 24 --bytes-max 384M --json --seed $seed
   [ -e $STATE_DIRECTORY ] && break
 done
 since "probe with a penalty"

@@ -118,6 +118,7 @@ fn a_disk_in_use_is_never_written() {
     run.refused("raw-mounted", "is mounted on /mnt/mounted");
     run.refused("raw-swapped", "the kernel swaps to");
     run.refused("raw-held", "/dev/dm-0 is built on");
+    run.refused("raw-sibling", "/dev/dm-0 is built on the same sectors of");
 }
 
 #[test]
