@@ -16,7 +16,7 @@ pub(crate) fn of_trees(summary: &Summary, shown: u64, words: Words<'_>) -> Strin
     .filter(|(number, _)| *number > 0)
     .map(|(number, noun)| count(number, noun))
     .collect();
-    let mut sentences = vec![findings(summary)];
+    let mut sentences: Vec<String> = findings(summary).into_iter().collect();
     if summary.broken_targets > 0 {
         let targets = count(summary.broken_targets, "target");
         sentences.push(format!("{targets} could not be judged."));
@@ -47,8 +47,9 @@ pub(crate) fn of_lines(summary: &Summary, shown: u64, words: Words<'_>) -> Strin
     if shown < summary.targets {
         line += &format!(" ({} not shown)", summary.targets - shown);
     }
-    let closing = format!("{} {}", findings(summary), ending("Done", summary, words));
-    wrapped(&line, words) + &wrapped(&closing, words)
+    let closing: Vec<String> =
+        findings(summary).into_iter().chain([ending("Done", summary, words)]).collect();
+    wrapped(&line, words) + &wrapped(&closing.join(" "), words)
 }
 
 fn ending(scope: &str, summary: &Summary, words: Words<'_>) -> String {
@@ -60,17 +61,20 @@ fn wrapped(text: &str, words: Words<'_>) -> String {
 }
 
 /// `2 findings: 1 error, 1 warning.` or `2 warnings.` Where there are none, what is unknown is not
-/// passed over.
-fn findings(summary: &Summary) -> String {
+/// passed over; nothing is said where no target could be judged.
+fn findings(summary: &Summary) -> Option<String> {
+    if summary.targets > 0 && summary.broken_targets == summary.targets {
+        return None;
+    }
     let total = summary.errors + summary.warnings + summary.infos;
     let kinds = severities(summary.errors, summary.warnings, summary.infos);
-    match (total, summary.unknown_layers) {
+    Some(match (total, summary.unknown_layers) {
         (0, 0) => "No findings.".to_owned(),
         (0, unknown) => format!("No findings, but {} unknown.", are(unknown)),
         (1, _) => "1 finding.".to_owned(),
         _ if kinds.len() == 1 => format!("{}.", kinds.join("")),
         _ => format!("{}: {}.", count(total, "finding"), kinds.join(", ")),
-    }
+    })
 }
 
 fn are(layers: u64) -> String {

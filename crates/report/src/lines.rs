@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use crate::document::{Target, Verdict};
-use crate::line::{BAD, CARE, Flow, GAP, Line, NAME, PLAIN, gapped, severity_style};
+use crate::line::{Flow, GAP, Line, NAME, PLAIN, gapped, severity_style};
 use crate::look::Look;
 use crate::outcome::{self, Outcome};
 use crate::text::{shorten, shorten_middle, width};
@@ -44,8 +44,6 @@ pub struct Row {
     /// The worst rule.
     code: String,
     code_style: Style,
-    /// Why it could not be judged, and what to do next.
-    broken: Vec<String>,
 }
 
 impl Row {
@@ -63,11 +61,6 @@ impl Row {
                 format!("{} {}", words.text(&finding.code), finding.severity.word())
             }),
             code_style: worst.map_or(PLAIN, |finding| severity_style(finding.severity)),
-            broken: target.refusal.iter().fold(Vec::new(), |mut lines, refusal| {
-                lines.push(format!("error: {}", words.text(&refusal.message)));
-                lines.extend(refusal.hint.iter().map(|hint| format!("hint: {}", words.text(hint))));
-                lines
-            }),
         }
     }
 
@@ -95,12 +88,6 @@ impl Row {
             line.advance(columns.code_at(), 0);
             line.push(self.code_style, &self.code);
             line.end(page);
-        }
-        for (number, text) in self.broken.iter().enumerate() {
-            let style = if number == 0 { BAD } else { CARE };
-            let mut line = Line::default();
-            line.advance(GAP, 0);
-            indented(words).write(line, [(style, text.clone())], page);
         }
     }
 }

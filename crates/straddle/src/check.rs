@@ -98,14 +98,17 @@ struct Shown {
     piece: Option<Piece>,
     /// What is saved of it, where anything is.
     saved: Option<String>,
+    /// Why it could not be judged.
+    refusal: Option<Refusal>,
 }
 
 impl Shown {
     fn of(check: &Check, press: &Press, target: report::Target) -> Shown {
         let summary = Summary::of(&target);
         let saved = check.save.as_ref().map(|_| report::element(&target));
+        let refusal = target.refusal.clone();
         let (answer, piece) = press.judge(target, check.only_bad);
-        Shown { summary, answer, piece, saved }
+        Shown { summary, answer, piece, saved, refusal }
     }
 }
 
@@ -121,6 +124,9 @@ impl Tally {
     fn take(&mut self, page: &mut Page<'_>, shown: Shown) -> anyhow::Result<()> {
         self.summary.merge(&shown.summary);
         self.answer.merge(shown.answer);
+        if let Some(Refusal { message, hint }) = &shown.refusal {
+            printer::refusal(message, hint.as_deref());
+        }
         if let (Some(save), Some(element)) = (&mut self.save, &shown.saved) {
             save.take(element)?;
         }

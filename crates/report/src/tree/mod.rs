@@ -1,5 +1,6 @@
 //! The view for people: each target as a tree of layers, the disk first, each layer with its
-//! verdict, and under it what the rules found, what that costs and how to put it right.
+//! verdict, and under it what the rules found, what that costs and how to put it right. Why a
+//! target could not be judged is left to standard error.
 //!
 //! Nothing of the document's text can leave its line, and every line fits the width asked for; only
 //! commands are never broken, because they are to be copied.
@@ -13,10 +14,9 @@ use std::collections::BTreeSet;
 
 use crate::document::{Layer, Target};
 use crate::forest::{self, Branch, Entry};
-use crate::line::{BAD, Flow, GAP, Line, NAME, PLAIN};
+use crate::line::{Flow, GAP, Line, NAME};
 use crate::look::Look;
 use crate::outcome::{self, Outcome};
-use crate::text::wrap;
 use crate::words::Words;
 use columns::Columns;
 
@@ -42,12 +42,6 @@ impl<'a> Page<'a> {
     fn target(&mut self, target: &'a Target, several: bool) {
         if several || !names_itself(target) {
             self.heading(target);
-        }
-        if let Some(refusal) = &target.refusal {
-            self.labelled("error: ", &refusal.message);
-            if let Some(hint) = &refusal.hint {
-                self.labelled("hint: ", hint);
-            }
         }
         let branches = forest::branches(&target.layers, self.words.glyphs());
         let columns = Columns::of(&target.layers, &branches, self.words);
@@ -88,21 +82,6 @@ impl<'a> Page<'a> {
         let name = format!("{}:", self.words.text(&target.target));
         let flow = Flow { margin: "", indent: GAP, limit: self.words.look.columns() };
         flow.write(Line::default(), [(NAME, name), (outcome.style(), words)], &mut self.text);
-    }
-
-    /// `error: …` or `hint: …`, wrapped under itself.
-    fn labelled(&mut self, label: &str, text: &str) {
-        let room = self.words.look.columns().saturating_sub(label.len());
-        for (number, part) in wrap(&self.words.text(text), room).iter().enumerate() {
-            let mut line = Line::default();
-            if number == 0 {
-                line.push(if label.starts_with('e') { BAD } else { NAME }, label);
-            } else {
-                line.advance(label.len(), 0);
-            }
-            line.push(PLAIN, part);
-            line.end(&mut self.text);
-        }
     }
 }
 

@@ -29,8 +29,6 @@ fn each_target_gets_a_line_with_its_verdict_first_bad_layer_and_worst_rule() {
 /dev/md127  4 TiB, ST4000VN008      misaligned  by 512 B at sdc1                     ST101 error
 /dev/sdb    USB bridge              undefined   the kernel says alignment_offset -1
 /dev/sdz                            could not be judged
-  error: cannot open `/dev/sdz`: Permission denied (os error 13)
-  hint: run it as root, or let straddle read a captured sysroot
 a.raw       20 GiB, raw image       aligned
 b.raw       20 GiB, raw image       misaligned  by 3.5 KiB (assumed 4 KiB) at #1     ST101 warning
 6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be judged
@@ -49,8 +47,6 @@ fn a_wide_terminal_shows_what_each_target_is_in_full() {
 /dev/md127  4 TiB, ST4000VN008                          misaligned  by 512 B at sdc1                     ST101 error
 /dev/sdb    USB bridge                                  undefined   the kernel says alignment_offset -1
 /dev/sdz                                                could not be judged
-  error: cannot open `/dev/sdz`: Permission denied (os error 13)
-  hint: run it as root, or let straddle read a captured sysroot
 a.raw       20 GiB, raw image                           aligned
 b.raw       20 GiB, raw image                           misaligned  by 3.5 KiB (assumed 4 KiB) at #1     ST101 warning
 6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be judged
@@ -69,10 +65,6 @@ fn a_narrow_terminal_leaves_out_what_targets_are() {
 /dev/md127  misaligned  by 512 B at sdc1  ST101 error
 /dev/sdb  undefined  the kernel says alignment_offset -1
 /dev/sdz  could not be judged
-  error: cannot open `/dev/sdz`: Permission denied (os error
-  13)
-  hint: run it as root, or let straddle read a captured
-  sysroot
 a.raw  aligned
 b.raw  misaligned  by 3.5 KiB (assumed 4 KiB) at #1
   ST101 warning
@@ -103,11 +95,7 @@ bad-5.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST10
 bad-6.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
 bad-7.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
 /dev/sdz                      could not be judged
-  error: cannot open `/dev/sdz`: Permission denied (os error 13)
-  hint: run it as root, or let straddle read a captured sysroot
 /dev/sdz                      could not be judged
-  error: cannot open `/dev/sdz`: Permission denied (os error 13)
-  hint: run it as root, or let straddle read a captured sysroot
 1000 targets: 990 aligned, 8 misaligned, 2 could not be judged (990 not shown)
 8 warnings. Done in 3 ms; nothing was written.
 "#

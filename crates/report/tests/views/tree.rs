@@ -199,14 +199,12 @@ No findings, but 2 layers are unknown. 1 disk, 1 partition in 3 ms; nothing was 
 }
 
 #[test]
-fn a_broken_target_shows_its_error_and_hint() {
+fn a_target_that_cannot_be_judged_leaves_its_error_to_standard_error() {
     check(
         vec![broken()],
         LOOK,
         r#"
-error: cannot open `/dev/sdz`: Permission denied (os error 13)
-hint: run it as root, or let straddle read a captured sysroot
-No findings. 1 target could not be judged. Done in 3 ms; nothing was written.
+1 target could not be judged. Done in 3 ms; nothing was written.
 "#,
     );
 }
@@ -219,8 +217,6 @@ fn several_targets_are_headed_by_name_and_verdict() {
         LOOK,
         r#"
 /dev/sdz:  could not be judged
-error: cannot open `/dev/sdz`: Permission denied (os error 13)
-hint: run it as root, or let straddle read a captured sysroot
 
 a.raw:  aligned
 a.raw  raw image  20 GiB  512 B logical, 4 KiB granule (assumed)
