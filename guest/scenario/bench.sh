@@ -1,7 +1,7 @@
 # straddle bench on block devices of a real kernel: where it writes, what it refuses, what it leaves.
 #
 # Times under emulation mean nothing, but for a delay that the kernel itself imposes.
-# seconds: 120
+# seconds: 240
 # packages: lvm2 dmsetup mdadm e2fsprogs
 # programs: straddle lvm dmsetup mdadm mke2fs mkfs.ext4
 # modules: virtio_blk scsi_debug loop ext4 crc32c_generic md_mod raid0 raid456 dm_mod dm_delay

@@ -1,7 +1,7 @@
 # straddle itself on stacks of every kind, alive: what it says of them, and what the kernel says.
 #
 # Nothing is stopped at the end: the disks come back as they are while everything is up.
-# seconds: 120
+# seconds: 240
 # packages: lvm2 dmsetup mdadm thin-provisioning-tools cryptsetup-bin bcache-tools e2fsprogs xfsprogs fdisk
 # programs: straddle lvm dmsetup mdadm cryptsetup integritysetup make-bcache mke2fs mkfs.xfs sfdisk losetup
 # programs: setpriv filefrag

@@ -1,7 +1,7 @@
 # Whether completed syncs are real, and what a drive writes as one: straddle fsync and straddle probe on
 # what most machines that build this lack. What the kernel counts is looked at beside it.
 #
-# seconds: 180
+# seconds: 300
 # packages: lvm2 dmsetup mdadm cryptsetup-bin e2fsprogs smartmontools jfsutils reiserfsprogs f2fs-tools
 # programs: straddle lvm dmsetup mdadm cryptsetup mke2fs setpriv smartctl mkfs.jfs mkfs.reiserfs mkfs.f2fs
 # modules: virtio_blk nvme ahci scsi_debug ext4 crc32c_generic crypto_null ecb algif_skcipher

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use device::{Disk, ReadError, disk};
 use format::image::guest::Guest;
 use format::image::{self, Layout};
+use format::named::NAMED;
 use testkit::{Scratch, need_tools, tool};
 use units::{ByteRange, Unit};
 
@@ -35,7 +36,9 @@ impl Disk for Counted<'_> {
 fn exercise(bytes: &[u8]) {
     let file = Counted { bytes, reads: Cell::new(0), read_bytes: Cell::new(0) };
     let Some(parsed) = image::read(&file) else { return };
-    assert!(file.reads.get() < 30 && file.read_bytes.get() < 4 << 20, "headers take few reads");
+    // One small read for each mark of what is only named: a disk's cache makes them one.
+    let few = 30 + u64::try_from(NAMED.len()).unwrap();
+    assert!(file.reads.get() < few && file.read_bytes.get() < 4 << 20, "headers take few reads");
     let image = parsed.value;
     for address in [0, 511, image.virtual_bytes / 2, image.virtual_bytes.saturating_sub(1)] {
         if let Ok(Some(extent)) = image.locate(&file, address) {

@@ -330,7 +330,7 @@ fn what_cannot_be_simulated_is_refused_with_what_to_do() {
     refused(&with(&["--start", "9T"]), "it ends at 6001175126016 bytes", "--start");
     refused(&with(&["--trace", "/nonexistent"]), "No such file", "hint: check the path");
     refused(&with(&["--trace", "/dev/null"]), "not a regular file", "hint:");
-    refused(&with(&["--job", "/nonexistent"]), "No such file", "hint: check the path");
+    refused(&with(&["--job", "/nonexistent"]), "No such file", "hint: name a job file");
     refused(&["simulate", "--profile", "nobody"], "No such file", "one of hdd-7200-512e");
     refused(&["show", "/dev/null"], "not a regular file", "one of hdd-7200-512e");
     let array = ["simulate", "--profile", "raid5-5x64k", "--set"];

@@ -47,7 +47,8 @@ fn three_turns_instead_of_one_are_a_penalty_after_a_dozen_pairs() {
     assert!((8..=20).contains(&pairs), "{pairs}");
     let end = experiment.finish(Stop::Rule);
     assert_eq!(end.verdict, Verdict::Penalty);
-    let expected = format!("arm 1 takes 3.00 times as long as arm 0 (3.00 to 3.00, {pairs} pairs)");
+    let expected =
+        format!("arm 1 takes 3.00 times as long as arm 0 (3.00, 3.00 to 3.00, {pairs} pairs)");
     assert_eq!(end.reason, expected);
 }
 

@@ -207,15 +207,16 @@ impl Count<'_> {
         for rows in written.rows() {
             let kind = array.reads_of(&rows);
             reads |= kind != Reads::Nothing;
-            for position in 0..array.stripe.data_members() {
+            for position in rows.positions.clone() {
                 let (_, member) = array.members_of(written.stripe, position);
-                let is_written = rows.positions.contains(&position);
-                let is_read = match kind {
-                    Reads::Nothing => false,
-                    Reads::Old => is_written,
-                    Reads::Rest => !is_written,
-                };
-                self.update(array, member, &rows, (is_read, is_written))?;
+                self.update(array, member, &rows, (kind == Reads::Old, true))?;
+            }
+            if kind == Reads::Rest {
+                let behind = rows.positions.end..array.stripe.data_members();
+                for position in (0..rows.positions.start).chain(behind) {
+                    let (_, member) = array.members_of(written.stripe, position);
+                    self.update(array, member, &rows, (true, false))?;
+                }
             }
             let (parity_at, _) = array.members_of(written.stripe, 0);
             for turn in 0..array.parity {

@@ -85,7 +85,7 @@ impl Written {
             from: first.member_bytes,
             upto: last.member_bytes + 1,
             base,
-            end: base + stripe.chunk_bytes(),
+            end: base.saturating_add(stripe.chunk_bytes()),
         }
     }
 

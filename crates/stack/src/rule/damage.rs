@@ -133,8 +133,8 @@ fn outside(case: &Case<'_>, id: LayerId) -> Vec<Remedy> {
 /// Members that were not given, or are gone for good.
 fn incomplete(case: &Case<'_>, id: LayerId) -> Vec<Remedy> {
     let text = match case.stack.layer(id).device {
+        _ if is_only_degraded(case.stack.layer(id)) => return Vec::new(),
         Some(_) => "nothing more can be read while it runs without that member",
-        None if is_only_degraded(case.stack.layer(id)) => return Vec::new(),
         None => "give all members at once: straddle check MEMBER MEMBER",
     };
     vec![Remedy::tell(text)]

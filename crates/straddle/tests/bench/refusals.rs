@@ -231,7 +231,10 @@ fn a_result_that_cannot_be_kept_is_an_error_and_is_shown() {
     let place = Path::new("/sys/kernel/result.json");
     let ran = bench(&[&[volume.name(), "--output", text(place)], &SMALL[..]].concat());
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.errors.contains("cannot write the result to /sys/kernel/result.json"), "{ran:?}");
+    assert!(
+        ran.errors.contains("cannot write the result of bench to /sys/kernel/result.json"),
+        "{ran:?}"
+    );
     assert!(ran.out.contains("ratio, 95 % interval"), "{ran:?}");
 }
 

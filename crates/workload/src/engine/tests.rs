@@ -116,7 +116,7 @@ fn what_cannot_be_meant_is_refused_with_its_line() {
     check(
         "notes = [",
         &format!("notes = [{}", "\"n\", ".repeat(40)),
-        "notes is 43, outside of 0 to 32",
+        "the number of notes is 44, outside of 0 to 32",
     );
 }
 
