@@ -132,7 +132,7 @@ impl Piece {
             number: partition.number,
             range: partition.range,
             record_at: is_logical.then(|| partition.entry_at_bytes.saturating_sub(446)),
-            fixed: fixed(stack, layer, partition),
+            fixed: fixed(case, layer, partition),
             grid,
             wants,
             least,
@@ -149,7 +149,8 @@ impl Piece {
 }
 
 /// Why a partition must stay where it is.
-fn fixed(stack: &Stack, id: LayerId, partition: &Partition) -> Option<String> {
+fn fixed(case: &Case<'_>, id: LayerId, partition: &Partition) -> Option<String> {
+    let stack = case.stack;
     let by_role = match partition.role {
         PartitionRole::Ordinary | PartitionRole::EfiSystem => None,
         PartitionRole::BiosBoot => Some("boot loader code is found there by its sector number"),
@@ -161,6 +162,9 @@ fn fixed(stack: &Stack, id: LayerId, partition: &Partition) -> Option<String> {
     };
     if let Some(reason) = by_role {
         return Some(reason.to_owned());
+    }
+    if rule::is_part_of_iso(case, id) {
+        return Some("part of the ISO image on this disk".to_owned());
     }
     let absolute = ABSOLUTE_TYPES.iter().find(|(code, _)| *code == partition.type_code);
     if let Some((_, what)) = absolute {

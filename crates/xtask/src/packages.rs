@@ -97,6 +97,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
         ],
     ),
     ("xfsprogs", &["mkfs.xfs", "xfs_db", "xfs_bmap", "xfs_io"]),
+    ("xorriso", &["xorriso"]),
     ("xz-utils", &["xz"]),
     ("zip", &["zip"]),
     ("zsh", &["zsh"]),

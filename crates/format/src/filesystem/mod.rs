@@ -20,6 +20,8 @@ pub(crate) use other::is_bcachefs;
 pub struct FileSystem {
     /// The name that `mount -t` and `blkid` use: `ext4`, `xfs`, `vfat`, `zfs_member`, `swap`.
     pub kind: &'static str,
+    /// Whether it is made whole and never written in place: ISO 9660, squashfs, a UDF that says so.
+    pub is_read_only: bool,
     /// A variant that users know by name: `FAT16`, `2` for an XFS without CRCs and so on.
     pub variant: Option<String>,
     /// The volume's label.
@@ -93,12 +95,16 @@ impl XfsPlaces {
     }
 }
 
+/// Kinds that are made whole and never written in place.
+const READ_ONLY: [&str; 6] = ["iso9660", "squashfs", "squashfs3", "erofs", "cramfs", "romfs"];
+
 impl FileSystem {
     /// A file system of `kind` of which nothing is known yet.
     #[must_use]
     pub fn named(kind: &'static str) -> FileSystem {
         FileSystem {
             kind,
+            is_read_only: READ_ONLY.contains(&kind),
             variant: None,
             label: None,
             id: None,

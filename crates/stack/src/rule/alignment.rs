@@ -7,7 +7,7 @@ use units::Source;
 use units::prefix::Exact;
 
 use super::cost::{Cost, Costs};
-use super::{Case, Finding, Severity, finding, remedy};
+use super::{Case, Finding, Severity, finding, rarely, remedy};
 use crate::history;
 use crate::id::LayerId;
 use crate::judge::{Miss, Verdict};
@@ -19,7 +19,9 @@ const NAMES_MAX: usize = 8;
 /// Layers that make things bad on their own: misaligned, on nothing misaligned, and not put right
 /// further up.
 pub(super) fn culprits(case: &Case<'_>) -> Vec<LayerId> {
-    candidates(case).filter(|&id| !compensated(case, id) && !rarely_written(case, id)).collect()
+    candidates(case)
+        .filter(|&id| !compensated(case, id) && rarely::why(case, id).is_none())
+        .collect()
 }
 
 /// Misaligned layers on layers that are not.
@@ -55,19 +57,6 @@ fn is_container(case: &Case<'_>, id: LayerId) -> bool {
         if matches!(partition.role, Extended | Whole | Protective))
 }
 
-/// Partitions that hold boot code or are written a few times a year.
-pub(super) fn rarely_written(case: &Case<'_>, id: LayerId) -> bool {
-    match &case.stack.layer(id).kind {
-        LayerKind::Partition(partition, _) => {
-            !matches!(partition.role, PartitionRole::Ordinary | PartitionRole::BsdSlice)
-        }
-        _ => case.stack.layer(id).mapping.below().iter().any(|&below| {
-            matches!(&case.stack.layer(below).kind, LayerKind::Partition(partition, _)
-                if partition.role == PartitionRole::EfiSystem)
-        }),
-    }
-}
-
 pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut makers = Makers::new();
@@ -79,9 +68,9 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
         }
         if compensated(case, id) {
             found.push(put_right(case, id, miss));
-        } else if rarely_written(case, id) {
+        } else if let Some(why) = rarely::why(case, id) {
             let mut finding = finding("ST104", Severity::Info, id);
-            finding.evidence.push(evidence(case, id, miss));
+            finding.evidence.push(format!("{}; {why}", evidence(case, id, miss)));
             found.push(finding);
         } else {
             let mut finding = off(case, id, miss, costs);

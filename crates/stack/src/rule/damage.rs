@@ -6,7 +6,7 @@ use format::ProblemKind;
 use format::table::{Partition, Repair};
 
 use super::remedy::Command;
-use super::{Case, Finding, Remedy, Severity, finding, length, remedy};
+use super::{Case, Finding, Remedy, Severity, finding, length, rarely, remedy};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
@@ -30,7 +30,8 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, layer) in case.stack.iter() {
         let mut by_kind: BTreeMap<ProblemKind, Vec<String>> = BTreeMap::new();
-        for problem in &layer.problems {
+        let problems = layer.problems.iter();
+        for problem in problems.filter(|problem| !rarely::is_by_design(case, id, problem)) {
             let text = match problem.at_bytes {
                 0 => problem.detail.clone(),
                 at => format!("{} (at byte {at})", problem.detail),

@@ -5,7 +5,7 @@ use units::Source;
 use units::prefix::Exact;
 
 use super::remedy::{Command, Growth};
-use super::{Case, Finding, Remedy, Severity, finding, remedy};
+use super::{Case, Finding, Remedy, Severity, finding, rarely, remedy};
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 use crate::mapping::Mapping;
@@ -96,7 +96,7 @@ fn whole_sectors(case: &Case<'_>, id: LayerId, lacking: u64) -> Vec<Remedy> {
 
 fn odd_partition(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     // Where the start is off, so is the end, or it is right by chance: the start is told.
-    if case.judgement(id).granule.is_some() {
+    if case.judgement(id).granule.is_some() || rarely::why(case, id).is_some() {
         return None;
     }
     let length = case.stack.layer(id).length()?;
@@ -145,7 +145,10 @@ fn pushed(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
     parts.sort_unstable();
     let follows = |pair: &&[(u64, u64, LayerId)]| {
         let (first, second) = (pair[0], pair[1]);
-        first.1 == second.0 && !case.misaligned(first.2) && case.misaligned(second.2)
+        first.1 == second.0
+            && !case.misaligned(first.2)
+            && case.misaligned(second.2)
+            && rarely::why(case, second.2).is_none()
     };
     (parts.windows(2).filter(follows))
         .map(|pair| {

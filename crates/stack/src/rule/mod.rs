@@ -16,6 +16,7 @@ mod drive;
 mod image;
 mod kernel;
 mod length;
+mod rarely;
 mod remedy;
 mod sector;
 mod stripe;
@@ -103,11 +104,18 @@ pub fn first_bad(case: &Case<'_>) -> Vec<LayerId> {
     alignment::culprits(case)
 }
 
-/// Whether a layer is a container, a boot helper, or lies on an EFI system partition: its alignment
-/// is not worth a verdict that anyone should act on.
+/// Whether a layer is a container, a boot helper, or never written in place: its alignment is not
+/// worth a verdict that anyone should act on.
 #[must_use]
 pub fn is_rarely_written(case: &Case<'_>, id: LayerId) -> bool {
-    alignment::rarely_written(case, id)
+    rarely::why(case, id).is_some()
+}
+
+/// Whether a partition is a part of the ISO image on the same disk, which finds its parts by their
+/// places.
+#[must_use]
+pub fn is_part_of_iso(case: &Case<'_>, id: LayerId) -> bool {
+    rarely::iso_around(case, id).is_some()
 }
 
 fn finding(code: &str, severity: Severity, layer: LayerId) -> Finding {

@@ -6,7 +6,7 @@ use units::prefix::Exact;
 use units::{SectorSize, Source};
 
 use super::remedy::Command;
-use super::{Case, Finding, Remedy, Severity, alignment, finding, remedy};
+use super::{Case, Finding, Remedy, Severity, finding, rarely, remedy};
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
@@ -159,7 +159,7 @@ fn granule_below(case: &Case<'_>, id: LayerId) -> Option<(u64, bool)> {
 fn small_block(case: &Case<'_>, id: LayerId, kind: &str, block: Option<u64>) -> Option<Finding> {
     let block = block.filter(|&bytes| bytes > 0)?;
     let (granule, assumed) = granule_below(case, id)?;
-    if block >= granule || alignment::rarely_written(case, id) || is_read_only(kind) {
+    if block >= granule || rarely::why(case, id).is_some() {
         return None;
     }
     let code = if kind == "zfs_member" { "ST306" } else { "ST303" };
@@ -189,6 +189,7 @@ fn larger_blocks(case: &Case<'_>, id: LayerId, kind: &str, granule: u64) -> Reme
         "vfat" if clusters <= 128 => format!("mkfs.fat -s {clusters}"),
         "exfat" if power <= 32 << 20 => format!("mkfs.exfat -c {power}"),
         "ntfs" if power <= 65536 => format!("mkntfs -c {power}"),
+        "udf" if power <= 32768 => format!("mkfs.udf -b {power}"),
         "xfs" | "btrfs" | "f2fs" | "ext2" | "ext3" | "ext4" | "nilfs2"
             if (4097..=65536).contains(&power) =>
         {
@@ -203,10 +204,6 @@ fn larger_blocks(case: &Case<'_>, id: LayerId, kind: &str, granule: u64) -> Reme
         }
     };
     Remedy::recreate(with)
-}
-
-fn is_read_only(kind: &str) -> bool {
-    matches!(kind, "iso9660" | "squashfs" | "erofs" | "cramfs" | "romfs" | "udf")
 }
 
 /// LUKS of 512-byte sectors over a larger granule encrypts eight times per page, and lets writes

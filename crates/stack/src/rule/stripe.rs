@@ -5,7 +5,7 @@ use units::prefix::{Exact, Size};
 
 use super::cost::Costs;
 use super::remedy::Command;
-use super::{Case, Finding, Remedy, Severity, alignment, finding, remedy};
+use super::{Case, Finding, Remedy, Severity, alignment, finding, rarely, remedy};
 use crate::id::LayerId;
 use crate::judge::Miss;
 use crate::layer::LayerKind;
@@ -45,7 +45,7 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
 fn missed(case: &Case<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Finding> {
     let miss = case.judgement(id).stripe.as_ref()?;
     // Off the granule is worse, and said already.
-    if case.judgement(id).granule.is_some() || alignment::rarely_written(case, id) {
+    if case.judgement(id).granule.is_some() || rarely::why(case, id).is_some() {
         return None;
     }
     let begins_below = case.stack.layer(id).mapping.below().iter().any(|&below| {

@@ -67,8 +67,9 @@ pub const RULES: &[Rule] = &[
         code: "ST104",
         title: "misaligned, but rarely written",
         why: "BIOS boot partitions, EFI system partitions and reserved areas are written a few \
-            times \
-              in their life. Their alignment is not worth a warning.",
+              times in their life. ISO 9660, squashfs, EROFS, cramfs, romfs and a UDF that says so \
+              are made whole and never written in place, and so are the parts of a bootable ISO. \
+              Their alignment is not worth a warning.",
         fix: "Nothing to do.",
     },
     Rule {

@@ -8,6 +8,7 @@ mod history;
 mod images;
 mod labels;
 mod leaf;
+mod media;
 mod monitors;
 mod recognised;
 mod run;

@@ -81,6 +81,8 @@ fn tagged(heads: &Heads<'_>, block_bytes: u64, block: u64) -> Option<Descriptor>
 }
 
 fn partition(descriptor: &Descriptor, block_bytes: u64, system: &mut FileSystem) {
+    // Access types: read only, written once.
+    system.is_read_only = matches!(descriptor.le32::<184>(), 1 | 2);
     let [start, length] = [descriptor.le32::<188>(), descriptor.le32::<192>()].map(u64::from);
     // Below 2^32 blocks of at most 2^15 bytes: this cannot overflow.
     system.data_offset_bytes = start * block_bytes;

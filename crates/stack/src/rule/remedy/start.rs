@@ -9,8 +9,8 @@ use crate::id::LayerId;
 use crate::judge::{Judgement, Miss};
 use crate::layer::{LayerKind, PartitionTableInfo};
 use crate::mapping::Mapping;
-use crate::rule::Case;
 use crate::rule::sector::sector_below;
+use crate::rule::{Case, rarely};
 use crate::unit::UnitKind;
 
 /// What partitioners start at, and what is a multiple of every common granule.
@@ -69,8 +69,11 @@ pub(in crate::rule) fn plan(case: &Case<'_>, id: LayerId) -> Option<Remedy> {
     plan_of(case, *below.first()?)
 }
 
-/// The plan of a disk.
+/// The plan of a disk; `None` where an ISO has an entry for itself, at a start that no tool writes.
 pub(in crate::rule) fn plan_of(case: &Case<'_>, disk: LayerId) -> Option<Remedy> {
+    if rarely::has_entry_of_iso(case, disk) {
+        return None;
+    }
     let disk = node(case.stack.layer(disk))?;
     let on = case.told.map(ToString::to_string);
     Some(Remedy::command(Command::Plan { disk, on }))

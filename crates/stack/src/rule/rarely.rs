@@ -1,0 +1,94 @@
+//! What is hardly ever written, so that its alignment costs nothing worth a warning.
+
+use format::filesystem::FileSystem;
+use format::table::{Partition, PartitionRole};
+use format::{Problem, ProblemKind};
+
+use super::{Case, alignment};
+use crate::id::LayerId;
+use crate::layer::LayerKind;
+
+/// Why layer `id` is hardly ever written; `None` where it is written like any other.
+pub(super) fn why(case: &Case<'_>, id: LayerId) -> Option<String> {
+    let layer = case.stack.layer(id);
+    if let LayerKind::Partition(partition, _) = &layer.kind
+        && !matches!(partition.role, PartitionRole::Ordinary | PartitionRole::BsdSlice)
+    {
+        return Some("written a few times in its life".to_owned());
+    }
+    let is_helper = |&below: &LayerId| {
+        partition(case, below).is_some_and(|part| part.role == PartitionRole::EfiSystem)
+    };
+    if layer.mapping.below().iter().any(is_helper) {
+        return Some("on an EFI system partition, which is written a few times in its life".into());
+    }
+    read_only(case, id).or_else(|| {
+        let iso = iso_around(case, id)?;
+        Some(format!("part of the ISO image on {}", case.stack.layer(iso).name))
+    })
+}
+
+/// The disk of whose ISO image a partition, or what is in it, is a part.
+///
+/// An ISO may remain after a disk was partitioned anew, so what holds a file system that others
+/// write in place is never taken for a part of it.
+pub(super) fn iso_around(case: &Case<'_>, id: LayerId) -> Option<LayerId> {
+    let below = case.stack.layer(id).mapping.below();
+    let holder = below.iter().copied().find(|&below| partition(case, below).is_some());
+    let own = partition(case, id).map(|_| id).or(holder)?;
+    let end = partition(case, own)?.range.end_bytes();
+    let disk = *case.stack.layer(own).mapping.below().first()?;
+    let image = iso_on(case, disk)?;
+    let tops = alignment::tops(case, own);
+    let is_all = systems(case, &tops).any(|system| system.kind == "iso9660");
+    let is_within = is_all || image.size_bytes.is_some_and(|size| end <= size);
+    let is_bare = tops == [own];
+    let is_made_with_it = |&top: &LayerId| {
+        systems(case, &[top])
+            .any(|system| system.is_read_only || matches!(system.kind, "hfs" | "hfsplus"))
+    };
+    (is_within && (is_bare || tops.iter().all(is_made_with_it))).then_some(disk)
+}
+
+/// Whether a problem of the table on `disk` is that a bootable ISO has entries for itself and for
+/// its parts, which cover each other by design.
+pub(super) fn is_by_design(case: &Case<'_>, disk: LayerId, problem: &Problem) -> bool {
+    let is_it = |&&part: &&LayerId| {
+        partition(case, part).is_some_and(|part| part.entry_at_bytes == problem.at_bytes)
+    };
+    problem.kind == ProblemKind::Overlap
+        && iso_on(case, disk).is_some()
+        && case.stack.above(disk).iter().find(is_it).is_some_and(|&part| why(case, part).is_some())
+}
+
+/// Whether the table on `disk` has entries that cover each other by design of a bootable ISO.
+pub(super) fn has_entry_of_iso(case: &Case<'_>, disk: LayerId) -> bool {
+    case.stack.layer(disk).problems.iter().any(|problem| is_by_design(case, disk, problem))
+}
+
+/// The ISO image that begins with `disk`.
+fn iso_on<'a>(case: &'a Case<'_>, disk: LayerId) -> Option<&'a FileSystem> {
+    systems(case, case.stack.above(disk)).find(|system| system.kind == "iso9660")
+}
+
+/// Where all that is on a layer is made whole and never written in place: what that is.
+fn read_only(case: &Case<'_>, id: LayerId) -> Option<String> {
+    let tops = alignment::tops(case, id);
+    let is_read_only = |&top: &LayerId| systems(case, &[top]).any(|system| system.is_read_only);
+    let kind = systems(case, &tops).next()?.kind;
+    tops.iter().all(is_read_only).then(|| format!("{kind} is never written in place"))
+}
+
+fn partition<'a>(case: &'a Case<'_>, id: LayerId) -> Option<&'a Partition> {
+    match &case.stack.layer(id).kind {
+        LayerKind::Partition(partition, _) => Some(partition),
+        _ => None,
+    }
+}
+
+fn systems<'a>(case: &'a Case<'_>, ids: &'a [LayerId]) -> impl Iterator<Item = &'a FileSystem> {
+    ids.iter().filter_map(|&id| match &case.stack.layer(id).kind {
+        LayerKind::FileSystem(system) => Some(system.as_ref()),
+        _ => None,
+    })
+}
