@@ -55,6 +55,12 @@ impl Loop {
         Loop { path: PathBuf::from(tool::run("losetup", &arguments).trim()) }
     }
 
+    /// Takes over the loop device with the node `path`, which somebody else attached.
+    #[must_use]
+    pub fn taken(path: &str) -> Loop {
+        Loop { path: PathBuf::from(path) }
+    }
+
     /// Tells the kernel of partition `number`, which is gone again when the loop is dropped;
     /// returns its node.
     ///

@@ -9,6 +9,7 @@ mod case;
 mod content;
 mod damaged;
 mod images;
+mod live;
 mod moved;
 mod remade;
 mod stripes;
@@ -38,7 +39,7 @@ fn cases() -> Vec<Case> {
 fn every_rule_has_a_case() {
     let typed = cases().into_iter().map(|case| case.rule);
     let told = told::TOLD.iter().map(|(code, _)| *code);
-    let covered: BTreeSet<&str> = typed.chain(told).collect();
+    let covered: BTreeSet<&str> = typed.chain(live::RULES).chain(told).collect();
     let rules: BTreeSet<&str> = RULES.iter().map(|rule| rule.code).collect();
     let lacking: Vec<_> = rules.difference(&covered).collect();
     assert!(lacking.is_empty(), "no fix of these rules is typed, and none is told: {lacking:?}");

@@ -25,6 +25,4 @@ pub(crate) const TOLD: &[(&str, &str)] = &[
     ("ST609", "nvme format erases a drive, and needs one"),
     ("ST610", "firmware"),
     ("ST701", "needs a drive that reports 65535 sectors; it sets a number"),
-    ("ST702", "a loop device is made again, and nothing is written"),
-    ("ST703", "needs a layer that lacks flushes; it sets a word"),
 ];
