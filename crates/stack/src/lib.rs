@@ -8,6 +8,7 @@
 pub mod amplify;
 pub mod assemble;
 pub mod atomic;
+pub mod beside;
 mod budget;
 pub mod condition;
 pub mod drive;

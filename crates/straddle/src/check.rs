@@ -54,7 +54,11 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
         interrupt: &interrupt,
     };
     let rest = round.each(|shown| tally.take(&mut page, shown))?;
-    for group in groups(&rest.waiting) {
+    let groups = groups(&rest.waiting);
+    if tally.summary.targets == 0 && groups.len() == 1 {
+        press.is_for_one();
+    }
+    for group in groups {
         if interrupt.is_raised() {
             break;
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use format::ProblemKind;
+use format::filesystem::Beside;
 use report::{Cost, Fact, Finding, Misalignment, Problem, Severity, UnitFact, Verdict};
 use stack::assemble::Assembled;
 use stack::judge::{self, Judgement, Miss};
@@ -145,6 +146,7 @@ fn layer(
         facts: facts(layer)
             .into_iter()
             .chain(layer.host.as_ref().map(host))
+            .chain(log(stack, id))
             .chain(atomic(stack, id))
             .collect(),
         problems: layer.problems.iter().map(problem).collect(),
@@ -283,6 +285,20 @@ fn host(host: &stack::layer::Host) -> Fact {
         source: host.on.is_ok().then(|| units::Source::Derived.word().into()),
         reason: host.on.clone().err(),
     }
+}
+
+/// The device that holds a file system's log.
+fn log(stack: &Stack, id: LayerId) -> Option<Fact> {
+    let LayerKind::FileSystem(system) = &stack.layer(id).kind else { return None };
+    let Some(Beside::LogOn(uuid)) = &system.beside else { return None };
+    let holder = stack::beside::partners(stack, id).first().copied();
+    let below = holder.and_then(|log| stack.layer(log).mapping.below().first().copied());
+    Some(Fact {
+        key: "log-on".into(),
+        value: below.map(|below| stack.layer(below).name.clone()),
+        source: below.is_some().then(|| "on-disk".into()),
+        reason: below.is_none().then(|| format!("the device of the log was not given: {uuid}")),
+    })
 }
 
 /// What is sure of untorn writes to the topmost device, and what that means for databases.

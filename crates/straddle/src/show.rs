@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use report::{
@@ -20,7 +21,7 @@ pub(crate) struct Press {
     /// Which run it is, for documents.
     pub(crate) run: Run,
     /// Whether there is more than one target.
-    many: bool,
+    many: AtomicBool,
     /// From which severity on a finding fails its case.
     fails: report::Severity,
     /// From which severity on a finding matters; `None` for never.
@@ -80,7 +81,17 @@ impl Press {
         let least = check.fail_on.severity();
         let message_bytes = usize::from(check.message_bytes);
         let rules = rules();
+        let many = AtomicBool::new(many);
         Ok(Press { run, format, look, many, fails, least, message_bytes, saves, baseline, rules })
+    }
+
+    /// From now on for one target: those that were named turned out to be one stack.
+    pub(crate) fn is_for_one(&self) {
+        self.many.store(false, Ordering::Relaxed);
+    }
+
+    fn is_for_many(&self) -> bool {
+        self.many.load(Ordering::Relaxed)
     }
 
     /// What `target` means for the exit code, and what is printed of it; nothing where `only_bad`
@@ -102,7 +113,7 @@ impl Press {
     fn piece(&self, target: Target) -> Piece {
         match (self.format, self.shape()) {
             (Format::Table, Shape::Tree) => {
-                Piece::Text(report::tree(&target, self.many, &self.look))
+                Piece::Text(report::tree(&target, self.is_for_many(), &self.look))
             }
             (Format::Table, Shape::Lines) => Piece::Row(Row::of(&target, &self.look)),
             (Format::Json, _) => Piece::Text(report::element(&target)),
@@ -145,7 +156,7 @@ impl Press {
     }
 
     fn shape(&self) -> Shape {
-        if self.many && !self.look.explain { Shape::Lines } else { Shape::Tree }
+        if self.is_for_many() && !self.look.explain { Shape::Lines } else { Shape::Tree }
     }
 }
 
@@ -277,7 +288,7 @@ impl<'a> Page<'a> {
         let text = match self.press.format {
             Format::Table => {
                 let shape = self.press.shape();
-                if self.press.many && shape == Shape::Tree && self.shown > 0 {
+                if self.press.is_for_many() && shape == Shape::Tree && self.shown > 0 {
                     self.output.write_all(b"\n")?;
                 }
                 let text = report::closing(summary, self.shown, shape, &self.press.look);

@@ -1,6 +1,6 @@
 //! What a layer is, in the few words that a person needs.
 
-use format::filesystem::FileSystem;
+use format::filesystem::{Beside, FileSystem};
 use format::image::{ImageKind, ReferenceRole};
 use format::member::bcache::BcacheRole;
 use format::member::md::MdMember;
@@ -195,7 +195,11 @@ fn logical_words(layer: &Layer) -> String {
 }
 
 fn system_words(system: &FileSystem) -> Vec<String> {
-    let mut kind = system.kind.to_owned();
+    let mut kind = match system.kind {
+        "jbd" => "log of an ext3 or ext4".to_owned(),
+        "xfs_external_log" => "log of an XFS".to_owned(),
+        kind => kind.to_owned(),
+    };
     if let Some(variant) = &system.variant {
         kind = format!("{kind} {variant}");
     }
@@ -206,7 +210,12 @@ fn system_words(system: &FileSystem) -> Vec<String> {
     let stripe = system
         .stripe
         .map(|stripe| format!("stripe {} / {}", Size(stripe.unit_bytes), Size(stripe.width_bytes)));
-    [Some(kind), block, stripe].into_iter().flatten().collect()
+    let beside = system.beside.as_ref().and_then(|beside| match beside {
+        Beside::LogOn(_) => Some("log on another device".to_owned()),
+        Beside::OneOf(count, _) => Some(format!("on {count} devices")),
+        Beside::LogOf(_) => None,
+    });
+    [Some(kind), block, stripe, beside].into_iter().flatten().collect()
 }
 
 /// The length of a layer where it is known.

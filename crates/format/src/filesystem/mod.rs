@@ -45,9 +45,22 @@ pub struct FileSystem {
     /// Where it believes its partition starts on the disk (NTFS, FAT hidden sectors; exFAT
     /// partition offset), when it says so and that is not 0.
     pub partition_offset_bytes: Option<u64>,
+    /// What it has on other devices, or they in it.
+    pub beside: Option<Beside>,
     /// Other fields worth showing, each a term of that file system and its value in the term's
     /// unit.
     pub details: Vec<(&'static str, String)>,
+}
+
+/// How a file system and what it has on other devices name each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Its log is on another device, which has this UUID.
+    LogOn(String),
+    /// It is the log of those that name this UUID.
+    LogOf(String),
+    /// It is one of so many devices that hold the file system of this UUID.
+    OneOf(u64, String),
 }
 
 /// RAID geometry as a file system keeps it, in bytes.
@@ -115,6 +128,7 @@ impl FileSystem {
             stripe: None,
             xfs: None,
             partition_offset_bytes: None,
+            beside: None,
             details: Vec::new(),
         }
     }

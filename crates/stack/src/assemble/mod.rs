@@ -13,6 +13,7 @@ use format::table::PartitionRole;
 use format::{Parsed, Problem, ProblemKind};
 use units::{Known, SectorSize, Source};
 
+use crate::beside;
 use crate::condition::Condition;
 use crate::drive::Drive;
 use crate::graph::Stack;
@@ -70,8 +71,8 @@ pub struct Assembled {
     pub stack: Stack,
     /// The layers of the starts, in their order.
     pub roots: Vec<LayerId>,
-    /// Arrays and volume groups of which members are missing: their ids. Targets that share one
-    /// belong together.
+    /// Arrays, volume groups and file systems of which devices are missing: their ids. Targets that
+    /// share one belong together.
     pub incomplete: Vec<String>,
 }
 
@@ -149,6 +150,7 @@ impl<'a> Assembler<'a> {
 impl Assembler<'_> {
     fn finish(mut self, roots: Vec<LayerId>) -> Assembled {
         bare::mark(&mut self.stack);
+        self.incomplete.extend(beside::lacking(&self.stack).into_iter().map(|lack| lack.key));
         Assembled { stack: self.stack, roots, incomplete: self.incomplete }
     }
 

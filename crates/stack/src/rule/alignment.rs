@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use format::filesystem::Beside;
 use format::table::{PartitionRole, TableKind};
 use units::Source;
 use units::prefix::Exact;
 
 use super::cost::{Cost, Costs};
 use super::{Case, Finding, Severity, finding, rarely, remedy};
+use crate::beside;
 use crate::history;
 use crate::id::LayerId;
 use crate::judge::{Miss, Verdict};
@@ -95,6 +97,7 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
     };
     let mut finding = finding(code, severity(worst.as_ref(), assumed), id);
     finding.evidence.push(evidence(case, id, miss));
+    finding.evidence.extend(log(case, id));
     if assumed {
         let owner = case.stack.layer(miss.owner);
         finding.evidence.push(match &owner.kind {
@@ -110,6 +113,35 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
     finding.cost = worst;
     finding.remedies = remedy::moved(case, id, miss);
     finding
+}
+
+/// Whose log is on a layer: no part of a disk is written more often.
+fn log(case: &Case<'_>, id: LayerId) -> Option<String> {
+    let is_log = |&top: &LayerId| {
+        matches!(&case.stack.layer(top).kind, LayerKind::FileSystem(system)
+            if matches!(system.beside, Some(Beside::LogOf(_))))
+    };
+    let log = tops(case, id).into_iter().find(is_log)?;
+    let owners: Vec<String> = beside::partners(case.stack, log)
+        .into_iter()
+        .take(NAMES_MAX)
+        .map(|owner| whose(case, owner))
+        .collect();
+    Some(match owners.is_empty() {
+        true => {
+            "the log of a file system on another device is on it: every commit writes it".into()
+        }
+        false => format!("the log of {} is on it: every commit writes it", owners.join(", ")),
+    })
+}
+
+/// A file system, with what it is on.
+fn whose(case: &Case<'_>, id: LayerId) -> String {
+    let layer = case.stack.layer(id);
+    match layer.mapping.below().first() {
+        Some(&below) => format!("{} on {}", layer.name, case.stack.layer(below).name),
+        None => layer.name.clone(),
+    }
 }
 
 /// The sentence about each table that was looked at: by the layer that holds it and its kind.

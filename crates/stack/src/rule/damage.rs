@@ -7,6 +7,7 @@ use format::table::{Partition, Repair};
 
 use super::remedy::Command;
 use super::{Case, Finding, Remedy, Severity, finding, length, rarely, remedy};
+use crate::beside;
 use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
@@ -42,7 +43,16 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         found.extend(signatures(case, id));
         found.extend(hybrid(case, id));
     }
+    found.extend(beside::lacking(case.stack).into_iter().filter_map(elsewhere));
     found
+}
+
+/// A part of a file system that is on a device that was not given.
+fn elsewhere(lack: beside::Lack) -> Option<Finding> {
+    let mut finding = finding("ST411", Severity::Info, lack.layer);
+    finding.evidence.push(lack.text?);
+    finding.remedies.push(Remedy::tell("give all devices at once: straddle check DEVICE DEVICE"));
+    Some(finding)
 }
 
 /// Whether nothing of an array is missing but members that it has lost.

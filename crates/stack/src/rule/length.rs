@@ -1,13 +1,13 @@
 //! Ends and sizes.
 
 use format::table::PartitionRole;
-use units::Source;
 use units::prefix::Exact;
+use units::{SectorSize, Source};
 
 use super::remedy::{Command, Growth};
 use super::{Case, Finding, Remedy, Severity, finding, rarely, remedy};
 use crate::id::LayerId;
-use crate::layer::LayerKind;
+use crate::layer::{Bare, LayerKind};
 use crate::mapping::Mapping;
 use crate::unit::UnitKind;
 
@@ -47,24 +47,35 @@ fn granule(case: &Case<'_>, id: LayerId) -> Option<(u64, bool)> {
     Some((unit.length_bytes(), source == Source::Assumed))
 }
 
-/// A disk whose size is no whole number of logical sectors of the disk on which it will land.
+/// A disk whose size is no whole number of logical sectors of the disk on which it will land: of
+/// 512 bytes at least, where nobody tells.
 fn odd_disk(case: &Case<'_>, id: LayerId) -> Option<Finding> {
-    let length = case.stack.layer(id).length()?;
-    let sector = case.told?.sector?.bytes();
-    let whole = case.stack.above(id).iter().all(|&above| {
+    let layer = case.stack.layer(id);
+    let length = layer.length()?;
+    let told = case.told.and_then(|told| told.sector).map(SectorSize::bytes);
+    let sector = told.unwrap_or(512);
+    let is_disk = case.stack.above(id).iter().all(|&above| {
         // An image format's file is no disk; its guest's size counts.
         !matches!(case.stack.layer(above).kind, LayerKind::ImageFormat(_))
     });
-    if length % sector == 0 || !whole {
+    // Nothing says that a file in which nothing was recognised is a disk.
+    let is_any = told.is_none() && matches!(layer.bare, Some(Bare::Unknown(_)));
+    if length % sector == 0 || !is_disk || is_any || told.is_none() && is_packed(case, id) {
         return None;
     }
-    let mut finding = finding("ST107", Severity::Error, id);
+    let severity = if told.is_some() { Severity::Error } else { Severity::Warning };
+    let mut finding = finding("ST107", severity, id);
     finding.evidence.push(format!(
         "its {length} bytes leave {} behind the last whole sector of {sector} bytes",
         length % sector
     ));
     finding.remedies = grown(case, id, length.checked_next_multiple_of(WHOLE_BYTES)?);
     Some(finding)
+}
+
+/// Whether all that is on a disk is packed to the byte, as squashfs is, and ends where that ends.
+fn is_packed(case: &Case<'_>, id: LayerId) -> bool {
+    !case.stack.above(id).is_empty() && rarely::why(case, id).is_some()
 }
 
 /// The file of a disk made `bytes` long, with the backup of its GPT at the new end.

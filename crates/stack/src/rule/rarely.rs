@@ -61,9 +61,10 @@ pub(super) fn is_by_design(case: &Case<'_>, disk: LayerId, problem: &Problem) ->
         && case.stack.above(disk).iter().find(is_it).is_some_and(|&part| why(case, part).is_some())
 }
 
-/// Whether the table on `disk` has entries that cover each other by design of a bootable ISO.
-pub(super) fn has_entry_of_iso(case: &Case<'_>, disk: LayerId) -> bool {
-    case.stack.layer(disk).problems.iter().any(|problem| is_by_design(case, disk, problem))
+/// Whether the disk is a bootable ISO whose entries cover each other.
+pub(super) fn is_covered_iso(case: &Case<'_>, disk: LayerId) -> bool {
+    let mut problems = case.stack.layer(disk).problems.iter();
+    problems.any(|problem| problem.kind == ProblemKind::Overlap) && iso_on(case, disk).is_some()
 }
 
 /// The ISO image that begins with `disk`.

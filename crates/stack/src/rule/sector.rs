@@ -182,6 +182,12 @@ fn larger_blocks(case: &Case<'_>, id: LayerId, kind: &str, granule: u64) -> Reme
     let clusters = power.div_euclid(sector);
     let with = match kind {
         "ext2" | "ext3" | "ext4" if power <= 4096 => format!("mkfs.{kind} -b 4096"),
+        "jbd" if power <= 4096 => {
+            return Remedy::recreate_noted(
+                "mke2fs -O journal_dev -b 4096",
+                "its file system must have blocks of 4096 bytes, too",
+            );
+        }
         "xfs" if power <= 4096 => format!("mkfs.xfs -b size={power}"),
         "zfs_member" if power <= 65536 => {
             format!("zpool create -o ashift={}", power.checked_ilog2().unwrap_or(12))

@@ -96,8 +96,8 @@ pub const RULES: &[Rule] = &[
         code: "ST107",
         title: "disk size is no whole number of logical sectors",
         why: "An image whose length is no multiple of the sectors of the disk on which it will \
-            land \
-              loses its tail: the backup GPT is then not where it is looked for.",
+              land loses its tail: the backup GPT is then not where it is looked for. An error \
+              where --on names the disk, else a warning for 512-byte sectors.",
         fix: "Extend the image to a whole number of MiB and move the backup table: truncate \
               -s, sgdisk -e. Never shorten it.",
     },
@@ -314,10 +314,11 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST411",
-        title: "members of an array are missing",
-        why: "What they hold is unknown. Alignment is judged on the members at hand. Of a degraded \
-              array the missing ones are gone.",
-        fix: "Give all members: straddle check /dev/sd[a-d]1. To a degraded array add a new \
+        title: "devices of an array or file system are missing",
+        why: "What they hold is unknown: members of an array, devices of a btrfs, the device that \
+              holds the log of an ext4 or XFS. Alignment is judged on the devices at hand. Of a \
+              degraded array the missing ones are gone.",
+        fix: "Give all devices: straddle check /dev/sd[a-d]1. To a degraded array add a new \
               one, which ERASES that disk: mdadm /dev/md0 --add /dev/sdX1",
     },
     Rule {

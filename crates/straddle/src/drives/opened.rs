@@ -37,8 +37,8 @@ impl Opened {
         let lacks = !incomplete.is_empty();
         if lacks {
             notes.push(
-                "not all members of an array or volume group were given: what lies on the others \
-                 is not simulated"
+                "not all devices of an array, volume group or file system were given: what lies on \
+                 the others is not simulated"
                     .to_owned(),
             );
         }

@@ -184,3 +184,20 @@ fn looks_at_the_host_once_however_many_images_are_named() {
     let workers = std::thread::available_parallelism().unwrap().get();
     assert!(counts[1] <= counts[0] * workers, "{counts:?} on {workers} processors");
 }
+
+#[test]
+fn a_byte_after_the_last_sector_is_a_warning_and_an_error_where_the_disk_is_told() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let table = "label: gpt\nstart=2048, size=20480\n";
+    let odd = partitioned(&scratch, "odd.raw", (64 * MIB) + 1, table);
+    let checked = check(&[text(&odd)]);
+    assert!(checked.has("ST107", "warning"), "{:?}", checked.findings());
+    assert_eq!(checked.status, 1);
+    assert!(check(&[text(&odd), "--on", "512e"]).has("ST107", "error"));
+    let whole = partitioned(&scratch, "whole.raw", (64 * MIB) + 512, table);
+    assert_eq!(check(&[text(&whole)]).findings(), []);
+    // Nobody says that this is a disk.
+    let text_file = scratch.file("notes.txt", b"no disk");
+    assert_eq!(check(&[text(&text_file)]).findings(), []);
+}

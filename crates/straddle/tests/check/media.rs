@@ -66,6 +66,11 @@ fn squashfs_and_erofs_one_sector_off_cost_nothing() {
     tool::run("mksquashfs", &[text(&content), text(&squash), "-quiet", "-no-progress"]);
     let erofs = scratch.path().join("erofs");
     tool::run("mkfs.erofs", &[text(&erofs), text(&content)]);
+    let packed = scratch.path().join("packed");
+    let arguments = [text(&content), text(&packed), "-quiet", "-no-progress", "-nopad"];
+    tool::run("mksquashfs", &arguments);
+    assert!(!std::fs::metadata(&packed).unwrap().len().is_multiple_of(512));
+    assert_eq!(check(&[text(&packed)]).findings(), [], "it ends where it ends");
     for system in [squash, erofs] {
         let disk = partitioned(&scratch, "disk.raw", 16 * MIB, "label: dos\nstart=1\n");
         place(&system, &disk, 512);

@@ -116,3 +116,81 @@ fn a_group_of_which_a_physical_volume_was_not_given_says_so() {
     let both = check(&[text(&images[0]), text(&images[1]), "--on", "512e"]);
     assert!(!both.has("ST411", "info"), "{:?}", both.findings());
 }
+
+#[test]
+fn a_log_on_a_misaligned_partition_is_named_with_the_file_system_that_uses_it() {
+    need_tools!("mke2fs", "mkfs.xfs", "sfdisk", "partx");
+    need_loops!();
+    for kind in ["ext4", "xfs"] {
+        let scratch = Scratch::new();
+        let script = "label: gpt\nstart=2048, size=716800\nstart=720895, size=204800\n";
+        let image = crate::run::partitioned(&scratch, "disk.raw", 512 * MIB, script);
+        let disk = Loop::attach(&image, 512);
+        let [data, log] = [1, 2].map(|number| text(&disk.partition(number)).to_owned());
+        if kind == "ext4" {
+            tool::run("mke2fs", &["-q", "-O", "journal_dev", "-b", "4096", &log]);
+            let journal = format!("device={log}");
+            tool::run("mke2fs", &["-q", "-t", "ext4", "-b", "4096", "-J", &journal, &data]);
+        } else {
+            tool::run("mkfs.xfs", &["-q", "-l", &format!("logdev={log}"), &data]);
+        }
+        drop(disk);
+        let checked = check(&[text(&image), "--on", "512e"]);
+        assert_eq!(checked.verdict("partition", "#1"), "aligned", "{:#}", checked.target);
+        assert!(checked.has("ST101", "warning"), "{kind}: {:?}", checked.findings());
+        let said = checked.target["findings"][0]["evidence"].to_string();
+        assert!(said.contains(&format!("the log of {kind} on disk.raw#1 is on it")), "{said}");
+        let facts = checked.layer("file-system", kind)["facts"].to_string();
+        assert!(facts.contains("\"log-on\"") && facts.contains("disk.raw#2"), "{facts}");
+        assert!(!checked.has("ST411", "info"), "{kind}: {:?}", checked.findings());
+    }
+}
+
+#[test]
+fn a_file_system_and_its_log_in_two_images_belong_together() {
+    need_tools!("mke2fs");
+    need_loops!();
+    let scratch = Scratch::new();
+    let [data, log] = ["data.raw", "log.raw"].map(|name| scratch.image(name, 64 * MIB));
+    let device = Loop::attach(&log, 512);
+    tool::run("mke2fs", &["-q", "-O", "journal_dev", "-b", "4096", text(device.path())]);
+    let journal = format!("device={}", text(device.path()));
+    tool::run("mke2fs", &["-q", "-t", "ext4", "-b", "4096", "-J", &journal, text(&data)]);
+    drop(device);
+    let alone = check(&[text(&data), "--on", "512e"]);
+    assert!(alone.has("ST411", "info"), "{:?}", alone.findings());
+    assert_eq!(alone.status, 0);
+    let both = check(&[text(&data), text(&log), "--on", "512e"]);
+    assert_eq!(both.target["target"], format!("{} + {}", text(&data), text(&log)));
+    assert_eq!(both.findings(), []);
+}
+
+#[test]
+fn a_btrfs_of_which_a_device_was_not_given_says_so() {
+    need_tools!("mkfs.btrfs");
+    need_loops!();
+    let scratch = Scratch::new();
+    let images = ["one.raw", "two.raw"].map(|name| scratch.image(name, 256 * MIB));
+    let loops = [0, 1].map(|at: usize| Loop::attach(&images[at], 512));
+    let devices = [text(loops[0].path()), text(loops[1].path())];
+    tool::run("mkfs.btrfs", &["-q", "-d", "raid0", devices[0], devices[1]]);
+    drop(loops);
+    let alone = check(&[text(&images[1]), "--on", "512e"]);
+    assert!(alone.has("ST411", "info"), "{:?}", alone.findings());
+    let said = alone.target["findings"].to_string();
+    assert!(said.contains("given: 1 of the 2 devices of the btrfs"), "{said}");
+    let both = check(&[text(&images[0]), text(&images[1]), "--on", "512e"]);
+    assert_eq!(both.findings(), [], "{:#}", both.target);
+}
+
+#[test]
+fn images_that_are_one_stack_are_shown_with_each_fix() {
+    need_tools!("lvm");
+    need_loops!();
+    let scratch = Scratch::new();
+    let images = group(&scratch, "1m", "64k");
+    let output =
+        straddle(&["check", text(&images[0]), text(&images[1]), "--on", "512e,origin=512"]);
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(out.contains("  fix  "), "{out}");
+}

@@ -150,5 +150,5 @@ fn a_volume_of_which_a_part_was_not_given_asks_for_the_rest() {
     let document = simulated(first, &[]);
     costs(&layers(&document)[0], "disk0 PV of vg vg/lv", MIB, 1.0);
     let notes = document["notes"].to_string();
-    assert!(notes.contains("not all members"), "its first part is here: {notes}");
+    assert!(notes.contains("not all devices"), "its first part is here: {notes}");
 }

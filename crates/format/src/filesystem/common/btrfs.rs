@@ -6,7 +6,7 @@ use units::DiskText;
 
 use super::superblock::{Found, bytes_text, holding, label, power_of_two, uuid_text};
 use crate::bytes::Block;
-use crate::filesystem::Heads;
+use crate::filesystem::{Beside, Heads};
 
 /// Where the first superblock stands.
 const AT: u64 = 65536;
@@ -78,6 +78,9 @@ fn read_devices(block: &Block<4096>, heads: &Heads<'_>, found: &mut Found) {
     let devices = block.le64::<136>();
     found.note("devices", devices.to_string());
     found.note("device number", block.le64::<201>().to_string());
+    if devices > 1 {
+        found.value.beside = found.value.id.clone().map(|id| Beside::OneOf(devices, id));
+    }
     if devices != 1 {
         found.note("size of all devices", bytes_text(block.le64::<112>()));
     }

@@ -7,7 +7,7 @@ use units::DiskText;
 
 use super::superblock::{Found, bytes_text, holding, label, power, power_of_two, uuid_text};
 use crate::bytes::Block;
-use crate::filesystem::{FsStripe, Heads};
+use crate::filesystem::{Beside, FsStripe, Heads};
 
 /// Where the superblock stands.
 const AT: u64 = 1024;
@@ -45,8 +45,18 @@ pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
     }
     found.value.label = label(DiskText::from_padded(&block.array::<0x78, 16>()));
     found.value.id = uuid_text(block.array::<0x68, 16>());
+    found.value.beside = beside(&block);
     read_layout(&block, heads, &mut found);
     Some(found)
+}
+
+/// An external journal is known by its own UUID; one inside has an inode.
+fn beside(block: &Block<1024>) -> Option<Beside> {
+    if block.le32::<0x60>() & INCOMPAT_JOURNAL_DEVICE != 0 {
+        return uuid_text(block.array::<0x68, 16>()).map(Beside::LogOf);
+    }
+    let is_outside = block.le32::<0x5c>() & COMPAT_HAS_JOURNAL != 0 && block.le32::<0xe0>() == 0;
+    is_outside.then(|| uuid_text(block.array::<0xd0, 16>()))?.map(Beside::LogOn)
 }
 
 /// The CRC of everything before its own place; as the kernel counts, without the last inversion.
@@ -192,6 +202,21 @@ mod tests {
             }
             assert_eq!(parse(&bytes).unwrap().value.kind, kind);
         }
+    }
+
+    #[test]
+    fn a_journal_on_another_device_is_named_by_its_uuid() {
+        let mut bytes = superblock();
+        bytes[0x68..0x78].fill(0x11);
+        bytes[0xd0..0xe0].fill(0x22);
+        let uuid = |digit: &str| format!("{}-{0}-{0}-{0}-{}", digit.repeat(4), digit.repeat(12));
+        let uuid = |digit: &str| format!("{}{}", digit.repeat(4), uuid(digit));
+        let on = parse(&bytes).unwrap().value.beside;
+        assert_eq!(on, Some(Beside::LogOn(uuid("2"))));
+        bytes[0xe0] = 8;
+        assert_eq!(parse(&bytes).unwrap().value.beside, None, "it is in inode 8");
+        bytes[0x60] = 0x8;
+        assert_eq!(parse(&bytes).unwrap().value.beside, Some(Beside::LogOf(uuid("1"))));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use units::DiskText;
 use super::superblock::{Found, bytes_text, holding, label, power, power_of_two, uuid_text};
 use crate::Problem;
 use crate::bytes::Block;
-use crate::filesystem::{FsStripe, Heads, XfsPlaces};
+use crate::filesystem::{Beside, FsStripe, Heads, XfsPlaces};
 
 const MAGIC: &[u8] = b"XFSB";
 const SECTOR_BYTES_MAX: u64 = 32768;
@@ -32,6 +32,10 @@ pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
     found.value.variant = Some(version.to_string());
     found.value.label = label(DiskText::from_padded(&block.array::<108, 12>()));
     found.value.id = uuid_text(block.array::<32, 16>());
+    // A log of its own has a place; its headers have the UUID of the file system.
+    if block.be64::<48>() == 0 {
+        found.value.beside = found.value.id.clone().map(Beside::LogOn);
+    }
     let sector = block.be16::<102>();
     found.value.sector_bytes = power_of_two(sector, 512, SECTOR_BYTES_MAX);
     match found.value.sector_bytes {

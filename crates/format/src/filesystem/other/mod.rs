@@ -18,6 +18,7 @@ mod packed;
 mod reiserfs;
 mod udf;
 mod ufs;
+mod xfs_log;
 mod zfs;
 
 pub(crate) use bcachefs::is_on as is_bcachefs;

@@ -2,7 +2,7 @@
 
 use units::DiskText;
 
-use super::field;
+use super::{field, xfs_log};
 use crate::Parsed;
 use crate::filesystem::{FileSystem, Heads};
 use crate::named::{self, Class};
@@ -10,8 +10,13 @@ use crate::named::{self, Class};
 /// The longest label in the table.
 const LABEL_MAX: usize = 64;
 
-/// The first entry whose mark, and all that must stand beside it, is on the volume.
+/// The first entry whose mark, and all that must stand beside it, is on the volume; else the log of
+/// an XFS, which has neither in a fixed place.
 pub(super) fn read(heads: &Heads<'_>) -> Option<Parsed<FileSystem>> {
+    of_table(heads).or_else(|| xfs_log::read(heads))
+}
+
+fn of_table(heads: &Heads<'_>) -> Option<Parsed<FileSystem>> {
     let (entry, _) = named::find(heads, |class| class == Class::FileSystem)?;
     let label = entry.label.and_then(|(at_bytes, length)| {
         let mut bytes = [0; LABEL_MAX];

@@ -69,9 +69,9 @@ pub(in crate::rule) fn plan(case: &Case<'_>, id: LayerId) -> Option<Remedy> {
     plan_of(case, *below.first()?)
 }
 
-/// The plan of a disk; `None` where an ISO has an entry for itself, at a start that no tool writes.
+/// The plan of a disk; `None` where entries of an ISO cover each other, which no tool writes.
 pub(in crate::rule) fn plan_of(case: &Case<'_>, disk: LayerId) -> Option<Remedy> {
-    if rarely::has_entry_of_iso(case, disk) {
+    if rarely::is_covered_iso(case, disk) {
         return None;
     }
     let disk = node(case.stack.layer(disk))?;
