@@ -1,5 +1,7 @@
 //! The sectors of a drive or an image in one phrase, with who says so.
 
+use std::collections::BTreeMap;
+
 use crate::document::{Layer, UnitFact};
 use crate::words::Words;
 
@@ -23,6 +25,20 @@ pub(crate) fn sectors(layer: &Layer, words: Words<'_>) -> String {
         phrase += &format!(", the first at {}", words.exact(granule.origin_bytes));
     }
     phrase + &sources(layer, granule, words)
+}
+
+/// The bytes of a logical sector under each layer, by its id: its own, else the one below it; 512
+/// where none is known.
+pub(crate) fn logical(layers: &[Layer]) -> BTreeMap<u32, u64> {
+    let mut known = BTreeMap::new();
+    // Layers point to earlier ones only.
+    for layer in layers {
+        let own = used(layer, "logical-sector").and_then(|fact| fact.bytes);
+        let below = || layer.below.first().and_then(|id| known.get(id).copied());
+        let bytes = own.filter(|&bytes| bytes > 0).or_else(below).unwrap_or(512);
+        known.insert(layer.id, bytes);
+    }
+    known
 }
 
 /// The one that verdicts use, else the first that is there.

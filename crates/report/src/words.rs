@@ -1,6 +1,6 @@
 //! Numbers and verdicts in words, as one [`Look`] wants them.
 
-use units::prefix::{Exact, Size};
+use units::prefix::{Exact, Place, Size};
 
 use crate::document::{Layer, Misalignment, Severity, Verdict};
 use crate::look::{Glyphs, Look};
@@ -31,6 +31,11 @@ impl Words<'_> {
     /// A size to the byte.
     pub(crate) fn exact(self, bytes: u64) -> String {
         self.with_bytes(Exact(bytes).to_string(), bytes)
+    }
+
+    /// An address with its sector.
+    pub(crate) fn place(self, bytes: u64, sector_bytes: u64) -> String {
+        self.with_bytes(Place { bytes, sector_bytes }.to_string(), bytes)
     }
 
     fn with_bytes(self, size: String, bytes: u64) -> String {

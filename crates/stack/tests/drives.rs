@@ -127,7 +127,9 @@ fn a_start_within_a_discard_unit_is_told_unless_something_worse_is() {
     let mut values = PHYSICAL_4096.to_vec();
     values.push(("queue/discard_granularity", "2097152"));
     values.push(("discard_alignment", "0"));
-    let evidence = "it begins 1 MiB behind the start of a discard unit of 2 MiB".to_owned();
+    let evidence =
+        "it starts at 1 MiB (sector 2048), 1 MiB after the start of a discard unit of 2 MiB"
+            .to_owned();
     assert_eq!(found(drive(&values), &[2048, 4096]), [("ST608", 1, evidence)]);
     values[3].1 = "1048576";
     let codes: Vec<_> = found(drive(&values), &[2048]).into_iter().map(|(code, ..)| code).collect();

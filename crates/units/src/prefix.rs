@@ -60,44 +60,63 @@ fn hundredths(bytes: u64, unit: u64) -> u128 {
     (u128::from(bytes) * 100 + u128::from(unit) / 2) / u128::from(unit)
 }
 
-/// A number of bytes that prints exactly, as a sum of at most two IEC terms where that is possible
-/// (`125 MiB + 1.5 KiB`), else as bytes.
+/// A number of bytes that prints exactly, with the largest prefix that shows it with at most one
+/// decimal (`125 MiB`, `1.5 KiB`, `128001.5 KiB`), else as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exact(pub u64);
 
 impl fmt::Display for Exact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&exact(self.0))
+        let fits = |prefix: &&Prefix| {
+            self.0 >= prefix.binary && self.0.is_multiple_of(prefix.binary.div_euclid(2))
+        };
+        f.pad(&match PREFIXES.iter().rev().find(fits) {
+            None => format!("{} B", self.0),
+            Some(prefix) => {
+                let whole = self.0.div_euclid(prefix.binary);
+                let half = if self.0.is_multiple_of(prefix.binary) { "" } else { ".5" };
+                format!("{whole}{half} {}iB", prefix.letter)
+            }
+        })
     }
 }
 
-fn exact(bytes: u64) -> String {
-    if let Some(text) = single_term(bytes) {
-        return text;
+/// An address in bytes that prints with its sector: `31.5 KiB (sector 63)`. The sector is exact; a
+/// size that takes more digits than are read at a glance is rounded: `sector 600063 (~293 MiB)`.
+/// Sectors other than 512 bytes are named: `1 MiB (sector 256 of 4096 B)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The address.
+    pub bytes: u64,
+    /// The length of a sector, in bytes; an address off its boundaries is counted in 512.
+    pub sector_bytes: u64,
+}
+
+impl Place {
+    /// The sector's number, and its length where that is not 512 bytes or not the one asked for;
+    /// `None` for an address that is not a multiple of 512.
+    #[must_use]
+    pub fn sector(&self) -> Option<String> {
+        let length = [self.sector_bytes, 512]
+            .into_iter()
+            .find(|&length| length > 0 && self.bytes.is_multiple_of(length))?;
+        let number = self.bytes.div_euclid(length);
+        Some(match (length, self.sector_bytes) {
+            (512, 512) => format!("sector {number}"),
+            _ => format!("sector {number} of {length} B"),
+        })
     }
-    for prefix in PREFIXES.iter().rev() {
-        let rest = bytes % prefix.binary;
-        let whole = bytes / prefix.binary;
-        if (1..1024).contains(&whole)
-            && let Some(tail) = single_term(rest)
-        {
-            return format!("{whole} {}iB + {tail}", prefix.letter);
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(sector) = self.sector() else { return f.pad(&Exact(self.bytes).to_string()) };
+        let exact = Exact(self.bytes).to_string();
+        let glance = exact.len() <= "1023.5 KiB".len();
+        match glance {
+            true => f.pad(&format!("{exact} ({sector})")),
+            false => f.pad(&format!("{sector} (~{})", Size(self.bytes))),
         }
-    }
-    format!("{bytes} B")
-}
-
-/// A value that one term shows exactly with at most one decimal, and a whole part below 1024.
-fn single_term(bytes: u64) -> Option<String> {
-    if bytes < 1024 {
-        return Some(format!("{bytes} B"));
-    }
-    let prefix = PREFIXES.iter().rev().find(|prefix| bytes >= prefix.binary)?;
-    let half = prefix.binary / 2;
-    match (bytes % prefix.binary, bytes % half) {
-        (0, _) => Some(format!("{} {}iB", bytes / prefix.binary, prefix.letter)),
-        (_, 0) => Some(format!("{}.5 {}iB", bytes / prefix.binary, prefix.letter)),
-        _ => None,
     }
 }
 
@@ -172,16 +191,32 @@ mod tests {
     }
 
     #[test]
-    fn exact_sizes_add_up_to_the_byte() {
+    fn exact_sizes_are_one_number_and_right_to_the_byte() {
         for (bytes, text) in [
-            (131_072 * 1024 + 1536, "128 MiB + 1.5 KiB"),
+            (131_072 * 1024 + 1536, "131073.5 KiB"),
             (63 * 512, "31.5 KiB"),
             (34 * 512, "17 KiB"),
             (1 << 20, "1 MiB"),
-            ((1 << 40) + 4096, "1 TiB + 4 KiB"),
+            ((1 << 20) + 4096, "1028 KiB"),
+            (1536 << 20, "1.5 GiB"),
             (1_000_000_007, "1000000007 B"),
         ] {
             assert_eq!(Exact(bytes).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn an_address_prints_with_its_sector() {
+        for (bytes, sector_bytes, text) in [
+            (63 * 512, 512, "31.5 KiB (sector 63)"),
+            (600_063 * 512, 512, "sector 600063 (~293 MiB)"),
+            (2048 * 512, 512, "1 MiB (sector 2048)"),
+            (256 * 4096, 4096, "1 MiB (sector 256 of 4096 B)"),
+            (63 * 512, 4096, "31.5 KiB (sector 63 of 512 B)"),
+            (1_000_001, 512, "1000001 B"),
+            (512, 0, "512 B (sector 1 of 512 B)"),
+        ] {
+            assert_eq!(Place { bytes, sector_bytes }.to_string(), text);
         }
     }
 

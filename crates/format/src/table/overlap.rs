@@ -1,6 +1,7 @@
 //! Claims to bytes of a disk: which of them collide, and which end behind it.
 
 use units::ByteRange;
+use units::prefix::Place;
 
 use super::Partition;
 use crate::{Problem, ProblemKind};
@@ -36,11 +37,11 @@ pub(super) fn overlaps(mut claims: Vec<Claim>) -> Vec<Problem> {
                 ProblemKind::Overlap,
                 claim.at_bytes,
                 format!(
-                    "{} starts at byte {}, but {} ends at byte {}",
+                    "{} starts at {}, but {} ends at {}",
                     claim.what,
-                    claim.range.start_bytes(),
+                    place(claim.range.start_bytes()),
                     before.what,
-                    before.range.end_bytes()
+                    place(before.range.end_bytes())
                 ),
             ));
         }
@@ -51,7 +52,12 @@ pub(super) fn overlaps(mut claims: Vec<Claim>) -> Vec<Problem> {
     problems
 }
 
-/// The problem of a partition that ends behind the disk.
+/// An address with its sector of 512 bytes, which is named: tables count in others, too.
+fn place(bytes: u64) -> Place {
+    Place { bytes, sector_bytes: 0 }
+}
+
+/// The problem of a partition that ends after the disk.
 pub(super) fn outside(partition: &Partition, disk_bytes: u64) -> Option<Problem> {
     let end = partition.range.end_bytes();
     (end > disk_bytes).then(|| {
@@ -59,8 +65,10 @@ pub(super) fn outside(partition: &Partition, disk_bytes: u64) -> Option<Problem>
             ProblemKind::Outside,
             partition.entry_at_bytes,
             format!(
-                "partition {} ends at byte {end}, behind the disk's end at {disk_bytes}",
-                partition.number
+                "partition {} ends at {}, after the disk's end at {}",
+                partition.number,
+                place(end),
+                place(disk_bytes)
             ),
         )
     })

@@ -1,5 +1,7 @@
 //! A target's layers, drawn from the leaf up, the first bad one marked.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 
 use super::phrase::{Tone, chip, more, say, words};
@@ -7,6 +9,7 @@ use super::table::{Row, cell, figure, head, row, table, told};
 use crate::document::{Layer, Target, UnitFact, Verdict};
 use crate::forest::{Branch, Entry, branches};
 use crate::look::Look;
+use crate::sectors;
 
 /// The most layers of a target that are drawn.
 const LAYERS_MAX: usize = 300;
@@ -19,12 +22,13 @@ const LEVEL: usize = 3;
 pub(super) fn stack(target: &Target) -> Markup {
     let look = Look::default();
     let branches = branches(&target.layers, look.glyphs());
+    let sectors = sectors::logical(&target.layers);
     let left_out = branches.len().saturating_sub(LAYERS_MAX);
     html! {
         ol.stack {
             @for branch in branches.iter().take(LAYERS_MAX) {
                 @match branch.entry {
-                    Entry::Layer(index) => (layer(target, &target.layers[index], branch)),
+                    Entry::Layer(index) => (layer(target, &target.layers[index], branch, &sectors)),
                     Entry::Reference { to, above } => {
                         (reference(&target.layers[to], above, branch))
                     },
@@ -49,7 +53,9 @@ fn reference(layer: &Layer, above: bool, branch: &Branch) -> Markup {
     }
 }
 
-fn layer(target: &Target, layer: &Layer, branch: &Branch) -> Markup {
+fn layer(target: &Target, layer: &Layer, branch: &Branch, sectors: &BTreeMap<u32, u64>) -> Markup {
+    let sector_bytes = sectors.get(&layer.id).copied().unwrap_or(512);
+    let start = layer.start_bytes.map(|bytes| words().place(bytes, sector_bytes));
     let class = format!("{}{}", indent(branch), if layer.first_bad { " first-bad" } else { "" });
     html! {
         li class=(class) {
@@ -62,8 +68,8 @@ fn layer(target: &Target, layer: &Layer, branch: &Branch) -> Markup {
             p {
                 (chip(tone(layer), &words().verdict(layer)))
                 @if layer.first_bad { " " strong.marker { "◀ first bad layer" } }
-                @if let Some(bytes) = layer.start_bytes {
-                    " " span.quiet { "starts at " (words().exact(bytes)) (below(target, layer)) }
+                @if let Some(start) = &start {
+                    " " span.quiet { "starts at " (start) (below(target, layer)) }
                 }
             }
             @if !layer.mount_points.is_empty() {
@@ -89,8 +95,8 @@ fn problems(layer: &Layer) -> Markup {
         @if !layer.problems.is_empty() {
             ul.notes {
                 @for problem in layer.problems.iter().take(PROBLEMS) {
-                    li { (chip(Tone::Care, &problem.kind)) " at byte " (problem.at_bytes) ": "
-                        (say(&problem.detail)) }
+                    li { (chip(Tone::Care, &problem.kind)) " at "
+                        (words().exact(problem.at_bytes)) ": " (say(&problem.detail)) }
                 }
             }
             (more(layer.problems.len().saturating_sub(PROBLEMS), "problems"))

@@ -1,8 +1,11 @@
 //! Where the columns of one tree stand, so that they are the same for all its layers.
 
+use std::collections::BTreeMap;
+
 use crate::document::Layer;
 use crate::forest::{Branch, Entry};
 use crate::line::{GAP, gapped};
+use crate::sectors;
 use crate::text::width;
 use crate::words::Words;
 
@@ -21,7 +24,8 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    pub(super) fn of(layer: &Layer, words: Words<'_>) -> Cells {
+    /// The cells of `layer`, whose start is told in sectors of `sector_bytes`.
+    pub(super) fn of(layer: &Layer, sector_bytes: u64, words: Words<'_>) -> Cells {
         let ellipsis = words.glyphs().ellipsis;
         let name = words.text(&layer.name);
         let title = words.text(&layer.title);
@@ -31,7 +35,7 @@ impl Cells {
             name: crate::text::shorten_middle(&name, 40, ellipsis),
             start: match layer.start_bytes {
                 None | Some(0) => String::new(),
-                Some(start) => format!("at {}", words.exact(start)),
+                Some(start) => format!("at {}", words.place(start, sector_bytes)),
             },
             size: layer.length_bytes.map_or_else(String::new, |length| words.size(length)),
             verdict: words.verdict(layer),
@@ -63,6 +67,8 @@ pub(super) enum Layout {
 /// Where each column starts.
 #[derive(Debug)]
 pub(super) struct Columns {
+    /// The bytes of a sector under each layer.
+    sectors: BTreeMap<u32, u64>,
     pub(super) layout: Layout,
     /// Behind the names: titles, and what is packed with them.
     pub(super) title: usize,
@@ -74,10 +80,13 @@ pub(super) struct Columns {
 
 impl Columns {
     pub(super) fn of(layers: &[Layer], branches: &[Branch], words: Words<'_>) -> Columns {
+        let sectors = sectors::logical(layers);
+        let sector = |layer: &Layer| sectors.get(&layer.id).copied().unwrap_or(512);
         let mut widest = Widths::default();
         for branch in branches.iter().filter(|branch| !branch.root) {
             if let Entry::Layer(index) = branch.entry {
-                widest.include(&branch.stem, &Cells::of(&layers[index], words));
+                let layer = &layers[index];
+                widest.include(&branch.stem, &Cells::of(layer, sector(layer), words));
             }
         }
         let title = gapped(widest.head);
@@ -86,7 +95,7 @@ impl Columns {
         let verdict = start + gapped(widest.start) + gapped(widest.size);
         let limit = words.look.columns();
         if verdict + widest.verdict <= limit {
-            Columns { layout: Layout::Columns, title, start, size_end, verdict }
+            Columns { sectors, layout: Layout::Columns, title, start, size_end, verdict }
         } else {
             let packed = widest.packed.min(limit.saturating_sub(title + GAP + widest.verdict));
             let layout = if packed < widest.packed.min(NARROWEST) {
@@ -94,8 +103,13 @@ impl Columns {
             } else {
                 Layout::Packed
             };
-            Columns { layout, title, start, size_end, verdict: title + gapped(packed) }
+            Columns { sectors, layout, title, start, size_end, verdict: title + gapped(packed) }
         }
+    }
+
+    /// What the line of `layer` says.
+    pub(super) fn cells(&self, layer: &Layer, words: Words<'_>) -> Cells {
+        Cells::of(layer, self.sectors.get(&layer.id).copied().unwrap_or(512), words)
     }
 
     /// The columns for what is packed with the titles.

@@ -1,5 +1,4 @@
-//! What a layer's verdict rests on: its units and facts with their sources, and damage in its
-//! bytes.
+//! What a layer's verdict rests on: its units and facts with their sources.
 
 use super::Page;
 use super::findings::LABEL;
@@ -9,7 +8,7 @@ use crate::text::{width, wrap};
 use crate::words::Words;
 
 impl Page<'_> {
-    /// Units, facts and damage of one layer.
+    /// Units and facts of one layer.
     pub(super) fn explanation(&mut self, layer: &Layer, margin: &str) {
         let words = self.words;
         let units = layer.units.iter().map(|fact| unit_row(fact, agrees(fact, layer), words));
@@ -17,15 +16,6 @@ impl Page<'_> {
         self.table(margin, "units", units);
         let facts = layer.facts.iter().map(|fact| fact_row(fact, words)).collect();
         self.table(margin, "facts", facts);
-        for (number, problem) in layer.problems.iter().enumerate() {
-            let text = format!(
-                "{} at {}: {}",
-                problem.kind,
-                words.exact(problem.at_bytes),
-                problem.detail
-            );
-            self.paragraph(margin, if number == 0 { "damage" } else { "" }, &text);
-        }
     }
 
     /// Rows in aligned columns behind `label`; what is too long flows on below.

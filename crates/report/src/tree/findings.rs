@@ -15,9 +15,17 @@ use crate::text::{width, wrap};
 pub(super) const LABEL: usize = 7;
 
 impl<'a> Page<'a> {
-    /// One finding. Its code comes first, so that several under one layer stay apart.
-    pub(super) fn finding(&mut self, finding: &'a Finding, margin: &str, columns: &Columns) {
+    /// One finding about a layer whose verdict has `reason`. Its code comes first, so that several
+    /// under one layer stay apart.
+    pub(super) fn finding(
+        &mut self,
+        finding: &'a Finding,
+        reason: &str,
+        margin: &str,
+        columns: &Columns,
+    ) {
         self.rule(finding, margin, columns);
+        self.evidence(finding, reason, margin);
         if let Some(cost) = finding.cost.as_ref().filter(|cost| !cost.sentence.is_empty()) {
             self.paragraph(margin, "cost", &cost.sentence);
         }
@@ -26,10 +34,15 @@ impl<'a> Page<'a> {
             line.push(PLAIN, &self.words.text(remedy));
             line.end(&mut self.text);
         }
-        if self.words.look.explain {
-            for (number, evidence) in finding.evidence.iter().enumerate() {
-                self.paragraph(margin, if number == 0 { "seen" } else { "" }, evidence);
-            }
+    }
+
+    /// The first of a finding's evidence, or all of it where all is to be explained; what `reason`
+    /// says already is not said again.
+    fn evidence(&mut self, finding: &Finding, reason: &str, margin: &str) {
+        let shown = if self.words.look.explain { usize::MAX } else { 1 };
+        let evidence = finding.evidence.iter().filter(|text| *text != reason);
+        for (number, text) in evidence.take(shown).enumerate() {
+            self.paragraph(margin, if number == 0 { "seen" } else { "" }, text);
         }
     }
 
@@ -82,7 +95,7 @@ impl<'a> Page<'a> {
     pub(super) fn stray_findings(&mut self, target: &'a Target, columns: &Columns) {
         let known: BTreeSet<u32> = target.layers.iter().map(|layer| layer.id).collect();
         for finding in target.findings.iter().filter(|finding| !known.contains(&finding.layer)) {
-            self.finding(finding, "", columns);
+            self.finding(finding, "", "", columns);
         }
     }
 

@@ -59,13 +59,13 @@ impl<'a> Page<'a> {
     /// A layer with all that stands under it.
     fn entry(&mut self, target: &'a Target, layer: &Layer, branch: &Branch, columns: &Columns) {
         if branch.root {
-            self.root(layer, branch);
+            self.root(layer, branch, columns);
         } else {
             self.layer(layer, branch, columns);
         }
         self.why(target, layer, branch);
         for finding in target.findings.iter().filter(|finding| finding.layer == layer.id) {
-            self.finding(finding, &branch.margin, columns);
+            self.finding(finding, &layer.reason, &branch.margin, columns);
         }
         if self.words.look.explain {
             self.explanation(layer, &branch.margin);

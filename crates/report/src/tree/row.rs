@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::Page;
-use super::columns::{Cells, Columns, Layout};
+use super::columns::{Columns, Layout};
 use crate::document::{Layer, Verdict};
 use crate::forest::Branch;
 use crate::line::{BAD, Flow, GAP, Line, NAME, PLAIN, QUIET, verdict_style};
@@ -13,8 +13,8 @@ use crate::text::{width, wrap};
 impl Page<'_> {
     /// A layer that lies on nothing: what it is, its size and its sectors; its verdict where that
     /// is not plain.
-    pub(super) fn root(&mut self, layer: &Layer, branch: &Branch) {
-        let cells = Cells::of(layer, self.words);
+    pub(super) fn root(&mut self, layer: &Layer, branch: &Branch, columns: &Columns) {
+        let cells = columns.cells(layer, self.words);
         let mut pieces = vec![(NAME, self.words.text(&layer.name)), (PLAIN, cells.title)];
         pieces.push((PLAIN, cells.size));
         pieces.push((PLAIN, sectors(layer, self.words)));
@@ -27,7 +27,7 @@ impl Page<'_> {
 
     /// A layer that lies on another.
     pub(super) fn layer(&mut self, layer: &Layer, branch: &Branch, columns: &Columns) {
-        let cells = Cells::of(layer, self.words);
+        let cells = columns.cells(layer, self.words);
         let style = verdict_style(layer.verdict);
         if columns.layout == Layout::Flowing {
             let about = [cells.title, cells.start, cells.size].map(|cell| (PLAIN, cell));
@@ -46,7 +46,9 @@ impl Page<'_> {
             line.advance(columns.size_end.saturating_sub(width(&cells.size)), 0);
             line.push(PLAIN, &cells.size);
         } else {
-            more = packed(&[cells.title, cells.start, cells.size], columns.packed_width());
+            let room = self.words.look.columns().saturating_sub(columns.title);
+            let cells = [cells.title, cells.start, cells.size];
+            more = packed(&cells, columns.packed_width(), room);
             line.push(PLAIN, &more.remove(0));
         }
         line.advance(columns.verdict, 0);
@@ -84,14 +86,18 @@ impl Page<'_> {
     }
 }
 
-/// The cells one after the other in lines of at most `limit` columns; at least one line.
-fn packed(cells: &[String; 3], limit: usize) -> Vec<String> {
+/// The cells one after the other in lines of at most `room` columns, the first of at most `first`;
+/// at least one line.
+fn packed(cells: &[String; 3], first: usize, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for cell in cells.iter().filter(|cell| !cell.is_empty()) {
+        let is_first = lines.len() == 1 && lines[0].is_empty();
+        let limit = if is_first { first } else { room };
+        let fits = if lines.len() == 1 { first } else { room };
         for (number, part) in wrap(cell, limit).into_iter().enumerate() {
             match lines.last_mut() {
                 Some(line) if line.is_empty() => *line = part,
-                Some(line) if number == 0 && width(line) + GAP + width(cell) <= limit => {
+                Some(line) if number == 0 && width(line) + GAP + width(cell) <= fits => {
                     line.extend(std::iter::repeat_n(' ', GAP));
                     line.push_str(&part);
                 }

@@ -23,12 +23,13 @@ fn a_wide_terminal_shows_the_disk_the_first_bad_layer_its_cost_and_its_fix() {
         Look { width: Some(130), ..LOOK },
         r#"
 sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-└─ sda1     gpt "data"           at 125 MiB + 1.5 KiB  2.73 TiB  misaligned by 1.5 KiB  ◀ first bad layer
-   │  ST101  error: partition start is not on a physical sector  straddle explain ST101
+└─ sda1     gpt "data"           at sector 256003 (~125 MiB)  2.73 TiB  misaligned by 1.5 KiB  ◀ first bad layer
+   │  ST101  error: partition start is not on a physical sector         straddle explain ST101
+   │  seen   sda1 starts at 131073536 B
    │  cost   a 4 KiB write reads 2 and writes 2 sectors instead of writing 1: about 3 turns instead of 1
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
-   └─ ext4  4 KiB blocks, /data                        2.73 TiB  inherits it
+   └─ ext4  4 KiB blocks, /data                               2.73 TiB  inherits it
 1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.
 "#,
     );
@@ -42,13 +43,15 @@ fn a_hundred_columns_keep_the_verdicts_under_each_other() {
         r#"
 sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
 │    512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-└─ sda1     gpt "data"  at 125 MiB + 1.5 KiB  2.73 TiB  misaligned by 1.5 KiB  ◀ first bad layer
+└─ sda1     gpt "data"  at sector 256003 (~125 MiB)         misaligned by 1.5 KiB  ◀ first bad layer
+   │        2.73 TiB
    │  ST101  error: partition start is not on a physical sector  straddle explain ST101
+   │  seen   sda1 starts at 131073536 B
    │  cost   a 4 KiB write reads 2 and writes 2 sectors instead of writing 1: about 3 turns instead
    │         of 1
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
-   └─ ext4  4 KiB blocks, /data  2.73 TiB               inherits it
+   └─ ext4  4 KiB blocks, /data  2.73 TiB                   inherits it
 1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.
 "#,
     );
@@ -63,10 +66,11 @@ fn a_narrow_terminal_wraps_everything_but_commands() {
 sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
 │    512e: 512 B logical, 4 KiB granule (sysfs, identify
 │    agree)
-└─ sda1  gpt "data"  at 125 MiB + 1.5 KiB  2.73 TiB
+└─ sda1  gpt "data"  at sector 256003 (~125 MiB)  2.73 TiB
    │    misaligned by 1.5 KiB  ◀ first bad layer
    │  ST101  error: partition start is not on a physical
    │         sector  straddle explain ST101
+   │  seen   sda1 starts at 131073536 B
    │  cost   a 4 KiB write reads 2 and writes 2 sectors
    │         instead of writing 1: about 3 turns instead of
    │         1
@@ -89,9 +93,10 @@ fn ascii_draws_with_ascii_only() {
         r#"
 sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
 |    512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-`- sda1     gpt "Donn\u{e9}es"  at 125 MiB + 1.5 KiB       misaligned by 1.5 KiB  <- first bad layer
-   |        2.73 TiB
+`- sda1     gpt "Donn\u{e9}es"                             misaligned by 1.5 KiB  <- first bad layer
+   |        at sector 256003 (~125 MiB)  2.73 TiB
    |  ST101  error: partition start is not on a physical sector  straddle explain ST101
+   |  seen   sda1 starts at 131073536 B
    |  cost   a 4 KiB write reads 2 and writes 2 sectors instead of writing 1: about 3 turns instead
    |         of 1
    |  fix    straddle plan /dev/sda
@@ -109,12 +114,13 @@ fn raw_bytes_stand_beside_sizes_when_asked_for() {
         Look { bytes: true, width: Some(160), ..LOOK },
         r#"
 sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB (6001175126016 B)  512e: 512 B logical, 4 KiB (4096 B) granule (sysfs, identify agree)
-└─ sda1     gpt "data"           at 125 MiB + 1.5 KiB (131073536 B)  2.73 TiB (3000591450112 B)  misaligned by 1.5 KiB (1536 B)  ◀ first bad layer
-   │  ST101  error: partition start is not on a physical sector                                  straddle explain ST101
+└─ sda1     gpt "data"           at sector 256003 (~125 MiB) (131073536 B)  2.73 TiB (3000591450112 B)  misaligned by 1.5 KiB (1536 B)  ◀ first bad layer
+   │  ST101  error: partition start is not on a physical sector                                         straddle explain ST101
+   │  seen   sda1 starts at 131073536 B
    │  cost   a 4 KiB write reads 2 and writes 2 sectors instead of writing 1: about 3 turns instead of 1
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
-   └─ ext4  4 KiB blocks, /data                                      2.73 TiB (3000591450112 B)  inherits it
+   └─ ext4  4 KiB blocks, /data                                             2.73 TiB (3000591450112 B)  inherits it
 1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.
 "#,
     );
@@ -131,18 +137,18 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB
 │  units  logical sector  512 B  sysfs     used
 │         granule         4 KiB  sysfs     used
 │         granule         4 KiB  identify  agrees
-└─ sda1     gpt "data"  at 125 MiB + 1.5 KiB  2.73 TiB  misaligned by 1.5 KiB  ◀ first bad layer
+└─ sda1     gpt "data"  at sector 256003 (~125 MiB)         misaligned by 1.5 KiB  ◀ first bad layer
+   │        2.73 TiB
    │  ST101  error: partition start is not on a physical sector  straddle explain ST101
+   │  seen   sda1 starts at 131073536 B
+   │         131073536 mod 4096 = 1536
    │  cost   a 4 KiB write reads 2 and writes 2 sectors instead of writing 1: about 3 turns instead
    │         of 1
    │  fix    straddle plan /dev/sda
    │         empty disk: parted -a none /dev/sda mkpart data 126MiB 50%
-   │  seen   sda1 starts at 131073536 B
-   │         131073536 mod 4096 = 1536
-   └─ ext4  4 KiB blocks, /data  2.73 TiB               inherits it
+   └─ ext4  4 KiB blocks, /data  2.73 TiB                   inherits it
          facts  block-size-bytes  4096     on-disk
                 stride-bytes      unknown           the superblock does not say
-         damage checksum at 1 KiB: superblock says 0x11223344, computed 0x55667788
 1 finding. 1 disk, 1 partition, 1 file system in 3 ms; nothing was written.
 "#,
     );
@@ -156,23 +162,27 @@ fn an_array_stands_under_its_first_member_and_the_others_point_to_it() {
         r#"
 /dev/md127:  misaligned by 512 B at sdc1
 sda  ST4000VN008  4 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-└─ sda1       gpt, Linux RAID  at 1 MiB  4 TiB          aligned
+└─ sda1       gpt, Linux RAID  at 1 MiB (sector 2048)   aligned
+   │          4 TiB
    └─ md127   raid5, 4 members, 512 KiB chunk  12 TiB   inherits it
       └─ xfs  4 KiB blocks, su 512 KiB, sw 3, /srv      misaligned by 1 MiB of a 1.5 MiB full stripe
-              at 1 MiB  12 TiB
+              at 1 MiB (sector 2048)  12 TiB
             ST301  warning: data does not start on a full stripe of the array
                    straddle explain ST301
             ST302  info: the log is not on a chunk      straddle explain ST302
 sdb  ST4000VN008  4 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-└─ sdb1       gpt, Linux RAID  at 1 MiB  4 TiB          aligned
+└─ sdb1       gpt, Linux RAID  at 1 MiB (sector 2048)   aligned
+   │          4 TiB
    └─ member of md127, shown above
 sdc  ST4000VN008  4 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-└─ sdc1       gpt, Linux RAID  at 1 MiB + 512 B  4 TiB  misaligned by 512 B  ◀ first bad layer
+└─ sdc1       gpt, Linux RAID                           misaligned by 512 B  ◀ first bad layer
+   │          at 1024.5 KiB (sector 2049)  4 TiB
    │  ST101  error: partition start is not on a sector  straddle explain ST101
    │  fix    mdadm /dev/md127 --fail /dev/sdc1 --remove /dev/sdc1
    └─ member of md127, shown above
 sdd  ST4000VN008  4 TiB  512e: 512 B logical, 4 KiB granule (sysfs, identify agree)
-└─ sdd1       gpt, Linux RAID  at 1 MiB  4 TiB          aligned
+└─ sdd1       gpt, Linux RAID  at 1 MiB (sector 2048)   aligned
+   │          4 TiB
    └─ member of md127, shown above
 3 findings: 1 error, 1 warning, 1 info. 4 disks, 4 partitions, 1 file system in 3 ms; nothing was
 written.
@@ -188,10 +198,10 @@ fn what_is_unknown_says_why_once() {
         r#"
 sdb  USB bridge  sectors unknown  unknown
 │  why    neither sysfs nor identify says a sector size
-└─ sdb1             mbr, type 0x83  at 1 MiB  unknown
-   ├─ secure        dm-integrity              not expressible
+└─ sdb1             mbr, type 0x83  at 1 MiB (sector 2048)  unknown
+   ├─ secure        dm-integrity                            not expressible
    │     why    dm-integrity interleaves tags with data, so no fixed offset leads to the drive
-   └─ vg0/snapshot                            undefined
+   └─ vg0/snapshot                                          undefined
          why    the kernel says alignment_offset -1
 No findings, but 2 layers are unknown. 1 disk, 1 partition in 3 ms; nothing was written.
 "#,
@@ -220,12 +230,12 @@ fn several_targets_are_headed_by_name_and_verdict() {
 
 a.raw:  aligned
 a.raw  raw image  20 GiB  512 B logical, 4 KiB granule (assumed)
-└─ a.raw#1  gpt "root"  at 1 MiB  20 GiB  aligned
+└─ a.raw#1  gpt "root"  at 1 MiB (sector 2048)  20 GiB  aligned
 
 b.raw:  misaligned by 3.5 KiB (assumed 4 KiB) at b.raw#1
 b.raw  raw image  20 GiB  512 B logical, 4 KiB granule (assumed)
-└─ b.raw#1  gpt "root"  at 31.5 KiB         misaligned by 3.5 KiB (assumed 4 KiB)  ◀ first bad layer
-            20 GiB
+└─ b.raw#1  gpt "root"                      misaligned by 3.5 KiB (assumed 4 KiB)  ◀ first bad layer
+            at 31.5 KiB (sector 63)  20 GiB
       ST101  warning: partition start is not on a physical sector  straddle explain ST101
 
 1 finding. 1 target could not be judged. 2 disks, 2 partitions in 3 ms; nothing was written.

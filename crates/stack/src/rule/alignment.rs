@@ -14,6 +14,8 @@ use crate::history;
 use crate::id::LayerId;
 use crate::judge::{Miss, Verdict};
 use crate::layer::{Layer, LayerKind, PartitionTableInfo};
+use crate::mapping::Mapping;
+use crate::unit::UnitKind;
 
 /// The most layers that one sentence names.
 const NAMES_MAX: usize = 8;
@@ -102,12 +104,10 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
         let owner = case.stack.layer(miss.owner);
         finding.evidence.push(match &owner.kind {
             LayerKind::Drive(_) => format!(
-                "{} reports a physical sector of 512 bytes and nothing confirms it; judged at an \
-                 assumed 4 KiB",
+                "{} reports a physical sector of 512 bytes, unconfirmed, so 4 KiB is assumed",
                 owner.name
             ),
-            _ => "an image names no disk; judged at an assumed 4 KiB (tell the disk with --on)"
-                .to_owned(),
+            _ => "an image names no disk, so 4 KiB is assumed: name the disk with --on".to_owned(),
         });
     }
     finding.cost = worst;
@@ -174,7 +174,9 @@ fn put_right(case: &Case<'_>, id: LayerId, miss: &Miss) -> Finding {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    finding.evidence.push(format!("the data of {}{more} is aligned at the leaf", names.join(", ")));
+    finding
+        .evidence
+        .push(format!("the data of {}{more} is aligned on the drive", names.join(", ")));
     finding
 }
 
@@ -202,21 +204,28 @@ pub(super) fn evidence(case: &Case<'_>, id: LayerId, miss: &Miss) -> String {
     let unit = Exact(miss.unit.length_bytes());
     let origin = match miss.unit.origin_bytes() {
         0 => String::new(),
-        origin => format!(" counted from byte {origin}"),
+        origin => format!(" (counted from byte {origin})"),
     };
     let owner = &case.stack.layer(miss.owner).name;
+    let kind = match miss.kind {
+        UnitKind::Granule => String::new(),
+        kind => format!("{} ", kind.word().replace('-', " ")),
+    };
+    let boundary = format!("{unit} {kind}boundary of {owner}{origin}");
+    let place = match &layer.mapping {
+        Mapping::Linear(below) if below.offset_bytes > 0 => {
+            format!(" at {},", case.place(id, below.offset_bytes))
+        }
+        _ => String::new(),
+    };
     match miss.offset_bytes {
-        Some(offset) => format!(
-            "{} begins {} behind a boundary of the {} of {owner}, {unit}{origin}",
-            layer.name,
-            Exact(offset),
-            miss.kind.word()
-        ),
+        Some(offset) => {
+            format!("{} starts{place} {} after a {boundary}", layer.name, Exact(offset))
+        }
         None => format!(
-            "{:.1} % of {} is off the {} of {owner}, {unit}{origin}, by differing amounts",
+            "{:.1} % of {} is after a {boundary}, at several offsets",
             miss.share * 100.0,
-            layer.name,
-            miss.kind.word()
+            layer.name
         ),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use format::ProblemKind;
 use format::table::{Partition, Repair};
+use units::prefix::Exact;
 
 use super::remedy::Command;
 use super::{Case, Finding, Remedy, Severity, finding, length, rarely, remedy};
@@ -35,7 +36,10 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         for problem in problems.filter(|problem| !rarely::is_by_design(case, id, problem)) {
             let text = match problem.at_bytes {
                 0 => problem.detail.clone(),
-                at => format!("{} (at byte {at})", problem.detail),
+                at => match case.place(id, at).sector() {
+                    Some(sector) => format!("{} ({sector})", problem.detail),
+                    None => format!("{} (byte {at})", problem.detail),
+                },
             };
             by_kind.entry(problem.kind).or_default().push(text);
         }
@@ -89,7 +93,7 @@ fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String
     texts.truncate(SHOWN_MAX);
     finding.evidence = texts;
     if more > 0 {
-        finding.evidence.push(format!("and {more} more of the kind"));
+        finding.evidence.push(format!("and {more} more"));
     }
     finding.remedies = match kind {
         ProblemKind::Unreadable if array => incomplete(case, id),
@@ -107,7 +111,7 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind) -> Vec<Remedy> {
     let repair = layer.tables.iter().find_map(|table| table.repair);
     match (kind, repair) {
         (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Rewrite)) => {
-            remedy::rewrite_gpt(case, id, "write both copies from the sound one")
+            remedy::rewrite_gpt(case, id, "write both copies again, the backup at the disk's end")
                 .into_iter()
                 .collect()
         }
@@ -170,11 +174,11 @@ fn hybrid(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     let mut finding = finding("ST409", Severity::Info, id);
     for partition in table.hybrid.iter().take(SHOWN_MAX) {
         finding.evidence.push(format!(
-            "MBR entry {} (type {}) is at byte {}, {} bytes long; Linux uses the GPT",
+            "MBR entry {} (type {}) starts at {} and is {} long; Linux uses the GPT",
             partition.number,
             partition.type_code,
-            partition.range.start_bytes(),
-            partition.range.length_bytes()
+            case.place(id, partition.range.start_bytes()),
+            Exact(partition.range.length_bytes())
         ));
     }
     let is_in_gpt =

@@ -75,7 +75,8 @@ fn zones(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
         .map(|(above, start)| {
             let mut finding = finding("ST604", Severity::Warning, above);
             finding.evidence.push(format!(
-                "it begins {} behind the start of a zone of {}",
+                "it starts at {}, {} after the start of a zone of {}",
+                case.place(above, start),
                 Exact(start % zone),
                 Exact(zone)
             ));
@@ -98,7 +99,9 @@ fn moved(case: &Case<'_>, id: LayerId, believed: Option<u64>) -> Option<Finding>
     }
     let mut finding = finding("ST605", Severity::Info, id);
     finding.evidence.push(format!(
-        "it believes that its partition starts at byte {believed}; it starts at {actual}"
+        "its boot sector says that the partition starts at {}; the table says {}",
+        case.place(id, believed),
+        case.place(id, actual)
     ));
     finding.remedies.push(Remedy::tell(
         "nothing to do for Linux; where Windows must boot from it, run its own repair (bootrec \

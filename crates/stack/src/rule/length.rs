@@ -66,8 +66,8 @@ fn odd_disk(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     let severity = if told.is_some() { Severity::Error } else { Severity::Warning };
     let mut finding = finding("ST107", severity, id);
     finding.evidence.push(format!(
-        "its {length} bytes leave {} behind the last whole sector of {sector} bytes",
-        length % sector
+        "its {length} bytes end {} after the last whole sector of {sector} bytes",
+        Exact(length % sector)
     ));
     finding.remedies = grown(case, id, length.checked_next_multiple_of(WHOLE_BYTES)?);
     Some(finding)
@@ -117,13 +117,23 @@ fn odd_partition(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     }
     let mut finding = finding("ST106", Severity::Info, id);
     finding.evidence.push(format!(
-        "its {length} bytes end {} behind the last whole granule of {}{}",
+        "its {} end {} after a boundary of the {} granule{}",
+        sectors(case, id, length),
         Exact(length % granule),
         Exact(granule),
-        if assumed { ", as assumed" } else { "" }
+        if assumed { ", which is assumed" } else { "" }
     ));
     finding.remedies.extend(remedy::plan(case, id));
     Some(finding)
+}
+
+/// A length in the sectors of the disk.
+fn sectors(case: &Case<'_>, id: LayerId, length: u64) -> String {
+    let sector = case.place(id, 0).sector_bytes;
+    match length.checked_div(sector).filter(|_| length.is_multiple_of(sector)) {
+        Some(count) => format!("{count} sectors"),
+        None => format!("{length} bytes"),
+    }
 }
 
 /// cryptsetup will not open a device whose data is no whole number of encryption sectors.
@@ -134,8 +144,8 @@ fn luks_tail(case: &Case<'_>, id: LayerId, sector: u64) -> Option<Finding> {
     }
     let mut finding = finding("ST305", Severity::Error, id);
     finding.evidence.push(format!(
-        "its {length} bytes of data leave {} behind the last whole sector of {sector} bytes",
-        length % sector
+        "its {length} bytes of data end {} after the last whole sector of {sector} bytes",
+        Exact(length % sector)
     ));
     finding.remedies = whole_sectors(case, id, sector - length % sector);
     Some(finding)
@@ -166,10 +176,10 @@ fn pushed(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
             let (culprit, victim) = (case.stack.layer(pair[0].2), case.stack.layer(pair[1].2));
             let mut finding = finding("ST108", Severity::Info, pair[0].2);
             finding.evidence.push(format!(
-                "{} is {} long and {} begins right behind it, so that is where it is pushed off",
+                "{} starts where {} ends, at {}",
+                victim.name,
                 culprit.name,
-                Exact(pair[0].1 - pair[0].0),
-                victim.name
+                case.place(id, pair[0].1)
             ));
             finding.remedies.extend(remedy::plan_of(case, id));
             finding

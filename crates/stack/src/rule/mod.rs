@@ -3,10 +3,13 @@
 //! [`table::RULES`] says what each code means; the functions in the other files find where one
 //! applies. Severity follows from predicted cost, not from taste.
 
+use units::prefix::Place;
+
 use crate::condition::Condition;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::judge::{self, Judgement};
+use crate::unit::UnitKind;
 
 mod alignment;
 mod answer;
@@ -67,6 +70,15 @@ pub struct Case<'a> {
 impl Case<'_> {
     fn judgement(&self, id: LayerId) -> &Judgement {
         &self.judgements[id.0]
+    }
+
+    /// An address in `id` with its sector, in the logical sectors of what it lies on first.
+    fn place(&self, id: LayerId, bytes: u64) -> Place {
+        let below = |&id: &LayerId| self.stack.layer(id).mapping.below().first().copied();
+        let mut down = std::iter::successors(Some(id), below);
+        let sector =
+            down.find_map(|id| self.stack.layer(id).units.used_bytes(UnitKind::LogicalSector));
+        Place { bytes, sector_bytes: sector.unwrap_or(512) }
     }
 
     fn misaligned(&self, id: LayerId) -> bool {
