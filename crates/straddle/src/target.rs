@@ -1,6 +1,6 @@
 //! What the user's words name: disks, partitions, mount points, images, directories of images.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use device::FileIdentity;
@@ -150,7 +150,20 @@ fn meant(name: String, machine: &Machine, id: NodeId) -> Target {
     Target { name, what: What::Devices { nodes: machine.joined(id), meant: Some(id) } }
 }
 
+/// The block device in `/dev` that a bare name like `vda` means, where no file here is called so.
+fn bare_device(path: &Path) -> Option<PathBuf> {
+    let [Component::Normal(_)] = path.components().collect::<Vec<_>>()[..] else { return None };
+    let missing = std::fs::symlink_metadata(path)
+        .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    let device = Path::new("/dev").join(path);
+    let is_block = || matches!(host::identity(&device), Ok(Identity::Block { .. }));
+    (missing && is_block()).then_some(device)
+}
+
 fn named(path: &Path, scene: &Scene) -> Vec<Target> {
+    if let Some(device) = bare_device(path) {
+        return named(&device, scene);
+    }
     let name = shown(path);
     match std::fs::metadata(path) {
         Err(error) => {

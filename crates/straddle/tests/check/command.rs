@@ -46,6 +46,24 @@ fn what_is_no_disk_is_refused_with_a_reason_and_no_hang() {
 }
 
 #[test]
+fn a_bare_device_name_means_the_one_in_dev_unless_a_file_is_called_so() {
+    let scratch = Scratch::new();
+    let mut disks = std::fs::read_dir("/sys/block").unwrap().map(|entry| entry.unwrap());
+    let is_there = |name: &String| std::path::Path::new("/dev").join(name).exists();
+    let disk = disks.find_map(|it| it.file_name().into_string().ok().filter(is_there));
+    let disk = disk.expect("this machine has a block device");
+    let target = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
+        let command = command.args(["check", "--json", &disk]).current_dir(scratch.path());
+        let document: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        document["targets"][0]["target"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(target(), format!("/dev/{disk}"));
+    let _file = scratch.image(&disk, MIB);
+    assert_eq!(target(), disk);
+}
+
+#[test]
 fn misuse_says_what_to_type_and_exits_with_2() {
     for arguments in [
         &["check", "--on", "513n", "x"][..],
