@@ -20,6 +20,8 @@ pub enum ProblemKind {
     Copies,
     /// Bytes that are needed could not be read, or end too early.
     Unreadable,
+    /// A capture of another machine does not hold what is needed.
+    Uncaptured,
     /// The format has a feature that this reader does not know, so something stays unknown.
     Unsupported,
 }

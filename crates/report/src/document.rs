@@ -347,7 +347,7 @@ pub struct Fact {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// Its kind: `checksum`, `field`, `outside`, `overlap`, `chain`, `copies`, `unreadable`,
-    /// `unsupported`.
+    /// `uncaptured`, `unsupported`.
     pub kind: Word,
     /// The byte address of the evidence, from the layer's start.
     pub at_bytes: u64,

@@ -193,6 +193,7 @@ fn problem_word(kind: ProblemKind) -> &'static str {
         ProblemKind::Chain => "chain",
         ProblemKind::Copies => "copies",
         ProblemKind::Unreadable => "unreadable",
+        ProblemKind::Uncaptured => "uncaptured",
         ProblemKind::Unsupported => "unsupported",
     }
 }

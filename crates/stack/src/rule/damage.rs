@@ -14,7 +14,7 @@ use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
 
 /// What each kind of problem is called and how much it matters.
-const KINDS: [(ProblemKind, &str, Severity); 8] = [
+const KINDS: [(ProblemKind, &str, Severity); 9] = [
     (ProblemKind::Checksum, "ST401", Severity::Warning),
     (ProblemKind::Field, "ST402", Severity::Warning),
     (ProblemKind::Outside, "ST403", Severity::Warning),
@@ -22,6 +22,7 @@ const KINDS: [(ProblemKind, &str, Severity); 8] = [
     (ProblemKind::Chain, "ST405", Severity::Warning),
     (ProblemKind::Copies, "ST406", Severity::Warning),
     (ProblemKind::Unreadable, "ST407", Severity::Warning),
+    (ProblemKind::Uncaptured, "ST407", Severity::Info),
     (ProblemKind::Unsupported, "ST408", Severity::Info),
 ];
 
@@ -131,6 +132,11 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind) -> Vec<Remedy> {
             }
         }
         (ProblemKind::Outside, _) => outside(case, id),
+        (ProblemKind::Uncaptured, _) => {
+            vec![Remedy::tell(
+                "a capture holds no bytes of disks: on that machine, as root: straddle check",
+            )]
+        }
         (ProblemKind::Unreadable, _) => {
             vec![Remedy::tell("read it as root; the kernel's log names I/O errors")]
         }

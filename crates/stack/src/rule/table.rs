@@ -288,7 +288,8 @@ pub const RULES: &[Rule] = &[
         code: "ST407",
         title: "needed bytes could not be read",
         why: "What stands in them is unknown, and nothing is guessed.",
-        fix: "Read as root; see the kernel's log for I/O errors.",
+        fix: "Read as root; see the kernel's log for I/O errors. A capture (--sysroot) holds no \
+              bytes of disks: check on that machine, as root.",
     },
     Rule {
         code: "ST408",

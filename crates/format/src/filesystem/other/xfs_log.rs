@@ -1,8 +1,9 @@
 //! The log of an XFS on a device of its own.
 //!
-//! One idea: the log goes round, so a record may begin in any sector, and every sector begins with a
-//! record's magic or with the number of the round. Source: Linux `fs/xfs/libxfs/xfs_log_format.h`,
-//! `struct xlog_rec_header`; `libblkid/src/superblocks/xfs.c` for how far to look.
+//! One idea: the log goes round, so a record may begin in any sector, and every sector begins with
+//! a record's magic or with the number of the round. Source: Linux
+//! `fs/xfs/libxfs/xfs_log_format.h`, `struct xlog_rec_header`; `libblkid/src/superblocks/xfs.c` for
+//! how far to look.
 
 use super::field;
 use crate::Parsed;

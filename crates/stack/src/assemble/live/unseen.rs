@@ -89,7 +89,7 @@ impl Live<'_> {
     }
 
     fn problem(&mut self, layer: LayerId, detail: String) {
-        let problem = Problem::new(ProblemKind::Unreadable, 0, detail);
+        let problem = Problem::new(ProblemKind::Uncaptured, 0, detail);
         self.assembler.stack.layer_mut(layer).problems.push(problem);
     }
 }
