@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn whoever_waits_by_asking_for_the_time_waits_for_an_end() {
-        let model = built_in()[0].model().expect("a drive of the house");
+        let model = built_in()[0].model().expect("a built-in drive");
         let host = Host {
             depth: 1,
             buffer_bytes: 4096,

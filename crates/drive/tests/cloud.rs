@@ -167,7 +167,7 @@ fn a_plan_that_cannot_be_says_which_value_and_why() {
     assert!(Ideal::new(GIB + 1, 512).is_err());
 }
 
-/// A drive of the house with a write cache that loses nothing, and of which it tells.
+/// A built-in drive with a write cache that loses nothing, and of which it tells.
 #[test]
 fn a_volume_tells_of_the_write_cache_that_its_store_tells_of() {
     let house = drive::profile::built_in();

@@ -19,7 +19,7 @@ impl Source for Strides {
     }
 }
 
-/// The profile of the house.
+/// The built-in profile.
 fn green() -> &'static profile::DriveProfile {
     let found = profile::built_in().iter().find(|profile| profile.name == "wd10ears");
     found.expect("it is of the house")

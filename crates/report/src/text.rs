@@ -32,6 +32,21 @@ pub(crate) fn ascii(text: &str) -> String {
     escaped
 }
 
+/// The command in `text` without a character beyond ASCII: printf gives the shell their bytes. They
+/// stand in single quotes, where [`units::text::shell_word`] puts them.
+pub(crate) fn ascii_command(text: &str) -> String {
+    let mut typed = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|letter: char| !letter.is_ascii()) {
+        let (plain, behind) = rest.split_at(start);
+        let length = behind.find(|letter: char| letter.is_ascii()).unwrap_or(behind.len());
+        let octal = behind[..length].bytes().map(|byte| format!("\\{byte:03o}"));
+        typed += &format!("{plain}'\"$(printf '{}')\"'", octal.collect::<String>());
+        rest = &behind[length..];
+    }
+    typed + rest
+}
+
 /// The columns that `text` takes.
 pub(crate) fn width(text: &str) -> usize {
     text.width()

@@ -23,6 +23,12 @@ impl Words<'_> {
         if self.look.ascii { text::ascii(&line) } else { line }
     }
 
+    /// A line to type from the document, as one line.
+    pub(crate) fn command(self, text: &str) -> String {
+        let line = text::one_line(text);
+        if self.look.ascii { text::ascii_command(&line) } else { line }
+    }
+
     /// A size to three digits.
     pub(crate) fn size(self, bytes: u64) -> String {
         self.with_bytes(Size(bytes).to_string(), bytes)

@@ -1,4 +1,4 @@
-//! `straddle drive simulate --power-cuts` as a user runs it: honest drives of the house break no
+//! `straddle drive simulate --power-cuts` as a user runs it: honest built-in drives break no
 //! promise, and each lie is told.
 
 use std::process::{Command, Output};

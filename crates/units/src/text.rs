@@ -9,6 +9,18 @@ use std::fmt::{self, Write as _};
 /// The most bytes of a text that are kept and printed: Linux's longest path (`PATH_MAX`).
 pub const KEPT_BYTES: usize = 4096;
 
+/// `word` as it is typed into a POSIX shell: in single quotes where a shell could read more into
+/// it, and with `./` before a dash that begins it.
+#[must_use]
+pub fn shell_word(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%,=".contains(letter);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    let dash = if word.starts_with('-') { "./" } else { "" };
+    format!("'{dash}{}'", word.replace('\'', "'\\''"))
+}
+
 /// Bytes that a disk claims to be text, at most [`KEPT_BYTES`] of them. `Display` gives a single
 /// harmless line, which says how long the whole text is where its end was cut off.
 #[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
@@ -171,6 +183,15 @@ pub fn escape_again(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_is_quoted_so_that_it_can_be_typed() {
+        assert_eq!(shell_word("/srv/vm/disk-1.raw"), "/srv/vm/disk-1.raw");
+        assert_eq!(shell_word("a b.raw"), "'a b.raw'");
+        assert_eq!(shell_word("it's;rm"), r"'it'\''s;rm'");
+        assert_eq!(shell_word("\u{e9}"), "'\u{e9}'");
+        assert_eq!(shell_word("-x"), "'./-x'");
+    }
 
     #[test]
     fn terminal_escapes_bidi_and_raw_bytes_never_reach_the_terminal() {

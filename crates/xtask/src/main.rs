@@ -48,7 +48,7 @@ usage: cargo xtask CHORE
   soak models [--seeds N]       run the experiment on model drives with seeds 1 to N (200), and
                                 fail when one of its promises does not hold
   soak drives [--seeds N [--drive NAME]]
-                                bench's experiment and the probe on every drive of the house and on
+                                bench's experiment and the probe on every built-in drive and on
                                 shapes made of them, with seeds 1 to N (200); fail when one says
                                 what the profile does not
   soak drive [--commands N]     give drive models N commands (100M), and fail when their memory

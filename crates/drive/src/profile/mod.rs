@@ -33,7 +33,7 @@ pub struct DriveProfile {
     pub title: String,
     /// Which kind of drive it is.
     pub kind: Kind,
-    /// The drive of the house that an array or a controller is made of.
+    /// The built-in drive that an array or a controller is made of.
     pub member: Option<String>,
     /// What a reader should know.
     pub notes: Vec<String>,
@@ -267,7 +267,7 @@ impl DriveProfile {
     }
 }
 
-/// The profiles of the house, in the order in which they are listed.
+/// The built-in profiles, in the order in which they are listed.
 const BUILT_IN: [(&str, &str); 15] = [
     ("hdd-7200-512e.toml", include_str!("../../profiles/hdd-7200-512e.toml")),
     ("hdd-7200-512n.toml", include_str!("../../profiles/hdd-7200-512n.toml")),
@@ -288,7 +288,7 @@ const BUILT_IN: [(&str, &str); 15] = [
 
 static HOUSE: LazyLock<Vec<DriveProfile>> = LazyLock::new(|| {
     let read = |(file, text): &(&str, &str)| {
-        DriveProfile::parse(file, text).expect("a test reads every profile of the house")
+        DriveProfile::parse(file, text).expect("a test reads every built-in profile")
     };
     BUILT_IN.iter().map(read).collect()
 });
@@ -305,7 +305,7 @@ fn built_in_names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().filter_map(|(file, _)| file.strip_suffix(".toml"))
 }
 
-/// The profiles of the house.
+/// The built-in profiles.
 #[must_use]
 pub fn built_in() -> &'static [DriveProfile] {
     &HOUSE

@@ -127,11 +127,11 @@ fn near_ext4() -> Ext4Sync {
     Ext4Sync { file: place(1 << 30), journal: place(4 << 30), at_bytes: 0, logged_bytes: 0 }
 }
 
-/// Runs `sources`, each in so many lanes, on the drive of the house called `name`.
+/// Runs `sources`, each in so many lanes, on the built-in drive called `name`.
 fn on(name: &str, sources: &mut [(&mut dyn Source, u16)]) -> Figures {
     let drive = profile::built_in().iter().find(|profile| profile.name == name);
-    let drive = drive.expect("a drive of the house");
-    let mut model = drive.model().expect("a test makes every drive of the house");
+    let drive = drive.expect("a built-in drive");
+    let mut model = drive.model().expect("a test makes every built-in drive");
     let turn_ns = drive.amount("rpm").map_or(0, |rpm| 60_000_000_000 / rpm.max(1));
     let mut took_ns = Vec::with_capacity(1 << 16);
     let limits = Limits { operations: OPERATIONS, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };

@@ -205,15 +205,15 @@ fn ratio(system: System, step: Step) -> f64 {
 /// ended. What is in the drive's cache then is not waited for, as no unmount does.
 fn took_ns(trace: &[Entry], start_bytes: u64) -> u64 {
     let drive = profile::built_in().iter().find(|profile| profile.name == DRIVE);
-    let drive = drive.expect("a drive of the house");
-    let mut model = drive.model().expect("a test makes every drive of the house");
+    let drive = drive.expect("a built-in drive");
+    let mut model = drive.model().expect("a test makes every built-in drive");
     let entries = || trace.iter().copied();
     let layout = Layout::of(entries());
     let mut source = Replay::new(entries(), &layout, start_bytes, SECTOR_BYTES);
     let mut jobs = [Job { source: &mut source, lanes: LANES, has_barriers: true }];
     let limits = Limits { operations: u64::MAX, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
     let mut seen = |one: Seen| {
-        assert!(one.fault.is_none(), "the traces of the house fit the drive");
+        assert!(one.fault.is_none(), "the recorded traces fit the drive");
     };
     run(&mut *model, &mut jobs, limits, &mut seen)
 }

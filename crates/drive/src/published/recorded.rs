@@ -1,4 +1,4 @@
-//! The traces of the house: what six file systems asked of a disk, step by step. `traces/README.md`
+//! The recorded traces: what six file systems asked of a disk, step by step. `traces/README.md`
 //! says how they were made.
 
 use std::io::Read as _;
@@ -66,9 +66,9 @@ pub(super) fn packed(system: System, step: Step) -> &'static [u8] {
 pub(super) fn entries(system: System, step: Step) -> Vec<Entry> {
     let mut unpacked = GzDecoder::new(packed(system, step));
     let trace = Stream::open(|buffer: &mut [u8]| unpacked.read(buffer), Stage::default());
-    let trace = trace.expect("a test reads every trace of the house");
+    let trace = trace.expect("a test reads every recorded trace");
     let entries: Result<Vec<Entry>, _> = trace.collect();
-    entries.expect("a test reads every trace of the house to its end")
+    entries.expect("a test reads every recorded trace to its end")
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ fn a_disk_that_was_told_something_already_keeps_no_log() {
 #[test]
 fn a_disk_from_a_profile_keeps_its_log_as_others_do() {
     let profile = &drive::profile::built_in()[0];
-    let model = profile.model().expect("a test reads every profile of the house");
+    let model = profile.model().expect("a test reads every built-in profile");
     let told = crate::disk::told(&PLAN);
     let mut model = drive::power::Logged::new(model, told, 100).expect("it keeps a log");
     let end_ns = crate::disk::drive(&mut model, 20, &mut units::random::Random::new(2));

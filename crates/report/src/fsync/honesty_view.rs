@@ -38,7 +38,7 @@ pub(super) fn honesty(honesty: &Honesty, words: Words<'_>, limit: usize, text: &
         process(seen, words, limit, text);
     }
     for change in &honesty.would_change {
-        labelled("would change this:", vec![cell(words.text(change))], limit, text);
+        labelled("to be more certain:", vec![cell(words.text(change))], limit, text);
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn honesty(honesty: &Honesty) -> Markup {
                 honesty.evidence.iter().take(ROWS_MAX).map(evidence)))
         }
         @if !honesty.would_change.is_empty() {
-            h4 { "What would change this" }
+            h4 { "To be more certain" }
             (notes(&honesty.would_change))
         }
         @if !honesty.layers.is_empty() {

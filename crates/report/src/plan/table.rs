@@ -27,7 +27,7 @@ pub fn table(plan: &Layout, script: &str, look: &Look) -> String {
         for line in &plan.afterwards {
             text += &view.said("then", line);
         }
-        text += &view.said("next", script);
+        text += &view.said("next", &view.words.command(script));
     }
     text
 }

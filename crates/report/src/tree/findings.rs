@@ -31,7 +31,7 @@ impl<'a> Page<'a> {
         }
         for (number, remedy) in finding.remedies.iter().enumerate() {
             let mut line = self.labelled_line(margin, QUIET, if number == 0 { "fix" } else { "" });
-            line.push(PLAIN, &self.words.text(remedy));
+            line.push(PLAIN, &self.words.command(remedy));
             line.end(&mut self.text);
         }
     }

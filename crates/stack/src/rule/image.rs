@@ -3,6 +3,7 @@
 use format::image::{Image, ImageKind, Layout};
 use format::named::Class;
 use units::prefix::Exact;
+use units::text::shell_word;
 use units::{ByteRange, Unit};
 
 use super::remedy::Command;
@@ -71,8 +72,8 @@ fn unpacked(case: &Case<'_>, id: LayerId, image: &Image) -> Option<Remedy> {
     let new = format!("{path}.raw");
     Some(Remedy::command(Command::Unpack {
         command,
-        file: remedy::quoted(path),
-        new: remedy::quoted(&new),
+        file: shell_word(path),
+        new: shell_word(&new),
     }))
 }
 

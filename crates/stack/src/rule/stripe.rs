@@ -2,6 +2,7 @@
 
 use format::filesystem::FileSystem;
 use units::prefix::{Exact, Size};
+use units::text::shell_word;
 
 use super::cost::Costs;
 use super::remedy::Command;
@@ -136,7 +137,7 @@ fn tell_stripe(case: &Case<'_>, id: LayerId, system: &FileSystem, stripe: (u64, 
             Some((device, offset_bytes)) => Remedy::when(
                 "unmount it, then once",
                 Command::XfsStripe {
-                    device: remedy::quoted(&device),
+                    device: shell_word(&device),
                     offset_bytes,
                     unit: chunk.div_euclid(512),
                     width: full.div_euclid(512),
@@ -150,9 +151,9 @@ fn tell_stripe(case: &Case<'_>, id: LayerId, system: &FileSystem, stripe: (u64, 
         };
     }
     let device = match device {
-        Some((device, 0)) => remedy::quoted(&device),
+        Some((device, 0)) => shell_word(&device),
         // As the tools of e2fsprogs take a part of a file.
-        Some((device, at)) => remedy::quoted(&format!("{device}?offset={at}")),
+        Some((device, at)) => shell_word(&format!("{device}?offset={at}")),
         None => "DEVICE".to_owned(),
     };
     let block = system.sector_bytes.filter(|&block| block > 0).unwrap_or(4096);

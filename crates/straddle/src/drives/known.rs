@@ -12,7 +12,7 @@ use crate::arguments::{DriveList, DriveShow};
 use crate::exit::Outcome;
 use crate::printer::{self, shown};
 
-/// Lists the drives of the house.
+/// Lists the built-in drives.
 pub(super) fn list(list: &DriveList) -> anyhow::Result<Outcome> {
     let drives = document(profile::built_in().iter());
     let text = match list.json {
@@ -33,7 +33,7 @@ pub(super) fn show(show: &DriveShow) -> anyhow::Result<Outcome> {
     }
     let found = named(&show.drive)?;
     if show.toml {
-        bail!("{} is a file already\nhint: --toml prints drives of the house", show.drive);
+        bail!("{} is a file already\nhint: --toml prints built-in drives", show.drive);
     }
     let drives = document(std::iter::once(&found));
     let text = match (show.json, drives.drives.first()) {

@@ -3,8 +3,9 @@
 use layout::Advice;
 use report::Refusal;
 use stack::{LayerId, LayerKind, Mapping, Stack};
+use units::text::shell_word;
 
-use super::{assembled, quoted};
+use super::assembled;
 use crate::arguments::Plan;
 use crate::exit::Outcome;
 use crate::printer::{self, shown};
@@ -43,7 +44,7 @@ fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refusal> {
     };
     let (disk, _) = disk.ok_or_else(|| refuse("it was not found"))?;
     let found = recognized(stack, disk);
-    let advice = layout::advice(stack, disk, &quoted(&name));
+    let advice = layout::advice(stack, disk, &shell_word(&name));
     let shown = |one: &&Advice| !one.erases || found.is_none();
     let mut text = format!("{name}: layout for a new disk\n");
     for one in advice.iter().filter(shown) {
@@ -52,7 +53,7 @@ fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refusal> {
     if let Some(found) = found {
         text += &format!(
             "  not shown     commands that erase: {found} on {name}; straddle plan {} keeps it\n",
-            quoted(&name)
+            shell_word(&name)
         );
     }
     Ok(text)

@@ -12,6 +12,7 @@ use stack::assemble::{self, Assembled, Start, StartKind};
 use stack::judge::{self, Verdict};
 use stack::rule::{self, Case, Severity};
 use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
+use units::text::shell_word;
 
 use crate::arguments::{Plan, is_standard_output};
 use crate::destination::{Destination, PLAN, SCRIPT};
@@ -23,9 +24,6 @@ use crate::target::{self, Target, What};
 use crate::trace;
 
 mod fresh;
-
-/// Words for a shell: what needs no quotes.
-const PLAIN: &str = "/._-+:@%,=";
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     let scene = Scene::live().ignoring_measured(plan.ignore_measured);
@@ -96,10 +94,11 @@ fn show_script(
         }
         Some(destination) => {
             destination.write(script)?;
-            let file = plan.output.as_deref().map(|path| quoted(&shown(path))).unwrap_or_default();
+            let file =
+                plan.output.as_deref().map(|path| shell_word(&shown(path))).unwrap_or_default();
             printer::note(&format!(
                 "read it, back up, then run: sh {file} {} DIR, where DIR is on another disk",
-                quoted(&document.target)
+                shell_word(&document.target)
             ));
         }
     }
@@ -108,19 +107,11 @@ fn show_script(
 
 /// What to type to carry a plan out.
 fn next(plan: &Plan) -> String {
-    let target = quoted(&shown(&plan.target));
+    let target = shell_word(&shown(&plan.target));
     let on = std::env::args().skip_while(|word| word != "--on").nth(1);
-    let on = on.filter(|_| plan.on.is_some()).map(|on| format!(" --on {}", quoted(&on)));
+    let on = on.filter(|_| plan.on.is_some()).map(|on| format!(" --on {}", shell_word(&on)));
     let on = on.unwrap_or_default();
     format!("straddle plan {target}{on} --script -o plan.sh; back up; sh plan.sh {target} DIR")
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || PLAIN.contains(letter);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 /// What a target led to.

@@ -46,6 +46,29 @@ fn what_is_no_disk_is_refused_with_a_reason_and_no_hang() {
 }
 
 #[test]
+fn in_the_c_locale_all_is_ascii_and_a_printed_fix_works_for_any_file_name() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let _ = partitioned(&scratch, "it's \u{e9}\u{2026}.raw", 64 * MIB, "label: dos\nstart=63\n");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_straddle"));
+    let path = std::env::var("PATH").unwrap_or_default();
+    let typed = |line: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(scratch.path()).env("LC_ALL", "C");
+        shell.env("PATH", format!("{}:{path}", program.parent().expect("a directory").display()));
+        let output = shell.output().expect("a shell runs");
+        assert!(output.stdout.is_ascii() && output.stderr.is_ascii(), "{line}: {output:?}");
+        (output.status.code(), String::from_utf8(output.stdout).expect("it is ASCII"))
+    };
+    let (code, shown) = typed("straddle check --on 512e it*");
+    assert_eq!(code, Some(1), "{shown}");
+    let fix = shown.lines().find_map(|line| line.trim().strip_prefix("fix ")).expect("a fix");
+    let (code, plan) = typed(fix.trim());
+    assert_eq!(code, Some(0), "{fix}");
+    assert!(plan.contains("63 -> "), "{plan}");
+}
+
+#[test]
 fn a_bare_device_name_means_the_one_in_dev_unless_a_file_is_called_so() {
     let scratch = Scratch::new();
     let mut disks = std::fs::read_dir("/sys/block").unwrap().map(|entry| entry.unwrap());

@@ -143,7 +143,7 @@ impl Limit {
     }
 }
 
-/// The profiles of the house, in the order in which they are listed.
+/// The built-in profiles, in the order in which they are listed.
 const BUILT_IN: [(&str, &str); 14] = [
     ("etcd.toml", include_str!("../../profiles/etcd.toml")),
     ("openshift.toml", include_str!("../../profiles/openshift.toml")),
@@ -163,7 +163,7 @@ const BUILT_IN: [(&str, &str); 14] = [
 
 static HOUSE: LazyLock<Vec<Profile>> = LazyLock::new(|| {
     let read = |(file, text): &(&str, &str)| {
-        Profile::parse(file, text).expect("a test reads every profile of the house")
+        Profile::parse(file, text).expect("a test reads every built-in profile")
     };
     BUILT_IN.iter().map(read).collect()
 });

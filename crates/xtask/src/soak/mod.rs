@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `models` | the truth of model drives, which is computed |
 //! | `probe` | the geometry of model drives, which is given |
-//! | `drives` | what the profiles of the house say of their drives |
+//! | `drives` | what the built-in profiles say of their drives |
 //! | `drive` | the memory of drive models, which does not grow |
 //! | `tails` | the quantiles of series that are computed |
 //! | `plan` | the content of disks that are made, which no plan may change |

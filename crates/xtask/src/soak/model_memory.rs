@@ -11,7 +11,7 @@ use units::random::Random;
 use super::models;
 use crate::bench::drive::core_time;
 
-/// What is run: its name, the drive of the house that it is, and what is changed of that.
+/// What is run: its name, the built-in drive that it is, and what is changed of that.
 type Drive = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// Flash, a 512e disk, an array of every level, and one behind a cache that does not forget.

@@ -11,7 +11,7 @@ mod device;
 mod start;
 
 pub(super) use command::{Command, Growth};
-pub(super) use device::{node, quoted, typed, within};
+pub(super) use device::{node, typed, within};
 pub(super) use start::{cluster_size, image_file, moved, plan, plan_of, rewrite_gpt};
 
 /// How a finding is put right; it prints as one line.

@@ -1,4 +1,4 @@
-//! The drives that are tried: every profile of the house, and shapes made of them.
+//! The drives that are tried: every built-in profile, and shapes made of them.
 
 use anyhow::{Context as _, anyhow};
 use drive::profile::{DriveProfile, built_in};
@@ -15,7 +15,7 @@ pub(super) struct Case {
     pub(super) right_percent: u64,
 }
 
-/// A drive of the house with other values.
+/// A built-in drive with other values.
 struct Shape {
     name: &'static str,
     of: &'static str,
@@ -150,10 +150,10 @@ const SURE: &[&str] = &[
     "RAID1 of 512e",
 ];
 
-/// Every profile of the house, and the shapes.
+/// Every built-in profile, and the shapes.
 ///
 /// # Errors
-/// When a shape is of no drive of the house, or cannot be.
+/// When a shape is of no built-in drive, or cannot be.
 pub(super) fn all() -> anyhow::Result<Vec<Case>> {
     let built_in = built_in().iter();
     let own = built_in.map(|profile| Case::new(profile.name.clone(), profile.clone()));

@@ -1,4 +1,4 @@
-//! Where a drive of the house is measured: a stretch of its addresses, behind a queue.
+//! Where a built-in drive is measured: a stretch of its addresses, behind a queue.
 
 use drive::profile::DriveProfile;
 use drive::{Host, Model, ModelQueue};

@@ -1,4 +1,4 @@
-//! `cargo xtask soak drives`: bench's experiment and the probe on every drive of the house, and on
+//! `cargo xtask soak drives`: bench's experiment and the probe on every built-in drive, and on
 //! shapes made of them, against what their profiles say; a slice of it is among the tests.
 //!
 //! | file | what it is |

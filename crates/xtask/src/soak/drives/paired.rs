@@ -1,4 +1,4 @@
-//! Bench's experiment on a drive of the house: writes off its granule against writes on it.
+//! Bench's experiment on a built-in drive: writes off its granule against writes on it.
 
 use anyhow::{Context as _, anyhow};
 use device::{Action, Durability};

@@ -1,4 +1,4 @@
-//! The probe of a drive of the house, and how it did.
+//! The probe of a built-in drive, and how it did.
 
 use anyhow::Context as _;
 use measure::probe::{

@@ -163,7 +163,7 @@ fn rank(score: Score) -> u8 {
 /// What stands above the table.
 pub(super) fn head(seeds: u64) -> String {
     format!(
-        "Probe and bench on drives of the house: seeds 1 to {seeds}. Right: all that the profile \
+        "Probe and bench on built-in drives: seeds 1 to {seeds}. Right: all that the profile \
          says, and\nnothing else. Cannot tell: less, and nothing that is not so. Wrong: none may \
          be. Within: the\nintervals that meet the ratio by the model's own account, which stands \
          behind.\n\n{:<34} {:^17}   {:^17}\n{:<34} {:>5} {:>5} {:>5}   {:>5} {:>5} {:>5}   {:>6}",

@@ -156,7 +156,7 @@ mod tests {
 
     fn of(name: &str) -> Truth {
         let profile = built_in().iter().find(|profile| profile.name == name);
-        Truth::of(profile.expect("a drive of the house")).expect("it says all")
+        Truth::of(profile.expect("a built-in drive")).expect("it says all")
     }
 
     #[test]
