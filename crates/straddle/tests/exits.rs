@@ -229,6 +229,29 @@ fn a_penalty_is_found_a_faster_run_is_clean_and_three_pairs_are_no_verdict() {
 }
 
 #[test]
+fn results_of_fsync_are_compared_by_their_ratios_and_mixed_results_are_refused() {
+    let scratch = Scratch::new();
+    let place = text(scratch.path());
+    let seen = straddle(&["fsync", place, "--json", "--seconds", "1", "--rows", "wal"]).document();
+    let result = |name: &str, factor: f64| {
+        let mut document = seen.clone();
+        document["comparisons"] = serde_json::json!([{
+            "question": "append against overwrite", "row": "wal.append",
+            "against": "wal.overwrite", "ratio": factor, "low": 0.99 * factor,
+            "high": 1.01 * factor, "alpha": 0.05, "rounds": 9, "conclusion": "slower",
+        }]);
+        text(&scratch.file(name, document.to_string().as_bytes())).to_owned()
+    };
+    let (even, slow) = (result("even", 1.0), result("slow", 3.0));
+    ends(&["compare", &even, &even], 0, "at most 3 % higher or 2 % lower");
+    ends(&["compare", &even, &slow], 1, "at least 2.94 times");
+    let probed = straddle(&["probe", place, "--dry-run", "--json"]).document();
+    let probed = scratch.file("probed", probed.to_string().as_bytes());
+    ends(&["compare", text(&probed), text(&probed)], 5, "cannot tell");
+    ends(&["compare", &even, text(&probed)], 2, "a result of fsync with one of probe");
+}
+
+#[test]
 fn every_ending_of_compare_has_its_code_and_says_why() {
     need_loops!();
     need_tools!("mkfs.ext4", "mount");
@@ -259,6 +282,8 @@ fn every_ending_of_compare_has_its_code_and_says_why() {
     ends(&["compare", &even, &slow], 1, "");
     ends(&["compare", &even, nothing], 5, "");
     ends(&["compare", "--allow-unknown", &even, nothing], 0, "");
+    let void = result("void", "void", [1.0, 0.99, 1.01]);
+    ends(&["compare", &even, &void], 5, "cannot tell");
     ends(&["compare", &even, "/nonexistent"], 2, "/nonexistent");
     ends(&["compare", &even], 2, "Usage");
 }

@@ -167,6 +167,7 @@ fn ratio(
         against: one_line(&named.against),
         before: old,
         after: new,
+        change: old.zip(new).and_then(|(old, new)| change(old, new)),
         answer,
         reason: reason.map(str::to_owned),
     })
@@ -182,6 +183,13 @@ fn interval(comparison: &Comparison) -> Interval {
 /// Whether two intervals have a value in common; `None` where an end is not known.
 fn overlap(before: Interval, after: Interval) -> Option<bool> {
     Some(before.low? <= after.high? && after.low? <= before.high?)
+}
+
+/// How many times the earlier ratio the later one is; `None` where an end is not known.
+fn change(before: Interval, after: Interval) -> Option<Interval> {
+    let over = |one: Option<f64>, other: Option<f64>| Some(one? / other.filter(|end| *end > 0.0)?);
+    let (low, high) = (over(after.low, before.high)?, over(after.high, before.low)?);
+    Some(Interval { ratio: over(after.ratio, before.ratio), low: Some(low), high: Some(high) })
 }
 
 fn arm(before: Option<&Arm>, after: Option<&Arm>) -> Option<ComparedArm> {

@@ -142,8 +142,9 @@ impl Page<'_> {
     /// `differs`, `cannot tell: the later run is void`.
     fn answer(&self, ratio: &ComparedRatio) -> Cell {
         let (style, mut text) = painted(ratio.answer);
-        if let Some(reason) = &ratio.reason {
-            text += &format!(": {}", self.words.text(reason));
+        let bound = ratio.change.and_then(bound);
+        if let Some(said) = ratio.reason.as_ref().map(|text| self.words.text(text)).or(bound) {
+            text += &format!(": {said}");
         }
         (style, text)
     }
@@ -171,6 +172,19 @@ impl Page<'_> {
             labelled(&words.text(&arm.arm), pieces, self.limit, &mut self.text);
         }
     }
+}
+
+/// `at most 6 % higher or 3 % lower`: what the change is within; `None` where that is not known.
+fn bound(change: Interval) -> Option<String> {
+    let (low, high) = (change.low?, change.high?);
+    let (up, down) = (|end: f64| (end - 1.0) * 100.0, |end: f64| (1.0 - end) * 100.0);
+    Some(match (low > 1.0, high < 1.0) {
+        (true, _) if low >= 2.0 => format!("at least {} times", number(low)),
+        (true, _) => format!("at least {:.0} % higher", up(low).floor()),
+        (_, true) => format!("at least {:.0} % lower", down(high).floor()),
+        _ if low == high => return None,
+        _ => format!("at most {:.0} % higher or {:.0} % lower", up(high).ceil(), down(low).ceil()),
+    })
 }
 
 fn painted(answer: CompareAnswer) -> Cell {

@@ -121,6 +121,10 @@ pub struct ComparedRatio {
     pub before: Option<Interval>,
     /// What the later run found; `null` where it has no such comparison.
     pub after: Option<Interval>,
+    /// How many times the earlier ratio the later one is: from the later interval's low end over
+    /// the earlier one's high end, to the reverse; `null` where an end is not known. It misses the
+    /// truth no more often than one of the two.
+    pub change: Option<Interval>,
     /// Whether the intervals overlap.
     pub answer: CompareAnswer,
     /// Why it cannot be told; `null` where it can.

@@ -3,6 +3,7 @@
 //! Every number carries its unit in its key. Unknown is `null`. Adding fields is compatible;
 //! anything else raises the number in [`BENCH_SCHEMA`].
 
+pub mod alike;
 mod arms;
 mod compare;
 mod compare_view;
@@ -45,7 +46,7 @@ pub use table::table;
 pub const BENCH_SCHEMA: &str = "straddle.bench/1";
 
 /// What a run of `straddle bench` found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bench {
     /// Name and version of this format: `straddle.bench/1`.
@@ -114,7 +115,7 @@ pub struct Scratch {
 }
 
 /// One comparison of arms under one workload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Experiment {
     /// What was done, as a person says it: `4 KiB write + fdatasync, depth 1`.
@@ -155,7 +156,7 @@ pub struct Experiment {
 }
 
 /// What was done.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workload {
     /// `read`, `write`, or `command`.
@@ -177,7 +178,7 @@ pub struct Workload {
 }
 
 /// One of the things compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Arm {
     /// `aligned`, `shifted 512 B`, `control`, ...

@@ -199,7 +199,7 @@ pub(crate) struct Bench {
     pub(crate) command: Vec<OsString>,
 }
 
-/// Compare two result files of straddle bench
+/// Compare two result files of bench, fsync or probe
 ///
 /// Two results are called different only where their intervals say so.
 #[derive(Debug, Args)]

@@ -1,8 +1,9 @@
-//! `straddle compare A B`: two result files.
+//! `straddle compare A B`: two result files of `bench`, `fsync` or `probe`.
 
 use std::path::Path;
 
-use report::bench::{self, Bench as Document};
+use report::bench::{self, Bench as Document, BenchFault, alike};
+use report::html::{self, Content};
 
 use crate::arguments::Compare;
 use crate::exit::Outcome;
@@ -13,6 +14,14 @@ const BYTES_MAX: u64 = bench::BENCH_BYTES_MAX as u64;
 
 pub(crate) fn run(compare: &Compare) -> anyhow::Result<Outcome> {
     let (before, after) = (read(&compare.before)?, read(&compare.after)?);
+    if before.0 != after.0 {
+        anyhow::bail!(
+            "cannot compare a result of {} with one of {}\nhint: name two results of one command",
+            before.0,
+            after.0
+        );
+    }
+    let (before, after) = (before.1, after.1);
     let comparing = bench::compare(&before, &after);
     let text = if compare.json {
         bench::compare_json(&comparing)
@@ -20,16 +29,17 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Outcome> {
         bench::compare_table(&comparing, &printer::look(false))
     };
     let said = Said::or(printer::print(&text)?, "the results have nothing in common");
-    Ok(if comparing.summary.compared == 0 {
-        Outcome::NoVerdict(said)
-    } else if comparing.differs() {
+    Ok(if comparing.differs() {
         Outcome::Found(said)
+    } else if comparing.summary.compared == 0 || comparing.summary.cannot_tell > 0 {
+        Outcome::NoVerdict(said)
     } else {
         Outcome::Done
     })
 }
 
-fn read(path: &Path) -> anyhow::Result<Document> {
+/// The command that wrote the file, and what it holds.
+fn read(path: &Path) -> anyhow::Result<(&'static str, Document)> {
     let name = shown(path);
     let tried = || format!("cannot read the result {name}");
     // An I/O error in the chain would be taken for one of standard output.
@@ -42,7 +52,16 @@ fn read(path: &Path) -> anyhow::Result<Document> {
             tried()
         ))
     })?;
-    bench::bench_parse(&text).map_err(|fault| {
-        anyhow::Error::msg(format!("{}: {fault}\nhint: {}", tried(), fault.hint()))
-    })
+    let fault = match bench::bench_parse(&text) {
+        Ok(bench) => return Ok(("bench", bench)),
+        Err(fault) => fault,
+    };
+    if let BenchFault::OtherSchema(_) = &fault {
+        match html::read(&name, &text).map(|source| source.content) {
+            Ok(Content::Fsync(fsync)) => return Ok(("fsync", alike::of_fsync(&fsync))),
+            Ok(Content::Probe(probe)) => return Ok(("probe", alike::of_probe(&probe))),
+            _ => {}
+        }
+    }
+    anyhow::bail!("{}: {fault}\nhint: {}", tried(), fault.hint())
 }

@@ -71,7 +71,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("compare", 0, "nothing differs"),
     end("compare", 1, "something differs"),
     end("compare", 2, "misuse, or a file that cannot be read"),
-    end("compare", 5, "cannot tell: nothing in the files can be compared"),
+    end("compare", 5, "cannot tell: nothing differs for certain, and something has no interval"),
     end("fsync", 0, "PASS or WARN; without --for: nothing shows that syncs are lost"),
     end("fsync", 1, "FAIL, syncs are not durable, or a sync failed"),
     end("fsync", 2, NOT_HERE),
