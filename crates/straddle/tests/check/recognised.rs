@@ -15,7 +15,7 @@ const AT_63: &str = "label: dos\nstart=63, type=83\n";
 /// Asserts that nothing is said of the target but that it is unknown, and why.
 fn assert_unknown(checked: &Checked, why: &str) {
     assert_eq!(checked.target["verdict"], "unknown", "{:#}", checked.target);
-    assert_eq!(checked.status, NO_VERDICT);
+    assert_eq!(checked.status, NO_VERDICT, "{:#}", checked.target);
     let layers = checked.target["layers"].as_array().expect("layers are a list");
     let reason = layers.last().expect("there is a layer")["reason"].as_str().expect("text");
     assert!(reason.contains(why), "`{reason}` does not say `{why}`");
