@@ -213,7 +213,7 @@ main() {
     nothing_uses_it
     if [ -f "$work/plan" ]; then
         [ "$(cat "$work/plan")" = "$plan" ] || refuse "$work belongs to another plan" \
-            "name another directory: sh SCRIPT $disk DIR"
+            "if that plan was stopped on $disk, finish it with its own script, or data is lost"
         [ ! -f "$work/complete" ] || {
             say "nothing to do: this plan was carried out"
             exit 0
@@ -223,11 +223,11 @@ main() {
     fi
     if [ "$finished" -lt "$table_step" ] && [ "$(known_table | hash)" != "$table_hash" ]; then
         refuse "the partition table of $disk changed since the plan was made" \
-            "straddle plan $disk --script"
+            "if a script was stopped on $disk, run that one again with its DIR, or data is lost"
     fi
     if [ "$finished" -eq 0 ] && [ "$(known_content | hash)" != "$content_hash" ]; then
         refuse "the content of $disk changed since the plan was made" \
-            "straddle plan $disk --script"
+            "if a script was stopped on $disk, run that one again with its DIR, or data is lost"
     fi
     if [ "$finished" -ge "$table_step" ]; then
         moved_here || refuse "$disk does not hold what $work says was moved" \
