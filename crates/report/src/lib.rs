@@ -6,6 +6,7 @@
 mod answer;
 pub mod bench;
 mod changes;
+pub mod compare;
 mod digest;
 pub mod document;
 pub mod drive;

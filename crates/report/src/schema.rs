@@ -5,8 +5,9 @@
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
-use crate::bench::{BENCH_SCHEMA, Bench, COMPARE_SCHEMA, Comparing, DryRun, PLAN_SCHEMA};
+use crate::bench::{BENCH_SCHEMA, Bench, DryRun, PLAN_SCHEMA};
 use crate::changes::{CHANGES_SCHEMA, Changes};
+use crate::compare::{COMPARE_SCHEMA, Comparing};
 use crate::document::{Document, SCHEMA};
 use crate::drive::{
     DRIVES_SCHEMA, Drives, PUBLISHED_SCHEMA, Published, SIMULATION_SCHEMA, Simulation,

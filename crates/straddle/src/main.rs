@@ -3,6 +3,7 @@
 mod arguments;
 mod bench;
 mod check;
+mod compare;
 mod convert;
 mod crew;
 mod destination;
@@ -49,7 +50,7 @@ fn main() -> std::process::ExitCode {
         Command::Plan(plan) => plan::run(plan),
         Command::Bench(bench) => bench::run(bench),
         Command::Probe(probe) => probe::run(probe),
-        Command::Compare(compare) => bench::compare(compare),
+        Command::Compare(compare) => compare::run(compare),
         Command::Fsync(fsync) => fsync::run(fsync),
         Command::Report(report) => page::run(report),
         Command::Drive(drive) => drives::run(drive),

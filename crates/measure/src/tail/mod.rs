@@ -46,7 +46,7 @@ pub struct Tail {
     pub samples: u64,
     /// The independent values that they are worth; at most as many.
     pub effective: u64,
-    /// The independent values below which no upper end is known: [`needed`].
+    /// The independent values below which no upper end is known: [`needed`] for [`ALPHA`].
     pub needed: u64,
     /// The quantile of what was seen (nearest rank), in nanoseconds.
     pub at_ns: u64,
@@ -61,12 +61,18 @@ impl Tail {
     /// is no value, or the share is not between 0 and 1.
     #[must_use]
     pub fn of(series: &[u64], share: f64) -> Option<Tail> {
-        let needed = needed(share)?;
+        Tail::with(series, share, ALPHA)
+    }
+
+    /// The same with an interval that misses the truth with a probability of `alpha` at most.
+    #[must_use]
+    pub fn with(series: &[u64], share: f64, alpha: f64) -> Option<Tail> {
+        let needed = needed_for(share, alpha)?;
         let mut sorted = series.to_vec();
         sorted.sort_unstable();
         let at_ns = quantile(&sorted, share)?;
         let effective = effective(series, at_ns);
-        let (low, high) = binomial::ranks(effective, share, ALPHA);
+        let (low, high) = binomial::ranks(effective, share, alpha);
         let scaled = |rank: u64| real(rank) * count(series.len()) / real(effective.max(1));
         let at = |place: Option<usize>| place.and_then(|place| sorted.get(place).copied());
         // Between two ranks of fewer values the farther one is taken.
@@ -120,8 +126,12 @@ pub fn quantile(sorted: &[u64], share: f64) -> Option<u64> {
 /// between 0 and 1.
 #[must_use]
 pub fn needed(share: f64) -> Option<u64> {
+    needed_for(share, ALPHA)
+}
+
+fn needed_for(share: f64, alpha: f64) -> Option<u64> {
     let is_share = 0.0 < share && share < 1.0;
-    is_share.then(|| whole(((ALPHA / 2.0).ln() / share.ln()).ceil()))
+    is_share.then(|| whole(((alpha / 2.0).ln() / share.ln()).ceil()))
 }
 
 /// The place, from 0, of the value of a rank that may lie between two: of the upper one. `None`

@@ -149,6 +149,6 @@ impl Arms<'_> {
 }
 
 /// Whether an arm is the same as the baseline.
-pub(super) fn is_control(arm: &Arm) -> bool {
+pub(crate) fn is_control(arm: &Arm) -> bool {
     arm.role == "control"
 }

@@ -3,11 +3,7 @@
 //! Every number carries its unit in its key. Unknown is `null`. Adding fields is compatible;
 //! anything else raises the number in [`BENCH_SCHEMA`].
 
-pub mod alike;
 mod arms;
-mod compare;
-mod compare_view;
-mod comparing;
 mod dry_run;
 pub(crate) mod figures;
 pub(crate) mod fio_json;
@@ -18,7 +14,6 @@ mod picture;
 mod prediction;
 mod progress;
 pub(crate) mod sentences;
-mod setting;
 mod table;
 mod unix_time;
 
@@ -27,12 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::run::Run;
 pub use crate::run_refusal::RunRefusal;
 
-pub use compare::compare;
-pub use compare_view::{compare_json, compare_table};
-pub use comparing::{
-    COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedArm, ComparedExperiment, ComparedRatio,
-    ComparedRun, Comparing, Figures, Interval, Setting,
-};
+pub(crate) use arms::is_control;
 pub use dry_run::{DryRun, PLAN_SCHEMA, dry_run_json, dry_run_text, wear};
 pub use fio_json::{fio_json, fio_json_left_out};
 pub(crate) use json::finite;

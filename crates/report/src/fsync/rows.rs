@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::QuantileInterval;
 use crate::bench::finite;
 
 /// One way of making writes durable, and what it took.
@@ -55,6 +56,10 @@ pub struct FsyncRow {
     /// All latencies: the least of each bucket in nanoseconds, and how many are in it. A bucket is
     /// at most 0.8 % wide on either side of its middle.
     pub histogram: Vec<(u64, u64)>,
+    /// The median and p99 with their intervals; all intervals of a run together miss the truth with
+    /// a probability of 5 % at most. Empty where none counts, and in results of older versions.
+    #[serde(default)]
+    pub tails: Vec<QuantileInterval>,
     /// Why it cannot be measured here: no such method, no direct I/O; `null` where it can.
     pub unavailable: Option<String>,
     /// What went wrong: a call that failed, a write that was short. A row with any has no figures.

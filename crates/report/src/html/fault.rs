@@ -30,7 +30,7 @@ impl fmt::Display for SourceFault {
             }
             SourceFault::NotOurs(reason) => write!(f, "it is no document of straddle: {reason}"),
             SourceFault::OtherSchema(schema) => {
-                write!(f, "its schema is `{schema}`, of which no page is made")
+                write!(f, "its schema is `{schema}`, which is no result of straddle")
             }
             SourceFault::OtherVersion(schema) => {
                 write!(f, "its schema is `{schema}`, a version that this straddle does not know")

@@ -24,7 +24,9 @@ pub(super) fn heading(source: &Source) -> String {
         Content::Probe(probe) => {
             format!("probe of {}{}", say(&probe.target.path), on(Some(&probe.run)))
         }
-        Content::Compare(_) => "two bench results compared".to_owned(),
+        Content::Compare(comparing) => {
+            format!("two results of {} compared", say(&comparing.command))
+        }
         Content::Trace(trace) => {
             format!("trace of {}{}", say(&trace.file), on(trace.run.as_ref()))
         }

@@ -7,7 +7,8 @@ use serde_json::{Error, Value};
 
 use super::fault::SourceFault;
 use super::phrase::say;
-use crate::bench::{BENCH_SCHEMA, Bench, COMPARE_SCHEMA, Comparing};
+use crate::bench::{BENCH_SCHEMA, Bench};
+use crate::compare::{COMPARE_SCHEMA, Comparing};
 use crate::document::{Document, SCHEMA};
 use crate::drive::{PUBLISHED_SCHEMA, Published, SIMULATION_SCHEMA, Simulation};
 use crate::fsync::{FSYNC_SCHEMA, Fsync};
@@ -31,7 +32,7 @@ pub enum Content {
     Fsync(Box<Fsync>),
     /// What `straddle probe` found.
     Probe(Box<Probe>),
-    /// Two results of `straddle bench` side by side.
+    /// Two results of one command side by side.
     Compare(Box<Comparing>),
     /// Where a file's bytes lie.
     Trace(Box<Trace>),

@@ -18,7 +18,7 @@ fn text(word: &str) -> String {
     word.to_owned()
 }
 
-fn row(id: &str, group: &str, label: &str, path: &str) -> FsyncRow {
+pub(crate) fn row(id: &str, group: &str, label: &str, path: &str) -> FsyncRow {
     FsyncRow {
         id: text(id),
         group: text(group),
@@ -41,8 +41,27 @@ fn row(id: &str, group: &str, label: &str, path: &str) -> FsyncRow {
         least_ns: Some(131_072),
         greatest_ns: Some(1_200_000),
         histogram: vec![(159_744, 998), (397_312, 1), (1_196_032, 1)],
+        tails: vec![
+            tail(50.0, [160_000, 155_000, 166_000]),
+            tail(99.0, [400_000, 300_000, 800_000]),
+        ],
         unavailable: None,
         errors: Vec::new(),
+    }
+}
+
+/// A quantile with its interval, in nanoseconds.
+pub(crate) fn tail(percent: f64, [value, low, high]: [u64; 3]) -> QuantileInterval {
+    QuantileInterval {
+        quantile_percent: percent,
+        value_ns: value,
+        low_ns: Some(low),
+        high_ns: Some(high),
+        alpha: 0.001,
+        samples: 1000,
+        effective_samples: 900,
+        needed_samples: 6,
+        method: text("ranks"),
     }
 }
 

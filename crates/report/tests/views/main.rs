@@ -2,6 +2,7 @@
 
 mod bench;
 mod changes;
+mod compare;
 mod drive;
 mod fsync;
 mod html;

@@ -201,11 +201,13 @@ pub(crate) struct Bench {
 
 /// Compare two result files of bench, fsync or probe
 ///
-/// Two results are called different only where their intervals say so.
+/// A figure differs only where the interval of its change leaves "no change" out and reaches beyond
+/// 10 %. Both files must be of the same command.
 #[derive(Debug, Args)]
 #[command(after_help = help("compare", "\
 Examples:
   straddle bench /data -o before.json    and after a change -o after.json
+  straddle fsync /data --for etcd -o before.json    likewise
   straddle compare before.json after.json"))]
 pub(crate) struct Compare {
     /// The earlier result

@@ -10,10 +10,9 @@
 //! | `shifted`, `stage`, `made` | whole devices that are shifted, file systems on them |
 //! | `command`, `job`, `suite` | what runs on shifted devices |
 //! | `quiet` | whether others use the drive |
-//! | `preview`, `document`, `progress`, `show`, `compare` | what is printed |
+//! | `preview`, `document`, `progress`, `show` | what is printed |
 
 mod command;
-mod compare;
 mod contents;
 mod contest;
 mod document;
@@ -54,7 +53,6 @@ use session::Session;
 use target::Target;
 use way::Way;
 
-pub(crate) use compare::run as compare;
 pub(crate) use document::real;
 pub(crate) use job::read_alone as read_job;
 

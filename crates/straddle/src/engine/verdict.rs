@@ -87,8 +87,8 @@ pub(crate) fn verdict(
         sentence: judged.sentence,
         next: judged.next,
         samples_to_settle: judged.samples_to_settle,
-        quantile: Some(interval(&tail)),
-        few: few.as_ref().map(interval),
+        quantile: Some(interval(&tail, tail::ALPHA)),
+        few: few.as_ref().map(|few| interval(few, tail::ALPHA)),
         ceilings: bounds.into_iter().map(shown).collect(),
         ..asked
     }
@@ -143,14 +143,15 @@ fn undone(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
     }
 }
 
-fn interval(tail: &Tail) -> QuantileInterval {
+/// A quantile in the document, of an interval that misses with a probability of `alpha`.
+pub(crate) fn interval(tail: &Tail, alpha: f64) -> QuantileInterval {
     QuantileInterval {
         // To a thousandth of a percent: 0.999 in binary is not 99.9 %.
         quantile_percent: (tail.share * 100_000.0).round() / 1000.0,
         value_ns: tail.at_ns,
         low_ns: tail.low_ns,
         high_ns: tail.high_ns,
-        alpha: tail::ALPHA,
+        alpha,
         samples: tail.samples,
         effective_samples: tail.effective,
         needed_samples: tail.needed,

@@ -13,6 +13,8 @@ use super::session::Session;
 const ALPHA: f64 = 0.05;
 /// Below this many latencies the quantile of the same row is not told.
 const QUANTILES: [(u64, f64); 4] = [(1, 0.5), (10, 0.9), (100, 0.99), (1000, 0.999)];
+/// The quantiles that have intervals.
+const TAILS: [(u64, f64); 2] = [QUANTILES[0], QUANTILES[2]];
 /// The rule by which operations are left out.
 const WARM_UP: &str =
     "the first round is left out as warm-up, and the first operation of each slice";
@@ -28,7 +30,11 @@ pub(super) fn fill(session: &mut Session<'_>, plan: &Plan, seen: &DurableSeen, s
         elapsed_ns: seen.elapsed_ns,
         was_cut_short: seen.was_cut_short,
     });
-    document.rows = plan.rows.iter().zip(&seen.rows).map(|(plan, seen)| row(plan, seen)).collect();
+    // All intervals of a run together miss with the probability of one.
+    let many = u32::try_from(plan.rows.len() * TAILS.len()).unwrap_or(u32::MAX).max(1);
+    let alpha = ALPHA / f64::from(many);
+    let rows = plan.rows.iter().zip(&seen.rows);
+    document.rows = rows.map(|(plan, seen)| row(plan, seen, alpha)).collect();
     document.comparisons = comparisons(plan, seen);
     let kept = seen.rows.first().map_or(0, |row| row.round_means_ns.values().len());
     if let Some(note) =
@@ -45,7 +51,7 @@ fn drawn(kept: usize, all: u64) -> Option<String> {
     })
 }
 
-fn row(plan: &RowPlan, seen: &RowSeen) -> FsyncRow {
+fn row(plan: &RowPlan, seen: &RowSeen, alpha: f64) -> FsyncRow {
     let way = plan.way;
     // What went wrong makes the rest mean nothing.
     let counts = seen.errors.is_empty() && seen.latencies.count() > 0;
@@ -58,6 +64,11 @@ fn row(plan: &RowPlan, seen: &RowSeen) -> FsyncRow {
         enough.and_then(|_| measure::tail::quantile(&sorted, share))
     };
     let [median_ns, p90_ns, p99_ns, p999_ns] = QUANTILES.map(quantile);
+    let tail = |&(least, share): &(u64, f64)| {
+        latencies.filter(|latencies| latencies.count() >= least)?;
+        let tail = measure::Tail::with(seen.series.values(), share, alpha)?;
+        Some(crate::engine::interval(&tail, alpha))
+    };
     let mean_ns = seen.mean_ns().filter(|_| counts);
     FsyncRow {
         id: plan.id.clone(),
@@ -81,6 +92,7 @@ fn row(plan: &RowPlan, seen: &RowSeen) -> FsyncRow {
         least_ns: latencies.map(measure::Histogram::min),
         greatest_ns: latencies.map(measure::Histogram::max),
         histogram: latencies.map(|it| it.buckets().collect()).unwrap_or_default(),
+        tails: TAILS.iter().filter_map(tail).collect(),
         unavailable: seen.unavailable.clone(),
         errors: seen.errors.clone(),
     }

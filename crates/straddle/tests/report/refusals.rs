@@ -30,7 +30,7 @@ fn a_file_that_is_no_result_is_named_and_the_others_are_shown() {
             b"{\"schema\": \"straddle.bench/1\", \"version\": \"0.0.1\"}",
             "straddle 0.0.1 wrote it",
         ),
-        ("other", b"{\"schema\": \"straddle.bench.plan/1\"}", "of which no page is made"),
+        ("other", b"{\"schema\": \"straddle.bench.plan/1\"}", "which is no result of straddle"),
         ("bytes", b"\xff\xfe\x00\x01", "it is no text"),
         ("fio", b"{\"fio version\": \"fio-3.33\"}", "it names no schema"),
     ] {

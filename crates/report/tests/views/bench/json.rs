@@ -161,7 +161,7 @@ fn damaged_files_are_read_or_refused() {
         if let Ok(bench) = bench_parse(&String::from_utf8_lossy(&bytes)) {
             read += 1;
             let _ = table(&bench, &report::Look::default());
-            let _ = report::bench::compare(&whole(), &bench);
+            let _ = crate::compare::benches(&whole(), &bench);
             let _ = report::bench::fio_json(&bench);
         }
     }

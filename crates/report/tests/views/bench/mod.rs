@@ -1,6 +1,5 @@
 //! Results of `straddle bench`, as people and programs read them.
 
-pub(crate) mod compare;
 mod dry_run;
 mod fio;
 mod json;

@@ -1,15 +1,17 @@
 //! The committed schemas describe what is written.
 
-use report::bench::{bench_json, compare, compare_json, dry_run_json};
+use report::bench::{bench_json, dry_run_json};
+use report::compare::compare_json;
 use serde_json::Value;
 use testkit::schema;
 
 use super::dry_run::plan;
 use super::sample::{disk, whole};
 use super::ugly::unknown;
+use crate::compare::benches;
 
 const BENCH: &str = include_str!("../../../schema/straddle.bench.1.schema.json");
-const COMPARE: &str = include_str!("../../../schema/straddle.bench.compare.1.schema.json");
+const COMPARE: &str = include_str!("../../../schema/straddle.compare.1.schema.json");
 const PLAN: &str = include_str!("../../../schema/straddle.bench.plan.1.schema.json");
 
 /// All of them.
@@ -26,7 +28,7 @@ fn measurements_are_valid_and_wholly_described() {
     for bench in [disk(), whole(), unknown()] {
         assert_eq!(faults(BENCH, &bench_json(&bench)), Vec::<String>::new());
         for other in [disk(), whole(), unknown()] {
-            let text = compare_json(&compare(&bench, &other));
+            let text = compare_json(&benches(&bench, &other));
             assert_eq!(faults(COMPARE, &text), Vec::<String>::new());
         }
     }

@@ -1,14 +1,16 @@
 //! Views of what nobody hopes for, in every width.
 
 use report::bench::{
-    Arm, Bench, BenchTarget, Comparison, Experiment, Progress, Scratch, Step, Workload, compare,
-    compare_table, dry_run_text, picture, progress, table,
+    Arm, Bench, BenchTarget, Comparison, Experiment, Progress, Scratch, Step, Workload,
+    dry_run_text, picture, progress, table,
 };
+use report::compare::compare_table;
 use report::{Look, Run};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::dry_run::{nothing_known, plan};
 use super::sample::{disk, penalty, whole, workload};
+use crate::compare::benches as both;
 use crate::sample::{plain, same};
 
 /// A result of which nothing is known: no pair, no latency, no drive.
@@ -103,7 +105,7 @@ fn pages(look: &Look) -> Vec<String> {
         pages.push(table(&bench, look));
         pages.extend(bench.experiments.iter().map(|experiment| picture(experiment, look)));
         for other in benches() {
-            pages.push(compare_table(&compare(&bench, &other), look));
+            pages.push(compare_table(&both(&bench, &other), look));
         }
         for experiment in &bench.experiments {
             let so_far = Progress { title: &experiment.title, elapsed_ns: 0, written_bytes: 0 };

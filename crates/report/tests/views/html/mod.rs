@@ -7,5 +7,5 @@ mod hosts;
 mod looks;
 mod markup;
 mod measure;
-mod pages;
+pub(crate) mod pages;
 mod unknown;

@@ -1,6 +1,7 @@
 //! Pages of every kind of result, of plain and of hostile ones.
 
-use report::bench::{Bench, Step, bench_json, compare, compare_json};
+use report::bench::{Bench, Step, bench_json};
+use report::compare::compare_json;
 use report::drive::{published_json, simulation_json};
 use report::fsync::fsync_json;
 use report::html::{Report, Source, Unread, page, read};
@@ -11,8 +12,8 @@ use report::probe::{
 use report::{Document, Run};
 use serde_json::Value;
 
-use crate::bench::compare::two;
 use crate::bench::sample::whole as bench;
+use crate::compare::{benches, two};
 use crate::drive::{compared, cut, stacked};
 use crate::fsync::whole as fsync;
 use crate::sample::{array, broken, document, image, old_image, shifted_disk, unknowns};
@@ -42,7 +43,7 @@ pub(crate) fn texts() -> Vec<(&'static str, String)> {
         ("check.json", whole::json(&check)),
         ("bench.json", bench_json(&narrowed())),
         ("fsync.json", fsync_json(&fsync())),
-        ("compare.json", compare_json(&compare(&before, &after))),
+        ("compare.json", compare_json(&benches(&before, &after))),
         ("trace.json", trace().json()),
         ("probe.json", probe_json(&probe())),
         ("simulation.json", simulation_json(&cut())),
@@ -69,7 +70,7 @@ fn narrowed() -> Bench {
 }
 
 /// A drive that says 512 and has granules of 16 KiB.
-fn probe() -> Probe {
+pub(crate) fn probe() -> Probe {
     let text = |word: &str| word.to_owned();
     let found = |bytes| Answer {
         value: Some(bytes),

@@ -1,0 +1,224 @@
+//! The change from one value to another, its interval, and its words.
+
+use super::{CompareAnswer, Interval, LIMIT, Measured};
+
+/// Rounding of a product that should be the limit is no difference.
+const SLACK: f64 = 1.0 + 1e-9;
+/// Changes up to this are said in percent, greater ones as a multiple.
+const PERCENT_MAX: f64 = 2.0;
+
+/// A value and the ends of its interval.
+fn ends(measured: &Measured) -> Interval {
+    match measured {
+        Measured::Latency { value_ns, low_ns, high_ns } => {
+            let [ratio, low, high] =
+                [value_ns, low_ns, high_ns].map(|end| end.map(|end| end as f64));
+            Interval { ratio, low, high }
+        }
+        Measured::Ratio { ratio, low, high } => Interval { ratio: *ratio, low: *low, high: *high },
+        Measured::Said { .. } => Interval::default(),
+    }
+}
+
+/// The later value as a multiple of the earlier one.
+pub(super) fn change(before: &Measured, after: &Measured) -> Interval {
+    let (before, after) = (ends(before), ends(after));
+    let over = |after: Option<f64>, before: Option<f64>| {
+        let times = after? / before.filter(|before| *before > 0.0)?;
+        (times.is_finite() && times > 0.0).then_some(times)
+    };
+    Interval {
+        ratio: over(after.ratio, before.ratio),
+        low: over(after.low, before.high),
+        high: over(after.high, before.low),
+    }
+}
+
+/// What an interval of a change says.
+pub(super) fn answer(change: Interval) -> CompareAnswer {
+    let (low, high) = (change.low.unwrap_or(0.0), change.high.unwrap_or(f64::INFINITY));
+    let is_within = low * LIMIT * SLACK >= 1.0 && high <= LIMIT * SLACK;
+    match (is_within, low > 1.0 || high < 1.0) {
+        (true, _) => CompareAnswer::Same,
+        (false, true) => CompareAnswer::Differs,
+        (false, false) => CompareAnswer::CannotTell,
+    }
+}
+
+/// How far the end that is farther from "no change" lies from it: what a verdict names first.
+pub(super) fn reach(change: Option<Interval>) -> f64 {
+    let Some(Interval { ratio, low, high }) = change else { return 0.0 };
+    let end = |end: Option<f64>| end.map_or(0.0, |end| end.ln().abs());
+    match (low, high) {
+        (None, None) => end(ratio),
+        _ => end(low).max(end(high)),
+    }
+}
+
+/// A direction of change: its word, and how a multiple of it is said.
+#[derive(Clone, Copy)]
+struct Side {
+    word: &'static str,
+    multiple: &'static str,
+    /// How much a change is that way, as a factor of 1 and more.
+    factor: fn(f64) -> f64,
+}
+
+/// The words for more and for less of a measure.
+fn sides(measure: &str) -> [Side; 2] {
+    let more = |word, multiple| Side { word, multiple, factor: |times| times };
+    match measure {
+        // "50 % lower" is half as high; "50 % faster" is half as much again in the same time.
+        "ratio" => [
+            more("higher", "as high"),
+            Side { word: "lower", multiple: "", factor: |times| 2.0 - times },
+        ],
+        _ => [
+            more("slower", "as long"),
+            Side { word: "faster", multiple: "as fast", factor: f64::recip },
+        ],
+    }
+}
+
+/// The change in words: `4 to 7 % slower`, `between 3 % faster and 6 % slower`, `at least 20 %
+/// slower`, `2.5 to 3.1 times as long`; empty without an interval.
+pub(super) fn words(change: Interval, measure: &str) -> String {
+    let [more, less] = sides(measure);
+    match (change.low, change.high) {
+        (Some(low), Some(high)) if low >= 1.0 => more.range(low, high),
+        (Some(low), Some(high)) if high <= 1.0 => less.range(high, low),
+        (Some(low), Some(high)) => format!("between {} and {}", less.up(low), more.up(high)),
+        (Some(low), None) if low > 1.0 => format!("at least {}", more.down(low)),
+        (None, Some(high)) if high < 1.0 => format!("at least {}", less.down(high)),
+        (Some(low), None) => format!("at most {}, no upper bound", less.up(low)),
+        (None, Some(high)) => format!("at most {}, no lower bound", more.up(high)),
+        (None, None) => String::new(),
+    }
+}
+
+/// The bound of a change that is no difference: `at most 6 % slower`.
+pub(super) fn bound(change: Interval, measure: &str) -> String {
+    let [more, less] = sides(measure);
+    let (low, high) = (change.low.unwrap_or(1.0), change.high.unwrap_or(1.0));
+    match high >= low.recip() {
+        true => format!("at most {}", more.up(high)),
+        false => format!("at most {}", less.up(low)),
+    }
+}
+
+impl Side {
+    /// `4 to 7 % slower`, `2.5 to 3.1 times as long`.
+    fn range(self, near: f64, far: f64) -> String {
+        let (from, to) = ((self.factor)(near), (self.factor)(far));
+        let is_multiple = to > PERCENT_MAX;
+        let (from, to) = (rounded(from, is_multiple, down), rounded(to, is_multiple, up));
+        match from == to {
+            true => self.said(&from, is_multiple),
+            false => self.said(&format!("{from} to {to}"), is_multiple),
+        }
+    }
+
+    /// A change, rounded so that an upper bound stays one.
+    fn up(self, times: f64) -> String {
+        let times = (self.factor)(times);
+        self.said(&rounded(times, times > PERCENT_MAX, up), times > PERCENT_MAX)
+    }
+
+    /// A change, rounded so that a lower bound stays one.
+    fn down(self, times: f64) -> String {
+        let times = (self.factor)(times);
+        self.said(&rounded(times, times > PERCENT_MAX, down), times > PERCENT_MAX)
+    }
+
+    fn said(self, number: &str, is_multiple: bool) -> String {
+        match is_multiple {
+            true => format!("{number} times {}", self.multiple),
+            false => format!("{number} % {}", self.word),
+        }
+    }
+}
+
+fn up(value: f64) -> f64 {
+    (value - 1e-9).ceil()
+}
+
+fn down(value: f64) -> f64 {
+    (value + 1e-9).floor()
+}
+
+/// A factor as a multiple, or what it adds in percent: `2.5`, `6`, `0.4`.
+fn rounded(factor: f64, is_multiple: bool, whole: fn(f64) -> f64) -> String {
+    let percent = (factor - 1.0) * 100.0;
+    let tenths = |value: f64| whole(value * 10.0) / 10.0;
+    match is_multiple {
+        true if factor < 99.0 => format!("{:.1}", tenths(factor)),
+        true => format!("{:.0}", whole(factor)),
+        false if percent > 0.0 && percent < 0.9 => format!("{:.1}", tenths(percent)),
+        // Adding 0 makes -0 a 0.
+        false => format!("{:.0}", whole(percent).max(0.0) + 0.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(low: Option<f64>, high: Option<f64>) -> Interval {
+        Interval { ratio: None, low, high }
+    }
+
+    #[test]
+    fn a_bound_is_rounded_away_from_no_change() {
+        for (low, high, expected) in [
+            (Some(1.042), Some(1.063), "4 to 7 % slower"),
+            (Some(0.971), Some(1.056), "between 3 % faster and 6 % slower"),
+            (Some(0.5), Some(0.8), "25 to 100 % faster"),
+            (Some(2.51), Some(3.01), "2.5 to 3.1 times as long"),
+            (Some(1.2), None, "at least 20 % slower"),
+            (None, Some(0.5), "at least 100 % faster"),
+            (Some(0.9), None, "at most 12 % faster, no upper bound"),
+            (Some(0.25), Some(0.4), "2.5 to 4.0 times as fast"),
+            (Some(0.9), Some(3.5), "between 12 % faster and 3.5 times as long"),
+            (Some(1.0), Some(1.004), "0 to 0.4 % slower"),
+            (Some(1.0), Some(1.0), "0 % slower"),
+            (None, None, ""),
+        ] {
+            assert_eq!(words(of(low, high), "median"), expected);
+        }
+        assert_eq!(words(of(Some(0.25), Some(0.5)), "ratio"), "50 to 75 % lower");
+        assert_eq!(bound(of(Some(0.98), Some(1.056)), "median"), "at most 6 % slower");
+        assert_eq!(bound(of(Some(0.95), Some(1.01)), "ratio"), "at most 5 % lower");
+    }
+
+    #[test]
+    fn a_change_is_judged_by_its_interval_and_the_limit() {
+        use CompareAnswer::{CannotTell, Differs, Same};
+        for (low, high, expected) in [
+            (Some(1.0), Some(1.0), Same),
+            (Some(1.02), Some(1.10), Same),
+            (Some(1.0 / 1.10), Some(1.10), Same),
+            (Some(1.02), Some(1.11), Differs),
+            (Some(0.8), Some(0.99), Differs),
+            (Some(0.99), Some(1.11), CannotTell),
+            (Some(1.5), None, Differs),
+            (None, Some(0.5), Differs),
+            (Some(0.99), None, CannotTell),
+            (None, None, CannotTell),
+        ] {
+            assert_eq!(answer(of(low, high)), expected, "{low:?} {high:?}");
+        }
+    }
+
+    #[test]
+    fn the_interval_of_a_change_holds_every_pair_of_values() {
+        let time = |[value, low, high]: [u64; 3]| Measured::Latency {
+            value_ns: Some(value),
+            low_ns: Some(low),
+            high_ns: Some(high),
+        };
+        let found = change(&time([100, 80, 125]), &time([200, 150, 240]));
+        assert_eq!(found, Interval { ratio: Some(2.0), low: Some(1.2), high: Some(3.0) });
+        let open = Measured::Latency { value_ns: Some(1), low_ns: None, high_ns: None };
+        assert_eq!(change(&open, &time([2, 1, 3])).high, None);
+    }
+}

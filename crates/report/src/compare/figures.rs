@@ -1,0 +1,239 @@
+//! The figures of one result that can be compared.
+
+use std::fmt::Write as _;
+
+use super::{Measured, Measurement};
+use crate::bench::{Arm, Bench, Comparison, Experiment};
+use crate::fsync::{Fsync, FsyncRow, QuantileInterval};
+use crate::probe::{Answer, Answers, FoundDepth, Probe};
+
+/// A figure of a result.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Figure {
+    /// What it belongs to.
+    pub(super) group: String,
+    /// Its name in the group.
+    pub(super) name: String,
+    /// `ratio`, `median`, `p99` or `answer`.
+    pub(super) measure: &'static str,
+    /// All that has to be equal for two figures to be of the same work.
+    pub(super) work: String,
+    /// One observation, where figures of another one mean something else.
+    pub(super) observed: String,
+    pub(super) value: Measured,
+    pub(super) alpha: Option<f64>,
+    pub(super) is_judged: bool,
+    /// Why its value means nothing, as the rest of a sentence about the run.
+    pub(super) fault: Option<String>,
+}
+
+/// The figures of a result, in its order.
+pub(super) fn figures(result: Measurement<'_>) -> Vec<Figure> {
+    match result {
+        Measurement::Bench(bench) => of_bench(bench),
+        Measurement::Fsync(fsync) => of_fsync(fsync),
+        Measurement::Probe(probe) => of_probe(probe),
+    }
+}
+
+/// An answer in words, judged.
+fn said(group: &str, name: &str, said: Option<String>, because: Option<String>) -> Figure {
+    Figure {
+        group: group.to_owned(),
+        name: name.to_owned(),
+        measure: "answer",
+        work: String::new(),
+        observed: String::new(),
+        value: Measured::Said { said, because },
+        alpha: None,
+        is_judged: true,
+        fault: None,
+    }
+}
+
+fn of_bench(bench: &Bench) -> Vec<Figure> {
+    bench.experiments.iter().flat_map(of_experiment).collect()
+}
+
+fn of_experiment(experiment: &Experiment) -> Vec<Figure> {
+    let blank = Figure {
+        group: experiment.title.clone(),
+        work: format!("{:?}", experiment.workload),
+        observed: match experiment.block_operations {
+            0 | 1 => format!("one {}", experiment.unit),
+            many => format!("one {} of {many} operations", experiment.unit),
+        },
+        fault: (experiment.verdict == "void").then(|| "is void".to_owned()),
+        ..said("", "", None, None)
+    };
+    let is_control = |name: &str| {
+        experiment.arms.iter().any(|arm| arm.name == name && crate::bench::is_control(arm))
+    };
+    let told = experiment.comparisons.iter().filter(|one| !is_control(&one.arm));
+    let of_comparison = |one: &Comparison| Figure {
+        name: one.arm.clone(),
+        measure: "ratio",
+        work: format!("{} against {}", blank.work, one.against),
+        value: ratio(one.ratio, one.low, one.high),
+        alpha: finite(experiment.alpha),
+        ..blank.clone()
+    };
+    // The latencies of an arm have no interval in the result.
+    let time = |arm: &Arm, measure, value_ns| Figure {
+        name: arm.name.clone(),
+        measure,
+        value: Measured::Latency { value_ns, low_ns: None, high_ns: None },
+        is_judged: false,
+        ..blank.clone()
+    };
+    let times = |arm: &Arm| {
+        let seen = arm.count > 0;
+        [("median", seen.then_some(arm.median_ns)), ("p99", arm.p99_ns.filter(|_| seen))]
+            .map(|(measure, value)| time(arm, measure, value))
+    };
+    // An arm's ratio stands with its latencies.
+    let mut ratios: Vec<Figure> = told.map(of_comparison).collect();
+    let mut figures = Vec::new();
+    for arm in &experiment.arms {
+        figures.extend(ratios.extract_if(.., |ratio| ratio.name == arm.name));
+        figures.extend(times(arm));
+    }
+    figures.append(&mut ratios);
+    figures
+}
+
+/// A ratio of a document; a lower end of 0 without an upper one says nothing.
+fn ratio(ratio: f64, low: f64, high: Option<f64>) -> Measured {
+    let high = high.and_then(finite);
+    Measured::Ratio { ratio: finite(ratio), low: finite(low).filter(|low| *low > 0.0), high }
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+fn of_fsync(fsync: &Fsync) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    if let Some(verdict) = &fsync.verdict {
+        let engine = &verdict.engine;
+        figures.push(said("engine", engine, Some(verdict.verdict.clone()), None));
+        if let Some(quantile) = &verdict.quantile {
+            figures.push(Figure {
+                measure: measure(quantile.quantile_percent),
+                work: verdict.operation.clone(),
+                value: time(quantile),
+                alpha: finite(quantile.alpha),
+                ..said("engine", engine, None, None)
+            });
+        }
+    }
+    if let Some(honesty) = &fsync.honesty {
+        let because = Some(honesty.sentence.clone());
+        figures.push(said("syncs", "durability", Some(honesty.grade.clone()), because));
+    }
+    figures.extend(fsync.rows.iter().flat_map(of_row));
+    figures.extend(fsync.comparisons.iter().map(|one| Figure {
+        measure: "ratio",
+        work: format!("{} against {}", one.row, one.against),
+        value: ratio(one.ratio, one.low, one.high),
+        alpha: finite(one.alpha),
+        fault: (one.conclusion == "void").then(|| "is void".to_owned()),
+        ..said("rows against each other", &one.question, None, None)
+    }));
+    figures
+}
+
+/// The measure of a quantile.
+fn measure(percent: f64) -> &'static str {
+    match percent {
+        50.0 => "median",
+        99.0 => "p99",
+        99.9 => "p99.9",
+        _ => "quantile",
+    }
+}
+
+fn time(quantile: &QuantileInterval) -> Measured {
+    Measured::Latency {
+        value_ns: Some(quantile.value_ns),
+        low_ns: quantile.low_ns,
+        high_ns: quantile.high_ns,
+    }
+}
+
+fn of_row(row: &FsyncRow) -> Vec<Figure> {
+    let name = match row.group.as_str() {
+        "" => row.label.clone(),
+        group => format!("{} {}", group.replace('-', " "), row.label),
+    };
+    let FsyncRow { id, path, method, place, write_bytes, writes_per_operation, .. } = row;
+    let work = format!("{id} {path} {method} {place} {write_bytes} {writes_per_operation}");
+    let fault = match (&row.unavailable, row.errors.first()) {
+        (Some(reason), _) | (None, Some(reason)) => Some(format!("did not measure it: {reason}")),
+        (None, None) => None,
+    };
+    [("median", 50.0, row.median_ns), ("p99", 99.0, row.p99_ns)]
+        .map(|(measure, percent, value_ns)| {
+            let tail = row.tails.iter().find(|tail| tail.quantile_percent == percent);
+            let bare = Measured::Latency { value_ns, low_ns: None, high_ns: None };
+            Figure {
+                measure,
+                work: work.clone(),
+                value: tail.map_or(bare, time),
+                alpha: tail.and_then(|tail| finite(tail.alpha)),
+                is_judged: measure == "median",
+                fault: fault.clone(),
+                ..said("latency", &name, None, None)
+            }
+        })
+        .into()
+}
+
+fn of_probe(probe: &Probe) -> Vec<Figure> {
+    if probe.dry_run {
+        return Vec::new();
+    }
+    let Answers { alignment, size, chunk, members, depth, turn, turns } = &probe.answers;
+    let bytes = |bytes: u64| format!("{} ({bytes} B)", units::prefix::Exact(bytes));
+    let reads = |depth: &FoundDepth| {
+        format!("{}{}", depth.reads, if depth.is_of_member { " on each member" } else { "" })
+    };
+    let mut figures = vec![
+        answer("granule", alignment, |it| {
+            format!("{}, first at {}", bytes(it.bytes), bytes(it.origin_bytes))
+        }),
+        answer("write size", size, |it| bytes(it.bytes)),
+        answer("chunk", chunk, |it| bytes(it.bytes)),
+        answer("members", members, |it| it.count.to_string()),
+        answer("queue depth", depth, reads),
+        answer("misaligned write", turns, |it| format!("{} turns, {}", it.turns, it.policy)),
+    ];
+    if let Some(found) = &turn.value {
+        figures.push(Figure {
+            measure: "median",
+            value: Measured::Latency {
+                value_ns: Some(found.turn_ns),
+                low_ns: Some(found.low_ns),
+                high_ns: Some(found.high_ns),
+            },
+            alpha: turn.alpha,
+            ..said("answers", "turn of the platter", None, None)
+        });
+    }
+    figures
+}
+
+/// What was answered, by what, and how sure that is.
+fn answer<T>(name: &str, answer: &Answer<T>, words: impl Fn(&T) -> String) -> Figure {
+    let mut because = match &answer.value {
+        Some(_) => answer.said_by.clone(),
+        None => answer.reason.clone().or_else(|| answer.why.clone()),
+    };
+    if let (Some(because), Some(alpha)) = (&mut because, answer.alpha) {
+        let _ = write!(because, "; wrong with a probability of at most {alpha:.1e}");
+    }
+    Figure {
+        alpha: answer.alpha,
+        ..said("answers", name, answer.value.as_ref().map(words), because)
+    }
+}

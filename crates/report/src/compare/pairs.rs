@@ -1,0 +1,287 @@
+//! Figures of the same work side by side, and the verdict over all of them.
+
+use std::collections::HashMap;
+
+use super::change::{answer, bound, change, reach, words};
+use super::figures::{Figure, figures};
+use super::sides::{run, say, setting, warnings};
+use super::{
+    COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedRow, Comparing, Interval, LIMIT,
+    Measured, Measurement,
+};
+
+/// The most names of what only one result holds that are kept.
+const ALONE_MAX: usize = 64;
+/// What to do about intervals that are too wide.
+const LONGER: &str = "to be more certain, measure both again for longer: --seconds";
+/// True of every two runs.
+const NOT_PAIRED: &str = "the two runs are not paired: anything that changed in between can be \
+     the cause of a difference";
+
+/// The two results side by side; `None` where they are of different commands. Of figures of the
+/// same work the first goes with the first. All texts are harmless to print.
+#[must_use]
+pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Comparing> {
+    if before.command() != after.command() {
+        return None;
+    }
+    let (old, new) = (figures(before), figures(after));
+    let [was, is] = [before, after].map(run);
+    let setting = setting(before, after);
+    // One result twice says nothing about a change, and nothing has to be told apart.
+    let is_twin = old == new && was == is && setting.is_empty() && !was.started.is_empty();
+    let mut rows = Vec::new();
+    let (mut only_before, mut only_after) = (Vec::new(), Vec::new());
+    for pair in pairs(&old, &new) {
+        match pair {
+            (Some(old), Some(new)) => rows.extend(row(old, new)),
+            (Some(one), None) => alone(one, &new, &mut only_before),
+            (None, Some(one)) => alone(one, &old, &mut only_after),
+            (None, None) => {}
+        }
+    }
+    if is_twin {
+        rows.iter_mut().for_each(|row| row.answer = CompareAnswer::Same);
+    }
+    let summary = summary(&rows, &only_before, &only_after);
+    let answer = rows.iter().filter(counts).map(|row| row.answer).max();
+    let sentence = match is_twin {
+        true if !rows.is_empty() => "same: both files hold the same run".to_owned(),
+        _ => sentence(answer, &rows, &summary),
+    };
+    Some(Comparing {
+        schema: COMPARE_SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: before.command().to_owned(),
+        answer: answer.unwrap_or(CompareAnswer::CannotTell),
+        sentence,
+        limit_percent: ((LIMIT - 1.0) * 100.0).round(),
+        warnings: warnings(&was, &is),
+        before: was,
+        after: is,
+        setting,
+        notes: notes(answer),
+        rows,
+        only_before,
+        only_after,
+        summary,
+    })
+}
+
+/// What the reader should know where anything was compared.
+fn notes(answer: Option<CompareAnswer>) -> Vec<String> {
+    let mut notes = Vec::new();
+    if answer == Some(CompareAnswer::CannotTell) {
+        notes.push(LONGER.to_owned());
+    }
+    if answer.is_some() {
+        notes.push(NOT_PAIRED.to_owned());
+    }
+    notes
+}
+
+/// Figures of the same work: in the order of `after`, then those that are only in `before`.
+fn pairs<'a>(
+    before: &'a [Figure],
+    after: &'a [Figure],
+) -> Vec<(Option<&'a Figure>, Option<&'a Figure>)> {
+    let key = |one: &'a Figure| (&*one.group, &*one.name, one.measure, &*one.work);
+    let mut places: HashMap<_, Vec<usize>> = HashMap::new();
+    for (place, one) in before.iter().enumerate().rev() {
+        places.entry(key(one)).or_default().push(place);
+    }
+    let mut free = vec![true; before.len()];
+    let mut pairs = Vec::new();
+    for one in after {
+        let place = places.get_mut(&key(one)).and_then(Vec::pop);
+        if let Some(place) = place {
+            free[place] = false;
+        }
+        pairs.push((place.map(|place| &before[place]), Some(one)));
+    }
+    let left = before.iter().zip(free).filter(|(_, free)| *free);
+    pairs.extend(left.map(|(one, _)| (Some(one), None)));
+    pairs
+}
+
+/// Names a figure of one result, once for all its measures; its group alone where the other result
+/// has nothing of that.
+fn alone(one: &Figure, others: &[Figure], names: &mut Vec<String>) {
+    let name = match others.iter().any(|other| other.group == one.group) {
+        true => say(&format!("{}: {}", say(&one.group), say(&one.name))),
+        false => say(&one.group),
+    };
+    if names.len() < ALONE_MAX && !names.contains(&name) {
+        names.push(name);
+    }
+}
+
+/// Whether the row counts for the verdict.
+fn counts(row: &&ComparedRow) -> bool {
+    row.is_judged || row.answer == CompareAnswer::Differs
+}
+
+/// The two figures; `None` where neither run has a value.
+fn row(old: &Figure, new: &Figure) -> Option<ComparedRow> {
+    if is_empty(old) && is_empty(new) {
+        return None;
+    }
+    let (change, answer, reason) = match (&old.value, &new.value) {
+        (Measured::Said { .. }, _) | (_, Measured::Said { .. }) => {
+            let (answer, reason) = answers(&old.value, &new.value);
+            (None, answer, reason)
+        }
+        _ => changed(old, new),
+    };
+    let is_bounded = change.is_some_and(|it| it.low.is_some() || it.high.is_some());
+    Some(ComparedRow {
+        group: say(&new.group),
+        name: say(&new.name),
+        measure: new.measure.to_owned(),
+        before: shown(&old.value),
+        after: shown(&new.value),
+        words: change.map(|change| words(change, new.measure)).unwrap_or_default(),
+        alpha: old.alpha.zip(new.alpha).filter(|_| is_bounded).map(|(old, new)| old + new),
+        change,
+        answer,
+        is_judged: old.is_judged && new.is_judged,
+        reason,
+    })
+}
+
+fn is_empty(one: &Figure) -> bool {
+    match &one.value {
+        Measured::Latency { value_ns, .. } => value_ns.is_none(),
+        Measured::Said { said, .. } => said.is_none(),
+        Measured::Ratio { .. } => false,
+    }
+}
+
+/// What two answers in words come to, and why that cannot be told.
+fn answers(old: &Measured, new: &Measured) -> (CompareAnswer, Option<String>) {
+    let parts = |measured: &Measured| match measured {
+        Measured::Said { said, because } => (said.clone(), because.clone()),
+        _ => (None, None),
+    };
+    let missing = |when: &str, because: Option<String>| {
+        let because = because.map(|because| format!(": {}", say(&because)));
+        let reason = format!("the {when} run did not find it{}", because.unwrap_or_default());
+        (CompareAnswer::CannotTell, Some(reason))
+    };
+    match (parts(old), parts(new)) {
+        ((None, because), _) => missing("earlier", because),
+        (_, (None, because)) => missing("later", because),
+        ((old, _), (new, _)) if old == new => (CompareAnswer::Same, None),
+        _ => (CompareAnswer::Differs, None),
+    }
+}
+
+/// How a figure changed, what that says, and why it cannot be told.
+fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Option<String>) {
+    let found = change(&old.value, &new.value);
+    let of = |when: &str, one: &Figure| {
+        one.fault.as_ref().map(|fault| format!("the {when} run {}", say(fault)))
+    };
+    let other = || {
+        let reason = format!("an observation was {}, and is {}", old.observed, new.observed);
+        (old.observed != new.observed).then(|| say(&reason))
+    };
+    if let Some(fault) = of("earlier", old).or_else(|| of("later", new)).or_else(other) {
+        let bare = Interval { low: None, high: None, ..found };
+        return (Some(bare), CompareAnswer::CannotTell, Some(fault));
+    }
+    let none = match (is_bare(&old.value), is_bare(&new.value)) {
+        (true, true) => Some("no interval in either result"),
+        (true, false) => Some("no interval in the earlier result"),
+        (false, true) => Some("no interval in the later result"),
+        (false, false) => (found.low.is_none() && found.high.is_none())
+            .then_some("no bound of the change follows from the intervals"),
+    };
+    (Some(found), answer(found), none.map(str::to_owned))
+}
+
+/// Whether a value has no interval.
+fn is_bare(value: &Measured) -> bool {
+    match value {
+        Measured::Latency { low_ns, high_ns, .. } => low_ns.is_none() && high_ns.is_none(),
+        Measured::Ratio { low, high, .. } => low.is_none() && high.is_none(),
+        Measured::Said { .. } => false,
+    }
+}
+
+/// A value whose texts are harmless.
+fn shown(value: &Measured) -> Measured {
+    match value {
+        Measured::Said { said, because } => {
+            let [said, because] = [said, because].map(|text| text.as_deref().map(say));
+            Measured::Said { said, because }
+        }
+        other => other.clone(),
+    }
+}
+
+fn summary(rows: &[ComparedRow], only_before: &[String], only_after: &[String]) -> CompareSummary {
+    let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let judged: Vec<CompareAnswer> = rows.iter().filter(counts).map(|row| row.answer).collect();
+    let of = |answer| number(judged.iter().filter(|one| **one == answer).count());
+    CompareSummary {
+        compared: number(judged.len()),
+        same: of(CompareAnswer::Same),
+        differs: of(CompareAnswer::Differs),
+        cannot_tell: of(CompareAnswer::CannotTell),
+        only_before: number(only_before.len()),
+        only_after: number(only_after.len()),
+    }
+}
+
+/// The verdict: the bound of the row that changed most.
+fn sentence(
+    answer: Option<CompareAnswer>,
+    rows: &[ComparedRow],
+    summary: &CompareSummary,
+) -> String {
+    let Some(answer) = answer else {
+        return "cannot tell: the results have nothing in common that can be compared".to_owned();
+    };
+    let of_answer = rows.iter().filter(|row| counts(row) && row.answer == answer);
+    let most = of_answer.reduce(
+        |most, row| {
+            if reach(row.change) > reach(most.change) { row } else { most }
+        },
+    );
+    let what = most.map(|row| said(row, answer)).unwrap_or_default();
+    let (compared, of) =
+        (summary.compared, if summary.compared == 1 { "figure" } else { "figures" });
+    match answer {
+        CompareAnswer::Differs => {
+            format!("differs ({} of {compared} {of}): {what}", summary.differs)
+        }
+        CompareAnswer::CannotTell => {
+            format!("cannot tell ({} of {compared} {of}): {what}", summary.cannot_tell)
+        }
+        CompareAnswer::Same => format!("no difference above 10 % in {compared} {of}: {what}"),
+    }
+}
+
+/// One row in the verdict: `fdatasync, median 22 to 31 % slower`.
+fn said(row: &ComparedRow, answer: CompareAnswer) -> String {
+    let name = match row.measure.as_str() {
+        "answer" => row.name.clone(),
+        "ratio" => format!("ratio of {} ({})", row.name, row.group),
+        measure => format!("{measure} of {}", row.name),
+    };
+    let words = match (&row.reason, answer, row.change) {
+        (_, CompareAnswer::Same, Some(change)) => bound(change, &row.measure),
+        (None, _, Some(_)) => row.words.clone(),
+        (Some(reason), ..) => reason.clone(),
+        (None, _, None) => match (&row.before, &row.after) {
+            (Measured::Said { said: Some(was), .. }, Measured::Said { said: Some(is), .. })
+                if was != is =>
+            {
+                format!("{was} before, {is} after")
+            }
+            _ => "the same answer".to_owned(),
+        },
+    };
+    format!("{name}: {words}")
+}

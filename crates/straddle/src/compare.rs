@@ -1,0 +1,68 @@
+//! `straddle compare A B`: two result files.
+
+use std::path::Path;
+
+use report::compare::{CompareAnswer, Measurement, compare, compare_json, compare_table};
+use report::html::{Content, SOURCE_BYTES_MAX, Source, read as parse};
+
+use crate::arguments::Compare;
+use crate::exit::Outcome;
+use crate::printer::{self, Said, shown};
+
+/// The longest result file that is read: histograms of hundreds of experiments fit.
+const BYTES_MAX: u64 = SOURCE_BYTES_MAX as u64;
+
+pub(crate) fn run(words: &Compare) -> anyhow::Result<Outcome> {
+    let sources = [read(&words.before)?, read(&words.after)?];
+    let [before, after] = [measurement(&sources[0])?, measurement(&sources[1])?];
+    let Some(comparing) = compare(before, after) else {
+        anyhow::bail!(
+            "cannot compare {} with {}: one is a result of {}, the other of {}\nhint: compare two \
+             results of the same command: straddle {} --json",
+            sources[0].name,
+            sources[1].name,
+            before.command(),
+            after.command(),
+            before.command(),
+        );
+    };
+    let text = if words.json {
+        compare_json(&comparing)
+    } else {
+        compare_table(&comparing, &printer::look(false))
+    };
+    let said = Said::or(printer::print(&text)?, &comparing.sentence);
+    Ok(match comparing.answer {
+        CompareAnswer::Same => Outcome::Done,
+        CompareAnswer::CannotTell => Outcome::NoVerdict(said),
+        CompareAnswer::Differs => Outcome::Found(said),
+    })
+}
+
+fn read(path: &Path) -> anyhow::Result<Source> {
+    let name = shown(path);
+    let fault = |reason: String, hint: &str| {
+        anyhow::Error::msg(format!("cannot read the result {name}: {reason}\nhint: {hint}"))
+    };
+    // An I/O error in the chain would be taken for one of standard output.
+    let wrote = "name a file that -o or --json of bench, fsync or probe wrote";
+    let bytes =
+        host::read_input(path, BYTES_MAX).map_err(|error| fault(error.to_string(), wrote))?;
+    let text = String::from_utf8(bytes).map_err(|_| fault("not UTF-8 text".to_owned(), wrote))?;
+    parse(&name, &text).map_err(|error| fault(error.to_string(), &error.hint()))
+}
+
+fn measurement(source: &Source) -> anyhow::Result<Measurement<'_>> {
+    let (of, hint) = match &source.content {
+        Content::Bench(bench) => return Ok(Measurement::Bench(bench)),
+        Content::Fsync(fsync) => return Ok(Measurement::Fsync(fsync)),
+        Content::Probe(probe) => return Ok(Measurement::Probe(probe)),
+        Content::Check(_) => ("check", "straddle check --watch BASE.json shows what changed"),
+        Content::Compare(_) => ("compare", "name the two files that it compared"),
+        Content::Trace(_) => ("trace", "name results of bench, fsync or probe"),
+        Content::Simulation(_) | Content::Published(_) => {
+            ("drive simulate", "straddle report A B shows both on one page")
+        }
+    };
+    anyhow::bail!("cannot compare {}: a result of {of}\nhint: {hint}", source.name)
+}
