@@ -5,34 +5,35 @@
 //! and last a line with the schema `straddle.check.summary/1`, by whose absence a reader knows that
 //! the run was cut short.
 
-use std::io;
+use std::io::{self, Write as _};
 
 use serde::Serialize;
 
+use crate::blocks::Blocks;
 use crate::document::{SCHEMA, Summary, Target};
 use crate::run::Run;
+
+/// Why writing does not fail.
+const WRITTEN: &str = "only string keys, written to memory";
 
 /// The schema's name and version of a line that holds one target.
 pub const TARGET_SCHEMA: &str = "straddle.check.target/1";
 /// The schema's name and version of the last line.
 pub const SUMMARY_SCHEMA: &str = "straddle.check.summary/1";
 
-/// Room for the line of a small image.
-const LINE_BYTES: usize = 8192;
-
 /// The line of one target, with its line feed.
 #[must_use]
-pub fn target_line(target: &Target) -> String {
-    let mut line = Vec::with_capacity(LINE_BYTES);
-    line.extend_from_slice(b"{\"schema\":\"");
-    line.extend_from_slice(TARGET_SCHEMA.as_bytes());
-    line.extend_from_slice(b"\",");
-    // The target's own opening brace is where the line has its first field already.
-    let brace = line.len();
-    serde_json::to_writer(&mut line, target).expect("only string keys, written to memory");
-    line.remove(brace);
-    line.push(b'\n');
-    String::from_utf8(line).expect("JSON is text")
+pub fn target_line(target: &Target) -> Blocks {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        schema: &'static str,
+        #[serde(flatten)]
+        target: &'a Target,
+    }
+    let mut line = Blocks::default();
+    serde_json::to_writer(&mut line, &Line { schema: TARGET_SCHEMA, target }).expect(WRITTEN);
+    line.write_all(b"\n").expect(WRITTEN);
+    line
 }
 
 /// The last line, with its line feed.
@@ -74,8 +75,10 @@ pub fn head(version: &str, run: Option<&Run>) -> String {
 /// One target of a growing document. A line feed goes before the first one, a comma and a line feed
 /// before each other.
 #[must_use]
-pub fn element(target: &Target) -> String {
-    indented_json(target, "    ")
+pub fn element(target: &Target) -> Blocks {
+    let mut text = Blocks::default();
+    push_json(&mut text, target, "    ");
+    text
 }
 
 /// The end of a growing document; `empty` says that no target was written.
@@ -87,33 +90,32 @@ pub fn tail(summary: &Summary, empty: bool) -> String {
 
 /// `value` on several lines, each behind `indent`.
 pub(crate) fn indented_json(value: &impl Serialize, indent: &str) -> String {
-    let mut text = String::new();
+    let mut text = Blocks::default();
     push_json(&mut text, value, indent);
-    text
+    text.to_string()
 }
 
 /// Adds `value` to `text`, on several lines, each behind `indent`.
-pub(crate) fn push_json(text: &mut String, value: &impl Serialize, indent: &str) {
-    text.push_str(indent);
+pub(crate) fn push_json(text: &mut Blocks, value: &impl Serialize, indent: &str) {
+    text.write_all(indent.as_bytes()).expect(WRITTEN);
     let lines = Lines { text, indent };
-    serde_json::to_writer_pretty(lines, value).expect("only string keys, written to memory");
+    serde_json::to_writer_pretty(lines, value).expect(WRITTEN);
 }
 
 /// JSON on its way into a text: no line feed stands in it but between its lines.
 struct Lines<'a> {
-    text: &'a mut String,
+    text: &'a mut Blocks,
     indent: &'a str,
 }
 
 impl io::Write for Lines<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let piece = std::str::from_utf8(bytes).map_err(io::Error::other)?;
-        for (number, line) in piece.split('\n').enumerate() {
+        for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
             if number > 0 {
-                self.text.push('\n');
-                self.text.push_str(self.indent);
+                self.text.write_all(b"\n")?;
+                self.text.write_all(self.indent.as_bytes())?;
             }
-            self.text.push_str(line);
+            self.text.write_all(line)?;
         }
         Ok(bytes.len())
     }

@@ -11,12 +11,13 @@
 use std::io;
 
 use quick_xml::Writer;
-use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
+use quick_xml::events::{BytesStart, BytesText, Event};
 
+use crate::blocks::Blocks;
 use crate::document::{Finding, Layer, Severity, Target, Verdict};
 use crate::text::one_line;
 
-type Xml = Writer<Vec<u8>>;
+type Xml = Writer<Blocks>;
 
 /// The beginning of a document; [`junit_suite`] for each target and [`JUNIT_TAIL`] follow.
 pub const JUNIT_HEAD: &str =
@@ -27,19 +28,17 @@ pub const JUNIT_TAIL: &str = "\n</testsuites>\n";
 /// The suite of one target, with the line feed before it. Findings below `fail_on` are mentioned,
 /// but fail nothing.
 #[must_use]
-pub fn junit_suite(target: &Target, fail_on: Severity) -> String {
-    let mut xml = Writer::new_with_indent(Vec::new(), b' ', 2);
+pub fn junit_suite(target: &Target, fail_on: Severity) -> Blocks {
+    let mut xml = Writer::new_with_indent(Blocks::default(), b' ', 2);
     suite(&mut xml, target, fail_on).expect("writing to memory does not fail");
-    let text = String::from_utf8(xml.into_inner()).expect("made of text only");
-    let inside = text.strip_prefix("<a>").and_then(|text| text.strip_suffix("\n</a>"));
-    inside.expect("it was written so").to_owned()
+    xml.into_inner()
 }
 
-/// The suite within an element, so that it is indented.
+/// The suite as within an element, so that it is indented.
 fn suite(xml: &mut Xml, target: &Target, fail_on: Severity) -> io::Result<()> {
-    xml.write_event(Event::Start(BytesStart::new("a")))?;
-    Suite::of(target, fail_on).write(xml)?;
-    xml.write_event(Event::End(BytesEnd::new("a")))
+    xml.write_event(Event::Start(BytesStart::new("testsuites")))?;
+    xml.get_mut().clear();
+    Suite::of(target, fail_on).write(xml)
 }
 
 /// One target.

@@ -5,6 +5,7 @@
 
 mod answer;
 pub mod bench;
+mod blocks;
 mod changes;
 pub mod compare;
 mod digest;
@@ -38,6 +39,7 @@ mod uri;
 mod words;
 
 pub use answer::{Answer, State};
+pub use blocks::Blocks;
 pub use changes::{
     Baseline, BaselineFault, CHANGES_SCHEMA, Change, ChangeSummary, Changes, Compared, Seen,
     TargetChange, Trend, changes_closing, changes_headline, changes_json, changes_metrics,

@@ -5,8 +5,11 @@
 //! Source: OASIS SARIF 2.1.0, sections 3.19 (tool component), 3.20 (invocation), 3.27 (result),
 //! 3.28 to 3.33 (locations) and 3.49 (reporting descriptor).
 
+use std::io::Write as _;
+
 use serde_json::{Value, json};
 
+use crate::blocks::Blocks;
 use crate::document::{Finding, Layer, Severity, Target};
 use crate::json::{indented_json, push_json};
 use crate::text::one_line;
@@ -48,11 +51,11 @@ pub fn sarif_head(version: &str, rules: &[RuleInfo<'_>]) -> String {
 /// The results of one target, with commas between them; empty where nothing was found. A line feed
 /// goes before the first of a log, a comma and a line feed before each other.
 #[must_use]
-pub fn sarif_results(target: &Target, rules: &[RuleInfo<'_>]) -> String {
-    let mut results = String::new();
+pub fn sarif_results(target: &Target, rules: &[RuleInfo<'_>]) -> Blocks {
+    let mut results = Blocks::default();
     for finding in &target.findings {
         if !results.is_empty() {
-            results.push_str(",\n");
+            results.write_all(b",\n").expect("memory takes all");
         }
         push_json(&mut results, &result(target, finding, rules), "        ");
     }
@@ -83,7 +86,7 @@ impl Notifications {
 
     fn push(&mut self, notification: &Value) {
         self.texts += if self.texts.is_empty() { "\n" } else { ",\n" };
-        push_json(&mut self.texts, notification, "            ");
+        self.texts += &indented_json(notification, "            ");
     }
 
     /// The end of a log; `is_empty` says that it has no result.

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use host::{Beside, Interrupt};
 use jiff::Timestamp;
-use report::{Answer, Refusal, Summary, Verdict};
+use report::{Answer, Blocks, Refusal, Summary, Verdict};
 use stack::assemble::{self, Devices as _};
 use stack::kernel::NodeId;
 
@@ -101,7 +101,7 @@ struct Shown {
     /// `None` where it is not to be shown.
     piece: Option<Piece>,
     /// What is saved of it, where anything is.
-    saved: Option<String>,
+    saved: Option<Blocks>,
     /// Why it could not be judged.
     refusal: Option<Refusal>,
 }
@@ -273,7 +273,7 @@ impl Seen {
         match self {
             Seen::Shown(shown) | Seen::Lacking(shown, _) => {
                 let piece = shown.piece.as_ref().map_or(0, Piece::bytes);
-                piece + shown.saved.as_ref().map_or(0, String::len)
+                piece + shown.saved.as_ref().map_or(0, Blocks::len)
             }
             Seen::LeftOut(_) | Seen::Shared(_) | Seen::Missed => 0,
         }

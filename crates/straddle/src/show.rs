@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use report::{
-    Answer, Baseline, ChangeSummary, Changes, Compared, Digest, Look, Note, Notifications, Row,
-    Run, Shape, Summary, Target, TargetChange,
+    Answer, Baseline, Blocks, ChangeSummary, Changes, Compared, Digest, Look, Note, Notifications,
+    Row, Run, Shape, Summary, Target, TargetChange,
 };
 
 use crate::arguments::{Check, Format};
@@ -39,11 +39,11 @@ pub(crate) struct Press {
 /// What is printed of one target.
 pub(crate) enum Piece {
     /// As it is.
-    Text(String),
+    Text(Blocks),
     /// In columns with others.
     Row(Row),
     /// The results of a log, and the target where it could not be judged.
-    Results(String, Option<Box<Target>>),
+    Results(Blocks, Option<Box<Target>>),
     /// In a digest of what matters, where it does.
     Note(Option<Note>),
     /// With what the baseline says of it.
@@ -113,7 +113,7 @@ impl Press {
     fn piece(&self, target: Target) -> Piece {
         match (self.format, self.shape()) {
             (Format::Table, Shape::Tree) => {
-                Piece::Text(report::tree(&target, self.is_for_many(), &self.look))
+                Piece::Text(report::tree(&target, self.is_for_many(), &self.look).into())
             }
             (Format::Table, Shape::Lines) => Piece::Row(Row::of(&target, &self.look)),
             (Format::Json, _) => Piece::Text(report::element(&target)),
@@ -215,9 +215,9 @@ impl<'a> Page<'a> {
     /// When nothing can be written.
     pub(crate) fn take(&mut self, piece: Piece) -> anyhow::Result<()> {
         match piece {
-            Piece::Text(text) => self.print(&text)?,
+            Piece::Text(text) => self.print(text)?,
             Piece::Results(results, refused) => {
-                self.print(&results)?;
+                self.print(results)?;
                 refused.into_iter().for_each(|target| self.notifications.take(&target));
             }
             Piece::Row(row) => self.rows.push(row),
@@ -233,7 +233,7 @@ impl<'a> Page<'a> {
     }
 
     /// Prints `text` with what the format has between texts before it.
-    fn print(&mut self, text: &str) -> anyhow::Result<()> {
+    fn print(&mut self, text: Blocks) -> anyhow::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
@@ -245,7 +245,11 @@ impl<'a> Page<'a> {
         };
         self.is_begun = true;
         self.output.write_all(before.as_bytes())?;
-        Ok(self.output.write_all(text.as_bytes())?)
+        // Each block is given back when it is written.
+        for block in text {
+            self.output.write_all(&block)?;
+        }
+        Ok(())
     }
 
     fn flush(&mut self) -> anyhow::Result<()> {

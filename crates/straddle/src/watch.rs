@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use host::InputError;
-use report::{Baseline, BaselineFault, Run, Summary};
+use report::{Baseline, BaselineFault, Blocks, Run, Summary};
 
 use crate::arguments::is_standard_output;
 use crate::printer::shown;
@@ -85,7 +85,7 @@ impl Save {
         })?;
         let file = BufWriter::with_capacity(1 << 16, file);
         let mut save = Save { path: path.to_owned(), beside, file, is_empty: true, is_done: false };
-        save.write(&report::head(env!("CARGO_PKG_VERSION"), Some(run)))?;
+        save.write(report::head(env!("CARGO_PKG_VERSION"), Some(run)).as_bytes())?;
         Ok(save)
     }
 
@@ -93,10 +93,10 @@ impl Save {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(crate) fn take(&mut self, element: &str) -> anyhow::Result<()> {
-        self.write(if self.is_empty { "\n" } else { ",\n" })?;
+    pub(crate) fn take(&mut self, element: &Blocks) -> anyhow::Result<()> {
+        self.write(if self.is_empty { b"\n" } else { b",\n" })?;
         self.is_empty = false;
-        self.write(element)
+        element.iter().try_for_each(|block| self.write(block))
     }
 
     /// The whole baseline in its place.
@@ -104,7 +104,7 @@ impl Save {
     /// # Errors
     /// When it cannot be written or put in place; what was there is then still there.
     pub(crate) fn end(mut self, summary: &Summary) -> anyhow::Result<()> {
-        self.write(&report::tail(summary, self.is_empty))?;
+        self.write(report::tail(summary, self.is_empty).as_bytes())?;
         let done = self
             .file
             .flush()
@@ -115,8 +115,8 @@ impl Save {
         Ok(())
     }
 
-    fn write(&mut self, text: &str) -> anyhow::Result<()> {
-        let written = self.file.write_all(text.as_bytes());
+    fn write(&mut self, text: &[u8]) -> anyhow::Result<()> {
+        let written = self.file.write_all(text);
         written.map_err(|error| self.failed(&error))
     }
 

@@ -6,6 +6,7 @@ pub mod fuse;
 pub mod loops;
 pub mod lvm;
 pub mod memory;
+pub mod names;
 pub mod run;
 pub mod schema;
 pub mod scratch;

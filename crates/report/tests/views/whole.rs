@@ -25,20 +25,21 @@ pub(crate) fn json(document: &Document) -> String {
     let mut text = head(&document.version, document.run.as_ref());
     for (number, target) in document.targets.iter().enumerate() {
         text += if number == 0 { "\n" } else { ",\n" };
-        text += &element(target);
+        text += &element(target).to_string();
     }
     text + &tail(&document.summary, document.targets.is_empty())
 }
 
 /// A line for each target and one for the summary.
 pub(crate) fn jsonl(document: &Document) -> String {
-    let lines: String = document.targets.iter().map(target_line).collect();
+    let lines: String =
+        document.targets.iter().map(|target| target_line(target).to_string()).collect();
     lines + &summary_line(&document.version, &document.summary)
 }
 
 /// A suite for each target.
 pub(crate) fn junit(document: &Document, fail_on: Severity) -> String {
-    let suites = document.targets.iter().map(|target| junit_suite(target, fail_on));
+    let suites = document.targets.iter().map(|target| junit_suite(target, fail_on).to_string());
     format!("{JUNIT_HEAD}{}{JUNIT_TAIL}", suites.collect::<String>())
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn sarif(document: &Document, rules: &[RuleInfo<'_>]) -> String {
         let results = sarif_results(target, rules);
         if !results.is_empty() {
             text += if is_empty { "\n" } else { ",\n" };
-            text += &results;
+            text += &results.to_string();
             is_empty = false;
         }
     }

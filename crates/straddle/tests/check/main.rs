@@ -10,6 +10,7 @@ mod labels;
 mod leaf;
 mod media;
 mod monitors;
+mod names;
 mod recognised;
 mod run;
 mod stale;

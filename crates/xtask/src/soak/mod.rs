@@ -8,6 +8,7 @@
 //! | `drive` | the memory of drive models, which does not grow |
 //! | `tails` | the quantiles of series that are computed |
 //! | `plan` | the content of disks that are made, which no plan may change |
+//! | `names` | how much memory and time a name of a megabyte may take |
 //! | `races` | what is on a device, and which file system a directory is on |
 //! | `bench` | identical arms of this machine's disk do not differ |
 //! | `alternate` | runs of the same kind agree, and keep to their seconds and bytes |
@@ -23,6 +24,7 @@ mod fio;
 mod identical;
 mod model_memory;
 mod models;
+mod names;
 mod noise;
 mod options;
 mod plan;
@@ -67,13 +69,14 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
         ["alternate", rest @ ..] => alternate::run(&Options::parse(rest, &["--runs"])?),
         ["recipe", rest @ ..] => recipe::run(&Options::parse(rest, &["--runs", "--seconds"])?),
         ["plan", rest @ ..] => plan::run(&Options::parse(rest, &["--disks"])?),
+        ["names", rest @ ..] => names::run(&Options::parse(rest, &["--disks"])?),
         ["procedures", rest @ ..] => {
             procedures::run(&Options::parse(rest, &["--pairs", "--rounds"])?)
         }
         _ => bail!(
             "soak is told what: models [--seeds N], probe [--seeds N], drives [--seeds N \
              [--drive NAME]], drive [--commands N], tails [--seeds N], plan [--disks N], \
-             races [--count N], bench, alternate, recipe, procedures"
+             races [--count N], names [--disks N], bench, alternate, recipe, procedures"
         ),
     }
 }
