@@ -52,14 +52,14 @@ pub enum OpenError {
 impl OpenError {
     fn refused(path: &Path, error: Errno, kind: Option<Kind>) -> OpenError {
         let hint = match (error, kind) {
+            (Errno::PERM | Errno::ACCESS, Some(Kind::Block)) if identity::is_root() => {
+                "even root may not: a container or a security policy keeps this device away; \
+                 try on the host"
+            }
             (Errno::ACCESS, Some(Kind::Block)) => {
                 "reading a block device needs root, or membership of its group: try sudo"
             }
             (Errno::ACCESS, _) => "you may not read it or a directory on its path: try sudo",
-            (Errno::PERM, Some(Kind::Block)) if identity::is_root() => {
-                "even root may not: a container or a security policy keeps this device away; \
-                 try on the host"
-            }
             (Errno::PERM, _) => "a container or a security policy may forbid it: try on the host",
             (error, _) => hint_of(error),
         };

@@ -67,7 +67,7 @@ pub use pinned::Pinned;
 pub use private_mounts::{MountError, MountPlan, Mounted, PrivateMounts};
 pub use process::{ProcessError, ProcessLook, look_at_process, process_name};
 pub use realtime::is_realtime;
-pub use scan::{Listing, list_files};
+pub use scan::{Listing, Omitted, list_files};
 pub use scratch::{Scratch, ScratchError, ScratchPlan, takes_files};
 pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};
 pub use suppressed::{Suppressed, suppressed};

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::fs::FileType;
 use std::io;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 /// How deep, and how much, [`list_files`] looks. Both keep a strange tree from taking for ever.
@@ -16,6 +17,8 @@ pub struct Listing {
     pub files: Vec<PathBuf>,
     /// What was not looked at, and why, in the order of the paths.
     pub omitted: Vec<Omitted>,
+    /// What is neither a file nor a directory, and what it is, in the order of the paths.
+    pub others: Vec<Omitted>,
 }
 
 /// A file or directory that was not looked at.
@@ -29,8 +32,7 @@ pub struct Omitted {
 
 /// The regular files below `directory`, 32 directories deep and 100,000 files at most. A link to a
 /// file counts as a file; a link to a directory is not followed, so no loop is entered and nothing
-/// outside is looked at that nobody named. Those, links to nothing, devices, sockets and FIFOs are
-/// left out without a word.
+/// outside is looked at that nobody named. Nothing but directories is opened.
 ///
 /// # Errors
 /// When `directory` itself cannot be read; what cannot be read below it is in [`Listing::omitted`].
@@ -64,6 +66,7 @@ pub fn list_files(directory: &Path) -> io::Result<Listing> {
     }
     listing.files.sort_by(|one, other| order(one, other));
     listing.omitted.sort();
+    listing.others.sort();
     Ok(listing)
 }
 
@@ -91,9 +94,10 @@ impl Listing {
         if kind.is_symlink() {
             match std::fs::metadata(&path) {
                 Ok(target) if target.is_file() => self.files.push(path),
-                // A link to a directory, or to nothing, is no image that anybody misses.
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Ok(target) => self.other(path, &format!("a link to {}", name(target.file_type()))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.other(path, "a link to nothing");
+                }
                 Err(error) => self.omit(path, &error.to_string()),
             }
         } else if kind.is_dir() && depth >= DEPTH_MAX {
@@ -102,11 +106,28 @@ impl Listing {
             ahead.push((path, depth + 1));
         } else if kind.is_file() {
             self.files.push(path);
+        } else {
+            self.other(path, name(kind));
         }
     }
 
     fn omit(&mut self, path: PathBuf, reason: &str) {
         self.omitted.push(Omitted { path, reason: reason.to_owned() });
+    }
+
+    fn other(&mut self, path: PathBuf, what: &str) {
+        self.others.push(Omitted { path, reason: what.to_owned() });
+    }
+}
+
+/// What something that is no regular file is, with its article.
+fn name(kind: FileType) -> &'static str {
+    match kind {
+        kind if kind.is_dir() => "a directory",
+        kind if kind.is_fifo() => "a FIFO",
+        kind if kind.is_socket() => "a socket",
+        kind if kind.is_block_device() => "a block device",
+        _ => "a character device",
     }
 }
 
@@ -135,6 +156,10 @@ mod tests {
         assert!(expected.is_sorted());
         assert_eq!(listing.files, expected);
         assert!(listing.omitted.is_empty(), "{:?}", listing.omitted);
+        let others: Vec<_> = listing.others.iter().map(|other| other.reason.as_str()).collect();
+        let what =
+            ["a directory", "nothing", "a character device"].map(|it| format!("a link to {it}"));
+        assert_eq!(others, what);
     }
 
     #[test]

@@ -39,7 +39,8 @@ impl Note {
     }
 }
 
-fn unknown(target: &Target) -> String {
+/// Why there is no verdict on `target`.
+pub(crate) fn unknown(target: &Target) -> String {
     if let Some(refusal) = &target.refusal {
         return refusal.message.clone();
     }

@@ -1,16 +1,18 @@
 //! Targets as SARIF 2.1.0, which code hosts show beside the files of a repository: a result for
 //! each finding, written as targets are judged, and a notification for each target that could not
-//! be judged.
+//! be judged or whose verdict is unknown.
 //!
 //! Source: OASIS SARIF 2.1.0, sections 3.19 (tool component), 3.20 (invocation), 3.27 (result),
-//! 3.28 to 3.33 (locations) and 3.49 (reporting descriptor).
+//! 3.28 to 3.33 (locations), 3.49 (reporting descriptor) and 3.58 (notification). Unknown is no
+//! result of kind `open` (3.27.9): that says which rule was not decided, and here none could be.
 
 use std::io::Write as _;
 
 use serde_json::{Value, json};
 
 use crate::blocks::Blocks;
-use crate::document::{Finding, Layer, Severity, Target};
+use crate::digest::unknown;
+use crate::document::{Finding, Layer, Severity, Target, Verdict};
 use crate::json::{indented_json, push_json};
 use crate::text::one_line;
 use crate::uri::uri;
@@ -65,20 +67,31 @@ pub fn sarif_results(target: &Target, rules: &[RuleInfo<'_>]) -> Blocks {
 /// The most bytes of notifications that are kept until the log's end.
 const NOTIFICATIONS_BYTES: usize = 4 << 20;
 
-/// The targets that could not be judged, which a log tells at its end: the first thousands, and how
-/// many more.
+/// The targets that could not be judged or are unknown, which a log tells at its end: the first
+/// thousands, and how many more.
 #[derive(Clone, Debug, Default)]
 pub struct Notifications {
     texts: String,
     more: u64,
+    /// Whether a target could not be judged, more than that its verdict is unknown.
+    has_failed: bool,
 }
 
 impl Notifications {
-    /// Takes `target`, if it could not be judged.
+    /// Whether a log tells of `target` at its end.
+    #[must_use]
+    pub fn wants(target: &Target) -> bool {
+        target.refusal.is_some() || target.verdict == Verdict::Unknown
+    }
+
+    /// Takes `target`, if [it is told](Notifications::wants).
     pub fn take(&mut self, target: &Target) {
-        let Some(notification) = notification(target) else { return };
+        if !Notifications::wants(target) {
+            return;
+        }
+        self.has_failed |= target.refusal.is_some();
         if self.texts.len() < NOTIFICATIONS_BYTES {
-            self.push(&notification);
+            self.push(&notification(target));
         } else {
             self.more += 1;
         }
@@ -95,12 +108,12 @@ impl Notifications {
         if self.more > 0 {
             let more = self.more;
             let text =
-                format!("{more} more targets could not be judged; --format jsonl names them all");
+                format!("{more} more targets have no verdict; --format jsonl names them all");
             self.push(&json!({ "level": "error", "message": { "text": text } }));
         }
         let close = if is_empty { "]" } else { "\n      ]" };
-        let successful = self.texts.is_empty();
-        let end = if successful { "" } else { "\n          " };
+        let successful = !self.has_failed;
+        let end = if self.texts.is_empty() { "" } else { "\n          " };
         format!(
             "{close},\n      \"invocations\": [\n        {{\n          \
              \"executionSuccessful\": {successful},\n          \
@@ -184,16 +197,16 @@ fn location(target: &Target, layer: Option<&Layer>) -> Value {
     location
 }
 
-fn notification(target: &Target) -> Option<Value> {
-    let refusal = target.refusal.as_ref()?;
-    let mut text = one_line(&refusal.message);
-    if let Some(hint) = &refusal.hint {
+fn notification(target: &Target) -> Value {
+    let mut text = one_line(&unknown(target));
+    if let Some(hint) = target.refusal.as_ref().and_then(|refusal| refusal.hint.as_ref()) {
         text += "\nHint: ";
         text += &one_line(hint);
     }
-    Some(json!({
-        "level": "error",
+    let level = if target.refusal.is_some() { "error" } else { "warning" };
+    json!({
+        "level": level,
         "message": { "text": text },
         "locations": [location(target, None)],
-    }))
+    })
 }

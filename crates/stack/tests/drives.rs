@@ -63,6 +63,26 @@ fn judged(drive: Drive, starts: &[u32]) -> Vec<(Verdict, Option<(&'static str, S
         .collect()
 }
 
+#[test]
+fn who_is_refused_as_root_is_not_told_to_be_root() {
+    let denied = "cannot open /dev/sda for reading: Permission denied";
+    for (reason, asks_for_root) in [
+        (denied.to_owned(), true),
+        (format!("{denied}; even root may not: a container keeps it away"), false),
+        ("cannot open /dev/sda for reading: Input/output error".to_owned(), false),
+    ] {
+        let kind = StartKind::Drive(Box::new(drive(&PHYSICAL_4096)));
+        let start = Start { kind, name: "sda".to_owned(), bytes: Some(Err(reason.clone())) };
+        let assembled = assemble(vec![start], &NoFiles, None);
+        let judgements = judge::judge_all(&assembled.stack);
+        let case = Case { stack: &assembled.stack, judgements: &judgements, told: None };
+        let findings = rule::findings(&case);
+        let finding = findings.iter().find(|finding| finding.rule.code == "ST407").unwrap();
+        let fixes: Vec<String> = finding.remedies.iter().map(ToString::to_string).collect();
+        assert_eq!(fixes.join("; ").contains("root"), asks_for_root, "{reason}: {fixes:?}");
+    }
+}
+
 const PHYSICAL_4096: [(&str, &str); 2] =
     [("queue/logical_block_size", "512"), ("queue/physical_block_size", "4096")];
 

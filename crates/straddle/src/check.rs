@@ -66,6 +66,11 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
         let shown = Shown::of(check, &press, together(check, &members, &scene));
         tally.take(&mut page, shown)?;
     }
+    for directory in rest.empty() {
+        let name = printer::shown(&check.targets[directory]);
+        let shown = Shown::of(check, &press, refused(name.clone(), target::holds_none(&name)));
+        tally.take(&mut page, shown)?;
+    }
     if let Some(signal) = interrupt.signal() {
         let judged = tally.summary.targets;
         let message = format!("interrupted after {judged} of {} targets", targets.len());
@@ -86,7 +91,8 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     }
     page.end(&tally.summary, answer)?;
     let said = Said::or(output.end()?, "there is nothing to judge");
-    if let Some(note) = no_image::note(&rest.left_out) {
+    let left_out = rest.left_out.iter().map(|(_, name)| name.as_str());
+    if let Some(note) = no_image::note(left_out) {
         printer::note(&note);
     }
     // The process ends here: it is quicker not to give back a large machine piece by piece.
@@ -155,8 +161,18 @@ struct Waiting {
 struct Rest {
     /// Targets that lack members.
     waiting: Vec<Waiting>,
-    /// The names of files that a directory happened to hold and that are no images.
-    left_out: Vec<String>,
+    /// The names of what a directory happened to hold and that is no image, and which directory.
+    left_out: Vec<(usize, String)>,
+    /// The directories in which something was judged.
+    judged: BTreeSet<usize>,
+}
+
+impl Rest {
+    /// The directories in which everything was left out, in their order.
+    fn empty(&self) -> BTreeSet<usize> {
+        let left_out = self.left_out.iter().map(|(directory, _)| *directory);
+        left_out.filter(|directory| !self.judged.contains(directory)).collect()
+    }
 }
 
 /// What was found of one target.
@@ -164,8 +180,8 @@ enum Seen {
     Shown(Shown),
     /// It lacks the members of arrays and groups with these ids.
     Lacking(Shown, BTreeSet<String>),
-    /// It is a file of this name that a directory happened to hold, and no image.
-    LeftOut(String),
+    /// A directory happened to hold it, and it is no image.
+    LeftOut,
     /// Others name devices of the same stack, which has this id.
     Shared(String),
     /// It was not looked at, since the command was asked to end.
@@ -210,23 +226,28 @@ impl Round<'_> {
         let hosts = || trace::Hosts::new(self.scene);
         let look =
             |hosts: &mut trace::Hosts<'_>, index: usize| self.look(&self.targets[index], hosts);
-        let take = |index, seen| match seen {
-            Seen::LeftOut(name) => {
-                rest.left_out.push(name);
-                Ok(())
+        let take = |index, seen| {
+            let Target { name, found, .. } = &self.targets[index];
+            let directory = found.as_ref().map(|found| found.directory);
+            if let (Seen::LeftOut, Some(directory)) = (&seen, directory) {
+                rest.left_out.push((directory, name.clone()));
+                return Ok(());
             }
-            Seen::Missed => Ok(()),
-            // Nothing else may complete it.
-            Seen::Lacking(shown, _) if self.targets.len() < 2 => take(shown),
-            Seen::Lacking(_, lacks) => {
-                rest.waiting.push(Waiting { index, lacks });
-                Ok(())
+            rest.judged.extend(directory);
+            match seen {
+                Seen::LeftOut | Seen::Missed => Ok(()),
+                // Nothing else may complete it.
+                Seen::Lacking(shown, _) if self.targets.len() < 2 => take(shown),
+                Seen::Lacking(_, lacks) => {
+                    rest.waiting.push(Waiting { index, lacks });
+                    Ok(())
+                }
+                Seen::Shared(id) => {
+                    rest.waiting.push(Waiting { index, lacks: BTreeSet::from([id]) });
+                    Ok(())
+                }
+                Seen::Shown(shown) => take(shown),
             }
-            Seen::Shared(id) => {
-                rest.waiting.push(Waiting { index, lacks: BTreeSet::from([id]) });
-                Ok(())
-            }
-            Seen::Shown(shown) => take(shown),
         };
         crew::in_order_with(self.targets.len(), hosts, look, Seen::bytes, take)?;
         Ok(rest)
@@ -239,6 +260,9 @@ impl Round<'_> {
         }
         if let Some(id) = stack_id(target).filter(|id| self.shared.contains(id)) {
             return Seen::Shared(format!("devices {id}"));
+        }
+        if target.found.as_ref().is_some_and(target::Found::is_left_out) {
+            return Seen::LeftOut;
         }
         let assembled = match assembled(check, &[target], scene, hosts) {
             Ok(assembled) => assembled,
@@ -257,7 +281,7 @@ impl Round<'_> {
             && only.verdict == Verdict::Unknown
             && no_image::is_none(path)
         {
-            return Seen::LeftOut(target.name.clone());
+            return Seen::LeftOut;
         }
         let shown = Shown::of(check, press, result);
         match incomplete.is_empty() {
@@ -275,7 +299,7 @@ impl Seen {
                 let piece = shown.piece.as_ref().map_or(0, Piece::bytes);
                 piece + shown.saved.as_ref().map_or(0, Blocks::len)
             }
-            Seen::LeftOut(_) | Seen::Shared(_) | Seen::Missed => 0,
+            Seen::LeftOut | Seen::Shared(_) | Seen::Missed => 0,
         }
     }
 }
@@ -298,7 +322,10 @@ fn assembled(
                 Ok(start) => starts.push(start),
                 Err(refusal) => refusals.push(refusal),
             },
-            What::Refused(refusal) => refusals.push(refusal.clone()),
+            What::Refused(refusal) => match target.found.as_ref().and_then(|it| it.odd.as_ref()) {
+                Some((path, what)) => starts.push(target::start_odd(path, what)),
+                None => refusals.push(refusal.clone()),
+            },
         }
     }
     let told = check.on.as_ref();

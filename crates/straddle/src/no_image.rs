@@ -24,17 +24,20 @@ const NAMES_MAX: usize = 8;
 
 /// Whether the file, in which nothing was recognised, is plainly no disk image.
 pub(crate) fn is_none(path: &Path) -> bool {
-    let is_named_so = path
-        .extension()
-        .and_then(|ending| ending.to_str())
-        .is_some_and(|ending| ENDINGS.contains(&ending.to_ascii_lowercase().as_str()));
-    if is_named_so {
+    if is_named_as_image(path) {
         return false;
     }
     let Ok(file) = FileDisk::open(path) else { return false };
     let length = file.length_bytes();
     let Ok(head) = disk::read_vec(&file, 0, length.min(HEAD_BYTES)) else { return false };
     !length.is_multiple_of(512) || is_text(&head)
+}
+
+/// Whether the name at `path` is that of a disk image.
+pub(crate) fn is_named_as_image(path: &Path) -> bool {
+    path.extension()
+        .and_then(|ending| ending.to_str())
+        .is_some_and(|ending| ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
 }
 
 /// Whether nothing but letters, blanks and line ends is in `bytes`; true of none.
@@ -48,9 +51,9 @@ fn is_text(bytes: &[u8]) -> bool {
 
 /// What is said of files that were passed over: their names, a bounded number of them; `None` where
 /// there are none.
-pub(crate) fn note(names: &[String]) -> Option<String> {
-    let shown: Vec<&str> = names.iter().take(NAMES_MAX).map(String::as_str).collect();
-    let more = match names.len().saturating_sub(NAMES_MAX) {
+pub(crate) fn note<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let shown: Vec<&str> = names.by_ref().take(NAMES_MAX).collect();
+    let more = match names.count() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -64,9 +67,9 @@ mod tests {
     #[test]
     fn a_long_list_ends_with_a_count() {
         let names: Vec<String> = (0..20).map(|number| format!("README.{number}")).collect();
-        let note = note(&names).unwrap();
+        let note = note(names.iter().map(String::as_str)).unwrap();
         assert!(note.ends_with("README.6, README.7 and 12 more"), "{note}");
-        assert_eq!(super::note(&[]), None);
+        assert_eq!(super::note(std::iter::empty()), None);
     }
 
     #[test]

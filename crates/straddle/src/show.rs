@@ -42,7 +42,7 @@ pub(crate) enum Piece {
     Text(Blocks),
     /// In columns with others.
     Row(Row),
-    /// The results of a log, and the target where it could not be judged.
+    /// The results of a log, and the target where it has no verdict.
     Results(Blocks, Option<Box<Target>>),
     /// In a digest of what matters, where it does.
     Note(Option<Note>),
@@ -121,7 +121,7 @@ impl Press {
             (Format::Junit, _) => Piece::Text(report::junit_suite(&target, self.fails)),
             (Format::Sarif, _) => {
                 let results = report::sarif_results(&target, &self.rules);
-                Piece::Results(results, target.refusal.is_some().then(|| Box::new(target)))
+                Piece::Results(results, Notifications::wants(&target).then(|| Box::new(target)))
             }
             (Format::Nagios | Format::Npd, _) => {
                 Piece::Note(Note::of(&target, self.least, &self.look))
@@ -171,7 +171,7 @@ pub(crate) struct Page<'a> {
     /// Whether something was printed that a comma has to follow.
     is_begun: bool,
     rows: Vec<Row>,
-    /// Targets that could not be judged, where they are told at the end.
+    /// Targets without a verdict, where they are told at the end.
     notifications: Notifications,
     digest: Digest,
     /// The names of all targets, where they are compared with a baseline.

@@ -4,12 +4,13 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use device::FileIdentity;
-use host::{FileDisk, HeadCache, Identity};
+use host::{FileDisk, HeadCache, Identity, Omitted};
 use report::Refusal;
 use stack::assemble::{Start, StartKind};
 use stack::kernel::{Machine, NodeId, NodeKind, Number};
 use units::text;
 
+use crate::no_image;
 use crate::printer::shown;
 use crate::scene::Scene;
 
@@ -23,6 +24,28 @@ pub(crate) struct Target {
     pub(crate) name: String,
     /// What it is.
     pub(crate) what: What,
+    /// Where it was found, if nobody named it.
+    pub(crate) found: Option<Found>,
+}
+
+/// Something that was found in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Which of the paths that were named is the directory.
+    pub(crate) directory: usize,
+    /// Its path and what it is, where it is no file: a link to nothing, a FIFO.
+    pub(crate) odd: Option<(PathBuf, String)>,
+}
+
+impl Found {
+    fn file(odd: Option<(PathBuf, String)>) -> Option<Found> {
+        Some(Found { directory: 0, odd })
+    }
+
+    /// Whether it is no file, and its name is not that of an image.
+    pub(crate) fn is_left_out(&self) -> bool {
+        self.odd.as_ref().is_some_and(|(path, _)| !no_image::is_named_as_image(path))
+    }
 }
 
 /// What a target is.
@@ -52,7 +75,14 @@ pub(crate) fn expand(paths: &[PathBuf], scene: &Scene) -> Vec<Target> {
         true => vec![captured(path, scene)],
         false => named(path, scene),
     };
-    paths.iter().flat_map(named).collect()
+    let mut targets = Vec::new();
+    for (directory, path) in paths.iter().enumerate() {
+        targets.extend(named(path).into_iter().map(|target| {
+            let found = target.found.map(|found| Found { directory, ..found });
+            Target { found, ..target }
+        }));
+    }
+    targets
 }
 
 fn every_disk(scene: &Scene) -> Vec<Target> {
@@ -73,7 +103,7 @@ fn every_disk(scene: &Scene) -> Vec<Target> {
         .filter(|nodes| is_worth_showing(machine, nodes))
         .map(|nodes| {
             let name = name_of(machine, &nodes);
-            Target { name, what: What::Devices { nodes, meant: None } }
+            Target { name, what: What::Devices { nodes, meant: None }, found: None }
         })
         .collect();
     if targets.is_empty() {
@@ -120,7 +150,7 @@ pub(crate) fn joined_names(names: &[&str]) -> String {
 
 fn refused(name: String, message: String, hint: Option<&str>) -> Target {
     let hint = hint.map(str::to_owned);
-    Target { name, what: What::Refused(Refusal { message, hint }) }
+    Target { name, what: What::Refused(Refusal { message, hint }), found: None }
 }
 
 /// A device of a captured machine, by its name, its path or where it is mounted.
@@ -147,7 +177,7 @@ fn captured(path: &Path, scene: &Scene) -> Target {
 }
 
 fn meant(name: String, machine: &Machine, id: NodeId) -> Target {
-    Target { name, what: What::Devices { nodes: machine.joined(id), meant: Some(id) } }
+    Target { name, what: What::Devices { nodes: machine.joined(id), meant: Some(id) }, found: None }
 }
 
 /// The block device in `/dev` that a bare name like `vda` means, where no file here is called so.
@@ -175,7 +205,7 @@ fn named(path: &Path, scene: &Scene) -> Vec<Target> {
             Ok(Identity::Block { major, minor }) => {
                 vec![device(name, Number { major, minor }, scene)]
             }
-            _ => vec![Target { name, what: What::File(path.to_owned()) }],
+            _ => vec![Target { name, what: What::File(path.to_owned()), found: None }],
         },
     }
 }
@@ -213,26 +243,43 @@ fn directory(path: &Path, scene: &Scene) -> Vec<Target> {
         return vec![refused(name, message, Some("mount it: mount -t proc proc /proc"))];
     }
     match host::list_files(path) {
-        Ok(listing) if listing.files.is_empty() => {
-            let message = format!("cannot look into {name}: no file is in it");
-            vec![refused(name, message, Some("name a directory that holds disk images"))]
+        Ok(listing) if listing == host::Listing::default() => {
+            let what = What::Refused(holds_none(&name));
+            vec![Target { name, what, found: None }]
         }
         Ok(listing) => {
-            let files = listing
-                .files
-                .into_iter()
-                .map(|path| Target { name: shown(&path), what: What::Found(path) });
+            let files = listing.files.into_iter().map(|path| Target {
+                name: shown(&path),
+                what: What::Found(path),
+                found: Found::file(None),
+            });
+            let others = listing.others.into_iter().map(|Omitted { path, reason }| {
+                let name = shown(&path);
+                let target =
+                    refused(name.clone(), format!("cannot look at {name}: {reason}"), None);
+                Target { found: Found::file(Some((path, reason))), ..target }
+            });
             let omitted = listing.omitted.into_iter().map(|omitted| {
                 let name = shown(&omitted.path);
                 let message = format!("cannot look at {name}: {}", omitted.reason);
                 refused(name, message, None)
             });
-            files.chain(omitted).collect()
+            files.chain(others).chain(omitted).collect()
         }
         Err(error) => {
             let message = format!("cannot list {name}: {error}");
             vec![refused(name, message, Some("check who may read it: ls -ld shows it"))]
         }
+    }
+}
+
+/// Why the directory called `name` cannot be judged: it holds no disk image.
+pub(crate) fn holds_none(name: &str) -> Refusal {
+    Refusal {
+        message: format!("cannot look into {name}: no disk image is in it"),
+        hint: Some(
+            "name a directory that holds disk images, or each file: straddle check FILE".to_owned(),
+        ),
     }
 }
 
@@ -259,9 +306,11 @@ fn under(name: String, mount: &stack::kernel::Mount, scene: &Scene) -> Target {
     }
     match machine.of_mount(mount) {
         // A file system on several devices lies on all of them.
-        Some(id) if machine.is_shared(id) => {
-            Target { name, what: What::Devices { nodes: machine.joined(id), meant: None } }
-        }
+        Some(id) if machine.is_shared(id) => Target {
+            name,
+            what: What::Devices { nodes: machine.joined(id), meant: None },
+            found: None,
+        },
         Some(id) => meant(name, machine, id),
         None => {
             let kind = &mount.kind;
@@ -271,6 +320,16 @@ fn under(name: String, mount: &stack::kernel::Mount, scene: &Scene) -> Target {
             refused(name, message, Some(hint))
         }
     }
+}
+
+/// Where the stack starts of what a directory has under the name of an image, and is no file.
+pub(crate) fn start_odd(path: &Path, what: &str) -> Start {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let identity = FileIdentity { device: 0, inode: 0 };
+    let path = path.as_os_str().as_encoded_bytes().to_vec();
+    let kind = StartKind::File { path, identity };
+    let bytes = Some(Err(format!("cannot be read: {what}, not a file")));
+    Start { kind, name: text::escape(name), bytes }
 }
 
 /// Where the stack of a file starts.

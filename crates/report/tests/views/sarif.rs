@@ -1,9 +1,9 @@
 //! SARIF 2.1.0.
 
-use report::RuleInfo;
+use report::{RuleInfo, Verdict};
 use serde_json::Value;
 
-use crate::sample::{array, broken, document, hostile, same, shifted_disk};
+use crate::sample::{array, broken, document, hostile, image, same, shifted_disk};
 use crate::whole::sarif;
 
 const RULES: [RuleInfo<'static>; 2] = [
@@ -156,6 +156,25 @@ fn levels_rules_and_notifications_follow_the_document() {
     assert_eq!(notification["level"], "error");
     let location = &notification["locations"][0]["physicalLocation"]["artifactLocation"];
     assert_eq!(location["uri"], "file:///dev/sdz");
+}
+
+#[test]
+fn an_unknown_target_is_a_notification_that_says_why_and_fails_nothing() {
+    let mut unknown = image("noise.raw");
+    unknown.verdict = Verdict::Unknown;
+    unknown.layers[0].verdict = Verdict::Unknown;
+    unknown.layers[0].reason = "nothing recognised".to_owned();
+    let text = sarif(&document(vec![unknown, image("good.raw")]), &RULES);
+    let log: Value = serde_json::from_str(&text).expect("valid JSON");
+    let invocation = &log["runs"][0]["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], true);
+    let [told] = &invocation["toolExecutionNotifications"].as_array().unwrap()[..] else {
+        panic!("one of the two is unknown: {invocation}")
+    };
+    assert_eq!(told["level"], "warning");
+    assert_eq!(told["message"]["text"], "unknown: noise.raw: nothing recognised");
+    let location = &told["locations"][0]["physicalLocation"]["artifactLocation"];
+    assert_eq!(location["uri"], "noise.raw");
 }
 
 #[test]

@@ -3,13 +3,12 @@
 use std::rc::Rc;
 
 use device::{Disk, FileIdentity};
-use format::{Problem, ProblemKind};
 use units::{Known, SectorSize, Source};
 
 use super::{Assembler, Job, Tables};
 use crate::drive;
 use crate::id::LayerId;
-use crate::layer::{Layer, LayerKind};
+use crate::layer::{Bare, Layer, LayerKind};
 use crate::mapping::Mapping;
 
 impl Assembler<'_> {
@@ -55,9 +54,7 @@ impl Assembler<'_> {
         let mut layer = Layer::new(LayerKind::ImageFile, name, length, Mapping::Leaf);
         layer.units = drive::image_units(self.told);
         layer.told_parity = self.told_parity();
-        if let Err(reason) = bytes {
-            layer.problems.push(Problem::new(ProblemKind::Unreadable, 0, reason.clone()));
-        }
+        layer.bare = bytes.as_ref().err().cloned().map(Bare::Unknown);
         let id = self.stack.add(layer);
         if let Ok(disk) = bytes {
             self.stack.give_bytes(id, Rc::clone(disk));

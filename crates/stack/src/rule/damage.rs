@@ -98,13 +98,13 @@ fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String
     }
     finding.remedies = match kind {
         ProblemKind::Unreadable if array => incomplete(case, id),
-        kind => repaired(case, id, kind),
+        kind => repaired(case, id, kind, &finding.evidence),
     };
     finding
 }
 
 /// What puts damage right, where one tool does it without a choice.
-fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind) -> Vec<Remedy> {
+fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -> Vec<Remedy> {
     let layer = case.stack.layer(id);
     if let Some(image) = remedy::image_file(case, id) {
         return vec![Remedy::when("look first", Command::CheckImage(image))];
@@ -138,7 +138,13 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind) -> Vec<Remedy> {
             )]
         }
         (ProblemKind::Unreadable, _) => {
-            vec![Remedy::tell("read it as root; the kernel's log names I/O errors")]
+            let is_denied =
+                |text: &String| text.contains("Permission denied") && !text.contains("even root");
+            let tell = match texts.iter().any(is_denied) {
+                true => "read it as root",
+                false => "look for the reason in the kernel's log: dmesg",
+            };
+            vec![Remedy::tell(tell)]
         }
         _ => Vec::new(),
     }

@@ -69,6 +69,7 @@ pub(super) fn opened(paths: &[PathBuf], scene: &Scene) -> Result<Opened, Refusal
     let (mut images, mut devices) = (Vec::new(), Vec::new());
     for target in target::expand(paths, scene) {
         match target.what {
+            _ if target.found.is_some_and(|found| found.is_left_out()) => {}
             What::Refused(refusal) => return Err(refusal),
             What::Found(path) => images.push(Image { path, is_found: true }),
             What::File(path) => images.push(Image { path, is_found: false }),

@@ -155,6 +155,67 @@ fn a_directory_names_what_it_leaves_out_and_counts_what_may_be_a_disk() {
 }
 
 #[test]
+fn what_is_named_like_an_image_and_is_no_file_is_unknown_and_other_names_are_left_out() {
+    need_tools!("sfdisk", "mkfifo");
+    let scratch = Scratch::new();
+    let good = partitioned(&scratch, "good.raw", 64 * MIB, "label: gpt\nstart=2048\n");
+    let at = |name: &str| scratch.path().join(name);
+    let fifo = |name: &str| tool::run("mkfifo", &[text(&at(name))]);
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, at(name)).unwrap();
+    link("nowhere", "current");
+    fifo("pipe");
+    let shown = |code| {
+        let output = straddle(&["check", "--explain", text(scratch.path())]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{shown}{errors}");
+        assert!(!shown.contains("ST407"), "{shown}");
+        assert!(errors.contains("/current") && errors.contains("/pipe"), "{errors}");
+        shown
+    };
+    assert!(shown(0).contains("No findings."));
+    link("nowhere", "gone.raw");
+    link("/dev/null", "null.img");
+    link(".", "loop.qcow2");
+    fifo("pipe.raw");
+    let shown = shown(NO_VERDICT);
+    for what in ["a link to nothing", "a link to a character device", "a FIFO"] {
+        assert!(shown.contains(what), "{what}: {shown}");
+    }
+    assert!(
+        shown.contains("a link to a directory") && shown.contains("4 layers are unknown"),
+        "{shown}"
+    );
+    assert!(good.exists());
+}
+
+#[test]
+fn a_directory_of_which_all_is_left_out_is_an_error_in_every_format() {
+    let scratch = Scratch::new();
+    let _ = scratch.file("README", b"no image");
+    let directory = text(scratch.path());
+    for format in ["table", "json", "jsonl", "junit", "sarif", "nagios", "npd"] {
+        let output = straddle(&["check", "--format", format, directory]);
+        let (shown, errors) = (text_of(&output.stdout), text_of(&output.stderr));
+        let code = match format {
+            "nagios" => 3,
+            _ => 2,
+        };
+        assert_eq!(output.status.code(), Some(code), "{format}: {shown}{errors}");
+        let says = |text: &str| text.contains("no disk image is in it");
+        assert!(errors.starts_with("error: cannot look into ") && says(&errors), "{errors}");
+        assert!(errors.contains("README"), "{errors}");
+        let is_short = matches!(format, "table" | "npd");
+        assert!(is_short || says(&shown), "{format}: {shown}");
+        assert!(!shown.contains("No findings"), "{shown}");
+    }
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("it prints UTF-8")
+}
+
+#[test]
 fn an_encrypted_qcow2_is_unknown_and_never_aligned() {
     need_tools!("sfdisk", "qemu-img");
     let scratch = Scratch::new();
