@@ -22,6 +22,8 @@ pub enum ProblemKind {
     Unreadable,
     /// A capture of another machine does not hold what is needed.
     Uncaptured,
+    /// A script of `straddle plan` is moving partitions, or was stopped while it did.
+    HalfMoved,
     /// The format has a feature that this reader does not know, so something stays unknown.
     Unsupported,
 }

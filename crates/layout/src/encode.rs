@@ -36,7 +36,8 @@ pub(crate) struct Sectors {
 }
 
 /// What has to be written so that the table on `bytes` lists `placed`, every partition of it in
-/// order of number; nothing where it does so already.
+/// order of number; nothing where it does so already. The last one is the first sector, changed or
+/// not: until it is written, the mark of a move stands there.
 ///
 /// # Errors
 /// Why the table cannot express it.
@@ -50,7 +51,11 @@ pub(crate) fn regions(
         Raw::Gpt(gpt) => gpt_regions(bytes, gpt, placed, sectors),
         Raw::Mbr(mbr) => mbr_regions(bytes, mbr, placed, sectors),
     }?;
-    Ok(all.into_iter().filter(|region| region.old.as_ref() != Some(&region.new)).collect())
+    let changes = |region: &Region| region.old.as_ref() != Some(&region.new);
+    if !all.iter().any(changes) {
+        return Ok(Vec::new());
+    }
+    Ok(all.into_iter().filter(|region| region.at_bytes == 0 || changes(region)).collect())
 }
 
 /// What a GPT takes at the start and at the end of a disk for sectors of `sector` bytes: the first
@@ -169,13 +174,18 @@ fn converted(
     copy_to(&mut tail, (last - rows) * sector - tail_at, entries);
     copy_to(&mut tail, last * sector - tail_at, &header(last, 1, last - rows));
     // Data of partitions that move may stand there until then.
-    let region = |what: &str, at_bytes: u64, new: Vec<u8>| Region {
+    let region = |what: &str, at_bytes: u64, old: Option<&[u8]>, new: &[u8]| Region {
         what: what.to_owned(),
         at_bytes,
-        old: None,
-        new,
+        old: old.map(<[u8]>::to_vec),
+        new: new.to_vec(),
     };
-    Ok(vec![region("backup GPT", tail_at, tail), region("protective MBR and primary GPT", 0, head)])
+    let (mbr, primary) = head.split_at(512);
+    Ok(vec![
+        region("backup GPT", tail_at, None, &tail),
+        region("primary GPT", 512, None, primary),
+        region("protective MBR", 0, Some(&gpt.mbr), mbr),
+    ])
 }
 
 fn copy_to(to: &mut [u8], at: u64, from: &[u8]) {

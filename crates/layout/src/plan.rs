@@ -527,6 +527,11 @@ fn is_container(stack: &Stack, id: LayerId) -> bool {
 fn sound(case: &Case<'_>, disk: LayerId, table: &PartitionTable) -> Result<(), NoPlan> {
     let layer = case.stack.layer(disk);
     let mends = "mend the table first: straddle check --explain shows what is wrong".to_owned();
+    let mut problems = layer.problems.iter();
+    if let Some(problem) = problems.find(|one| one.kind == ProblemKind::HalfMoved) {
+        let hint = "finish that first: sh DIR/resume.sh DISK, DIR being that directory";
+        return Err(NoPlan::new(problem.detail.clone(), Some(hint.to_owned())));
+    }
     if table.kind == TableKind::Bsd {
         let hint = "back up, recreate the slices on 1 MiB, restore".to_owned();
         return Err(NoPlan::new("BSD disklabels are not rewritten", Some(hint)));

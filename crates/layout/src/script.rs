@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use format::table::MARK;
 use sha2::{Digest as _, Sha256};
 use units::prefix::Exact;
 
@@ -37,18 +38,18 @@ pub fn script(plan: &Plan, source: &Source) -> String {
     let mut text = String::from("#!/bin/sh\n");
     comment(plan, &mut text);
     text.push_str("set -eu\nexport LC_ALL=C\nPATH=$PATH:/usr/sbin:/sbin\n\n");
-    let table_step = steps.table_step;
     let id = id(plan);
     let values = [
         ("default_disk", source.path.clone().unwrap_or_default()),
-        ("default_work", format!("straddle-plan-{id}")),
         ("attach", "qemu-nbd -c /dev/nbd0 IMAGE; sh SCRIPT /dev/nbd0 DIR".to_owned()),
+        ("moving", MARK.to_owned()),
         ("plan", id),
         ("disk_bytes", plan.disk_bytes.to_string()),
         ("sector", plan.sector_bytes.to_string()),
         ("serial", source.serial.clone().unwrap_or_default()),
         ("steps", steps.count.to_string()),
-        ("table_step", table_step.to_string()),
+        ("mark_step", steps.mark_step.to_string()),
+        ("last_step", steps.last_step.to_string()),
         ("kept_bytes", kept_bytes(plan).to_string()),
         ("table_hash", hash(plan.known_table.iter().map(|(_, bytes)| &bytes[..]))),
         ("content_hash", hash(plan.known_content.iter().map(|(_, bytes)| &bytes[..]))),
@@ -100,29 +101,36 @@ fn comment(plan: &Plan, text: &mut String) {
             "BACK UP FIRST. This moves data. When it stops part way (error, power cut, kill), run",
         );
         line(
-            "it again with the same disk and directory: it goes on where it stopped. Until it has",
+            "it again with the same disk and directory, or sh DIR/straddle-plan-*/resume.sh DISK:",
         );
-        line("finished, the partitions that move cannot be used, and DIR must be kept.");
+        line(
+            "it goes on where it stopped. Until it has finished, the partitions that move cannot be",
+        );
+        line("used, the disk does not boot, and DIR must be kept.");
     }
     line("");
     line("Usage: sh SCRIPT [DISK [DIR]]");
     line("  DISK  the disk of the plan, or a copy of it");
-    line("  DIR   keeps each piece while it is moved; on another disk than DISK");
+    line(
+        "  DIR   keeps each piece while it is moved, in a directory that is made in it; on another",
+    );
+    line("        disk than DISK. Without a word: where this script is.");
     line("Exit codes: 0 done, 3 refused and nothing was written, 4 stopped part way.");
 }
 
 /// The steps as lines of shell.
+#[derive(Default)]
 struct Steps {
     lines: Vec<String>,
     functions: String,
     count: usize,
-    table_step: usize,
+    mark_step: usize,
+    last_step: usize,
 }
 
 impl Steps {
     fn of(plan: &Plan) -> Steps {
-        let mut steps =
-            Steps { lines: Vec::new(), functions: String::new(), count: 0, table_step: 0 };
+        let mut steps = Steps::default();
         steps.step("keep the old table, and make the new one", "make_table");
         steps.make_table(&plan.regions);
         for one in &plan.moves {
@@ -149,6 +157,8 @@ impl Steps {
                 steps.step(&what, &format!("amend {name} {at} '{}'", octal(&fix.new)));
             }
         }
+        steps.step("mark the disk as half moved", "mark");
+        steps.mark_step = steps.count;
         for one in &plan.moves {
             for range in &one.aside {
                 let what = format!("hide partition {} while it is moved", one.number);
@@ -170,29 +180,23 @@ impl Steps {
                 steps.step(&what, &format!("move {from} {to} {}", range.length_bytes()));
             }
         }
-        let mut moved = Vec::new();
         for one in &plan.moves {
             for (index, range) in one.aside.iter().enumerate() {
                 let what =
                     format!("put back {} of partition {}", Exact(range.length_bytes()), one.number);
                 let at = one.to_bytes + range.start_bytes();
-                let line = format!("aside-{}-{index} {at}", one.number);
-                steps.step(&what, &format!("put {line}"));
-                moved.push(format!(
-                    "read_at {at} {} | cmp -s - \"$work/aside-{}-{index}\"",
-                    range.length_bytes(),
-                    one.number
-                ));
+                steps.step(&what, &format!("put aside-{}-{index} {at}", one.number));
             }
         }
-        steps.table_step = steps.count;
-        let moved =
-            if moved.is_empty() { vec![":".to_owned()] } else { vec![moved.join(" &&\n        ")] };
-        steps.functions += &function("moved_here", &moved);
         for (index, region) in plan.regions.iter().enumerate() {
             let what = format!("write the {}", region.what);
             steps.step(&what, &format!("put table-{index} {}", region.at_bytes));
         }
+        steps.last_step = steps.count;
+        let here = plan.regions.iter().enumerate();
+        let here = here.map(|(index, region)| format!("here table-{index} {}", region.at_bytes));
+        let here = here.collect::<Vec<_>>().join(" &&\n        ");
+        steps.functions += &function("tables_here", &[here]);
         for (index, region) in plan.regions.iter().enumerate() {
             let what = format!("read the {} again", region.what);
             steps.step(&what, &format!("compare table-{index} {}", region.at_bytes));

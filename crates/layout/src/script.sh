@@ -6,16 +6,29 @@ refuse() {
     exit 3
 }
 
+# word WORD: the word as a shell takes it.
+word() {
+    case $1 in
+    *[!A-Za-z0-9_./:+-]*) printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")" ;;
+    *) printf %s "$1" ;;
+    esac
+}
+
 # read_at OFFSET LENGTH: bytes of the disk, on standard output.
 read_at() {
     dd if="$disk" bs=1048576 iflag=skip_bytes,count_bytes,fullblock \
         skip="$1" count="$2" status=none
 }
 
-# write_at OFFSET FILE: the file's bytes to the disk, and out of its cache.
+# write_at OFFSET FILE [hollow]: the file's bytes to the disk, and out of its cache; zeros become
+# holes of an image whose file system can punch them.
 write_at() {
-    dd if="$2" of="$disk" bs=1048576 iflag=fullblock oflag=seek_bytes \
-        seek="$1" conv=notrunc,fsync status=none
+    how=notrunc,fsync block=1048576
+    if [ -n "${3-}" ] && [ -n "$punches" ] && fallocate -p -o "$1" -l "$(wc -c <"$2")" "$disk"; then
+        how=sparse,$how block=65536
+    fi
+    dd if="$2" of="$disk" bs=$block iflag=fullblock oflag=seek_bytes \
+        seek="$1" conv=$how status=none
 }
 
 # keep FILE: what was written as FILE.new is whole and lasts from here on.
@@ -93,7 +106,7 @@ move() {
         length=$(($3 - offset))
         [ "$length" -le "$chunk" ] || length=$chunk
         fetch "$work/chunk-$number-$part" $(($1 + offset)) "$length"
-        write_at $(($2 + offset)) "$work/chunk-$number-$part"
+        write_at $(($2 + offset)) "$work/chunk-$number-$part" hollow
         part=$((part + 1))
         record $((number - 1)) "$part"
         rm -f "$work/chunk-$number-$((part - 1))"
@@ -113,13 +126,59 @@ same() {
     sync "$work/$1"
 }
 
+# here NAME OFFSET: whether the disk holds the kept bytes.
+here() { read_at "$2" "$(wc -c <"$work/$1")" | cmp -s - "$work/$1"; }
+
 # compare NAME OFFSET: the disk must hold the kept bytes.
 compare() {
-    read_at "$2" "$(wc -c <"$work/$1")" | cmp -s - "$work/$1" || {
+    here "$1" "$2" || {
         printf 'error: byte %s of %s is not what was written\n' "$2" "$disk" >&2
         exit 4
     }
 }
+
+# mark: says in the first sector, where boot code stands otherwise, that the disk is half moved, and
+# which directory goes on with it. A BIOS that runs it tries the next disk: int 0x18, hlt, jmp.
+# The last step that writes the table puts the boot code back.
+mark() {
+    [ -f "$work/mark" ] || {
+        run=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+        where=$work
+        [ "${#where}" -le 350 ] || where=
+        {
+            printf '\315\030\364\353\375\0\0\0%s\n%s\n%s\n' "$moving" "$run" "$where"
+            head -c 440 /dev/zero
+        } | head -c 440 >"$work/mark.new"
+        keep "$work/mark"
+    }
+    put mark 0
+}
+
+# is_marked: whether the disk has the mark of this directory.
+is_marked() { [ -f "$work/mark" ] && here mark 0; }
+
+# not_marked: refuses a disk with the mark of another directory.
+not_marked() {
+    [ "$(read_at 8 ${#moving} | tr -d '\0')" = "$moving" ] || return 0
+    other=$(read_at 0 440 | tr '\0' '\n' | sed "1,/^$moving\$/d" | sed -n '2{s/[[:cntrl:]]/?/g;p}')
+    refuse "partitions of $disk are half moved by a script that keeps them in '$other'" \
+        "finish that first, or data is lost: sh DIR/resume.sh $(word "$disk"), DIR being '$other'"
+}
+
+# fits: refuses an image that would outgrow its file system.
+fits() {
+    punches=
+    [ -f "$disk" ] || return 0
+    ! fallocate -p -o "$disk_bytes" -l 4096 "$disk" 2>/dev/null || punches=yes
+    holes=$(((disk_bytes - $(stat -c '%b * %B' "$disk")) / 1024))
+    room=$(free "$disk")
+    [ -n "$punches" ] || [ "$room" -ge "$holes" ] ||
+        refuse "the move fills the holes of $disk: $holes KiB are needed, $room KiB are free" \
+            "make room in the file system of $disk"
+}
+
+# free PATH: the KiB that are free in its file system.
+free() { df -Pk "$1" | awk 'NR == 2 { print $4 }'; }
 
 # nothing_uses_it: refuses a disk that is mounted, swapped to, held or open for writing.
 nothing_uses_it() {
@@ -162,7 +221,7 @@ not_on_it() {
     source=$(findmnt -nro SOURCE -T "$work" || true)
     for below in $(lsblk -nrpso NAME "${source%%\[*}" 2>/dev/null || true); do
         [ ! "$below" -ef "$disk" ] || refuse "$work is on $disk itself" \
-            "name a directory on another disk: sh SCRIPT $disk DIR"
+            "name a directory on another disk: sh $(word "$script") $(word "$disk") DIR"
     done
     [ "$(stat -fc %T "$work")" != tmpfs ] ||
         say "warning: $work is in memory: a power cut during the move would lose data"
@@ -172,48 +231,99 @@ not_on_it() {
 stopped() {
     status=$?
     [ -n "$begun" ] && [ "$status" -ne 0 ] || return 0
-    printf 'stopped part way. Run it again to go on: sh SCRIPT %s %s\n' "$disk" "$work" >&2
+    printf 'stopped part way. To go on: sh %s %s\n' "$(word "$work/resume.sh")" \
+        "$(word "$disk")" >&2
     printf 'Until then do not use the partitions of %s, and keep %s.\n' "$disk" "$work" >&2
     [ "$status" -ge 128 ] || status=4
     exit "$status"
 }
 
-main() {
+# named: the disk and the directory that were meant.
+named() {
+    script=$(realpath "$0" 2>/dev/null || true)
+    grep -qs "^plan='$plan'\$" "$script" ||
+        refuse "this script is not run from a file, and so could not be run again" \
+            "straddle plan $(word "${1-$default_disk}") --script -o plan.sh"
+    [ "$#" -le 2 ] || refuse "there are more than two arguments" "sh $(word "$script") DISK DIR"
     disk=${1-$default_disk}
-    work=${2-$default_work}
-    begun='' finished=0 part=0
-    [ "$#" -le 2 ] || refuse "there are more than two arguments" "sh SCRIPT DISK DIR"
     [ -n "$disk" ] || refuse "no disk was named" "$attach"
-    case $disk in /*) ;; *) disk=$PWD/$disk ;; esac
-    case $work in /*) ;; *) work=$PWD/$work ;; esac
-    [ -e "$disk" ] || refuse "$disk does not exist" "sh SCRIPT DISK DIR"
+    [ -e "$disk" ] || refuse "$disk does not exist" "sh $(word "$script") DISK DIR"
     disk=$(realpath "$disk")
-    for tool in dd sync sha256sum cmp stat flock lsblk losetup blockdev findmnt realpath; do
-        command -v "$tool" >/dev/null || refuse "$tool is not installed" \
-            "install coreutils and util-linux"
-    done
+    home=${script%/*}
+    if [ "$#" -lt 2 ] && [ "$(cat "$home/plan" 2>/dev/null)" = "$plan" ]; then
+        work=$home
+    else
+        mkdir -p "${2-$home}"
+        work=$(realpath "${2-$home}")/straddle-plan-$plan
+    fi
+}
+
+# same_disk: refuses a disk of another size, sector or serial number.
+same_disk() {
     if [ -b "$disk" ]; then
         bytes=$(blockdev --getsize64 "$disk")
         [ "$(blockdev --getss "$disk")" -eq "$sector" ] ||
-            refuse "$disk does not have sectors of $sector bytes" "straddle plan $disk"
+            refuse "$disk does not have sectors of $sector bytes" "straddle plan $(word "$disk")"
     else
         bytes=$(stat -c %s "$disk")
     fi
     [ "$bytes" -eq "$disk_bytes" ] ||
         refuse "$disk has $bytes bytes, not $disk_bytes: not the disk of this plan" \
-            "straddle plan $disk --script"
+            "straddle plan $(word "$disk") --script"
     if [ -n "$serial" ] && [ "$disk" = "$(realpath "$default_disk" 2>/dev/null || true)" ]; then
         [ "$(tr -d ' \n' <"/sys/class/block/${disk##*/}/device/serial")" = "$serial" ] ||
-            refuse "$disk has another serial number than $serial" "straddle plan $disk --script"
+            refuse "$disk has another serial number than $serial" \
+                "straddle plan $(word "$disk") --script"
     fi
+}
+
+# as_it_was_left: refuses a disk that is not in the state that the directory tells.
+as_it_was_left() {
+    if is_marked && [ "$finished" -lt "$last_step" ]; then
+        return 0
+    elif [ "$finished" -ge "$mark_step" ]; then
+        [ "$finished" -ge $((last_step - 1)) ] && tables_here ||
+            refuse "$disk is not as this script left it: another disk, or one that changed since" \
+                "name the right disk; for one restored from a backup, name another DIR"
+    else
+        not_marked
+        [ "$(known_table | hash)" = "$table_hash" ] || refuse \
+            "the partition table of $disk changed since the plan was made" \
+            "straddle plan $(word "$disk") --script"
+        [ "$(known_content | hash)" = "$content_hash" ] || refuse \
+            "the content of $disk changed since the plan was made" \
+            "straddle plan $(word "$disk") --script"
+    fi
+}
+
+# begin: makes the directory.
+begin() {
+    fits
+    room=$(free "$work")
+    needed=$(((chunk + kept_bytes) / 1024 + 1024))
+    [ "$room" -ge "$needed" ] || refuse "$work has $room KiB free, $needed are needed" \
+        "name a directory with more room: sh $(word "$script") $(word "$disk") DIR"
+    cp "$script" "$work/resume.sh.new"
+    keep "$work/resume.sh"
+    printf '%s\n' "$chunk" >"$work/chunk"
+    printf '%s\n' "$plan" >"$work/plan.new"
+    keep "$work/plan"
+}
+
+main() {
+    begun='' finished=0 part=0 punches=''
+    for tool in dd sync sha256sum cmp stat flock lsblk losetup blockdev findmnt realpath od; do
+        command -v "$tool" >/dev/null || refuse "$tool is not installed" \
+            "install coreutils, diffutils and util-linux"
+    done
+    named "$@"
+    same_disk
     exec 9<"$disk"
-    flock -w 10 9 || refuse "another process has locked $disk" "fuser -v $disk"
+    flock -w 10 9 || refuse "another process has locked $disk" "fuser -v $(word "$disk")"
     mkdir -p "$work"
     not_on_it
     nothing_uses_it
     if [ -f "$work/plan" ]; then
-        [ "$(cat "$work/plan")" = "$plan" ] || refuse "$work belongs to another plan" \
-            "if that plan was stopped on $disk, finish it with its own script, or data is lost"
         [ ! -f "$work/complete" ] || {
             say "nothing to do: this plan was carried out"
             exit 0
@@ -221,27 +331,8 @@ main() {
         [ ! -f "$work/state" ] || read -r finished part <"$work/state"
         chunk=$(cat "$work/chunk")
     fi
-    if [ "$finished" -lt "$table_step" ] && [ "$(known_table | hash)" != "$table_hash" ]; then
-        refuse "the partition table of $disk changed since the plan was made" \
-            "if a script was stopped on $disk, run that one again with its DIR, or data is lost"
-    fi
-    if [ "$finished" -eq 0 ] && [ "$(known_content | hash)" != "$content_hash" ]; then
-        refuse "the content of $disk changed since the plan was made" \
-            "if a script was stopped on $disk, run that one again with its DIR, or data is lost"
-    fi
-    if [ "$finished" -ge "$table_step" ]; then
-        moved_here || refuse "$disk does not hold what $work says was moved" \
-            "name the disk on which the script began"
-    fi
-    if [ ! -f "$work/plan" ]; then
-        free=$(df -Pk "$work" | awk 'NR == 2 { print $4 }')
-        needed=$(((chunk + kept_bytes) / 1024 + 1024))
-        [ "$free" -ge "$needed" ] || refuse "$work has $free KiB free, $needed are needed" \
-            "name a directory with more room: sh SCRIPT $disk DIR"
-        printf '%s\n' "$chunk" >"$work/chunk"
-        printf '%s\n' "$plan" >"$work/plan.new"
-        keep "$work/plan"
-    fi
+    as_it_was_left
+    if [ -f "$work/plan" ]; then fits; else begin; fi
     [ "$finished" -eq 0 ] && [ "$part" -eq 0 ] || say "going on after step $finished"
     trap stopped EXIT
     trap 'exit 130' INT

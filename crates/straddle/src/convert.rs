@@ -194,6 +194,7 @@ fn problem_word(kind: ProblemKind) -> &'static str {
         ProblemKind::Copies => "copies",
         ProblemKind::Unreadable => "unreadable",
         ProblemKind::Uncaptured => "uncaptured",
+        ProblemKind::HalfMoved => "half-moved",
         ProblemKind::Unsupported => "unsupported",
     }
 }

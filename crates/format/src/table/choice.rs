@@ -9,7 +9,7 @@
 use device::Disk;
 use units::SectorSize;
 
-use super::{PartitionRole, PartitionTable, bsd, gpt, mbr, vendor};
+use super::{PartitionRole, PartitionTable, bsd, gpt, half_moved, mbr, vendor};
 use crate::{Parsed, Problem, ProblemKind};
 
 /// A table, and whether it stands on its own.
@@ -34,6 +34,12 @@ pub(crate) struct Choice {
 ///
 /// An entry of type 0xEE without a GPT is no partition, as for Linux.
 pub(crate) fn choose(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> Option<Choice> {
+    let mut choice = in_use(disk, sector, start_bytes)?;
+    choice.table.problems.extend(half_moved::read(disk));
+    Some(choice)
+}
+
+fn in_use(disk: &dyn Disk, sector: SectorSize, start_bytes: u64) -> Option<Choice> {
     let gpt = gpt::find(disk, sector);
     let gpt = match gpt {
         Some(found) if found.is_protected => return Some(strong(found.table)),

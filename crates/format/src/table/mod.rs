@@ -15,8 +15,11 @@ pub mod vendor;
 mod boot;
 pub(crate) mod choice;
 mod extended;
+mod half_moved;
 mod overlap;
 mod types;
+
+pub use half_moved::MARK;
 
 /// The partition table in use on `disk`, which starts at `start_bytes` of the whole disk (0 for a
 /// whole disk): the one that Linux would use where there are several, else the one that can be

@@ -7,10 +7,10 @@ use crate::words::Words;
 /// The most partitions that are shown.
 const ROWS_MAX: usize = 64;
 
-/// The whole plan as text, with its last line feed. `script` is the command that prints the script.
-/// A refused plan is empty: errors are not data.
+/// The whole plan as text, with its last line feed. `steps` are what to type or do next, each on a
+/// line of its own, never wrapped. A refused plan is empty: errors are not data.
 #[must_use]
-pub fn table(plan: &Layout, script: &str, look: &Look) -> String {
+pub fn table(plan: &Layout, steps: &[String], look: &Look) -> String {
     if plan.refusal.is_some() {
         return String::new();
     }
@@ -18,7 +18,7 @@ pub fn table(plan: &Layout, script: &str, look: &Look) -> String {
     let mut text = view.head();
     text += &view.rows();
     text += &view.each("why", |one| std::slice::from_ref(&one.why));
-    text += &view.each("gain", |one| std::slice::from_ref(&one.gain));
+    text += &view.each("now", |one| std::slice::from_ref(&one.gain));
     text += &view.each("also", |one| &one.fix_ups);
     for line in &plan.unmended {
         text += &view.said("left", line);
@@ -27,7 +27,8 @@ pub fn table(plan: &Layout, script: &str, look: &Look) -> String {
         for line in &plan.afterwards {
             text += &view.said("then", line);
         }
-        text += &view.said("next", &view.words.command(script));
+        let steps: Vec<String> = steps.iter().map(|step| view.words.command(step)).collect();
+        text += &format!("  next {}\n", steps.join("\n       "));
     }
     text
 }

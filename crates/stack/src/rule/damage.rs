@@ -14,7 +14,7 @@ use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
 
 /// What each kind of problem is called and how much it matters.
-const KINDS: [(ProblemKind, &str, Severity); 9] = [
+const KINDS: [(ProblemKind, &str, Severity); 10] = [
     (ProblemKind::Checksum, "ST401", Severity::Warning),
     (ProblemKind::Field, "ST402", Severity::Warning),
     (ProblemKind::Outside, "ST403", Severity::Warning),
@@ -24,6 +24,7 @@ const KINDS: [(ProblemKind, &str, Severity); 9] = [
     (ProblemKind::Unreadable, "ST407", Severity::Warning),
     (ProblemKind::Uncaptured, "ST407", Severity::Info),
     (ProblemKind::Unsupported, "ST408", Severity::Info),
+    (ProblemKind::HalfMoved, "ST412", Severity::Error),
 ];
 
 /// The most problems of one kind that are spelled out for one layer.
@@ -50,6 +51,20 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     }
     found.extend(beside::lacking(case.stack).into_iter().filter_map(elsewhere));
     found
+}
+
+/// Takes the remedies from what lies on a half moved disk, where each of them would lose data.
+pub(super) fn withhold(case: &Case<'_>, found: &mut [Finding]) {
+    for (disk, layer) in case.stack.iter() {
+        if layer.problems.iter().all(|problem| problem.kind != ProblemKind::HalfMoved) {
+            continue;
+        }
+        let over = case.stack.over(disk);
+        let others = found.iter_mut().filter(|one| one.rule.code != "ST412");
+        for one in others.filter(|one| one.layer == disk || over.contains(&one.layer)) {
+            one.remedies = vec![Remedy::tell("finish the move first: ST412")];
+        }
+    }
 }
 
 /// A part of a file system that is on a device that was not given.
@@ -106,7 +121,7 @@ fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String
 /// What puts damage right, where one tool does it without a choice.
 fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -> Vec<Remedy> {
     let layer = case.stack.layer(id);
-    if let Some(image) = remedy::image_file(case, id) {
+    if let Some(image) = remedy::image_file(case, id).filter(|_| kind != ProblemKind::HalfMoved) {
         return vec![Remedy::when("look first", Command::CheckImage(image))];
     }
     let repair = layer.tables.iter().find_map(|table| table.repair);
@@ -131,6 +146,10 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
                 false => longer,
             }
         }
+        (ProblemKind::HalfMoved, _) => vec![Remedy::tell(format!(
+            "finish it, DIR being that directory: sh DIR/resume.sh {}; no other change before",
+            remedy::typed(layer)
+        ))],
         (ProblemKind::Outside, _) => outside(case, id),
         (ProblemKind::Uncaptured, _) => {
             vec![Remedy::tell(

@@ -103,6 +103,7 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
     ];
     let mut found: Vec<Finding> = costed.iter().flat_map(|check| check(case, &costs)).collect();
     found.extend(free.iter().flat_map(|check| check(case)));
+    damage::withhold(case, &mut found);
     found.sort_by_key(|finding| {
         (std::cmp::Reverse(finding.severity), finding.layer, finding.rule.code)
     });

@@ -323,6 +323,16 @@ pub const RULES: &[Rule] = &[
               one, which ERASES that disk: mdadm /dev/md0 --add /dev/sdX1",
     },
     Rule {
+        code: "ST412",
+        title: "partitions are half moved",
+        why: "A script of straddle plan is at work on this disk, or was stopped. Parts of the \
+              partitions that move are in the script's directory; the rest lies in old and new \
+              places. The old partition table still stands. Whatever else writes a table, a file \
+              system or a boot sector here loses data, and so does another plan.",
+        fix: "Finish it: sh DIR/resume.sh DISK, DIR being the directory that is named. Without \
+              that directory the data cannot be put together: restore the backup.",
+    },
+    Rule {
         code: "ST501",
         title: "image format shifts the guest's data",
         why: "The format puts something of odd length before the data: a dynamic VHD has a bitmap \

@@ -105,13 +105,17 @@ fn show_script(
     Ok(())
 }
 
-/// What to type to carry a plan out.
-fn next(plan: &Plan) -> String {
+/// What to type and do to carry a plan out.
+fn next(plan: &Plan) -> [String; 3] {
     let target = shell_word(&shown(&plan.target));
     let on = std::env::args().skip_while(|word| word != "--on").nth(1);
     let on = on.filter(|_| plan.on.is_some()).map(|on| format!(" --on {}", shell_word(&on)));
     let on = on.unwrap_or_default();
-    format!("straddle plan {target}{on} --script -o plan.sh; back up; sh plan.sh {target} DIR")
+    [
+        format!("straddle plan {target}{on} --script -o plan.sh"),
+        "read plan.sh, and back up the disk".to_owned(),
+        format!("sh plan.sh {target} DIR    where DIR is a directory on another disk"),
+    ]
 }
 
 /// What a target led to.

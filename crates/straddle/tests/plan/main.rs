@@ -1,6 +1,6 @@
 //! `straddle plan` as a user runs it: the script is typed, and the disk looked at afterwards.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn typed(image: &Path, disk: &Path, scratch: &Scratch, more: &[&str]) -> Ran {
 }
 
 /// An image with `table`, its partitions filled with bytes that tell each sector from the others.
-fn image(scratch: &Scratch, table: &str) -> std::path::PathBuf {
+fn image(scratch: &Scratch, table: &str) -> PathBuf {
     let image = scratch.image("disk.raw", 32 << 20);
     tool::run_with_input("sfdisk", &["-q", scratch::text(&image)], table);
     for (number, part) in dumped(&image) {
@@ -174,6 +174,7 @@ const CUT: &str = "#!/bin/sh\n\
 fn a_script_that_was_cut_anywhere_goes_on_where_it_stopped() {
     need_tools!("sfdisk");
     let early = "label: gpt\nfirst-lba: 34\nstart=40, size=9001\nstart=9041, size=9000\n";
+    let mut halves = 0;
     for (table, on) in [(LOGICAL, &[][..]), (early, &["--on", "4Kn"])] {
         let scratch = scratch_in_memory();
         let image = image(&scratch, table);
@@ -202,15 +203,108 @@ fn a_script_that_was_cut_anywhere_goes_on_where_it_stopped() {
             if first.status == Some(0) {
                 break;
             }
-            let second = run(path);
+            let half = half_moved(&image, &disk, on);
+            halves += u64::from(half.is_some());
+            let second = match half {
+                Some(kept) => Ran::of(Command::new("sh").arg(kept.join("resume.sh")).arg(&disk)),
+                None => run(path),
+            };
             assert_eq!(second.status, Some(0), "cut at {cut}: {first:?}\n{second:?}");
             let [cut_once, never] = [&disk, &whole].map(|path| std::fs::read(path).expect("read"));
             assert!(cut_once == never, "cut at {cut}");
             std::fs::remove_dir_all(&work).expect("it is removed");
             cut += 11;
         }
-        assert!(cut > 20, "the script calls dd some times");
+        assert!(cut > 20 && halves > 0, "the script calls dd some times");
     }
+}
+
+/// The directory with which a move on `disk` goes on; `None` where nothing of it was changed, or
+/// all of it has moved.
+fn half_moved(image: &Path, disk: &Path, on: &[&str]) -> Option<PathBuf> {
+    let check = straddle(&[&["check", "--json", scratch::text(disk)], on].concat()).document();
+    let findings = check["targets"][0]["findings"].as_array().cloned().unwrap_or_default();
+    let Some(found) = findings.iter().find(|one| one["code"] == "ST412") else {
+        let changes = |disk: &Path| {
+            let plan = plan(disk, on);
+            (plan["changes"] == true).then(|| plan["partitions"].clone())
+        };
+        let left = changes(disk);
+        assert!(left.is_none() || left == changes(image), "neither as before nor aligned");
+        return None;
+    };
+    for one in findings.iter().filter(|one| one["code"] != "ST412") {
+        assert_eq!(one["remedies"].as_array().map(Vec::len), Some(1), "{one:#}");
+        assert_eq!(one["remedies"][0], "finish the move first: ST412");
+    }
+    let said = found["evidence"][0].as_str().expect("a text");
+    let kept = said.split("in ").last().expect("the directory is named");
+    // No other script is written over the one that can go on.
+    let other = disk.with_extension("sh");
+    let script = Path::new(kept).join("resume.sh");
+    let text = std::fs::read(&script).expect("the script is kept");
+    std::fs::write(&other, &text).expect("it is written");
+    let words = ["plan", scratch::text(disk), "--script", "-o", scratch::text(&other)];
+    let ran = straddle(&[&words[..], on].concat());
+    assert!(ran.status == Some(5) && ran.errors.contains(kept), "{ran:?}");
+    assert!(std::fs::read(&other).expect("it is read") == text);
+    // The script itself begins no second time, with another directory.
+    let before = std::fs::read(disk).expect("it is read");
+    let ran = Ran::of(Command::new("sh").args([&script, disk, &disk.with_extension("other")]));
+    assert!(ran.status == Some(3) && ran.errors.contains(kept), "{ran:?}");
+    assert!(before == std::fs::read(disk).expect("it is read"));
+    Some(kept.into())
+}
+
+#[test]
+fn a_disk_that_was_restored_is_not_taken_for_one_that_is_half_moved() {
+    need_tools!("sfdisk");
+    let scratch = scratch_in_memory();
+    let image = image(&scratch, GPT);
+    let restored = scratch.path().join("restored.raw");
+    std::fs::copy(&image, &restored).expect("it is copied");
+    let tools = scratch.path().join("tools");
+    std::fs::create_dir(&tools).expect("a directory is made");
+    // The move stops at the first chunk.
+    let fails =
+        "#!/bin/sh\ncase \"$*\" in *chunk*) exit 1 ;; esac\nPATH=/usr/bin:/bin exec dd \"$@\"\n";
+    std::fs::write(tools.join("dd"), fails).expect("it is written");
+    tool::run("chmod", &["+x", scratch::text(&tools.join("dd"))]);
+    let script = straddle(&["plan", "--script", scratch::text(&image)]);
+    let script = scratch.file("plan.sh", script.out.as_bytes());
+    let path = format!("{}:/usr/bin:/bin:/usr/sbin:/sbin", scratch::text(&tools));
+    let ran = Ran::of(Command::new("sh").args([&script, &image]).env("PATH", path));
+    assert_eq!(ran.status, Some(4), "{ran:?}");
+    // From another working directory, with a relative name.
+    let within = |disk: &Path| {
+        let mut command = Command::new("sh");
+        command.args(["../plan.sh", scratch::text(disk)]).current_dir(&tools);
+        Ran::of(&mut command)
+    };
+    let before = std::fs::read(&restored).expect("it is read");
+    let ran = within(&restored);
+    assert!(ran.status == Some(3) && ran.errors.contains("restored"), "{ran:?}");
+    assert!(before == std::fs::read(&restored).expect("it is read"));
+    let ran = within(&image);
+    assert!(ran.status == Some(0) && ran.out.contains("going on after"), "{ran:?}");
+    let ran = Ran::of(Command::new("sh").args([&script, &restored, &scratch.path().join("new")]));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(std::fs::read(&image).expect("read") == std::fs::read(&restored).expect("read"));
+}
+
+#[test]
+fn a_moved_sparse_image_stays_sparse() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = scratch.image("sparse.raw", 256 << 20);
+    let table = "label: dos\nstart=63, size=500000\n";
+    tool::run_with_input("sfdisk", &["-q", scratch::text(&image)], table);
+    let blocks = || std::os::unix::fs::MetadataExt::blocks(&image.metadata().expect("it is there"));
+    let before = blocks();
+    let ran = typed(&image, &image, &scratch, &[]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    // A head of 1 MiB, its old place and the tables.
+    assert!(blocks() <= before + (4 << 20) / 512, "{before} blocks before, {} after", blocks());
 }
 
 /// As `cargo xtask soak plan`, which tries more of them.

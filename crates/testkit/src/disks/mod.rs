@@ -166,7 +166,8 @@ impl<'a> Trial<'a> {
         Ok(seen)
     }
 
-    /// Runs the script to its end; of every third disk it is killed some times before.
+    /// Runs the script to its end; of every third disk it is killed some times before. Where the
+    /// disk says that it is half moved, straddle names the directory that goes on.
     fn typed(&mut self, script: &Path, copy: &Path) -> Tried<u64> {
         let work = self.scratch.path().join("work");
         let mut kills = 0;
@@ -190,13 +191,27 @@ impl<'a> Trial<'a> {
                 going.wait().map_err(|error| error.to_string())?;
             }
         }
-        let ended = output(&mut command())?;
+        let mut last = command();
+        if let Some(kept) = self.half_moved(copy)? {
+            last = Command::new("sh");
+            last.arg(Path::new(&kept).join("resume.sh")).arg(copy).current_dir("/");
+        }
+        let ended = output(&mut last)?;
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
         if !ended.status.success() {
             let out = String::from_utf8_lossy(&ended.stdout);
             return Err(format!("the script after {kills} kills: {}: {said}{out}", ended.status));
         }
         Ok(kills)
+    }
+
+    /// The directory that goes on with a half moved disk, as straddle names it, which has no other
+    /// plan for such a disk.
+    fn half_moved(&self, disk: &Path) -> Tried<Option<String>> {
+        let plan = self.plan(disk)?;
+        let said = plan["refusal"]["message"].as_str().unwrap_or_default();
+        let Some((_, kept)) = said.split_once("keeps a part of them in ") else { return Ok(None) };
+        Ok(Some(kept.to_owned()))
     }
 
     /// Types the script on disks that are not the one it is for; returns how many it refused.
