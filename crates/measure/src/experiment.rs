@@ -19,7 +19,7 @@ use crate::plan::{ArmPlan, Plan, PlanError, Role};
 use crate::regime::{Regime, Regimes};
 use crate::statistics::{Interval, Ratios};
 use crate::verdict::{
-    Comparison, Conclusion, Standing, Step, Stop, Verdict, certain, figure, last, sentence,
+    Comparison, Conclusion, Standing, Step, Stop, Verdict, certain, figure, last, more, sentence,
 };
 use crate::warmup::Warmup;
 use crate::{Histogram, number};
@@ -173,6 +173,12 @@ impl Experiment {
         let names = (self.name(self.judged), self.name(self.baseline));
         let reason = sentence(verdict, names, &interval, self.pairs, stop);
         Conclusion { verdict, reason }
+    }
+
+    /// How many times as many pairs are likely to settle what is inconclusive: from 2 to 100.
+    #[must_use]
+    pub fn more(&self) -> f64 {
+        more(&self.plan.limits, &self.judged_interval())
     }
 
     /// The plan.

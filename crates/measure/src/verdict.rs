@@ -118,6 +118,15 @@ pub(crate) fn last(limits: &Limits, interval: &Interval) -> Verdict {
     }
 }
 
+/// How many times as many pairs are likely to take an interval off the limit, when its width falls
+/// with the root of their number: from 2 to 100, and 4 where nothing is known of it.
+pub(crate) fn more(limits: &Limits, interval: &Interval) -> f64 {
+    let apart = (interval.ratio / limits.penalty_above).ln().abs();
+    let half = (interval.high / interval.low).ln() / 2.0;
+    let times = (half / apart).powi(2);
+    if half.is_finite() { times.clamp(2.0, 100.0) } else { 4.0 }
+}
+
 /// The sentence for a verdict that is not void.
 pub(crate) fn sentence(
     verdict: Verdict,
@@ -209,6 +218,15 @@ mod tests {
         let interval = Interval { ratio: f64::midpoint(low, high), low, high };
         assert_eq!(certain(&Limits::default(), &interval), open, "{low} to {high}");
         assert_eq!(last(&Limits::default(), &interval), end, "{low} to {high}");
+    }
+
+    #[test]
+    fn an_interval_across_the_limit_needs_the_more_pairs_the_wider_and_nearer_it_is() {
+        let times = |ratio, low, high| more(&Limits::default(), &Interval { ratio, low, high });
+        assert!((times(1.0, 0.8, 1.25) - 5.48).abs() < 0.01);
+        assert!(times(1.0, 0.7, 1.4) > times(1.0, 0.8, 1.25));
+        assert_eq!((times(1.10, 1.0, 1.2), times(1.0, 0.95, 1.11)), (100.0, 2.0));
+        assert_eq!(times(1.0, 0.0, f64::INFINITY), 4.0);
     }
 
     #[test]

@@ -218,6 +218,7 @@ fn a_penalty_is_found_a_faster_run_is_clean_and_three_pairs_are_no_verdict() {
         ends(&[&bench[..], &bounds, more, &command].concat(), code, why)
     };
     run("true", &["--pairs", "3"], 5, "No verdict: ");
+    run("true", &["--pairs", "3"], 5, "to settle what has no verdict: --pairs 12");
     run("true", &["--pairs", "3", "--allow-unknown"], 0, "No verdict: ");
     let slow =
         |when: &str| format!("o=$(losetup -nO OFFSET $0); [ $((o % 4096)) {when} 0 ] || sleep 0.2");

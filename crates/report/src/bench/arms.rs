@@ -4,10 +4,14 @@
 //! each arm is a sentence.
 
 use super::figures::{Ratio, UNKNOWN, interval_title, number, time, turns};
-use super::grid::{Cell, Grid, cell, labelled, quiet};
+use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, labelled, quiet};
 use super::{Arm, Comparison, Experiment};
 use crate::line::{BAD, GOOD, NAME};
+use crate::text::shorten_middle;
 use crate::words::Words;
+
+/// The columns below which arms are sentences.
+pub(super) const SHEET_MIN: usize = 60;
 
 /// The arms of an experiment, to be written.
 pub(super) struct Arms<'a> {
@@ -27,6 +31,7 @@ impl Arms<'_> {
         let forms = [self.columns(), Some(self.rows())];
         match forms.into_iter().flatten().find(|grid| grid.fits(self.limit)) {
             Some(grid) => grid.write(page),
+            None if self.limit >= SHEET_MIN => self.sheet(page),
             None => self.sentences(page),
         }
     }
@@ -102,6 +107,27 @@ impl Arms<'_> {
             grid.push(row);
         }
         grid
+    }
+
+    /// An arm in each row, its name above where there is no room beside the figures.
+    fn sheet(&self, page: &mut String) {
+        let figures = self.figures();
+        let ratio = format!("ratio, {}", interval_title(self.experiment.alpha));
+        let mut heads = vec![""];
+        heads.extend(figures.iter().map(|(label, _)| *label));
+        heads.extend([ratio.as_str(), ""]);
+        let room = self.limit.saturating_sub(2 * INDENT);
+        let row = |(index, arm): (usize, &Arm)| {
+            let dots = self.words.glyphs().ellipsis;
+            let mut cells = vec![shorten_middle(&self.words.text(&arm.name), room, dots)];
+            cells.extend(figures.iter().map(|(_, values)| values[index].clone()));
+            cells.extend([self.ratio(arm), self.soundness(arm).1]);
+            SheetRow { group: String::new(), cells }
+        };
+        let rows = self.experiment.arms.iter().enumerate().map(row).collect();
+        // Rates go first, then turns and p99: the median and the ratio are the answer.
+        let droppable: Vec<usize> = (2..=figures.len()).rev().collect();
+        Sheet { heads: &heads, droppable: &droppable, rows }.write(self.limit, page);
     }
 
     /// An arm in each sentence.

@@ -1,24 +1,28 @@
 //! Many experiments in little room: a line for each arm that is compared.
 
-use super::arms::is_control;
+use super::arms::{SHEET_MIN, is_control};
 use super::figures::{Ratio, interval_title, time};
-use super::grid::{Cell, Grid, cell, flowing, labelled, prose, quiet};
+use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, flowing, labelled, prose, quiet};
 use super::sentences::{regimes, verdict, verdict_word};
 use super::{Arm, Comparison, Experiment};
 use crate::line::NAME;
 use crate::text::{shorten_middle, width};
 use crate::words::{Words, count};
 
-/// The columns of a title in the table; longer ones lose their middle.
+/// The columns of a title beside its figures; longer ones stand above them.
 const TITLE_MAX: usize = 44;
+/// The columns of the longest verdict.
+const VERDICT_MAX: usize = 16;
 
 /// Writes a table with a line for each comparison, then what it does not show.
 pub(super) fn write(experiments: &[Experiment], words: Words<'_>, limit: usize, page: &mut String) {
     let rows: Vec<Row<'_>> = experiments.iter().flat_map(rows).collect();
-    let forms = [(TITLE_MAX, true), (TITLE_MAX, false), (TITLE_MAX.div_euclid(2), false)];
-    let mut grids = forms.into_iter().map(|(title_max, full)| grid(&rows, words, title_max, full));
-    match grids.find(|grid| grid.fits(limit)) {
+    // A title that is cut may be the same as another: those stand on lines of their own.
+    let is_short = rows.iter().all(|row| width(&row.name(words)) <= TITLE_MAX);
+    let mut grids = [true, false].into_iter().map(|full| grid(&rows, words, full));
+    match grids.find(|grid| is_short && grid.fits(limit)) {
         Some(grid) => grid.write(page),
+        None if limit >= SHEET_MIN => sheet(&rows, words, limit, page),
         None => rows.iter().for_each(|row| row.sentence(words, limit, page)),
     }
     controls(experiments, words, limit, page);
@@ -59,11 +63,43 @@ fn rows(experiment: &Experiment) -> Vec<Row<'_>> {
     rows
 }
 
-fn grid(rows: &[Row<'_>], words: Words<'_>, title_max: usize, full: bool) -> Grid {
+/// What the intervals are called; those of several widths have no common title.
+fn intervals(rows: &[Row<'_>]) -> String {
     let alpha = rows.first().map_or(f64::NAN, |row| row.experiment.alpha);
-    // Intervals of several widths have no common title.
     let same = rows.iter().all(|row| row.experiment.alpha.to_bits() == alpha.to_bits());
-    let title = interval_title(if same { alpha } else { f64::NAN });
+    interval_title(if same { alpha } else { f64::NAN })
+}
+
+/// Each title on a line, and its arms beneath.
+fn sheet(rows: &[Row<'_>], words: Words<'_>, limit: usize, page: &mut String) {
+    let dots = words.glyphs().ellipsis;
+    let mut group = String::new();
+    let line = |row: &Row<'_>| {
+        if row.first {
+            group = shorten_middle(&row.name(words), limit.saturating_sub(INDENT), dots);
+        }
+        let ratio = row.compared.and_then(|(_, comparison)| comparison).map(Ratio::of);
+        let arm = row.compared.map_or(String::new(), |(arm, _)| words.text(&arm.name));
+        let verdict = if row.first { row.verdict(words).1 } else { String::new() };
+        let cells = vec![
+            shorten_middle(&arm, TITLE_MAX.div_euclid(2), dots),
+            ratio.map_or("-".to_owned(), Ratio::figure),
+            ratio.map_or("-".to_owned(), Ratio::interval),
+            shorten_middle(&verdict, VERDICT_MAX, dots),
+        ];
+        SheetRow { group: group.clone(), cells }
+    };
+    let lines: Vec<SheetRow> = rows.iter().map(line).collect();
+    // A sheet of one group does not name it.
+    if lines.iter().all(|line| line.group == group) {
+        flowing(vec![(NAME, group)], limit, page);
+    }
+    let heads = [&count_of(rows), "ratio", &intervals(rows), "verdict"];
+    Sheet { heads: &heads, droppable: &[], rows: lines }.write(limit, page);
+}
+
+fn grid(rows: &[Row<'_>], words: Words<'_>, full: bool) -> Grid {
+    let title = intervals(rows);
     let mut grid = Grid::default();
     let head = [count_of(rows), "arm".into(), "baseline".into(), "median".into(), "ratio".into()];
     let mut head: Vec<Cell> = head.into_iter().map(quiet).collect();
@@ -76,8 +112,8 @@ fn grid(rows: &[Row<'_>], words: Words<'_>, title_max: usize, full: bool) -> Gri
         let ratio = row.compared.and_then(|(_, comparison)| comparison).map(Ratio::of);
         let arm = row.compared.map(|(arm, _)| arm);
         let name = arm.map_or(String::new(), |arm| words.text(&arm.name));
-        let name = shorten_middle(&name, title_max, words.glyphs().ellipsis);
-        let mut cells = vec![(NAME, row.title(words, title_max)), cell(name)];
+        let name = shorten_middle(&name, TITLE_MAX, words.glyphs().ellipsis);
+        let mut cells = vec![(NAME, row.title(words)), cell(name)];
         cells.push(cell(baseline.map_or("-".to_owned(), median)));
         cells.push(cell(arm.map_or("-".to_owned(), median)));
         cells.push(cell(ratio.map_or("-".to_owned(), Ratio::figure)));
@@ -101,11 +137,8 @@ fn count_of(rows: &[Row<'_>]) -> String {
 }
 
 impl Row<'_> {
-    fn title(&self, words: Words<'_>, limit: usize) -> String {
-        if !self.first {
-            return String::new();
-        }
-        shorten_middle(&self.name(words), limit, words.glyphs().ellipsis)
+    fn title(&self, words: Words<'_>) -> String {
+        if self.first { self.name(words) } else { String::new() }
     }
 
     /// What was done, without the arm, which has a column of its own.

@@ -225,8 +225,8 @@ pub(crate) fn arms(session: &Session<'_>, ground: &Ground) -> Result<Vec<Arm>, H
 fn title(command: &[OsString], file_system: Option<&Recipe>) -> String {
     let program = command.first().map(|word| text::escape(word.as_bytes())).unwrap_or_default();
     match file_system {
-        Some(recipe) => format!("{program} on {}, its writing out included", recipe.name),
-        None => format!("{program} on the bare device, its writing out included"),
+        Some(recipe) => format!("{program} on {}, includes writeback", recipe.name),
+        None => format!("{program}, no file system, includes writeback"),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use measure::{Conclusion, Experiment, Plan, Stop};
+use measure::{Conclusion, Experiment, Plan, Stop, Verdict};
 
 use super::document::narrowed;
 use super::halt::Halt;
 use super::progress::Progress;
-use super::session::Session;
+use super::session::{Limit, Session};
 
 /// How long a rest goes on before it is looked whether the user wants to end, in nanoseconds.
 const REST_NS: u64 = 50_000_000;
@@ -64,14 +64,19 @@ pub(crate) fn run(
     let mut progress = Progress::start(session, title);
     let begun_ns = session.elapsed_ns();
     let (mut written_bytes, mut ran) = (0, 0);
+    let mut limit = Limit::Seconds;
     let stop = loop {
         let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
         if session.interrupt.is_raised() {
             break Stop::Interrupted;
         }
         let bytes_left = bounds.bytes.saturating_sub(written_bytes).min(session.bytes_left());
-        let over = elapsed_ns >= bounds.nanoseconds || ran >= session.pairs_max();
-        if over || timed.pair_bytes() > bytes_left {
+        limit = match (elapsed_ns >= bounds.nanoseconds, ran >= session.pairs_max()) {
+            (true, _) => Limit::Seconds,
+            (false, true) => Limit::Pairs,
+            (false, false) => Limit::Bytes,
+        };
+        if limit != Limit::Bytes || timed.pair_bytes() > bytes_left {
             break Stop::Budget;
         }
         order.copy_from_slice(experiment.order());
@@ -111,6 +116,9 @@ pub(crate) fn run(
         experiment.void(reason);
     }
     let conclusion = experiment.finish(stop);
+    if stop == Stop::Budget && conclusion.verdict == Verdict::Inconclusive {
+        session.unsettled(limit, experiment.more());
+    }
     let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
     Ok(Done { experiment, conclusion, elapsed_ns, written_bytes })
 }

@@ -1,5 +1,6 @@
 //! One run of `straddle bench`: its seed, its clock, what it may still write, what it noticed.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use host::Interrupt;
@@ -37,6 +38,16 @@ pub(crate) struct Session<'a> {
     budget: Budget,
     bytes_max: u64,
     written_bytes: u64,
+    /// Options that would likely settle what had no verdict, each with its greatest value.
+    settling: BTreeMap<Limit, u64>,
+}
+
+/// What ended a comparison without a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Limit {
+    Pairs,
+    Seconds,
+    Bytes,
 }
 
 impl<'a> Session<'a> {
@@ -58,7 +69,42 @@ impl<'a> Session<'a> {
             budget: Budget::HEADLINE,
             bytes_max: bench.bytes_max.unwrap_or(Budget::HEADLINE.written_bytes),
             written_bytes: 0,
+            settling: BTreeMap::new(),
         }
+    }
+
+    /// Notes that a comparison had no verdict when `limit` ended it, which so many times as many
+    /// pairs would likely settle.
+    pub(crate) fn unsettled(&mut self, limit: Limit, times: f64) {
+        let now = match limit {
+            Limit::Pairs => self.pairs_max(),
+            Limit::Seconds => self.comparison_ns().div_ceil(1_000_000_000),
+            Limit::Bytes => self.bytes_max.div_ceil(1 << 20),
+        };
+        let wanted = (super::document::real(now) * times).ceil();
+        // A count of minutes or MiB is far below 2^53.
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a small count"
+        )]
+        let wanted = wanted as u64;
+        let most = self.settling.entry(limit).or_default();
+        *most = wanted.max(*most);
+    }
+
+    /// What to type for the verdict that is missing.
+    fn settle(&mut self) {
+        if self.settling.is_empty() {
+            return;
+        }
+        let option = |(limit, value): (&Limit, &u64)| match limit {
+            Limit::Pairs => format!("--pairs {value}"),
+            Limit::Seconds => format!("--seconds {value}"),
+            Limit::Bytes => format!("--bytes-max {value}M"),
+        };
+        let options: Vec<String> = self.settling.iter().map(option).collect();
+        self.note(format!("to settle what has no verdict: {}", options.join(" ")));
     }
 
     /// The most bytes that may still be written.
@@ -133,12 +179,13 @@ impl<'a> Session<'a> {
 
     /// The result.
     pub(crate) fn document(
-        self,
+        mut self,
         target: BenchTarget,
         scratch: Option<Scratch>,
         experiments: Vec<Experiment>,
         refusal: Option<RunRefusal>,
     ) -> Document {
+        self.settle();
         Document {
             schema: BENCH_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -37,6 +37,7 @@ impl Way {
         let bench = session.bench;
         if let Some(path) = &bench.job {
             let file = job::read(path, &bench.set)?;
+            job::mixed_are_plain(&file.jobs, |job| file_system_of(bench, job).is_some())?;
             let inside = job::fits_inside(&file.jobs) && bench.fs.is_none();
             if !inside {
                 shifted::need_root("this job")?;

@@ -87,7 +87,7 @@ fn a_log_on_a_bare_device_runs_and_what_is_bounded_is_said() {
     let document = ran(LOG, &[]);
     let experiment = sound(&document);
     assert_eq!(
-        experiment["title"].as_str().map(|title| title.ends_with("on the bare device")),
+        experiment["title"].as_str().map(|title| title.ends_with(", no file system")),
         Some(true)
     );
     assert_eq!(
@@ -129,6 +129,33 @@ fn reads_and_writes_are_mixed_as_the_job_says() {
     need_tools!("mkfs.ext4");
     let document = ran("[x]\nrw=randrw\nrwmixread=70\nbs=4k\ndirect=1\niodepth=4\n", &[]);
     assert_eq!(sound(&document)["workload"]["action"], "mixed");
+}
+
+#[test]
+fn a_mixed_job_beside_one_that_syncs_is_measured_and_one_that_cannot_be_says_what_can() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let log = "[log]\nrw=write\nbs=4k\nfdatasync=1\n";
+    let document = ran(&format!("[global]\ndirect=1\n{log}[data]\nrw=randrw\nbs=16k\n"), &[]);
+    assert_eq!(document["experiments"].as_array().map(Vec::len), Some(2), "{document:#}");
+    let scratch = Scratch::new();
+    let volume = Plan::EXT4.mounted();
+    for (options, why, hint) in [
+        ("", "through the page cache", "--set direct=1"),
+        ("direct=1\nfsync=8\n", "and syncs", "--set rw=randwrite"),
+        ("direct=1\ndirectory=/x\n", "on a file system", "--set rw=randwrite"),
+    ] {
+        let job = file(&scratch, &format!("{log}[data]\nrw=randrw\nbs=16k\n{options}"));
+        let seen = bench(&[&[volume.name(), "--job", text(&job)], &SMALL[..]].concat());
+        assert_eq!(seen.status, Some(2), "{seen:?}");
+        assert!(seen.errors.contains(why) && seen.errors.contains(hint), "{seen:?}");
+        // What cannot be run is said before anything is measured.
+        assert!(seen.out.is_empty(), "{seen:?}");
+        let options: Vec<&str> = hint.split(' ').collect();
+        let arguments = [&[volume.name(), "--job", text(&job)], &options[..], &SMALL[..]].concat();
+        let seen = bench(&arguments);
+        assert!(matches!(seen.status, Some(0 | 1 | 5)), "{hint}: {seen:?}");
+    }
 }
 
 #[test]

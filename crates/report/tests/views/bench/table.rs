@@ -161,13 +161,14 @@ fn many_experiments_fit_a_narrow_terminal() {
         r#"
 scratch: 64 MiB in /data, on sda at 1.49 TiB; nothing else
   is touched
-4 KiB write + fdatasync, depth 1:  shifted 512 B
-  3.00 (2.97 to 3.03)  penalty
-64 KiB read, depth 32:  shifted 512 B  1.00 (0.98 to 1.02)
-  no penalty
-64 KiB read, depth 32:  shifted 2 KiB  1.00 (0.97 to 1.03)
-4 KiB write, depth 8:  shifted 512 B  3.00 (2.97 to 3.03)
-  void
+  3 experiments   ratio   95 % interval   verdict
+  4 KiB write + fdatasync, depth 1
+  shifted 512 B   3.00    2.97 to 3.03    penalty
+  64 KiB read, depth 32
+  shifted 512 B   1.00    0.98 to 1.02    no penalty
+  shifted 2 KiB   1.00    0.97 to 1.03
+  4 KiB write, depth 8
+  shifted 512 B   3.00    2.97 to 3.03    void
   controls  2 sound  differs: 4 KiB write, depth 8
 64 KiB read, depth 32: the drive changed during the run:
   256 operations took 310 µs (spread 20.0 µs) from pair 1,

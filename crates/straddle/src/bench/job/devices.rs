@@ -2,7 +2,6 @@
 
 use host::PrivateMounts;
 use report::bench::Experiment;
-use workload::raidtest::Request;
 use workload::{Job, job};
 
 use super::case::{self, Case};
@@ -53,7 +52,7 @@ pub(super) fn run(
     let title = titled(job, wanted.map(|wanted| wanted.recipe));
     let device_bytes = regions[0].device_bytes;
     let experiment = if let job::Action::Mixed { .. } = job.action {
-        let all = mixed(session, job, &stages, device_bytes)?;
+        let all = drawn(session, job, device_bytes, DRAWN)?;
         let depth = depth(job)?;
         let start = |arm: &Arm| regions[0].start_bytes(arm.shift_bytes);
         let starts = arms.iter().map(start).collect();
@@ -69,25 +68,6 @@ pub(super) fn run(
 }
 
 fn titled(job: &Job, recipe: Option<&Recipe>) -> String {
-    let place = recipe.map_or("the bare device", |recipe| recipe.name);
-    format!("{}: {}, on {place}", name(job), job.title())
-}
-
-/// The operations of a job that mixes reads and writes.
-fn mixed(
-    session: &Session<'_>,
-    job: &Job,
-    stages: &[Stage<'_>],
-    device_bytes: u64,
-) -> Result<Vec<Request>, Halt> {
-    let on_file_system = stages.iter().any(|stage| stage.directory().is_some());
-    if on_file_system || !job.direct || job.is_durable() {
-        let message = format!(
-            "{} mixes reads and writes, which runs direct, without syncs and on bare devices only",
-            name(job)
-        );
-        let hint = "--set rw=write or --set rw=read runs one of the two".to_owned();
-        return Err(Halt::hinted(message, hint));
-    }
-    drawn(session, job, device_bytes, DRAWN)
+    let place = recipe.map_or("no file system".to_owned(), |recipe| format!("on {}", recipe.name));
+    format!("{}: {}, {place}", name(job), job.title())
 }

@@ -65,6 +65,39 @@ pub(crate) fn fits_inside(jobs: &[Job]) -> bool {
     jobs.iter().all(|job| job.direct && !matches!(job.action, job::Action::Mixed { .. }))
 }
 
+/// Refuses a file with a job that mixes reads and writes in a way that is not measured, before
+/// anything is written; `on` says on which jobs a file system is made.
+///
+/// # Errors
+/// For the first such job, with what would be measured.
+pub(crate) fn mixed_are_plain(jobs: &[Job], on: impl Fn(&Job) -> bool) -> Result<(), Halt> {
+    let is_mixed = |job: &&Job| matches!(job.action, job::Action::Mixed { .. });
+    for job in jobs.iter().filter(is_mixed) {
+        let syncs = job.fsync_every.is_some() || job.fdatasync_every.is_some();
+        let (why, hint) = if on(job) {
+            (
+                "on a file system: mixed jobs run without one only",
+                "--set rw=randwrite and --set rw=randread measure one of the two",
+            )
+        } else if job.is_durable() || syncs {
+            (
+                "and syncs: which reads wait for a sync is not reproduced",
+                "--set rw=randwrite measures the durable writes alone; other jobs may sync",
+            )
+        } else if !job.direct {
+            (
+                "through the page cache: a write that stays there takes no time of the drive",
+                "--set direct=1 measures all jobs of the file past it",
+            )
+        } else {
+            continue;
+        };
+        let message = format!("cannot run job {}: mixes reads and writes {why}", name(job));
+        return Err(Halt::hinted(message, hint.to_owned()));
+    }
+    Ok(())
+}
+
 /// Runs every job of the file, one after the other.
 pub(crate) fn run(
     session: &mut Session<'_>,
