@@ -8,9 +8,9 @@
 #
 # RAID0, chunk 64 KiB
 # disk: r0 r1 96 virtio-blk-pci physical_block_size=4096
-# free; mounted; swap; held by device-mapper; two to be delayed
+# free; held by device-mapper; two to be delayed
 # disk: free 96 scsi-hd physical_block_size=4096
-# disk: mounted swapped held 32 scsi-hd physical_block_size=4096
+# disk: held 32 scsi-hd physical_block_size=4096
 # disk: slow steady 64 virtio-blk-pci physical_block_size=4096
 
 . /capture.sh
@@ -52,7 +52,7 @@ done
 # --- A directory on a disk whose granules start at byte 3584
 
 need /sbin/mke2fs -q -t ext4 -b 4096 -E nodiscard $(disk shifted)
-mkdir -p /mnt/shifted /mnt/striped /mnt/mounted
+mkdir -p /mnt/shifted /mnt/striped
 need mount -t ext4 $(disk shifted) /mnt/shifted
 ask shifted /mnt/shifted --pairs 40 --scratch 8M
 since shifted
@@ -61,7 +61,6 @@ since shifted
 
 need mdadm --create /dev/md0 --run --quiet --metadata=1.2 --homehost=guest --level=0 --raid-devices=2 \
   --chunk=64 $(disk r0) $(disk r1)
-ask raw-member $(disk r0) --write-device --confirm r0
 need /sbin/mke2fs -q -t ext4 -b 4096 -E nodiscard /dev/md0
 need mount -t ext4 /dev/md0 /mnt/striped
 ask chunk /mnt/striped --unit chunk --read --depth 32 --size 16K --pairs 12 --scratch 32M
@@ -69,17 +68,10 @@ since chunk
 
 # --- Raw devices
 
-need /sbin/mke2fs -q -t ext4 -b 4096 -E nodiscard $(disk mounted)
-need mount -t ext4 $(disk mounted) /mnt/mounted
-need mkswap $(disk swapped)
-need swapon $(disk swapped)
 mapped holder "0 32768 linear $(disk held) 0"
 ask raw-free $(disk free) --write-device --confirm free --pairs 20
 ask raw-stranger $(disk free) --write-device --confirm other --pairs 20
 ask raw-beneath $(disk r0) --write-device --confirm r0
-ask raw-mounted $(disk mounted) --write-device --confirm mounted
-ask raw-swapped $(disk swapped) --write-device --confirm swapped
-ask raw-held $(disk held) --write-device --confirm held
 # A sibling over half of the same sectors.
 mapped over "0 32768 linear $(disk held) 16384"
 node=/dev/$(readlink /dev/over)

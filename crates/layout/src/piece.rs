@@ -197,7 +197,7 @@ fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, boo
             (system.kind.to_owned(), size, matches!(system.kind, "zfs_member" | "ntfs"))
         }
         LayerKind::MdMember(member) => {
-            let at_end = matches!(member.version, MdVersion::V090 | MdVersion::V10);
+            let at_end = !matches!(member.version, MdVersion::V11 | MdVersion::V12);
             ("md member".to_owned(), length, at_end)
         }
         LayerKind::LvmPhysical(volume) => {

@@ -7,7 +7,7 @@ use device::FileIdentity;
 use host::{FileDisk, HeadCache, Identity, Omitted};
 use report::Refusal;
 use stack::assemble::{Start, StartKind};
-use stack::kernel::{Machine, NodeId, NodeKind, Number};
+use stack::kernel::{Machine, NodeId, NodeKind, Number, md};
 use units::text;
 
 use crate::no_image;
@@ -220,6 +220,11 @@ fn device(name: String, number: Number, scene: &Scene) -> Target {
     };
     match machine.numbered(number) {
         Some(id) => meant(name, machine, id),
+        None if md::is_container(scene.tree(), &format!("/sys/dev/block/{number}")) => {
+            let message =
+                format!("cannot check {name}: a container of IMSM or DDF arrays holds no data");
+            refused(name, message, Some("cat /proc/mdstat lists the arrays in it"))
+        }
         None => {
             let message =
                 format!("cannot tell which device {name} is: /sys/block has none {number}");

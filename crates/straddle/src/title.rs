@@ -29,7 +29,7 @@ pub(crate) fn title(layer: &Layer) -> String {
         LayerKind::KernelPartition => vec!["partition, as the kernel has it".to_owned()],
         LayerKind::Mapped(mapped) => vec![mapped.what.clone(), "as the kernel has it".to_owned()],
         LayerKind::Mounted(kind) => vec![kind.clone()],
-        LayerKind::MdMember(member) => vec![format!("md {} member", version(member)), role(member)],
+        LayerKind::MdMember(member) => vec![format!("{} member", metadata(member)), role(member)],
         LayerKind::MdArray(member) => array_words(member),
         LayerKind::LvmPhysical(volume) => match &volume.group {
             Some(group) => vec![format!("LVM PV of {}", group.name)],
@@ -145,13 +145,16 @@ fn partition_words(partition: &Partition, kind: TableKind) -> Vec<String> {
     vec![format!("{}{name}", kind.word()), role.to_owned()]
 }
 
-fn version(member: &MdMember) -> &'static str {
+fn metadata(member: &MdMember) -> &'static str {
     use format::member::md::MdVersion;
     match member.version {
-        MdVersion::V090 => "0.90",
-        MdVersion::V10 => "1.0",
-        MdVersion::V11 => "1.1",
-        MdVersion::V12 => "1.2",
+        MdVersion::V090 => "md 0.90",
+        MdVersion::V10 => "md 1.0",
+        MdVersion::V11 => "md 1.1",
+        MdVersion::V12 => "md 1.2",
+        MdVersion::Imsm => "IMSM",
+        MdVersion::Ddf => "DDF",
+        MdVersion::Other => "md",
     }
 }
 
@@ -167,8 +170,9 @@ fn array_words(member: &MdMember) -> Vec<String> {
         -1 => "linear".to_owned(),
         level => format!("RAID{level}"),
     };
+    // Some metadata gives a mirror a chunk too, which lays out nothing.
     let chunk = match member.chunk_bytes {
-        0 => String::new(),
+        bytes if bytes == 0 || member.level == 1 => String::new(),
         bytes => format!("{} chunk", Size(bytes)),
     };
     vec![level, format!("{} members", member.raid_disks), chunk]

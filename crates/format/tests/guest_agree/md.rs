@@ -80,6 +80,7 @@ fn check_geometry(member: &MdMember, kernel: &Facts<'_>, disk: &str, what: &str)
         MdVersion::V10 => "1.0",
         MdVersion::V11 => "1.1",
         MdVersion::V12 => "1.2",
+        other => panic!("{what}: a superblock is never {other:?}"),
     };
     assert_eq!(version, kernel["metadata_version"], "{what}");
     assert_eq!(format!("raid{}", member.level), kernel["level"], "{what}");

@@ -14,8 +14,8 @@ const MEMBERS_MAX: usize = 1920;
 pub struct MdNode {
     /// The level as in a superblock: 0, 1, 4, 5, 6, 10, -1 for linear.
     pub level: i32,
-    /// Which superblock its members have; `None` for metadata that md does not write.
-    pub version: Option<MdVersion>,
+    /// Which metadata its members have.
+    pub version: MdVersion,
     /// The layout word.
     pub layout: u32,
     /// The chunk in bytes; 0 where there is none.
@@ -59,7 +59,7 @@ impl MdNode {
         let reshaping = text("reshape_position").is_some_and(|place| place.trim() != "none");
         Some(MdNode {
             level,
-            version: text("metadata_version").and_then(|word| version(&word)),
+            version: version(tree, &text("metadata_version").unwrap_or_default()),
             layout: number("layout").and_then(|layout| u32::try_from(layout).ok()).unwrap_or(0),
             chunk_bytes: number("chunk_size").unwrap_or(0),
             raid_disks: u32::try_from(number("raid_disks")?).ok()?,
@@ -76,14 +76,38 @@ fn level(word: &str) -> Option<i32> {
     }
 }
 
-fn version(word: &str) -> Option<MdVersion> {
-    Some(match word.trim() {
+/// Whether the device with this directory is a container of external metadata (IMSM, DDF): it holds
+/// the members of arrays, and no data. An array in it says `external:/md127/0` instead, or
+/// `external:-md127/0` while it is read-only.
+#[must_use]
+pub fn is_container(tree: &dyn KernelTree, directory: &str) -> bool {
+    let word = tree.read(&format!("{directory}/md/metadata_version")).unwrap_or_default();
+    external(&word).is_some_and(|of| !of.starts_with(['/', '-']))
+}
+
+fn external(word: &str) -> Option<&str> {
+    word.trim().strip_prefix("external:")
+}
+
+fn version(tree: &dyn KernelTree, word: &str) -> MdVersion {
+    match word.trim() {
         "0.90" => MdVersion::V090,
         "1.0" => MdVersion::V10,
         "1.1" => MdVersion::V11,
         "1.2" => MdVersion::V12,
-        _ => return None,
-    })
+        word => external(word).map_or(MdVersion::Other, |of| written_by_others(tree, of)),
+    }
+}
+
+/// The metadata of an array, which names its container: `/md127/0`.
+fn written_by_others(tree: &dyn KernelTree, of: &str) -> MdVersion {
+    let container = of.trim_start_matches(['/', '-']).split('/').next().unwrap_or_default();
+    let word = tree.read(&format!("/sys/block/{container}/md/metadata_version"));
+    match external(&word.unwrap_or_default()) {
+        Some("imsm") => MdVersion::Imsm,
+        Some("ddf") => MdVersion::Ddf,
+        _ => MdVersion::Other,
+    }
 }
 
 fn part(tree: &dyn KernelTree, base: &str, device: &str) -> Option<MdPart> {

@@ -6,7 +6,7 @@
 use device::KernelTree;
 use units::Known;
 
-use super::md::MdNode;
+use super::md::{self, MdNode};
 use super::node::{Node, NodeId, NodeKind, Number};
 
 /// A disk with its partitions, as far as its own directory tells.
@@ -39,8 +39,7 @@ fn read_disk(tree: &dyn KernelTree, disk: &str, part: &mut Part) {
     }
     let has = |name: &str| files.iter().any(|file| file == name);
     let on = tree.list(&format!("{base}/slaves")).unwrap_or_default();
-    // The container of external metadata (IMSM, DDF) holds the members of arrays, and no data.
-    if text("md/level").is_some_and(|level| level.trim() == "container") {
+    if has("md") && md::is_container(tree, &base) {
         return;
     }
     let kind = if has("md") {

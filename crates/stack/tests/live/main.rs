@@ -4,6 +4,8 @@ mod hostile;
 mod world;
 
 use device::MemoryDisk;
+use format::member::md::MdVersion;
+use stack::LayerKind;
 use stack::atomic;
 use stack::judge::Verdict;
 use units::Known;
@@ -274,13 +276,98 @@ fn a_cache_as_long_as_its_backing_device_is_not_taken_for_it() {
     assert_eq!(named.device("bcache0").2.verdict, Verdict::Misaligned);
 }
 
+/// Two disks that show a firmware's mark and the table of the mirror that the kernel runs on them,
+/// in a container that says of itself what 6.12 says: no level, `write through`.
+fn firmware_mirror(metadata: &str, slots: [&str; 2]) -> Sample {
+    let shown = || {
+        let mut disk = partitioned(64 * MIB, &[(63, 2000)]);
+        disk.put(64 * MIB - 1024, b"Intel Raid ISM Cfg Sig. ");
+        disk
+    };
+    let (raid, idle) = ("queue/write_cache", "write through");
+    let mut sample = Sample::new()
+        .disk(
+            "md127",
+            "9:127",
+            0,
+            &[("md/metadata_version", metadata), ("md/level", ""), (raid, idle)],
+        )
+        .disk(
+            "md126",
+            "9:126",
+            32 * MIB,
+            &[
+                ("md/metadata_version", "external:/md127/0"),
+                ("md/level", "raid1"),
+                ("md/raid_disks", "2"),
+            ],
+        )
+        .bytes("md126", partitioned(32 * MIB, &[(63, 2000)]));
+    for ((name, number), slot) in [("sda", "8:0"), ("sdb", "8:16")].into_iter().zip(slots) {
+        let base = format!("/sys/block/md126/md/dev-{name}");
+        sample = sample.disk(name, number, 64 * MIB, &[(raid, "write back")]).bytes(name, shown());
+        sample = sample.files(&[(&format!("/sys/block/md127/slaves/{name}/dev"), number)]);
+        if slot.is_empty() {
+            continue;
+        }
+        sample = sample.files(&[
+            (&format!("/sys/block/md126/slaves/{name}/dev"), number),
+            (&format!("{base}/slot"), slot),
+            (&format!("{base}/offset"), "0"),
+            (&format!("{base}/size"), "32768"),
+        ]);
+    }
+    sample
+}
+
 #[test]
-fn the_container_of_external_metadata_is_no_layer() {
+fn a_firmwares_array_is_what_the_kernel_runs_and_its_container_no_layer() {
+    for (metadata, version) in [
+        ("external:imsm", MdVersion::Imsm),
+        ("external:ddf", MdVersion::Ddf),
+        ("external:new", MdVersion::Other),
+    ] {
+        let seen = firmware_mirror(metadata, ["0", "1"]).look("sda");
+        let words = ["drive", "drive", "md-member", "md-member", "md-array", "partition"];
+        assert_eq!(seen.words(), words, "{metadata}");
+        let (id, array, judgement) = seen.device("md126");
+        assert_eq!((judgement.verdict, array.length()), (Verdict::Aligned, Some(32 * MIB)));
+        for below in seen.assembled.stack.layer(id).mapping.below() {
+            let LayerKind::MdMember(member) = &seen.assembled.stack.layer(below).kind else {
+                panic!("an array lies on its members")
+            };
+            assert_eq!((member.version, member.gone), (version, 0));
+        }
+        let off = seen.assembled.stack.above(id)[0];
+        assert_eq!(seen.judgements[off.0].verdict, Verdict::Misaligned);
+        assert_eq!(seen.codes(), ["ST101"], "{metadata}");
+    }
+}
+
+#[test]
+fn a_degraded_array_of_a_firmware_says_that_a_member_is_gone_and_nothing_of_flushes() {
+    let seen = firmware_mirror("external:imsm", ["0", ""]).look("sda");
+    assert_eq!(seen.codes(), ["ST101", "ST411"]);
+    assert!(seen.assembled.incomplete.is_empty());
+}
+
+#[test]
+fn a_spare_in_a_container_is_named_and_its_container_no_layer() {
+    let seen = firmware_mirror("external:imsm", ["0", ""]).look("sdb");
+    assert_eq!(seen.words(), ["drive", "unread"]);
+    assert!(!seen.codes().contains(&"ST703"), "{:?}", seen.codes());
+}
+
+#[test]
+fn no_flush_is_lost_in_an_array_that_does_not_run() {
+    let idle = [("md/metadata_version", "1.2"), ("queue/write_cache", "write through")];
     let seen = Sample::new()
-        .disk("sda", "8:0", 64 * MIB, &[])
-        .disk("md127", "9:127", 0, &[("md/level", "container"), ("slaves/sda/dev", "8:0")])
-        .look("sda");
-    assert_eq!(seen.words(), ["drive"]);
+        .disk("sda", "8:0", 64 * MIB, &[("queue/write_cache", "write back")])
+        .disk("md0", "9:0", 0, &idle)
+        .files(&[("/sys/block/md0/slaves/sda/dev", "8:0")])
+        .look("md0");
+    assert_eq!(seen.device("md0").2.verdict, Verdict::Unknown);
+    assert_eq!(seen.codes(), [""; 0]);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! everything was up, the same machine as a capture, and its disks as images say the same.
 //!
 //! `STRADDLE_GUEST_LIVE` names the result of a run of `guest/run … live`; without it these tests
-//! skip. `STRADDLE_GUEST_BENCH` does the same for `bench`, `STRADDLE_GUEST_SYNC` for `sync`.
+//! skip. `STRADDLE_GUEST_BENCH` does the same for `bench`, `STRADDLE_GUEST_SYNC` for `sync`,
+//! `STRADDLE_GUEST_USE` for `use`.
 
 mod alive;
 mod answer;
@@ -10,6 +11,7 @@ mod answers;
 mod bench;
 mod honesty;
 mod images;
+mod in_use;
 mod partial;
 mod probe;
 mod result;

@@ -17,7 +17,7 @@ use units::DiskText;
 
 use crate::{Parsed, Problem, ProblemKind};
 
-/// Which superblock format, and so where it stands.
+/// Which metadata, and so where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MdVersion {
     /// 0.90: 64 KiB before the end, aligned down.
@@ -28,6 +28,12 @@ pub enum MdVersion {
     V11,
     /// 1.2: 4 KiB from the start.
     V12,
+    /// Intel's (IMSM), at the end: of a running array, whose members md lays out.
+    Imsm,
+    /// The industry's (DDF), at the end: of a running array, whose members md lays out.
+    Ddf,
+    /// Of a running array: none (`mdadm --build`), or metadata without a name.
+    Other,
 }
 
 /// What one member says of its array.

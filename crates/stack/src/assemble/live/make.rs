@@ -1,6 +1,6 @@
 //! Layers for what only the kernel tells of.
 
-use format::member::md::{MdMember, MdStanding, MdVersion};
+use format::member::md::{MdMember, MdStanding};
 use format::{Problem, ProblemKind};
 use units::text::escape;
 use units::{ByteRange, Known, Source};
@@ -264,8 +264,7 @@ fn put_units(layer: &mut Layer, targets: &[Target]) {
 /// A member as its superblock would describe it.
 fn member(array_id: &str, array: &MdNode, part: &MdPart) -> MdMember {
     MdMember {
-        // What others write (DDF, IMSM) is laid out by md all the same.
-        version: array.version.unwrap_or(MdVersion::V12),
+        version: array.version,
         superblock_at_bytes: 0,
         recorded_at_bytes: None,
         array_id: array_id.to_owned(),

@@ -160,7 +160,8 @@ impl Live<'_> {
 
     fn claim(&mut self, node: &Node, layer: LayerId) {
         let name = escape(node.name.as_bytes());
-        let stacked = !matches!(node.kind, NodeKind::Partition { .. });
+        // An array that does not run has the limits of nothing.
+        let stacked = !matches!(node.kind, NodeKind::Partition { .. } | NodeKind::Md(None));
         let base = format!("/sys/block/{}", node.name);
         let limits = stacked.then(|| Box::new(Limits::read(self.world.tree, &base)));
         let claimed = self.assembler.stack.layer_mut(layer);

@@ -1,7 +1,10 @@
 //! What the bytes gave and the kernel has a device of, read through that device.
 
+use format::member::md::MdVersion;
+
 use super::Live;
 use crate::assemble::Job;
+use crate::id::LayerId;
 use crate::kernel::{NodeId, NodeKind};
 
 impl Live<'_> {
@@ -11,12 +14,26 @@ impl Live<'_> {
         loop {
             while let Some(mut job) = self.assembler.jobs.pop_front() {
                 self.serve(&mut job);
-                self.assembler.look(job);
+                if !self.is_laid_out_elsewhere(job.id) {
+                    self.assembler.look(job);
+                }
             }
             if !self.assembler.build_arrays() && !self.assembler.build_groups() {
                 return;
             }
         }
+    }
+
+    /// Whether the device of a layer is a member of a running array whose metadata md does not
+    /// write: what such a member shows at its start is the array's.
+    fn is_laid_out_elsewhere(&self, layer: LayerId) -> bool {
+        let Some(&id) = self.devices.get(&layer) else { return false };
+        self.node(id).above.iter().any(|&above| match &self.node(above).kind {
+            NodeKind::Md(Some(array)) => {
+                matches!(array.version, MdVersion::Imsm | MdVersion::Ddf | MdVersion::Other)
+            }
+            _ => false,
+        })
     }
 
     /// Has `job` read the kernel's device of its layer. Where that cannot be opened, or is a

@@ -1,6 +1,7 @@
 //! How to put a start right, in the words of the tools that make that kind of layer.
 
 use format::image::ImageKind;
+use format::member::md::MdVersion;
 use format::table::{Partition, TableKind};
 use units::prefix::Exact;
 
@@ -44,6 +45,11 @@ pub(in crate::rule) fn moved(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<R
                 tool_size(data),
                 extents(unit)
             ))]
+        }
+        LayerKind::MdMember(member) | LayerKind::MdArray(member)
+            if matches!(member.version, MdVersion::Imsm | MdVersion::Ddf) =>
+        {
+            vec![Remedy::tell("recreate the array in its container: the metadata sets the start")]
         }
         LayerKind::MdMember(_) | LayerKind::MdArray(_) => {
             let size = mdadm_size(data);

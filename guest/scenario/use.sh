@@ -1,0 +1,154 @@
+# Devices in use by md, device-mapper, swap, mounts and others: what straddle refuses to write to, what it
+# says of arrays with the metadata of firmware (IMSM, DDF), and whether it reads what was just written.
+#
+# seconds: 240
+# packages: lvm2 dmsetup mdadm cryptsetup-bin bcache-tools e2fsprogs xfsprogs dosfstools fdisk
+# programs: straddle lvm dmsetup mdadm mdmon cryptsetup make-bcache mke2fs mkfs.xfs mkfs.fat sfdisk losetup
+# modules: virtio_blk nvme loop ext4 crc32c_generic crypto_null bcache md_mod raid0 raid1 raid456
+# modules: dm_mod dm_crypt dm_raid dm_snapshot dm_thin_pool dm_multipath dm_round_robin ecb algif_skcipher
+#
+# IMSM: RAID1 with a partition at 63; DDF: RAID0 with ext4
+# disk: i0 i1 24 scsi-hd physical_block_size=4096
+# disk: d0 d1 64 scsi-hd physical_block_size=4096
+# In use: by md, LVM, dm-crypt, bcache; an NVMe namespace, swap, multipath, dm-linear, loop, mounts
+# disk: array array2 stopped stopped2 24 virtio-blk-pci physical_block_size=4096
+# disk: group group2 24 virtio-blk-pci physical_block_size=4096
+# disk: crypt backing swapped path leaf looped mounted 24 scsi-hd physical_block_size=4096
+# disk: parted partswap 24 scsi-hd physical_block_size=4096
+# disk: cache 48 scsi-hd physical_block_size=4096
+# disk: namespace 24 nvme-ns
+# Content that is replaced
+# disk: new new2 96 virtio-blk-pci physical_block_size=4096
+
+. /lvm.sh
+for module in loop ext4 raid0 raid1 dm_mod dm_crypt dm_snapshot dm_multipath dm_round_robin bcache; do
+  modprobe -q $module
+done
+out=/out/use; mkdir -p $out
+since() { echo "$1 after $(cut -d' ' -f1 /proc/uptime) s"; }
+nodes() { local name; for name in "$@"; do disk $name; done; }
+waits() { local i; i=0; until "$@"; do i=$((i + 1)); [ $i -lt 100 ] || return 1; usleep 50000; done; }
+
+# part NODE: its first partition.
+part() { case $1 in *[0-9]) echo ${1}p1;; *) echo ${1}1;; esac; }
+
+# ask NAME WORDS...: NAME.json with what straddle answers, NAME.err with what it says, and its status.
+ask() {
+  local name
+  name=$1; shift
+  straddle "$@" > $out/$name.json 2> $out/$name.err
+  echo "$name $?" >> $out/status
+}
+
+# --- Metadata of firmware
+
+export IMSM_NO_PLATFORM=1
+md="--run --quiet --homehost=guest"
+need mdadm --create /dev/md127 $md --metadata=imsm --raid-devices=2 $(nodes i0 i1)
+need mdadm --create /dev/md126 $md --assume-clean --level=1 --raid-devices=2 --size=16M /dev/md127
+printf 'label: dos\nstart=63\n' | need sfdisk -q --no-reread --no-tell-kernel /dev/md126
+need blockdev --rereadpt /dev/md126
+need mdadm --create /dev/md125 $md --metadata=ddf --raid-devices=2 $(nodes d0 d1)
+need mdadm --create /dev/md124 $md --level=0 --raid-devices=2 --chunk=64 /dev/md125
+need /sbin/mke2fs -q -t ext4 -b 4096 /dev/md124
+cat /proc/mdstat > $out/mdstat
+ask firmware check --json
+for name in 124 125 126 127; do ask md$name check --json /dev/md$name; done
+for name in i0 d0; do ask $name check --json $(disk $name); done
+ask members check --json $(nodes i0 i1)
+for name in 124 125 126 127; do
+  cat /sys/block/md$name/md/metadata_version /sys/block/md$name/md/level /sys/block/md$name/queue/write_cache
+done > $out/sysfs
+since firmware
+
+# --- In use
+
+need mdadm --create /dev/md0 $md --metadata=1.2 --assume-clean --bitmap=none --level=1 --raid-devices=2 \
+  $(nodes array array2)
+need mdadm --create /dev/md1 $md --metadata=1.2 --assume-clean --bitmap=none --level=1 --raid-devices=2 \
+  $(nodes stopped stopped2)
+need mdadm --stop /dev/md1
+need mdadm --incremental --quiet $(disk stopped)
+need lvm pvcreate $(disk group)
+need lvm pvcreate --dataalignmentoffset 512b $(disk group2)
+need lvm vgcreate -s 1m group $(nodes group group2)
+create -n linear -l 4 group $(disk group)
+empty=/tmp/empty; : > $empty
+need cryptsetup luksFormat -q --type luks1 --cipher cipher_null-ecb --key-file $empty \
+  --pbkdf-force-iterations 1000 $(disk crypt)
+need cryptsetup open --key-file $empty $(disk crypt) vault
+need make-bcache --bucket 64k -B $(disk backing) -C $(disk cache)
+for name in backing cache; do disk $name > /sys/fs/bcache/register; done
+waits test -e /dev/bcache0
+need mkswap $(disk swapped)
+need swapon $(disk swapped)
+need dmsetup create --noudevsync --noudevrules joined \
+  --table "0 49152 multipath 0 0 1 1 round-robin 0 1 1 $(disk path) 1"
+need dmsetup create --noudevsync --noudevrules holder --table "0 32768 linear $(disk leaf) 0"
+need /sbin/losetup /dev/loop0 $(disk looped)
+mkdir -p /mnt/mounted /mnt/namespace /mnt/parted
+for name in mounted namespace; do
+  need /sbin/mke2fs -q -t ext2 -b 4096 $(disk $name)
+  need mount -t ext4 -o ro $(disk $name) /mnt/$name
+done
+for name in parted partswap; do
+  printf 'label: dos\nstart=2048\n' | need sfdisk -q --no-reread --no-tell-kernel $(disk $name)
+  need blockdev --rereadpt $(disk $name)
+done
+need /sbin/mke2fs -q -t ext2 -b 4096 $(part $(disk parted))
+need mount -t ext4 -o ro $(part $(disk parted)) /mnt/parted
+need mkswap $(part $(disk partswap))
+need swapon $(part $(disk partswap))
+sync
+since "in use"
+
+# refused NAME [NODE]: what each command that writes says of a node, and whether its bytes are as before;
+# a disk is confirmed by its serial number, which is its NAME, another node by its path and length.
+refused() {
+  local name node confirm before
+  name=$1; node=${2:-$(disk $1)}
+  confirm=$name; [ -n "$2" ] && confirm=$node=$(blockdev --getsize64 $node)
+  before=$(md5sum < $node)
+  ask bench-$name bench $node --json --write-device --overwrite-data --confirm $confirm --pairs 4 --scratch 16M
+  ask probe-$name probe $node --json --write-device --overwrite-data --confirm $confirm
+  [ "$before" = "$(md5sum < $node)" ] && echo $name >> $out/unchanged
+}
+for name in i0 d0 array stopped group crypt backing cache namespace swapped path leaf looped mounted parted partswap; do
+  refused $name
+done
+refused part-mounted $(part $(disk parted))
+refused part-swapped $(part $(disk partswap))
+refused container /dev/md127
+since refused
+
+# --- Content that is replaced while the whole disk's pages are cached
+
+need mdadm --create /dev/md2 $md --metadata=1.2 --assume-clean --bitmap=none --level=1 --raid-devices=2 \
+  $(nodes new new2)
+printf 'label: gpt\nstart=2048,size=8192\n' | need sfdisk -q --no-reread --no-tell-kernel /dev/md2
+need blockdev --rereadpt /dev/md2
+# shown NAME: what is said of the array, and of the first of its disks.
+shown() { ask $1 check --json /dev/md2; ask $1-disk check --json $(disk new); }
+shown gpt-before
+printf 'label: gpt\nstart=4096,name=second\n' | need sfdisk -q -w always --no-reread --no-tell-kernel /dev/md2
+need blockdev --rereadpt /dev/md2
+shown gpt-behind
+need /sbin/mkfs.fat -F 32 -a -s 1 -R 33 /dev/md2p1
+shown vfat
+need /sbin/mkfs.xfs -q -f --unsupported /dev/md2p1
+shown xfs
+for size in 1024 4096; do
+  need /sbin/mke2fs -q -F -t ext4 -b $size /dev/md2p1
+  shown ext4-$size
+done
+need dd if=/dev/zero of=/dev/md2 bs=1M count=1 conv=fsync
+since stale
+
+# --- Members of one live array, and volumes of one group, named together
+
+printf 'label: dos\nstart=63\n' | need sfdisk -q --no-reread --no-tell-kernel /dev/md0
+need blockdev --rereadpt /dev/md0
+ask both check --json $(nodes array array2)
+ask group check --json $(nodes group group2)
+sync
+since use
