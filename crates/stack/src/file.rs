@@ -52,6 +52,13 @@ impl State {
         matches!(self, State::Data | State::Unwritten)
     }
 
+    /// Whether the bytes have a place, or will: holes, and what is packed with other bytes, have
+    /// none of their own.
+    #[must_use]
+    pub fn should_have_place(self) -> bool {
+        !matches!(self, State::Hole | State::Inline | State::Tail | State::Encoded)
+    }
+
     /// Why the bytes have no address of their own; empty where they have one, or none is needed.
     #[must_use]
     pub fn reason(self) -> &'static str {

@@ -136,6 +136,12 @@ fn every_ending_of_trace_has_its_code_and_says_why() {
     tool::run("sync", &["--file-system", text(&file)]);
     let traced = straddle(&["trace", text(&file)]);
     assert!(matches!(traced.status, Some(0 | 5)), "{traced:?}");
+    let waiting = mounted.point.join("waiting");
+    std::fs::write(&waiting, vec![1; 65536]).expect("it takes a file");
+    ends(&["trace", text(&waiting)], 5, "not placed yet");
+    let holes = mounted.point.join("holes");
+    std::fs::File::create(&holes).and_then(|file| file.set_len(65536)).expect("it takes a file");
+    ends(&["trace", text(&holes)], 0, "64 KiB in holes");
     std::fs::remove_file(scratch.path().join("image")).expect("it is there");
     ends(&["trace", "/nonexistent"], 2, "hint: ");
     ends(&["trace", text(&mounted.point)], 2, "it is a directory");

@@ -17,14 +17,21 @@ pub fn published_table(published: &Published, look: &Look) -> String {
         page.push('\n');
         rest = others;
     }
-    let counted: Vec<&PublishedLine> =
-        published.lines.iter().filter(|line| line.label != "fitted").collect();
+    let (counted, fitted): (Vec<_>, Vec<_>) =
+        published.lines.iter().partition(|line| line.label != "fitted");
     let within = counted.iter().filter(|line| line.within).count();
-    let fitted = published.lines.len() - counted.len();
-    let text = format!(
-        "of {} numbers that count are within their bounds; {fitted} are fitted and do not count",
-        counted.len()
-    );
+    let unexplained = counted.iter().filter(|line| !line.within && line.note.is_none()).count();
+    let explained = counted.len() - within - unexplained;
+    let mut text = format!("of {} numbers that count are within their bounds", counted.len());
+    for (number, words) in [
+        (explained, "outside, each for the reason above"),
+        (unexplained, "outside for no stated reason"),
+        (fitted.len(), "fitted, which do not count"),
+    ] {
+        if number > 0 {
+            text.push_str(&format!("; {number} {words}"));
+        }
+    }
     prose(cell(within.to_string()), &text, look.columns(), &mut page);
     page
 }

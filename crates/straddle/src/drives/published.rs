@@ -30,7 +30,12 @@ fn is_fine(line: &Compared) -> bool {
 }
 
 fn line(compared: &Compared) -> PublishedLine {
-    let note = [compared.outside, compared.note].into_iter().find(|note| !note.is_empty());
+    // Nothing but its reason excuses a figure that is outside.
+    let notes: &[&str] = match is_fine(compared) {
+        true => &[compared.outside, compared.note],
+        false => &[],
+    };
+    let note = notes.iter().find(|note| !note.is_empty());
     PublishedLine {
         article: compared.article.title().to_owned(),
         what: compared.what.to_owned(),
@@ -43,7 +48,7 @@ fn line(compared: &Compared) -> PublishedLine {
         label: compared.standing.word().to_owned(),
         drive: Some(compared.profile.to_owned()).filter(|profile| !profile.is_empty()),
         within: compared.is_within(),
-        note: note.map(str::to_owned),
+        note: note.map(|&note| note.to_owned()),
     }
 }
 
@@ -57,6 +62,8 @@ mod tests {
         let off = Compared { model: within.published_max * 9.0, outside: "", ..within.clone() };
         let predicted = Compared { standing: Standing::Predicted, ..off.clone() };
         assert!(is_fine(&within) && !is_fine(&predicted));
+        let noted = Compared { note: "seen in 2013", ..predicted.clone() };
+        assert!(!is_fine(&noted) && line(&noted).note.is_none(), "a note is no reason");
         assert!(is_fine(&Compared { outside: "known", ..predicted }));
         assert!(is_fine(&Compared { standing: Standing::Fitted, ..off }));
     }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use report::trace::Trace as Document;
 use report::{Look, Refusal};
 use stack::assemble::Assembled;
+use stack::file::Run;
 use stack::judge::{self, Verdict};
 use stack::layer::Host;
 use stack::mountinfo::MountLine;
@@ -32,20 +33,23 @@ pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
     let scene = Scene::live().ignoring_measured(trace.ignore_measured);
     let run = run::run(Timestamp::now(), &scene);
     let mut tracer = Tracer::new(&scene, trace.sync);
-    let document = match tracer.file(&trace.file).and_then(|traced| reached(trace, traced)) {
-        Ok(traced) => {
-            tracer.note(&traced, &trace.file);
-            tracer.notes.extend(document::guard_notes(&traced, &trace.file));
-            document::of(run, trace, &tracer, &traced, range(trace, &traced))
-        }
+    let traced = match tracer.file(&trace.file).and_then(|traced| reached(trace, traced)) {
+        Ok(traced) => traced,
         Err(refusal) => {
             let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
             print(trace, &document::refused(run, &trace.file, refusal))?;
             return Ok(Outcome::Misuse(said));
         }
     };
+    tracer.note(&traced, &trace.file);
+    tracer.notes.extend(document::guard_notes(&traced, &trace.file));
+    let range = range(trace, &traced);
+    let document = document::of(run, trace, &tracer, &traced, range);
     let said = Said::or(print(trace, &document)?, "nothing of the file has a known address");
-    Ok(if is_unknown(&document) { Outcome::NoVerdict(said) } else { Outcome::Done })
+    Ok(match is_unknown(&document, &traced, range) {
+        true => Outcome::NoVerdict(said),
+        false => Outcome::Done,
+    })
 }
 
 /// `assembled` with what lies beneath its loop devices: the files behind them, and all that those
@@ -153,10 +157,10 @@ pub(crate) fn mount_of(scene: &Scene, facts: &FileFacts, path: &Path) -> Option<
 /// The most layers that one line names.
 const NAMES_MAX: usize = 8;
 
-/// Whether no byte that should have an address has a known one. What is compressed or in metadata
-/// should have none.
-fn is_unknown(document: &Document) -> bool {
-    let wanted = document.extents.iter().any(|extent| extent.reason.is_empty());
+/// Whether no byte of `range` that should have an address has a known one.
+fn is_unknown(document: &Document, traced: &Traced, range: ByteRange) -> bool {
+    let is_within = |run: &Run| run.range.intersection(range).is_some();
+    let wanted = traced.runs.iter().any(|run| run.state.should_have_place() && is_within(run));
     let unknown = !document.total.unknown.is_empty();
     wanted && unknown && document.total.placed_bytes == 0
 }
