@@ -40,8 +40,8 @@ pub(crate) fn ascii_command(text: &str) -> String {
     while let Some(start) = rest.find(|letter: char| !letter.is_ascii()) {
         let (plain, behind) = rest.split_at(start);
         let length = behind.find(|letter: char| letter.is_ascii()).unwrap_or(behind.len());
-        let octal = behind[..length].bytes().map(|byte| format!("\\{byte:03o}"));
-        typed += &format!("{plain}'\"$(printf '{}')\"'", octal.collect::<String>());
+        typed += plain;
+        typed += &units::text::octal(&behind.as_bytes()[..length]);
         rest = &behind[length..];
     }
     typed + rest

@@ -5,8 +5,12 @@ use std::rc::Rc;
 use device::{Disk, MemoryDisk, MemoryTree, NoFiles, answer};
 use stack::assemble::{Assembled, Start, StartKind, assemble};
 use stack::drive::Drive;
+use stack::id::LayerId;
 use stack::judge::{self, Verdict};
+use stack::layer::{Layer, LayerKind};
+use stack::mapping::{Below, Mapping};
 use stack::rule::{self, Case, Severity};
+use units::{Known, Source};
 
 /// A drive whose files say `values`.
 fn drive(values: &[(&str, &str)]) -> Drive {
@@ -61,6 +65,23 @@ fn judged(drive: Drive, starts: &[u32]) -> Vec<(Verdict, Option<(&'static str, S
             (judgements[layer].verdict, found)
         })
         .collect()
+}
+
+#[test]
+fn of_several_layers_of_a_path_that_are_off_the_lowest_is_first_bad() {
+    let mut stack = on(drive(&PHYSICAL_4096), partitioned(&[63])).stack;
+    // On the partition, one layer that is on a granule, and on that another which is not.
+    for (below, name) in [(1, "even"), (2, "odd")] {
+        let mapping = Mapping::Linear(Below { layer: LayerId(below), offset_bytes: 512 });
+        let length = Known::yes(65536, Source::Derived);
+        let kind = LayerKind::KernelPartition;
+        stack.add(Layer::new(kind, name.to_owned(), length, mapping));
+    }
+    let judgements = judge::judge_all(&stack);
+    let verdicts: Vec<Verdict> = judgements.iter().map(|judgement| judgement.verdict).collect();
+    assert_eq!(verdicts[1..], [Verdict::Misaligned, Verdict::Aligned, Verdict::Misaligned]);
+    let case = Case { stack: &stack, judgements: &judgements, told: None };
+    assert_eq!(rule::first_bad(&case), [LayerId(1)]);
 }
 
 #[test]

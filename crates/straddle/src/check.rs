@@ -25,10 +25,14 @@ use crate::scene::Scene;
 use crate::show::{Page, Piece, Press};
 use crate::target::{self, Target, What};
 use crate::trace;
-use crate::watch::Save;
+use crate::watch::{self, Save};
 
 pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     let (started, begun) = (Timestamp::now(), Instant::now());
+    let baseline = check.watch.as_deref().map(watch::read).transpose()?;
+    let again = baseline.as_ref().filter(|_| check.targets.is_empty());
+    let again = again.and_then(|baseline| watch::again(check, baseline));
+    let check = again.as_ref().unwrap_or(check);
     let scene = match &check.sysroot {
         Some(path) => Scene::of(host::sysroot::open(path)?, true),
         None => Scene::live(),
@@ -38,8 +42,11 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     // Formats for machines hold no colours that would have to be taken out again.
     let people = check.chosen() == Format::Table;
     let mut output = printer::output(if people { check.color } else { Colour::Always });
-    let own = run::run(started, &scene);
-    let press = Press::new(check, own, targets.len() > 1)?;
+    let mut own = run::run(started, &scene);
+    if again.is_some() {
+        own.command = watch::command(check);
+    }
+    let press = Press::new(check, baseline, own, targets.len() > 1)?;
     // A document is ended properly; what people look at just stops.
     let interrupt = if people { Interrupt::none() } else { Interrupt::install()? };
     let save = check.save.as_deref().map(|path| Save::begin(path, &press.run)).transpose()?;

@@ -12,7 +12,7 @@ use report::{
 };
 
 use crate::arguments::{Check, Format};
-use crate::{printer, watch};
+use crate::printer;
 
 /// How targets are shown.
 pub(crate) struct Press {
@@ -61,11 +61,16 @@ impl Piece {
 }
 
 impl Press {
-    /// As `check` asks, in documents of `run`, for one target or for `many`.
+    /// As `check` asks, compared with `baseline`, in documents of `run`, for one target or `many`.
     ///
     /// # Errors
-    /// When the baseline cannot be read, or changes cannot be shown as asked.
-    pub(crate) fn new(check: &Check, run: Run, many: bool) -> anyhow::Result<Press> {
+    /// When changes cannot be shown as asked.
+    pub(crate) fn new(
+        check: &Check,
+        baseline: Option<Baseline>,
+        run: Run,
+        many: bool,
+    ) -> anyhow::Result<Press> {
         let format = check.chosen();
         if check.watch.is_some() && matches!(format, Format::Junit | Format::Sarif) {
             bail!(
@@ -74,7 +79,6 @@ impl Press {
             );
         }
         let saves = check.save.is_some();
-        let baseline = check.watch.as_deref().map(watch::read).transpose()?;
         let look = Look { bytes: check.bytes, ..printer::look(check.explain) };
         // Where nothing fails the command, the worst still fails its case.
         let fails = check.fail_on.severity().unwrap_or(report::Severity::Error);

@@ -190,10 +190,18 @@ fn bare_device(path: &Path) -> Option<PathBuf> {
     (missing && is_block()).then_some(device)
 }
 
+/// `path` without `./`, so that one file has one name however it was typed.
+fn plain(path: &Path) -> PathBuf {
+    let is_here = |part: &Component<'_>| *part == Component::CurDir;
+    let plain: PathBuf = path.components().filter(|part| !is_here(part)).collect();
+    if plain.as_os_str().is_empty() { path.to_owned() } else { plain }
+}
+
 fn named(path: &Path, scene: &Scene) -> Vec<Target> {
     if let Some(device) = bare_device(path) {
         return named(&device, scene);
     }
+    let path = &plain(path);
     let name = shown(path);
     match std::fs::metadata(path) {
         Err(error) => {
@@ -253,7 +261,7 @@ fn directory(path: &Path, scene: &Scene) -> Vec<Target> {
             vec![Target { name, what, found: None }]
         }
         Ok(listing) => {
-            let files = listing.files.into_iter().map(|path| Target {
+            let files = listing.files.into_iter().map(|path| plain(&path)).map(|path| Target {
                 name: shown(&path),
                 what: What::Found(path),
                 found: Found::file(None),

@@ -3,13 +3,16 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write as _};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use clap::Parser as _;
 use host::InputError;
 use report::{Baseline, BaselineFault, Blocks, Run, Summary};
+use units::text;
 
-use crate::arguments::is_standard_output;
+use crate::arguments::{Arguments, Check, Command, is_standard_output};
 use crate::printer::shown;
 
 /// The longest baseline that is read: ten thousand images take a tenth of it, and what is read
@@ -45,6 +48,29 @@ fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
         };
         anyhow!("cannot read the baseline {name}: {error}\nhint: {hint}")
     })
+}
+
+/// `check` on what `baseline` was made of: the targets, the disk and the capture that the command
+/// named that wrote it. `None` where it does not tell, or there is nothing to take from it.
+pub(crate) fn again(check: &Check, baseline: &Baseline) -> Option<Check> {
+    let words = baseline.command().iter().map(|word| OsString::from_vec(text::unescape(word)));
+    let arguments = Arguments::try_parse_from(words).ok()?;
+    let Command::Check(before) = arguments.command else { return None };
+    let mut again = check.clone();
+    again.targets = before.targets;
+    again.on = again.on.or(before.on);
+    again.sysroot = again.sysroot.or(before.sysroot);
+    Some(again)
+}
+
+/// The words of a command that checks what `check` does, escaped.
+pub(crate) fn command(check: &Check) -> Vec<String> {
+    let mut words = vec!["straddle".to_owned(), "check".to_owned()];
+    words.extend(check.on.iter().map(|on| format!("--on={on}")));
+    words.extend(check.sysroot.iter().map(|path| format!("--sysroot={}", shown(path))));
+    words.push("--".to_owned());
+    words.extend(check.targets.iter().map(|path| shown(path)));
+    words
 }
 
 /// A baseline on its way into a file: written beside it, and put in its place when it is whole.
@@ -145,7 +171,11 @@ fn replaceable(path: &Path) -> anyhow::Result<()> {
             bail!("will not write the baseline {name}: not a regular file\n{hint}")
         }
         Ok(data) if data.len() == 0 => Ok(()),
-        Ok(_) => Baseline::recognise(&bytes(path)?)
-            .map_err(|fault| anyhow!("will not write over {name}: {fault}\n{hint}")),
+        Ok(_) => {
+            let refused = |reason: String| anyhow!("will not write over {name}: {reason}\n{hint}");
+            let bytes = host::read_input(path, BASELINE_BYTES);
+            let bytes = bytes.map_err(|error| refused(error.to_string()))?;
+            Baseline::recognise(&bytes).map_err(|fault| refused(fault.to_string()))
+        }
     }
 }

@@ -9,16 +9,72 @@ use std::fmt::{self, Write as _};
 /// The most bytes of a text that are kept and printed: Linux's longest path (`PATH_MAX`).
 pub const KEPT_BYTES: usize = 4096;
 
-/// `word` as it is typed into a POSIX shell: in single quotes where a shell could read more into
-/// it, and with `./` before a dash that begins it.
+/// What `escaped`, as [`escape`] gave it, is typed as into a POSIX shell: in single quotes where a
+/// shell could read more into it, and with `./` before a dash that begins it. What was escaped
+/// stands outside of the quotes: `printf` gives the shell its bytes, and a line feed, which that
+/// would drop, is `$'\n'` (bash, zsh, ksh, busybox; POSIX.1-2024, section 2.2.4).
 #[must_use]
-pub fn shell_word(word: &str) -> String {
+pub fn shell_word(escaped: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%,=".contains(letter);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
-        return word.to_owned();
+    if !escaped.is_empty() && !escaped.starts_with('-') && escaped.chars().all(plain) {
+        return escaped.to_owned();
     }
-    let dash = if word.starts_with('-') { "./" } else { "" };
-    format!("'{dash}{}'", word.replace('\'', "'\\''"))
+    let dash = if escaped.starts_with('-') { "./" } else { "" };
+    let mut typed = format!("'{dash}");
+    let mut rest = escaped;
+    while let Some((plain, behind)) = rest.split_once('\\') {
+        typed += &plain.replace('\'', "'\\''");
+        let (bytes, behind) = unescaped(behind);
+        typed += &match &bytes[..] {
+            b"\\" => "\\".to_owned(),
+            b"\n" => "'$'\\n''".to_owned(),
+            bytes => octal(bytes),
+        };
+        rest = behind;
+    }
+    typed + &rest.replace('\'', "'\\''") + "'"
+}
+
+/// `bytes` within a word in single quotes, as what `printf` prints.
+#[must_use]
+pub fn octal(bytes: &[u8]) -> String {
+    let digits: String = bytes.iter().map(|byte| format!("\\{byte:03o}")).collect();
+    format!("'\"$(printf '{digits}')\"'")
+}
+
+/// The bytes of which [`escape`] made `escaped`, where it was no longer than [`KEPT_BYTES`].
+#[must_use]
+pub fn unescape(escaped: &str) -> Vec<u8> {
+    let mut whole = Vec::with_capacity(escaped.len());
+    let mut rest = escaped;
+    while let Some((plain, behind)) = rest.split_once('\\') {
+        let (bytes, behind) = unescaped(behind);
+        whole.extend_from_slice(plain.as_bytes());
+        whole.extend(bytes);
+        rest = behind;
+    }
+    whole.extend_from_slice(rest.as_bytes());
+    whole
+}
+
+/// What an escape stands for whose backslash is before `text`, and the text after it. A backslash
+/// that begins no escape stands for itself.
+fn unescaped(text: &str) -> (Vec<u8>, &str) {
+    let number = |digits: &str| u32::from_str_radix(digits, 16).ok();
+    if let Some(rest) = text.strip_prefix('\\') {
+        return (b"\\".to_vec(), rest);
+    }
+    if let Some((digits, rest)) = text.strip_prefix("u{").and_then(|text| text.split_once('}'))
+        && let Some(character) = number(digits).and_then(char::from_u32)
+    {
+        return (character.to_string().into_bytes(), rest);
+    }
+    if let Some((digits, rest)) = text.strip_prefix('x').and_then(|text| text.split_at_checked(2))
+        && let Some(byte) = number(digits).and_then(|byte| u8::try_from(byte).ok())
+    {
+        return (vec![byte], rest);
+    }
+    (b"\\".to_vec(), text)
 }
 
 /// Bytes that a disk claims to be text, at most [`KEPT_BYTES`] of them. `Display` gives a single
@@ -191,6 +247,14 @@ mod tests {
         assert_eq!(shell_word("it's;rm"), r"'it'\''s;rm'");
         assert_eq!(shell_word("\u{e9}"), "'\u{e9}'");
         assert_eq!(shell_word("-x"), "'./-x'");
+        let typed = |bytes: &[u8]| shell_word(&escape(bytes));
+        assert_eq!(typed(b"a\\b"), r"'a\b'");
+        assert_eq!(typed(b"a\nb"), r"'a'$'\n''b'");
+        assert_eq!(typed(b"\x1b\xffa"), r#"''"$(printf '\033')"''"$(printf '\377')"'a'"#);
+        for bytes in [&b"a\\b\n\x1b\xff'"[..], "\u{202e}\u{e9}".as_bytes(), b""] {
+            assert_eq!(unescape(&escape(bytes)), bytes);
+        }
+        assert_eq!(shell_word("\\u{zz}"), "'\\u{zz}'", "no escape");
     }
 
     #[test]

@@ -18,6 +18,8 @@ const REASON_BYTES: usize = 200;
 pub struct Baseline {
     /// The version of straddle that wrote it.
     version: String,
+    /// The words of the command that wrote it, escaped; none where it does not tell.
+    command: Vec<String>,
     targets: HashMap<String, Target>,
     /// The targets' names in their order.
     order: Vec<String>,
@@ -91,6 +93,7 @@ impl Baseline {
     pub fn of(document: Document) -> Baseline {
         let mut baseline = Baseline {
             version: shown(&document.version),
+            command: document.run.map(|run| run.command).unwrap_or_default(),
             targets: HashMap::new(),
             order: Vec::new(),
         };
@@ -107,6 +110,12 @@ impl Baseline {
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// The words of the command that wrote it, escaped; none where it does not tell.
+    #[must_use]
+    pub fn command(&self) -> &[String] {
+        &self.command
     }
 
     /// `after` beside what the baseline says of it.

@@ -24,6 +24,11 @@ const NEARLY: f64 = 5.0;
 const TITLED: f64 = 3.0;
 const TEXT: f64 = 1.0;
 
+/// The least score of an entry that is near, for each unit of weight of the words asked for: most
+/// of what was asked is in it, or one of its names is and little else was asked. Tried on questions
+/// and log lines in the tests of [`super`].
+const NEAR: f64 = 1.75;
+
 /// Words that every question holds.
 const COMMON: &[&str] = &[
     "a", "about", "an", "and", "are", "be", "can", "do", "does", "for", "good", "have", "how", "i",
@@ -64,8 +69,8 @@ static ALL: LazyLock<Vec<Words>> = LazyLock::new(|| {
     pages.chain(rules).chain([history]).collect()
 });
 
-/// The entries that hold words of `text`, best first, at most [`RANKED_MAX`]; none where no entry
-/// holds any.
+/// The entries that are near to the words of `text`, best first, at most [`RANKED_MAX`]; none where
+/// no entry is.
 pub(super) fn ranked(text: &str) -> Vec<Entry> {
     let asked: Vec<String> = words(text)
         .filter(|word| !COMMON.contains(&word.as_str()) && word.len() > 1)
@@ -77,6 +82,10 @@ pub(super) fn ranked(text: &str) -> Vec<Entry> {
     };
     let mut scored: Vec<(f64, Entry)> =
         ALL.iter().map(|one| (score(one), one.entry)).filter(|(score, _)| *score > 0.0).collect();
+    let asked_for: f64 = weights.iter().sum();
+    if !scored.iter().any(|(score, _)| *score >= NEAR * asked_for) {
+        return Vec::new();
+    }
     // Of equals, the first: the order of the list.
     scored.sort_by(|one, other| other.0.total_cmp(&one.0));
     scored.into_iter().take(RANKED_MAX).map(|(_, entry)| entry).collect()

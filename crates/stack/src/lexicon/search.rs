@@ -43,8 +43,8 @@ pub fn find(text: &str) -> Option<Entry> {
     })
 }
 
-/// The entries that fit `text` best, best first, at most five; none where no entry holds a word of
-/// it. For text that [`find`] does not know.
+/// The entries that fit `text` best, best first, at most five; none where no entry is near. For
+/// text that [`find`] does not know.
 #[must_use]
 pub fn search(text: &str) -> Vec<Entry> {
     let mut found: Vec<Entry> = holding(text).collect();

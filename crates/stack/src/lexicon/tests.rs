@@ -123,7 +123,17 @@ fn a_question_or_a_misspelt_word_finds_the_page_that_answers_it() {
         assert_eq!(find(text), None, "{text}");
         assert_eq!(search(text).first().map(|entry| entry.name()), Some(name), "{text}");
     }
-    assert_eq!(search("qqqqqqqqqqqqqqqqqqqq"), []);
+    for text in [
+        "qqqqqqqqqqqqqqqqqqqq",
+        "systemd[1]: Failed to start Foo.service",
+        "EXT4-fs (sda1): mounted filesystem with ordered data mode",
+        "Out of memory: Killed process 123 (mysqld)",
+        "usb 1-1: new high-speed USB device number 2 using xhci_hcd",
+        "sshd[1]: Accepted publickey for root",
+        "no space left on device",
+    ] {
+        assert_eq!(search(text), [], "{text}");
+    }
     assert_eq!(search(""), []);
     assert_eq!(search(&"x".repeat(1_000_000)), []);
 }

@@ -1,6 +1,6 @@
 //! Starts off the granule: who is to blame, what it costs, and what is put right further up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use format::filesystem::Beside;
 use format::table::{PartitionRole, TableKind};
@@ -20,12 +20,17 @@ use crate::unit::UnitKind;
 /// The most layers that one sentence names.
 const NAMES_MAX: usize = 8;
 
-/// Layers that make things bad on their own: misaligned, on nothing misaligned, and not put right
-/// further up.
+/// The lowest layers of their paths that make things bad: misaligned, and not corrected by a layer
+/// above.
 pub(super) fn culprits(case: &Case<'_>) -> Vec<LayerId> {
-    candidates(case)
+    let bad: BTreeSet<LayerId> = candidates(case)
         .filter(|&id| !compensated(case, id) && rarely::why(case, id).is_none())
-        .collect()
+        .collect();
+    let is_on_another = |&id: &LayerId| {
+        bad.len() > 1
+            && case.stack.under(id).iter().any(|below| *below != id && bad.contains(below))
+    };
+    bad.iter().copied().filter(|id| !is_on_another(id)).collect()
 }
 
 /// Misaligned layers on layers that are not.

@@ -12,7 +12,7 @@ use super::{Colour, Unknown, help};
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
 /// Without a target, every disk of this machine. Nothing is written.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = help("check", "\
 Examples:
   straddle check                          every disk of this machine
@@ -28,6 +28,8 @@ Examples:
   straddle explain ST101                  what a finding means"))]
 pub(crate) struct Check {
     /// Devices, mount points, image files, directories with images
+    ///
+    /// Without one, every disk of this machine; with --watch, what the baseline was made of.
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<PathBuf>,
 
@@ -82,7 +84,8 @@ pub(crate) struct Check {
 
     /// Compare with this baseline and print changes only
     ///
-    /// A baseline is what --save or --json wrote. Exits with 1 when something became worse at or
+    /// A baseline is what --save or --json wrote. Without targets, those of the baseline are looked
+    /// at again, with its --on and --sysroot. Exits with 1 when something became worse at or
     /// above --fail-on (a changed fact counts as info), with 0 when nothing did, with 5 when that
     /// cannot be told: a target is unknown now, or is not there any more.
     #[arg(

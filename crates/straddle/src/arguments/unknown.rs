@@ -3,7 +3,7 @@
 use clap::Args;
 
 /// What a missing verdict means for the exit code.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Unknown {
     /// Exit with 0 instead of 5 where there is no verdict
     ///

@@ -50,7 +50,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("check", 2, "misuse, or a target that cannot be opened"),
     end("check", 5, "nothing found, but a verdict is unknown"),
     end("explain", 0, "explained"),
-    end("explain", 2, "no page holds any of the words"),
+    end("explain", 2, "no page is near the words"),
     end("trace", 0, "traced"),
     end("trace", 2, "misuse, or a file that cannot be traced"),
     end("trace", 5, "no byte has a known address"),

@@ -51,8 +51,8 @@ fn closest(words: &str) -> anyhow::Result<String> {
     let engine = asked.find_map(|word| engines.find(word).ok());
     let first = match (&found[..], engine) {
         ([], None) => bail!(
-            "cannot explain `{}`: no page holds any of these words\n\
-             hint: straddle explain",
+            "cannot explain `{}`: no page is near these words\n\
+             hint: straddle explain lists all pages; dmesg -T shows what else the kernel said",
             shortened(words)
         ),
         (_, Some(engine)) => page::of_engine(engine),

@@ -108,8 +108,9 @@ fn show_script(
 /// What to type and do to carry a plan out.
 fn next(plan: &Plan) -> [String; 3] {
     let target = shell_word(&shown(&plan.target));
-    let on = std::env::args().skip_while(|word| word != "--on").nth(1);
-    let on = on.filter(|_| plan.on.is_some()).map(|on| format!(" --on {}", shell_word(&on)));
+    let on = std::env::args_os().skip_while(|word| word != "--on").nth(1);
+    let on = on.filter(|_| plan.on.is_some());
+    let on = on.map(|on| format!(" --on {}", shell_word(&shown(on.as_ref()))));
     let on = on.unwrap_or_default();
     [
         format!("straddle plan {target}{on} --script -o plan.sh"),

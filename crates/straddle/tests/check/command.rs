@@ -69,6 +69,37 @@ fn in_the_c_locale_all_is_ascii_and_a_printed_fix_works_for_any_file_name() {
 }
 
 #[test]
+fn a_fix_can_be_typed_for_a_name_with_control_characters_and_bytes_that_are_no_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    need_tools!("sfdisk", "bash");
+    let scratch = Scratch::new();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_straddle"));
+    let directory = program.parent().expect("a directory").display();
+    let path = format!("{directory}:{}", std::env::var("PATH").unwrap_or_default());
+    let run = |program: &str, arguments: &[&OsStr]| {
+        let mut command = Command::new(program);
+        let command = command.args(arguments).current_dir(scratch.path()).env("PATH", &path);
+        let output = command.output().expect("it runs");
+        (output.status.code(), String::from_utf8(output.stdout).expect("it prints UTF-8"))
+    };
+    let plain = partitioned(&scratch, "plain.raw", 64 * MIB, "label: dos\nstart=63\n");
+    for name in [&b"a\nb.raw"[..], b"\n\x1b[31m'.raw\n", b"\\u{41}\xff.raw", b"\xe2\x80\xae.raw"] {
+        let name = OsStr::from_bytes(name);
+        std::fs::copy(&plain, scratch.path().join(name)).unwrap();
+        let words = ["check", "--json", "--on", "512e"].map(OsStr::new);
+        let program = program.to_str().expect("a path");
+        let (_, shown) = run(program, &[&words[..], &[name]].concat());
+        let document: Value = serde_json::from_str(&shown).unwrap();
+        let finding = &document["targets"][0]["findings"][0];
+        let fix = finding["remedies"][0].as_str().expect("there is a fix");
+        let (code, plan) = run("bash", &[OsStr::new("-c"), OsStr::new(fix)]);
+        assert_eq!(code, Some(0), "{fix}");
+        assert!(plan.contains("63 -> "), "{fix}: {plan}");
+    }
+}
+
+#[test]
 fn a_bare_device_name_means_the_one_in_dev_unless_a_file_is_called_so() {
     let scratch = Scratch::new();
     let mut disks = std::fs::read_dir("/sys/block").unwrap().map(|entry| entry.unwrap());

@@ -216,6 +216,47 @@ fn a_baseline_replaces_a_baseline_or_an_empty_file_and_nothing_else() {
 }
 
 #[test]
+fn without_targets_those_of_the_baseline_are_looked_at_again_however_they_are_called() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let _ = image(scratch.path(), "good.raw".as_ref(), 2048);
+    let odd = image(scratch.path(), "o\ndd\u{202e}.raw".as_ref(), 2048);
+    let here = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_straddle"));
+        command.arg("check").args(arguments).current_dir(scratch.path());
+        let output = command.output().expect("it runs");
+        let text = |bytes| String::from_utf8(bytes).expect("it prints UTF-8");
+        (output.status.code(), text(output.stdout) + &text(output.stderr))
+    };
+    let odd = text(&odd);
+    assert_eq!(here(&["good.raw", odd, "--on", "512e", "--save", "w"]).0, Some(0));
+    for again in [
+        &["--watch", "w"][..],
+        &["./good.raw", odd, "--on", "512e", "--watch", "./w"],
+        &["--watch", "w", "--save", "./w"],
+        &["--watch", "w"],
+    ] {
+        let (code, shown) = here(again);
+        assert_eq!(code, Some(0), "{again:?}: {shown}");
+        assert!(shown.contains("2 targets compared"), "{again:?}: {shown}");
+    }
+    let _ = image(scratch.path(), "good.raw".as_ref(), 63);
+    let (code, shown) = here(&["--watch", "w"]);
+    assert_eq!(code, Some(1), "{shown}");
+}
+
+#[test]
+fn a_long_file_that_is_no_result_is_not_written_over_and_called_so() {
+    let scratch = Scratch::new();
+    let good = image(scratch.path(), "good.raw".as_ref(), 2048);
+    let huge = scratch.image("huge", (256 << 20) + 1);
+    let (status, _, err) = run(&[text(&good), "--save", text(&huge)]);
+    assert_eq!(status, 2);
+    assert!(err.starts_with("error: will not write over "), "{err}");
+    assert_eq!(std::fs::metadata(&huge).expect("it is there").len(), (256 << 20) + 1);
+}
+
+#[test]
 fn formats_that_cannot_show_changes_say_so() {
     let scratch = Scratch::new();
     let good = image(scratch.path(), "good.raw".as_ref(), 2048);

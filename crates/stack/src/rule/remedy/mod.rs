@@ -21,7 +21,7 @@ pub struct Remedy(Form);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Form {
     Command { when: &'static str, command: Command },
-    Recreate { with: String, note: &'static str },
+    Recreate { with: String, note: &'static str, is_optional: bool },
     Tell(String),
 }
 
@@ -43,7 +43,17 @@ impl Remedy {
 
     /// As [`Remedy::recreate`], with what else counts.
     pub(super) fn recreate_noted(with: impl Into<String>, note: &'static str) -> Remedy {
-        Remedy(Form::Recreate { with: with.into(), note })
+        Remedy(Form::Recreate { with: with.into(), note, is_optional: false })
+    }
+
+    /// As it is where nothing is wrong: what recreates a layer is not needed.
+    pub(super) fn optional(self) -> Remedy {
+        match self.0 {
+            Form::Recreate { with, note, .. } => {
+                Remedy(Form::Recreate { with, note, is_optional: true })
+            }
+            form => Remedy(form),
+        }
     }
 
     /// A sentence.
@@ -57,9 +67,10 @@ impl fmt::Display for Remedy {
         match &self.0 {
             Form::Command { when: "", command } => command.fmt(f),
             Form::Command { when, command } => write!(f, "{when}: {command}"),
-            Form::Recreate { with, note } => {
+            Form::Recreate { with, note, is_optional } => {
                 let note = if note.is_empty() { String::new() } else { format!("; {note}") };
-                write!(f, "back up, recreate it with {with} (ERASES it), restore{note}")
+                let when = if *is_optional { "optional: " } else { "" };
+                write!(f, "{when}back up, recreate it with {with} (ERASES it), restore{note}")
             }
             Form::Tell(text) => f.write_str(text),
         }
