@@ -1,8 +1,9 @@
 //! The mark of a disk whose partitions are half moved by a script of `straddle plan`.
 //!
 //! It stands in the first sector, in the 440 bytes of boot code, until the move has ended: 8 bytes
-//! of code that let a BIOS try the next disk, then three lines and zeros. The lines are [`MARK`], 32
-//! hexadecimal digits that no other move has, and the directory without which the move cannot go on.
+//! of code that let a BIOS try the next disk, then three lines and zeros. The lines are [`MARK`],
+//! 32 hexadecimal digits that no other move has, and the directory without which the move cannot
+//! go on.
 //!
 //! Source: `layout/src/script.sh`, which writes it.
 
