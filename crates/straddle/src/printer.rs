@@ -138,8 +138,24 @@ pub(crate) fn is_ascii() -> bool {
 /// An error; what to do next may stand on a line of its own that starts with `hint:`.
 pub(crate) fn error(message: &str) -> Said {
     // Nothing is left to be told when standard error is gone.
-    let _ = writeln!(anstream::stderr(), "error: {message}");
+    let _ = writeln!(anstream::stderr(), "error: {}", told(message, is_ascii()));
     Said(())
+}
+
+/// `message` without the numbers of the kernel's errors, whose words say the same, and in ASCII
+/// where that is all that is shown.
+fn told(message: &str, ascii: bool) -> String {
+    let mut parts = message.split(" (os error ");
+    let mut told = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        told += part.trim_start_matches(|mark: char| mark.is_ascii_digit()).trim_start_matches(')');
+    }
+    let escaped = |mark: char| match mark {
+        '\u{2026}' => "...".to_owned(),
+        mark if mark.is_ascii() => mark.to_string(),
+        mark => mark.escape_unicode().to_string(),
+    };
+    if ascii { told.chars().map(escaped).collect() } else { told }
 }
 
 /// Why the command line was not understood.
@@ -151,7 +167,7 @@ pub(crate) fn misuse(error: &clap::Error) -> Said {
 
 /// Something that the user should know and that is no data.
 pub(crate) fn note(message: &str) -> Said {
-    let _ = writeln!(anstream::stderr(), "note: {message}");
+    let _ = writeln!(anstream::stderr(), "note: {}", told(message, is_ascii()));
     Said(())
 }
 
@@ -164,4 +180,19 @@ pub(crate) fn refusal(message: &str, hint: Option<&str>) -> Said {
 /// That a signal ended it.
 pub(crate) fn interrupted() -> Said {
     note("interrupted; nothing is left behind")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_in_words_and_in_ascii_where_asked() {
+        let message = "cannot look at é: No such file or directory (os error 2); a … b";
+        assert_eq!(told(message, false), "cannot look at é: No such file or directory; a … b");
+        assert_eq!(
+            told(message, true),
+            "cannot look at \\u{e9}: No such file or directory; a ... b"
+        );
+    }
 }

@@ -60,6 +60,8 @@ fn in_the_c_locale_all_is_ascii_and_a_printed_fix_works_for_any_file_name() {
         assert!(output.stdout.is_ascii() && output.stderr.is_ascii(), "{line}: {output:?}");
         (output.status.code(), String::from_utf8(output.stdout).expect("it is ASCII"))
     };
+    // Standard error is ASCII too.
+    assert_eq!(typed("straddle check gone-\u{e9}.raw").0, Some(2));
     let (code, shown) = typed("straddle check --on 512e it*");
     assert_eq!(code, Some(1), "{shown}");
     let fix = shown.lines().find_map(|line| line.trim().strip_prefix("fix ")).expect("a fix");
