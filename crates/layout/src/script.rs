@@ -97,16 +97,15 @@ fn comment(plan: &Plan, text: &mut String) {
     if plan.moves.is_empty() {
         line("No data moves; only the partition table is written. Back it up all the same.");
     } else {
-        line(
-            "BACK UP FIRST. This moves data. When it stops part way (error, power cut, kill), run",
-        );
-        line(
-            "it again with the same disk and directory, or sh DIR/straddle-plan-*/resume.sh DISK:",
-        );
-        line(
-            "it goes on where it stopped. Until it has finished, the partitions that move cannot be",
-        );
-        line("used, the disk does not boot, and DIR must be kept.");
+        for text in [
+            "BACK UP FIRST. This moves data. When it stops part way (error, power cut, kill),",
+            "run it again with the same disk and directory, or what it keeps there:",
+            "sh DIR/straddle-plan-*/resume.sh DISK. It goes on where it stopped. Until it has",
+            "finished, the partitions that move cannot be used, the disk does not boot, and DIR",
+            "must be kept.",
+        ] {
+            line(text);
+        }
     }
     line("");
     line("Usage: sh SCRIPT [DISK [DIR]]");
