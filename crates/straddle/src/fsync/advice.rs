@@ -1,6 +1,6 @@
 //! What to type next where a run was too short to tell, or nothing counts.
 
-use measure::durable::RowSeen;
+use measure::durable::{RowSeen, SERIES_MAX};
 use measure::fitness::rounded;
 use report::fsync::FsyncVerdict;
 use workload::Profile;
@@ -58,15 +58,48 @@ fn uncounted(seen: &RowSeen, reason: &str, verdict: FsyncVerdict) -> FsyncVerdic
 
 /// How to reach `wanted` durable writes at this pace.
 fn longer(pace: Pace, wanted: u64) -> String {
+    let is_beyond_a_run = usize::try_from(wanted).is_ok_and(|wanted| wanted > SERIES_MAX);
     let (options, wanted, rate) = (pace.options(wanted), rounded(wanted), pace.rate());
     match options {
         Some(options) => format!(
             "measure longer: {options} reaches about {wanted} durable writes at the {rate} a \
              second seen here, which may settle it"
         ),
-        None => format!(
-            "about {wanted} durable writes may settle it, more than one run reaches at the {rate} \
-             a second seen here: treat it as WARN"
+        None if is_beyond_a_run => format!(
+            "about {wanted} durable writes might settle it, and a run judges {SERIES_MAX} at most: \
+             the figure is too near its limit to tell, so treat it as WARN"
         ),
+        None => format!(
+            "about {wanted} durable writes might settle it, which takes more than a day at the \
+             {rate} a second seen here: treat it as WARN"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_longer_run_settles_says_whether_the_drive_or_the_run_is_the_limit() {
+        let fast = Pace {
+            samples: 47_730,
+            rows_ns: 10_000_000_000,
+            beside_ns: 0,
+            operation_bytes: 2300,
+            beside_bytes: 0,
+            seconds: 15,
+            bytes_max: 1 << 30,
+            stops_at: (10_000, 8_000_000_000),
+        };
+        assert!(longer(fast, 60_000).contains("--seconds 16"), "{}", longer(fast, 60_000));
+        let said = longer(fast, 66_000);
+        assert!(
+            said.contains("a run judges 65536 at most") && !said.contains("a second"),
+            "{said}"
+        );
+        let slow = Pace { samples: 1, ..fast };
+        let said = longer(slow, 60_000);
+        assert!(said.contains("more than a day at the 0.1 a second"), "{said}");
     }
 }
