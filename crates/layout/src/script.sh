@@ -305,7 +305,8 @@ begin() {
         "name a directory with more room: sh $(word "$script") $(word "$disk") DIR"
     cp "$script" "$work/resume.sh.new"
     keep "$work/resume.sh"
-    printf '%s\n' "$chunk" >"$work/chunk"
+    printf '%s\n' "$chunk" >"$work/chunk.new"
+    keep "$work/chunk"
     printf '%s\n' "$plan" >"$work/plan.new"
     keep "$work/plan"
 }
