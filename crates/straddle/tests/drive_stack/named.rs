@@ -57,7 +57,7 @@ fn what_is_no_stack_is_refused_with_what_was_tried_and_what_to_name() {
         path
     };
     let empty = directory("empty");
-    check(&empty, &["no file is in it", "hint: name a directory that holds disk images"]);
+    check(&empty, &["no disk image is in it", "hint: name a directory that holds disk images"]);
     assert!(!refused(text(&empty), &[]).contains("cannot check"), "nothing was to be checked");
     let prose = directory("prose");
     std::fs::write(prose.join("a.txt"), "no disk is here").expect("it is ours");
