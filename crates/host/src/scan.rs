@@ -17,7 +17,7 @@ pub struct Listing {
     pub files: Vec<PathBuf>,
     /// What was not looked at, and why, in the order of the paths.
     pub omitted: Vec<Omitted>,
-    /// What is neither a file nor a directory, and what it is, in the order of the paths.
+    /// Entries that are neither file nor directory, each with its kind, in the order of the paths.
     pub others: Vec<Omitted>,
 }
 
@@ -120,7 +120,7 @@ impl Listing {
     }
 }
 
-/// What something that is no regular file is, with its article.
+/// The kind of an entry that is no regular file, with its article.
 fn name(kind: FileType) -> &'static str {
     match kind {
         kind if kind.is_dir() => "a directory",

@@ -529,7 +529,7 @@ fn sound(case: &Case<'_>, disk: LayerId, table: &PartitionTable) -> Result<(), N
     let mends = "mend the table first: straddle check --explain shows what is wrong".to_owned();
     let mut problems = layer.problems.iter();
     if let Some(problem) = problems.find(|one| one.kind == ProblemKind::HalfMoved) {
-        let hint = "finish that first: sh DIR/resume.sh DISK, DIR being that directory";
+        let hint = "finish that first, DIR being that directory: sh DIR/resume.sh DISK";
         return Err(NoPlan::new(problem.detail.clone(), Some(hint.to_owned())));
     }
     if table.kind == TableKind::Bsd {

@@ -111,9 +111,9 @@ fn comment(plan: &Plan, text: &mut String) {
     line("Usage: sh SCRIPT [DISK [DIR]]");
     line("  DISK  the disk of the plan, or a copy of it");
     line(
-        "  DIR   keeps each piece while it is moved, in a directory that is made in it; on another",
+        "  DIR   on another disk than DISK; a directory in it keeps each piece while it is moved.",
     );
-    line("        disk than DISK. Without a word: where this script is.");
+    line("        Without DIR, that directory is made where this script is.");
     line("Exit codes: 0 done, 3 refused and nothing was written, 4 stopped part way.");
 }
 

@@ -162,7 +162,7 @@ not_marked() {
     [ "$(read_at 8 ${#moving} | tr -d '\0')" = "$moving" ] || return 0
     other=$(read_at 0 440 | tr '\0' '\n' | sed "1,/^$moving\$/d" | sed -n '2{s/[[:cntrl:]]/?/g;p}')
     refuse "partitions of $disk are half moved by a script that keeps them in '$other'" \
-        "finish that first, or data is lost: sh DIR/resume.sh $(word "$disk"), DIR being '$other'"
+        "finish that first, or data is lost. DIR is that directory: sh DIR/resume.sh $(word "$disk")"
 }
 
 # fits: refuses an image that would outgrow its file system.

@@ -175,7 +175,7 @@ impl Experiment {
         Conclusion { verdict, reason }
     }
 
-    /// How many times as many pairs are likely to settle what is inconclusive: from 2 to 100.
+    /// The factor by which more pairs are likely to settle an inconclusive result: 2 to 100.
     #[must_use]
     pub fn more(&self) -> f64 {
         more(&self.plan.limits, &self.judged_interval())

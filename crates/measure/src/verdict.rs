@@ -118,8 +118,8 @@ pub(crate) fn last(limits: &Limits, interval: &Interval) -> Verdict {
     }
 }
 
-/// How many times as many pairs are likely to take an interval off the limit, when its width falls
-/// with the root of their number: from 2 to 100, and 4 where nothing is known of it.
+/// The factor by which more pairs are likely to take an interval off the limit, when its width
+/// falls with the root of their number: 2 to 100, and 4 where nothing is known of it.
 pub(crate) fn more(limits: &Limits, interval: &Interval) -> f64 {
     let apart = (interval.ratio / limits.penalty_above).ln().abs();
     let half = (interval.high / interval.low).ln() / 2.0;

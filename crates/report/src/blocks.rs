@@ -21,7 +21,7 @@ impl Blocks {
         self.full.iter().map(Vec::len).sum::<usize>() + self.last.len()
     }
 
-    /// Whether it holds nothing.
+    /// True of a text without bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.full.is_empty() && self.last.is_empty()

@@ -73,18 +73,18 @@ const NOTIFICATIONS_BYTES: usize = 4 << 20;
 pub struct Notifications {
     texts: String,
     more: u64,
-    /// Whether a target could not be judged, more than that its verdict is unknown.
+    /// True once a target was refused; an unknown verdict alone is no failure.
     has_failed: bool,
 }
 
 impl Notifications {
-    /// Whether a log tells of `target` at its end.
+    /// True of a target that a log names at its end: refused or unknown.
     #[must_use]
     pub fn wants(target: &Target) -> bool {
         target.refusal.is_some() || target.verdict == Verdict::Unknown
     }
 
-    /// Takes `target`, if [it is told](Notifications::wants).
+    /// Adds `target` if [it is wanted](Notifications::wants), else nothing.
     pub fn take(&mut self, target: &Target) {
         if !Notifications::wants(target) {
             return;

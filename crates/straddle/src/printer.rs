@@ -148,7 +148,7 @@ fn told(message: &str, ascii: bool) -> String {
     let mut parts = message.split(" (os error ");
     let mut told = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        told += part.trim_start_matches(|mark: char| mark.is_ascii_digit()).trim_start_matches(')');
+        told += behind_number(&told, part).unwrap_or(&format!(" (os error {part}"));
     }
     let escaped = |mark: char| match mark {
         '\u{2026}' => "...".to_owned(),
@@ -156,6 +156,15 @@ fn told(message: &str, ascii: bool) -> String {
         mark => mark.escape_unicode().to_string(),
     };
     if ascii { told.chars().map(escaped).collect() } else { told }
+}
+
+/// The text after an error's number with which `part` begins; `None` where `before` does not end in
+/// that error's own words, as in a name that looks like one.
+fn behind_number<'a>(before: &str, part: &'a str) -> Option<&'a str> {
+    let (number, behind) = part.split_once(')')?;
+    let words = io::Error::from_raw_os_error(number.parse().ok()?).to_string();
+    let words = words.split(" (os error ").next()?;
+    before.ends_with(words).then_some(behind)
 }
 
 /// Why the command line was not understood.
@@ -190,6 +199,8 @@ mod tests {
     fn an_error_is_told_in_words_and_in_ascii_where_asked() {
         let message = "cannot look at é: No such file or directory (os error 2); a … b";
         assert_eq!(told(message, false), "cannot look at é: No such file or directory; a … b");
+        let named = "cannot open a (os error 2).raw: not a file (os error";
+        assert_eq!(told(named, false), named);
         assert_eq!(
             told(message, true),
             "cannot look at \\u{e9}: No such file or directory; a ... b"

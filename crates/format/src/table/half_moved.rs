@@ -17,7 +17,7 @@ pub const MARK: &str = "straddle plan under way";
 
 const TEXT_AT: usize = 8;
 
-/// What to say of `disk` when it has the mark.
+/// The problem that the mark on `disk` is; `None` where there is no mark.
 pub(super) fn read(disk: &dyn Disk) -> Option<Problem> {
     let code: [u8; 440] = disk::read_array(disk, 0).ok()?;
     let mut lines = code[TEXT_AT..].split(|&byte| byte == b'\n' || byte == 0);

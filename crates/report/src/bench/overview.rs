@@ -63,7 +63,7 @@ fn rows(experiment: &Experiment) -> Vec<Row<'_>> {
     rows
 }
 
-/// What the intervals are called; those of several widths have no common title.
+/// The title of the intervals; those of several widths have no common one.
 fn intervals(rows: &[Row<'_>]) -> String {
     let alpha = rows.first().map_or(f64::NAN, |row| row.experiment.alpha);
     let same = rows.iter().all(|row| row.experiment.alpha.to_bits() == alpha.to_bits());

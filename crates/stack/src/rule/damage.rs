@@ -121,7 +121,13 @@ fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String
 /// What puts damage right, where one tool does it without a choice.
 fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -> Vec<Remedy> {
     let layer = case.stack.layer(id);
-    if let Some(image) = remedy::image_file(case, id).filter(|_| kind != ProblemKind::HalfMoved) {
+    if kind == ProblemKind::HalfMoved {
+        return vec![Remedy::tell(format!(
+            "change nothing else; finish it, DIR being that directory: sh DIR/resume.sh {}",
+            remedy::typed(layer)
+        ))];
+    }
+    if let Some(image) = remedy::image_file(case, id) {
         return vec![Remedy::when("look first", Command::CheckImage(image))];
     }
     let repair = layer.tables.iter().find_map(|table| table.repair);
@@ -146,10 +152,6 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
                 false => longer,
             }
         }
-        (ProblemKind::HalfMoved, _) => vec![Remedy::tell(format!(
-            "finish it, DIR being that directory: sh DIR/resume.sh {}; no other change before",
-            remedy::typed(layer)
-        ))],
         (ProblemKind::Outside, _) => outside(case, id),
         (ProblemKind::Uncaptured, _) => {
             vec![Remedy::tell(

@@ -329,7 +329,7 @@ pub const RULES: &[Rule] = &[
               partitions that move are in the script's directory; the rest lies in old and new \
               places. The old partition table still stands. Whatever else writes a table, a file \
               system or a boot sector here loses data, and so does another plan.",
-        fix: "Finish it: sh DIR/resume.sh DISK, DIR being the directory that is named. Without \
+        fix: "Finish it, DIR being the directory that is named: sh DIR/resume.sh DISK. Without \
               that directory the data cannot be put together: restore the backup.",
     },
     Rule {

@@ -97,7 +97,7 @@ fn show_script(
             let file =
                 plan.output.as_deref().map(|path| shell_word(&shown(path))).unwrap_or_default();
             printer::note(&format!(
-                "read it, back up, then run: sh {file} {} DIR, where DIR is on another disk",
+                "read it, back up, then run, with DIR on another disk: sh {file} {} DIR",
                 shell_word(&document.target)
             ));
         }
@@ -115,7 +115,7 @@ fn next(plan: &Plan) -> [String; 3] {
     [
         format!("straddle plan {target}{on} --script -o plan.sh"),
         "read plan.sh, and back up the disk".to_owned(),
-        format!("sh plan.sh {target} DIR    where DIR is a directory on another disk"),
+        format!("sh plan.sh {target} DIR    # DIR: a directory on another disk"),
     ]
 }
 

@@ -165,10 +165,24 @@ fn the_script_refuses_another_disk_and_a_changed_one() {
     }
 }
 
-/// A `dd` that fails at one of its calls, as if the script had been cut there.
-const CUT: &str = "#!/bin/sh\n\
-    calls=$(($(cat \"$CALLS\") + 1))\necho $calls >\"$CALLS\"\n\
-    [ $calls -ne \"$CUT_AT\" ] || exit 1\nPATH=/usr/bin:/bin exec dd \"$@\"\n";
+/// Where the field's tools are.
+const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
+
+/// Lines of a `dd` that fails at one of its calls, as if the script had been cut there.
+const CUT: &str = "calls=$(($(cat \"$CALLS\") + 1))\necho $calls >\"$CALLS\"\n\
+    [ $calls -ne \"$CUT_AT\" ] || exit 1";
+/// Lines of a `dd` that fails at the first chunk of a move.
+const NO_CHUNK: &str = "case \"$*\" in *chunk*) exit 1 ;; esac";
+
+/// A search path with a `dd` that begins with `lines`.
+fn with_dd(scratch: &Scratch, lines: &str) -> String {
+    let tools = scratch.path().join("tools");
+    std::fs::create_dir(&tools).expect("a directory is made");
+    let script = format!("#!/bin/sh\n{lines}\nPATH=/usr/bin:/bin exec dd \"$@\"\n");
+    std::fs::write(tools.join("dd"), script).expect("it is written");
+    tool::run("chmod", &["+x", scratch::text(&tools.join("dd"))]);
+    format!("{}:{PATH}", scratch::text(&tools))
+}
 
 #[test]
 fn a_script_that_was_cut_anywhere_goes_on_where_it_stopped() {
@@ -182,10 +196,7 @@ fn a_script_that_was_cut_anywhere_goes_on_where_it_stopped() {
         std::fs::copy(&image, &whole).expect("it is copied");
         let ran = typed(&image, &whole, &scratch, on);
         assert_eq!(ran.status, Some(0), "{ran:?}");
-        let tools = scratch.path().join("tools");
-        std::fs::create_dir(&tools).expect("a directory is made");
-        std::fs::write(tools.join("dd"), CUT).expect("it is written");
-        tool::run("chmod", &["+x", scratch::text(&tools.join("dd"))]);
+        let cutting = with_dd(&scratch, CUT);
         let (script, calls) = (scratch.path().join("plan.sh"), scratch.path().join("calls"));
         let mut cut = 1 + testkit::random(3).below(11);
         loop {
@@ -198,8 +209,7 @@ fn a_script_that_was_cut_anywhere_goes_on_where_it_stopped() {
                 command.env("CALLS", &calls).env("CUT_AT", cut.to_string()).env("PATH", path);
                 Ran::of(&mut command)
             };
-            let path = "/usr/bin:/bin:/usr/sbin:/sbin";
-            let first = run(&format!("{}:{path}", scratch::text(&tools)));
+            let first = run(&cutting);
             if first.status == Some(0) {
                 break;
             }
@@ -207,7 +217,7 @@ fn a_script_that_was_cut_anywhere_goes_on_where_it_stopped() {
             halves += u64::from(half.is_some());
             let second = match half {
                 Some(kept) => Ran::of(Command::new("sh").arg(kept.join("resume.sh")).arg(&disk)),
-                None => run(path),
+                None => run(PATH),
             };
             assert_eq!(second.status, Some(0), "cut at {cut}: {first:?}\n{second:?}");
             let [cut_once, never] = [&disk, &whole].map(|path| std::fs::read(path).expect("read"));
@@ -263,22 +273,15 @@ fn a_disk_that_was_restored_is_not_taken_for_one_that_is_half_moved() {
     let image = image(&scratch, GPT);
     let restored = scratch.path().join("restored.raw");
     std::fs::copy(&image, &restored).expect("it is copied");
-    let tools = scratch.path().join("tools");
-    std::fs::create_dir(&tools).expect("a directory is made");
-    // The move stops at the first chunk.
-    let fails =
-        "#!/bin/sh\ncase \"$*\" in *chunk*) exit 1 ;; esac\nPATH=/usr/bin:/bin exec dd \"$@\"\n";
-    std::fs::write(tools.join("dd"), fails).expect("it is written");
-    tool::run("chmod", &["+x", scratch::text(&tools.join("dd"))]);
     let script = straddle(&["plan", "--script", scratch::text(&image)]);
     let script = scratch.file("plan.sh", script.out.as_bytes());
-    let path = format!("{}:/usr/bin:/bin:/usr/sbin:/sbin", scratch::text(&tools));
+    let path = with_dd(&scratch, NO_CHUNK);
     let ran = Ran::of(Command::new("sh").args([&script, &image]).env("PATH", path));
     assert_eq!(ran.status, Some(4), "{ran:?}");
     // From another working directory, with a relative name.
     let within = |disk: &Path| {
         let mut command = Command::new("sh");
-        command.args(["../plan.sh", scratch::text(disk)]).current_dir(&tools);
+        command.args(["../plan.sh", scratch::text(disk)]).current_dir(scratch.path().join("tools"));
         Ran::of(&mut command)
     };
     let before = std::fs::read(&restored).expect("it is read");
@@ -295,7 +298,7 @@ fn a_disk_that_was_restored_is_not_taken_for_one_that_is_half_moved() {
 #[test]
 fn a_moved_sparse_image_stays_sparse() {
     need_tools!("sfdisk");
-    let scratch = Scratch::new();
+    let scratch = scratch_in_memory();
     let image = scratch.image("sparse.raw", 256 << 20);
     let table = "label: dos\nstart=63, size=500000\n";
     tool::run_with_input("sfdisk", &["-q", scratch::text(&image)], table);

@@ -17,7 +17,7 @@ use units::DiskText;
 
 use crate::{Parsed, Problem, ProblemKind};
 
-/// Which metadata, and so where it stands.
+/// The kind of metadata, which says where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MdVersion {
     /// 0.90: 64 KiB before the end, aligned down.

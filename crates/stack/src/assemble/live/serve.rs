@@ -24,8 +24,8 @@ impl Live<'_> {
         }
     }
 
-    /// Whether the device of a layer is a member of a running array whose metadata md does not
-    /// write: what such a member shows at its start is the array's.
+    /// True of a member of a running array whose metadata md does not write: the bytes at the start
+    /// of such a member belong to the array.
     fn is_laid_out_elsewhere(&self, layer: LayerId) -> bool {
         let Some(&id) = self.devices.get(&layer) else { return false };
         self.node(id).above.iter().any(|&above| match &self.node(above).kind {
