@@ -325,14 +325,14 @@ main() {
     not_on_it
     nothing_uses_it
     if [ -f "$work/plan" ]; then
-        [ ! -f "$work/complete" ] || {
-            say "nothing to do: this plan was carried out"
-            exit 0
-        }
         [ ! -f "$work/state" ] || read -r finished part <"$work/state"
         chunk=$(cat "$work/chunk")
     fi
     as_it_was_left
+    [ ! -f "$work/complete" ] || {
+        say "nothing to do: this plan was carried out"
+        exit 0
+    }
     if [ -f "$work/plan" ]; then fits; else begin; fi
     [ "$finished" -eq 0 ] && [ "$part" -eq 0 ] || say "going on after step $finished"
     trap stopped EXIT

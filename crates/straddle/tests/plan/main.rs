@@ -290,6 +290,11 @@ fn a_disk_that_was_restored_is_not_taken_for_one_that_is_half_moved() {
     assert!(before == std::fs::read(&restored).expect("it is read"));
     let ran = within(&image);
     assert!(ran.status == Some(0) && ran.out.contains("going on after"), "{ran:?}");
+    // Nor is it taken for the one that was carried out.
+    let ran = within(&restored);
+    assert!(ran.status == Some(3) && ran.errors.contains("restored"), "{ran:?}");
+    let ran = within(&image);
+    assert!(ran.status == Some(0) && ran.out.contains("nothing to do"), "{ran:?}");
     let ran = Ran::of(Command::new("sh").args([&script, &restored, &scratch.path().join("new")]));
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(std::fs::read(&image).expect("read") == std::fs::read(&restored).expect("read"));
