@@ -75,26 +75,41 @@ pub fn judgement(profile: &Profile, tail: &Tail, few: Option<&Tail>) -> Judgemen
     let begins_above = |limit_ns: u64| tail.low_ns.is_some_and(|low_ns| low_ns > limit_ns);
     if ends_within(tail) {
         let next = "nothing; measure again after a change of drive, file system or firmware";
+        let next = if is_near(tail, warn_ns) { near(profile) } else { next.to_owned() };
         return settled(Fitness::Pass, &profile.pass, next);
     }
     if begins_above(fail_ns) {
         if few.is_some_and(ends_within) {
             return rare_stalls(profile);
         }
-        return settled(Fitness::Fail, &profile.fail.sentence, &profile.next);
+        return settled(Fitness::Fail, &profile.fail.sentence, profile.next.clone());
     }
     if begins_above(warn_ns) {
-        return settled(Fitness::Warn, &profile.warn.sentence, &profile.next);
+        return settled(Fitness::Warn, &profile.warn.sentence, profile.next.clone());
     }
     not_enough(profile, tail)
 }
 
-fn settled(fitness: Fitness, sentence: &str, next: &str) -> Judgement {
+/// Whether the figure is so near a limit that another run may end on its other side.
+fn is_near(tail: &Tail, limit_ns: u64) -> bool {
+    tail.at_ns.abs_diff(limit_ns) <= limit_ns.div_euclid(NEAR_PARTS)
+}
+
+/// What to do after a PASS that is near the limit.
+fn near(profile: &Profile) -> String {
+    let quantile = profile.quantile.name();
+    format!(
+        "the {quantile} is within 20 % of the limit, so the next run may not pass: measure again \
+         when the drive is busiest"
+    )
+}
+
+fn settled(fitness: Fitness, sentence: &str, next: String) -> Judgement {
     Judgement {
         fitness,
         has_rare_stalls: false,
         sentence: sentence.to_owned(),
-        next: next.to_owned(),
+        next,
         samples_to_settle: None,
     }
 }
@@ -107,7 +122,7 @@ fn rare_stalls(profile: &Profile) -> Judgement {
     );
     let next = "measure again at another hour; look for other writers on the drive, and at the \
                 burst balance of a cloud volume";
-    Judgement { has_rare_stalls: true, ..settled(Fitness::Warn, &sentence, next) }
+    Judgement { has_rare_stalls: true, ..settled(Fitness::Warn, &sentence, next.to_owned()) }
 }
 
 fn not_enough(profile: &Profile, tail: &Tail) -> Judgement {
@@ -127,13 +142,11 @@ fn not_enough(profile: &Profile, tail: &Tail) -> Judgement {
         ),
         Some(_) => format!("the {quantile} may lie on either side of the limit"),
     };
-    let limit_ns = profile.warn.above_ns;
-    let is_near = tail.at_ns.abs_diff(limit_ns) <= limit_ns.div_euclid(NEAR_PARTS);
     let next = match samples {
         Some(samples) => {
             format!("measure longer: about {} durable writes may settle it", rounded(samples))
         }
-        None if is_near => format!(
+        None if is_near(tail, profile.warn.above_ns) => format!(
             "the {quantile} is too near the limit to be settled by a run of this kind: treat it as \
              WARN"
         ),
@@ -200,6 +213,13 @@ mod tests {
         check(100, 50, 100, Fitness::Warn);
         check(120, 101, 200, Fitness::Fail);
         check(50, 5, 300, Fitness::NotEnough);
+    }
+
+    #[test]
+    fn a_pass_near_the_limit_says_that_the_next_run_may_not_pass() {
+        let next = |at| judgement(&etcd(), &tail(at, Some(2), Some(10)), None).next;
+        assert!(next(9).contains("within 20 % of the limit"), "{}", next(9));
+        assert!(next(7).starts_with("nothing; "), "{}", next(7));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! and skips that are counted aloud. Used by tests and benchmarks only.
 
 pub mod disks;
+pub mod experiment;
 pub mod fuse;
 pub mod loops;
 pub mod lvm;

@@ -3,7 +3,9 @@
 use std::fs;
 
 use serde_json::Value;
-use testkit::{Scratch, need_loops, need_tools, schema, scratch::text, tool};
+use testkit::{
+    Scratch, experiment::is_void_by_chance, need_loops, need_tools, schema, scratch::text, tool,
+};
 
 use crate::run::{Ran, bench, measured};
 use crate::volume::{Plan, Volume};
@@ -284,7 +286,10 @@ fn delayed(delay: &str) -> (Value, i32) {
     let script = format!("[ $(({offset} % 4096)) = 0 ] || {delay}");
     let arguments =
         ["--scratch", "8M", "--pairs", "30", "--shift", "512", "--", "sh", "-c", &script];
-    let answer = measured(&[&[volume.name()], &arguments[..]].concat());
+    let words = [&[volume.name()], &arguments[..]].concat();
+    let answers = std::iter::repeat_with(|| measured(&words)).take(3);
+    let mut sound = answers.filter(|(document, _)| !is_void_by_chance(&document["experiments"][0]));
+    let answer = sound.next().expect("chance voids 1 run in 20, not 3 in a row");
     volume.is_clean_again(&before);
     answer
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use testkit::{Scratch, need_loops, need_tools, scratch::text, tool};
+use testkit::{Scratch, experiment::assert_sound, need_loops, need_tools, scratch::text, tool};
 
 use crate::run::{Ran, bench, measured};
 use crate::volume::Plan;
@@ -71,8 +71,7 @@ fn ran(job: &str, arguments: &[&str]) -> Value {
 fn sound(document: &Value) -> &Value {
     let experiments = document["experiments"].as_array().expect("a list");
     let [experiment] = &experiments[..] else { panic!("{document:#}") };
-    assert_ne!(experiment["verdict"], "void", "{experiment:#}");
-    assert!(experiment["pairs"].as_u64() > Some(0), "{experiment:#}");
+    assert_sound(experiment);
     experiment
 }
 
@@ -235,7 +234,7 @@ fn a_file_of_requests_is_made_and_run_one_and_64_at_a_time() {
     let depths: Vec<&Value> = experiments.iter().map(|one| &one["workload"]["depth"]).collect();
     assert_eq!(depths, [1, 64], "{document:#}");
     for experiment in experiments {
-        assert_ne!(experiment["verdict"], "void", "{experiment:#}");
+        assert_sound(experiment);
     }
     volume.is_clean_again(&before);
 }
@@ -253,7 +252,7 @@ fn the_suite_makes_uses_and_leaves_no_file_system() {
         ["make the file system", "unpack a tree", "copy a large file", "read both", "delete both"];
     assert_eq!(titles, steps.map(|step| format!("ext4: {step}")));
     for experiment in experiments {
-        assert_ne!(experiment["verdict"], "void", "{experiment:#}");
+        assert_sound(experiment);
         assert_eq!(experiment["arms"][1]["shift_bytes"], 1024);
     }
     volume.is_clean_again(&before);

@@ -5,6 +5,7 @@
 //! skip. Times under emulation mean nothing, but for the delays that the kernel imposes.
 
 use serde_json::Value;
+use testkit::experiment::assert_sound;
 
 use crate::answer::list;
 use crate::answers::Answers;
@@ -43,12 +44,6 @@ impl Run {
     }
 }
 
-/// A verdict that says that nothing was wrong with the measurement itself.
-fn is_sound(experiment: &Value) {
-    assert_ne!(experiment["verdict"], "void", "{}", experiment["reason"]);
-    assert!(experiment["pairs"].as_u64() > Some(0));
-}
-
 #[test]
 fn arms_are_placed_by_the_origin_of_the_granules() {
     let Some(run) = Run::named() else { return };
@@ -58,7 +53,7 @@ fn arms_are_placed_by_the_origin_of_the_granules() {
         let granule = (&target["granule_bytes"], &target["granule_origin_bytes"]);
         assert_eq!((granule.0.as_u64(), granule.1.as_u64()), (Some(4096), Some(3584)), "{name}");
         let (experiment, _) = run.experiment(name);
-        is_sound(&experiment);
+        assert_sound(&experiment);
         let rmws = |arm: &str| experiment["predicted"][arm]["read_modify_writes"].as_u64();
         assert_eq!((rmws("aligned"), rmws("shifted")), (Some(0), Some(2)), "{name}");
     }
@@ -70,7 +65,7 @@ fn a_chunk_of_an_array_is_measured_on_the_array() {
     let (document, _) = run.answer("chunk");
     assert_eq!(document["target"]["granule_bytes"], 65536);
     let (experiment, _) = run.experiment("chunk");
-    is_sound(&experiment);
+    assert_sound(&experiment);
     let drives = |arm: &str| experiment["predicted"][arm]["drives"].as_u64();
     assert_eq!((drives("aligned"), drives("shifted")), (Some(1), Some(2)));
 }
@@ -97,7 +92,7 @@ fn misaligned_writes_that_a_file_system_lets_through_one_at_a_time_are_void() {
         assert_eq!(experiment["verdict"], "void");
         assert!(reason.contains("lets one through at a time"), "{reason}");
     } else {
-        is_sound(&experiment);
+        assert_sound(&experiment);
     }
 }
 
@@ -105,7 +100,7 @@ fn misaligned_writes_that_a_file_system_lets_through_one_at_a_time_are_void() {
 fn a_free_disk_is_written_when_its_serial_number_is_named() {
     let Some(run) = Run::named() else { return };
     let (experiment, _) = run.experiment("raw-free");
-    is_sound(&experiment);
+    assert_sound(&experiment);
     assert!(experiment["written_bytes"].as_u64() > Some(0));
     run.refused("raw-stranger", "--confirm does not name");
 }
@@ -122,7 +117,7 @@ fn the_suite_goes_through_a_volume_of_lvm_and_leaves_nothing() {
     let Some(run) = Run::named() else { return };
     let (document, _) = run.answer("suite");
     let titles = list(&document["experiments"]).iter().map(|one| {
-        is_sound(one);
+        assert_sound(one);
         one["title"].as_str().expect("a title").to_owned()
     });
     let titles: Vec<String> = titles.collect();

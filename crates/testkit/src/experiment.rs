@@ -1,0 +1,22 @@
+//! What a test may ask of an experiment that was measured on a machine in use.
+
+use serde_json::Value;
+
+/// Whether an experiment of `straddle bench --json` is void because its control took another time
+/// than the baseline. The intervals are of 95 %, so chance alone voids up to 1 run in 20: no test
+/// may take that for a fault.
+#[must_use]
+pub fn is_void_by_chance(experiment: &Value) -> bool {
+    experiment["verdict"] == "void"
+        && experiment["reason"].as_str().is_some_and(|text| text.contains(" must take as long as "))
+}
+
+/// That an experiment measured something, and that it is not void but by chance.
+///
+/// # Panics
+/// When it is void for another reason, or has no pair.
+#[track_caller]
+pub fn assert_sound(experiment: &Value) {
+    let is_void = experiment["verdict"] == "void" && !is_void_by_chance(experiment);
+    assert!(!is_void && experiment["pairs"].as_u64() > Some(0), "{experiment:#}");
+}
