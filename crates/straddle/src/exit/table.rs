@@ -66,7 +66,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("probe", 0, "something was found"),
     end("probe", 2, NOT_HERE),
     end("probe", 3, SAFETY),
-    end("probe", 5, "cannot tell anything"),
+    end("probe", 5, "cannot tell anything, or the drive failed meanwhile"),
     end("probe", 130, SIGNAL),
     end("compare", 0, "nothing differs by more than 10 %"),
     end("compare", 1, "something differs: an interval leaves \"no change\" out and passes 10 %"),

@@ -6,16 +6,19 @@
 //! is written: what lies on one is not measured, since nobody knows where it puts the bytes.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 use testkit::fuse::Fuse;
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use crate::disk::confirmation;
-use crate::run::{Ran, bench, going};
+use crate::run::{Going, Ran, bench, command, going};
 use crate::volume::{Mount, Parts, Plan, Volume};
 
 const SCRATCH_SECTORS: u64 = 16 << 11;
+/// What a probe has written when it is past preparing its file.
+const PROBE_SECTORS: u64 = (64 << 11) + 2000;
 /// More time than any run here gets.
 const LONG: [&str; 2] = ["--seconds", "600"];
 const SMALL: [&str; 2] = ["--scratch", "16M"];
@@ -52,9 +55,15 @@ impl Frail {
 
     /// What a run says that is in the middle of it when the drive goes: the counter says when.
     fn pulled(&self, arguments: &[&str], counter: usize, more_sectors: u64) -> Ran {
+        let words = [&[self.inner.name()], &LONG[..], arguments].concat();
+        self.pulled_in(&mut command(&words), counter, more_sectors)
+    }
+
+    /// The same of any command.
+    fn pulled_in(&self, command: &mut Command, counter: usize, more_sectors: u64) -> Ran {
         let count = || self.inner.counter(counter);
         let before = count();
-        let mut going = going(&[&[self.inner.name()], &LONG[..], arguments].concat());
+        let mut going = Going::with(command);
         going.until("it is in the middle", || count() > before + more_sectors);
         self.pull();
         let ran = going.ended();
@@ -99,6 +108,19 @@ fn writes_that_fail_in_the_middle_void_the_comparison_and_are_named() {
         // At a greater depth it may still find out how much a block holds.
         assert!(ran.out.contains("Void: ") || arguments.len() == 6, "{ran:?}");
     }
+}
+
+#[test]
+fn a_probe_whose_drive_goes_is_no_verdict_and_names_the_error() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "xfs_io");
+    let frail = Frail::new();
+    let mut probe = testkit::run::by_signals(env!("CARGO_BIN_EXE_straddle"));
+    probe.args(["probe", frail.inner.name(), "--no-save", "--seconds", "60"]);
+    let ran = frail.pulled_in(&mut probe, WRITTEN, PROBE_SECTORS);
+    assert_eq!(ran.status, Some(5), "{ran:?}");
+    assert!(ran.errors.contains("the measurement failed: "), "{ran:?}");
+    assert!(ran.errors.contains(EIO) || ran.errors.contains(EROFS), "{ran:?}");
 }
 
 #[test]

@@ -52,7 +52,12 @@ pub(crate) const WALKS: &[Walk] = &[
     (
         "tests/probe/main.rs",
         "a_probe_keeps_to_its_bytes_and_leaves_nothing_behind",
-        &[("probe", 0), ("probe", 5)],
+        &[("probe", 0)],
+    ),
+    (
+        "tests/bench/faults.rs",
+        "a_probe_whose_drive_goes_is_no_verdict_and_names_the_error",
+        &[("probe", 5)],
     ),
     (
         "tests/probe/main.rs",
