@@ -64,6 +64,8 @@ pub struct Judgement {
     pub assumed: bool,
     /// An array whose chunk is no multiple of a leaf's granule: its number and the chunk in bytes.
     pub small_chunk: Option<(LayerId, u64)>,
+    /// Bytes that are not allocated yet, and judged by where an image's format will put them.
+    pub predicted_bytes: u64,
 }
 
 impl Judgement {
@@ -141,6 +143,7 @@ struct Grounds<'a> {
     reached: bool,
     stacking_failed: bool,
     nowhere_bytes: u64,
+    predicted_bytes: u64,
     /// Why nothing is on it.
     empty: Option<String>,
 }
@@ -156,6 +159,7 @@ impl<'a> Grounds<'a> {
             reached: false,
             stacking_failed: false,
             nowhere_bytes: 0,
+            predicted_bytes: 0,
             empty: None,
         }
     }
@@ -236,6 +240,7 @@ impl<'a> Grounds<'a> {
     fn take(&mut self, shifts: &Shifts) {
         self.reached |= !shifts.bytes.is_empty();
         self.nowhere_bytes = self.nowhere_bytes.saturating_add(shifts.nowhere_bytes);
+        self.predicted_bytes = self.predicted_bytes.max(shifts.predicted_bytes);
         for obstacle in &shifts.obstacles {
             if !self.obstacles.contains(obstacle) {
                 self.obstacles.push(obstacle.clone());
@@ -299,6 +304,7 @@ impl<'a> Grounds<'a> {
             stripe: self.stripe,
             assumed: self.assumed,
             small_chunk,
+            predicted_bytes: self.predicted_bytes,
         }
     }
 }

@@ -50,6 +50,8 @@ pub struct Shifts {
     pub obstacles: Vec<Obstacle>,
     /// Bytes that lie nowhere: holes of images.
     pub nowhere_bytes: u64,
+    /// Bytes that lie nowhere yet, and are counted above where the image's format will put them.
+    pub predicted_bytes: u64,
 }
 
 impl Shifts {
@@ -286,12 +288,11 @@ impl Walk<'_> {
                 self.refer(path, references.get(index), found.backing_bytes, 0);
                 self.nowhere(found.zero_bytes);
             }
-            // Where it will lie follows from the format, as far as nothing of it lies anywhere.
-            None if found.here.is_empty() && found.references.is_empty() => {
+            // Where it will lie follows from the format.
+            None => {
                 let unwritten = found.backing_bytes.saturating_add(found.zero_bytes);
                 self.unwritten(image, file, disk.length_bytes(), path, unwritten);
             }
-            None => self.nowhere(found.backing_bytes.saturating_add(found.zero_bytes)),
         }
         self.untold(&found);
     }
@@ -310,6 +311,8 @@ impl Walk<'_> {
             self.obstacle(Obstacle::NotExpressible(reason));
         } else if shifts.is_empty() {
             self.nowhere(bytes);
+        } else {
+            self.found.predicted_bytes = self.found.predicted_bytes.saturating_add(bytes);
         }
     }
 

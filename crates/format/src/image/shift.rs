@@ -111,10 +111,12 @@ impl Image {
 
 /// What stands behind the last block of a VHD, and moves when one is added.
 const VHD_FOOTER_BYTES: u64 = 512;
+/// At multiples of this each block starts where the writer of a VHD takes care.
+const ALIGNED_VHD_BYTES: u64 = 4096;
 
 impl Image {
-    /// The shifts, modulo the length of `unit`, that bytes of `range` get where nothing of it is
-    /// allocated yet and it is written, each with how many bytes; empty where the format does not
+    /// The shifts, modulo the length of `unit`, that bytes of `range` get when they are written,
+    /// each with how many bytes: none of them is allocated yet. Empty where the format does not
     /// decide that. The file has `file_bytes` bytes.
     ///
     /// Source: QEMU `block/vmdk.c` (grains are added at multiples of their length) and
@@ -128,7 +130,14 @@ impl Image {
             Layout::Vmdk(tables) if tables.grain_bytes % unit_bytes == 0 => {
                 found.insert(0, bytes);
             }
-            Layout::Vhd(tables) if tables.block_bytes % unit_bytes == 0 => {
+            Layout::Vhd(tables)
+                if tables.keeps_4k && ALIGNED_VHD_BYTES.is_multiple_of(unit_bytes) =>
+            {
+                found.insert(0, bytes);
+            }
+            Layout::Vhd(tables)
+                if !tables.keeps_4k && tables.block_bytes.is_multiple_of(unit_bytes) =>
+            {
                 let end = file_bytes.saturating_sub(VHD_FOOTER_BYTES);
                 let mut shift = end.saturating_add(tables.bitmap_bytes) % unit_bytes;
                 let blocks = bytes.div_ceil(tables.block_bytes.max(1));

@@ -35,6 +35,9 @@ pub struct Tables {
     pub bitmap_bytes: u64,
     /// Whether a clear bit of the bitmap means that the parent has the sector.
     pub differencing: bool,
+    /// Whether its writer puts each block's data at a multiple of 4096 bytes: Hyper-V since Windows
+    /// Server 2012. All others append a bitmap and a block, wherever the last one ended.
+    pub keeps_4k: bool,
 }
 
 /// The image whose footer has a copy in `head`, the first bytes of the file: a dynamic or

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use format::filesystem::Beside;
 use format::table::{PartitionRole, TableKind};
 use units::Source;
-use units::prefix::Exact;
+use units::prefix::{Exact, Size};
 
 use super::cost::{Cost, Costs};
 use super::{Case, Finding, Severity, finding, rarely, remedy};
@@ -103,7 +103,7 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
         (_, false) => "ST101",
     };
     let mut finding = finding(code, severity(worst.as_ref(), assumed), id);
-    finding.evidence.push(evidence(case, id, miss));
+    finding.evidence.push(evidence(case, id, miss) + &predicted(case, id));
     finding.evidence.extend(log(case, id));
     if assumed {
         let owner = case.stack.layer(miss.owner);
@@ -118,6 +118,17 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
     finding.cost = worst;
     finding.remedies = remedy::moved(case, id, miss);
     finding
+}
+
+/// How much of an image is judged by where its format will put it.
+fn predicted(case: &Case<'_>, id: LayerId) -> String {
+    let bytes = case.judgement(id).predicted_bytes;
+    match &case.stack.layer(id).kind {
+        LayerKind::ImageFormat(_) if bytes > 0 => {
+            format!("; {} are not allocated yet, and judged by where they will be put", Size(bytes))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Whose log is on a layer: no part of a disk is written more often.

@@ -17,6 +17,12 @@ use crate::mapping::Mapping;
 /// The smallest write that layers above make: a page, a block of most file systems.
 const WRITE_BYTES: u64 = 4096;
 
+/// How many places are tried beside the first ones.
+const SPREAD_PLACES: u64 = 15;
+
+/// The golden ratio's fraction in 64 bits: its multiples fill a range evenly and never repeat.
+const GOLDEN_FRACTION: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// How many full stripes are looked at for one that begins on a granule.
 const STRIPES_TRIED: u64 = 256;
 
@@ -138,8 +144,10 @@ impl<'a> Costs<'a> {
             (effort.rmws + effort.parity_rmws, effort.writes, effort.leaves)
         })?;
         let aligned = self.aligned(id, leaf, write_bytes)?;
-        if self.budget.is_spent() {
-            // Some places were not tried, so neither side of the comparison can be trusted.
+        let several = (self.case.judgement(id).granule.as_ref())
+            .is_some_and(|miss| miss.offset_bytes.is_none());
+        if self.budget.is_spent() || several && actual == aligned {
+            // Some places were not tried, or none that is off, so the comparison says nothing.
             return None;
         }
         let rotating = under.iter().any(|&below| match &stack.layer(below).kind {
@@ -205,7 +213,7 @@ fn has_parity(stack: &Stack, under: &[LayerId]) -> bool {
 fn samples(case: &Case<'_>, id: LayerId, length: u64, write_bytes: u64) -> Vec<u64> {
     let count = length.checked_div(write_bytes).unwrap_or(0);
     let mut places: Vec<u64> = (0..count.min(8)).collect();
-    places.extend((1..16).map(|part| count.saturating_mul(part).div_euclid(16)));
+    places.extend((1..=SPREAD_PLACES).map(|number| spread(number, count)));
     if let Some(miss) = &case.judgement(id).stripe {
         let chunk = miss.unit.length_bytes();
         let behind = miss.offset_bytes.unwrap_or(0);
@@ -216,6 +224,13 @@ fn samples(case: &Case<'_>, id: LayerId, length: u64, write_bytes: u64) -> Vec<u
     places.sort_unstable();
     places.dedup();
     places.into_iter().map(|place| place * write_bytes).collect()
+}
+
+/// Place `number` of a spread over `count`, which no power of two divides: the blocks of a VHD are
+/// off by amounts that return after a few of them.
+fn spread(number: u64, count: u64) -> u64 {
+    let fraction = number.wrapping_mul(GOLDEN_FRACTION);
+    u64::try_from((u128::from(fraction) * u128::from(count)) >> 64).expect("below the count")
 }
 
 /// An address of a layer that is behind by the second number of each unit, the first number, where

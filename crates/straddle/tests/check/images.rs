@@ -157,21 +157,6 @@ fn a_gpt_on_a_disk_that_grew_is_one_finding_about_its_copies() {
     assert!(!checked.has("ST402", "warning"), "{:?}", checked.findings());
 }
 
-#[test]
-fn an_image_format_that_misaligns_is_found_though_the_partition_is_not_allocated_yet() {
-    need_tools!("sfdisk", "qemu-img");
-    let scratch = Scratch::new();
-    let raw = partitioned(&scratch, "base.raw", 64 * MIB, "label: dos\nstart=2048\n");
-    let image = scratch.path().join("small.qcow2");
-    let options = "cluster_size=512";
-    let arguments = ["convert", "-O", "qcow2", "-o", options, text(&raw), text(&image)];
-    tool::run("qemu-img", &arguments);
-    let checked = check(&[text(&image), "--on", "512e"]);
-    assert_eq!(checked.verdict("partition", "#1"), "not-expressible");
-    assert_eq!(checked.target["verdict"], "misaligned", "{:#}", checked.target);
-    assert_eq!(checked.status, 1);
-}
-
 /// A VMDK descriptor whose one flat extent is `extent`, of 64 MiB.
 fn descriptor(extent: &str) -> String {
     format!(
@@ -218,32 +203,4 @@ fn an_extent_file_that_is_too_short_leaves_the_disk_unknown() {
     let checked = check(&[text(&image)]);
     assert_eq!(checked.target["verdict"], "unknown", "{:#}", checked.target);
     assert!(checked.target.to_string().contains("`flat.raw` is too short"), "{:#}", checked.target);
-}
-
-#[test]
-fn what_is_not_allocated_yet_is_judged_by_where_the_format_will_put_it() {
-    need_tools!("sfdisk", "qemu-img");
-    let scratch = Scratch::new();
-    let raw = partitioned(&scratch, "raw", 64 * MIB, "label: dos\nstart=2048\n");
-    for (format, options, verdict) in [
-        ("vmdk", "subformat=monolithicSparse", "aligned"),
-        ("vmdk", "subformat=twoGbMaxExtentSparse", "aligned"),
-        ("qcow2", "cluster_size=64K", "aligned"),
-        ("qcow2", "cluster_size=512", "not-expressible"),
-        ("vhdx", "", "aligned"),
-        // As it is where all is allocated: a bitmap moves each block on by a sector.
-        ("vpc", "subformat=dynamic,force_size=on", "misaligned"),
-    ] {
-        let image = scratch.path().join(format!("disk.{format}"));
-        let mut arguments = vec!["convert", "-f", "raw", "-O", format];
-        if !options.is_empty() {
-            arguments.extend(["-o", options]);
-        }
-        arguments.extend([text(&raw), text(&image)]);
-        tool::run("qemu-img", &arguments);
-        let checked = check(&[text(&image), "--fail-on", "never"]);
-        let found = checked.verdict("partition", "#1");
-        assert_eq!(found, verdict, "{format} {options}: {:#}", checked.target);
-        assert_eq!(checked.status, 0, "{format} {options}: {:#}", checked.target);
-    }
 }

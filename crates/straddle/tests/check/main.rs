@@ -3,6 +3,7 @@
 mod articles;
 mod broken_off;
 mod command;
+mod formats;
 mod harmless;
 mod history;
 mod images;

@@ -50,7 +50,8 @@ pub(super) fn read(
     let bitmap_bytes = block_bytes.div_ceil(512 * 8).next_multiple_of(512);
     image.details.push(("bitmap bytes before each block", bitmap_bytes.to_string()));
     let table = table(file, &header, image.virtual_bytes, problems)?;
-    Ok(Tables { table, block_bytes, bitmap_bytes, differencing })
+    let keeps_4k = footer.writer_keeps_4k();
+    Ok(Tables { table, block_bytes, bitmap_bytes, differencing, keeps_4k })
 }
 
 fn check(header: &Header, at: u64, problems: &mut Vec<Problem>) {

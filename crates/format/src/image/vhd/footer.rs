@@ -12,6 +12,8 @@ pub(super) const DYNAMIC: u32 = 3;
 pub(super) const DIFFERENCING: u32 = 4;
 
 const COOKIE: &[u8; 8] = b"conectix";
+/// Windows, and the first of its versions (6.2) that keeps blocks at multiples of 4096 bytes.
+const WINDOWS: (&[u8; 4], u32) = (b"win ", 0x0006_0002);
 const VERSION: u32 = 0x0001_0000;
 /// The largest geometry, which stands for any larger size.
 const GEOMETRY_MAX_SECTORS: u64 = 65535 * 16 * 255;
@@ -54,6 +56,14 @@ impl Footer {
     /// The guest's size in bytes.
     pub(super) fn current_bytes(&self) -> u64 {
         self.block.be64::<48>()
+    }
+
+    /// Whether a Windows that keeps blocks at multiples of 4096 bytes made it.
+    ///
+    /// Source: Microsoft, "Performance tuning guidelines for Windows Server 2012", VHD format.
+    pub(super) fn writer_keeps_4k(&self) -> bool {
+        let (creator, version) = WINDOWS;
+        self.block.array::<28, 4>() == *creator && self.block.be32::<32>() >= version
     }
 
     /// Where the dynamic header stands.

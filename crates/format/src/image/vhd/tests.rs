@@ -121,3 +121,24 @@ fn a_wrong_checksum_and_a_block_on_the_footer_are_told() {
     assert_eq!(parsed.problems[0].kind, ProblemKind::Checksum);
     assert!(parsed.value.locate(&disk, 0).is_err());
 }
+
+#[test]
+fn new_blocks_drift_by_their_bitmaps_unless_the_writer_keeps_them_at_4_kib() {
+    let unit = units::Unit::new(4096).unwrap();
+    let range = ByteRange::new(0, 64 << 20).unwrap();
+    let shifts = |version: u32| {
+        let mut disk = dynamic(3);
+        let mut footer = footer(3, 4 << 20);
+        footer[32..36].copy_from_slice(&version.to_be_bytes());
+        let sum = checksum(&footer, 64);
+        footer[64..68].copy_from_slice(&sum.to_be_bytes());
+        disk.put(0, &footer);
+        let end = disk.length_bytes();
+        disk.put(end - 512, &footer);
+        let image = super::super::read(&disk).unwrap().value;
+        image.new_shifts(end, range, unit).into_keys().collect::<Vec<_>>()
+    };
+    assert_eq!(shifts(0x0006_0001), [0, 512, 1024, 1536, 2048, 2560, 3072, 3584]);
+    assert_eq!(shifts(0x0006_0002), [0]);
+    assert_eq!(shifts(0x000a_0000), [0]);
+}
