@@ -103,6 +103,14 @@ impl Device {
         self.bytes(world, "size")
     }
 
+    /// The metadata of the arrays in it, where it is a container of such: of an array in one the
+    /// kernel says `external:/md127/0`, or `external:-md127/0`.
+    pub(super) fn container_of(&self, world: &impl World) -> Option<String> {
+        let word = world.tree().read(&format!("{}/md/metadata_version", self.directory)).ok()?;
+        let metadata = word.trim().strip_prefix("external:")?;
+        (!metadata.starts_with(['/', '-'])).then(|| metadata.to_uppercase())
+    }
+
     /// Whether it is a partition.
     pub(super) fn is_partition(&self, world: &impl World) -> bool {
         world.tree().read(&format!("{}/partition", self.directory)).is_ok()

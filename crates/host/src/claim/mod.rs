@@ -273,7 +273,11 @@ fn look(world: &impl World, number: Number, node: Option<&Path>) -> Result<Seen,
     let own = Device::numbered(world, number)?;
     let length_bytes = own.length_bytes(world)?;
     if length_bytes == 0 {
-        return Err(ClaimRefusal::Empty { device: own.node() });
+        let device = own.node();
+        return Err(match own.container_of(world) {
+            Some(metadata) => ClaimRefusal::Container { device, metadata },
+            None => ClaimRefusal::Empty { device },
+        });
     }
     if own.word(world, "ro")? != "0" {
         return Err(ClaimRefusal::ReadOnly { device: own.node() });

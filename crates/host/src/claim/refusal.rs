@@ -88,6 +88,14 @@ pub enum ClaimRefusal {
         /// The device's node.
         device: String,
     },
+    /// It holds the metadata of arrays, and no bytes of its own.
+    #[error("{device} is a container of {metadata} arrays and holds no data of its own")]
+    Container {
+        /// The device's node.
+        device: String,
+        /// The metadata's name, as the kernel has it.
+        metadata: String,
+    },
     /// The kernel lets nobody write to it.
     #[error("{device} is read-only")]
     ReadOnly {
@@ -243,6 +251,9 @@ impl ClaimRefusal {
                 fixed("run as root where /sys, /proc and /dev are the machine's own")
             }
             ClaimRefusal::Empty { .. } => fixed("insert a medium, or attach the device first"),
+            ClaimRefusal::Container { .. } => {
+                fixed("name an array in it: cat /proc/mdstat lists those")
+            }
             ClaimRefusal::ReadOnly { device } => Some(format!(
                 "if it may be written to: blockdev --setrw {device}; a switch may forbid it"
             )),

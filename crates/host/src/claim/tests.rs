@@ -425,6 +425,10 @@ fn a_loop_over_a_file_that_others_may_write_unseen_is_a_refusal() {
 fn an_empty_and_a_read_only_device_are_refused() {
     let empty = Fake::new().file("/sys/devices/sda/size", "0\n");
     empty.says(DISK, "/dev/sda is empty: it is 0 bytes long");
+    let held = empty.file("/sys/devices/sda/md/metadata_version", "external:imsm\n");
+    held.says(DISK, "/dev/sda is a container of IMSM arrays and holds no data of its own");
+    let hint = held.refusal(DISK).hint().expect("it says what to name instead");
+    assert!(!hint.contains("medium") && hint.contains("/proc/mdstat"), "{hint}");
     let fixed = Fake::new().file("/sys/devices/sda/ro", "1\n");
     fixed.says(DISK, "/dev/sda is read-only");
 }

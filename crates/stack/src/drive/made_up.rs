@@ -8,6 +8,14 @@ use device::KernelTree;
 const BUSES: [&str; 3] = ["virtio", "xen", "vmbus"];
 const NAMES: [&str; 7] = ["QEMU", "VMware", "VBOX", "Msft", "Virtual", "Google", "Amazon Elastic"];
 
+/// Why the kernel's word that a disk turns is no word about its media; `None` where it is.
+pub(super) fn why_not_its_own(tree: &dyn KernelTree, name: &str) -> Option<&'static str> {
+    if name.starts_with("loop") {
+        return Some("it is a loop device, whose media are those of its file");
+    }
+    is_virtual(tree, name).then_some("it is a virtual disk, whose media are the host's")
+}
+
 /// Whether the disk that the kernel calls `name` is virtual: by the bus that it is on, or by what
 /// hypervisors call theirs. What such a disk says of its media is the host's choice.
 pub(super) fn is_virtual(tree: &dyn KernelTree, name: &str) -> bool {

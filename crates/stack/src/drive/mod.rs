@@ -120,8 +120,10 @@ impl Drive {
         let is_virtual = made_up::is_virtual(tree, name);
         let rotational = match said.rotates() {
             Some(rotates) => Known::yes(rotates, Source::Identify),
-            None if is_virtual => Known::no("it is a virtual disk, whose media are the host's"),
-            None => kernel_rotational.clone(),
+            None => match made_up::why_not_its_own(tree, name) {
+                Some(reason) => Known::no(reason),
+                None => kernel_rotational.clone(),
+            },
         };
         let mut drive = Drive {
             name: units::text::escape(name.as_bytes()),

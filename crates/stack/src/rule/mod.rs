@@ -26,6 +26,7 @@ mod stripe;
 pub mod table;
 
 pub use cost::Cost;
+pub use rarely::read_only_medium;
 pub use remedy::Remedy;
 pub use table::{RULES, Rule, rule};
 

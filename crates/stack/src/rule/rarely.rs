@@ -5,6 +5,7 @@ use format::table::{Partition, PartitionRole};
 use format::{Problem, ProblemKind};
 
 use super::{Case, alignment};
+use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 
@@ -59,6 +60,23 @@ pub(super) fn is_by_design(case: &Case<'_>, disk: LayerId, problem: &Problem) ->
     problem.kind == ProblemKind::Overlap
         && iso_on(case, disk).is_some()
         && case.stack.above(disk).iter().find(is_it).is_some_and(|&part| why(case, part).is_some())
+}
+
+/// What is on a disk of which every part is made whole and never written in place: an ISO image, a
+/// squashfs; `None` where anything else is on it.
+#[must_use]
+pub fn read_only_medium(stack: &Stack, disk: LayerId) -> Option<String> {
+    let case = &Case { stack, judgements: &[], told: None };
+    if iso_on(case, disk).is_none() {
+        return read_only(case, disk);
+    }
+    let is_part = |&top: &LayerId| {
+        systems(case, &[top]).any(|system| system.is_read_only) || iso_around(case, top).is_some()
+    };
+    alignment::tops(case, disk)
+        .iter()
+        .all(is_part)
+        .then(|| "an ISO image is never written in place".to_owned())
 }
 
 /// Whether the disk is a bootable ISO whose entries cover each other.

@@ -158,7 +158,11 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
         return without_table(&stack, &refuse);
     };
     let wrong = |wrong: NoPlan| refuse(&wrong.reason, wrong.hint);
-    let found = layout::plan(&stack, disk, on).map_err(wrong)?;
+    let found = match layout::plan(&stack, disk, on) {
+        Ok(found) => found,
+        // The entries of a bootable ISO cover each other by design.
+        Err(reason) => return read_only(&stack, disk).ok_or_else(|| wrong(reason)),
+    };
     let gains = gains(&stack, &found, on);
     let serial = serial(scene, &stack, disk);
     let also_left = verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;
@@ -189,6 +193,12 @@ fn assembled(
     }
 }
 
+/// What to say of a disk that nobody writes in place.
+fn read_only(stack: &Stack, disk: LayerId) -> Option<Answer> {
+    let what = rule::read_only_medium(stack, disk)?;
+    Some(Answer::Nothing(format!("read-only: {what}")))
+}
+
 /// What to say of a disk that has no partition table.
 fn without_table(
     stack: &Stack,
@@ -204,6 +214,10 @@ fn without_table(
         let hint = "for a new disk: straddle plan --new TARGET".to_owned();
         return Err(refuse("no partition table and nothing else was recognized", Some(hint)));
     };
+    let leaf = above.first().and_then(|&first| stack.layer(first).mapping.below().first().copied());
+    if let Some(answer) = leaf.and_then(|leaf| read_only(stack, leaf)) {
+        return Ok(answer);
+    }
     let kind = stack.layer(top).kind.word();
     let verdict = judge::judge(stack, top).verdict;
     Ok(Answer::Nothing(match verdict {

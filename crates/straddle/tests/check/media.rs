@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use testkit::{Scratch, need_tools, tool};
 
-use crate::run::{check, partitioned, place, text};
+use crate::run::{NO_VERDICT, check, partitioned, place, straddle, text};
 
 const MIB: u64 = 1 << 20;
 
@@ -32,6 +32,17 @@ fn hybrid(scratch: &Scratch, content: &Path) -> PathBuf {
     image
 }
 
+/// Asserts that a plan says that the medium is read-only, and that its script does nothing.
+fn assert_no_plan(image: &Path) {
+    let planned = straddle(&["plan", text(image)]);
+    let said = String::from_utf8(planned.stdout).expect("it is text");
+    assert_eq!(planned.status.code(), Some(0), "{}", String::from_utf8_lossy(&planned.stderr));
+    assert!(said.contains("nothing to change: read-only: "), "{said}");
+    let script = straddle(&["plan", "--script", text(image)]);
+    assert_eq!(script.status.code(), Some(0), "{said}");
+    assert_eq!(String::from_utf8_lossy(&script.stdout).lines().count(), 2, "{script:?}");
+}
+
 /// Asserts that nothing costs anything, nothing is to be done, and all is well.
 fn assert_quiet(image: &Path) {
     for on in ["512n", "512e"] {
@@ -54,7 +65,10 @@ fn a_udf_bridge_and_a_bootable_iso_cost_nothing_and_have_nothing_to_mend() {
     tool::run("genisoimage", &["-quiet", "-udf", "-o", text(&bridge), text(&content)]);
     assert_quiet(&bridge);
     assert!(check(&[text(&bridge)]).has("ST104", "info"), "its UDF starts 2 KiB off");
-    assert_quiet(&hybrid(&scratch, &content));
+    let hybrid = hybrid(&scratch, &content);
+    assert_quiet(&hybrid);
+    assert_no_plan(&bridge);
+    assert_no_plan(&hybrid);
 }
 
 #[test]
@@ -72,6 +86,7 @@ fn squashfs_and_erofs_one_sector_off_cost_nothing() {
     assert!(!std::fs::metadata(&packed).unwrap().len().is_multiple_of(512));
     assert_eq!(check(&[text(&packed)]).findings(), [], "it ends where it ends");
     for system in [squash, erofs] {
+        assert_no_plan(&system);
         let disk = partitioned(&scratch, "disk.raw", 16 * MIB, "label: dos\nstart=1\n");
         place(&system, &disk, 512);
         assert_quiet(&disk);
@@ -99,6 +114,7 @@ fn a_partition_for_data_after_an_iso_is_judged() {
     assert_eq!(checked.status, 1, "{:#}", checked.target);
     assert!(checked.has("ST101", "warning"), "{:?}", checked.findings());
     assert_eq!(checked.layer("partition", "#2")["first_bad"], true);
+    assert_eq!(straddle(&["plan", text(&stick)]).status.code(), Some(NO_VERDICT));
     let fix = checked.target["findings"][0]["remedies"].to_string();
     assert!(fix.contains("back up, recreate it at sector"), "no tool writes such a table: {fix}");
 }

@@ -32,7 +32,7 @@ const USED: [(&str, &str); 19] = [
     ("partswap", "the kernel swaps to"),
     ("part-mounted", "is mounted on /mnt/parted"),
     ("part-swapped", "the kernel swaps to"),
-    ("container", "is empty"),
+    ("container", "is a container of IMSM arrays"),
 ];
 
 #[test]

@@ -222,6 +222,8 @@ fn of_a_virtual_disk_it_is_not_known_whether_it_turns_unless_it_says_so_itself()
     let drive = Drive::read(&bus("virtio"), "sda");
     assert!(drive.is_virtual && drive.rotational.value().is_none(), "{drive:?}");
     assert_eq!(drive.kernel_rotational, Known::yes(true, Source::Sysfs));
+    let looped = MemoryTree::new().with_file("/sys/block/loop0/queue/rotational", "1");
+    assert_eq!(Drive::read(&looped, "loop0").rotational.value(), None, "its file may be anywhere");
     let real = Drive::read(&bus("scsi"), "sda");
     assert!(!real.is_virtual && real.rotational.value() == Some(&true));
     let said = ata(0, 0).put(2 * 217, &[1]);
