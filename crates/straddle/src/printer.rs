@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use std::path::Path;
 
+use anstream::adapter::StripBytes;
 use anstream::{AutoStream, ColorChoice};
 use report::Look;
 
@@ -13,7 +14,9 @@ use crate::arguments::Colour;
 /// everything and prints nothing: the command goes on, so that its exit code is the one of what was
 /// found, not of who read it.
 pub(crate) struct Output {
-    stream: io::BufWriter<AutoStream<io::Stdout>>,
+    stream: io::BufWriter<io::Stdout>,
+    /// Takes colors out, where they are not wanted.
+    colorless: Option<StripBytes>,
     is_empty: bool,
     is_unread: bool,
 }
@@ -46,8 +49,14 @@ impl io::Write for Output {
         if self.is_unread {
             return Ok(bytes.len());
         }
-        let done = self.stream.write(bytes);
-        self.unless_unread(done, bytes.len())
+        let Output { stream, colorless, .. } = self;
+        let done = match colorless {
+            Some(colorless) => {
+                colorless.strip_next(bytes).try_for_each(|piece| stream.write_all(piece))
+            }
+            None => stream.write_all(bytes),
+        };
+        self.unless_unread(done.map(|()| bytes.len()), bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -61,13 +70,14 @@ impl io::Write for Output {
 
 /// Standard output, in colours as `colour` says.
 pub(crate) fn output(colour: Colour) -> Output {
-    let choice = match colour {
-        Colour::Always => ColorChoice::Always,
-        Colour::Never => ColorChoice::Never,
-        Colour::Auto => AutoStream::choice(&io::stdout()),
+    let is_colorful = match colour {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => AutoStream::choice(&io::stdout()) != ColorChoice::Never,
     };
-    let stream = io::BufWriter::with_capacity(1 << 16, AutoStream::new(io::stdout(), choice));
-    Output { stream, is_empty: true, is_unread: false }
+    let stream = io::BufWriter::with_capacity(1 << 16, io::stdout());
+    let colorless = (!is_colorful).then(StripBytes::new);
+    Output { stream, colorless, is_empty: true, is_unread: false }
 }
 
 /// Proof that a user was told something. Only printing makes one, so that no command can end

@@ -8,7 +8,7 @@ use device::{Disk, KernelTree};
 use host::{Beside, FileDisk, HeadCache, Inquiry, LiveTree};
 use stack::assemble::{Devices, Start, StartKind, World};
 use stack::drive::{Answers, Drive};
-use stack::kernel::{Machine, NodeId, Part};
+use stack::kernel::{Listed, Machine, NodeId, Part};
 use units::text;
 
 use crate::crew;
@@ -68,7 +68,7 @@ impl Scene {
 
 /// The machine that `tree` describes; its disks are read on all processors.
 fn machine(tree: &(dyn KernelTree + Send + Sync)) -> Result<Machine, String> {
-    let disks = Machine::disks(tree)?;
+    let disks = Listed::all(tree)?;
     let mut parts = Vec::with_capacity(disks.len());
     let read = |index: usize| Part::read(tree, &disks[index]);
     let taken = crew::in_order(disks.len(), read, |_, part| {

@@ -1,5 +1,6 @@
 //! What the user's words name: disks, partitions, mount points, images, directories of images.
 
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -209,12 +210,13 @@ fn named(path: &Path, scene: &Scene) -> Vec<Target> {
             vec![refused(name, message, Some("check the path; lsblk -p lists block devices"))]
         }
         Ok(data) if data.is_dir() => directory(path, scene),
-        Ok(_) => match host::identity(path) {
+        Ok(data) if data.file_type().is_block_device() => match host::identity(path) {
             Ok(Identity::Block { major, minor }) => {
                 vec![device(name, Number { major, minor }, scene)]
             }
             _ => vec![Target { name, what: What::File(path.to_owned()), found: None }],
         },
+        Ok(_) => vec![Target { name, what: What::File(path.to_owned()), found: None }],
     }
 }
 

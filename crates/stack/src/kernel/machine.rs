@@ -10,7 +10,7 @@ use device::KernelTree;
 use super::dm::{self, Tables};
 use super::mount::{self, Mount, Swap};
 use super::node::{Node, NodeId, NodeKind, Number};
-use super::part::Part;
+use super::part::{Listed, Part};
 
 /// Every block device of a machine.
 #[derive(Clone, Debug)]
@@ -35,17 +35,9 @@ impl Machine {
     /// When its block devices cannot be listed; the text says why. What cannot be read of a single
     /// device is unknown with a reason.
     pub fn read(tree: &dyn KernelTree) -> Result<Machine, String> {
-        let disks = Machine::disks(tree)?;
+        let disks = Listed::all(tree)?;
         let parts = disks.iter().map(|disk| Part::read(tree, disk)).collect();
         Ok(Machine::joined_from(tree, parts))
-    }
-
-    /// The names of all disks, for [`Part::read`].
-    ///
-    /// # Errors
-    /// When they cannot be listed; the text says why.
-    pub fn disks(tree: &dyn KernelTree) -> Result<Vec<String>, String> {
-        tree.list("/sys/block").map_err(|error| error.to_string())
     }
 
     /// The machine whose disks were read one by one, in the order of their names.
@@ -328,6 +320,21 @@ mod tests {
         let partition = machine.node(machine.named("sda1").unwrap());
         assert_eq!(partition.kind, NodeKind::Partition { number: 1, start_bytes: 63 * 512 });
         assert_eq!(partition.length_bytes.value(), Some(&51200));
+    }
+
+    #[test]
+    fn a_loop_number_without_a_file_has_its_number_and_no_length() {
+        let tree = MemoryTree::new()
+            .with_file("/proc/partitions", "major minor  #blocks  name\n\n   7  0  500 loop0\n")
+            .with_file("/sys/block/loop0/size", "1000")
+            .with_file("/sys/block/loop0/loop/backing_file", "/image")
+            .with_file("/sys/block/loop1/dev", "7:1")
+            .with_file("/sys/block/loop1/size", "unread");
+        let machine = Machine::read(&tree).unwrap();
+        let node = |name: &str| machine.node(machine.named(name).unwrap());
+        assert!(matches!(node("loop0").kind, NodeKind::Loop { .. }));
+        assert_eq!(node("loop1").number, Some(Number { major: 7, minor: 1 }));
+        assert_eq!(node("loop1").length_bytes.value(), Some(&0));
     }
 
     #[test]

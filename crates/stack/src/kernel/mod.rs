@@ -16,4 +16,4 @@ pub use limits::Limits;
 pub use machine::Machine;
 pub use mount::{Mount, Swap};
 pub use node::{Node, NodeId, NodeKind, Number};
-pub use part::Part;
+pub use part::{Listed, Part};

@@ -3,6 +3,8 @@
 //! Source: Linux `Documentation/ABI/stable/sysfs-block`. `size` and `start` count 512-byte units
 //! whatever the logical sector is.
 
+use std::collections::BTreeSet;
+
 use device::KernelTree;
 use units::Known;
 
@@ -19,13 +21,59 @@ pub struct Part {
 }
 
 impl Part {
-    /// What `tree` says of the disk that the kernel calls `disk`: nothing where it is gone, or is a
-    /// hidden path to another one.
+    /// What `tree` says of a disk: nothing where it is gone, or is a hidden path to another one.
     #[must_use]
-    pub fn read(tree: &dyn KernelTree, disk: &str) -> Part {
+    pub fn read(tree: &dyn KernelTree, disk: &Listed) -> Part {
         let mut part = Part::default();
-        read_disk(tree, disk, &mut part);
+        if disk.is_idle {
+            part.nodes.push(idle(tree, &disk.name));
+        } else {
+            read_disk(tree, &disk.name, &mut part);
+        }
         part
+    }
+}
+
+/// A disk that the kernel lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    name: String,
+    /// Whether it is a loop number without a file.
+    is_idle: bool,
+}
+
+impl Listed {
+    /// All disks, in the order of their names.
+    ///
+    /// There may be hundreds of loop numbers without a file. `/proc/partitions` has no disk without
+    /// a length (Linux `block/genhd.c`, `show_partition`), so that one read tells them all.
+    ///
+    /// # Errors
+    /// When `/sys/block` cannot be listed; the text says why.
+    pub fn all(tree: &dyn KernelTree) -> Result<Vec<Listed>, String> {
+        let names = tree.list("/sys/block").map_err(|error| error.to_string())?;
+        let lines = tree.read("/proc/partitions").unwrap_or_default();
+        let sized: BTreeSet<&str> =
+            lines.lines().filter_map(|line| line.split_whitespace().nth(3)).collect();
+        let is_told = names.iter().any(|name| sized.contains(name.as_str()));
+        let listed = names.into_iter().map(|name| {
+            let is_idle = is_told && name.starts_with("loop") && !sized.contains(name.as_str());
+            Listed { name, is_idle }
+        });
+        Ok(listed.collect())
+    }
+}
+
+/// A loop number without a file.
+fn idle(tree: &dyn KernelTree, name: &str) -> Node {
+    let number = tree.read(&format!("/sys/block/{name}/dev")).ok();
+    Node {
+        name: name.to_owned(),
+        number: number.and_then(|text| Number::parse(text.trim())),
+        kind: NodeKind::Disk,
+        length_bytes: Known::yes(0, units::Source::Sysfs),
+        below: Vec::new(),
+        above: Vec::new(),
     }
 }
 

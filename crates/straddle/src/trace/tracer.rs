@@ -122,17 +122,16 @@ impl<'a> Tracer<'a> {
     }
 
     fn opened(&mut self, path: &Path, name: &str, facts: FileFacts) -> Result<Traced, Refusal> {
-        if path.is_dir() {
-            let hint = Some("name a file in it; straddle check shows what a mount point lies on");
-            return Err(refused(name, "it is a directory", hint));
-        }
-        if matches!(host::identity(path), Ok(Identity::Block { .. })) {
+        if facts.is_block_device {
             let hint = format!("straddle check {name} shows what it lies on");
             return Err(refused(name, "it is a block device, no file", Some(&hint)));
         }
-        let disk = FileDisk::open(path).map_err(|error| Refusal {
-            message: error.to_string(),
-            hint: error.hint().map(str::to_owned),
+        let disk = FileDisk::open(path).map_err(|error| {
+            if path.is_dir() {
+                let hint = "name a file in it; straddle check shows what a mount point lies on";
+                return refused(name, "it is a directory", Some(hint));
+            }
+            Refusal { message: error.to_string(), hint: error.hint().map(str::to_owned) }
         })?;
         if disk.is_block_device() {
             return Err(refused(name, "it became a block device", None));
