@@ -92,7 +92,7 @@ impl View<'_> {
         ]
     }
 
-    /// `sda @ 1048576`, every copy, and how many pieces follow.
+    /// `sda @ 1048576 (sector 2048)`, every copy, and how many pieces follow.
     fn place(&self, extent: &TraceExtent) -> String {
         if let Some(start) = extent.starts_at.first() {
             return format!("from {} on", self.copy(start));
@@ -116,12 +116,23 @@ impl View<'_> {
 
     fn copy(&self, copy: &TraceCopy) -> String {
         let Some(step) = copy.path.last() else { return self.words.text(&copy.reason) };
-        let at = format!("{} @ {}", self.name(step.layer), step.at_bytes);
+        let sector = self.sector(step.layer, step.at_bytes);
+        let sector = sector.map_or_else(String::new, |sector| format!(" (sector {sector})"));
+        let at = format!("{} @ {}{sector}", self.name(step.layer), step.at_bytes);
         match &*copy.end {
             "leaf" => at,
             "hole" => "-".to_owned(),
             _ => format!("{at} ({})", self.words.text(&copy.reason)),
         }
+    }
+
+    /// The logical sector of a layer that starts at a byte; `None` where none does, or their size
+    /// is unknown, as of a file.
+    fn sector(&self, layer: u32, at_bytes: u64) -> Option<u64> {
+        let found = self.trace.layers.iter().find(|one| one.id == layer)?;
+        let unit = found.units.iter().find(|one| one.used && one.unit == "logical-sector")?;
+        let bytes = unit.bytes.filter(|&bytes| bytes > 0 && at_bytes.is_multiple_of(bytes))?;
+        Some(at_bytes.div_euclid(bytes))
     }
 
     fn name(&self, layer: u32) -> String {

@@ -11,6 +11,14 @@ use testkit::schema;
 pub(crate) const COMMITTED: &str = include_str!("../../schema/straddle.trace.1.schema.json");
 
 fn layer(id: u32, below: &[u32], kind: &'static str, name: &str) -> TraceLayer {
+    let unit = |unit: &'static str, bytes| UnitFact {
+        unit: unit.into(),
+        bytes: Some(bytes),
+        origin_bytes: 0,
+        source: "sysfs".into(),
+        used: id == 0,
+        reason: String::new(),
+    };
     TraceLayer {
         id,
         below: below.to_vec(),
@@ -18,14 +26,7 @@ fn layer(id: u32, below: &[u32], kind: &'static str, name: &str) -> TraceLayer {
         name: name.to_owned(),
         title: format!("a {kind}"),
         length_bytes: Some(1 << 30),
-        units: vec![UnitFact {
-            unit: "granule".into(),
-            bytes: Some(4096),
-            origin_bytes: 0,
-            source: "sysfs".into(),
-            used: id == 0,
-            reason: String::new(),
-        }],
+        units: vec![unit("granule", 4096), unit("logical-sector", 512)],
     }
 }
 
@@ -139,7 +140,7 @@ fn a_trace_is_valid_and_wholly_described() {
 fn the_table_shows_every_copy_what_is_missed_and_the_cost() {
     let text = table(&sample(), &Look::default());
     for part in [
-        "sda @ 1049088 = sdb @ 1049088",
+        "sda @ 1049088 (sector 2049) = sdb @ 1049088  ",
         "granule off by 512 B",
         "2 more",
         "granule of 4 KiB (sda, assumed)  0 % aligned, off by 512 B",
