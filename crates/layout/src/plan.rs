@@ -5,6 +5,7 @@ use std::rc::Rc;
 use device::Disk;
 use format::ProblemKind;
 use format::table::{PartitionRole, PartitionTable, TableKind};
+use stack::drive::Drive;
 use stack::judge::{self, Judgement};
 use stack::rule::Case;
 use stack::{Condition, LayerId, LayerKind, Stack, UnitKind};
@@ -531,6 +532,13 @@ fn sound(case: &Case<'_>, disk: LayerId, table: &PartitionTable) -> Result<(), N
     if let Some(problem) = problems.find(|one| one.kind == ProblemKind::HalfMoved) {
         let hint = "finish that first, DIR being that directory: sh DIR/resume.sh DISK";
         return Err(NoPlan::new(problem.detail.clone(), Some(hint.to_owned())));
+    }
+    let host_managed =
+        |drive: &Drive| drive.zoned.value().is_some_and(|model| model == "host-managed");
+    if matches!(&layer.kind, LayerKind::Drive(drive) if host_managed(drive)) {
+        let reason = "a host-managed zoned drive cannot be rewritten in place";
+        let hint = "back up, recreate the partitions where zones start, restore".to_owned();
+        return Err(NoPlan::new(reason, Some(hint)));
     }
     if table.kind == TableKind::Bsd {
         let hint = "back up, recreate the slices on 1 MiB, restore".to_owned();

@@ -3,9 +3,10 @@
 
 use std::rc::Rc;
 
-use device::{Disk, FileIdentity, MemoryDisk, NoFiles};
+use device::{Disk, FileIdentity, MemoryDisk, MemoryTree, NoFiles};
 use layout::{After, Plan};
 use stack::assemble::{Start, StartKind, assemble};
+use stack::drive::Drive;
 use stack::{Condition, Stack};
 use units::random::Random;
 
@@ -112,4 +113,24 @@ fn a_plan_of_noise_never_panics() {
         disk.put(510, &[0x55, 0xaa]);
         let _ = planned(Rc::new(disk), &told);
     }
+}
+
+#[test]
+fn no_partition_is_moved_on_a_drive_that_takes_writes_at_the_end_of_zones_alone() {
+    let planned = |zoned: &str| {
+        let tree = MemoryTree::new()
+            .with_file("/sys/block/sda/queue/logical_block_size", "512")
+            .with_file("/sys/block/sda/queue/physical_block_size", "4096")
+            .with_file("/sys/block/sda/queue/zoned", zoned);
+        let mut disk = MemoryDisk::new(DISK_BYTES);
+        record(&mut disk, 0, &[(0, 0x83, 63, 20_000)]);
+        let kind = StartKind::Drive(Box::new(Drive::read(&tree, "sda")));
+        let start = Start { kind, name: "sda".to_owned(), bytes: Some(Ok(Rc::new(disk))) };
+        let stack = assemble(vec![start], &NoFiles, None).stack;
+        let id = layout::disk_of(&stack, None).expect("there is a table");
+        layout::plan(&stack, id, None)
+    };
+    assert!(!planned("none").expect("there is a plan").is_empty());
+    let refused = planned("host-managed").expect_err("nothing is moved");
+    assert!(refused.reason.contains("cannot be rewritten in place"), "{}", refused.reason);
 }

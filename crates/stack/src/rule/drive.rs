@@ -2,7 +2,7 @@
 
 use units::prefix::Exact;
 
-use super::{Case, Finding, Remedy, Severity, finding, remedy};
+use super::{Case, Finding, Remedy, Severity, finding};
 use crate::drive::Drive;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
@@ -80,7 +80,13 @@ fn zones(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
                 Exact(start % zone),
                 Exact(zone)
             ));
-            finding.remedies.extend(remedy::plan(case, above));
+            // No move: such a drive is written at the end of what a zone holds, and nowhere else.
+            if let Some(next) = start.checked_next_multiple_of(zone) {
+                let place = case.place(above, next);
+                finding.remedies.push(Remedy::tell(format!(
+                    "back up, recreate it at {place}, where a zone starts, restore"
+                )));
+            }
             finding
         })
         .collect()

@@ -406,7 +406,8 @@ pub const RULES: &[Rule] = &[
         title: "partition is not on a zone",
         why: "On a zoned drive, a partition must start and end with a zone, or its first and last \
               zones cannot be used.",
-        fix: "straddle plan DISK.",
+        fix: "Back up, recreate it where a zone starts (the finding says the sector), restore. \
+              No tool moves a partition in place on such a drive.",
     },
     Rule {
         code: "ST605",

@@ -359,6 +359,23 @@ fn a_spare_in_a_container_is_named_and_its_container_no_layer() {
 }
 
 #[test]
+fn a_partition_within_a_zone_is_told_the_sector_of_the_next() {
+    let seen = Sample::new()
+        .disk(
+            "sda",
+            "8:0",
+            64 * MIB,
+            &[("queue/zoned", "host-managed"), ("queue/chunk_sectors", "16384")],
+        )
+        .bytes("sda", partitioned(64 * MIB, &[(2048, 20_000)]))
+        .look("sda");
+    let findings = seen.findings();
+    let found = findings.iter().find(|one| one.rule.code == "ST604").expect("it is off a zone");
+    let said = found.remedies[0].to_string();
+    assert_eq!(said, "back up, recreate it at 8 MiB (sector 16384), where a zone starts, restore");
+}
+
+#[test]
 fn no_flush_is_lost_in_an_array_that_does_not_run() {
     let idle = [("md/metadata_version", "1.2"), ("queue/write_cache", "write through")];
     let seen = Sample::new()

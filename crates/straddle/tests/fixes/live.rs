@@ -5,7 +5,7 @@ use testkit::{Loop, scratch};
 use crate::bench::Bench;
 
 /// The rules whose fixes are typed here.
-pub(crate) const RULES: [&str; 2] = ["ST702", "ST703"];
+pub(crate) const RULES: [&str; 3] = ["ST701", "ST702", "ST703"];
 
 /// The remedy of a rule that is found on `device`; `None` where it is not found.
 fn remedy(bench: &Bench, device: &Loop, code: &str) -> Option<String> {
@@ -47,4 +47,25 @@ fn flushes_pass_a_device_again_after_the_printed_command() {
     let (_, command) = told.split_once(": ").expect("a remark stands before it");
     bench.shell(command);
     assert_eq!(remedy(&bench, &device, "ST703"), None);
+}
+
+/// No loop device reports a size that cannot be right, so the line is that of `explain`.
+#[test]
+fn a_device_reads_ahead_as_the_kernel_does_by_default_after_the_printed_command() {
+    testkit::need_loops!();
+    let bench = Bench::new();
+    bench.image("disk.raw", 16 << 20);
+    let device = bench.attach("disk.raw", 512);
+    let path = scratch::text(device.path());
+    let ahead = || {
+        let name = path.trim_start_matches("/dev/");
+        bench.shell(&format!("cat /sys/block/{name}/queue/read_ahead_kb")).trim().to_owned()
+    };
+    bench.shell(&format!("blockdev --setra 65536 {path}"));
+    assert_eq!(ahead(), "32768");
+    let told = bench.shell("straddle explain ST701 | tr '\\n' ' ' | tr -s ' '");
+    let command = told.split_once("blockdev ").and_then(|(_, rest)| rest.split_once(" DEVICE"));
+    let (words, _) = command.expect("it names the command");
+    bench.shell(&format!("blockdev {words} {path}"));
+    assert_eq!(ahead(), "128");
 }

@@ -1,7 +1,7 @@
 //! Partitions: `straddle plan` says how, its script does it.
 
 use crate::bench::Bench;
-use crate::case::Case;
+use crate::case::{Case, Fix};
 
 const MIB: u64 = 1 << 20;
 const FIRST: u64 = 63 * 512;
@@ -55,7 +55,24 @@ const fn image(name: &'static str, target: &'static str, make: fn(&Bench)) -> Ca
     Case::typed("ST102", name, "mkfs.ext4 qemu-img", "", target, make).only("", "NEW")
 }
 
+/// What `straddle plan` says of a slice with a BSD label, followed by hand: the slice is made again
+/// where it says, and its label in it.
+const SLICE_AGAIN: &str = r#"
+    set -e
+    place=$(straddle plan disk.raw --on 512e | tr '\n' ' ' | tr -s ' ' |
+        sed -E 's/.* recreate it at sector ([0-9]+) .* with ([0-9]+) sectors, restore.*/start=\1,size=\2/')
+    printf 'label: dos\n%s,type=a5\n' "$place" | sfdisk -q --wipe always disk.raw
+    printf 'b\ny\nw\n' | fdisk disk.raw
+"#;
+
 pub(crate) const CASES: &[Case] = &[
+    Case {
+        fix: Fix::Done("straddle plan disk.raw", SLICE_AGAIN),
+        ..at_63("a slice with a BSD label, type a5", "fdisk", |bench| {
+            bench.table("disk.raw", 64 * MIB, "label: dos\nstart=63,size=100000,type=a5\n");
+            bench.shell(r"printf 'b\ny\nw\n' | fdisk disk.raw");
+        })
+    },
     at_63("ext4, type 83", "mkfs.ext4", |bench| one(bench, "83", "mkfs.ext4 -q -F", 16 * MIB)),
     at_63("NTFS, type 07", "mkntfs", |bench| one(bench, "7", "mkntfs -qQFs 512 -p 63", 16 * MIB)),
     at_63("FAT16, type 06", "mkfs.fat", |bench| one(bench, "6", "mkfs.fat -F 16 -h 63", 16 * MIB)),

@@ -168,6 +168,15 @@ pub(crate) const CASES: &[Case] = &[
         |bench| bench.file_system("disk.raw", 64 * MIB, "mkfs.exfat"),
         on_4kn,
     ),
+    file_system("ST105", "UDF of 2 KiB", "mkfs.udf", "512e", |bench| {
+        bench.file_system("disk.raw", 64 * MIB, "mkfs.udf -b 2048")
+    }),
+    file_system("ST303", "UDF of 512", "mkfs.udf", "512e", |bench| {
+        bench.file_system("disk.raw", 64 * MIB, "mkfs.udf -b 512")
+    }),
+    file_system("ST303", "the log of an ext4 of 1 KiB", "mke2fs", "512e", |bench| {
+        bench.file_system("disk.raw", 64 * MIB, "mke2fs -q -F -O journal_dev -b 1024")
+    }),
     file_system("ST302", "ext4 of 1 KiB", "mkfs.ext4", "4Kn", |bench| {
         bench.file_system("disk.raw", 64 * MIB, "mkfs.ext4 -q -F -b 1024")
     }),

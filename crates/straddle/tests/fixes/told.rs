@@ -18,12 +18,11 @@ pub(crate) const TOLD: &[(&str, &str)] = &[
     ("ST602", "the value is ignored"),
     ("ST603", "firmware, or --on"),
     ("ST505", "the file of an image cannot be put off its host's granule on every machine"),
-    ("ST604", "needs a zoned drive; the line is that of ST101, which is typed"),
+    ("ST604", "a person recreates it at the sector that is said; no tool moves it"),
     ("ST605", "nothing to do for Linux"),
     ("ST606", "firmware, or --on"),
     ("ST607", "--on"),
     ("ST608", "nothing to do"),
     ("ST609", "nvme format erases a drive, and needs one"),
     ("ST610", "firmware"),
-    ("ST701", "needs a drive that reports 65535 sectors; it sets a number"),
 ];

@@ -23,6 +23,9 @@ const EXTENT_BYTES: u64 = 4 << 20;
 /// LVM takes extents that are multiples of this where they are no power of two.
 const EXTENT_STEP_BYTES: u64 = 128 << 10;
 
+/// The largest block of mkfs.udf.
+const UDF_BLOCK_BYTES_MAX: u64 = 32 << 10;
+
 /// How many starts are looked at for one that fits everything.
 const STARTS_TRIED: u64 = 4096;
 
@@ -62,6 +65,7 @@ pub(in crate::rule) fn moved(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<R
         LayerKind::FileSystem(system) => match system.kind {
             "exfat" => vec![exfat(data)],
             "vfat" => vec![fat(case, id, unit)],
+            "udf" => vec![udf(unit)],
             _ => vec![Remedy::tell("move the layer below; its finding says how")],
         },
         LayerKind::ImageFormat(image) => converted(case, id, image.kind, miss),
@@ -248,10 +252,20 @@ fn fat(case: &Case<'_>, id: LayerId, unit: u64) -> Remedy {
     }
 }
 
+/// mkfs.udf starts the space at a multiple of its blocks, which are powers of two up to 32 KiB.
+fn udf(unit: u64) -> Remedy {
+    match unit.next_power_of_two() {
+        block if block.is_multiple_of(unit) && block <= UDF_BLOCK_BYTES_MAX => {
+            Remedy::recreate(format!("mkfs.udf -b {block}"))
+        }
+        _ => other_file_system(unit),
+    }
+}
+
 fn other_file_system(unit: u64) -> Remedy {
     let unit = Exact(unit);
     Remedy::tell(format!(
-        "back up, recreate it with a file system other than FAT, whose data \
+        "back up, recreate it with another kind of file system, whose data \
          starts at a multiple of {unit}, restore"
     ))
 }
