@@ -5,7 +5,6 @@ use std::rc::Rc;
 use device::Disk;
 use format::ProblemKind;
 use format::table::{PartitionRole, PartitionTable, TableKind};
-use stack::drive::Drive;
 use stack::judge::{self, Judgement};
 use stack::rule::Case;
 use stack::{Condition, LayerId, LayerKind, Stack, UnitKind};
@@ -533,9 +532,9 @@ fn sound(case: &Case<'_>, disk: LayerId, table: &PartitionTable) -> Result<(), N
         let hint = "finish that first, DIR being that directory: sh DIR/resume.sh DISK";
         return Err(NoPlan::new(problem.detail.clone(), Some(hint.to_owned())));
     }
-    let host_managed =
-        |drive: &Drive| drive.zoned.value().is_some_and(|model| model == "host-managed");
-    if matches!(&layer.kind, LayerKind::Drive(drive) if host_managed(drive)) {
+    if let LayerKind::Drive(drive) = &layer.kind
+        && drive.zoned.value().is_some_and(|model| model == "host-managed")
+    {
         let reason = "a host-managed zoned drive cannot be rewritten in place";
         let hint = "back up, recreate the partitions where zones start, restore".to_owned();
         return Err(NoPlan::new(reason, Some(hint)));
