@@ -101,7 +101,7 @@ fn a_part_of_one_line_is_enough_and_a_code_in_our_own_output() {
         find("does not start on phys").map(Entry::name),
         Some("does not start on physical sector boundary")
     );
-    let ours = "   │  ST102  warning: start is not on a 4 KiB granule, which is assumed";
+    let ours = "   │  ST102  warning: start is not on a 4 KiB granule (granule assumed)";
     assert_eq!(find(ours).map(Entry::name), Some("ST102"));
 }
 
