@@ -112,7 +112,9 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
                 "{} reports a physical sector of 512 bytes, unconfirmed, so 4 KiB is assumed",
                 owner.name
             ),
-            _ => "an image names no disk, so 4 KiB is assumed: name the disk with --on".to_owned(),
+            _ => {
+                "an image names no disk, so 4 KiB is assumed: specify the disk with --on".to_owned()
+            }
         });
     }
     finding.cost = worst;
@@ -125,7 +127,7 @@ fn predicted(case: &Case<'_>, id: LayerId) -> String {
     let bytes = case.judgement(id).predicted_bytes;
     match &case.stack.layer(id).kind {
         LayerKind::ImageFormat(_) if bytes > 0 => {
-            format!("; {} are not allocated yet, and judged by where they will be put", Size(bytes))
+            format!("; {} are not allocated yet and judged by their future place", Size(bytes))
         }
         _ => String::new(),
     }
@@ -143,12 +145,12 @@ fn log(case: &Case<'_>, id: LayerId) -> Option<String> {
         .take(NAMES_MAX)
         .map(|owner| whose(case, owner))
         .collect();
-    Some(match owners.is_empty() {
-        true => {
-            "the log of a file system on another device is on it: every commit writes it".into()
-        }
-        false => format!("the log of {} is on it: every commit writes it", owners.join(", ")),
-    })
+    let owner = match owners.is_empty() {
+        true => "a file system on another device".to_owned(),
+        false => owners.join(", "),
+    };
+    let name = &case.stack.layer(id).name;
+    Some(format!("{name} holds the log of {owner}: every commit writes it"))
 }
 
 /// A file system, with what it is on.

@@ -93,7 +93,8 @@ fn discards(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
         .map(|(above, start)| {
             let mut finding = finding("ST608", Severity::Info, above);
             finding.evidence.push(format!(
-                "it starts at {}, {} after the start of a discard unit of {}",
+                "{} starts at {}, {} after the start of a discard unit of {}",
+                case.stack.layer(above).name,
                 case.place(above, start),
                 Exact(unit.misalignment(start)),
                 Exact(unit.length_bytes())

@@ -133,7 +133,7 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
     let repair = layer.tables.iter().find_map(|table| table.repair);
     match (kind, repair) {
         (ProblemKind::Copies | ProblemKind::Checksum, Some(Repair::Rewrite)) => {
-            remedy::rewrite_gpt(case, id, "write both copies again, the backup at the disk's end")
+            remedy::rewrite_gpt(case, id, "rewrite both copies, the backup at the end of the disk")
                 .into_iter()
                 .collect()
         }
@@ -147,7 +147,7 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
             let longer = length::grown(case, id, bytes);
             match longer.is_empty() {
                 true => vec![Remedy::tell(format!(
-                    "the table was made for a disk of {bytes} bytes: put it back on one"
+                    "the table was made for a disk of {bytes} bytes: use one of that size"
                 ))],
                 false => longer,
             }
@@ -155,7 +155,7 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
         (ProblemKind::Outside, _) => outside(case, id),
         (ProblemKind::Uncaptured, _) => {
             vec![Remedy::tell(
-                "a capture holds no bytes of disks: on that machine, as root: straddle check",
+                "a capture holds no disk content: run straddle check on that machine, as root",
             )]
         }
         (ProblemKind::Unreadable, _) => {
@@ -182,7 +182,7 @@ fn outside(case: &Case<'_>, id: LayerId) -> Vec<Remedy> {
 fn incomplete(case: &Case<'_>, id: LayerId) -> Vec<Remedy> {
     let text = match case.stack.layer(id).device {
         _ if is_only_degraded(case.stack.layer(id)) => return Vec::new(),
-        Some(_) => "nothing more can be read while it runs without that member",
+        Some(_) => "nothing more can be read while the array runs without that member",
         None => "give all members at once: straddle check MEMBER MEMBER",
     };
     vec![Remedy::tell(text)]

@@ -75,7 +75,8 @@ fn zones(case: &Case<'_>, id: LayerId, drive: &Drive) -> Vec<Finding> {
         .map(|(above, start)| {
             let mut finding = finding("ST604", Severity::Warning, above);
             finding.evidence.push(format!(
-                "it starts at {}, {} after the start of a zone of {}",
+                "{} starts at {}, {} after the start of a zone of {}",
+                case.stack.layer(above).name,
                 case.place(above, start),
                 Exact(start % zone),
                 Exact(zone)
@@ -105,13 +106,13 @@ fn moved(case: &Case<'_>, id: LayerId, believed: Option<u64>) -> Option<Finding>
     }
     let mut finding = finding("ST605", Severity::Info, id);
     finding.evidence.push(format!(
-        "its boot sector says that the partition starts at {}; the table says {}",
+        "the boot sector places the partition at {}; the table at {}",
         case.place(id, believed),
         case.place(id, actual)
     ));
     finding.remedies.push(Remedy::tell(
-        "nothing to do for Linux; where Windows must boot from it, run its own repair (bootrec \
-         /fixboot)",
+        "nothing to do for Linux; if Windows must boot from it: bootrec /fixboot, in its recovery \
+         console",
     ));
     Some(finding)
 }

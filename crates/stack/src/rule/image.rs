@@ -23,7 +23,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
             let mut finding = finding("ST505", Severity::Warning, id);
             finding.evidence.push(off.clone());
             finding.remedies.push(Remedy::when(
-                "see what starts off the granule on the host, and plan that",
+                "find the misaligned layer of the host, and run straddle plan on its disk",
                 Command::Trace(remedy::typed(layer)),
             ));
             found.push(finding);
@@ -45,7 +45,9 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         }
         if image.kind == ImageKind::VmdkStream {
             let mut finding = finding("ST504", Severity::Info, id);
-            finding.evidence.push("every grain is compressed, so none has an alignment".to_owned());
+            finding
+                .evidence
+                .push("every grain is compressed, so nothing has an alignment".to_owned());
             finding.remedies.push(converted(case, id, "raw".to_owned()));
             found.push(finding);
         }
@@ -111,7 +113,8 @@ fn small_cluster(case: &Case<'_>, id: LayerId, unit: Option<u64>) -> Option<Find
     }
     let mut finding = finding("ST502", Severity::Warning, id);
     finding.evidence.push(format!(
-        "it allocates in units of {}; the granule beneath is {}",
+        "{} allocates units of {}; the granule below is {}",
+        case.stack.layer(id).name,
         Exact(cluster),
         Exact(granule)
     ));

@@ -66,18 +66,16 @@ fn failed_stacking(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     if off.is_empty() {
         finding.evidence.push(unlike(case, &devices));
     } else {
-        finding.evidence.push(format!("its members are off: {}", off.join("; ")));
+        finding.evidence.push(format!("misaligned members: {}", off.join("; ")));
     }
     if let LayerKind::Drive(drive) = &layer.kind
         && !drive.slaves.is_empty()
     {
         let names = drive.slaves.iter().map(|name| units::text::escape(name.as_bytes()));
         let names: Vec<String> = names.map(|name| format!("/dev/{name}")).collect();
-        finding.evidence.push(format!("it lies on {}", names.join(", ")));
+        finding.evidence.push(format!("below it: {}", names.join(", ")));
     }
-    finding
-        .remedies
-        .push(Remedy::tell("see the members above; the verdicts of their own bytes hold"));
+    finding.remedies.push(Remedy::tell("see the members above: their own verdicts are valid"));
     Some(finding)
 }
 
@@ -100,7 +98,7 @@ fn unlike(case: &Case<'_>, devices: &[LayerId]) -> String {
         .collect();
     said.truncate(8);
     if said.is_empty() {
-        return "the kernel does not show of which member".to_owned();
+        return "the kernel does not show which member".to_owned();
     }
     format!(
         "no member is off the granule, so their sizes do not go into each other: {}",
@@ -149,7 +147,10 @@ fn loop_sectors(case: &Case<'_>, id: LayerId, limits: &Limits) -> Option<Finding
         return None;
     }
     let mut finding = finding("ST702", Severity::Warning, id);
-    finding.evidence.push(format!("it offers {own}; its file is on sectors of {below}"));
+    finding.evidence.push(format!(
+        "{} offers {own}-byte sectors; its file is on {below}-byte sectors",
+        case.stack.layer(id).name
+    ));
     finding.remedies.push(Remedy::recreate_noted(
         format!("losetup --sector-size {below} --direct-io=on"),
         "a table or file system made for smaller sectors is not readable through it",

@@ -66,7 +66,8 @@ fn odd_disk(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     let severity = if told.is_some() { Severity::Error } else { Severity::Warning };
     let mut finding = finding("ST107", severity, id);
     finding.evidence.push(format!(
-        "its {length} bytes end {} after the last whole sector of {sector} bytes",
+        "{} ends {} after its last whole sector: {length} bytes, sectors of {sector} bytes",
+        case.stack.layer(id).name,
         Exact(length % sector)
     ));
     finding.remedies = grown(case, id, length.checked_next_multiple_of(WHOLE_BYTES)?);
@@ -117,11 +118,12 @@ fn odd_partition(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     }
     let mut finding = finding("ST106", Severity::Info, id);
     finding.evidence.push(format!(
-        "its {} end {} after a boundary of the {} granule{}",
-        sectors(case, id, length),
+        "{} ends {} after a {} boundary{}; its length is {}",
+        case.stack.layer(id).name,
         Exact(length % granule),
         Exact(granule),
-        if assumed { ", which is assumed" } else { "" }
+        if assumed { " (granule assumed)" } else { "" },
+        sectors(case, id, length)
     ));
     finding.remedies.extend(remedy::plan(case, id));
     Some(finding)
@@ -144,7 +146,8 @@ fn luks_tail(case: &Case<'_>, id: LayerId, sector: u64) -> Option<Finding> {
     }
     let mut finding = finding("ST305", Severity::Error, id);
     finding.evidence.push(format!(
-        "its {length} bytes of data end {} after the last whole sector of {sector} bytes",
+        "{} ends {} after its last whole sector: {length} bytes, sectors of {sector} bytes",
+        case.stack.layer(id).name,
         Exact(length % sector)
     ));
     finding.remedies = whole_sectors(case, id, sector - length % sector);

@@ -60,7 +60,7 @@ fn other_table(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
             let severity = if assumed { Severity::Info } else { Severity::Error };
             let mut finding = finding("ST301", severity, id);
             finding.evidence.push(format!(
-                "the {} table counts in sectors of {} bytes; the disk has {} ({source})",
+                "the {} table is for {}-byte sectors; the disk has {}-byte sectors ({source})",
                 table.kind.word(),
                 table.sector.bytes(),
                 sector.bytes()
@@ -106,10 +106,10 @@ fn booting(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
             && partition.role == PartitionRole::EfiSystem
         {
             let mut finding = finding("ST307", Severity::Warning, above);
-            finding.evidence.push("it is an EFI system partition".to_owned());
+            finding.evidence.push("the partition is an EFI system partition".to_owned());
             finding.remedies.push(Remedy::tell(
-                "try that the firmware reads it before you rely on it; if its FAT has smaller \
-                 sectors, the finding on that FAT says what to do",
+                "test that the firmware reads it before you rely on it; if its FAT has smaller \
+                 sectors, see the finding on that FAT",
             ));
             found.push(finding);
         }
@@ -128,7 +128,8 @@ fn small_sector(case: &Case<'_>, id: LayerId, system: &FileSystem) -> Option<Fin
     }
     let mut finding = finding("ST302", Severity::Error, id);
     finding.evidence.push(format!(
-        "it works in sectors of {own} bytes; {} has {} ({source})",
+        "{} uses {own}-byte sectors; {} has {}-byte sectors ({source})",
+        case.stack.layer(id).name,
         case.stack.layer(below).name,
         sector.bytes()
     ));
@@ -166,10 +167,11 @@ fn small_block(case: &Case<'_>, id: LayerId, kind: &str, block: Option<u64>) -> 
     let severity = if assumed { Severity::Info } else { Severity::Warning };
     let mut finding = finding(code, severity, id);
     finding.evidence.push(format!(
-        "it allocates in blocks of {}; the granule beneath is {}{}",
+        "{} has blocks of {}; the granule below is {}{}",
+        case.stack.layer(id).name,
         Exact(block),
         Exact(granule),
-        if assumed { ", as assumed" } else { "" }
+        if assumed { " (assumed)" } else { "" }
     ));
     finding.remedies.push(larger_blocks(case, id, kind, granule));
     Some(finding)
@@ -185,7 +187,7 @@ fn larger_blocks(case: &Case<'_>, id: LayerId, kind: &str, granule: u64) -> Reme
         "jbd" if power <= 4096 => {
             return Remedy::recreate_noted(
                 "mke2fs -O journal_dev -b 4096",
-                "its file system must have blocks of 4096 bytes, too",
+                "its file system must then have 4096-byte blocks",
             );
         }
         "xfs" if power <= 4096 => format!("mkfs.xfs -b size={power}"),
@@ -222,12 +224,13 @@ fn small_luks(case: &Case<'_>, id: LayerId, sector: Option<u64>) -> Option<Findi
     }
     let mut finding = finding("ST304", Severity::Info, id);
     finding.evidence.push(format!(
-        "it encrypts sectors of {sector} bytes; the granule beneath is {}",
+        "{} encrypts {sector}-byte sectors; the granule below is {}",
+        case.stack.layer(id).name,
         Exact(granule)
     ));
     finding.remedies.push(Remedy::recreate_noted(
         "cryptsetup luksFormat --type luks2 --sector-size 4096",
-        "what is in it must take 4096-byte sectors too",
+        "its content must support 4096-byte sectors",
     ));
     Some(finding)
 }
@@ -249,12 +252,12 @@ fn mixed(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     }
     let mut finding = finding("ST308", Severity::Warning, id);
     finding.evidence.push(format!(
-        "{} has logical sectors of {} bytes, {} of {}",
+        "{} has {}-byte logical sectors, {} has {}-byte ones",
         first.1, first.0, last.1, last.0
     ));
     finding.remedies.push(Remedy::tell(
-        "keep members of one sector size: the whole takes the larger, and file systems made for \
-         the smaller one stop mounting",
+        "use members of one sector size: the array takes the largest, and file systems made for \
+         a smaller one stop mounting",
     ));
     Some(finding)
 }

@@ -32,8 +32,7 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
             && array == id
         {
             let mut finding = finding("ST203", Severity::Warning, array);
-            let text =
-                format!("the chunk of {} is below, or no multiple of, a granule", Exact(chunk));
+            let text = format!("the chunk of {} is not a multiple of the granule", Exact(chunk));
             finding.evidence.push(text);
             finding.remedies.extend(larger_chunk(case, array, chunk));
             found.push(finding);
@@ -172,7 +171,11 @@ fn told_wrong(
         (0, 0) => return None,
         (_, 0) => "a stripe unit is set, but no width".to_owned(),
         (unit, width) if unit > 0 && width % unit != 0 => {
-            format!("the width of {} is no multiple of the unit of {}", Exact(width), Exact(unit))
+            format!(
+                "the width of {} is not a multiple of the unit of {}",
+                Exact(width),
+                Exact(unit)
+            )
         }
         (unit, width) if unit > 0 && width.div_euclid(unit) > DATA_MEMBERS_MAX => format!(
             "a width of {} would be {} data disks of {} each",
@@ -220,14 +223,14 @@ fn told_of_none(
     }
     let mut finding = finding("ST204", Severity::Info, id);
     finding.evidence.push(format!(
-        "the file system was told unit {} and width {}; no layer beneath it has stripes, and no \
-         drive prefers such sizes",
+        "made for a stripe unit of {} and a width of {}; no layer below has stripes, and no drive \
+         prefers such sizes",
         Exact(unit),
         Exact(width)
     ));
-    finding.remedies.push(Remedy::tell("nothing to do where a controller hides an array"));
+    finding.remedies.push(Remedy::tell("nothing to do if a controller hides an array"));
     finding.remedies.push(match system.kind {
-        "xfs" => Remedy::tell("elsewhere mount it with -o noalign"),
+        "xfs" => Remedy::tell("otherwise mount it with -o noalign"),
         _ => tell_stripe(case, id, system, (0, 0)),
     });
     Some(finding)
@@ -255,7 +258,7 @@ fn told_other(
     let severity = if parity { Severity::Warning } else { Severity::Info };
     let mut finding = finding("ST204", severity, id);
     finding.evidence.push(format!(
-        "the file system was told unit {} and width {}; beneath it are {} and {}",
+        "made for a stripe unit of {} and a width of {}; the array below has {} and {}",
         Exact(unit),
         Exact(width),
         Exact(chunk),

@@ -139,7 +139,7 @@ fn a_log_on_a_misaligned_partition_is_named_with_the_file_system_that_uses_it() 
         assert_eq!(checked.verdict("partition", "#1"), "aligned", "{:#}", checked.target);
         assert!(checked.has("ST101", "warning"), "{kind}: {:?}", checked.findings());
         let said = checked.target["findings"][0]["evidence"].to_string();
-        assert!(said.contains(&format!("the log of {kind} on disk.raw#1 is on it")), "{said}");
+        assert!(said.contains(&format!("holds the log of {kind} on disk.raw#1")), "{said}");
         let facts = checked.layer("file-system", kind)["facts"].to_string();
         assert!(facts.contains("\"log-on\"") && facts.contains("disk.raw#2"), "{facts}");
         assert!(!checked.has("ST411", "info"), "{kind}: {:?}", checked.findings());
