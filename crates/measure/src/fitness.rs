@@ -136,11 +136,11 @@ fn not_enough(profile: &Profile, tail: &Tail) -> Judgement {
     let samples = samples.filter(|samples| *samples <= most);
     let why = match tail.high_ns {
         None => format!(
-            "the {quantile}'s upper end is not known: {} durable writes were seen, worth {} \
-             independent ones, and {} are needed",
+            "no upper bound for the {quantile} yet: {} durable writes measured, effective sample \
+             size {}, {} needed",
             tail.samples, tail.effective, tail.needed
         ),
-        Some(_) => format!("the {quantile} may lie on either side of the limit"),
+        Some(_) => format!("the {quantile} may be on either side of the limit"),
     };
     let next = match samples {
         Some(samples) => {
@@ -227,7 +227,10 @@ mod tests {
         let of = |low, high| judgement(&etcd(), &tail(3, low, high), None);
         let open = of(Some(2), None);
         assert_eq!(open.fitness, Fitness::NotEnough);
-        assert!(open.sentence.contains("upper end is not known: 2000 durable writes"), "{open:?}");
+        assert!(
+            open.sentence.contains("no upper bound for the p99 yet: 2000 durable writes"),
+            "{open:?}"
+        );
         assert!(open.samples_to_settle.is_some());
         assert_eq!(of(None, None).fitness, Fitness::NotEnough);
         assert_eq!(of(Some(11), None).fitness, Fitness::Warn);

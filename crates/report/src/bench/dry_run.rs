@@ -46,21 +46,21 @@ pub struct DryRun {
     pub notes: Vec<String>,
 }
 
-/// What writing so many bytes means for a drive, in one sentence: their share of its capacity. What
-/// it is rated for is not known, and said so.
+/// What writing so many bytes means for a drive, in one sentence: their share of its capacity. The
+/// endurance rating is unknown, and said so.
 #[must_use]
 pub fn wear(written_bytes_max: u64, drive_bytes: Option<u64>) -> String {
     if written_bytes_max == 0 {
         return "nothing is written".to_owned();
     }
     let written = format!("at most {} written", Size(written_bytes_max));
-    let rated = "how much the drive is rated for is not known";
+    let rated = "drive endurance rating unknown";
     match drive_bytes {
         Some(bytes) if bytes > 0 => {
             let share = share(written_bytes_max, bytes);
             format!("{written}, {share} of the drive's {}; {rated}", Size(bytes))
         }
-        _ => format!("{written}; the drive's capacity is not known, and {rated}"),
+        _ => format!("{written}; drive capacity unknown; {rated}"),
     }
 }
 

@@ -55,7 +55,7 @@ pub struct QuantileInterval {
     pub alpha: f64,
     /// How many latencies it comes from.
     pub samples: u64,
-    /// How many independent latencies those are worth, since neighbours are alike.
+    /// Effective sample size: so many independent latencies would tell as much.
     pub effective_samples: u64,
     /// How many independent latencies an upper end needs.
     pub needed_samples: u64,

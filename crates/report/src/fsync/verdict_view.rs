@@ -123,7 +123,7 @@ fn evidence(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut S
         let pieces = vec![
             cell(format!("{} ({})", time(quantile.value_ns, words), ends(quantile, words))),
             cell(format!("{} writes", quantile.samples)),
-            cell(format!("worth {} independent ones", quantile.effective_samples)),
+            cell(format!("effective sample size {}", quantile.effective_samples)),
             quiet(words.text(&quantile.method)),
         ];
         labelled(&format!("p{}", quantile.quantile_percent), pieces, limit, page);

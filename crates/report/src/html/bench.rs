@@ -143,9 +143,8 @@ fn method(experiment: &Experiment) -> Markup {
             summary { "Method" }
             p {
                 "Each pair is one observation of every arm, in random order. The ratio is the \
-                 median of the pairs' ratios; its interval holds at every moment of the run, so \
-                 looking early does not spoil it. Controls are the same as the baseline: where one \
-                 differs, the run is void."
+                 median of the pairs' ratios; its interval stays valid at any stopping \
+                 time. Controls repeat the baseline: if one differs, the run is void."
             }
             (pairs(&rows))
             @if experiment.regimes.len() > 1 {

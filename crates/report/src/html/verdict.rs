@@ -64,8 +64,7 @@ fn measured(quantile: &QuantileInterval) -> String {
         (None, None) => "not known".to_owned(),
     };
     format!(
-        "Measured: {} is {} ({}: {ends}), from {} latencies, which are worth {} independent ones; \
-         by {}.",
+        "Measured: {} is {} ({}: {ends}), from {} latencies (effective sample size {}); by {}.",
         percent(quantile.quantile_percent),
         time(quantile.value_ns),
         interval_title(quantile.alpha),

@@ -2,7 +2,7 @@
 
 use super::{Layout, LayoutPartition};
 use crate::look::Look;
-use crate::words::Words;
+use crate::words::{Words, count};
 
 /// The most partitions that are shown.
 const ROWS_MAX: usize = 64;
@@ -50,17 +50,17 @@ impl View<'_> {
         let verdict = if !plan.changes && plan.unmended.is_empty() {
             "nothing to change".to_owned()
         } else if !plan.changes {
-            "nothing that a move would mend".to_owned()
+            "no move would help".to_owned()
         } else if plan.old_sector_bytes != plan.sector_bytes {
             format!(
-                "the table is rewritten for sectors of {} bytes; {} of data move",
+                "table to rewrite for {}-byte sectors; {} of data to move",
                 plan.sector_bytes,
                 self.words.size(plan.moved_bytes)
             )
         } else {
             format!(
-                "{changed} of {} partitions change; {} of data move",
-                plan.partitions.len(),
+                "{} to change; {} of data to move",
+                count(changed as u64, "partition"),
                 self.words.size(plan.moved_bytes)
             )
         };

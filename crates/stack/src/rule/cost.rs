@@ -58,31 +58,23 @@ impl Cost {
     /// The cost in one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let write = Size(self.write_bytes);
         let (actual, aligned) = (self.actual, self.aligned);
-        let unit = |count: u64| if count == 1 { "granule" } else { "granules" };
-        let mut text = if actual.reads > 0 {
-            format!(
-                "a {write} write reads {} and writes {} {}",
-                actual.reads,
-                actual.writes,
-                unit(actual.writes)
-            )
-        } else {
-            format!("a {write} write writes {} {}", actual.writes, unit(actual.writes))
+        let granules = |count| format!("{count} granule{}", if count == 1 { "" } else { "s" });
+        let mut text = format!("each {} write ", Size(self.write_bytes));
+        text += &match actual.reads {
+            0 => format!("writes {}", granules(actual.writes)),
+            reads => format!("reads {} and writes {}", granules(reads), actual.writes),
         };
-        if aligned.reads > 0 {
-            text +=
-                &format!(" instead of reading {} and writing {}", aligned.reads, aligned.writes);
-        } else {
-            text += &format!(" instead of writing {}", aligned.writes);
-        }
+        text += &match aligned.reads {
+            0 => format!(" (aligned: writes {})", aligned.writes),
+            reads => format!(" (aligned: reads {reads} and writes {})", aligned.writes),
+        };
         if actual.leaves != aligned.leaves {
-            text += &format!("; {} drives take part instead of {}", actual.leaves, aligned.leaves);
+            text += &format!("; uses {} drives (aligned: {})", actual.leaves, aligned.leaves);
         }
         if actual.parity_updates != aligned.parity_updates {
             text += &format!(
-                "; parity is updated {} times instead of {}",
+                "; updates parity {} times (aligned: {})",
                 actual.parity_updates, aligned.parity_updates
             );
         }

@@ -108,7 +108,7 @@ pub(crate) struct Bench {
     )]
     pub(crate) set: Vec<String>,
 
-    /// The file system of the device on which a job or command runs; without it the bare device
+    /// File system to make on the device for a job or command; without it the raw device
     #[arg(long, value_name = "TYPE", requires = "on_devices", help_heading = "What to do")]
     pub(crate) fs: Option<FileSystem>,
 

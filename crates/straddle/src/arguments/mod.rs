@@ -41,7 +41,7 @@ use unknown::Unknown;
 pub(crate) const VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("STRADDLE_COMMIT"), ")");
 
-/// Finds every I/O boundary that a storage stack gets wrong.
+/// Finds misalignment in every layer of a storage stack.
 ///
 /// Reading is the default. What measures writes to a scratch file of its own, and to nothing else.
 #[derive(Debug, Parser)]

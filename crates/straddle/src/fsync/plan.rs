@@ -194,7 +194,7 @@ impl Plan {
 
 impl Lengths {
     /// Those of an engine as its profile says, half of what may be written at most. A file that is
-    /// written in full before is no longer than what is written over it in the run, since the rest
+    /// filled before the run is no longer than what is written over it in the run, since the rest
     /// would not be touched.
     fn of(profile: Option<&Profile>, ways: &[Way], budget: Budget) -> Lengths {
         let Some(profile) = profile else {
@@ -213,7 +213,7 @@ impl Lengths {
     }
 }
 
-/// Whether `way` writes to the file that is written in full before.
+/// `true` if `way` writes to the file that is filled before the run.
 fn is_in_first(way: &Way) -> bool {
     matches!(way.place, Place::Overwrite | Place::Sequential)
 }

@@ -257,7 +257,7 @@ pub const OPTIONS: &[OptionRow] = &[
         it.settings.loops = it.count(1, u32::MAX)?;
         Ok(())
     }),
-    row!("overwrite", None, Switch, "the file is always written in full before", |it| {
+    row!("overwrite", None, Switch, "always on: the run first fills the file", |it| {
         it.boolean().map(drop)
     }),
     row!("new_group", None, Flag, "accepted: jobs run one after the other", |it| {

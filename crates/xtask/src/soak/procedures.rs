@@ -4,7 +4,7 @@
 //!
 //! | article | here |
 //! |---|---|
-//! | advanced format disks | `docs/examples/fsync-log.fio` on the bare device and on ext4 |
+//! | advanced format disks | `docs/examples/fsync-log.fio` on the raw device and on ext4 |
 //! | SSD alignment | `docs/examples/eight-jobs.fio` on XFS, reading and writing |
 //! | Linux on 4 KB sector disks | `bench --suite`: ext4, XFS and btrfs, from sectors 40 and 34 |
 
@@ -29,7 +29,7 @@ const SUITE_SECONDS_MAX: u32 = 3600;
 
 const PROCEDURES: [Procedure; 5] = [
     Procedure {
-        title: "A log on the bare device",
+        title: "A log on the raw device",
         job: Some("fsync-log.fio"),
         options: &["--shift", "512"],
     },

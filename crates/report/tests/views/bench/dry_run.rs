@@ -63,8 +63,7 @@ fn a_dry_run_says_bytes_time_wear_and_impact() {
   scratch  64 MiB
   written  256 MiB at most
   time  5 seconds at most
-  wear  at most 256 MiB written, under 0.1 % of the drive's 5.46 TiB; how much the drive is rated
-        for is not known
+  wear  at most 256 MiB written, under 0.1 % of the drive's 5.46 TiB; drive endurance rating unknown
   impact  depth 1: others on sda wait for one write at a time
   impact  each write is followed by a flush of the drive's whole cache
 1 experiment:
@@ -88,8 +87,7 @@ fn a_dry_run_fits_a_narrow_terminal() {
   time  5 seconds at most
   wear  at most 256 MiB written, under
         0.1 % of the drive's 5.46 TiB;
-        how much the drive is rated for
-        is not known
+        drive endurance rating unknown
   impact  depth 1: others on sda wait
           for one write at a time
   impact  each write is followed by a
@@ -108,14 +106,13 @@ dry run: nothing was written, nothing
 #[test]
 fn wear_is_a_share_only_where_the_capacity_is_known() {
     assert_eq!(wear(0, Some(1)), "nothing is written");
-    let rated = "how much the drive is rated for is not known";
+    let rated = "drive endurance rating unknown";
     assert_eq!(
         wear(1 << 30, Some(1 << 40)),
         format!("at most 1 GiB written, under 0.1 % of the drive's 1 TiB; {rated}")
     );
     for unknown in [None, Some(0)] {
-        let expected =
-            format!("at most 1 GiB written; the drive's capacity is not known, and {rated}");
+        let expected = format!("at most 1 GiB written; drive capacity unknown; {rated}");
         assert_eq!(wear(1 << 30, unknown), expected);
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn run(
         _ => None,
     };
     let shift_bytes = arms.iter().map(|arm| arm.shift_bytes).max().unwrap_or(0);
-    // File systems must not share bytes; bare devices take turns on the same ones.
+    // File systems must not share bytes; raw devices take turns on the same ones.
     let count = if wanted.is_some() { arms.len() } else { 1 };
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     let regions = shifted::regions(ground, count, shift_bytes)?;
