@@ -169,7 +169,7 @@ fn a_start_within_a_discard_unit_is_told_unless_something_worse_is() {
     values.push(("queue/discard_granularity", "2097152"));
     values.push(("discard_alignment", "0"));
     let evidence =
-        "it starts at 1 MiB (sector 2048), 1 MiB after the start of a discard unit of 2 MiB"
+        "sda1 starts at 1 MiB (sector 2048), 1 MiB after the start of a discard unit of 2 MiB"
             .to_owned();
     assert_eq!(found(drive(&values), &[2048, 4096]), [("ST608", 1, evidence)]);
     values[3].1 = "1048576";
