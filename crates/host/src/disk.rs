@@ -63,7 +63,7 @@ impl OpenError {
             (Errno::PERM, _) => "a container or a security policy may forbid it: try on the host",
             (error, _) => hint_of(error),
         };
-        OpenError::Refused { path: text(path), reason: io::Error::from(error).to_string(), hint }
+        OpenError::Refused { path: text(path), reason: words(error), hint }
     }
 
     /// What may help, in lower case and without a full stop; `None` when nothing is known to.
@@ -72,6 +72,12 @@ impl OpenError {
         let (OpenError::Refused { hint, .. } | OpenError::NotADisk { hint, .. }) = self;
         (!hint.is_empty()).then_some(*hint)
     }
+}
+
+/// An error's own words, without the number that the standard library puts after them.
+fn words(error: Errno) -> String {
+    let text = io::Error::from(error).to_string();
+    text.split(" (os error ").next().unwrap_or_default().to_owned()
 }
 
 fn hint_of(error: Errno) -> &'static str {
@@ -332,7 +338,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "cannot open /nonexistent/\\u{1b}[31m for reading: \
-             No such file or directory (os error 2)"
+             No such file or directory"
         );
         assert_eq!(error.hint(), Some("check the path; lsblk -p lists block devices"));
     }

@@ -56,7 +56,7 @@ fn a_missing_file_and_a_dangling_link_are_refused_with_a_hint() {
     symlink("nowhere", scratch.path().join("link")).unwrap();
     for name in ["missing", "link", "missing/below"] {
         let error = FileDisk::open(&scratch.path().join(name)).unwrap_err();
-        assert!(error.to_string().ends_with("No such file or directory (os error 2)"), "{error}");
+        assert!(error.to_string().ends_with("No such file or directory"), "{error}");
         assert!(error.hint().is_some());
     }
 }
@@ -70,7 +70,7 @@ fn a_file_that_may_not_be_read_says_so() {
         return again_as_nobody("a_file_that_may_not_be_read_says_so");
     }
     let error = FileDisk::open(&file).unwrap_err();
-    assert!(error.to_string().ends_with("Permission denied (os error 13)"), "{error}");
+    assert!(error.to_string().ends_with("Permission denied"), "{error}");
     assert!(error.hint().unwrap().contains("sudo"));
 }
 
