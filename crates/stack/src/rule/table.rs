@@ -63,7 +63,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST105",
-        title: "file system's data area does not start on a granule",
+        title: "data area of the file system does not start on a granule",
         why: "The partition is aligned, but tables of odd length precede the area that holds the \
               clusters (FAT's data area, exFAT's cluster heap). Every cluster is misaligned.",
         fix: "Back up, recreate, restore: mkfs.fat aligns unless -a is given or the volume is \
@@ -123,7 +123,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST204",
-        title: "file system's stripe geometry does not match the array",
+        title: "stripe geometry of the file system does not match the array",
         why: "XFS and ext4 allocate by the stripe geometry set when they were made, often that of \
               a former array. Stale geometry costs full-stripe writes on parity RAID and can \
               prevent a mount.",
@@ -133,7 +133,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST205",
-        title: "file system's stripe geometry contradicts itself",
+        title: "stripe geometry of the file system contradicts itself",
         why: "The stripe unit has no width, or the width is not a multiple of the unit. XFS then \
               refuses to mount after some repairs and migrations.",
         fix: "ext4: tune2fs -E stride=,stripe_width=. XFS: mount once with sunit= and swidth=, \
@@ -152,7 +152,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST302",
-        title: "sector size is smaller than the disk's logical sector",
+        title: "sector size is below the logical sector of the disk",
         why: "The kernel refuses I/O smaller than a logical sector. The file system or container \
               cannot be mounted or opened on this disk.",
         fix: "Back up, recreate with the disk's sector, restore: mkfs.xfs -s size=, mkfs.fat \
@@ -304,7 +304,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST501",
-        title: "image format misaligns the guest's data",
+        title: "image format misaligns guest data",
         why: "The format puts data of odd length before the guest's: a dynamic VHD puts a \
               512-byte bitmap before each block, and some VDI and VMDK files start their data off \
               a boundary. An aligned guest is then misaligned on the host.",
@@ -313,7 +313,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST502",
-        title: "image's cluster size is smaller than the granule",
+        title: "cluster size of the image is smaller than the granule",
         why: "Clusters of one granule can be anywhere in the file. Each write is a \
               read-modify-write on the host.",
         fix: "qemu-img convert -O qcow2 -o cluster_size=64K into a new file.",
@@ -413,7 +413,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST610",
-        title: "drive's own answer cannot be right",
+        title: "answer of the drive itself cannot be right",
         why: "A field of an Identify or SCSI answer contradicts another, or is beyond any real \
               drive. straddle ignores it.",
         fix: "Look for newer firmware for the drive or its bridge.",
@@ -428,7 +428,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "ST702",
-        title: "loop device has smaller sectors than its file's device",
+        title: "loop device has smaller sectors than the device of its file",
         why: "Loop devices default to 512-byte sectors. If the file is on a device with 4096-byte \
               sectors, direct I/O is refused or falls back to the page cache, and each 512-byte \
               write is a read-modify-write (warning).",
@@ -457,6 +457,8 @@ mod tests {
         for rule in RULES {
             assert!(!rule.title.is_empty() && !rule.why.is_empty() && !rule.fix.is_empty());
             assert!(rule.code.starts_with("ST") && rule.code.len() == 5);
+            // Nagios takes quotes out of what a plugin says.
+            assert!(!rule.title.contains(['\'', '"']), "{}", rule.title);
         }
         assert_eq!(rule("st101").map(|rule| rule.code), Some("ST101"));
     }
