@@ -116,7 +116,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST203",
         title: "chunk size is not a multiple of the granule",
-        why: "One granule of the array spans two members. Every chunk write is a \
+        why: "One granule of the array spans several members. Every chunk write is a \
               read-modify-write on a drive.",
         fix: "Back up, recreate the array with a chunk that is a multiple of the granule \
               (mdadm --chunk=, lvcreate -I), restore.",
@@ -389,7 +389,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: "ST607",
         title: "this drive model is known to misreport its geometry",
-        why: "Published tests of this model contradict what the model reports. straddle uses the \
+        why: "Published reports of this model contradict what the model reports. straddle uses the \
               published value, and only where the drive reports the known wrong one.",
         fix: "Specify the true geometry with --on if you know it.",
     },
