@@ -48,7 +48,10 @@ pub(crate) fn unknown(target: &Target) -> String {
     let layer = target.layers.iter().rfind(|layer| layer.verdict == Verdict::Unknown);
     layer.map_or_else(
         || "unknown".to_owned(),
-        |layer| format!("unknown: {}: {}", layer.name, layer.reason),
+        |layer| match layer.reason.starts_with(&layer.name) {
+            true => format!("unknown: {}", layer.reason),
+            false => format!("unknown: {}: {}", layer.name, layer.reason),
+        },
     )
 }
 

@@ -103,8 +103,8 @@ impl Rights {
             false => format!(" (in force: {})", self.modules),
         };
         format!(
-            "{name} is there and does not help: a security module{modules} or the kernel itself \
-             protects that process; look into the kernel's log"
+            "a security module{modules} or the kernel itself protects that process, also from \
+             {name}; see the kernel's log"
         )
     }
 }

@@ -195,7 +195,7 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
         (true, false) => Some("no interval in the earlier result"),
         (false, true) => Some("no interval in the later result"),
         (false, false) => (found.low.is_none() && found.high.is_none())
-            .then_some("no bound of the change follows from the intervals"),
+            .then_some("no interval of the change follows from those of the runs"),
     };
     (Some(found), answer(found), none.map(str::to_owned))
 }

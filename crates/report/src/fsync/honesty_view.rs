@@ -100,7 +100,6 @@ fn process(process: &ProcessWord, words: Words<'_>, limit: usize, text: &mut Str
                 .to_owned(),
         )),
     }
-    pieces.extend(process.unknown.iter().map(|one| (CARE, words.text(one))));
     pieces.extend(process.looked_at.iter().map(|one| quiet(words.text(one))));
     labelled("process", pieces, limit, text);
 }

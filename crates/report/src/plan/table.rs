@@ -69,7 +69,9 @@ impl View<'_> {
                 format!("{} {}", self.words.text(&one.unit), self.words.exact(one.unit_bytes))
             })
             .collect();
-        format!("{target}: {verdict}\n  {kind} table; units: {}\n", units.join(", "))
+        let units =
+            if units.is_empty() { String::new() } else { format!("; units: {}", units.join(", ")) };
+        format!("{target}: {verdict}\n  {kind} table{units}\n")
     }
 
     /// What is said of partitions that change, each sentence once, after the numbers of those that

@@ -16,7 +16,7 @@ pub(crate) const ROUND_TRIPS_MAX: usize = 99;
 /// The seconds that a run takes where none are given.
 pub(crate) const FSYNC_SECONDS: u32 = 15;
 
-/// Measure how long a durable write takes in a directory, in every way that there is
+/// Measure how long durable writes take in a directory, and whether its syncs are real
 ///
 /// Writes only to scratch files of its own in DIR, bounded in bytes and seconds, which are gone
 /// however the program ends; where they must have names (btrfs and others), and it and what guards

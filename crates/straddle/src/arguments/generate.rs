@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use super::{size_above_0, size_u32};
 use crate::exit::table;
 
-/// Write what belongs to the program: manual pages, completions, schemas
+/// Generate manual pages, shell completions, JSON schemas, or a capture of this machine
 #[derive(Debug, Args)]
 #[command(after_help = table::help("generate"))]
 pub(crate) struct Generate {

@@ -1,4 +1,4 @@
-//! `straddle fsync`: how long a durable write takes here, in every way that there is.
+//! `straddle fsync`: how long durable writes take here, with every sync method.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -51,10 +51,8 @@ fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refusal> {
         text += &format!("  {:<13} {}\n", one.what, one.line);
     }
     if let Some(found) = found {
-        text += &format!(
-            "  not shown     commands that erase: {found} on {name}; straddle plan {} keeps it\n",
-            shell_word(&name)
-        );
+        text +=
+            &format!("  not shown     commands that would erase {name}; found on it: {found}\n");
     }
     Ok(text)
 }
@@ -63,26 +61,28 @@ fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refusal> {
 fn recognized(stack: &Stack, disk: LayerId) -> Option<String> {
     let layer = stack.layer(disk);
     if !layer.tables.is_empty() {
-        return Some("a partition table is".to_owned());
+        return Some("a partition table".to_owned());
     }
     if let Some(&above) = stack.above(disk).first() {
-        return Some(format!("{} is", stack.layer(above).kind.word()));
+        return Some(stack.layer(above).kind.word().replace('-', " "));
     }
     if let Some(other) = layer.also.first() {
-        return Some(format!("{other} is"));
+        return Some(other.clone());
     }
     if let Some(problem) = layer.problems.first() {
-        return Some(format!("{} is", problem.detail));
+        return Some(problem.detail.clone());
     }
-    let Some(bytes) = stack.bytes(disk) else { return Some("what cannot be read is".to_owned()) };
+    let Some(bytes) = stack.bytes(disk) else {
+        return Some("something that cannot be read".to_owned());
+    };
     if let Some(mark) = format::signature::marks(bytes.as_ref()).first() {
-        return Some(format!("{mark} is"));
+        return Some(mark.to_string());
     }
     // Not blank at its head: nobody knows whose that is.
     let head = device::disk::read_vec(bytes.as_ref(), 0, bytes.length_bytes().min(1 << 20));
     match head {
         Ok(head) if head.iter().all(|&byte| byte == 0) => None,
-        Ok(_) => Some("data of an unknown kind is".to_owned()),
-        Err(_) => Some("what cannot be read is".to_owned()),
+        Ok(_) => Some("data of an unknown kind".to_owned()),
+        Err(_) => Some("something that cannot be read".to_owned()),
     }
 }

@@ -11,7 +11,7 @@ use report::{Refusal, RefusalKind};
 use stack::assemble::{self, Assembled, Start, StartKind};
 use stack::judge::{self, Verdict};
 use stack::rule::{self, Case, Severity};
-use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
+use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
 use units::text::shell_word;
 
 use crate::arguments::{Plan, is_standard_output};
@@ -39,9 +39,11 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
         target: shown(&plan.target),
         ..Layout::default()
     };
+    let mut steps = Vec::new();
     let (outcome, script) = match planned(plan, &scene) {
         Ok(Answer::Plan(found)) => {
             fill(&mut document, &found);
+            steps = next(plan, &found);
             (Outcome::Done, script(plan, &found))
         }
         Ok(Answer::Nothing(instead)) => {
@@ -56,15 +58,14 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     };
     let json = document.json();
     if plan.script {
-        show_script(plan, &document, script.as_deref(), destination)?;
+        show_script(&document, script.as_deref(), &steps, destination)?;
         return Ok(outcome);
     }
     let to_output = plan.output.as_deref().is_some_and(is_standard_output);
     if plan.json || to_output {
         printer::print(&json)?;
     } else {
-        let next = next(plan);
-        printer::print(&report::plan::table(&document, &next, &printer::look(false)))?;
+        printer::print(&report::plan::table(&document, &steps, &printer::look(false)))?;
     }
     if let Some(destination) = destination {
         destination.write(&json)?;
@@ -75,9 +76,9 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
 /// Prints the script, or writes it; where nothing changes, says so and prints a script that does
 /// nothing, so that it may be piped to a shell all the same.
 fn show_script(
-    plan: &Plan,
     document: &Layout,
     script: Option<&str>,
+    steps: &[String],
     destination: Option<Destination>,
 ) -> anyhow::Result<()> {
     if document.refusal.is_some() {
@@ -94,29 +95,36 @@ fn show_script(
         }
         Some(destination) => {
             destination.write(script)?;
-            let file =
-                plan.output.as_deref().map(|path| shell_word(&shown(path))).unwrap_or_default();
-            printer::note(&format!(
-                "read it, back up, then run, with DIR on another disk: sh {file} {} DIR",
-                shell_word(&document.target)
-            ));
+            let run = steps.last().map_or("", String::as_str);
+            printer::note(&format!("read it, back up the disk, then run it: {run}"));
         }
     }
     Ok(())
 }
 
-/// What to type and do to carry a plan out.
-fn next(plan: &Plan) -> [String; 3] {
-    let target = shell_word(&shown(&plan.target));
+/// What to type and do to carry a plan out, the run of the script last. A guest's disk is moved in
+/// a raw copy, since no partitioner opens its image.
+fn next(plan: &Plan, found: &Found) -> Vec<String> {
     let on = std::env::args_os().skip_while(|word| word != "--on").nth(1);
     let on = on.filter(|_| plan.on.is_some());
     let on = on.map(|on| format!(" --on {}", shell_word(&shown(on.as_ref()))));
     let on = on.unwrap_or_default();
-    [
-        format!("straddle plan {target}{on} --script -o plan.sh"),
-        "read plan.sh, and back up the disk".to_owned(),
-        format!("sh plan.sh {target} DIR    # DIR: a directory on another disk"),
-    ]
+    let file = plan.output.as_deref().filter(|_| plan.script);
+    let file = file.map_or_else(|| "plan.sh".to_owned(), |file| shell_word(&shown(file)));
+    let target = shell_word(&shown(&plan.target));
+    let copied = matches!(found.stack.layer(found.plan.disk).kind, LayerKind::ImageFormat(_));
+    let (planned, disk) = match path(plan, found) {
+        Some(_) => (&*target, &*target),
+        None if copied => ("NEW", "NEW"),
+        None => (&*target, "DISK"),
+    };
+    let copy = copied.then(|| format!("qemu-img convert -O raw {target} NEW"));
+    let own = [
+        format!("straddle plan {planned}{on} --script -o {file}"),
+        format!("read {file}, and back up the disk"),
+        format!("sh {file} {disk} DIR    # DIR: a directory on another disk"),
+    ];
+    copy.into_iter().chain(own).collect()
 }
 
 /// What a target led to.
@@ -155,7 +163,7 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     let (Assembled { stack, .. }, device) =
         opened.map_err(|refusal| (RefusalKind::Misuse, refusal))?;
     let Some(disk) = layout::disk_of(&stack, device.as_deref()) else {
-        return without_table(&stack, &refuse);
+        return without_table(&stack, device.as_deref(), &refuse);
     };
     let wrong = |wrong: NoPlan| refuse(&wrong.reason, wrong.hint);
     let found = match layout::plan(&stack, disk, on) {
@@ -165,7 +173,8 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     };
     let gains = gains(&stack, &found, on);
     let serial = serial(scene, &stack, disk);
-    let also_left = verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;
+    let mut also_left = verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;
+    also_left.extend(beneath(&stack, disk, on));
     Ok(Answer::Plan(Box::new(Found { plan: found, stack, serial, gains, also_left })))
 }
 
@@ -202,20 +211,28 @@ fn read_only(stack: &Stack, disk: LayerId) -> Option<Answer> {
 /// What to say of a disk that has no partition table.
 fn without_table(
     stack: &Stack,
+    device: Option<&str>,
     refuse: &dyn Fn(&str, Option<String>) -> Refused,
 ) -> Result<Answer, Refused> {
-    let above: Vec<LayerId> = stack
-        .iter()
-        .filter(|(_, layer)| !matches!(layer.mapping, Mapping::Leaf))
-        .filter(|(_, layer)| !matches!(layer.kind, LayerKind::ImageFormat(_)))
-        .map(|(id, _)| id)
-        .collect();
+    let is_disk = |(_, layer): &(LayerId, &Layer)| match (device, &layer.kind) {
+        (Some(device), LayerKind::Drive(drive)) => drive.name == device,
+        (Some(device), _) => layer.device.as_deref() == Some(device),
+        (None, _) => matches!(layer.mapping, Mapping::Leaf),
+    };
+    let disk = stack.iter().find(is_disk).map(|(id, _)| id);
+    let disk = disk.ok_or_else(|| refuse("it was not found", None))?;
+    let over = stack.over(disk);
+    let (images, above): (Vec<LayerId>, Vec<LayerId>) =
+        over.iter().partition(|&&id| matches!(stack.layer(id).kind, LayerKind::ImageFormat(_)));
     let Some(&top) = above.last() else {
+        let mut judged = images.iter().map(|&id| judge::judge(stack, id));
+        if let Some(unread) = judged.rfind(|one| one.verdict == Verdict::Unknown) {
+            return Err(refuse(&unread.reason, None));
+        }
         let hint = "for a new disk: straddle plan --new TARGET".to_owned();
         return Err(refuse("no partition table and nothing else was recognized", Some(hint)));
     };
-    let leaf = above.first().and_then(|&first| stack.layer(first).mapping.below().first().copied());
-    if let Some(answer) = leaf.and_then(|leaf| read_only(stack, leaf)) {
+    if let Some(answer) = read_only(stack, disk) {
         return Ok(answer);
     }
     let kind = stack.layer(top).kind.word();
@@ -291,18 +308,30 @@ fn verified(stack: &Stack, plan: &Planned, on: Option<&Condition>) -> Result<Vec
     let over = stack.over(disk);
     let inside = |one: &&rule::Finding| {
         over.contains(&one.layer)
-            && one.severity >= Severity::Warning
             && !matches!(stack.layer(one.layer).kind, LayerKind::Partition(..))
     };
-    Ok(findings
-        .iter()
-        .filter(inside)
-        .map(|one| {
-            let evidence = one.evidence.first().cloned().unwrap_or_default();
-            let (name, code) = (&stack.layer(one.layer).name, one.rule.code);
-            format!("{code} {name}: {evidence}; no move helps: straddle explain {code}")
-        })
-        .collect())
+    Ok(findings.iter().filter(inside).filter_map(|one| left(stack, one)).collect())
+}
+
+/// What is wrong in the image formats that hold the disk, and that no move in it mends.
+fn beneath(stack: &Stack, disk: LayerId, on: Option<&Condition>) -> Vec<String> {
+    let judgements = judge::judge_all(stack);
+    let is_bad = |id: LayerId| {
+        matches!(stack.layer(id).kind, LayerKind::ImageFormat(_))
+            && judgements[id.0].verdict != Verdict::Aligned
+    };
+    let bad: Vec<LayerId> = stack.under(disk).into_iter().filter(|&id| is_bad(id)).collect();
+    let findings = rule::findings(&Case { stack, judgements: &judgements, told: on });
+    let about = findings.iter().filter(|one| bad.contains(&one.layer));
+    about.filter_map(|one| left(stack, one)).collect()
+}
+
+/// A finding that stays after the plan, in a sentence; `None` for one that needs no action.
+fn left(stack: &Stack, one: &rule::Finding) -> Option<String> {
+    let evidence = one.evidence.first().cloned().unwrap_or_default();
+    let (name, code) = (&stack.layer(one.layer).name, one.rule.code);
+    (one.severity >= Severity::Warning)
+        .then(|| format!("{code} {name}: {evidence}; no move helps: straddle explain {code}"))
 }
 
 fn fill(document: &mut Layout, found: &Found) {
@@ -344,13 +373,21 @@ fn script(plan: &Plan, found: &Found) -> Option<String> {
     if found.plan.is_empty() {
         return None;
     }
+    let source = Source { path: path(plan, found), serial: found.serial.clone() };
+    Some(layout::script(&found.plan, &source))
+}
+
+/// Where the disk of a plan is opened; `None` for a guest's disk, which only its image's format
+/// gives.
+fn path(plan: &Plan, found: &Found) -> Option<String> {
     let layer = found.stack.layer(found.plan.disk);
-    let absolute = || host::canonical(&plan.target).unwrap_or_else(|_| plan.target.clone());
-    let path = match &layer.kind {
-        LayerKind::Drive(drive) => Some(format!("/dev/{}", drive.name.replace('!', "/"))),
-        LayerKind::ImageFile => absolute().to_str().map(str::to_owned),
-        _ => layer.device.as_ref().map(|name| format!("/dev/{}", name.replace('!', "/"))),
-    };
-    let serial = found.serial.clone();
-    Some(layout::script(&found.plan, &Source { path, serial }))
+    let device = |name: &str| format!("/dev/{}", name.replace('!', "/"));
+    match &layer.kind {
+        LayerKind::Drive(drive) => Some(device(&drive.name)),
+        LayerKind::ImageFile => {
+            let absolute = host::canonical(&plan.target).unwrap_or_else(|_| plan.target.clone());
+            absolute.to_str().map(str::to_owned)
+        }
+        _ => layer.device.as_deref().map(device),
+    }
 }

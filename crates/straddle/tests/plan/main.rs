@@ -381,9 +381,76 @@ fn a_new_disk_is_told_what_to_type_and_one_with_data_is_not() {
 
 #[test]
 fn a_disk_without_anything_on_it_has_no_plan() {
-    let scratch = scratch_in_memory();
+    need_loops!();
+    let scratch = Scratch::new();
     let image = scratch.image("blank.raw", 1 << 20);
-    let ran = straddle(&["plan", scratch::text(&image)]);
+    let device = Loop::attach(&image, 512);
+    for disk in [&image, device.path()] {
+        let ran = straddle(&["plan", scratch::text(disk)]);
+        assert_eq!(ran.status, Some(5), "{ran:?}");
+        assert!(ran.errors.contains("nothing else was recognized"), "{ran:?}");
+    }
+}
+
+#[test]
+fn the_steps_of_a_plan_work_on_an_image_of_another_format_as_typed() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = scratch_in_memory();
+    let raw = image(&scratch, LOGICAL);
+    let qcow2 = scratch.path().join("disk.qcow2");
+    tool::run(
+        "qemu-img",
+        &["convert", "-f", "raw", "-O", "qcow2", scratch::text(&raw), scratch::text(&qcow2)],
+    );
+    let old = contents(&raw);
+    let told = straddle(&["plan", scratch::text(&qcow2)]);
+    assert_eq!(told.status, Some(0), "{told:?}");
+    let steps = told.out.split_once("  next ").map(|(_, steps)| steps).expect("it names steps");
+    let copy = scratch.path().join("copy.raw");
+    let type_step = |step: &str| {
+        let step = step.trim().replace("NEW", scratch::text(&copy));
+        let step =
+            step.replace(" DIR", &format!(" {}", scratch::text(&scratch.path().join("dir"))));
+        let own = format!("straddle() {{ {} \"$@\"; }}\n{step}", env!("CARGO_BIN_EXE_straddle"));
+        let mut shell = Command::new("sh");
+        Ran::of(shell.args(["-c", &own]).current_dir(scratch.path()))
+    };
+    for step in steps.lines().filter(|step| !step.trim().starts_with("read ")) {
+        let ran = type_step(step);
+        assert_eq!(ran.status, Some(0), "{step}: {ran:?}");
+    }
+    assert_eq!(plan(&copy, &[])["changes"], false);
+    for (old, new) in old.iter().zip(contents(&copy)) {
+        let length = old.len().min(new.len());
+        assert!(length > 0 && old[..length] == new[..length]);
+    }
+}
+
+#[test]
+fn a_plan_says_where_the_image_format_itself_is_at_fault() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = scratch_in_memory();
+    let raw = image(&scratch, "label: dos\nstart=63, size=40000\n");
+    let vhd = scratch.path().join("disk.vhd");
+    tool::run(
+        "qemu-img",
+        &["convert", "-f", "raw", "-O", "vpc", scratch::text(&raw), scratch::text(&vhd)],
+    );
+    let ran = straddle(&["plan", scratch::text(&vhd)]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.out.contains("no move would help"), "{ran:?}");
+    assert!(ran.out.contains("ST501") && !ran.out.contains("units:"), "{ran:?}");
+}
+
+#[test]
+fn a_plan_of_a_compressed_disk_says_to_decompress_it() {
+    need_tools!("gzip");
+    let scratch = scratch_in_memory();
+    let raw = scratch.image("disk.raw", 1 << 20);
+    tool::run("gzip", &[scratch::text(&raw)]);
+    let packed = scratch.path().join("disk.raw.gz");
+    let ran = straddle(&["plan", scratch::text(&packed)]);
     assert_eq!(ran.status, Some(5), "{ran:?}");
-    assert!(ran.errors.contains("nothing else was recognized"), "{ran:?}");
+    assert!(ran.errors.contains("gzip-compressed: decompress it first"), "{ran:?}");
+    assert!(!ran.errors.contains("--new"), "{ran:?}");
 }

@@ -110,7 +110,8 @@ fn hidden(libraries: &Known<Vec<Library>>) -> Vec<Reason> {
             fact.value.iter().map(preloaded).collect()
         }
         Known::No(reason) => {
-            let seen = format!("which libraries this process has loaded is not known: {reason}");
+            let seen =
+                format!("the libraries that this process has loaded are not known: {reason}");
             let reason = Reason::open("process-unknown", Grade::Unproven).seen(seen, "/proc");
             vec![reason.changes("run straddle where /proc is mounted")]
         }
@@ -296,10 +297,12 @@ fn files(process: &Process, name: &str) -> Vec<Reason> {
                 &*source,
             )
         })),
-        Known::No(reason) => reasons.push(Reason::open("preload-unknown", Grade::Consistent).seen(
-            format!("of {name} it is not known what was to be preloaded: {reason}"),
-            "/proc",
-        )),
+        Known::No(reason) => {
+            reasons.push(Reason::open("preload-unknown", Grade::Consistent).seen(
+                format!("{name}: what it was told to preload is not known: {reason}"),
+                "/proc",
+            ))
+        }
     }
     reasons
 }
@@ -382,6 +385,6 @@ fn loaded(whose: &str, library: &Library, source: &str) -> Reason {
 
 fn unknown(name: &str, what: &str, reason: &str) -> Reason {
     Reason::open("process-unknown", Grade::Unproven)
-        .seen(format!("of {name} {what} is not known: {reason}"), "/proc")
+        .seen(format!("{name}: {what} is not known: {reason}"), "/proc")
         .changes(format!("let straddle see what {name} does: the reason is named above"))
 }
