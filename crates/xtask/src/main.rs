@@ -9,6 +9,7 @@ mod packages;
 mod recipes;
 mod record;
 mod seeds;
+mod size;
 mod soak;
 mod sysroot;
 mod test;
@@ -30,6 +31,7 @@ usage: cargo xtask CHORE
   pack FILE PACKED [BYTES]      pack the first BYTES (all) of a disk or image
   sysroot DIRECTORY MANIFEST    make a captured machine into the one text that tests keep
   tidy [--wrap]                 check the rules of the house; break long comment lines first
+  size                          count files, lines of code, types and their names for each crate
   bench [OPTION...]             compare straddle with sfdisk and blkid and with only reading:
                                 --images N (1000), --pairs N (20), --rounds N (3),
                                 --program PATH (this tree, built now)
@@ -58,15 +60,6 @@ usage: cargo xtask CHORE
   soak bench [DIR] [--runs N] [--seed N] [--program PATH]
                                 run straddle bench on identical arms N times (200) in DIR (beside
                                 the build), and fail when it finds what is not there
-  soak alternate [DIR] [--runs N] [--seed N] [--program PATH]
-                                N runs (10) of the default alternated with N on identical arms;
-                                fail when intervals differ unexplained, or a run takes too much
-  soak recipe [DIR] [--runs N] [--seconds N] [--seed N] [--program PATH]
-                                the sequential recipe with fio, N times (10) with arms of N
-                                seconds (5), beside straddle bench
-  soak procedures [DIR] [--pairs N] [--rounds N] [--seed N] [--program PATH]
-                                the procedures of three articles on shifted devices, as Markdown;
-                                N pairs of the jobs, N rounds of the suite
   ask MANIFEST                  time reading a manifest and its files; bench sysroot runs this
   loop ARM PATH MILLISECONDS    run one measuring loop; bench harness runs this
   simulate N                    give drive models N commands each; bench drive runs this
@@ -102,6 +95,7 @@ fn chore() -> anyhow::Result<bool> {
         }
         ["tidy"] => tidy::run(),
         ["tidy", "--wrap"] => tidy::wrap().and_then(|()| tidy::run()),
+        ["size"] => size::run(),
         ["bench", rest @ ..] => bench::run(rest),
         ["record", rest @ ..] => record::run(rest),
         ["soak", rest @ ..] => soak::run(rest),

@@ -11,31 +11,19 @@
 //! | `names` | how much memory and time a name of a megabyte may take |
 //! | `races` | what is on a device, and which file system a directory is on |
 //! | `bench` | identical arms of this machine's disk do not differ |
-//! | `alternate` | runs of the same kind agree, and keep to their seconds and bytes |
-//! | `recipe` | nothing: fio's sequential recipe stands beside the paired one, with its spread |
-//! | `procedures` | nothing: what three articles did, on this machine |
 //!
 //! Everything printed comes from the one run that prints it.
 
-mod alternate;
-mod apart;
 mod drives;
-mod fio;
 mod identical;
 mod model_memory;
 mod models;
 mod names;
-mod noise;
 mod options;
 mod plan;
 mod probe;
-mod procedures;
 mod races;
-mod recipe;
-mod spread;
-mod straddle;
 mod tails;
-mod tally;
 
 use anyhow::bail;
 
@@ -66,17 +54,12 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
         ["tails"] => tails::run(1000),
         ["tails", "--seeds", seeds] => tails::run(crate::number(seeds)?.max(1)),
         ["bench", rest @ ..] => identical::run(&Options::parse(rest, &["--runs"])?),
-        ["alternate", rest @ ..] => alternate::run(&Options::parse(rest, &["--runs"])?),
-        ["recipe", rest @ ..] => recipe::run(&Options::parse(rest, &["--runs", "--seconds"])?),
         ["plan", rest @ ..] => plan::run(&Options::parse(rest, &["--disks"])?),
         ["names", rest @ ..] => names::run(&Options::parse(rest, &["--disks"])?),
-        ["procedures", rest @ ..] => {
-            procedures::run(&Options::parse(rest, &["--pairs", "--rounds"])?)
-        }
         _ => bail!(
             "soak is told what: models [--seeds N], probe [--seeds N], drives [--seeds N \
              [--drive NAME]], drive [--commands N], tails [--seeds N], plan [--disks N], \
-             races [--count N], names [--disks N], bench, alternate, recipe, procedures"
+             races [--count N], names [--disks N], bench"
         ),
     }
 }
@@ -94,7 +77,7 @@ mod tests {
             &["drive", "--commands", "0"],
             &["drive", "--commands", "1", "--model", "no-such"],
             &["bench", "--pairs", "3"],
-            &["recipe", "--seconds", "0"],
+            &["bench", "--runs", "0"],
         ];
         for words in wrong {
             assert!(run(words).is_err(), "{words:?}");

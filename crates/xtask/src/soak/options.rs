@@ -17,12 +17,6 @@ pub(super) struct Options {
     seed: Option<u64>,
     /// How many runs of each kind.
     pub(super) runs: Option<u64>,
-    /// How long one of fio's arms takes.
-    pub(super) seconds: Option<u64>,
-    /// The most pairs of one comparison.
-    pub(super) pairs: Option<u64>,
-    /// The rounds of the suite.
-    pub(super) rounds: Option<u64>,
     /// How many disks are made.
     pub(super) disks: Option<u64>,
 }
@@ -53,9 +47,6 @@ impl Options {
             match *word {
                 "--program" => options.program = Some(std::path::absolute(value)?),
                 "--runs" => options.runs = count()?,
-                "--seconds" => options.seconds = count()?,
-                "--pairs" => options.pairs = count()?,
-                "--rounds" => options.rounds = count()?,
                 "--disks" => options.disks = count()?,
                 _ => options.seed = Some(crate::number(value)?),
             }
