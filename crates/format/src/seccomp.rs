@@ -1,18 +1,12 @@
-//! A seccomp filter: the program that the kernel runs before each system call of a process, and
-//! what it would answer to one.
+//! A seccomp filter: the program that the kernel runs before each system call of a process.
 //!
-//! Programs jump forward only, so every run ends. [`outcome`] runs them on one call; [`outcomes`]
-//! follows every way through them of a call whose arguments are not known. What the kernel refuses
-//! to install, this refuses to run. Source: seccomp(2); Linux
+//! [`outcome`] runs it on a call of which some arguments are known only as a range. A jump that the
+//! range does not decide ends the run without an answer. Programs jump forward only, so every run
+//! ends. What the kernel refuses to install, this refuses to run. Source: seccomp(2); Linux
 //! `include/uapi/linux/{seccomp,bpf_common,filter}.h`, `kernel/seccomp.c` (`seccomp_check_filter`,
 //! `seccomp_run_filters`).
 
-mod paths;
-mod word;
-
 use thiserror::Error;
-
-pub use paths::{Argument, Asked, Outcomes, outcomes};
 
 /// The most instructions of a program: `BPF_MAXINSNS`.
 pub const INSTRUCTIONS_MAX: usize = 4096;
@@ -23,43 +17,70 @@ const CELLS: usize = 16;
 /// The length of what a program sees of a call: `struct seccomp_data`.
 const CALL_BYTES: u32 = 64;
 
-/// A system call as a filter sees it.
+/// The values that a 32-bit word may have, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    least: u32,
+    most: u32,
+}
+
+impl Range {
+    const ANY: Range = Range { least: 0, most: u32::MAX };
+
+    const fn only(value: u32) -> Range {
+        Range { least: value, most: value }
+    }
+
+    /// The value, where there is one.
+    fn value(self) -> Option<u32> {
+        (self.least == self.most).then_some(self.least)
+    }
+}
+
+/// A call's argument, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Argument {
+    low: Range,
+    high: Range,
+}
+
+impl Argument {
+    /// Any value.
+    pub const ANY: Argument = Argument { low: Range::ANY, high: Range::ANY };
+
+    /// A file descriptor that may be open: 0 to `INT_MAX`. Compilers clear the upper half of a
+    /// register with one.
+    pub const DESCRIPTOR: Argument =
+        Argument { low: Range { least: 0, most: 0x7fff_ffff }, high: Range::only(0) };
+
+    /// A value that fits into 32 bits.
+    #[must_use]
+    pub const fn value(value: u32) -> Argument {
+        Argument { low: Range::only(value), high: Range::only(0) }
+    }
+}
+
+/// A system call as a filter sees it. The address from which it comes may be any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Its number.
     pub number: u32,
     /// The architecture's, `AUDIT_ARCH_…` of `include/uapi/linux/audit.h`.
     pub architecture: u32,
-    /// The address from which it comes.
-    pub address: u64,
     /// Its arguments.
-    pub arguments: [u64; 6],
+    pub arguments: [Argument; 6],
 }
 
 impl Call {
-    /// The call of these words of `struct seccomp_data`, little-endian.
-    fn of(words: [u32; 16]) -> Call {
-        let whole = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
-        let arguments = std::array::from_fn(|place| whole(4 + 2 * place));
-        Call { number: words[0], architecture: words[1], address: whole(2), arguments }
-    }
-
-    /// The 32-bit word at `at_bytes` of `struct seccomp_data`, little-endian; `None` outside of it
-    /// or off a word.
-    fn word(&self, at_bytes: u32) -> Option<u32> {
-        let half = |number: u64, upper: bool| {
-            let number = if upper { number >> 32 } else { number & 0xffff_ffff };
-            u32::try_from(number).ok()
-        };
-        match at_bytes {
-            0 => Some(self.number),
-            4 => Some(self.architecture),
-            8 | 12 => half(self.address, at_bytes == 12),
-            16..CALL_BYTES if at_bytes.is_multiple_of(4) => {
-                let place = usize::try_from((at_bytes - 16).div_euclid(8)).ok()?;
-                half(*self.arguments.get(place)?, at_bytes.rem_euclid(8) == 4)
-            }
-            _ => None,
+    /// The 32-bit word at `at_bytes` of `struct seccomp_data`, little-endian.
+    fn word(&self, at_bytes: u32) -> Range {
+        let argument = at_bytes.checked_sub(16).and_then(|at| usize::try_from(at >> 3).ok());
+        match (at_bytes, argument.and_then(|place| self.arguments.get(place))) {
+            (0, _) => Range::only(self.number),
+            (4, _) => Range::only(self.architecture),
+            (_, Some(argument)) if at_bytes.is_multiple_of(8) => argument.low,
+            (_, Some(argument)) => argument.high,
+            _ => Range::ANY,
         }
     }
 }
@@ -130,17 +151,18 @@ struct Instruction {
 }
 
 /// The registers and the memory of a run.
-#[derive(Default)]
 struct Machine {
-    accumulator: u32,
-    index: u32,
-    cells: [u32; CELLS],
+    accumulator: Range,
+    index: Range,
+    cells: [Range; CELLS],
 }
 
 /// What an instruction leads to.
 enum Next {
     Skip(u32),
-    Return(u32),
+    Return(Range),
+    /// That depends on an argument.
+    Unknown,
 }
 
 impl Program {
@@ -172,36 +194,39 @@ impl Program {
         }
     }
 
-    /// The word that the program returns for `call`.
-    fn returned(&self, call: &Call) -> u32 {
-        let mut machine = Machine::default();
+    /// The word that the program returns for `call`; `None` where that depends on an argument.
+    fn returned(&self, call: &Call) -> Option<u32> {
+        let none = Range::only(0);
+        let mut machine = Machine { accumulator: none, index: none, cells: [none; CELLS] };
         let mut at = 0_usize;
         // Every step goes forward, and parse has seen that no jump leads out.
         while let Some(instruction) = self.instructions.get(at) {
             match machine.step(*instruction, call) {
-                Next::Return(word) => return word,
+                Next::Return(word) => return word.value(),
+                Next::Unknown => return None,
                 Next::Skip(count) => {
                     let count = usize::try_from(count).unwrap_or(usize::MAX);
                     at = at.saturating_add(1).saturating_add(count);
                 }
             }
         }
-        0
+        Some(0)
     }
 }
 
 /// What becomes of `call` under all of a process's filters, the oldest first: the strictest
-/// action wins, and among equals the newest filter's. Without filters it is allowed.
+/// action wins, and among equals the newest filter's. Without filters it is allowed. `None` where
+/// a filter's answer depends on what is not known of the arguments.
 #[must_use]
-pub fn outcome(filters: &[Program], call: &Call) -> Action {
+pub fn outcome(filters: &[Program], call: &Call) -> Option<Action> {
     let mut strictest = 0x7fff_0000_u32;
     for filter in filters.iter().rev() {
-        let word = filter.returned(call);
+        let word = filter.returned(call)?;
         if rank(word) < rank(strictest) {
             strictest = word;
         }
     }
-    Action::of(strictest)
+    Some(Action::of(strictest))
 }
 
 /// Actions in the order of strictness: their numbers, taken as signed.
@@ -269,65 +294,88 @@ impl Instruction {
 impl Machine {
     fn step(&mut self, instruction: Instruction, call: &Call) -> Next {
         let Instruction { code, then, otherwise, constant } = instruction;
-        let operand = if code & BY_INDEX != 0 { self.index } else { constant };
+        let operand = if code & BY_INDEX != 0 { self.index } else { Range::only(constant) };
         let cell = usize::try_from(constant).unwrap_or(0).min(CELLS - 1);
         match instruction.class() {
-            LOAD => match self.loaded(code, constant, cell, call) {
-                Some(word) => self.accumulator = word,
-                None => return Next::Return(0),
-            },
-            LOAD_INDEX => match self.loaded(code, constant, cell, call) {
-                Some(word) => self.index = word,
-                None => return Next::Return(0),
-            },
+            LOAD => self.accumulator = self.loaded(code, constant, cell, call),
+            LOAD_INDEX => self.index = self.loaded(code, constant, cell, call),
             STORE => self.cells[cell] = self.accumulator,
             STORE_INDEX => self.cells[cell] = self.index,
             ARITHMETIC => match computed(code & 0xf0, self.accumulator, operand) {
                 Some(word) => self.accumulator = word,
-                None => return Next::Return(0),
+                None if operand.value().is_none() => return Next::Unknown,
+                None => return Next::Return(Range::only(0)),
             },
             JUMP => {
-                let holds = match code & 0xf0 {
-                    0x00 => return Next::Skip(constant),
-                    0x10 => self.accumulator == operand,
-                    0x20 => self.accumulator > operand,
-                    0x30 => self.accumulator >= operand,
-                    _ => self.accumulator & operand != 0,
+                return match holds(code & 0xf0, self.accumulator, operand) {
+                    _ if code & 0xf0 == 0 => Next::Skip(constant),
+                    Some(true) => Next::Skip(then.into()),
+                    Some(false) => Next::Skip(otherwise.into()),
+                    None => Next::Unknown,
                 };
-                return Next::Skip(u32::from(if holds { then } else { otherwise }));
             }
             RETURN if code & 0x10 != 0 => return Next::Return(self.accumulator),
-            RETURN => return Next::Return(constant),
+            RETURN => return Next::Return(Range::only(constant)),
             MISCELLANEOUS if code & 0x80 != 0 => self.accumulator = self.index,
             _ => self.index = self.accumulator,
         }
         Next::Skip(0)
     }
 
-    fn loaded(&self, code: u16, constant: u32, cell: usize, call: &Call) -> Option<u32> {
+    fn loaded(&self, code: u16, constant: u32, cell: usize, call: &Call) -> Range {
         match code & 0xe0 {
             ABSOLUTE => call.word(constant),
-            MEMORY => Some(self.cells[cell]),
-            LENGTH => Some(CALL_BYTES),
-            _ => Some(constant),
+            MEMORY => self.cells[cell],
+            LENGTH => Range::only(CALL_BYTES),
+            _ => Range::only(constant),
         }
     }
 }
 
-/// What arithmetic gives; `None` for a division by nothing, which ends the program with 0.
-fn computed(operation: u16, one: u32, other: u32) -> Option<u32> {
-    Some(match operation {
+/// Whether a jump's condition holds; `None` where that depends on what is not known.
+fn holds(condition: u16, one: Range, other: Range) -> Option<bool> {
+    let apart = one.most < other.least || other.most < one.least;
+    match condition {
+        0x10 if apart => Some(false),
+        0x20 if one.least > other.most => Some(true),
+        0x20 if one.most <= other.least => Some(false),
+        0x30 if one.least >= other.most => Some(true),
+        0x30 if one.most < other.least => Some(false),
+        0x20 | 0x30 => None,
+        0x10 => Some(one.value()? == other.value()?),
+        _ => Some(one.value()? & other.value()? != 0),
+    }
+}
+
+/// What arithmetic gives; `None` for a division by nothing, which ends the program with 0, and by
+/// what may be nothing.
+fn computed(operation: u16, one: Range, other: Range) -> Option<Range> {
+    const DIVIDE: u16 = 0x30;
+    const AND: u16 = 0x50;
+    if operation == DIVIDE && other.least == 0 {
+        return None;
+    }
+    Some(match (one.value(), other.value()) {
+        (Some(one), Some(other)) => Range::only(exactly(operation, one, other)),
+        // No bit is set that neither has.
+        _ if operation == AND => Range { least: 0, most: one.most.min(other.most) },
+        _ => Range::ANY,
+    })
+}
+
+fn exactly(operation: u16, one: u32, other: u32) -> u32 {
+    match operation {
         0x00 => one.wrapping_add(other),
         0x10 => one.wrapping_sub(other),
         0x20 => one.wrapping_mul(other),
-        0x30 => one.checked_div(other)?,
+        0x30 => one.checked_div(other).unwrap_or(0),
         0x40 => one | other,
         0x50 => one & other,
         0x60 => one.checked_shl(other).unwrap_or(0),
         0x70 => one.checked_shr(other).unwrap_or(0),
         0xa0 => one ^ other,
         _ => one.wrapping_neg(),
-    })
+    }
 }
 
 #[cfg(test)]

@@ -113,9 +113,9 @@ pub enum Fate {
     Refused,
     /// Another process, or the program's own signal handler, decides.
     Decided,
-    /// It does nothing and says that all went well for some arguments or threads; the text says for
-    /// which: `as on descriptor 5`.
+    /// It does nothing and says that all went well in some threads; the text says in how many:
+    /// `in 2 of the 5 threads that were read`.
     Sometimes(String),
-    /// It reaches the kernel or fails, as far as the filter could be followed.
+    /// That depends on its arguments.
     Unclear,
 }

@@ -434,7 +434,7 @@ fn a_process_is_told_by_its_filters() {
     check(&process(fated(Fate::Refused)), Grade::Consistent, "filter-refuses");
     check(&process(fated(Fate::Decided)), Grade::Unproven, "filter-decides");
     check(&process(fated(Fate::Unclear)), Grade::Unproven, "filter-unclear");
-    let sometimes = Fate::Sometimes("as on descriptor 5".to_owned());
+    let sometimes = Fate::Sometimes("in 2 of the 5 threads that were read".to_owned());
     check(&process(fated(sometimes)), Grade::Suspect, "filter-sometimes");
     check(&process(Known::no("it may not be read")), Grade::Unproven, "process-unknown");
     let mut some = process(fated(Fate::Done));

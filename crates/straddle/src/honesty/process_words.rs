@@ -90,7 +90,7 @@ fn call(call: &CallFate) -> Option<String> {
         Fate::Suppressed => Some(format!("A seccomp filter suppresses {name}.")),
         Fate::Sometimes(when) => Some(format!("A seccomp filter may suppress {name}: {when}.")),
         Fate::Decided => Some(format!("A seccomp filter leaves {name} to others.")),
-        Fate::Unclear => Some(format!("What a seccomp filter does to {name} is not clear.")),
+        Fate::Unclear => Some(format!("A seccomp filter decides on {name} by its arguments.")),
         Fate::Done | Fate::Refused => None,
     }
 }

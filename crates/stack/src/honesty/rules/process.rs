@@ -204,6 +204,10 @@ fn calls(process: &Process, name: &str) -> Vec<Reason> {
     };
     let source = format!("its seccomp filters, /proc/{}/status", process.pid);
     let change = "start it without that filter";
+    let watch = format!(
+        "see what they return: strace -f -e trace=fsync,fdatasync,openat -p {}",
+        process.pid
+    );
     let mut reasons = Vec::new();
     let suppressed = with(&Fate::Suppressed);
     if !suppressed.is_empty() {
@@ -236,15 +240,18 @@ fn calls(process: &Process, name: &str) -> Vec<Reason> {
         (
             Fate::Unclear,
             Reason::open("filter-unclear", Grade::Unproven),
-            "meet a seccomp filter that cannot be followed to its end",
+            "meet a seccomp filter that decides by their arguments",
         ),
     ];
     for (fate, reason, what) in kinds {
         let calls = with(&fate);
         if !calls.is_empty() {
             let reason = reason.seen(format!("in {name} {calls} {what}"), &*source);
-            let is_open = reason.at_best > Grade::Consistent;
-            reasons.push(if is_open { reason.changes(change) } else { reason });
+            reasons.push(match fate {
+                Fate::Unclear => reason.changes(&*watch),
+                _ if reason.at_best > Grade::Consistent => reason.changes(change),
+                _ => reason,
+            });
         }
     }
     reasons
