@@ -18,6 +18,28 @@ pub fn run(name: &str, packed: &[u8]) {
     watched(packed, || format::hostile::run(name, packed));
 }
 
+/// Reads the file that `packed` holds as a program or library.
+///
+/// # Panics
+/// When the reader does, or when it takes more than 64 MiB.
+pub fn elf(packed: &[u8]) {
+    unpacked(packed, durability::hostile::elf);
+}
+
+/// Runs the seccomp filter that `packed` holds.
+///
+/// # Panics
+/// When an answer breaks a promise, or takes more than 64 MiB.
+pub fn seccomp(packed: &[u8]) {
+    unpacked(packed, durability::hostile::seccomp);
+}
+
+fn unpacked(packed: &[u8], call: fn(&dyn device::Disk)) {
+    if let Some(disk) = device::pack::unpack(packed) {
+        watched(packed, || call(&disk));
+    }
+}
+
 /// Asks the whole stack about the disk that `packed` holds.
 ///
 /// # Panics

@@ -9,14 +9,12 @@ use device::{Disk, disk, pack};
 use units::{ByteRange, SectorSize, Unit};
 
 use crate::Parsed;
-use crate::elf;
 use crate::filesystem::{self, Heads, Reader, chunks};
 use crate::identify::{ata, ata_health, nvme, nvme_health, scsi};
 use crate::image::guest::Guest;
 use crate::image::{self, Image, recognise};
 use crate::member::{bcache, integrity, luks, lvm, md};
 use crate::probe::{self, Hint};
-use crate::seccomp;
 use crate::table::{bsd, gpt, mbr, script, vendor};
 
 /// A parser, with all that may be asked of it.
@@ -36,7 +34,7 @@ enum Call {
 }
 
 /// The parsers that no table lists.
-const PLAIN: [Parser; 19] = [
+const PLAIN: [Parser; 17] = [
     Parser::new("mbr", |disk| both_sectors(disk, mbr::read)),
     Parser::new("gpt", |disk| both_sectors(disk, gpt::read)),
     Parser::new("bsd", |disk| {
@@ -84,8 +82,6 @@ const PLAIN: [Parser; 19] = [
         let bytes = answer(disk);
         drop(black_box((nvme_health::health(&bytes), ata_health::health(&bytes))));
     }),
-    Parser::new("elf", |disk| drop(black_box(elf::read(disk, &["fsync", "", "open64"])))),
-    Parser::new("seccomp", filtered),
     Parser::new("chunks", placed),
     Parser::new("probe", |disk| {
         for sector in SECTORS {
@@ -142,28 +138,6 @@ impl Parser {
 fn answer(disk: &dyn Disk) -> Vec<u8> {
     let length = disk.length_bytes().min(4096);
     disk::read_vec(disk, 0, length).unwrap_or_default()
-}
-
-/// The longest filter and more, asked about calls of all kinds: what it does with every descriptor
-/// it does with each.
-fn filtered(disk: &dyn Disk) {
-    use seccomp::{Argument, Call};
-
-    let length = disk.length_bytes().min(1 << 16);
-    let bytes = disk::read_vec(disk, 0, length).unwrap_or_default();
-    let Ok(filter) = seccomp::Program::parse(&bytes) else { return };
-    let filters = std::slice::from_ref(&filter);
-    for number in [0, 74, 257, u32::MAX] {
-        let of = |argument| {
-            let call = Call { number, architecture: 0xc000_003e, arguments: [argument; 6] };
-            seccomp::outcome(filters, &call)
-        };
-        let each = of(Argument::DESCRIPTOR);
-        for argument in [0, 3, 1000, 0x1002, 0x10_1002, 0x7fff_ffff] {
-            let one = of(Argument::value(argument));
-            assert!(each.is_none() || one == each, "{argument}: {one:?}, of each {each:?}");
-        }
-    }
 }
 
 /// Both sizes of logical sectors in use.

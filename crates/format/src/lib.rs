@@ -8,7 +8,6 @@
 
 pub mod blank;
 pub mod bytes;
-pub mod elf;
 pub mod filesystem;
 pub mod hostile;
 pub mod identify;
@@ -17,7 +16,6 @@ pub mod member;
 pub mod named;
 pub mod probe;
 pub mod problem;
-pub mod seccomp;
 pub mod signature;
 pub mod table;
 

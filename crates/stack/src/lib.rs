@@ -7,7 +7,6 @@
 
 pub mod amplify;
 pub mod assemble;
-pub mod atomic;
 pub mod beside;
 mod budget;
 pub mod condition;
@@ -16,7 +15,6 @@ pub mod file;
 mod graft;
 pub mod graph;
 pub mod history;
-pub mod honesty;
 pub mod hostile;
 pub mod id;
 pub mod judge;

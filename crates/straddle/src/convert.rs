@@ -309,7 +309,7 @@ fn atomic(stack: &Stack, id: LayerId) -> Vec<Fact> {
     if !is_device(id) || stack.over(id).into_iter().any(is_device) {
         return Vec::new();
     }
-    let largest = stack::atomic::largest(stack, id);
+    let largest = durability::untorn::largest(stack, id);
     let shown = drive_facts::fact("untorn-write-bytes", &largest, u64::to_string);
     // A file system has a limit of its own, which it tells of its files only.
     let own = "the file system on it has a limit of its own: straddle trace FILE";
@@ -322,7 +322,7 @@ fn atomic(stack: &Stack, id: LayerId) -> Vec<Fact> {
 
 /// What untorn writes of `largest` bytes allow a database.
 pub(crate) fn guards(largest: &units::Known<u64>) -> impl Iterator<Item = Fact> {
-    stack::atomic::guards(largest).into_iter().map(|guard| Fact {
+    durability::untorn::guards(largest).into_iter().map(|guard| Fact {
         key: guard.setting.into(),
         value: Some(if guard.is_allowed_off { "could be off" } else { "keep on" }.to_owned()),
         source: Some(units::Source::Derived.word().into()),

@@ -16,6 +16,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("format", &["units", "device"]),
     ("workload", &["units"]),
     ("stack", &["units", "device", "format"]),
+    ("durability", &["units", "device", "format", "stack"]),
     ("layout", &["units", "device", "format", "stack"]),
     ("drive", &["units", "device", "workload"]),
     ("measure", &["units", "device", "workload"]),
@@ -24,18 +25,40 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "straddle",
         &[
-            "units", "device", "drive", "format", "stack", "layout", "report", "host", "measure",
+            "units",
+            "device",
+            "drive",
+            "format",
+            "stack",
+            "durability",
+            "layout",
+            "report",
+            "host",
+            "measure",
             "workload",
         ],
     ),
     ("testkit", &["units", "device"]),
     ("xtask", &["units", "device", "drive", "host", "measure", "workload", "report", "testkit"]),
-    ("fuzz", &["device", "drive", "format", "report", "stack", "workload", "testkit"]),
+    (
+        "fuzz",
+        &["device", "drive", "durability", "format", "report", "stack", "workload", "testkit"],
+    ),
 ];
 
 /// Rooms that see no file, clock or environment.
-const PURE: &[&str] =
-    &["units", "device", "drive", "format", "stack", "layout", "report", "measure", "workload"];
+const PURE: &[&str] = &[
+    "units",
+    "device",
+    "drive",
+    "format",
+    "stack",
+    "durability",
+    "layout",
+    "report",
+    "measure",
+    "workload",
+];
 /// What they may not name, as the parts of a path behind `std`.
 const WORLD: &[&str] = &["fs", "env", "time", "process", "net", "os"];
 /// Files outside `host` that may hold unsafe code: a test's allocator.

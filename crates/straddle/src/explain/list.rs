@@ -71,9 +71,9 @@ fn head(title: &str, word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use durability::Grade;
     use measure::fitness::Fitness;
     use measure::probe::Unidentified;
-    use stack::honesty::Grade;
     use stack::lexicon;
 
     use super::*;

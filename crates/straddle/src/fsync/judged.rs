@@ -4,9 +4,9 @@
 //! Each is handed what was measured and gives a part of the document. Whether a sync is real needs
 //! nothing of that.
 
+use durability::Process;
 use measure::durable::{DurableSeen, RowPlan, RowSeen, SeriesPoint};
 use report::fsync::{FsyncVerdict, Honesty, Knee};
-use stack::honesty::Process;
 use workload::Profile;
 
 use super::advice;

@@ -39,12 +39,12 @@ use crate::arguments::Fsync;
 use crate::destination::{self, Destination};
 use crate::exit::Outcome;
 use crate::{honesty, leftover};
+use durability::Process;
 use halt::Halt;
 use judged::Measured;
 use plan::Plan;
 use schedule::Schedule;
 use session::Session;
-use stack::honesty::Process;
 use watched::Watched;
 
 pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {

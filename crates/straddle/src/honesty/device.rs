@@ -1,7 +1,7 @@
 //! What a block device is to a sync, and where its flushes are counted.
 
 use device::KernelTree;
-use stack::honesty::{Counts, Kind, Layer, drive_word};
+use durability::{Counts, Kind, Layer, drive_word};
 use stack::kernel::{Limits, Node, NodeKind};
 use units::{Known, Source, text};
 

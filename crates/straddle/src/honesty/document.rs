@@ -1,9 +1,10 @@
 //! The part of the document.
 
-use report::fsync::{self, DriveWord, Honesty, LayerFlushes};
-use stack::honesty::{
-    self, Counts, Evidence, Grading, Kind, Layer, POWER_CUT, Protection, Window, fewest_per_sync,
+use durability::{
+    self as honesty, Counts, Evidence, Grading, Kind, Layer, POWER_CUT, Protection, Window,
+    fewest_per_sync,
 };
+use report::fsync::{self, DriveWord, Honesty, LayerFlushes};
 use units::Known;
 
 use super::process_words;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use host::Pinned;
 
-use stack::honesty::Kind;
+use durability::Kind;
 use stack::kernel::{NodeId, NodeKind};
 use units::text;
 

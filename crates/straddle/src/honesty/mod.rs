@@ -11,7 +11,7 @@
 //! | `document.rs` | the part of the document |
 //! | `process_words.rs` | of that, what is said of a process |
 //!
-//! What follows from all that is in `stack::honesty`.
+//! What follows from all that is in `durability`.
 
 mod companion;
 mod device;
@@ -21,10 +21,10 @@ mod process;
 mod process_words;
 mod windows;
 
+use durability::{Evidence, Process, Untried, judge};
 use host::{Interrupt, Pinned};
 use report::Refusal;
 use report::fsync::Honesty;
-use stack::honesty::{Evidence, Process, Untried, judge};
 
 use crate::fallen;
 use crate::scene::Scene;

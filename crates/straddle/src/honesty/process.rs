@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use device::Disk;
-use format::elf::{self, Elf, NoElf};
+use durability::elf::{self, Elf, NoElf};
+use durability::{
+    Asked, CallFate, FilterSet, Here, Library, OTHERS, Process, ProgramKind, Running, SYNCS,
+    Server, fates,
+};
 use host::process::{Filters, Mapped, Preload, own_preloads};
 use report::Refusal;
-use stack::honesty::{
-    self, Asked, FilterSet, Here, Library, OTHERS, Process, ProgramKind, Running, SYNCS, Server,
-    fates,
-};
 use units::{Known, Source};
 
 /// What a C library starts programs and threads with: it defines syncs by right.
@@ -142,7 +142,7 @@ fn server(pid: u32, name: &str, files: &[Library]) -> Option<Server> {
         let bytes = host::process::file_of(pid, Path::new(path)).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     };
-    honesty::server(&Running {
+    durability::server(&Running {
         names: &[name, program],
         libraries: &libraries,
         pid,
@@ -153,7 +153,7 @@ fn server(pid: u32, name: &str, files: &[Library]) -> Option<Server> {
 }
 
 /// What filters make of calls that sync.
-fn calls(filters: &Filters, kind: Option<ProgramKind>) -> Result<Vec<honesty::CallFate>, String> {
+fn calls(filters: &Filters, kind: Option<ProgramKind>) -> Result<Vec<CallFate>, String> {
     // Without filters it does not matter how its calls are numbered.
     if filters.sets.iter().all(|set| !set.is_strict && set.programs.is_empty()) {
         return Ok(Vec::new());

@@ -1,7 +1,7 @@
 //! What is said of a process that was asked about.
 
+use durability::{CallFate, Fate, Library, Process, is_suppressor};
 use report::fsync::ProcessWord;
-use stack::honesty::{CallFate, Fate, Library, Process, is_suppressor};
 use units::Known;
 
 /// What a process may do to its syncs, what was looked at, and what could not be.

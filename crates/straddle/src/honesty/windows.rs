@@ -9,9 +9,9 @@
 use std::time::Duration;
 
 use device::{DiskCounts, KernelTree};
+use durability::{Counts, Times, is_quiet};
 use host::engine::now_ns;
 use host::{Interrupt, Pinned, SyncTrial, TrialError, TrialStep};
-use stack::honesty::{self, Counts, Times, is_quiet};
 
 use super::device::Found;
 
@@ -214,7 +214,7 @@ impl Window {
     }
 }
 
-fn of_step(counts: &mut Counts, step: TrialStep) -> &mut Vec<honesty::Window> {
+fn of_step(counts: &mut Counts, step: TrialStep) -> &mut Vec<durability::Window> {
     match step {
         TrialStep::Append => &mut counts.appends,
         TrialStep::Empty => &mut counts.empty,
@@ -224,11 +224,11 @@ fn of_step(counts: &mut Counts, step: TrialStep) -> &mut Vec<honesty::Window> {
 
 /// What was counted at the start, before so many syncs and after; `None` where the kernel counts no
 /// flushes, as before Linux 5.5.
-fn counted(syncs: u64, counts: [Option<DiskCounts>; 3]) -> Option<honesty::Window> {
+fn counted(syncs: u64, counts: [Option<DiskCounts>; 3]) -> Option<durability::Window> {
     let [start, before, after] = counts;
     let (start, before, after) = (start?, before?, after?);
     let since = after.since(&before);
-    Some(honesty::Window {
+    Some(durability::Window {
         syncs,
         flushes: since.flushes?,
         writes: since.writes,

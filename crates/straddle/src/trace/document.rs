@@ -127,7 +127,7 @@ fn facts(traced: &Traced) -> Vec<Fact> {
 
 /// What untorn writes allow the database whose file this is by its name, a line for each setting.
 pub(super) fn guard_notes(traced: &Traced, file: &Path) -> Vec<String> {
-    let guards = stack::atomic::guards(&traced.facts.atomic_write_bytes).into_iter();
+    let guards = durability::untorn::guards(&traced.facts.atomic_write_bytes).into_iter();
     guards
         .filter(|guard| is_guarded(guard.setting, file))
         .map(|guard| {

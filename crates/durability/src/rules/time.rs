@@ -42,7 +42,7 @@ fn sorted(times: impl Iterator<Item = u64>) -> Vec<u64> {
 }
 
 /// A sector of a rotating drive comes by once a turn.
-pub(in super::super) fn turns(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn turns(evidence: &Evidence) -> Vec<Reason> {
     let Some(took_ns) = rewrite_ns(&evidence.times) else { return Vec::new() };
     let one = |(place, layer, word): (usize, &Layer, &DriveWord)| {
         let Medium::Rotating(per_minute) = word.medium else { return None };
@@ -76,7 +76,7 @@ pub(in super::super) fn turns(evidence: &Evidence) -> Vec<Reason> {
 }
 
 /// Flash takes its time, unless it answers from memory.
-pub(in super::super) fn flash(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn flash(evidence: &Evidence) -> Vec<Reason> {
     let Some(took_ns) = median(&evidence.times.overwrite) else { return Vec::new() };
     let one = |(place, layer, word): (usize, &Layer, &DriveWord)| {
         let vouched =
@@ -102,7 +102,7 @@ pub(in super::super) fn flash(evidence: &Evidence) -> Vec<Reason> {
 }
 
 /// Two methods that should both be durable.
-pub(in super::super) fn methods(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn methods(evidence: &Evidence) -> Vec<Reason> {
     let Times { pairs, .. } = &evidence.times;
     let data = median(&sorted(pairs.iter().map(|&(data, _)| data)));
     let dsync = median(&sorted(pairs.iter().map(|&(_, dsync)| dsync)));
@@ -135,7 +135,7 @@ pub(in super::super) fn methods(evidence: &Evidence) -> Vec<Reason> {
 }
 
 /// Syncs of ours that could not be made: none at all, or not all.
-pub(in super::super) fn untried(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn untried(evidence: &Evidence) -> Vec<Reason> {
     let Some(Untried { reason, has_no_room, advice }) = &evidence.untried else {
         return Vec::new();
     };

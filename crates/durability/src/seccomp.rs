@@ -9,7 +9,7 @@
 use thiserror::Error;
 
 /// The most instructions of a program: `BPF_MAXINSNS`.
-pub const INSTRUCTIONS_MAX: usize = 4096;
+pub(crate) const INSTRUCTIONS_MAX: usize = 4096;
 /// The length of one: `struct sock_filter`.
 const INSTRUCTION_BYTES: usize = 8;
 /// The cells of a program's own memory: `BPF_MEMWORDS`.
@@ -39,30 +39,30 @@ impl Range {
 
 /// A call's argument, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Argument {
+pub(crate) struct Argument {
     low: Range,
     high: Range,
 }
 
 impl Argument {
     /// Any value.
-    pub const ANY: Argument = Argument { low: Range::ANY, high: Range::ANY };
+    pub(crate) const ANY: Argument = Argument { low: Range::ANY, high: Range::ANY };
 
     /// A file descriptor that may be open: 0 to `INT_MAX`. Compilers clear the upper half of a
     /// register with one.
-    pub const DESCRIPTOR: Argument =
+    pub(crate) const DESCRIPTOR: Argument =
         Argument { low: Range { least: 0, most: 0x7fff_ffff }, high: Range::only(0) };
 
     /// A value that fits into 32 bits.
     #[must_use]
-    pub const fn value(value: u32) -> Argument {
+    pub(crate) const fn value(value: u32) -> Argument {
         Argument { low: Range::only(value), high: Range::only(0) }
     }
 }
 
 /// A system call as a filter sees it. The address from which it comes may be any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
+pub(crate) struct Call {
     /// Its number.
     pub number: u32,
     /// The architecture's, `AUDIT_ARCH_…` of `include/uapi/linux/audit.h`.
@@ -87,7 +87,7 @@ impl Call {
 
 /// What becomes of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     /// The process or thread is killed.
     Kill,
     /// The process gets a signal.
@@ -121,7 +121,7 @@ impl Action {
 
 /// Why bytes are no program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum NoProgram {
+pub(crate) enum NoProgram {
     /// They are not whole instructions, or none, or too many.
     #[error("{bytes} bytes are no program: it has 1 to 4096 instructions of 8 bytes")]
     Length {
@@ -138,7 +138,7 @@ pub enum NoProgram {
 
 /// One filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub(crate) struct Program {
     instructions: Vec<Instruction>,
 }
 
@@ -171,7 +171,7 @@ impl Program {
     ///
     /// # Errors
     /// [`NoProgram`] when they hold none that the kernel would install.
-    pub fn parse(bytes: &[u8]) -> Result<Program, NoProgram> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Program, NoProgram> {
         let count = bytes.len().div_euclid(INSTRUCTION_BYTES);
         if !bytes.len().is_multiple_of(INSTRUCTION_BYTES)
             || !(1..=INSTRUCTIONS_MAX).contains(&count)
@@ -218,7 +218,7 @@ impl Program {
 /// action wins, and among equals the newest filter's. Without filters it is allowed. `None` where
 /// a filter's answer depends on what is not known of the arguments.
 #[must_use]
-pub fn outcome(filters: &[Program], call: &Call) -> Option<Action> {
+pub(crate) fn outcome(filters: &[Program], call: &Call) -> Option<Action> {
     let mut strictest = 0x7fff_0000_u32;
     for filter in filters.iter().rev() {
         let word = filter.returned(call)?;

@@ -10,11 +10,7 @@
 
 use units::{ByteRange, Known, Source};
 
-use crate::graph::Stack;
-use crate::id::LayerId;
-use crate::layer::LayerKind;
-use crate::mapping::Mapping;
-use crate::placement;
+use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind, placement};
 
 /// The largest untorn write to layer `id` in bytes, at multiples of its own length: a power of two,
 /// or 0 where there is none; unknown, with the reason, where any layer does not tell.
@@ -149,9 +145,10 @@ fn keeps_whole(stack: &Stack, id: LayerId, bytes: u64) -> bool {
 
 /// The largest logical sector under `id`: less cannot be written at all.
 fn smallest(stack: &Stack, id: LayerId) -> u64 {
-    let sectors = stack.under(id).into_iter().filter_map(|under| {
-        stack.layer(under).units.used_bytes(crate::unit::UnitKind::LogicalSector)
-    });
+    let sectors = stack
+        .under(id)
+        .into_iter()
+        .filter_map(|under| stack.layer(under).units.used_bytes(UnitKind::LogicalSector));
     sectors.max().unwrap_or(512)
 }
 

@@ -9,10 +9,14 @@
 mod caller;
 mod calls;
 mod drive_word;
+pub mod elf;
 mod evidence;
+pub mod hostile;
 mod reach;
 mod rules;
+mod seccomp;
 mod servers;
+pub mod untorn;
 mod warnings;
 
 pub use caller::{Asked, CallFate, Fate, Here, Library, Process};

@@ -41,7 +41,7 @@ pub fn is_suppressor(library: &Library) -> bool {
 }
 
 /// The process that asks, and all that it starts.
-pub(in super::super) fn here(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn here(evidence: &Evidence) -> Vec<Reason> {
     const SOURCE: &str = "the calls, made on descriptors that cannot be synced";
     let here = &evidence.here;
     let by = if here.is_filtered { ", by a seccomp filter" } else { "" };
@@ -131,7 +131,7 @@ fn traced(name: &str, (tracer, tracer_name): &(u32, String), source: &str) -> Re
 }
 
 /// The process that was asked about.
-pub(in super::super) fn asked(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn asked(evidence: &Evidence) -> Vec<Reason> {
     let Some(process) = &evidence.process else { return Vec::new() };
     let name = format!("process {} ({})", process.pid, process.name);
     let mut reasons = files(process, &name);

@@ -13,7 +13,7 @@ const COUNTERS: &str = "flushes of /sys/block/*/stat";
 const OFF: [&str; 4] = ["barrier=0", "nobarrier", "barrier=none", "fsync_mode=nobarrier"];
 
 /// A file system that was told to send none.
-pub(in super::super) fn barriers(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn barriers(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for (place, layer) in evidence.layers.iter().enumerate() {
         let Kind::FileSystem { kind, options } = &layer.kind else { continue };
@@ -53,7 +53,7 @@ fn has_cache(kind: &Kind) -> bool {
 }
 
 /// What the layers counted while syncs were made.
-pub(in super::super) fn counted(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn counted(evidence: &Evidence) -> Vec<Reason> {
     if let Some((layer, writes_per_sync)) = missed(evidence) {
         return vec![missing(evidence, layer, writes_per_sync)];
     }

@@ -9,7 +9,7 @@ const MOUNTS: &str = "/proc/self/mountinfo";
 const VOLATILE: [&str; 2] = ["volatile", "fsync=volatile"];
 
 /// Memory at the bottom: power takes it all.
-pub(in super::super) fn memory(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn memory(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
         Kind::Memory(what) => Some((layer.name.clone(), what.clone())),
         _ => None,
@@ -25,7 +25,7 @@ pub(in super::super) fn memory(evidence: &Evidence) -> Vec<Reason> {
 }
 
 /// An overlay that leaves syncs out, whatever it lies on.
-pub(in super::super) fn left_out(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn left_out(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
         Kind::FileSystem { kind, options } | Kind::Opaque { kind, options, .. }
             if kind == "overlay" =>
@@ -43,7 +43,7 @@ pub(in super::super) fn left_out(evidence: &Evidence) -> Vec<Reason> {
 }
 
 /// A layer that hides what is below.
-pub(in super::super) fn opaque(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn opaque(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
         Kind::Opaque { kind, reason, .. } => Some((kind.clone(), reason.clone())),
         _ => None,
@@ -71,7 +71,7 @@ pub(in super::super) fn opaque(evidence: &Evidence) -> Vec<Reason> {
 }
 
 /// What could not be followed down.
-pub(in super::super) fn lost(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn lost(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
         Kind::Lost(reason) => Some(
             Reason::open("lost", Grade::Unproven)

@@ -6,7 +6,7 @@ use super::{Grade, Reason};
 const DECLARED: &str = "queue/write_cache";
 
 /// Layers that are declared write through, so that the kernel drops flushes there.
-pub(in super::super) fn write_through(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn write_through(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for (place, layer) in evidence.layers.iter().enumerate() {
         match (&layer.kind, layer.write_back.value()) {
@@ -75,7 +75,7 @@ fn of_mapped(evidence: &Evidence, place: usize, layer: &Layer) -> Option<Reason>
 }
 
 /// What drives say of their protection and of their wear.
-pub(in super::super) fn drives(evidence: &Evidence) -> Vec<Reason> {
+pub(crate) fn drives(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for layer in &evidence.layers {
         let Kind::Drive(word) = &layer.kind else { continue };

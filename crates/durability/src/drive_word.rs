@@ -12,7 +12,7 @@ use units::{Known, Source};
 
 use super::evidence::{DriveWord, Medium, Protection};
 use super::warnings::warnings;
-use crate::drive::Drive;
+use stack::drive::Drive;
 
 /// What one maker's attributes mean.
 struct Maker {

@@ -5,7 +5,7 @@
 //! `include/uapi/asm-generic/fcntl.h`, `include/uapi/linux/fs.h`; of the architectures:
 //! `include/uapi/linux/{audit,elf-em}.h`.
 
-use format::seccomp::{Action, Argument, Call, Program, outcome};
+use crate::seccomp::{Action, Argument, Call, Program, outcome};
 
 use super::caller::{CallFate, Fate};
 

@@ -1,0 +1,53 @@
+//! Files by hand, by the compiler where there is one, and this test's own.
+
+use device::MemoryDisk;
+use testkit::{Scratch, need_tools, scratch::text, tool};
+
+use super::*;
+
+const NAMES: &[&str] = &["fsync", "open", "malloc"];
+
+fn read_of(bytes: &[u8]) -> Result<Elf, NoElf> {
+    let mut disk = MemoryDisk::new(u64::try_from(bytes.len()).unwrap());
+    disk.put(0, bytes);
+    read(&disk, NAMES)
+}
+
+#[test]
+fn refuses_what_is_not_an_elf_file() {
+    assert_eq!(read_of(b""), Err(NoElf::Magic));
+    assert_eq!(read_of(b"#!/bin/sh\necho it is a script\n"), Err(NoElf::Magic));
+    assert!(matches!(read_of(b"\x7fELF\x02\x01\x01 cut short"), Err(NoElf::Damaged(_))));
+}
+
+#[test]
+fn libraries_that_a_compiler_made_say_what_they_define() {
+    need_tools!("cc");
+    let scratch = Scratch::new();
+    let source = scratch.path().join("source.c");
+    std::fs::write(&source, "int fsync(int f) { return f & 0; } int own(int f) { return f; }")
+        .unwrap();
+    for style in ["gnu", "sysv", "both"] {
+        let library = scratch.path().join("library.so");
+        let style = format!("-Wl,--hash-style={style}");
+        let made = ["-shared", "-fPIC", "-nostdlib", &style, "-o", text(&library), text(&source)];
+        tool::run("cc", &made);
+        let whole = std::fs::read(&library).unwrap();
+        let found = read_of(&whole).unwrap();
+        assert_eq!(found.defines, ["fsync"], "{style}");
+        assert!(!found.is_linked);
+        for length in (0..whole.len()).step_by(97) {
+            if let Ok(cut) = read_of(&whole[..length]) {
+                assert_eq!(cut.defines, ["fsync"], "cut at {length}");
+            }
+        }
+    }
+}
+
+#[test]
+fn this_test_is_a_program_of_this_machine() {
+    let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    let found = read_of(&own).unwrap();
+    assert_eq!(found.is_64, usize::BITS == 64);
+    assert!(!found.defines.contains(&"fsync"), "{found:?}");
+}
