@@ -63,8 +63,8 @@ impl Question {
         }
     }
 
-    /// Whether it is about the drive's health, which has no part in a layout: such a question is
-    /// asked by its path alone, and no capture holds its answer.
+    /// Returns whether it is about the drive's health, which has no part in a layout: such a
+    /// question is asked by its path alone, and no capture holds its answer.
     #[must_use]
     pub fn is_health(self) -> bool {
         matches!(self, Question::NvmeHealth | Question::AtaHealth)

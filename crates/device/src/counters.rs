@@ -9,7 +9,7 @@ use thiserror::Error;
 pub struct DiskCounts {
     /// Reads completed.
     pub reads: u64,
-    /// Reads joined with a neighbour in the queue.
+    /// Reads joined with a neighbor in the queue.
     pub read_merges: u64,
     /// Sectors of 512 bytes read.
     pub read_sectors: u64,
@@ -17,7 +17,7 @@ pub struct DiskCounts {
     pub read_ms: u64,
     /// Writes completed.
     pub writes: u64,
-    /// Writes joined with a neighbour in the queue.
+    /// Writes joined with a neighbor in the queue.
     pub write_merges: u64,
     /// Sectors of 512 bytes written.
     pub write_sectors: u64,
@@ -52,7 +52,7 @@ pub trait Counters {
     fn counts(&mut self) -> Result<DiskCounts, CountersError>;
 }
 
-/// How many fields are read.
+/// Number of fields are read.
 const FIELDS: usize = 16;
 
 /// What the kernel calls a sector here, whatever the device's own are.
@@ -71,8 +71,8 @@ impl DiskCounts {
         self.write_sectors.saturating_mul(SECTOR_BYTES)
     }
 
-    /// What the text of a `stat` file says: at least 11 numbers; `None` otherwise. Allocates
-    /// nothing.
+    /// Returns what the text of a `stat` file says: at least 11 numbers; `None` otherwise.
+    /// Allocates nothing.
     #[must_use]
     pub fn parse(text: &str) -> Option<DiskCounts> {
         let mut fields = [None; FIELDS];
@@ -96,7 +96,7 @@ impl DiskCounts {
         })
     }
 
-    /// What was counted between `before` and now; `in_flight` is the number now.
+    /// Returns what was counted between `before` and now; `in_flight` is the number now.
     #[must_use]
     pub fn since(&self, before: &DiskCounts) -> DiskCounts {
         let flushes = match (self.flushes, before.flushes) {

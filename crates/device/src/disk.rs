@@ -86,7 +86,7 @@ pub fn read_vec(
     Ok(bytes)
 }
 
-/// Whether `length_bytes` bytes from `offset_bytes` lie within `disk_bytes`.
+/// Returns whether `length_bytes` bytes from `offset_bytes` lie within `disk_bytes`.
 ///
 /// # Errors
 /// [`ReadError::PastEnd`] when they do not, overflow included.

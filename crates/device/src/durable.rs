@@ -24,7 +24,7 @@ pub enum Method {
     None,
 }
 
-/// Where an operation's writes go.
+/// Place where an operation's writes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// To the file's first bytes, again and again.
@@ -44,15 +44,15 @@ pub enum Place {
 pub struct Way {
     /// What makes it durable.
     pub method: Method,
-    /// Whether the page cache is passed by (`O_DIRECT`).
+    /// True if the page cache is passed by (`O_DIRECT`).
     pub is_direct: bool,
-    /// Where its writes go.
+    /// Place where its writes go.
     pub place: Place,
     /// Bytes of each write.
     pub write_bytes: u32,
     /// Writes of one operation, one behind the other.
     pub writes: u32,
-    /// Whether another file of the same file system is written meanwhile.
+    /// True if another file of the same file system is written meanwhile.
     pub is_contended: bool,
 }
 
@@ -112,12 +112,12 @@ pub trait Durable {
     /// When that fails.
     fn end(&mut self, way: usize) -> Result<(), DurableFault>;
 
-    /// How many bytes were written so far, as far as they can have reached the drive.
+    /// Returns how many bytes were written so far, as far as they can have reached the drive.
     fn written_bytes(&self) -> u64;
 
     /// Now, in nanoseconds.
     fn now_ns(&self) -> u64;
 
-    /// Whether the user wants it to go on.
+    /// Returns whether the user wants it to go on.
     fn goes_on(&self) -> bool;
 }

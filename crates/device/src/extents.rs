@@ -30,7 +30,7 @@ const WORDS: [(ExtentFlags, &str); 11] = [
 impl ExtentFlags {
     /// The last extent of the file.
     pub const LAST: ExtentFlags = ExtentFlags(0x1);
-    /// Where it lies is not known.
+    /// Place where it lies is not known.
     pub const UNKNOWN: ExtentFlags = ExtentFlags(0x2);
     /// It waits in memory; no place was chosen yet.
     pub const DELAYED: ExtentFlags = ExtentFlags(0x4);
@@ -51,7 +51,7 @@ impl ExtentFlags {
     /// Other files, or other parts of this one, use the same bytes.
     pub const SHARED: ExtentFlags = ExtentFlags(0x2000);
 
-    /// Whether every bit of `other` is set.
+    /// Returns whether every bit of `other` is set.
     #[must_use]
     pub fn has(self, other: ExtentFlags) -> bool {
         self.0 & other.0 == other.0
@@ -75,8 +75,8 @@ impl ExtentFlags {
 pub struct Extent {
     /// The run of the file.
     pub logical: ByteRange,
-    /// Where it starts in the file system's address space, in bytes: the volume on most; 0 and
-    /// meaningless where the flags say that the place is unknown, delayed or inline.
+    /// Place where it starts in the file system's address space, in bytes: the volume on most; 0
+    /// and meaningless where the flags say that the place is unknown, delayed or inline.
     pub physical_bytes: u64,
     /// What the file system says of it.
     pub flags: ExtentFlags,
@@ -87,7 +87,7 @@ pub struct Extent {
 pub struct ExtentList {
     /// The extents that overlap the range, whole.
     pub extents: Vec<Extent>,
-    /// Where the list ends early, in bytes of the file: more extents than [`EXTENTS_MAX`].
+    /// Place where the list ends early, in bytes of the file: more extents than [`EXTENTS_MAX`].
     pub cut_at_bytes: Option<u64>,
 }
 
@@ -177,7 +177,7 @@ impl Collector {
         self.end_bytes
     }
 
-    /// What was collected.
+    /// Returns what was collected.
     #[must_use]
     pub fn done(self) -> ExtentList {
         self.list

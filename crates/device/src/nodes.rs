@@ -123,7 +123,7 @@ impl Nodes {
         &self.nodes[index(directory.first)..index(directory.end)]
     }
 
-    /// How the names of two nodes compare.
+    /// Returns how the names of two nodes compare.
     pub(crate) fn order(&self, one: &Node, other: &Node) -> Ordering {
         one.prefix.cmp(&other.prefix).then_with(|| self.bytes(one.name).cmp(self.bytes(other.name)))
     }
@@ -170,12 +170,13 @@ impl Nodes {
         Some(here)
     }
 
-    /// What `path` leads to, links followed.
+    /// Returns what `path` leads to, links followed.
     pub(crate) fn walk<'a>(&'a self, path: &'a str) -> Result<Place<'a>, Stop<'a>> {
         Way::new(self, path).go()
     }
 
-    /// Where `path` leads, links followed as far as there is something: as an absolute path.
+    /// Returns where `path` leads, links followed as far as there is something: as an absolute
+    /// path.
     pub(crate) fn resolve<'a>(&'a self, path: &'a str) -> Result<String, Stop<'a>> {
         let mut way = Way::new(self, path);
         let mut parts: Vec<&[u8]> = Vec::new();
@@ -249,7 +250,7 @@ impl Nodes {
     }
 }
 
-/// What a line of a file of many says: without its bar and one blank.
+/// Returns what a line of a file of many says: without its bar and one blank.
 pub(crate) fn behind_bar(line: &[u8]) -> &[u8] {
     let line = line.strip_prefix(b"|").unwrap_or(line);
     line.strip_prefix(b" ").unwrap_or(line)
@@ -313,7 +314,7 @@ impl<'a> Way<'a> {
         Ok(here)
     }
 
-    /// Where a link leads, or, after its target was put ahead, where that starts.
+    /// Returns where a link leads, or, after its target was put ahead, where that starts.
     fn turn(&mut self, node: &Node, link: u32, directory: u32) -> Result<u32, Stop<'a>> {
         let target = self.nodes.bytes(node.value);
         if self.links == LINKS_MAX {

@@ -57,7 +57,7 @@ pub struct Operation {
     pub slot: u16,
     /// The first byte of the file.
     pub offset_bytes: u64,
-    /// How many bytes; at most the slot's buffer. 0 for a sync of the whole file.
+    /// Number of bytes; at most the slot's buffer. 0 for a sync of the whole file.
     pub length_bytes: u32,
 }
 
@@ -122,7 +122,7 @@ pub trait Queue {
 }
 
 impl Completion {
-    /// How long it took, in nanoseconds.
+    /// Returns how long it took, in nanoseconds.
     #[must_use]
     pub fn latency_ns(&self) -> u64 {
         self.completed_ns.saturating_sub(self.submitted_ns)

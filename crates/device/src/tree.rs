@@ -51,7 +51,7 @@ pub trait KernelTree {
     /// When the directory is missing or cannot be read.
     fn list(&self, path: &str) -> Result<Vec<String>, TreeError>;
 
-    /// Where a symbolic link leads, resolved to an absolute path within the tree.
+    /// Returns where a symbolic link leads, resolved to an absolute path within the tree.
     ///
     /// # Errors
     /// When it is missing, no link, or leads out of the tree.
@@ -116,7 +116,7 @@ impl MemoryTree {
         self
     }
 
-    /// What stands below a file or a link is out of reach, and left out.
+    /// Returns what stands below a file or a link is out of reach, and left out.
     fn manifest(&self) -> Manifest {
         let mut manifest = Manifest::new();
         let parents = |path: &str| -> bool {

@@ -28,7 +28,7 @@ pub struct Command {
     pub action: Action,
     /// The first byte.
     pub offset_bytes: u64,
-    /// How many bytes; 0 for a flush.
+    /// Number of bytes; 0 for a flush.
     pub length_bytes: u64,
 }
 
@@ -61,7 +61,7 @@ impl Command {
         ByteRange::new(self.offset_bytes, self.length_bytes).filter(|_| self.length_bytes > 0)
     }
 
-    /// What is wrong with it on a drive of `capacity_bytes` in sectors of `logical_bytes`.
+    /// Returns what is wrong with it on a drive of `capacity_bytes` in sectors of `logical_bytes`.
     ///
     /// # Errors
     /// When it names bytes that the drive has not, or parts of sectors.

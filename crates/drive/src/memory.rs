@@ -14,7 +14,7 @@ use crate::{Action, Command, Done, Model, Tally};
 /// What such a drive is: [`MemoryPlan::checked`] says what each value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// How many bytes it holds.
+    /// Number of bytes it holds.
     pub capacity_bytes: u64,
     /// The addressable unit.
     pub logical_bytes: u64,
@@ -150,7 +150,7 @@ impl Memory {
         end_ns.saturating_add(self.plan.command_ns)
     }
 
-    /// What is written as one: lines, or logical sectors where those are longer.
+    /// Returns what is written as one: lines, or logical sectors where those are longer.
     fn sectors(&self) -> Sectors {
         let MemoryPlan { logical_bytes, line_bytes, .. } = self.plan;
         let physical_bytes = logical_bytes.max(line_bytes);

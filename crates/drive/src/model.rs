@@ -24,13 +24,13 @@ pub trait Model {
     /// When `to_ns` is before the time of an earlier call.
     fn advance(&mut self, to_ns: u64, done: &mut Vec<Done>);
 
-    /// How many bytes it holds.
+    /// Returns how many bytes it holds.
     fn capacity_bytes(&self) -> u64;
 
     /// The addressable unit in bytes.
     fn logical_bytes(&self) -> u64;
 
-    /// What it did so far, and for how long.
+    /// Returns what it did so far, and for how long.
     fn tally(&self) -> Tally;
 
     /// Bytes of acknowledged writes that wait in a cache for a medium that turns; of several drives
@@ -52,27 +52,27 @@ pub trait Model {
         false
     }
 
-    /// What it put on its medium; `None` where nobody asked it to write that down, and where it is
-    /// made of others that each have a medium.
+    /// Returns what it put on its medium; `None` where nobody asked it to write that down, and
+    /// where it is made of others that each have a medium.
     fn medium_log(&self) -> Option<&MediumLog> {
         None
     }
 
-    /// What it tells the host about itself, from which its promises follow.
+    /// Returns what it tells the host about itself, from which its promises follow.
     fn told(&self) -> Told {
         let bytes = self.logical_bytes();
         let sectors = Sectors { logical_bytes: bytes, physical_bytes: bytes, origin_bytes: 0 };
         Told { sectors, has_volatile_cache: true }
     }
 
-    /// Whether it tells the host of a write cache. Linux sends flushes to no other
+    /// Returns whether it tells the host of a write cache. Linux sends flushes to no other
     /// (`Documentation/block/writeback_cache_control.rst`). A drive may tell of one that loses
     /// nothing, as SATA drives with capacitors do.
     fn has_write_cache(&self) -> bool {
         self.told().has_volatile_cache
     }
 
-    /// What it holds when the power goes as `cut` says; `host` has what was sent to it.
+    /// Returns what it holds when the power goes as `cut` says; `host` has what was sent to it.
     ///
     /// # Errors
     /// When nobody asked it to keep a log, one is full or of another drive, or nothing can be torn

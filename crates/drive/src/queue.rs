@@ -21,14 +21,14 @@ pub struct Host {
     pub depth: u16,
     /// The length of each slot's buffer.
     pub buffer_bytes: usize,
-    /// Where the files begin on the drive, in bytes: the address of each file's first byte.
+    /// Place where the files begin on the drive, in bytes: the address of each file's first byte.
     pub start_bytes: u64,
     /// Between the end of an operation and the begin of the next.
     pub turnaround_ns: u64,
-    /// Whether the drive says that it has a cache that forgets: where it says no, Linux sends no
+    /// True if the drive says that it has a cache that forgets: where it says no, Linux sends no
     /// flush at all (Documentation/block/writeback_cache_control.rst).
     pub has_cache: bool,
-    /// Whether writes can be forced to the medium; else a flush follows them, as Linux does it.
+    /// True if writes can be forced to the medium; else a flush follows them, as Linux does it.
     pub has_fua: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct ModelQueue<M> {
 struct Flight {
     operation: Operation,
     submitted_ns: u64,
-    /// Whether a flush follows.
+    /// True if a flush follows.
     flushes: bool,
 }
 

@@ -25,7 +25,8 @@ impl Server {
     }
 }
 
-/// How long `bytes` take at `bytes_per_second`, rounded down; `u64::MAX` where that is too long.
+/// Returns how long `bytes` take at `bytes_per_second`, rounded down; `u64::MAX` where that is too
+/// long.
 pub(crate) fn transfer_ns(bytes: u64, bytes_per_second: u64) -> u64 {
     const SECOND_NS: u64 = 1_000_000_000;
     match bytes.checked_mul(SECOND_NS) {
@@ -97,7 +98,7 @@ impl<T> Agenda<T> {
         self.heap.push(Reverse(Event { at_ns, number: self.number, what }));
     }
 
-    /// Whether nothing was ever to happen, and no time has passed.
+    /// Returns whether nothing was ever to happen, and no time has passed.
     pub(crate) fn is_new(&self) -> bool {
         (self.now_ns, self.number) == (0, 0)
     }
@@ -107,7 +108,7 @@ impl<T> Agenda<T> {
         self.heap.peek().map(|Reverse(event)| event.at_ns)
     }
 
-    /// What happens next until `to_ns`, that included, and when.
+    /// Returns what happens next until `to_ns`, that included, and when.
     ///
     /// # Panics
     /// When `to_ns` is before the time of an earlier call.

@@ -33,7 +33,7 @@ impl<T> Slab<T> {
         thing
     }
 
-    /// What is at `place`.
+    /// Returns what is at `place`.
     ///
     /// # Panics
     /// When nothing is there.
@@ -41,7 +41,7 @@ impl<T> Slab<T> {
         self.places[place].as_mut().expect("it is there")
     }
 
-    /// How many things were there at once, at most.
+    /// Returns how many things were there at once, at most.
     #[cfg(test)]
     pub(crate) fn most(&self) -> usize {
         self.places.len()

@@ -1,10 +1,10 @@
 //! Things by number, in order, in chunks that are small enough to be moved in.
 //!
-//! A cache of a disk looks up its neighbours, puts something in between and goes on along them, all
+//! A cache of a disk looks up its neighbors, puts something in between and goes on along them, all
 //! of it for each command. Chunks that lie in one piece of memory make that much quicker than a
 //! tree does.
 
-/// How many things a chunk holds at most.
+/// Number of things a chunk holds at most.
 const CHUNK_MOST: usize = 64;
 
 /// Things in the order of their numbers, each number once. Chunks are a quarter full on average at
@@ -17,7 +17,7 @@ pub(crate) struct Sorted<T> {
     chunks: Vec<Vec<(u64, T)>>,
 }
 
-/// Where a thing is, until the next is put in or taken out.
+/// Place where a thing is, until the next is put in or taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seat {
     chunk: usize,
@@ -31,7 +31,7 @@ impl<T> Default for Sorted<T> {
 }
 
 impl<T> Sorted<T> {
-    /// Whether there is nothing.
+    /// Returns whether there is nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }

@@ -25,7 +25,7 @@ impl Wire {
         Wire { command_ns, bytes_per_second, server: Server::default(), incoming, leaving }
     }
 
-    /// Whether no command is on its way to the drive.
+    /// Returns whether no command is on its way to the drive.
     pub(crate) fn is_empty(&self) -> bool {
         self.incoming.is_empty()
     }

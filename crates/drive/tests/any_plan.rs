@@ -203,7 +203,7 @@ fn exercise(model: &mut impl Model, random: &mut Random, count: u64) -> Outcome 
     outcome
 }
 
-/// What the model counted is what the host saw.
+/// Returns what the model counted is what the host saw.
 fn adds_up(tally: Tally, outcome: &Outcome) {
     assert_eq!(tally.commands, outcome.succeeded);
     assert_eq!(tally.written_bytes, outcome.written_bytes);

@@ -98,7 +98,7 @@ fn a_flush_waits_for_what_is_in_flight_and_what_follows_waits_for_it() {
     assert!(flushes == 100 && beside > 0, "threads do not wait for each other");
 }
 
-/// How long each operation took, and how many flushes were sent.
+/// Returns how long each operation took, and how many flushes were sent.
 fn took_ns(tells_no_cache: bool, source: &mut dyn Source) -> (Vec<u64>, u64) {
     let mut watch = Watch { tells_no_cache, ..Watch::default() };
     let mut jobs = [Job { source, lanes: 1, has_barriers: true }];

@@ -57,7 +57,7 @@ fn eight_jobs(plan: FlashPlan, action: Action, shift_bytes: u64) -> Seen {
     })
 }
 
-/// Whether `found` is within so many hundredths of `wanted`.
+/// Returns whether `found` is within so many hundredths of `wanted`.
 fn is_near(found: u64, wanted: u64, percent: u64) {
     assert!(found.abs_diff(wanted) * 100 <= wanted * percent, "{found}, not {wanted}");
 }
@@ -212,7 +212,7 @@ fn what_held_nothing_is_read_from_flash_once_it_is_written_until_it_is_discarded
     }
 }
 
-/// What a round takes, of many: writes of 4 KiB at places that go on, `None` for a flush.
+/// Returns what a round takes, of many: writes of 4 KiB at places that go on, `None` for a flush.
 fn round_ns(plan: FlashPlan, order: &[Option<u64>], action: Action) -> u64 {
     let mut flash = Flash::new(plan).expect("such a drive can be");
     let rounds = 100;

@@ -25,7 +25,7 @@ fn green() -> &'static profile::DriveProfile {
     found.expect("it is of the house")
 }
 
-/// What one write takes on average, in microseconds, once the cache is full.
+/// Returns what one write takes on average, in microseconds, once the cache is full.
 fn each_us(rmw: &str, shift_bytes: u64) -> u64 {
     let drive = green().clone().with("rmw", rmw).expect("a policy");
     let mut model = drive.model().expect("a disk that can be");

@@ -13,7 +13,7 @@ pub struct Here {
     pub sometimes: Vec<(String, i64)>,
     /// Calls that fail, though the same without syncing works.
     pub refused: Vec<String>,
-    /// Whether it runs under a seccomp filter.
+    /// True if it runs under a seccomp filter.
     pub is_filtered: bool,
     /// The process that traces it, by number and name.
     pub tracer: Option<(u32, String)>,
@@ -68,9 +68,9 @@ pub struct Process {
     /// Libraries that were to be loaded before its own and are not in its memory; or why they are
     /// not known.
     pub absent: Known<Vec<String>>,
-    /// How many threads it has.
+    /// Number of threads it has.
     pub threads: usize,
-    /// How many of them are only known to have as many seccomp filters as others.
+    /// Number of of them are only known to have as many seccomp filters as others.
     pub alike: usize,
     /// Why the filters of some were not read.
     pub missed: Option<String>,
@@ -85,7 +85,7 @@ pub struct Process {
 pub struct Library {
     /// Its path or name, harmless to print.
     pub name: String,
-    /// Whether it is the program itself, whose functions stand before those of all libraries.
+    /// True if it is the program itself, whose functions stand before those of all libraries.
     pub is_program: bool,
     /// What puts it before others: `LD_PRELOAD`; `None` where nothing does that is seen.
     pub preloaded_by: Option<String>,

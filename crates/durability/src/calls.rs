@@ -26,7 +26,7 @@ const SYNC_RANGE: Argument = Argument::value(2);
 pub struct Kind {
     /// `e_machine`.
     pub machine: u16,
-    /// Whether its addresses have 64 bits.
+    /// True if its addresses have 64 bits.
     pub is_64: bool,
 }
 
@@ -41,7 +41,7 @@ impl Kind {
 /// The filters of some threads.
 #[derive(Clone, Copy, Debug)]
 pub struct FilterSet<'a> {
-    /// How many threads have them.
+    /// Number of threads have them.
     pub threads: usize,
     /// Seccomp's strict mode, in which each of these calls ends the thread.
     pub is_strict: bool,
@@ -161,7 +161,8 @@ const MACHINES: [Machine; 7] = [
     machine("loongarch64", (258, true), (0xc000_0102, 0), GENERIC),
 ];
 
-/// What becomes of each call that syncs, under the filters of each of `sets`, in a program of
+/// Returns what becomes of each call that syncs, under the filters of each of `sets`, in a program
+/// of
 /// `kind`. Calls that it makes in the way of another kind are not looked at.
 ///
 /// # Errors
@@ -202,7 +203,7 @@ pub fn fates(sets: &[FilterSet<'_>], kind: Kind) -> Result<Vec<CallFate>, String
     Ok(machine.calls.iter().map(fate).collect())
 }
 
-/// What an answer of filters means for the caller.
+/// Returns what an answer of filters means for the caller.
 fn fate_of(action: Option<Action>) -> Fate {
     match action {
         None => Fate::Unclear,
@@ -213,7 +214,7 @@ fn fate_of(action: Option<Action>) -> Fate {
     }
 }
 
-/// What becomes of a call in all threads.
+/// Returns what becomes of a call in all threads.
 fn of_all(each: &[(usize, Fate)]) -> Fate {
     let Some((_, first)) = each.first() else { return Fate::Done };
     if each.iter().all(|(_, fate)| fate == first) {
@@ -245,7 +246,7 @@ mod tests {
         bytes.collect()
     }
 
-    /// What becomes of calls where all threads have `filters`.
+    /// Returns what becomes of calls where all threads have `filters`.
     fn of_one(filters: &[Vec<u8>], machine: &str) -> Result<Vec<CallFate>, String> {
         let set = FilterSet { threads: 1, is_strict: false, programs: filters };
         fates(&[set], Kind::of(machine).unwrap())

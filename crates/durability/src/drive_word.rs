@@ -30,7 +30,7 @@ const TEST_THRESHOLD: u8 = 10;
 /// The value of a test that was put off, since the drive was too hot.
 const TEST_TOO_HOT: u8 = 11;
 
-/// Source: smartmontools `drivedb.h`: the entries of Intel's and Solidigm's data centre drives
+/// Source: smartmontools `drivedb.h`: the entries of Intel's and Solidigm's data center drives
 /// (175 `Power_Loss_Cap_Test`, 233 `Media_Wearout_Indicator`), Samsung's (177
 /// `Wear_Leveling_Count`), Crucial's and Micron's (202 `Percent_Lifetime_Remain`), Kingston's and
 /// SandForce's (231 `SSD_Life_Left`).
@@ -41,7 +41,7 @@ const MAKERS: &[Maker] = &[
     Maker { models: &["KINGSTON", "OCZ", "Corsair"], protection: None, life: 231 },
 ];
 
-/// What the disk that the kernel calls `name` says, as far as `tree` can ask it.
+/// Returns what the disk that the kernel calls `name` says, as far as `tree` can ask it.
 #[must_use]
 pub fn drive_word(tree: &dyn KernelTree, name: &str) -> DriveWord {
     let drive = Drive::read(tree, name);
@@ -146,7 +146,7 @@ fn of_ata(word: &mut DriveWord, model: &str, health: Result<ata_health::Health, 
     };
 }
 
-/// What the test of the capacitors came to.
+/// Returns what the test of the capacitors came to.
 fn tested(test: Option<Attribute>) -> (Protection, String) {
     let Some(test) = test else {
         return (Protection::Unknown, "this model reports no test of it".to_owned());

@@ -12,11 +12,11 @@ use thiserror::Error;
 /// What a file is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elf {
-    /// Whether its addresses have 64 bits.
+    /// True if its addresses have 64 bits.
     pub is_64: bool,
     /// Its machine: `e_machine`, as 62 for x86-64.
     pub machine: u16,
-    /// Whether it names a dynamic linker: `PT_INTERP`. A program without is linked statically.
+    /// True if it names a dynamic linker: `PT_INTERP`. A program without is linked statically.
     pub is_linked: bool,
     /// Those of the names asked for that it defines for others, in their order.
     pub defines: Vec<&'static str>,
@@ -39,7 +39,7 @@ impl From<read::Error> for NoElf {
     }
 }
 
-/// What `file` is, and which of `names` it defines: its dynamic symbols are read.
+/// Returns what `file` is, and which of `names` it defines: its dynamic symbols are read.
 ///
 /// # Errors
 /// [`NoElf`] when it is none, or damaged in what was looked at.

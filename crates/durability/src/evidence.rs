@@ -25,7 +25,7 @@ pub struct Evidence {
 pub struct Untried {
     /// What was tried, on what, and what the kernel said.
     pub reason: String,
-    /// Whether it was lack of room: the file system is full, or a quota is reached.
+    /// True if it was lack of room: the file system is full, or a quota is reached.
     pub has_no_room: bool,
     /// What to do about it, where that is known.
     pub advice: Option<String>,
@@ -40,10 +40,10 @@ pub struct Layer {
     pub kind: Kind,
     /// The layers that it lies on, as places in [`Evidence::layers`], all behind its own.
     pub below: Vec<usize>,
-    /// Whether the kernel takes its cache to be volatile and sends flushes, from
+    /// True if the kernel takes its cache to be volatile and sends flushes, from
     /// `queue/write_cache`.
     pub write_back: Known<bool>,
-    /// Whether the kernel uses forced unit access, from `queue/fua`.
+    /// True if the kernel uses forced unit access, from `queue/fua`.
     pub forced_unit_access: Known<bool>,
     /// What it counted while syncs were made; `Err` says why it counts no flushes.
     pub counted: Result<Counts, String>,
@@ -87,11 +87,11 @@ pub enum Kind {
 /// What a drive says of itself, and who it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriveWord {
-    /// Whether it is one that another machine's software makes up: virtio, Xen, Hyper-V.
+    /// True if it is one that another machine's software makes up: virtio, Xen, Hyper-V.
     pub is_virtual: bool,
     /// Its medium, by its own word; a virtual disk and a bridge tell the kernel anything.
     pub medium: Medium,
-    /// Whether it has a write cache that loses its content with power, by its own word.
+    /// True if it has a write cache that loses its content with power, by its own word.
     pub volatile_cache: Known<bool>,
     /// Its power-loss protection.
     pub protection: Protection,
@@ -108,7 +108,7 @@ pub struct DriveWord {
 pub struct Warning {
     /// What is wrong: `its media take no more writes`.
     pub says: &'static str,
-    /// Where it says so.
+    /// Place where it says so.
     pub source: &'static str,
     /// What to do.
     pub change: &'static str,
@@ -177,7 +177,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// How many syncs were made.
+    /// Returns how many syncs were made.
     #[must_use]
     pub fn syncs(&self) -> usize {
         let alone = self.overwrite.len() + self.append.len() + self.empty.len();

@@ -141,7 +141,7 @@ pub struct Grading {
     pub reasons: Vec<Reason>,
 }
 
-/// How far a sync on this path can be trusted.
+/// Returns how far a sync on this path can be trusted.
 #[must_use]
 pub fn judge(evidence: &Evidence) -> Grading {
     let mut reasons: Vec<Reason> = rules::RULES.iter().flat_map(|rule| rule(evidence)).collect();

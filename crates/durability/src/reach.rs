@@ -7,7 +7,7 @@
 
 use super::evidence::{Counts, Window};
 
-/// How many quiet windows must agree.
+/// Number of quiet windows must agree.
 const QUIET_MIN: usize = 2;
 
 /// What became of flushes.
@@ -30,8 +30,8 @@ pub enum Reach {
     TooFew,
 }
 
-/// What became of the flushes of syncs that had something to write. `None` where nothing was
-/// counted.
+/// Returns what became of the flushes of syncs that had something to write. `None` where nothing
+/// was counted.
 #[must_use]
 pub fn reach(counts: &Counts) -> Option<Reach> {
     let windows = || counts.overwrites.iter().chain(&counts.appends).filter(|it| it.syncs > 0);
@@ -55,7 +55,7 @@ pub fn reach(counts: &Counts) -> Option<Reach> {
     Some(Reach::Reached { per_sync })
 }
 
-/// Whether others flushed at most half as often as we did.
+/// Returns whether others flushed at most half as often as we did.
 #[must_use]
 pub fn is_quiet(window: &Window) -> bool {
     window.idle_flushes.saturating_mul(2) <= window.syncs

@@ -103,7 +103,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// What `stored` means; a word that no kernel knows kills.
+    /// Returns what `stored` means; a word that no kernel knows kills.
     fn of(stored: u32) -> Action {
         let data = u16::try_from(stored & 0xffff).unwrap_or(0);
         match stored & 0xffff_0000 {
@@ -214,7 +214,7 @@ impl Program {
     }
 }
 
-/// What becomes of `call` under all of a process's filters, the oldest first: the strictest
+/// Returns what becomes of `call` under all of a process's filters, the oldest first: the strictest
 /// action wins, and among equals the newest filter's. Without filters it is allowed. `None` where
 /// a filter's answer depends on what is not known of the arguments.
 #[must_use]
@@ -256,7 +256,7 @@ impl Instruction {
         self.code & 0x07
     }
 
-    /// Whether the kernel would take it with `left` instructions behind it.
+    /// Returns whether the kernel would take it with `left` instructions behind it.
     fn suits(self, left: usize) -> bool {
         let left = u32::try_from(left).unwrap_or(u32::MAX);
         let cell = usize::try_from(self.constant).is_ok_and(|cell| cell < CELLS);
@@ -332,7 +332,7 @@ impl Machine {
     }
 }
 
-/// Whether a jump's condition holds; `None` where that depends on what is not known.
+/// Returns whether a jump's condition holds; `None` where that depends on what is not known.
 fn holds(condition: u16, one: Range, other: Range) -> Option<bool> {
     let apart = one.most < other.least || other.most < one.least;
     match condition {
@@ -347,8 +347,8 @@ fn holds(condition: u16, one: Range, other: Range) -> Option<bool> {
     }
 }
 
-/// What arithmetic gives; `None` for a division by nothing, which ends the program with 0, and by
-/// what may be nothing.
+/// Returns what arithmetic gives; `None` for a division by nothing, which ends the program with 0,
+/// and by what may be nothing.
 fn computed(operation: u16, one: Range, other: Range) -> Option<Range> {
     const DIVIDE: u16 = 0x30;
     const AND: u16 = 0x50;

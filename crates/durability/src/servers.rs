@@ -29,7 +29,7 @@ pub struct Server {
 pub struct Setting {
     /// As it stands there, harmless to print: `fsync = off`.
     pub text: String,
-    /// Where it stands: `postgresql.auto.conf`.
+    /// Place where it stands: `postgresql.auto.conf`.
     pub source: String,
     /// What it does to syncs.
     pub effect: Effect,
@@ -155,7 +155,7 @@ pub fn server(running: &Running<'_>) -> Option<Server> {
     Some(Server { title: known.title, ask: known.ask, settings })
 }
 
-/// What the command line, and a configuration file that it names first, switch.
+/// Returns what the command line, and a configuration file that it names first, switch.
 fn switched(known: &Known, running: &Running<'_>) -> Vec<Setting> {
     let arguments = (running.arguments)(running.pid);
     let mut found = Vec::new();
@@ -246,7 +246,7 @@ fn postgres(running: &Running<'_>) -> Vec<Setting> {
     found
 }
 
-/// Whether a value of PostgreSQL's is off: a word may be cut where it is plain which it is.
+/// Returns whether a value of PostgreSQL's is off: a word may be cut where it is plain which it is.
 fn is_off(value: &str) -> bool {
     let value = value.to_ascii_lowercase();
     let is_start = |word: &str| !value.is_empty() && word.starts_with(&value);
@@ -275,7 +275,7 @@ fn told(arguments: &[String]) -> Vec<(String, String)> {
     found
 }
 
-/// What a file of PostgreSQL's sets `name` to, the last time that it does.
+/// Returns what a file of PostgreSQL's sets `name` to, the last time that it does.
 fn assigned(text: &str, name: &str) -> Option<String> {
     let one = |line: &str| {
         let line = line.trim_start();
@@ -298,7 +298,7 @@ fn assigned(text: &str, name: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What is read of `name` with this command line and these files.
+    /// Returns what is read of `name` with this command line and these files.
     fn read(name: &str, arguments: &[&str], files: &[(&str, &str)]) -> Vec<(String, Effect)> {
         let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
         let running = Running {

@@ -39,7 +39,7 @@ pub fn largest(stack: &Stack, id: LayerId) -> Known<u64> {
 pub struct Guard {
     /// The setting, as its configuration names it.
     pub setting: &'static str,
-    /// Whether what is below keeps the database's page whole, where the database asks for that.
+    /// True if what is below keeps the database's page whole, where the database asks for that.
     pub is_allowed_off: bool,
     /// Why, and what has to be true besides.
     pub reason: String,
@@ -49,7 +49,7 @@ pub struct Guard {
 struct Page {
     setting: &'static str,
     page_bytes: u64,
-    /// Whether a release of the database is known that asks for untorn writes.
+    /// True if a release of the database is known that asks for untorn writes.
     asks: bool,
     besides: &'static str,
 }
@@ -72,8 +72,8 @@ const PAGES: [Page; 2] = [
     },
 ];
 
-/// What untorn writes of `largest` bytes allow. Unknown means no, and so does a database that does
-/// not ask for them.
+/// Returns what untorn writes of `largest` bytes allow. Unknown means no, and so does a database
+/// that does not ask for them.
 #[must_use]
 pub fn guards(largest: &Known<u64>) -> Vec<Guard> {
     let guard = |page: &Page| {
@@ -130,8 +130,8 @@ fn own(stack: &Stack, id: LayerId) -> Own {
     }
 }
 
-/// Whether every write of `bytes` at a multiple of that lies in one piece on each leaf, at a
-/// multiple of its length.
+/// Returns whether every write of `bytes` at a multiple of that lies in one piece on each leaf, at
+/// a multiple of its length.
 fn keeps_whole(stack: &Stack, id: LayerId, bytes: u64) -> bool {
     let length = stack.layer(id).length().unwrap_or(bytes).max(1);
     let Some(range) = ByteRange::new(0, length) else { return false };

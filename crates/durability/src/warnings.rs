@@ -7,7 +7,7 @@ use format::identify::nvme_health::Health;
 
 use super::evidence::Warning;
 
-/// What each bit that is set means.
+/// Returns what each bit that is set means.
 pub(super) fn warnings(health: &Health) -> Vec<Warning> {
     let all = [
         (

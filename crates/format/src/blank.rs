@@ -14,7 +14,8 @@ const PIECE_BYTES: u64 = 4096;
 /// How much is read of each place between the ends.
 const SAMPLE_BYTES: u64 = 4096;
 
-/// Whether the first and last MiB of `disk`, and 64 places spread between them, are all zeros.
+/// Returns whether the first and last MiB of `disk`, and 64 places spread between them, are all
+/// zeros.
 ///
 /// # Errors
 /// As [`Disk::read_at`]: what cannot be read is not blank.

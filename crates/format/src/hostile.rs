@@ -12,7 +12,7 @@ use crate::Parsed;
 use crate::filesystem::{self, Heads, Reader, chunks};
 use crate::identify::{ata, ata_health, nvme, nvme_health, scsi};
 use crate::image::guest::Guest;
-use crate::image::{self, Image, recognise};
+use crate::image::{self, Image, recognize};
 use crate::member::{bcache, integrity, luks, lvm, md};
 use crate::probe::{self, Hint};
 use crate::table::{bsd, gpt, mbr, script, vendor};
@@ -99,7 +99,7 @@ pub fn parsers() -> Vec<Parser> {
     let systems = filesystem::READERS.iter().copied().flatten();
     let systems =
         systems.map(|reader| Parser { name: reader.name, call: Call::FileSystem(*reader) });
-    let images = recognise::names().map(|name| Parser { name, call: Call::Image });
+    let images = recognize::names().map(|name| Parser { name, call: Call::Image });
     PLAIN.into_iter().chain(systems).chain(images).collect()
 }
 
@@ -125,7 +125,7 @@ impl Parser {
             Call::Plain(call) => call(disk),
             Call::FileSystem(reader) => drop(black_box((reader.read)(&Heads::new(disk)))),
             Call::Image => {
-                if let Some(found) = recognise::read_as(disk, |name| name == self.name) {
+                if let Some(found) = recognize::read_as(disk, |name| name == self.name) {
                     located(disk, &found.value);
                     walked(disk, &found.value);
                 }

@@ -33,14 +33,14 @@ pub enum Content {
     Named(&'static Named),
 }
 
-/// Where the bytes are that are probed.
+/// Place where the bytes are that are probed.
 #[derive(Clone, Copy, Debug)]
 pub struct Hint {
     /// The logical sector in which tables are expected to count.
     pub sector: SectorSize,
-    /// Where the bytes start on the whole disk: BSD labels may count from there.
+    /// Place where the bytes start on the whole disk: BSD labels may count from there.
     pub start_bytes: u64,
-    /// Whether a partition table may be there; false in an ordinary partition, where one is not
+    /// True if a partition table may be there; false in an ordinary partition, where one is not
     /// looked for.
     pub tables: bool,
 }
@@ -78,7 +78,7 @@ pub fn read(disk: &dyn Disk, hint: Hint) -> Vec<Parsed<Content>> {
     members.into_iter().chain(table).chain(named).chain(systems).collect()
 }
 
-/// Whether an MBR leaves the whole disk to Windows' own manager of volumes.
+/// Returns whether an MBR leaves the whole disk to Windows' own manager of volumes.
 fn is_all_dynamic(table: &PartitionTable) -> bool {
     let mut partitions = table.partitions.iter();
     table.kind == TableKind::Mbr

@@ -58,7 +58,7 @@ fn number(text: &str, word: &str) -> u64 {
     words.nth(1).and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{word}: {text}"))
 }
 
-/// What dump-tree prints of the chunks, as one line each.
+/// Returns what dump-tree prints of the chunks, as one line each.
 fn dumped(dump: &str) -> Vec<String> {
     dump.split("\titem ")
         .filter(|item| item.contains(" CHUNK_ITEM "))

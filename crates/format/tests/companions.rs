@@ -9,7 +9,7 @@ use format::filesystem::{Companion, companions};
 use testkit::scratch::{FileDisk, text};
 use testkit::{Loop, Scratch, need_loops, need_tools, tool};
 
-/// What the file system of `kind` names that `make` made of two devices, the first its own.
+/// Returns what the file system of `kind` names that `make` made of two devices, the first its own.
 fn named(kind: &str, make: impl Fn(&str, &str)) -> (Vec<Companion>, Loop) {
     let scratch = Scratch::new();
     let images = ["own", "other"].map(|name| scratch.image(name, 256 << 20));

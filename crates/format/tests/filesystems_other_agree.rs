@@ -22,7 +22,7 @@ fn found(path: &Path) -> FileSystem {
     parsed.value
 }
 
-/// What blkid's low-level probing says.
+/// Returns what blkid's low-level probing says.
 fn blkid(path: &Path) -> HashMap<String, String> {
     let output = tool::run("blkid", &["-p", "-o", "export", text(path)]);
     let pairs = output.lines().filter_map(|line| line.split_once('='));

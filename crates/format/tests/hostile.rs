@@ -119,7 +119,7 @@ fn change_every_byte(head: &Head, parser: Parser) {
 }
 
 /// Lengths at which to cut: every one in the first two sectors, then each sector that holds
-/// something and its neighbours, and every one in the last sector.
+/// something and its neighbors, and every one in the last sector.
 fn cuts(head: &Head) -> Vec<u64> {
     let length_bytes = head.disk.length_bytes();
     let mut cuts: Vec<u64> = (0..=1024.min(length_bytes)).collect();

@@ -154,7 +154,7 @@ fn other_images_agree_with_qemu_in_header_extents_and_bytes() {
 }
 
 #[test]
-fn a_fixed_vhd_is_recognised_by_its_footer_which_qemu_does_not_probe() {
+fn a_fixed_vhd_is_recognized_by_its_footer_which_qemu_does_not_probe() {
     need_tools!("qemu-img");
     let scratch = Scratch::new();
     let path = scratch.path().join("fixed.vhd");

@@ -216,7 +216,7 @@ fn a_text_that_has_gone_round_its_ring_agrees_with_lvm() {
     assert!(wraps > 0, "no text went over the ring's end");
 }
 
-/// Whether the text of the area at 4096 goes on behind the area's header.
+/// Returns whether the text of the area at 4096 goes on behind the area's header.
 fn text_wraps(image: &Path) -> bool {
     let header: [u8; 512] = disk::read_array(&FileDisk::open(image), 4096).unwrap();
     let word = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().unwrap());

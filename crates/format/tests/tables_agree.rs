@@ -136,7 +136,7 @@ fn agree_with_parted(table: &PartitionTable, image: &Path) {
     assert_eq!(theirs, places(table));
 }
 
-/// What parted prints, counting in sectors of `sector_bytes` on an image.
+/// Returns what parted prints, counting in sectors of `sector_bytes` on an image.
 fn parted(sector_bytes: u64, image: &Path, arguments: &[&str]) -> String {
     let mut command = tool::command("parted");
     command.env("PARTED_SECTOR_SIZE", sector_bytes.to_string());

@@ -81,12 +81,12 @@ struct State {
     last: usize,
     /// Counts questions, to tell which run was used last.
     now: u64,
-    /// Where there is no hole, as far as was asked.
+    /// Place where there is no hole, as far as was asked.
     data: Vec<Span>,
-    /// Where data begins behind a hole.
+    /// Place where data begins behind a hole.
     starts: Vec<u64>,
     /// Larger reads that failed: what lies in them is read as asked, so that one bad sector does
-    /// not hide its neighbours and is not tried again and again.
+    /// not hide its neighbors and is not tried again and again.
     bad: Vec<Span>,
     reads: Reads,
 }
@@ -124,7 +124,7 @@ impl<D: Sparse> HeadCache<D> {
         &self.below
     }
 
-    /// What was read from the disk below so far.
+    /// Returns what was read from the disk below so far.
     #[must_use]
     pub fn reads(&self) -> Reads {
         self.state.borrow().reads
@@ -182,7 +182,7 @@ impl<D: Sparse> HeadCache<D> {
         }
     }
 
-    /// Where data begins, at or behind `from`; the hole before it is kept within `free`.
+    /// Returns where data begins, at or behind `from`; the hole before it is kept within `free`.
     fn data_from(&self, state: &mut State, from: u64, free: Span) -> u64 {
         if state.starts.contains(&from) {
             return from;
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_sector_does_not_hide_its_neighbours_and_the_large_read_is_tried_once() {
+    fn a_bad_sector_does_not_hide_its_neighbors_and_the_large_read_is_tried_once() {
         let disk = HeadCache::new(BadSector(sample(1 << 20)));
         assert_eq!(disk.read_array::<512>(0), disk.below().read_array::<512>(0));
         assert_eq!(disk.read_array::<512>(512), disk.below().read_array::<512>(512));

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const ARGUMENT: &str = "STRADDLE_TEST_CHILD";
 const MARK: &str = "child is ready: ";
 
-/// What the parent told this process; `None` when it is no child.
+/// Returns what the parent told this process; `None` when it is no child.
 pub(crate) fn argument() -> Option<OsString> {
     std::env::var_os(ARGUMENT)
 }
@@ -35,7 +35,7 @@ pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-/// What a child of `test` with `argument` said, once it ended by itself.
+/// Returns what a child of `test` with `argument` said, once it ended by itself.
 pub(crate) fn finished(test: &str, argument: &str) -> std::process::Output {
     let mut command = itself();
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
@@ -74,7 +74,7 @@ impl Child {
         Child { process, told: told.expect("the child became ready") }
     }
 
-    /// What it said when it was ready.
+    /// Returns what it said when it was ready.
     pub(crate) fn told(&self) -> &str {
         &self.told
     }

@@ -66,7 +66,8 @@ impl OpenError {
         OpenError::Refused { path: text(path), reason: words(error), hint }
     }
 
-    /// What may help, in lower case and without a full stop; `None` when nothing is known to.
+    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
+    /// to.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         let (OpenError::Refused { hint, .. } | OpenError::NotADisk { hint, .. }) = self;
@@ -204,20 +205,20 @@ impl FileDisk {
             && rustix::fs::fcntl_setfl(&self.file, flags - OFlags::DIRECT).is_ok()
     }
 
-    /// Who the file is, whatever path led to it.
+    /// Returns who the file is, whatever path led to it.
     #[must_use]
     pub fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// Whether it is a block device.
+    /// Returns whether it is a block device.
     #[must_use]
     pub fn is_block_device(&self) -> bool {
         self.kind == Kind::Block
     }
 
-    /// What the kernel answers about a block device; `None` for a regular file, which has no
-    /// sectors.
+    /// Returns what the kernel answers about a block device; `None` for a regular file, which has
+    /// no sectors.
     #[must_use]
     pub fn inquiry(&self) -> Option<Inquiry> {
         self.is_block_device().then(|| Inquiry::of(self.file.as_fd()))

@@ -172,7 +172,7 @@ fn pass<const OPCODE: Opcode>(control: BorrowedFd<'_>, heads: &mut [Head]) -> Re
 #[expect(unsafe_code, reason = "the kernel puts other things behind the first head")]
 fn bytes(heads: &[Head]) -> &[u8] {
     // SAFETY: `Head` has no padding: its fields are 312 bytes together, which the assertion above
-    // holds its size to. So all bytes of the slice are initialised, and they live as long as it.
+    // holds its size to. So all bytes of the slice are initialized, and they live as long as it.
     unsafe { std::slice::from_raw_parts(heads.as_ptr().cast(), size_of_val(heads)) }
 }
 

@@ -38,8 +38,8 @@ pub(crate) fn ask(
     })
 }
 
-/// What the disk which the kernel calls `disk` may be asked, but for its health: nothing unless it
-/// is an NVMe namespace or a SCSI disk, to which ATA disks and USB bridges belong.
+/// Returns what the disk which the kernel calls `disk` may be asked, but for its health: nothing
+/// unless it is an NVMe namespace or a SCSI disk, to which ATA disks and USB bridges belong.
 pub(crate) fn questions(tree: &dyn KernelTree, disk: &str) -> Vec<Question> {
     if disk.is_empty() || disk.starts_with('.') || disk.contains(['/', '\0']) {
         return Vec::new();

@@ -38,7 +38,7 @@ struct Entry {
     reserved: [u32; 3],
 }
 
-/// How many extents one call asks for: most files have fewer, and a page of memory holds them.
+/// Number of extents one call asks for: most files have fewer, and a page of memory holds them.
 const BATCH: usize = 72;
 
 /// A call's argument: the header, and room for the answer.
@@ -143,7 +143,7 @@ pub struct FileFacts {
     pub device: (u32, u32),
     /// Its inode there.
     pub inode: u64,
-    /// Whether it is a block device, and no file.
+    /// True if it is a block device, and no file.
     pub is_block_device: bool,
     /// Its length in bytes.
     pub length_bytes: u64,
@@ -163,7 +163,7 @@ pub struct FileFacts {
     pub atomic_write_bytes: Known<u64>,
 }
 
-/// What statx says of the file at `path`, links followed. It opens nothing.
+/// Returns what statx says of the file at `path`, links followed. It opens nothing.
 ///
 /// # Errors
 /// When the file is missing or a directory on the way may not be searched.
@@ -171,7 +171,7 @@ pub fn file_facts(path: &Path) -> io::Result<FileFacts> {
     Ok(facts(&rustix::fs::statx(rustix::fs::CWD, path, AtFlags::empty(), wanted())?))
 }
 
-/// What statx says of an open file.
+/// Returns what statx says of an open file.
 ///
 /// # Errors
 /// When the kernel does not answer.

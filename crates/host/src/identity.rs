@@ -36,7 +36,7 @@ impl Identity {
     }
 }
 
-/// What `path` leads to, links followed. It opens nothing.
+/// Returns what `path` leads to, links followed. It opens nothing.
 ///
 /// # Errors
 /// When the file is missing or a directory on the way may not be searched.
@@ -75,8 +75,8 @@ pub fn room(path: &Path) -> io::Result<Room> {
     })
 }
 
-/// Whether this process may make files in `directory`: faccessat(2) with `AT_EACCESS`. Nothing is
-/// written.
+/// Returns whether this process may make files in `directory`: faccessat(2) with `AT_EACCESS`.
+/// Nothing is written.
 ///
 /// # Errors
 /// When it is missing, no directory, on a mount that is read-only, or may not be written to.
@@ -102,7 +102,7 @@ pub fn neither_follow_nor_wait() -> i32 {
     flags.bits().cast_signed()
 }
 
-/// Whether this process has root's user id, as reading most block devices needs.
+/// Returns whether this process has root's user id, as reading most block devices needs.
 #[must_use]
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()

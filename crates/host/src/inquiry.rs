@@ -45,11 +45,11 @@ pub struct Inquiry {
     /// none.
     #[doc(alias = "BLKIOOPT")]
     pub optimal_io_bytes: Known<u64>,
-    /// How many bytes lie before the first boundary of a physical sector; -1 when the kernel found
+    /// Number of bytes lie before the first boundary of a physical sector; -1 when the kernel found
     /// the layers of the device impossible to align.
     #[doc(alias = "BLKALIGNOFF")]
     pub alignment_offset_bytes: Known<i64>,
-    /// Whether the kernel refuses writes.
+    /// True if the kernel refuses writes.
     #[doc(alias = "BLKROGET")]
     pub read_only: Known<bool>,
 }

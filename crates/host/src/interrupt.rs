@@ -54,7 +54,7 @@ impl Interrupt {
         Interrupt::default()
     }
 
-    /// Whether a signal came.
+    /// Returns whether a signal came.
     #[must_use]
     pub fn is_raised(&self) -> bool {
         self.raised.load(Ordering::SeqCst)

@@ -97,7 +97,7 @@ fn identify(device: BorrowedFd<'_>, what: u32, namespace: u32) -> Result<Vec<u8>
     asked(device, "Identify", &mut command, ANSWER_BYTES)
 }
 
-/// What the drive answers to `command`: `length` bytes.
+/// Returns what the drive answers to `command`: `length` bytes.
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel writes")]
 fn asked(
     device: BorrowedFd<'_>,

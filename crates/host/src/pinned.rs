@@ -27,7 +27,7 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    /// What `path` leads to now, links followed.
+    /// Returns what `path` leads to now, links followed.
     ///
     /// # Errors
     /// When the file is missing or a directory on the way may not be searched.
@@ -58,13 +58,13 @@ impl Pinned {
         PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
 
-    /// Who it is.
+    /// Returns who it is.
     #[must_use]
     pub fn identity(&self) -> Identity {
         self.identity
     }
 
-    /// Whether it is a directory.
+    /// Returns whether it is a directory.
     #[must_use]
     pub fn is_directory(&self) -> bool {
         self.kind == FileType::Directory

@@ -22,7 +22,7 @@ struct Attributes {
 
 const _: () = assert!(size_of::<Attributes>() == 28, "as the kernel has it");
 
-/// Whether the file at `path` is a realtime file, or new files in that directory will be.
+/// Returns whether the file at `path` is a realtime file, or new files in that directory will be.
 ///
 /// # Errors
 /// When it cannot be opened for reading, or its file system has no such attributes.

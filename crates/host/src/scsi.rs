@@ -105,7 +105,7 @@ fn ata_answer(device: BorrowedFd<'_>, name: &str, command: &[u8]) -> Result<Vec<
     }
 }
 
-/// What `device` answers to `command`, at most `length` bytes.
+/// Returns what `device` answers to `command`, at most `length` bytes.
 fn asked(
     device: BorrowedFd<'_>,
     name: &str,
@@ -180,7 +180,7 @@ fn sent(
     Ok(answer)
 }
 
-/// Whether the command went well, by all that the kernel and the drive say of it.
+/// Returns whether the command went well, by all that the kernel and the drive say of it.
 fn judged(name: &str, header: &Header, sense: &[u8]) -> Result<(), Refusal> {
     if header.host_status != 0 {
         let status = header.host_status;

@@ -42,7 +42,7 @@ const MSYNC: Trial = ("msync", libc::SYS_msync, [1, 0, 4, 0]);
 
 /// `INT_MAX`: the kernel's own limit of descriptors is below (`sysctl_nr_open_max`).
 const NEVER_OPEN: i32 = i32::MAX;
-/// How many numbers a pipe is given.
+/// Number of numbers a pipe is given.
 const PIPES: usize = 32;
 
 /// Which sync calls do not reach the kernel here. No file is touched.
@@ -98,7 +98,7 @@ fn is_silent(number: c_long, [one, two, three, four]: [c_long; 4]) -> bool {
     unsafe { libc::syscall(number, one, two, three, four) == 0 }
 }
 
-/// Whether a durable write to a descriptor that is none says that it went well.
+/// Returns whether a durable write to a descriptor that is none says that it went well.
 #[expect(unsafe_code, reason = "a call with arguments that no safe interface lets through")]
 fn written_to_nothing() -> bool {
     let (descriptor, none): (c_long, c_long) = (NEVER_OPEN.into(), 0);
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(found.refused, ["open with O_SYNC", "open with O_DSYNC"]);
     }
 
-    /// What is found in a thread with a filter on these descriptors.
+    /// Returns what is found in a thread with a filter on these descriptors.
     fn with(least: u32, most: u32) -> Option<Suppressed> {
         let inside = move || testkit::suppress::syncs_of(least, most).then(suppressed);
         let found = std::thread::spawn(inside).join().unwrap();

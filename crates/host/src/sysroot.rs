@@ -75,7 +75,7 @@ pub fn open(path: &Path) -> Result<Tree, SysrootError> {
     }
 }
 
-/// What a file holds, behind gzip where that was used.
+/// Returns what a file holds, behind gzip where that was used.
 fn content(path: &Path) -> io::Result<Vec<u8>> {
     let bytes_max = u64::try_from(TEXT_BYTES_MAX).unwrap_or(u64::MAX);
     let read = read_input(path, bytes_max).and_then(|bytes| match bytes.starts_with(&GZIP) {
@@ -88,7 +88,7 @@ fn content(path: &Path) -> io::Result<Vec<u8>> {
     })
 }
 
-/// Where other captures keep what has a path of its own here.
+/// Place where other captures keep what has a path of its own here.
 const ELSEWHERE: [(&str, &str); 3] = [
     (answer::DM_TABLES, "/dmsetup-table.txt"),
     ("/proc/self/mountinfo", "/proc/mountinfo"),

@@ -32,10 +32,10 @@ pub struct TrialError {
     pub directory: DiskText,
     /// What the kernel said, or what is wrong with its answer.
     pub reason: String,
-    /// Whether it was a sync that failed for more than lack of room: what was written may be lost,
+    /// True if it was a sync that failed for more than lack of room: what was written may be lost,
     /// and nothing should be tried again.
     pub is_sync: bool,
-    /// Whether it was for lack of room: the file system is full, or a quota is reached.
+    /// True if it was for lack of room: the file system is full, or a quota is reached.
     pub has_no_room: bool,
 }
 
@@ -171,7 +171,7 @@ impl SyncTrial {
     }
 }
 
-/// Whether a file system is full, or a quota reached.
+/// Returns whether a file system is full, or a quota reached.
 fn has_no_room(error: Errno) -> bool {
     matches!(error, Errno::NOSPC | Errno::DQUOT)
 }

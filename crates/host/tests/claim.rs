@@ -21,7 +21,7 @@ fn pinned(node: &Path) -> Pinned {
     Pinned::at(node).unwrap()
 }
 
-/// What to type for `node`.
+/// Returns what to type for `node`.
 fn words(node: &Path) -> String {
     identity_words(&pinned(node)).map(|words| words.to_string()).unwrap_or_default()
 }
@@ -60,7 +60,7 @@ impl Bare {
         self.device.path()
     }
 
-    /// What is refused on `node` with the right words, or with `confirm`; asserts that nothing of
+    /// Returns what is refused on `node` with the right words, or with `confirm`; asserts that nothing of
     /// the disk changes.
     fn refusal(&self, node: &Path, confirm: Option<&str>, signatures: &[String]) -> ClaimRefusal {
         let before = std::fs::read(&self.file).unwrap();
@@ -168,7 +168,7 @@ fn the_parent_disk_of_a_mounted_partition_is_refused() {
             }
             other => panic!("{other}"),
         }
-        // Its neighbour shares no byte with it.
+        // Its neighbor shares no byte with it.
         let held = claim(&other, &words(&other));
         assert_eq!(held.unwrap().length_bytes(), 2 << 20);
     }
@@ -212,7 +212,7 @@ fn a_device_that_a_loop_shows_is_refused_and_so_is_a_loop_over_a_shared_file() {
 }
 
 #[test]
-fn a_recognised_signature_is_refused_and_named() {
+fn a_recognized_signature_is_refused_and_named() {
     need_loops!();
     let bare = Bare::new();
     let found = ["LVM physical volume".to_owned(), "ext4 \x1b[31m".to_owned()];
@@ -293,7 +293,7 @@ fn what_is_written_through_a_claim_is_on_the_device() {
 }
 
 #[test]
-fn bytes_that_nobody_recognises_are_refused_unless_they_are_said_to_be_needless() {
+fn bytes_that_nobody_recognizes_are_refused_unless_they_are_said_to_be_needless() {
     need_loops!();
     let bare = Bare::new();
     let (node, right) = (pinned(bare.node()), words(bare.node()));
@@ -302,7 +302,7 @@ fn bytes_that_nobody_recognises_are_refused_unless_they_are_said_to_be_needless(
     let refusal = Claim::take(asked).unwrap_err();
     assert!(matches!(refusal, ClaimRefusal::Data { .. }), "{refusal}");
     assert!(refusal.hint().unwrap().contains("--overwrite-data"));
-    // It is no word for what is recognised.
+    // It is no word for what is recognized.
     let known = |disk| Contents { signatures: vec!["ext4 data".to_owned()], ..found(disk) };
     let refusal = Claim::take(ClaimPlan { overwrites_data: true, contents: &known, ..asked });
     assert!(matches!(refusal.unwrap_err(), ClaimRefusal::Signature { .. }));

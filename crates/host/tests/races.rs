@@ -15,7 +15,7 @@ use host::claim::identity_words;
 use host::{Claim, ClaimPlan, Contents, FileDisk, Pinned, Scratch, ScratchPlan};
 use testkit::{Loop, need_loops, tool};
 
-/// How many races of a kind are run where nothing else is said.
+/// Number of races of a kind are run where nothing else is said.
 const USUAL: u64 = 40;
 const BYTES: usize = 1 << 20;
 const PAUSE: std::time::Duration = std::time::Duration::from_micros(50);
@@ -83,7 +83,7 @@ fn flipping(link: PathBuf, places: [PathBuf; 2]) -> Mover {
     })
 }
 
-/// What is on a device, as somebody sees it who knows one signature.
+/// Returns what is on a device, as somebody sees it who knows one signature.
 fn contents(disk: &FileDisk) -> Contents {
     let bytes = device::disk::read_vec(disk, 0, 4096);
     let is_blank = bytes.is_ok_and(|bytes| bytes.iter().all(|&byte| byte == 0));

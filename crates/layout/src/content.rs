@@ -20,8 +20,8 @@ pub struct FixUp {
     pub new: Vec<u8>,
 }
 
-/// What has to change in the file system `kind` on `volume` when its start moves from byte `from`
-/// of the disk to byte `to`. A field that does not hold the old start is left alone.
+/// Returns what has to change in the file system `kind` on `volume` when its start moves from byte
+/// `from` of the disk to byte `to`. A field that does not hold the old start is left alone.
 pub(crate) fn fix_ups(volume: &dyn Disk, kind: &str, from: u64, to: u64) -> Vec<FixUp> {
     let read = |at: u64, length: u64| disk::read_vec(volume, at, length).ok();
     let Some(boot) = read(0, 512) else { return Vec::new() };

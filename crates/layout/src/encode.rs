@@ -24,7 +24,7 @@ pub(crate) struct Placed {
     pub(crate) number: u32,
     pub(crate) old: Place,
     pub(crate) new: Place,
-    /// Where the record of a logical partition goes.
+    /// Place where the record of a logical partition goes.
     pub(crate) record_at: Option<u64>,
 }
 
@@ -35,9 +35,9 @@ pub(crate) struct Sectors {
     pub(crate) new: u64,
 }
 
-/// What has to be written so that the table on `bytes` lists `placed`, every partition of it in
-/// order of number; nothing where it does so already. The last one is the first sector, changed or
-/// not: until it is written, the mark of a move stands there.
+/// Returns what has to be written so that the table on `bytes` lists `placed`, every partition of
+/// it in order of number; nothing where it does so already. The last one is the first sector,
+/// changed or not: until it is written, the mark of a move stands there.
 ///
 /// # Errors
 /// Why the table cannot express it.
@@ -58,8 +58,8 @@ pub(crate) fn regions(
     Ok(all.into_iter().filter(|region| region.at_bytes == 0 || changes(region)).collect())
 }
 
-/// What a GPT takes at the start and at the end of a disk for sectors of `sector` bytes: the first
-/// usable byte, and the bytes kept at the end.
+/// Returns what a GPT takes at the start and at the end of a disk for sectors of `sector` bytes:
+/// the first usable byte, and the bytes kept at the end.
 pub(crate) fn gpt_overhead(gpt: &Gpt, sector: u64) -> (u64, u64) {
     let entries = length(&gpt.entries).next_multiple_of(sector);
     (2 * sector + entries, sector + entries)

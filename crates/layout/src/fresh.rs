@@ -18,7 +18,7 @@ pub struct Advice {
     pub what: &'static str,
     /// A sentence or a command line; a command that destroys data says ERASES.
     pub line: String,
-    /// Whether it is a command that destroys data.
+    /// True if it is a command that destroys data.
     pub erases: bool,
 }
 

@@ -17,9 +17,9 @@ const ASIDE_BYTES: u64 = 1 << 20;
 pub struct Move {
     /// Its number.
     pub number: u32,
-    /// Where it starts now, in bytes.
+    /// Place where it starts now, in bytes.
     pub from_bytes: u64,
-    /// Where it will start.
+    /// Place where it will start.
     pub to_bytes: u64,
     /// How much of it is copied.
     pub length_bytes: u64,

@@ -43,19 +43,19 @@ pub(crate) struct Piece {
     pub(crate) layer: LayerId,
     pub(crate) number: u32,
     pub(crate) range: ByteRange,
-    /// Where the record of a logical partition is.
+    /// Place where the record of a logical partition is.
     pub(crate) record_at: Option<u64>,
     /// Why it must stay.
     pub(crate) fixed: Option<String>,
-    /// Where it may start so that its data is aligned.
+    /// Place where it may start so that its data is aligned.
     pub(crate) grid: Grid,
-    /// Whether its alignment is worth a move: it is written often.
+    /// True if its alignment is worth a move: it is written often.
     pub(crate) wants: bool,
     /// The bytes that its content needs; never more than its length.
     pub(crate) least: u64,
-    /// Whether its length must stay: something is found from its end.
+    /// True if its length must stay: something is found from its end.
     pub(crate) exact: bool,
-    /// What was recognised in it.
+    /// What was recognized in it.
     pub(crate) content: Option<String>,
     /// Units that no start meets for all of its data.
     pub(crate) unmet: Vec<&'static str>,
@@ -142,7 +142,7 @@ impl Piece {
         })
     }
 
-    /// Whether its data is aligned where it starts now.
+    /// Returns whether its data is aligned where it starts now.
     pub(crate) fn is_good(&self) -> bool {
         self.grid.holds(self.range.start_bytes())
     }
@@ -178,8 +178,8 @@ fn fixed(case: &Case<'_>, id: LayerId, partition: &Partition) -> Option<String> 
     broken.map(|kind| format!("moving {kind} is not safe"))
 }
 
-/// What lies in a partition of `length` bytes, how many of them it needs, and whether the length
-/// must stay.
+/// Returns what lies in a partition of `length` bytes, how many of them it needs, and whether the
+/// length must stay.
 fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, bool) {
     let above = stack.above(id);
     let [only] = above[..] else {
@@ -211,8 +211,8 @@ fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, boo
     (Some(word), if doubtful { length } else { least }, exact)
 }
 
-/// Where the partition may start so that all that lies in it is on `marks`, and which of them no
-/// start meets.
+/// Returns where the partition may start so that all that lies in it is on `marks`, and which of
+/// them no start meets.
 fn grid(case: &Case<'_>, id: LayerId, marks: &[Mark]) -> (Grid, Vec<&'static str>) {
     let mut grid = Grid::multiples(marks.first().map_or(512, |mark| mark.unit));
     let mut unmet = Vec::new();
@@ -230,8 +230,8 @@ fn grid(case: &Case<'_>, id: LayerId, marks: &[Mark]) -> (Grid, Vec<&'static str
     (grid, unmet)
 }
 
-/// Where within `unit` the data that the partition holds begins, counted from its start; `None`
-/// when that differs or follows from nothing.
+/// Returns where within `unit` the data that the partition holds begins, counted from its start;
+/// `None` when that differs or follows from nothing.
 fn anchor(case: &Case<'_>, id: LayerId, unit: u64) -> Option<u64> {
     let stack = case.stack;
     let over = stack.over(id);

@@ -1,5 +1,5 @@
 //! The cheapest sufficient places: what stays stays; what must move goes to the nearest aligned
-//! start that is free; only where none is free do its neighbours move too.
+//! start that is free; only where none is free do its neighbors move too.
 //!
 //! The order on the disk never changes. Each partition has a few candidates for its start; the best
 //! choice for all of them together follows from left to right, so that no choice is greedy.
@@ -19,13 +19,13 @@ pub(crate) struct Room {
     pub(crate) first: u64,
     /// The byte after the last one.
     pub(crate) end: u64,
-    /// Where ends should be.
+    /// Place where ends should be.
     pub(crate) ends: Grid,
-    /// Where starts and ends must be, in bytes: the logical sector.
+    /// Place where starts and ends must be, in bytes: the logical sector.
     pub(crate) sector: u64,
 }
 
-/// Where a partition goes.
+/// Place where a partition goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) start: u64,
@@ -114,7 +114,7 @@ fn cheapest(
     each.min_by_key(|(_, price)| *price)
 }
 
-/// Where the space before a piece has to end: a logical partition has its record there.
+/// Returns where the space before a piece has to end: a logical partition has its record there.
 pub(crate) fn gap_start(piece: &Piece, start: u64, room: Room) -> u64 {
     match piece.record_at {
         None => start,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use device::Disk;
 use format::ProblemKind;
 use format::table::{PartitionRole, PartitionTable, TableKind};
-use stack::judge::{self, Judgement};
+use stack::judge::{self, Judgment};
 use stack::rule::Case;
 use stack::{Condition, LayerId, LayerKind, Stack, UnitKind};
 use units::prefix::Exact;
@@ -67,18 +67,18 @@ pub struct Row {
     pub kind: String,
     /// The name in the table; harmless to print.
     pub name: Option<String>,
-    /// What was recognised in it.
+    /// What was recognized in it.
     pub content: Option<String>,
-    /// Where it is.
+    /// Place where it is.
     pub old: ByteRange,
-    /// Where it will be.
+    /// Place where it will be.
     pub new: ByteRange,
     /// Why it is changed, or left although it is misaligned.
     pub why: String,
 }
 
 impl Row {
-    /// Whether its data moves.
+    /// Returns whether its data moves.
     #[must_use]
     pub fn moves(&self) -> bool {
         self.old.start_bytes() != self.new.start_bytes()
@@ -86,7 +86,7 @@ impl Row {
 }
 
 impl Plan {
-    /// Whether nothing changes.
+    /// Returns whether nothing changes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.regions.is_empty() && self.moves.is_empty()
@@ -98,7 +98,7 @@ impl Plan {
         self.moves.iter().map(|one| one.length_bytes).sum()
     }
 
-    /// Whether the table is written for sectors of another size.
+    /// Returns whether the table is written for sectors of another size.
     #[must_use]
     pub fn converts(&self) -> bool {
         self.old_sector_bytes != self.sector_bytes
@@ -144,9 +144,9 @@ pub fn disk_of(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
 /// # Errors
 /// Why there is none: no table that may be rewritten, or one that is damaged.
 pub fn plan(stack: &Stack, disk: LayerId, told: Option<&Condition>) -> Result<Plan, NoPlan> {
-    let judgements = judge::judge_all(stack);
-    let case = Case { stack, judgements: &judgements, told };
-    Ground::survey(&case, disk)?.plan(&judgements)
+    let judgments = judge::judge_all(stack);
+    let case = Case { stack, judgments: &judgments, told };
+    Ground::survey(&case, disk)?.plan(&judgments)
 }
 
 /// All that is known before anything is placed.
@@ -196,7 +196,7 @@ impl<'a> Ground<'a> {
         Ok(Ground { case, disk, bytes, table, raw, marks, room, pieces })
     }
 
-    fn plan(&self, judgements: &[Judgement]) -> Result<Plan, NoPlan> {
+    fn plan(&self, judgments: &[Judgment]) -> Result<Plan, NoPlan> {
         let old = |piece: &Piece| Place {
             start: piece.range.start_bytes(),
             length: piece.range.length_bytes(),
@@ -217,7 +217,7 @@ impl<'a> Ground<'a> {
             }
             let record_at = piece.record_at.map(|_| place::gap_start(piece, new.start, self.room));
             placed.push(Placed { number: piece.number, old: old(piece), new, record_at });
-            let row = self.row(piece, new, judgements);
+            let row = self.row(piece, new, judgments);
             unmended.extend(self.unmended(piece, &row));
             rows.push(row);
         }
@@ -292,7 +292,7 @@ impl<'a> Ground<'a> {
         Move::new(piece.number, old, new, piece.exact, fixes)
     }
 
-    fn row(&self, piece: &Piece, new: Place, judgements: &[Judgement]) -> Row {
+    fn row(&self, piece: &Piece, new: Place, judgments: &[Judgment]) -> Row {
         let partition = self.table.partitions.iter().find(|one| one.number == piece.number);
         let kind = partition.map(|one| match one.type_name {
             Some(name) => name.to_owned(),
@@ -302,7 +302,7 @@ impl<'a> Ground<'a> {
         let new = ByteRange::new(new.start, new.length).unwrap_or(piece.range);
         let moved = new.start_bytes() != piece.range.start_bytes();
         let why = if moved && !piece.is_good() {
-            self.miss(piece, judgements)
+            self.miss(piece, judgments)
         } else if moved {
             "makes room for its neighbor".to_owned()
         } else if new != piece.range {
@@ -323,9 +323,9 @@ impl<'a> Ground<'a> {
     }
 
     /// By how much a partition's data misses which unit.
-    fn miss(&self, piece: &Piece, judgements: &[Judgement]) -> String {
+    fn miss(&self, piece: &Piece, judgments: &[Judgment]) -> String {
         let over = self.case.stack.over(piece.layer);
-        let miss = over.iter().rev().chain([&piece.layer]).find_map(|id| judgements[id.0].miss());
+        let miss = over.iter().rev().chain([&piece.layer]).find_map(|id| judgments[id.0].miss());
         match miss.and_then(|miss| Some((miss.offset_bytes?, miss))) {
             Some((bytes, miss)) => format!(
                 "its data starts {} after a boundary of the {} ({})",
@@ -337,7 +337,7 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// What this partition is left with, and what would help.
+    /// Returns what this partition is left with, and what would help.
     fn unmended(&self, piece: &Piece, row: &Row) -> Vec<String> {
         let mut found = Vec::new();
         let number = piece.number;
@@ -489,7 +489,7 @@ impl<'a> Ground<'a> {
 /// A run of the disk and what it holds.
 type Known = (u64, Vec<u8>);
 
-/// What moved partitions leave, without what anything else takes.
+/// Returns what moved partitions leave, without what anything else takes.
 fn leftovers(moves: &[Move], rows: &[Row], regions: &[Region]) -> Vec<ByteRange> {
     let record =
         |region: &Region| ByteRange::new(region.at_bytes, device::disk::length_of(&region.new));

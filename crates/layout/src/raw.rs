@@ -69,7 +69,7 @@ pub(crate) fn put(bytes: &mut [u8], at: usize, length: usize, value: u64) {
     bytes[at..at + length].copy_from_slice(&value.to_le_bytes()[..length]);
 }
 
-/// Where entry `slot` of a record stands.
+/// Returns where entry `slot` of a record stands.
 pub(crate) fn entry_at(slot: usize) -> usize {
     ENTRIES_AT + slot * ENTRY
 }

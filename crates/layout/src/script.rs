@@ -18,7 +18,7 @@ const BODY: &str = include_str!("script.sh");
 
 /// The shortest run of zeros that is written as a run.
 const ZEROS_MIN: usize = 24;
-/// How many equal bytes end a change.
+/// Number of equal bytes end a change.
 const EQUAL_MIN: usize = 6;
 
 /// The disk that a script names.
@@ -69,7 +69,7 @@ pub fn script(plan: &Plan, source: &Source) -> String {
     text
 }
 
-/// What stands at the head: what happens, and what to know before.
+/// Returns what stands at the head: what happens, and what to know before.
 fn comment(plan: &Plan, text: &mut String) {
     let mut line = |line: &str| {
         let _ = writeln!(text, "{}", format!("# {line}").trim_end());
@@ -257,7 +257,7 @@ fn known(runs: &[(u64, Vec<u8>)]) -> Vec<String> {
     runs.iter().map(|(at, bytes)| format!("read_at {at} {}", bytes.len())).collect()
 }
 
-/// What is kept in the directory beside a chunk.
+/// Returns what is kept in the directory beside a chunk.
 fn kept_bytes(plan: &Plan) -> u64 {
     let aside = plan.moves.iter().flat_map(|one| &one.aside).map(|range| range.length_bytes());
     let table = plan.regions.iter().map(|region| device::disk::length_of(&region.new) * 2);

@@ -16,7 +16,7 @@ impl Grid {
         Grid { unit: unit.max(1), remainder: 0 }
     }
 
-    /// Whether `address` is on it.
+    /// Returns whether `address` is on it.
     pub(crate) fn holds(self, address: u64) -> bool {
         address % self.unit == self.remainder
     }
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_on_the_grid_enclose_an_address() {
+    fn neighbors_on_the_grid_enclose_an_address() {
         let grid = Grid { unit: 4096, remainder: 3584 };
         assert_eq!(grid.before(63 * 512), Some(63 * 512));
         assert_eq!(grid.after(64 * 512), Some(71 * 512));

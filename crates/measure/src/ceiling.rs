@@ -72,9 +72,9 @@ impl Quorum {
         self.nodes().div_euclid(2)
     }
 
-    /// How long a commit takes, in nanoseconds, when the leader's sync takes `leader_ns` and those
-    /// of the followers `followers_ns`, in the order of their round trips; those without a time are
-    /// down. `None` when too few are up.
+    /// Returns how long a commit takes, in nanoseconds, when the leader's sync takes `leader_ns`
+    /// and those of the followers `followers_ns`, in the order of their round trips; those without
+    /// a time are down. `None` when too few are up.
     #[must_use]
     pub fn commit_ns(&self, leader_ns: u64, followers_ns: &[u64]) -> Option<u64> {
         let answers = self.round_trips_ns.iter().zip(followers_ns);

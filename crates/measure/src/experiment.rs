@@ -141,14 +141,14 @@ impl Experiment {
         }
     }
 
-    /// Whether the last pair was looked at, so that the standing is new: every pair to 64, then
-    /// about every 33rd part.
+    /// Returns whether the last pair was looked at, so that the standing is new: every pair to 64,
+    /// then about every 33rd part.
     #[must_use]
     pub fn is_due(&self) -> bool {
         self.is_due
     }
 
-    /// What was known at the last look.
+    /// Returns what was known at the last look.
     #[must_use]
     pub fn standing(&self) -> &Standing {
         &self.standing
@@ -196,14 +196,14 @@ impl Experiment {
         &self.times[arm]
     }
 
-    /// How the baseline's time went, in order; at most [`crate::regime::REGIMES_MAX`].
+    /// Returns how the baseline's time went, in order; at most [`crate::regime::REGIMES_MAX`].
     #[must_use]
     pub fn regimes(&self) -> Vec<Regime> {
         self.regimes.list()
     }
 
-    /// How the interval of the first shifted arm narrowed, at growing distances; at most 64 steps,
-    /// the last of which is the last look.
+    /// Returns how the interval of the first shifted arm narrowed, at growing distances; at most 64
+    /// steps, the last of which is the last look.
     #[must_use]
     pub fn narrowing(&self) -> &[Step] {
         &self.narrowing

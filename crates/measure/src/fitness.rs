@@ -8,7 +8,7 @@
 //! | holds the warning limit, or has no end that tells | not enough evidence |
 //!
 //! Rare stalls: the p95's interval ends below the warning limit and the quantile's begins above the
-//! failing one. That is the shape of a neighbour's load, of a volume out of burst credits or of a
+//! failing one. That is the shape of a neighbor's load, of a volume out of burst credits or of a
 //! cleaning drive, not of a drive that is too slow: the next run may show none. It is a WARN of its
 //! own, which says so, and no FAIL.
 
@@ -51,25 +51,25 @@ impl Fitness {
 
 /// An answer with its reason.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judgement {
+pub struct Judgment {
     /// The answer.
     pub fitness: Fitness,
-    /// Whether most writes are fast and few stall.
+    /// True if most writes are fast and few stall.
     pub has_rare_stalls: bool,
     /// What an operator is told, without figures: the profile's own words, or why it cannot be
     /// told.
     pub sentence: String,
     /// One thing to do next.
     pub next: String,
-    /// How many durable writes are likely to settle it, those that were seen included; `None` where
-    /// it is settled, or none would.
+    /// Number of durable writes are likely to settle it, those that were seen included; `None`
+    /// where it is settled, or none would.
     pub samples_to_settle: Option<u64>,
 }
 
-/// What `tail`, the profile's quantile, says of the engine; `few` is the [`FEW_SHARE`] quantile of
-/// the same series, where there is one.
+/// Returns what `tail`, the profile's quantile, says of the engine; `few` is the [`FEW_SHARE`]
+/// quantile of the same series, where there is one.
 #[must_use]
-pub fn judgement(profile: &Profile, tail: &Tail, few: Option<&Tail>) -> Judgement {
+pub fn judgment(profile: &Profile, tail: &Tail, few: Option<&Tail>) -> Judgment {
     let (warn_ns, fail_ns) = (profile.warn.above_ns, profile.fail.above_ns);
     let ends_within = |tail: &Tail| tail.high_ns.is_some_and(|high_ns| high_ns <= warn_ns);
     let begins_above = |limit_ns: u64| tail.low_ns.is_some_and(|low_ns| low_ns > limit_ns);
@@ -90,12 +90,12 @@ pub fn judgement(profile: &Profile, tail: &Tail, few: Option<&Tail>) -> Judgemen
     not_enough(profile, tail)
 }
 
-/// Whether the figure is so near a limit that another run may end on its other side.
+/// Returns whether the figure is so near a limit that another run may end on its other side.
 fn is_near(tail: &Tail, limit_ns: u64) -> bool {
     tail.at_ns.abs_diff(limit_ns) <= limit_ns.div_euclid(NEAR_PARTS)
 }
 
-/// What to do after a PASS that is near the limit.
+/// Returns what to do after a PASS that is near the limit.
 fn near(profile: &Profile) -> String {
     let quantile = profile.quantile.name();
     format!(
@@ -104,8 +104,8 @@ fn near(profile: &Profile) -> String {
     )
 }
 
-fn settled(fitness: Fitness, sentence: &str, next: String) -> Judgement {
-    Judgement {
+fn settled(fitness: Fitness, sentence: &str, next: String) -> Judgment {
+    Judgment {
         fitness,
         has_rare_stalls: false,
         sentence: sentence.to_owned(),
@@ -114,7 +114,7 @@ fn settled(fitness: Fitness, sentence: &str, next: String) -> Judgement {
     }
 }
 
-fn rare_stalls(profile: &Profile) -> Judgement {
+fn rare_stalls(profile: &Profile) -> Judgment {
     let sentence = format!(
         "Rare stalls: 95 of 100 writes are fast enough for {}, few take far too long. Contention \
          and spent burst credits do that; neither was looked for.",
@@ -122,10 +122,10 @@ fn rare_stalls(profile: &Profile) -> Judgement {
     );
     let next = "measure again at another hour; look for other writers on the drive, and at the \
                 burst balance of a cloud volume";
-    Judgement { has_rare_stalls: true, ..settled(Fitness::Warn, &sentence, next.to_owned()) }
+    Judgment { has_rare_stalls: true, ..settled(Fitness::Warn, &sentence, next.to_owned()) }
 }
 
-fn not_enough(profile: &Profile, tail: &Tail) -> Judgement {
+fn not_enough(profile: &Profile, tail: &Tail) -> Judgment {
     let quantile = profile.quantile.name();
     let most = tail.samples.saturating_mul(MORE_TIMES_MAX);
     let samples = match tail.high_ns {
@@ -154,7 +154,7 @@ fn not_enough(profile: &Profile, tail: &Tail) -> Judgement {
                  when nothing else uses the drive, or treat it as WARN"
             .to_owned(),
     };
-    Judgement {
+    Judgment {
         fitness: Fitness::NotEnough,
         has_rare_stalls: false,
         sentence: format!("Not enough evidence: {why}."),
@@ -199,7 +199,7 @@ mod tests {
     /// etcd warns above 10 ms and fails above 100 ms.
     #[track_caller]
     fn check(at: u64, low: u64, high: u64, expected: Fitness) {
-        assert_eq!(judgement(&etcd(), &tail(at, Some(low), Some(high)), None).fitness, expected);
+        assert_eq!(judgment(&etcd(), &tail(at, Some(low), Some(high)), None).fitness, expected);
     }
 
     #[test]
@@ -217,14 +217,14 @@ mod tests {
 
     #[test]
     fn a_pass_near_the_limit_says_that_the_next_run_may_not_pass() {
-        let next = |at| judgement(&etcd(), &tail(at, Some(2), Some(10)), None).next;
+        let next = |at| judgment(&etcd(), &tail(at, Some(2), Some(10)), None).next;
         assert!(next(9).contains("within 20 % of the limit"), "{}", next(9));
         assert!(next(7).starts_with("nothing; "), "{}", next(7));
     }
 
     #[test]
     fn without_an_upper_end_it_never_passes_and_may_still_fail() {
-        let of = |low, high| judgement(&etcd(), &tail(3, low, high), None);
+        let of = |low, high| judgment(&etcd(), &tail(3, low, high), None);
         let open = of(Some(2), None);
         assert_eq!(open.fitness, Fitness::NotEnough);
         assert!(
@@ -243,26 +243,26 @@ mod tests {
         let openshift = Engines::built_in().find("openshift").unwrap().clone();
         let stalls = tail(67, Some(40), Some(90));
         let few = Tail { share: 0.95, ..tail(3, Some(3), Some(4)) };
-        let said = judgement(&openshift, &stalls, Some(&few));
+        let said = judgment(&openshift, &stalls, Some(&few));
         assert!(said.fitness == Fitness::Warn && said.has_rare_stalls);
         assert!(said.sentence.starts_with("Rare stalls: 95 of 100 writes"));
         let slow = Tail { share: 0.95, ..tail(12, Some(11), Some(13)) };
-        assert_eq!(judgement(&openshift, &stalls, Some(&slow)).fitness, Fitness::Fail);
-        assert_eq!(judgement(&openshift, &stalls, None).fitness, Fitness::Fail);
+        assert_eq!(judgment(&openshift, &stalls, Some(&slow)).fitness, Fitness::Fail);
+        assert_eq!(judgment(&openshift, &stalls, None).fitness, Fitness::Fail);
     }
 
     #[test]
     fn more_writes_are_asked_for_only_where_they_help() {
-        let near = judgement(&etcd(), &tail(9, Some(8), Some(12)), None);
+        let near = judgment(&etcd(), &tail(9, Some(8), Some(12)), None);
         // The upper end is 3 ms away, the limit 1 ms: 9 times as many hold the interval apart where
         // the figure stays, and 36 times as many where it comes nearer meanwhile.
         assert_eq!(near.samples_to_settle, Some(72_000));
         assert!(near.next.contains("about 72000 durable writes may settle it"), "{near:?}");
-        let at = judgement(&etcd(), &tail(10, Some(8), Some(12)), None);
+        let at = judgment(&etcd(), &tail(10, Some(8), Some(12)), None);
         assert_eq!(at.samples_to_settle, None);
         assert!(at.next.contains("too near the limit"));
         // A p99 of 6 of 10 ms is not near: stalls are rare, and may be more than rare.
-        let far = judgement(&etcd(), &tail(6, Some(5), Some(60)), None);
+        let far = judgment(&etcd(), &tail(6, Some(5), Some(60)), None);
         assert_eq!(far.samples_to_settle, None);
         assert!(far.next.contains("vary too much") && !far.next.contains("near"), "{far:?}");
         assert_eq!([7, 99, 101, 12_345].map(rounded), [7, 99, 110, 13_000]);
@@ -280,8 +280,8 @@ mod tests {
         let (mut passed, mut failed) = (0, 0);
         for seed in 1..=300 {
             let tail = Tail::of(&kind.series(seed, 4000), 0.99).unwrap();
-            passed += u32::from(judgement(&over, &tail, None).fitness == Fitness::Pass);
-            failed += u32::from(judgement(&below, &tail, None).fitness == Fitness::Fail);
+            passed += u32::from(judgment(&over, &tail, None).fitness == Fitness::Pass);
+            failed += u32::from(judgment(&below, &tail, None).fitness == Fitness::Fail);
         }
         println!("of 300 runs, {passed} pass over the limit and {failed} fail below it");
         assert!(passed <= 15 && failed <= 15, "{passed} {failed}");
@@ -291,7 +291,7 @@ mod tests {
     fn every_verdict_has_one_sentence_and_one_next_step_for_every_engine() {
         for profile in Engines::built_in().iter() {
             for (low, high) in [(1, 1), (1, 100_000), (2_000_000, 3_000_000)] {
-                let said = judgement(profile, &tail(low, Some(low), Some(high)), None);
+                let said = judgment(profile, &tail(low, Some(low), Some(high)), None);
                 assert!(said.sentence.ends_with('.') && !said.next.is_empty(), "{said:?}");
                 assert!(!said.next.ends_with('.'));
             }

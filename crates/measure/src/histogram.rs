@@ -64,7 +64,7 @@ impl Histogram {
         self.greatest_ns = self.greatest_ns.max(ns);
     }
 
-    /// How many values were counted.
+    /// Returns how many values were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count

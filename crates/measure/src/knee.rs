@@ -9,8 +9,8 @@
 //! - they stay so: at least [`STAYS_LEAST`] of either side lie on their side of the middle, so that
 //!   a drive that changes its pace to and fro has no knee;
 //! - a step explains the windows better than a slope does, so that a slow drift is none;
-//! - orders of the windows that are drawn at random, `BLOCK` neighbours kept together, show so
-//!   strong a difference in at most [`AS_STRONG_MOST`] of [`DRAWS`] draws (1 %). Neighbours are
+//! - orders of the windows that are drawn at random, `BLOCK` neighbors kept together, show so
+//!   strong a difference in at most [`AS_STRONG_MOST`] of [`DRAWS`] draws (1 %). Neighbors are
 //!   kept together since they are alike (Politis and Romano, "A circular block-resampling procedure
 //!   for stationary data", 1992).
 //!
@@ -34,7 +34,7 @@ pub const STAYS_LEAST: f64 = 0.8;
 const BLOCK: usize = 4;
 /// The orders that are drawn.
 pub const DRAWS: u32 = 999;
-/// How many of them may be as strong.
+/// Number of of them may be as strong.
 pub const AS_STRONG_MOST: u32 = 9;
 
 /// A stretch of a sustained run.
@@ -46,7 +46,7 @@ pub struct Stretch {
     pub ns: u64,
 }
 
-/// Where a run becomes slower for good.
+/// Place where a run becomes slower for good.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Knee {
     /// The bytes written by then.
@@ -59,7 +59,7 @@ pub struct Knee {
     pub before_ns: f64,
     /// The mean time of a stretch behind it, in nanoseconds.
     pub after_ns: f64,
-    /// How many of the [`DRAWS`] random orders show as strong a difference.
+    /// Number of of the [`DRAWS`] random orders show as strong a difference.
     pub as_strong: u32,
 }
 
@@ -178,7 +178,7 @@ fn strongest(ranks: &[f64]) -> (usize, f64) {
     best
 }
 
-/// How many random orders of the windows are as strong.
+/// Returns how many random orders of the windows are as strong.
 fn as_strong(windows: &[f64], strength: f64, seed: u64) -> u32 {
     let ranks = ranks(windows);
     let mut random = Random::new(seed);
@@ -214,8 +214,8 @@ fn step_error(values: &[f64]) -> f64 {
 /// The sum of squared distances from the straight line that leaves the least of it.
 fn slope_error(values: &[f64]) -> f64 {
     let number = count(values.len());
-    let centre = (number - 1.0) / 2.0;
-    let places = || (0..values.len()).map(|place| count(place) - centre);
+    let center = (number - 1.0) / 2.0;
+    let places = || (0..values.len()).map(|place| count(place) - center);
     let squares: f64 = places().map(|place| place * place).sum();
     let products: f64 = places().zip(values).map(|(place, value)| place * value).sum();
     step_error(values) - products * products / squares
@@ -241,7 +241,7 @@ mod tests {
         (0..).zip(times_ns).map(stretch).collect()
     }
 
-    /// What a drive without a knee does, in five kinds.
+    /// Returns what a drive without a knee does, in five kinds.
     fn flat(seed: u64) -> Vec<Stretch> {
         let mut pace = Pace::new(Temper::Steady, seed);
         match seed % 5 {

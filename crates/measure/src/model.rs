@@ -36,7 +36,7 @@ impl Effect {
     /// None.
     pub const NONE: Effect = Effect { times: 1.0, plus_ns: 0.0 };
 
-    /// How long an operation takes that would take `plain_ns`.
+    /// Returns how long an operation takes that would take `plain_ns`.
     #[must_use]
     pub fn on(&self, plain_ns: f64) -> f64 {
         plain_ns * self.times + self.plus_ns

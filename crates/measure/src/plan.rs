@@ -37,7 +37,7 @@ pub struct ArmPlan {
     pub role: Role,
 }
 
-/// Where verdicts begin.
+/// Place where verdicts begin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// A penalty is an interval wholly above this ratio.
@@ -49,8 +49,8 @@ pub struct Limits {
     /// How wide the interval of a certain penalty may stay: see
     /// [`crate::Interval::half_width`].
     pub half_width: f64,
-    /// How many more pairs a certain penalty may take to become that narrow, as a multiple of those
-    /// that made it certain.
+    /// Number of more pairs a certain penalty may take to become that narrow, as a multiple of
+    /// those that made it certain.
     pub extra: f64,
 }
 
@@ -76,7 +76,7 @@ pub struct Plan {
     pub alpha: f64,
     /// The most pairs that count; memory for all of them is taken at the start.
     pub pairs_max: usize,
-    /// Where verdicts begin.
+    /// Place where verdicts begin.
     pub limits: Limits,
     /// What decides all orders.
     pub seed: u64,

@@ -78,7 +78,7 @@ fn regime(from_pair: u64, seen: &Histogram) -> Regime {
     Regime { from_pair, median_ns: seen.median(), spread_ns: seen.spread() }
 }
 
-/// Whether the greater is more than [`CHANGE_PERCENT`] above the less.
+/// Returns whether the greater is more than [`CHANGE_PERCENT`] above the less.
 fn differ(one: u64, other: u64) -> bool {
     let (less, greater) = (u128::from(one.min(other)), u128::from(one.max(other)));
     greater * 100 > less * (100 + CHANGE_PERCENT)

@@ -22,7 +22,7 @@ use self::shuffle::Shuffle;
 pub struct Run {
     /// Its first byte, as operations name it: of a file or a device.
     pub offset_bytes: u64,
-    /// How many bytes it has.
+    /// Number of bytes it has.
     pub length_bytes: u64,
     /// Which leaf it lies on.
     pub leaf: usize,
@@ -87,7 +87,7 @@ pub struct NoRoom {
 }
 
 impl NoRoom {
-    /// What to do about it.
+    /// Returns what to do about it.
     #[must_use]
     pub fn hint(&self) -> String {
         if self.runs == 0 {
@@ -117,7 +117,7 @@ pub struct Slots {
 /// Slots that follow each other without a gap.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
-    /// How many slots come before.
+    /// Number of slots come before.
     before: u64,
     /// The offset of the first.
     offset_bytes: u64,
@@ -171,13 +171,13 @@ impl Slots {
         Ok(Slots { stretches, slot_bytes, count, shifts_bytes: plan.shifts_bytes.to_vec(), next })
     }
 
-    /// How many there are, at least four for each arm.
+    /// Returns how many there are, at least four for each arm.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many arms have a shift.
+    /// Returns how many arms have a shift.
     #[must_use]
     pub fn arms(&self) -> usize {
         self.shifts_bytes.len()

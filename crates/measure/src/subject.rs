@@ -68,8 +68,9 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         self.slots.start_pair();
     }
 
-    /// How many nanoseconds one observation of `arm` took. The counters are read right before and
-    /// right behind it, outside its time. Allocates nothing, but for the text of a fault.
+    /// Returns how many nanoseconds one observation of `arm` took. The counters are read right
+    /// before and right behind it, outside its time. Allocates nothing, but for the text of a
+    /// fault.
     ///
     /// # Errors
     /// [`Fault::Void`] when an operation moved fewer bytes than asked or failed, or the counters
@@ -112,7 +113,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         self.work.block_operations = operations.max(1);
     }
 
-    /// What `arm` saw.
+    /// Returns what `arm` saw.
     ///
     /// # Panics
     /// When there is no such arm.
@@ -127,13 +128,13 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         self.written_bytes
     }
 
-    /// What is done.
+    /// Returns what is done.
     #[must_use]
     pub fn work(&self) -> &Work {
         &self.work
     }
 
-    /// Where it is done.
+    /// Returns where it is done.
     #[must_use]
     pub fn slots(&self) -> &Slots {
         &self.slots
@@ -161,20 +162,20 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
     /// some arms through at a time, and several of the others. `None` without counters, at depth 1,
     /// and when all arms went alike. `names` are the arms', in their order.
     #[must_use]
-    pub fn serialised(&self, names: &[&str]) -> Option<String> {
+    pub fn serialized(&self, names: &[&str]) -> Option<String> {
         let seen: Vec<&Seen> = self.seen.iter().collect();
-        seen::serialised(&self.work, &seen, names)
+        seen::serialized(&self.work, &seen, names)
     }
 
-    /// As [`Subject::serialised`], for arms that have a subject each.
+    /// As [`Subject::serialized`], for arms that have a subject each.
     #[must_use]
-    pub fn serialised_among(subjects: &[Subject<Q, C>], names: &[&str]) -> Option<String> {
+    pub fn serialized_among(subjects: &[Subject<Q, C>], names: &[&str]) -> Option<String> {
         let seen: Vec<&Seen> = subjects.iter().filter_map(|one| one.seen.first()).collect();
-        seen::serialised(&subjects.first()?.work, &seen, names)
+        seen::serialized(&subjects.first()?.work, &seen, names)
     }
 
-    /// What should be known about what the drive counted, one sentence each; none without counters
-    /// and when it counted what was asked. `names` are the arms', in their order.
+    /// Returns what should be known about what the drive counted, one sentence each; none without
+    /// counters and when it counted what was asked. `names` are the arms', in their order.
     #[must_use]
     pub fn remarks(&self, names: &[&str]) -> Vec<String> {
         seen::remarks(&self.work, &self.seen, names)

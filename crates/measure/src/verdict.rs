@@ -70,7 +70,7 @@ pub struct Standing {
     /// What is certain: the verdict that stands when nothing more is measured. `None` while it is
     /// open; [`Verdict::Inconclusive`] is no certainty and never stands here.
     pub verdict: Option<Verdict>,
-    /// Whether to stop: the verdict is certain, and precise enough or not worth more.
+    /// True if to stop: the verdict is certain, and precise enough or not worth more.
     pub is_done: bool,
 }
 
@@ -92,8 +92,8 @@ pub struct Conclusion {
     pub reason: String,
 }
 
-/// What an interval says while more pairs may come: no penalty is asked first; small only where it
-/// can become neither of the others.
+/// Returns what an interval says while more pairs may come: no penalty is asked first; small only
+/// where it can become neither of the others.
 pub(crate) fn certain(limits: &Limits, interval: &Interval) -> Option<Verdict> {
     if interval.is_within(limits.same_low, limits.same_high) {
         Some(Verdict::NoPenalty)
@@ -108,7 +108,7 @@ pub(crate) fn certain(limits: &Limits, interval: &Interval) -> Option<Verdict> {
     }
 }
 
-/// What an interval says when no more pairs come.
+/// Returns what an interval says when no more pairs come.
 pub(crate) fn last(limits: &Limits, interval: &Interval) -> Verdict {
     match certain(limits, interval) {
         Some(verdict) => verdict,
@@ -196,7 +196,7 @@ fn percent(share: f64, rounded: fn(f64) -> f64) -> String {
     }
 }
 
-/// What ended it, behind a sentence that says nothing certain.
+/// Returns what ended it, behind a sentence that says nothing certain.
 fn end(stop: Stop) -> &'static str {
     match stop {
         Stop::Rule => "",

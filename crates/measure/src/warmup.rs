@@ -17,7 +17,7 @@
 const HALF: usize = 5;
 /// The pairs that are held back.
 const HELD: usize = 2 * HALF;
-/// How many times as long the pace of one half may be, as that of the other.
+/// Number of times as long the pace of one half may be, as that of the other.
 const AGREE: f64 = 1.25;
 /// The most pairs that are left out, whatever the budget.
 const DISCARDED_MAX: usize = 100;
@@ -45,7 +45,7 @@ impl Warmup {
         }
     }
 
-    /// Whether pairs count as they come.
+    /// Returns whether pairs count as they come.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }

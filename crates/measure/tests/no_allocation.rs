@@ -89,7 +89,7 @@ fn experiment() -> Experiment {
         .expect("it is sound")
 }
 
-/// What `code` returns, which holds no more memory on its way than before.
+/// Returns what `code` returns, which holds no more memory on its way than before.
 fn without_allocation<T>(what: &str, code: impl FnOnce() -> T) -> T {
     let (value, peak_bytes) = peak_of(code);
     assert_eq!(peak_bytes, 0, "{what} allocates");

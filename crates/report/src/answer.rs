@@ -7,9 +7,9 @@ use crate::document::{Severity, Target, Verdict};
 pub struct Answer {
     /// The worst severity at or above the least one that matters; `None` where nothing is.
     pub found: Option<Severity>,
-    /// Whether at least one target could not be opened.
+    /// True if at least one target could not be opened.
     pub unopened: bool,
-    /// Whether a verdict is missing for at least one target.
+    /// True if a verdict is missing for at least one target.
     pub unknown: bool,
 }
 

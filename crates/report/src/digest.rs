@@ -20,8 +20,8 @@ pub struct Note {
 }
 
 impl Note {
-    /// What is said of `target`, where findings matter from `least` on; `None` where nothing
-    /// matters.
+    /// Returns what is said of `target`, where findings matter from `least` on; `None` where
+    /// nothing matters.
     #[must_use]
     pub fn of(target: &Target, least: Option<Severity>, look: &Look) -> Option<Note> {
         let state = Answer::of(target, least).state();

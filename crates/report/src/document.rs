@@ -60,7 +60,7 @@ pub struct Summary {
     pub elapsed_ns: u64,
 }
 
-/// How many targets have which verdict.
+/// Number of targets have which verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdicts {
@@ -268,11 +268,12 @@ pub struct Layer {
     /// The kernel's name of it, where it is a block device of a machine: `sda1`, `md0`, `dm-3`;
     /// else `null`.
     pub device: Option<String>,
-    /// Where it is mounted.
+    /// Place where it is mounted.
     pub mount_points: Vec<String>,
     /// A few words about it, for people: `gpt "data"`, `ext4, 4 KiB blocks`.
     pub title: String,
-    /// Where it starts on the one layer below, in bytes; `null` where there are several or none.
+    /// Place where it starts on the one layer below, in bytes; `null` where there are several or
+    /// none.
     pub start_bytes: Option<u64>,
     /// Its length in bytes; `null` when unknown.
     pub length_bytes: Option<u64>,
@@ -280,11 +281,11 @@ pub struct Layer {
     pub verdict: Verdict,
     /// Why, in a few words; may be empty when it is aligned.
     pub reason: String,
-    /// Whether the verdict rests on an assumed granule.
+    /// True if the verdict rests on an assumed granule.
     pub assumed: bool,
-    /// Whether it is the first layer, from the leaf up, that makes things bad.
+    /// True if it is the first layer, from the leaf up, that makes things bad.
     pub first_bad: bool,
-    /// Whether its misalignment is only what a layer below brought.
+    /// True if its misalignment is only what a layer below brought.
     pub inherited: bool,
     /// How far off it is; `null` when it is not, or cannot be told.
     pub misalignment: Option<Misalignment>,
@@ -320,9 +321,9 @@ pub struct UnitFact {
     pub bytes: Option<u64>,
     /// The address of its first boundary in bytes.
     pub origin_bytes: u64,
-    /// Where it was learnt: `sysfs`, `ioctl`, `on-disk`, `told`, `assumed` and so on.
+    /// Place where it was learnt: `sysfs`, `ioctl`, `on-disk`, `told`, `assumed` and so on.
     pub source: Word,
-    /// Whether verdicts use this one.
+    /// True if verdicts use this one.
     pub used: bool,
     /// Why it is unknown, or why it is not used; empty otherwise.
     pub reason: String,
@@ -336,7 +337,7 @@ pub struct Fact {
     pub key: Word,
     /// Its value; `null` when unknown.
     pub value: Option<String>,
-    /// Where it came from; `null` when unknown.
+    /// Place where it came from; `null` when unknown.
     pub source: Option<Word>,
     /// Why it is unknown; `null` when it is known.
     pub reason: Option<String>,

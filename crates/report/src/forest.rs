@@ -21,7 +21,7 @@ pub(crate) enum Entry {
     Reference {
         /// The index of the layer.
         to: usize,
-        /// Whether it was shown before.
+        /// True if it was shown before.
         above: bool,
     },
 }
@@ -30,7 +30,7 @@ pub(crate) enum Entry {
 #[derive(Debug)]
 pub(crate) struct Branch {
     pub(crate) entry: Entry,
-    /// Whether it lies on nothing.
+    /// True if it lies on nothing.
     pub(crate) root: bool,
     /// Left of its first line.
     pub(crate) stem: String,

@@ -1,6 +1,6 @@
-//! A line of coloured text whose width is known, so that columns stay aligned under any colour.
+//! A line of colored text whose width is known, so that columns stay aligned under any color.
 //!
-//! Colours are always written; the binary strips them where they are not wanted. They only repeat
+//! Colors are always written; the binary strips them where they are not wanted. They only repeat
 //! what the words say.
 
 use std::fmt::Write;

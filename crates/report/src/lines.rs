@@ -47,7 +47,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// What is said of `target`.
+    /// Returns what is said of `target`.
     #[must_use]
     pub fn of(target: &Target, look: &Look) -> Row {
         let words = Words { look };
@@ -115,7 +115,7 @@ fn place(target: &Target, words: Words<'_>) -> String {
     shorten(&reason, 40, words.glyphs().ellipsis)
 }
 
-/// What the target's disk or image is: its title and size.
+/// Returns what the target's disk or image is: its title and size.
 fn what(target: &Target, words: Words<'_>) -> String {
     let Some(root) = target.layers.iter().find(|layer| layer.below.is_empty()) else {
         return String::new();
@@ -134,7 +134,7 @@ struct Columns {
     what: usize,
     verdict: usize,
     place: usize,
-    /// Whether names stand on lines of their own.
+    /// True if names stand on lines of their own.
     broken: bool,
 }
 

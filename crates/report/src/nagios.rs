@@ -31,9 +31,9 @@ pub struct Metric {
     pub value: String,
     /// `s` for seconds; empty for a number of things.
     pub unit: &'static str,
-    /// Whether a value above 0 is a warning.
+    /// True if a value above 0 is a warning.
     pub warns: bool,
-    /// Whether a value above 0 is critical.
+    /// True if a value above 0 is critical.
     pub is_critical: bool,
     /// The greatest possible value; `None` where there is none.
     pub max: Option<u64>,
@@ -85,7 +85,7 @@ fn not_judged(summary: &Summary) -> u64 {
     summary.broken_targets + summary.verdicts.unknown
 }
 
-/// What a check came to, in a few words: `1 error, 2 warnings in 12 targets, 1 not judged`.
+/// Returns what a check came to, in a few words: `1 error, 2 warnings in 12 targets, 1 not judged`.
 #[must_use]
 pub fn headline(summary: &Summary) -> String {
     let findings = words::severities(summary.errors, summary.warnings, summary.infos).join(", ");

@@ -56,8 +56,8 @@ impl Outcome {
     }
 }
 
-/// Whether a target belongs among the bad ones: it could not be judged, its verdict is unknown, or
-/// it has a finding of severity warning or worse.
+/// Returns whether a target belongs among the bad ones: it could not be judged, its verdict is
+/// unknown, or it has a finding of severity warning or worse.
 #[must_use]
 pub fn is_bad(target: &Target) -> bool {
     target.refusal.is_some()

@@ -26,7 +26,7 @@ pub struct RuleInfo<'a> {
     pub title: &'a str,
     /// Why it matters.
     pub why: &'a str,
-    /// Where it is documented.
+    /// Place where it is documented.
     pub help_uri: Option<&'a str>,
 }
 

@@ -56,7 +56,7 @@ impl DocumentSchema {
         serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n"
     }
 
-    /// What its file in `schema/` is called: `straddle.fsync.plan.1.schema.json`.
+    /// Returns what its file in `schema/` is called: `straddle.fsync.plan.1.schema.json`.
     #[must_use]
     pub fn file(&self) -> String {
         format!("{}.schema.json", self.name.replace('/', "."))

@@ -47,7 +47,7 @@ fn used<'a>(layer: &'a Layer, unit: &str) -> Option<&'a UnitFact> {
     facts.clone().find(|fact| fact.used).or_else(|| facts.next())
 }
 
-/// What the trade calls this pair of sizes. Nothing where one of them is only assumed.
+/// Returns what the trade calls this pair of sizes. Nothing where one of them is only assumed.
 fn familiar_name(
     layer: &Layer,
     logical: Option<&UnitFact>,

@@ -49,7 +49,7 @@ impl Words<'_> {
         if self.look.bytes && size != raw { format!("{size} ({raw})") } else { size }
     }
 
-    /// How a layer lies, short enough for a column.
+    /// Returns how a layer lies, short enough for a column.
     pub(crate) fn verdict(self, layer: &Layer) -> String {
         let bad = matches!(layer.verdict, Verdict::Misaligned | Verdict::ChunkOnly);
         if layer.inherited && bad {

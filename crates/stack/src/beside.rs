@@ -18,7 +18,7 @@ pub(crate) struct Lack {
     pub(crate) text: Option<String>,
 }
 
-/// What belongs to other devices, by layer.
+/// Returns what belongs to other devices, by layer.
 fn parts(stack: &Stack) -> impl Iterator<Item = (LayerId, &FileSystem, &Beside)> {
     stack.iter().filter_map(|(id, layer)| match &layer.kind {
         LayerKind::FileSystem(system) => Some((id, system.as_ref(), system.beside.as_ref()?)),

@@ -29,7 +29,7 @@ impl Budget {
         Budget { left: Cell::new(steps), table_bytes: Cell::new(LEAF_TABLE_BYTES) }
     }
 
-    /// What one answer about all of `stack` may take.
+    /// Returns what one answer about all of `stack` may take.
     pub(crate) fn for_all(stack: &Stack) -> Budget {
         let leaves = stack.iter().filter(|(_, layer)| matches!(layer.mapping, Mapping::Leaf));
         // Of a stack without any, where it lies is unknown, and that is not too much work.
@@ -47,7 +47,7 @@ impl Budget {
         left.is_some()
     }
 
-    /// How many bytes of image tables may still be looked at.
+    /// Returns how many bytes of image tables may still be looked at.
     pub(crate) fn table_bytes(&self) -> u64 {
         self.table_bytes.get()
     }
@@ -57,7 +57,7 @@ impl Budget {
         self.table_bytes.set(self.table_bytes.get().saturating_sub(bytes));
     }
 
-    /// Whether no steps are left.
+    /// Returns whether no steps are left.
     pub(crate) fn is_spent(&self) -> bool {
         self.left.get() == 0
     }

@@ -204,7 +204,7 @@ mod tests {
             "stripe=64Kx0",
             "stripe=64Kx3+3",
             "granule=x",
-            "colour=red",
+            "color=red",
             "stripe=64Kx99999999999",
         ] {
             assert!(text.parse::<Condition>().is_err(), "{text}");

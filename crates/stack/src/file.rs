@@ -46,14 +46,14 @@ impl State {
         }
     }
 
-    /// Whether the bytes of the file lie at the extent's place, each at its own address.
+    /// Returns whether the bytes of the file lie at the extent's place, each at its own address.
     #[must_use]
     pub fn has_place(self) -> bool {
         matches!(self, State::Data | State::Unwritten)
     }
 
-    /// Whether the bytes have a place, or will: holes, and what is packed with other bytes, have
-    /// none of their own.
+    /// Returns whether the bytes have a place, or will: holes, and what is packed with other bytes,
+    /// have none of their own.
     #[must_use]
     pub fn should_have_place(self) -> bool {
         !matches!(self, State::Hole | State::Inline | State::Tail | State::Encoded)
@@ -100,8 +100,8 @@ pub struct Run {
     pub range: ByteRange,
     /// What it is.
     pub state: State,
-    /// Where the extent starts in the file system's address space, in bytes; `None` where it has no
-    /// place that means anything.
+    /// Place where the extent starts in the file system's address space, in bytes; `None` where it
+    /// has no place that means anything.
     pub physical_bytes: Option<u64>,
     /// What the file system says of it.
     pub flags: ExtentFlags,
@@ -156,7 +156,7 @@ pub enum Space {
     },
 }
 
-/// How a file with these runs lies in its file system's addresses.
+/// Returns how a file with these runs lies in its file system's addresses.
 #[must_use]
 pub fn mapping(runs: &[Run], space: &Space) -> Mapping {
     let on = match space {

@@ -108,7 +108,7 @@ impl Stack {
         self.layers.len()
     }
 
-    /// Whether there are no layers.
+    /// Returns whether there are no layers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.layers.is_empty()

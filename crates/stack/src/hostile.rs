@@ -15,7 +15,7 @@ use crate::assemble::{Assembled, LAYERS_MAX, Start, StartKind, assemble};
 use crate::condition::Condition;
 use crate::graph::Stack;
 use crate::id::LayerId;
-use crate::judge::{Judgement, judge_all};
+use crate::judge::{Judgment, judge_all};
 use crate::resolve::{PIECES_MAX, resolve};
 use crate::rule::{self, Case, Finding};
 
@@ -24,7 +24,7 @@ pub struct Answer {
     /// The stack, and what it lacks.
     pub assembled: Assembled,
     /// The verdict on each layer.
-    pub judgements: Vec<Judgement>,
+    pub judgments: Vec<Judgment>,
     /// What the rules found.
     pub findings: Vec<Finding>,
 }
@@ -47,19 +47,19 @@ pub fn answer(disks: Vec<Rc<dyn Disk>>, told: Option<&Condition>) -> Answer {
     let assembled = assemble(starts.collect(), &NoFiles, told);
     let stack = &assembled.stack;
     assert!(stack.len() <= LAYERS_MAX, "{} layers", stack.len());
-    let judgements = judge_all(stack);
-    assert_eq!(judgements.len(), stack.len(), "a verdict on each layer");
-    for judgement in &judgements {
-        for miss in judgement.granule.iter().chain(&judgement.stripe) {
+    let judgments = judge_all(stack);
+    assert_eq!(judgments.len(), stack.len(), "a verdict on each layer");
+    for judgment in &judgments {
+        for miss in judgment.granule.iter().chain(&judgment.stripe) {
             assert!((0.0..=1.0).contains(&miss.share), "{miss:?}");
         }
     }
-    let findings = rule::findings(&Case { stack, judgements: &judgements, told });
-    drop(black_box(rule::first_bad(&Case { stack, judgements: &judgements, told })));
+    let findings = rule::findings(&Case { stack, judgments: &judgments, told });
+    drop(black_box(rule::first_bad(&Case { stack, judgments: &judgments, told })));
     for (id, layer) in some_of(stack) {
         placed(stack, id, layer);
     }
-    Answer { assembled, judgements, findings }
+    Answer { assembled, judgments, findings }
 }
 
 /// Asks all about the disk that `packed` holds (see [`device::pack`]), as an image that lands on

@@ -42,7 +42,7 @@ pub struct Miss {
     pub share: f64,
     /// The layer whose unit it is.
     pub owner: LayerId,
-    /// Whether an array with parity is missed.
+    /// True if an array with parity is missed.
     pub parity: bool,
     /// The full stripe in bytes and how far the layer is behind its last boundary, where chunks or
     /// full stripes are missed by one amount.
@@ -51,7 +51,7 @@ pub struct Miss {
 
 /// A verdict with its grounds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judgement {
+pub struct Judgment {
     /// The verdict.
     pub verdict: Verdict,
     /// What cannot be told, and why; empty when everything can.
@@ -60,7 +60,7 @@ pub struct Judgement {
     pub granule: Option<Miss>,
     /// How far it is off a chunk or, when on chunks, off a full stripe.
     pub stripe: Option<Miss>,
-    /// Whether the granule that decided is only assumed.
+    /// True if the granule that decided is only assumed.
     pub assumed: bool,
     /// An array whose chunk is no multiple of a leaf's granule: its number and the chunk in bytes.
     pub small_chunk: Option<(LayerId, u64)>,
@@ -68,7 +68,7 @@ pub struct Judgement {
     pub predicted_bytes: u64,
 }
 
-impl Judgement {
+impl Judgment {
     /// The miss that decides the verdict: off the granule first.
     #[must_use]
     pub fn miss(&self) -> Option<&Miss> {
@@ -78,14 +78,14 @@ impl Judgement {
 
 /// The verdict on every layer of `stack`, in its order.
 #[must_use]
-pub fn judge_all(stack: &Stack) -> Vec<Judgement> {
+pub fn judge_all(stack: &Stack) -> Vec<Judgment> {
     let budget = Budget::for_all(stack);
     stack.iter().map(|(id, _)| judge_within(stack, id, whole(stack, id), &budget)).collect()
 }
 
 /// The verdict on layer `id`.
 #[must_use]
-pub fn judge(stack: &Stack, id: LayerId) -> Judgement {
+pub fn judge(stack: &Stack, id: LayerId) -> Judgment {
     judge_range(stack, id, whole(stack, id))
 }
 
@@ -96,11 +96,11 @@ fn whole(stack: &Stack, id: LayerId) -> ByteRange {
 
 /// The verdict on `range` of layer `id`, counted as if the layer began at byte 0.
 #[must_use]
-pub fn judge_range(stack: &Stack, id: LayerId, range: ByteRange) -> Judgement {
+pub fn judge_range(stack: &Stack, id: LayerId, range: ByteRange) -> Judgment {
     judge_within(stack, id, range, &Budget::for_all(stack))
 }
 
-fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -> Judgement {
+fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -> Judgment {
     let mut grounds = Grounds::new(budget);
     // Of a captured disk there are no bytes, and nobody tried to read them.
     let told = stack.layer(id).problems.first();
@@ -115,7 +115,7 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -
     let under = stack.under(id);
     if !budget.spend(under.len()) {
         grounds.obstacles.push(Obstacle::more_paths());
-        return grounds.judgement();
+        return grounds.judgment();
     }
     for &leaf in under.iter().filter(|&&leaf| matches!(stack.layer(leaf).mapping, Mapping::Leaf)) {
         grounds.granule(stack, id, range, leaf);
@@ -131,7 +131,7 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -
         grounds.stripes(stack, id, range, array);
     }
     grounds.kernel(stack, &under);
-    grounds.judgement()
+    grounds.judgment()
 }
 
 struct Grounds<'a> {
@@ -260,7 +260,7 @@ impl<'a> Grounds<'a> {
         });
     }
 
-    fn judgement(self) -> Judgement {
+    fn judgment(self) -> Judgment {
         let small_chunk = self.obstacles.iter().find_map(|obstacle| match obstacle {
             Obstacle::ChunkBelowUnit { array, chunk_bytes } => Some((*array, *chunk_bytes)),
             _ => None,
@@ -297,7 +297,7 @@ impl<'a> Grounds<'a> {
         } else {
             (Verdict::Aligned, String::new())
         };
-        Judgement {
+        Judgment {
             verdict,
             reason,
             granule: self.granule,

@@ -70,7 +70,7 @@ pub enum Bare {
     Unknown(String),
 }
 
-/// Where an image's file lies on its host.
+/// Place where an image's file lies on its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
     /// What it lies on, the uppermost first: `ext4 on sda1 on sda`; or why that is not known.
@@ -131,17 +131,17 @@ pub struct Layer {
     pub name: String,
     /// Its length in bytes.
     pub length_bytes: Known<u64>,
-    /// Where what is known of it comes from: its bytes, or the kernel.
+    /// Place where what is known of it comes from: its bytes, or the kernel.
     pub source: Source,
     /// The kernel's name of it where it is a block device: `sda1`, `md0`, `dm-3`.
     pub device: Option<String>,
     /// What the kernel says of it where it is a stacked device.
     pub limits: Option<Box<Limits>>,
-    /// Where an image's file lies on its host, where that was asked.
+    /// Place where an image's file lies on its host, where that was asked.
     pub host: Option<Host>,
     /// What is known of it where it is a disk that was read and on which nothing was found.
     pub bare: Option<Bare>,
-    /// Where it is mounted; harmless to print.
+    /// Place where it is mounted; harmless to print.
     pub mount_points: Vec<String>,
     /// The path by which it was given, where it is a file; harmless to print, not quoted.
     pub path: Option<String>,
@@ -149,7 +149,7 @@ pub struct Layer {
     pub mapping: Mapping,
     /// The units that it must fit, or that it brings.
     pub units: Units,
-    /// Whether the user said that the stripe on it has parity.
+    /// True if the user said that the stripe on it has parity.
     pub told_parity: bool,
     /// Partition tables found on it; more than one when a BSD label stands beside another.
     pub tables: Vec<PartitionTable>,

@@ -4,8 +4,8 @@ use units::stripe::{Rotation, Stripe};
 
 use crate::mapping::{Below, Copies, Mapping};
 
-/// How a layout lies that `lvs -o segtype` or a device-mapper table names: `raid5_ls`, `raid10`.
-/// RAID 10 has two copies beside each other.
+/// Returns how a layout lies that `lvs -o segtype` or a device-mapper table names: `raid5_ls`,
+/// `raid10`. RAID 10 has two copies beside each other.
 ///
 /// Source: Linux `drivers/md/dm-raid.c` (`raid_types`), which maps the names to md's layouts.
 ///
@@ -20,11 +20,11 @@ pub(crate) fn raid(
     let level = name.get(..5).unwrap_or(name);
     match (name, level) {
         ("raid10" | "raid10_near", _) if count >= 2 && count.is_multiple_of(2) => {
-            striped(chunk_bytes, count / 2, Copies::Neighbours(2), members)
+            striped(chunk_bytes, count / 2, Copies::Neighbors(2), members)
         }
         ("raid10_far", _) => striped(chunk_bytes, count, Copies::Far, members),
         ("raid10_offset", _) => striped(chunk_bytes, count, Copies::Offset(2), members),
-        (_, "raid0") => striped(chunk_bytes, count, Copies::Neighbours(1), members),
+        (_, "raid0") => striped(chunk_bytes, count, Copies::Neighbors(1), members),
         ("raid1", _) => Ok(Mapping::Mirrored { members }),
         (_, "raid4" | "raid5") if count > 1 => {
             let rotation = match name {

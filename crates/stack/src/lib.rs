@@ -35,7 +35,7 @@ pub mod volumes;
 pub use condition::Condition;
 pub use graph::Stack;
 pub use id::LayerId;
-pub use judge::{Judgement, Verdict};
+pub use judge::{Judgment, Verdict};
 pub use layer::{Layer, LayerKind};
 pub use mapping::Mapping;
 pub use unit::{UnitFact, UnitKind, Units};

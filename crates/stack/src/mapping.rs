@@ -24,7 +24,7 @@ pub enum Mapping {
     Striped {
         /// The chunk and the number of data members.
         stripe: Stripe,
-        /// How many members hold each chunk.
+        /// Number of members hold each chunk.
         copies: Copies,
         /// The members in order, copies side by side; `None` for one that was not given.
         members: Vec<Option<Below>>,
@@ -56,7 +56,7 @@ pub enum Mapping {
     },
     /// In chunks that lie anywhere at multiples of their length: the place within a chunk is kept.
     Scattered {
-        /// Where chunk 0 would begin.
+        /// Place where chunk 0 would begin.
         below: Below,
         /// The chunk's length in bytes.
         chunk_bytes: u64,
@@ -79,11 +79,11 @@ pub enum Mapping {
     },
 }
 
-/// How many members hold each chunk of a striped layer.
+/// Number of members hold each chunk of a striped layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
-    /// This many neighbours: 1 for RAID 0, 2 for the usual RAID 10.
-    Neighbours(u64),
+    /// This many neighbors: 1 for RAID 0, 2 for the usual RAID 10.
+    Neighbors(u64),
     /// The first copy is striped over all members; others lie in their second halves (RAID 10 far).
     Far,
     /// Each stripe is followed by this many copies of it less one, turned by one member (RAID 10
@@ -97,7 +97,7 @@ impl Copies {
     #[must_use]
     pub fn first_member(self, position: u64) -> Option<usize> {
         match self {
-            Copies::Neighbours(count) => usize::try_from(position.checked_mul(count)?).ok(),
+            Copies::Neighbors(count) => usize::try_from(position.checked_mul(count)?).ok(),
             Copies::Far | Copies::Offset(_) => usize::try_from(position).ok(),
         }
     }
@@ -106,7 +106,7 @@ impl Copies {
     #[must_use]
     pub fn member_bytes(self, place: Place, stripe: Stripe) -> Option<u64> {
         match self {
-            Copies::Neighbours(_) | Copies::Far => Some(place.member_bytes),
+            Copies::Neighbors(_) | Copies::Far => Some(place.member_bytes),
             Copies::Offset(copies) => {
                 let row = place.stripe.checked_mul(copies.checked_sub(1)?)?;
                 row.checked_mul(stripe.chunk_bytes())?.checked_add(place.member_bytes)

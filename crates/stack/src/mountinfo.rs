@@ -11,7 +11,7 @@ pub struct MountLine {
     pub id: u64,
     /// The device's number: `8:1`.
     pub device: String,
-    /// Where it is mounted.
+    /// Place where it is mounted.
     pub point: DiskText,
     /// The file system's type, escaped.
     pub kind: String,
@@ -24,8 +24,8 @@ pub struct MountLine {
 }
 
 impl MountLine {
-    /// Whether nothing can be written by way of this mount, though it may be by another of the same
-    /// file system.
+    /// Returns whether nothing can be written by way of this mount, though it may be by another of
+    /// the same file system.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.flags.iter().chain(&self.options).any(|option| option == "ro")

@@ -153,13 +153,13 @@ struct Walk<'a> {
     to: LayerId,
     unit_bytes: u64,
     todo: Vec<Path>,
-    /// How many waited when that was last asked.
+    /// Number of waited when that was last asked.
     waited: usize,
     found: Shifts,
 }
 
 impl Walk<'_> {
-    /// How many more wait than when that was last asked.
+    /// Returns how many more wait than when that was last asked.
     fn grown(&mut self) -> usize {
         let grown = self.todo.len().saturating_sub(self.waited);
         self.waited = self.todo.len();

@@ -17,11 +17,11 @@ pub struct Piece {
     pub at_bytes: u64,
     /// The run's length in bytes; not 0.
     pub length_bytes: u64,
-    /// Where it lies.
+    /// Place where it lies.
     pub on: On,
 }
 
-/// Where a run of bytes lies.
+/// Place where a run of bytes lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum On {
     /// On a leaf, from this byte on. On a mirror this is the first member that is there.
@@ -87,7 +87,7 @@ fn behind(range: ByteRange, length_bytes: u64) -> Option<ByteRange> {
     ByteRange::new(range.start_bytes() + length_bytes, rest)
 }
 
-/// Where the first run of some bytes lies: one level down, or finally.
+/// Place where the first run of some bytes lies: one level down, or finally.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Down(Below),
@@ -247,7 +247,7 @@ mod tests {
         let members: Vec<_> =
             (0..2).map(|_| Some(below(add(&mut stack, 1 << 30, Mapping::Leaf), 4096))).collect();
         let stripe = Stripe::new(16384, 2).unwrap();
-        let copies = Copies::Neighbours(1);
+        let copies = Copies::Neighbors(1);
         let array = add(&mut stack, 1 << 30, Mapping::Striped { stripe, copies, members });
         let pieces = resolve(&stack, array, range(16384 - 512, 1024));
         assert_eq!(
@@ -262,7 +262,7 @@ mod tests {
         let members: Vec<_> =
             (0..2).map(|_| Some(below(add(&mut stack, 1 << 30, Mapping::Leaf), 4096))).collect();
         let stripe = Stripe::new(16384, 2).unwrap();
-        let copies = Copies::Neighbours(1);
+        let copies = Copies::Neighbors(1);
         let array = add(&mut stack, 1 << 30, Mapping::Striped { stripe, copies, members });
         let top = add(&mut stack, 1 << 20, Mapping::Linear(below(array, 512)));
         let piece = |length_bytes, on| Piece { at_bytes: 0, length_bytes, on };
@@ -288,7 +288,7 @@ mod tests {
                 .collect();
             let stripe = Stripe::new(chunk, data).unwrap();
             let mapping = match parity {
-                0 => Mapping::Striped { stripe, copies: Copies::Neighbours(1), members },
+                0 => Mapping::Striped { stripe, copies: Copies::Neighbors(1), members },
                 _ => Mapping::Parity {
                     stripe,
                     parity,

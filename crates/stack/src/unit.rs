@@ -43,9 +43,9 @@ pub struct UnitFact {
     pub bytes: Known<u64>,
     /// The address of its first boundary in bytes.
     pub origin_bytes: u64,
-    /// Whether verdicts use it; at most one of a kind.
+    /// True if verdicts use it; at most one of a kind.
     pub used: bool,
-    /// Where exactly it comes from (`physical_block_size`), or why it is not used.
+    /// Place where exactly it comes from (`physical_block_size`), or why it is not used.
     pub note: String,
 }
 

@@ -8,8 +8,8 @@ use units::stripe::{Rotation, Stripe};
 use crate::id::LayerId;
 use crate::mapping::{Below, Copies, Mapping, Segment};
 
-/// How the logical addresses of a btrfs lie on its devices, of which `devices` gives the layers by
-/// their numbers; those that are missing there are members that were not given.
+/// Returns how the logical addresses of a btrfs lie on its devices, of which `devices` gives the
+/// layers by their numbers; those that are missing there are members that were not given.
 ///
 /// Source: `btrfs_map_block` and `map_blocks_raid56_read` in `fs/btrfs/volumes.c` of Linux.
 #[must_use]
@@ -47,10 +47,10 @@ fn mapping(chunk: &Chunk, devices: &BTreeMap<u64, LayerId>) -> Mapping {
             Mapping::Mirrored { members: members() }
         }
         Profile::Raid0 => {
-            Mapping::Striped { stripe, copies: Copies::Neighbours(1), members: members() }
+            Mapping::Striped { stripe, copies: Copies::Neighbors(1), members: members() }
         }
         Profile::Raid10 => {
-            Mapping::Striped { stripe, copies: Copies::Neighbours(2), members: members() }
+            Mapping::Striped { stripe, copies: Copies::Neighbors(2), members: members() }
         }
         Profile::Raid5 | Profile::Raid6 => {
             // Row r has its data from member r on, and parity behind it. That is the right

@@ -42,8 +42,8 @@ fn on(drive: Drive, disk: MemoryDisk) -> Assembled {
 /// Code, layer and evidence of what is found on `drive` with partitions at these sectors.
 fn found(drive: Drive, starts: &[u32]) -> Vec<(&'static str, usize, String)> {
     let assembled = on(drive, partitioned(starts));
-    let judgements = judge::judge_all(&assembled.stack);
-    let case = Case { stack: &assembled.stack, judgements: &judgements, told: None };
+    let judgments = judge::judge_all(&assembled.stack);
+    let case = Case { stack: &assembled.stack, judgments: &judgments, told: None };
     let findings = rule::findings(&case).into_iter();
     findings
         .map(|finding| (finding.rule.code, finding.layer.0, finding.evidence.join("; ")))
@@ -53,8 +53,8 @@ fn found(drive: Drive, starts: &[u32]) -> Vec<(&'static str, usize, String)> {
 /// The verdict on each partition, and code and severity of what is found on it at warning or above.
 fn judged(drive: Drive, starts: &[u32]) -> Vec<(Verdict, Option<(&'static str, Severity)>)> {
     let assembled = on(drive, partitioned(starts));
-    let judgements = judge::judge_all(&assembled.stack);
-    let case = Case { stack: &assembled.stack, judgements: &judgements, told: None };
+    let judgments = judge::judge_all(&assembled.stack);
+    let case = Case { stack: &assembled.stack, judgments: &judgments, told: None };
     let findings = rule::findings(&case);
     (1..assembled.stack.len())
         .map(|layer| {
@@ -62,7 +62,7 @@ fn judged(drive: Drive, starts: &[u32]) -> Vec<(Verdict, Option<(&'static str, S
                 .iter()
                 .find(|finding| finding.layer.0 == layer && finding.severity >= Severity::Warning);
             let found = worst.map(|finding| (finding.rule.code, finding.severity));
-            (judgements[layer].verdict, found)
+            (judgments[layer].verdict, found)
         })
         .collect()
 }
@@ -77,10 +77,10 @@ fn of_several_layers_of_a_path_that_are_off_the_lowest_is_first_bad() {
         let kind = LayerKind::KernelPartition;
         stack.add(Layer::new(kind, name.to_owned(), length, mapping));
     }
-    let judgements = judge::judge_all(&stack);
-    let verdicts: Vec<Verdict> = judgements.iter().map(|judgement| judgement.verdict).collect();
+    let judgments = judge::judge_all(&stack);
+    let verdicts: Vec<Verdict> = judgments.iter().map(|judgment| judgment.verdict).collect();
     assert_eq!(verdicts[1..], [Verdict::Misaligned, Verdict::Aligned, Verdict::Misaligned]);
-    let case = Case { stack: &stack, judgements: &judgements, told: None };
+    let case = Case { stack: &stack, judgments: &judgments, told: None };
     assert_eq!(rule::first_bad(&case), [LayerId(1)]);
 }
 
@@ -95,8 +95,8 @@ fn who_is_refused_as_root_is_not_told_to_be_root() {
         let kind = StartKind::Drive(Box::new(drive(&PHYSICAL_4096)));
         let start = Start { kind, name: "sda".to_owned(), bytes: Some(Err(reason.clone())) };
         let assembled = assemble(vec![start], &NoFiles, None);
-        let judgements = judge::judge_all(&assembled.stack);
-        let case = Case { stack: &assembled.stack, judgements: &judgements, told: None };
+        let judgments = judge::judge_all(&assembled.stack);
+        let case = Case { stack: &assembled.stack, judgments: &judgments, told: None };
         let findings = rule::findings(&case);
         let finding = findings.iter().find(|finding| finding.rule.code == "ST407").unwrap();
         let fixes: Vec<String> = finding.remedies.iter().map(ToString::to_string).collect();

@@ -2,7 +2,7 @@
 //! written through the kernel.
 //!
 //! The sample (`crates/format/tests/heads/guest`) has a stamp `straddle:NAME:OFFSET` at every 64
-//! KiB of the first 2 MiB of each array and volume, so any wrong address is recognised without a
+//! KiB of the first 2 MiB of each array and volume, so any wrong address is recognized without a
 //! copy.
 
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ fn stack_on(disks: BTreeMap<String, MemoryDisk>) -> Stack {
     assembled.stack
 }
 
-/// What stands at a byte of a layer, up to the first NUL.
+/// Returns what stands at a byte of a layer, up to the first NUL.
 fn stamp(view: &View, at: u64) -> Result<String, String> {
     let mut sector = [0; 512];
     view.read_at(at, &mut sector).map_err(|error| error.to_string())?;
@@ -126,9 +126,9 @@ fn every_array_and_volume_that_the_tools_made_by_default_is_aligned() {
         if matches!(layer.kind, LayerKind::MdArray(_) | LayerKind::LvmLogical(_))
             && !matches!(layer.mapping, Mapping::Opaque { .. } | Mapping::Unknown { .. })
         {
-            let judgement = judge::judge(&stack, id);
-            let fine = matches!(judgement.verdict, Verdict::Aligned | Verdict::NotExpressible);
-            assert!(fine, "{}: {judgement:?}", layer.name);
+            let judgment = judge::judge(&stack, id);
+            let fine = matches!(judgment.verdict, Verdict::Aligned | Verdict::NotExpressible);
+            assert!(fine, "{}: {judgment:?}", layer.name);
         }
     }
 }

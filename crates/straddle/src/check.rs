@@ -14,7 +14,7 @@ use report::{Answer, Blocks, Refusal, Summary, Verdict};
 use stack::assemble::{self, Devices as _};
 use stack::kernel::NodeId;
 
-use crate::arguments::{Check, Colour, Format};
+use crate::arguments::{Check, Color, Format};
 use crate::convert::{self, View};
 use crate::crew;
 use crate::exit::{self, Outcome};
@@ -39,9 +39,9 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     };
     let scene = scene.ignoring_measured(check.ignore_measured);
     let targets = target::expand(&check.targets, &scene);
-    // Formats for machines hold no colours that would have to be taken out again.
+    // Formats for machines hold no colors that would have to be taken out again.
     let people = check.chosen() == Format::Table;
-    let mut output = printer::output(if people { check.color } else { Colour::Always });
+    let mut output = printer::output(if people { check.color } else { Color::Always });
     let mut own = run::run(started, &scene);
     if again.is_some() {
         own.command = watch::command(check);
@@ -150,7 +150,7 @@ impl Tally {
         shown.piece.map_or(Ok(()), |piece| page.take(piece))
     }
 
-    /// Where there is no target, none could be opened.
+    /// Returns where there is no target, none could be opened.
     fn answer(&self) -> Answer {
         let unopened = self.answer.unopened || self.summary.targets == 0;
         Answer { unopened, ..self.answer }
@@ -195,7 +195,8 @@ enum Seen {
     Missed,
 }
 
-/// What names the stack of a target that is a device: the first of those that are joined to it.
+/// Returns what names the stack of a target that is a device: the first of those that are joined to
+/// it.
 fn stack_id(target: &Target) -> Option<NodeId> {
     match &target.what {
         What::Devices { nodes, .. } => nodes.first().copied(),
@@ -381,28 +382,28 @@ fn meant(target: &Target, scene: &Scene) -> Option<String> {
 /// Targets that share an array or a volume group, directly or through others, in order.
 fn groups(waiting: &[Waiting]) -> Vec<Vec<usize>> {
     // The first target that lacks members of each array or group, and the next link from each
-    // target towards the first of its group.
+    // target toward the first of its group.
     let mut first: HashMap<&str, usize> = HashMap::new();
-    let mut towards: Vec<usize> = (0..waiting.len()).collect();
+    let mut toward: Vec<usize> = (0..waiting.len()).collect();
     for (place, one) in waiting.iter().enumerate() {
         for id in &one.lacks {
             let other = *first.entry(id).or_insert(place);
-            let (one, other) = (end(&mut towards, place), end(&mut towards, other));
-            towards[one.max(other)] = one.min(other);
+            let (one, other) = (end(&mut toward, place), end(&mut toward, other));
+            toward[one.max(other)] = one.min(other);
         }
     }
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (place, one) in waiting.iter().enumerate() {
-        groups.entry(end(&mut towards, place)).or_default().push(one.index);
+        groups.entry(end(&mut toward, place)).or_default().push(one.index);
     }
     groups.into_values().collect()
 }
 
 /// The first of the group that `place` belongs to; the way there is shortened.
-fn end(towards: &mut [usize], mut place: usize) -> usize {
-    while towards[place] != place {
-        towards[place] = towards[towards[place]];
-        place = towards[place];
+fn end(toward: &mut [usize], mut place: usize) -> usize {
+    while toward[place] != place {
+        toward[place] = toward[toward[place]];
+        place = toward[place];
     }
     place
 }

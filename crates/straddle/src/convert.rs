@@ -6,7 +6,7 @@ use format::ProblemKind;
 use format::filesystem::Beside;
 use report::{Cost, Fact, Finding, Misalignment, Problem, Severity, UnitFact, Verdict};
 use stack::assemble::Assembled;
-use stack::judge::{self, Judgement, Miss};
+use stack::judge::{self, Judgment, Miss};
 use stack::rule::{self, Case};
 use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
 
@@ -27,13 +27,13 @@ pub(crate) struct View<'a> {
 /// The stack as a target of the document.
 pub(crate) fn target(name: String, assembled: &Assembled, view: &View<'_>) -> report::Target {
     let stack = &assembled.stack;
-    let judgements = judge::judge_all(stack);
-    let case = Case { stack, judgements: &judgements, told: view.told };
+    let judgments = judge::judge_all(stack);
+    let case = Case { stack, judgments: &judgments, told: view.told };
     let bad = rule::first_bad(&case);
     let kept = kept(assembled, view.meant);
     let numbers = Numbers::of(stack, &kept);
     let layers: Vec<report::Layer> = (kept.iter())
-        .map(|&id| layer(stack, id, &judgements[id.0], &bad, &judgements, &numbers))
+        .map(|&id| layer(stack, id, &judgments[id.0], &bad, &judgments, &numbers))
         .collect();
     let mut findings = rule::findings(&case)
         .into_iter()
@@ -91,10 +91,10 @@ fn worst(case: &Case<'_>, kept: &[LayerId], roots: &[LayerId]) -> Verdict {
     let tops = kept.iter().filter(|&&id| case.stack.above(id).is_empty());
     // Containers and helpers have no verdict that anyone should act on.
     let judged = tops.filter(|&&id| !rule::is_rarely_written(case, id));
-    let verdicts = judged.map(|id| verdict(case.judgements[id.0].verdict));
+    let verdicts = judged.map(|id| verdict(case.judgments[id.0].verdict));
     // What lies beneath the file of a loop device was not asked about.
     let unread = (kept.iter().filter(|id| roots.contains(id)))
-        .map(|id| verdict(case.judgements[id.0].verdict))
+        .map(|id| verdict(case.judgments[id.0].verdict))
         .filter(|&verdict| verdict == Verdict::Unknown);
     // Where there are helpers alone, nothing is wrong.
     verdicts.chain(unread).max().unwrap_or(Verdict::Aligned)
@@ -115,14 +115,14 @@ fn verdict(verdict: judge::Verdict) -> Verdict {
 fn layer(
     stack: &Stack,
     id: LayerId,
-    judgement: &Judgement,
+    judgment: &Judgment,
     bad: &[LayerId],
-    judgements: &[Judgement],
+    judgments: &[Judgment],
     numbers: &Numbers,
 ) -> report::Layer {
     let layer = stack.layer(id);
     let below = layer.mapping.below();
-    let off = |id: LayerId| judgements[id.0].verdict == judge::Verdict::Misaligned;
+    let off = |id: LayerId| judgments[id.0].verdict == judge::Verdict::Misaligned;
     report::Layer {
         id: numbers.get(id).unwrap_or(0),
         below: below.iter().filter_map(|&id| numbers.get(id)).collect(),
@@ -136,12 +136,12 @@ fn layer(
             _ => None,
         },
         length_bytes: title::length(layer),
-        verdict: verdict(judgement.verdict),
-        reason: judgement.reason.clone(),
-        assumed: judgement.assumed,
+        verdict: verdict(judgment.verdict),
+        reason: judgment.reason.clone(),
+        assumed: judgment.assumed,
         first_bad: bad.contains(&id),
         inherited: off(id) && below.iter().any(|&below| off(below)),
-        misalignment: judgement.miss().map(misalignment),
+        misalignment: judgment.miss().map(misalignment),
         units: layer.units.facts().iter().map(unit).collect(),
         facts: facts(layer)
             .into_iter()
@@ -279,7 +279,7 @@ fn facts(layer: &stack::Layer) -> Vec<Fact> {
     facts
 }
 
-/// Where an image's file lies on its host.
+/// Returns where an image's file lies on its host.
 fn host(host: &stack::layer::Host) -> Fact {
     Fact {
         key: "host".into(),
@@ -303,7 +303,7 @@ fn log(stack: &Stack, id: LayerId) -> Option<Fact> {
     })
 }
 
-/// What is sure of untorn writes to the topmost device, and what that means for databases.
+/// Returns what is sure of untorn writes to the topmost device, and what that means for databases.
 fn atomic(stack: &Stack, id: LayerId) -> Vec<Fact> {
     let is_device = |id: LayerId| stack.layer(id).device.is_some();
     if !is_device(id) || stack.over(id).into_iter().any(is_device) {
@@ -320,7 +320,7 @@ fn atomic(stack: &Stack, id: LayerId) -> Vec<Fact> {
     [shown].into_iter().chain(guards(&for_databases)).collect()
 }
 
-/// What untorn writes of `largest` bytes allow a database.
+/// Returns what untorn writes of `largest` bytes allow a database.
 pub(crate) fn guards(largest: &units::Known<u64>) -> impl Iterator<Item = Fact> {
     durability::untorn::guards(largest).into_iter().map(|guard| Fact {
         key: guard.setting.into(),

@@ -105,7 +105,7 @@ impl Destination {
         file.map(|path| Destination::new(content, path)).transpose()
     }
 
-    /// Where the whole result goes beside what is printed; `None` where that is all.
+    /// Returns where the whole result goes beside what is printed; `None` where that is all.
     ///
     /// # Errors
     /// As [`Destination::new`]; and where two documents would go to standard output.
@@ -159,7 +159,7 @@ impl Destination {
 }
 
 impl Content {
-    /// Whether it may be put at `path`: nothing is there, or nothing in it, or its like.
+    /// Returns whether it may be put at `path`: nothing is there, or nothing in it, or its like.
     fn may_replace(self, path: &Path) -> anyhow::Result<()> {
         let Content { name: what, mark, writer } = self;
         let name = shown(path);

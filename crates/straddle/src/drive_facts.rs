@@ -75,7 +75,7 @@ fn queue(drive: &Drive) -> Vec<Fact> {
     said_only(facts)
 }
 
-/// What the drive says in its own language.
+/// Returns what the drive says in its own language.
 fn said(drive: &Drive) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(namespace) = drive.said.namespace.value() {

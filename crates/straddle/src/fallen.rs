@@ -28,7 +28,8 @@ const CHECKS: [(&str, &str); 6] = [
     ("f2fs", "then: fsck.f2fs --dry-run"),
 ];
 
-/// What to do about the file system of `directory` where that went down; `None` where it did not.
+/// Returns what to do about the file system of `directory` where that went down; `None` where it
+/// did not.
 /// `was_written` says that files could be made there before.
 pub(crate) fn advice(scene: &Scene, directory: &Path, was_written: bool) -> Option<String> {
     let mount = mount::on_the_way(scene.tree(), directory)?;

@@ -31,7 +31,7 @@ pub(crate) struct Mounted {
 }
 
 impl Mounted {
-    /// What a path is mounted from that was pinned.
+    /// Returns what a path is mounted from that was pinned.
     ///
     /// # Errors
     /// With the reason, when the path cannot be looked at, or no table of mounts has it.
@@ -63,7 +63,7 @@ impl Mounted {
         Ok(machine.beside(node))
     }
 
-    /// Whether what is at the path is a realtime file of XFS, or its new files will be.
+    /// Returns whether what is at the path is a realtime file of XFS, or its new files will be.
     ///
     /// # Errors
     /// With the reason, when that cannot be asked.
@@ -75,7 +75,7 @@ impl Mounted {
         self.path.as_deref().ok_or_else(|| "its path leads elsewhere here".to_owned())
     }
 
-    /// Where an overlay writes: what its upper directory is mounted from.
+    /// Returns where an overlay writes: what its upper directory is mounted from.
     ///
     /// # Errors
     /// With the reason, when this namespace does not show that directory. A directory of its name
@@ -101,8 +101,8 @@ impl Mounted {
 /// How often rooms are compared: others may write between two looks.
 const LOOKS: usize = 32;
 
-/// Whether the same file system has room for both: an overlay tells the room of what is under its
-/// upper directory (`ovl_statfs`).
+/// Returns whether the same file system has room for both: an overlay tells the room of what is
+/// under its upper directory (`ovl_statfs`).
 fn have_same_room(one: &Path, other: &Path) -> std::io::Result<bool> {
     for _ in 0..LOOKS {
         if host::room(one)? == host::room(other)? {
@@ -122,10 +122,10 @@ pub(crate) fn node_of(machine: &Machine, source: &str) -> Option<NodeId> {
     })
 }
 
-/// What the file behind the loop device that the kernel calls `name` is mounted from. `path` is
-/// that of the file as the kernel has it, and leads there if what it leads to is the same file;
-/// where the device may not be asked which that is, if it is as long as the device says. Else the
-/// number of its file system leads there.
+/// Returns what the file behind the loop device that the kernel calls `name` is mounted from.
+/// `path` is that of the file as the kernel has it, and leads there if what it leads to is the same
+/// file; where the device may not be asked which that is, if it is as long as the device says. Else
+/// the number of its file system leads there.
 ///
 /// # Errors
 /// With the reason, when neither does.
@@ -161,7 +161,7 @@ pub(crate) fn behind_loop(scene: &Scene, name: &str, path: &Path) -> Result<Moun
     Ok(Mounted { path: None, device: file.device, mount })
 }
 
-/// Whether a loop device over a file of so many bytes would be as long as this one is.
+/// Returns whether a loop device over a file of so many bytes would be as long as this one is.
 fn is_as_long(scene: &Scene, name: &str, file_bytes: u64) -> bool {
     let number = |file: &str| -> Option<u64> {
         scene.tree().read(&format!("/sys/block/{name}/{file}")).ok()?.trim().parse().ok()

@@ -1,6 +1,6 @@
 //! Files that lie beside disk images in a directory, and are none.
 //!
-//! A file in which nothing is recognised may still be a disk: encrypted, damaged, of a format that
+//! A file in which nothing is recognized may still be a disk: encrypted, damaged, of a format that
 //! is not known here. It is passed over only where that is ruled out: its name is not that of an
 //! image, and it is empty, holds text, or does not end with a whole sector.
 
@@ -22,7 +22,7 @@ const HEAD_BYTES: u64 = 4096;
 /// The most names that are listed.
 const NAMES_MAX: usize = 8;
 
-/// Whether the file, in which nothing was recognised, is plainly no disk image.
+/// Returns whether the file, in which nothing was recognized, is plainly no disk image.
 pub(crate) fn is_none(path: &Path) -> bool {
     if is_named_as_image(path) {
         return false;
@@ -33,14 +33,14 @@ pub(crate) fn is_none(path: &Path) -> bool {
     !length.is_multiple_of(512) || is_text(&head)
 }
 
-/// Whether the name at `path` is that of a disk image.
+/// Returns whether the name at `path` is that of a disk image.
 pub(crate) fn is_named_as_image(path: &Path) -> bool {
     path.extension()
         .and_then(|ending| ending.to_str())
         .is_some_and(|ending| ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
 }
 
-/// Whether nothing but letters, blanks and line ends is in `bytes`; true of none.
+/// Returns whether nothing but letters, blanks and line ends is in `bytes`; true of none.
 fn is_text(bytes: &[u8]) -> bool {
     // Where it was cut, a letter may be.
     let is_text =
@@ -49,8 +49,8 @@ fn is_text(bytes: &[u8]) -> bool {
     is_text && bytes.iter().all(is_plain)
 }
 
-/// What is said of files that were passed over: their names, a bounded number of them; `None` where
-/// there are none.
+/// Returns what is said of files that were passed over: their names, a bounded number of them;
+/// `None` where there are none.
 pub(crate) fn note<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<String> {
     let shown: Vec<&str> = names.by_ref().take(NAMES_MAX).collect();
     let more = match names.count() {

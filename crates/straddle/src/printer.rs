@@ -8,9 +8,9 @@ use anstream::adapter::StripBytes;
 use anstream::{AutoStream, ColorChoice};
 use report::Look;
 
-use crate::arguments::Colour;
+use crate::arguments::Color;
 
-/// Standard output, which drops colours that nobody would see. Once its reader is gone it takes
+/// Standard output, which drops colors that nobody would see. Once its reader is gone it takes
 /// everything and prints nothing: the command goes on, so that its exit code is the one of what was
 /// found, not of who read it.
 pub(crate) struct Output {
@@ -68,12 +68,12 @@ impl io::Write for Output {
     }
 }
 
-/// Standard output, in colours as `colour` says.
-pub(crate) fn output(colour: Colour) -> Output {
-    let is_colorful = match colour {
-        Colour::Always => true,
-        Colour::Never => false,
-        Colour::Auto => AutoStream::choice(&io::stdout()) != ColorChoice::Never,
+/// Standard output, in colors as `color` says.
+pub(crate) fn output(color: Color) -> Output {
+    let is_colorful = match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => AutoStream::choice(&io::stdout()) != ColorChoice::Never,
     };
     let stream = io::BufWriter::with_capacity(1 << 16, io::stdout());
     let colorless = (!is_colorful).then(StripBytes::new);
@@ -100,20 +100,20 @@ impl Said {
 /// # Errors
 /// When standard output does not take it.
 pub(crate) fn print(text: &str) -> io::Result<Option<Said>> {
-    print_bytes(Colour::Auto, text.as_bytes())
+    print_bytes(Color::Auto, text.as_bytes())
 }
 
-/// Prints `bytes` on standard output, whole, in colours as `colour` says; `None` for no bytes.
+/// Prints `bytes` on standard output, whole, in colors as `color` says; `None` for no bytes.
 ///
 /// # Errors
 /// When standard output does not take them.
-pub(crate) fn print_bytes(colour: Colour, bytes: &[u8]) -> io::Result<Option<Said>> {
-    let mut output = output(colour);
+pub(crate) fn print_bytes(color: Color, bytes: &[u8]) -> io::Result<Option<Said>> {
+    let mut output = output(color);
     output.write_all(bytes)?;
     output.end()
 }
 
-/// How text is laid out here, where sizes are rounded.
+/// Returns how text is laid out here, where sizes are rounded.
 pub(crate) fn look(explain: bool) -> Look {
     Look { width: Some(width()), ascii: is_ascii(), bytes: false, explain }
 }
@@ -129,8 +129,8 @@ pub(crate) fn width() -> usize {
     told.or_else(host::terminal_width).filter(|&width| width >= 40).unwrap_or(100)
 }
 
-/// Whether to print ASCII only: the terminal is a dumb one, or the locale names another encoding
-/// than UTF-8, as `C` and `POSIX` do.
+/// Returns whether to print ASCII only: the terminal is a dumb one, or the locale names another
+/// encoding than UTF-8, as `C` and `POSIX` do.
 pub(crate) fn is_ascii() -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]

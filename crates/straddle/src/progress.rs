@@ -57,8 +57,8 @@ impl ProgressLine {
     }
 }
 
-/// Whether such a line is for somebody: standard error is a terminal, and `--no-progress` was not
-/// typed.
+/// Returns whether such a line is for somebody: standard error is a terminal, and `--no-progress`
+/// was not typed.
 pub(crate) fn is_wanted(no_progress: bool) -> bool {
     !no_progress && std::io::stderr().is_terminal()
 }

@@ -20,7 +20,7 @@ pub(crate) struct Scene {
     /// Its block devices, or why they are not known; read when they are first asked for, since
     /// images need none.
     machine: OnceLock<Result<Machine, String>>,
-    /// Whether it is another one's capture, so that no device of this machine may be opened for it.
+    /// True if it is another one's capture, so that no device of this machine may be opened for it.
     pub(crate) is_captured: bool,
     /// What was measured of drives before; `None` where it is to be left out.
     measured: Option<Store>,

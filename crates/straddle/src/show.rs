@@ -20,7 +20,7 @@ pub(crate) struct Press {
     look: Look,
     /// Which run it is, for documents.
     pub(crate) run: Run,
-    /// Whether there is more than one target.
+    /// True if there is more than one target.
     many: AtomicBool,
     /// From which severity on a finding fails its case.
     fails: report::Severity,
@@ -28,7 +28,7 @@ pub(crate) struct Press {
     least: Option<report::Severity>,
     /// The longest message for a monitor that wants a short one, in bytes.
     message_bytes: usize,
-    /// Whether a baseline is written.
+    /// True if a baseline is written.
     saves: bool,
     /// What is compared with, where only changes are shown.
     baseline: Option<Baseline>,
@@ -98,8 +98,8 @@ impl Press {
         self.many.load(Ordering::Relaxed)
     }
 
-    /// What `target` means for the exit code, and what is printed of it; nothing where `only_bad`
-    /// are wanted and it is not.
+    /// Returns what `target` means for the exit code, and what is printed of it; nothing where
+    /// `only_bad` are wanted and it is not.
     pub(crate) fn judge(&self, target: Target, only_bad: bool) -> (Answer, Option<Piece>) {
         if let Some(baseline) = &self.baseline {
             let compared = baseline.compare(&target);
@@ -164,7 +164,7 @@ impl Press {
     }
 }
 
-/// How many rows are put into columns together.
+/// Number of rows are put into columns together.
 const BATCH: usize = 256;
 
 /// Takes pieces in order, and keeps as few as it can.
@@ -172,7 +172,7 @@ pub(crate) struct Page<'a> {
     press: &'a Press,
     output: &'a mut dyn Write,
     shown: u64,
-    /// Whether something was printed that a comma has to follow.
+    /// True if something was printed that a comma has to follow.
     is_begun: bool,
     rows: Vec<Row>,
     /// Targets without a verdict, where they are told at the end.
@@ -274,7 +274,7 @@ impl<'a> Page<'a> {
         answer
     }
 
-    /// What stands behind the last piece.
+    /// Returns what stands behind the last piece.
     ///
     /// # Errors
     /// When nothing can be written.

@@ -25,7 +25,7 @@ pub(crate) struct Target {
     pub(crate) name: String,
     /// What it is.
     pub(crate) what: What,
-    /// Where it was found, if nobody named it.
+    /// Place where it was found, if nobody named it.
     pub(crate) found: Option<Found>,
 }
 
@@ -43,7 +43,7 @@ impl Found {
         Some(Found { directory: 0, odd })
     }
 
-    /// Whether it is no file, and its name is not that of an image.
+    /// Returns whether it is no file, and its name is not that of an image.
     pub(crate) fn is_left_out(&self) -> bool {
         self.odd.as_ref().is_some_and(|(path, _)| !no_image::is_named_as_image(path))
     }
@@ -120,8 +120,8 @@ fn every_disk(scene: &Scene) -> Vec<Target> {
 /// The names of devices that are no disks of their own: they stand on others, or hold no data.
 const NO_DISKS: [&str; 5] = ["loop", "ram", "zram", "fd", "sr"];
 
-/// Whether devices that lie on each other are disks that a user means by "all": one of them is a
-/// real disk that is not empty, or something was built on them.
+/// Returns whether devices that lie on each other are disks that a user means by "all": one of them
+/// is a real disk that is not empty, or something was built on them.
 fn is_worth_showing(machine: &Machine, nodes: &[NodeId]) -> bool {
     nodes.iter().any(|&id| {
         let node = machine.node(id);
@@ -298,7 +298,8 @@ pub(crate) fn holds_none(name: &str) -> Refusal {
     }
 }
 
-/// Whether a directory is on another file system than the one that holds it, or is the root.
+/// Returns whether a directory is on another file system than the one that holds it, or is the
+/// root.
 fn is_mount_point(path: &Path) -> bool {
     let device = |path: &Path| host::file_facts(path).ok().map(|facts| facts.device);
     path.parent().is_none_or(|parent| device(parent) != device(path))
@@ -337,7 +338,8 @@ fn under(name: String, mount: &stack::kernel::Mount, scene: &Scene) -> Target {
     }
 }
 
-/// Where the stack starts of what a directory has under the name of an image, and is no file.
+/// Returns where the stack starts of what a directory has under the name of an image, and is no
+/// file.
 pub(crate) fn start_odd(path: &Path, what: &str) -> Start {
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let identity = FileIdentity { device: 0, inode: 0 };
@@ -347,7 +349,7 @@ pub(crate) fn start_odd(path: &Path, what: &str) -> Start {
     Start { kind, name: text::escape(name), bytes }
 }
 
-/// Where the stack of a file starts.
+/// Returns where the stack of a file starts.
 ///
 /// # Errors
 /// When it cannot be opened; says why, and what helps.

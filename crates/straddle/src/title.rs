@@ -64,7 +64,7 @@ pub(crate) fn title(layer: &Layer) -> String {
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Where a file system is mounted, in a few words.
+/// Returns where a file system is mounted, in a few words.
 fn mounted(layer: &Layer) -> Option<String> {
     let (first, more) = layer.mount_points.split_first()?;
     Some(match more.len() {
@@ -121,7 +121,7 @@ pub(crate) fn kind_of(kind: ImageKind, version: &str) -> String {
         ImageKind::VhdDynamic => "VHD, dynamic",
         ImageKind::Vdi => "VDI",
         ImageKind::VmdkSparse => "VMDK, sparse",
-        ImageKind::VmdkStream => "VMDK, stream-optimised",
+        ImageKind::VmdkStream => "VMDK, stream-optimized",
         ImageKind::VmdkDescriptor => "VMDK, described",
         ImageKind::Vhdx => "VHDX",
         ImageKind::Other(entry) => entry.what,

@@ -160,7 +160,7 @@ impl Drop for Save {
     }
 }
 
-/// Whether a baseline may be put at `path`: nothing is there, or in it, or a baseline.
+/// Returns whether a baseline may be put at `path`: nothing is there, or in it, or a baseline.
 fn replaceable(path: &Path) -> anyhow::Result<()> {
     let name = shown(path);
     let hint = "hint: name a new file, or one that --save wrote";
@@ -175,7 +175,7 @@ fn replaceable(path: &Path) -> anyhow::Result<()> {
             let refused = |reason: String| anyhow!("will not write over {name}: {reason}\n{hint}");
             let bytes = host::read_input(path, BASELINE_BYTES);
             let bytes = bytes.map_err(|error| refused(error.to_string()))?;
-            Baseline::recognise(&bytes).map_err(|fault| refused(fault.to_string()))
+            Baseline::recognize(&bytes).map_err(|fault| refused(fault.to_string()))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the stack says an I/O becomes on the drives is what modelled drives count.
+//! What the stack says an I/O becomes on the drives is what modeled drives count.
 
 use drive::array::{Array, ArrayPlan, Level, Member, ParityWrite};
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
@@ -96,14 +96,12 @@ fn layers(case: &Case) -> (Stack, LayerId) {
     let stripe = |data| Stripe::new(plan.chunk_bytes, data).expect("neither is 0");
     let array = add(match plan.level {
         Level::Raid1 => Mapping::Mirrored { members },
-        Level::Raid0 => Mapping::Striped {
-            stripe: stripe(plan.members),
-            copies: Copies::Neighbours(1),
-            members,
-        },
+        Level::Raid0 => {
+            Mapping::Striped { stripe: stripe(plan.members), copies: Copies::Neighbors(1), members }
+        }
         Level::Raid10 { copies } => Mapping::Striped {
             stripe: stripe(plan.members / copies),
-            copies: Copies::Neighbours(copies),
+            copies: Copies::Neighbors(copies),
             members,
         },
         level => Mapping::Parity {
@@ -129,7 +127,7 @@ fn model(case: &Case) -> Array<HardDisk> {
     Array::new(case.plan, members).expect("such an array can be")
 }
 
-/// What the model counted between two accounts, in the stack's words.
+/// Returns what the model counted between two accounts, in the stack's words.
 fn counted(before: &Tally, after: &Tally, leaves: u64) -> Effort {
     let rmws = after.rmw_reads - before.rmw_reads;
     Effort {
@@ -143,7 +141,7 @@ fn counted(before: &Tally, after: &Tally, leaves: u64) -> Effort {
 }
 
 #[test]
-fn a_modelled_array_counts_what_amplify_says() {
+fn a_modeled_array_counts_what_amplify_says() {
     let (mut equal, mut apart) = (0, 0);
     for seed in 0..1500 {
         let mut random = Random::new(seed);

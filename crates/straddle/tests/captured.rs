@@ -20,7 +20,7 @@ fn captures() -> Vec<PathBuf> {
     found
 }
 
-/// What is printed of a capture, without how long it took, and the exit code.
+/// Returns what is printed of a capture, without how long it took, and the exit code.
 fn answer(path: &Path) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_straddle"))
         .args(["check", "--explain", "--color", "never", "--sysroot"])

@@ -322,7 +322,7 @@ fn what_cannot_be_simulated_is_refused_with_what_to_do() {
     let with = |more: &[&'static str]| [&profile[..], more].concat();
     refused(&with(&["--set", "rpm=0"]), "rpm is 0", "hint: choose from 60 to 100000");
     refused(&with(&["--set", "rpm"]), "`rpm` is no KEY=VALUE", "hint: cache=0");
-    refused(&with(&["--vary", "colour=red"]), "it has no `colour`", "straddle drive show");
+    refused(&with(&["--vary", "color=red"]), "it has no `color`", "straddle drive show");
     refused(&with(&["--size", "1T"]), "at most 1 GiB", "--size");
     refused(&with(&["--size", "0"]), "at least one byte", "--size");
     refused(&with(&["--size", "3"]), "no whole logical sectors", "multiples of 512");

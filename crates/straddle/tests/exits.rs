@@ -8,7 +8,7 @@ use testkit::run::Ran;
 use testkit::scratch::text;
 use testkit::{Loop, Scratch, need_loops, need_tools, tool};
 
-/// How `straddle` ends with these words.
+/// Returns how `straddle` ends with these words.
 fn straddle(words: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
     Ran::of(command.args(words).env("LC_ALL", "C.UTF-8").stdin(std::process::Stdio::null()))

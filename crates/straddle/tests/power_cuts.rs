@@ -15,7 +15,7 @@ fn simulate(words: &[&str]) -> Output {
         .expect("the binary runs")
 }
 
-/// What cuts left of both arms.
+/// Returns what cuts left of both arms.
 #[track_caller]
 fn left(words: &[&str]) -> Vec<Value> {
     let output = simulate(words);

@@ -5,7 +5,7 @@ use std::process::Command;
 use drive::profile::built_in;
 use serde_json::Value;
 
-/// What is printed for a built-in drive: synced and unsynced writes and reads at places that
+/// Returns what is printed for a built-in drive: synced and unsynced writes and reads at places that
 /// `seed` decides, aligned and misaligned.
 #[track_caller]
 fn printed(name: &str, seed: &str) -> Vec<String> {

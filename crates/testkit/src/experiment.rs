@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-/// Whether an experiment of `straddle bench --json` is void because its control took another time
-/// than the baseline. The intervals are of 95 %, so chance alone voids up to 1 run in 20: no test
-/// may take that for a fault.
+/// Returns whether an experiment of `straddle bench --json` is void because its control took
+/// another time than the baseline. The intervals are of 95 %, so chance alone voids up to 1 run in
+/// 20: no test may take that for a fault.
 #[must_use]
 pub fn is_void_by_chance(experiment: &Value) -> bool {
     experiment["verdict"] == "void"

@@ -68,7 +68,7 @@ pub type Watch = Box<dyn FnMut(Asked<'_>) + Send>;
 pub struct Watched {
     /// What is told all that is asked for.
     pub watch: Watch,
-    /// Whether it takes discards; where it does not, a loop device over it writes the zeros that
+    /// True if it takes discards; where it does not, a loop device over it writes the zeros that
     /// others get by punching holes.
     pub discards: bool,
 }
@@ -140,7 +140,7 @@ impl Fuse {
         self.failing.store(true, Ordering::SeqCst);
     }
 
-    /// How many writes came.
+    /// Returns how many writes came.
     #[must_use]
     pub fn writes(&self) -> u64 {
         self.writes.load(Ordering::SeqCst)
@@ -191,7 +191,7 @@ impl Served {
         }
     }
 
-    /// What is answered: bytes or an error; `None` where nothing is.
+    /// Returns what is answered: bytes or an error; `None` where nothing is.
     fn answer(&mut self, request: &Request<'_>) -> Option<Result<Vec<u8>, i32>> {
         let node = request.node;
         Some(match request.kind {
@@ -275,7 +275,7 @@ impl Served {
         if self.hole(offset_bytes, length_bytes) { Ok(Vec::new()) } else { Err(EIO) }
     }
 
-    /// Whether these bytes are a hole now.
+    /// Returns whether these bytes are a hole now.
     fn hole(&self, offset_bytes: u64, length_bytes: u64) -> bool {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         fallocate(&self.back, flags, offset_bytes, length_bytes).is_ok()

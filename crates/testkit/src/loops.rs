@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{scratch, tool};
 
-/// Whether loop devices can be made here: root, losetup, and a control device.
+/// Returns whether loop devices can be made here: root, losetup, and a control device.
 #[must_use]
 pub fn available() -> bool {
     let root = std::fs::metadata("/proc/self").is_ok_and(|data| {

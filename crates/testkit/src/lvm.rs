@@ -67,7 +67,7 @@ impl Lvm {
         )
     }
 
-    /// What `lvm` prints; `None` when it refuses, which some geometries deserve.
+    /// Returns what `lvm` prints; `None` when it refuses, which some geometries deserve.
     ///
     /// # Panics
     /// When it cannot be started, or prints what is no text.
@@ -84,7 +84,7 @@ impl Lvm {
         output.status.success().then(printed)
     }
 
-    /// What `lvm` prints.
+    /// Returns what `lvm` prints.
     ///
     /// # Panics
     /// When it refuses.

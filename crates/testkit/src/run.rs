@@ -32,7 +32,7 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// How `command` ended.
+    /// Returns how `command` ended.
     ///
     /// # Panics
     /// When it cannot be started.
@@ -41,7 +41,7 @@ impl Ran {
         command.output().expect("the program runs").into()
     }
 
-    /// What it printed, as a document.
+    /// Returns what it printed, as a document.
     ///
     /// # Panics
     /// When that is no JSON.
@@ -108,7 +108,7 @@ impl Going {
         self.0.as_mut().expect("it was not waited for")
     }
 
-    /// Whether it has not ended yet.
+    /// Returns whether it has not ended yet.
     ///
     /// # Panics
     /// When it cannot be asked.
@@ -154,7 +154,7 @@ impl Going {
         numbers.filter(|&number| parent_of(number) == Some(self.number())).collect()
     }
 
-    /// How it ended.
+    /// Returns how it ended.
     ///
     /// # Panics
     /// When it cannot be waited for.

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-/// What of `document` is not as `schema` says, a line each.
+/// Returns what of `document` is not as `schema` says, a line each.
 ///
 /// # Panics
 /// When `schema` is no schema.

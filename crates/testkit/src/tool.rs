@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// Where `name` is installed, also in the system directories that an ordinary user's `PATH` lacks;
+/// Returns where `name` is installed, also in the system directories that an ordinary user's `PATH`
+/// lacks;
 /// `None` when it is not.
 #[must_use]
 pub fn find(name: &str) -> Option<PathBuf> {
@@ -15,7 +16,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
         .find(|candidate| candidate.is_file())
 }
 
-/// Where Debian puts the programs of PostgreSQL's server: a directory for each version.
+/// Returns where Debian puts the programs of PostgreSQL's server: a directory for each version.
 fn of_postgresql() -> Vec<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut directories: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
@@ -35,7 +36,7 @@ pub fn command(name: &str) -> Command {
     command
 }
 
-/// What `name` with `arguments` answers, whatever its exit status.
+/// Returns what `name` with `arguments` answers, whatever its exit status.
 ///
 /// # Panics
 /// When it cannot be started.
@@ -45,7 +46,7 @@ pub fn output(name: &str, arguments: &[&str]) -> Output {
     output.unwrap_or_else(|error| panic!("{name} cannot be started: {error}"))
 }
 
-/// What `name` with `arguments` prints on standard output.
+/// Returns what `name` with `arguments` prints on standard output.
 ///
 /// # Panics
 /// When it cannot be started or exits with another status than 0; the message holds all it said.

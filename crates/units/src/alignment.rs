@@ -2,7 +2,7 @@
 //!
 //! A *unit* repeats every `length_bytes`; its first boundary is at `origin_bytes`. A drive whose
 //! first aligned block is LBA 7 has a granule of 4096 with origin 3584. The kernel's
-//! `alignment_offset` is never used here: it counts towards the next boundary and hides failures
+//! `alignment_offset` is never used here: it counts toward the next boundary and hides failures
 //! (see
 //! `block/blk-settings.c`).
 
@@ -42,15 +42,15 @@ impl Unit {
         self.origin_bytes
     }
 
-    /// How far `address` lies behind the last boundary, in bytes: 0 when it is on one, else below
-    /// [`Unit::length_bytes`].
+    /// Returns how far `address` lies behind the last boundary, in bytes: 0 when it is on one, else
+    /// below [`Unit::length_bytes`].
     #[must_use]
     pub fn misalignment(self, address: u64) -> u64 {
         let length = self.length_bytes.get();
         (address % length + (length - self.origin_bytes)) % length
     }
 
-    /// Whether `address` is on a boundary.
+    /// Returns whether `address` is on a boundary.
     #[must_use]
     pub fn aligns(self, address: u64) -> bool {
         self.misalignment(address) == 0

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-/// Where a value came from.
+/// Place where a value came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// Measured on this device.
@@ -26,7 +26,7 @@ pub enum Source {
     Procfs,
     /// Follows from other facts.
     Derived,
-    /// Taken for granted, because nothing confirms otherwise; always labelled.
+    /// Taken for granted, because nothing confirms otherwise; always labeled.
     Assumed,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Source {
 pub struct Fact<T> {
     /// The value, in the unit that the place where the fact stands names.
     pub value: T,
-    /// Where it came from.
+    /// Place where it came from.
     pub source: Source,
 }
 
@@ -99,7 +99,7 @@ impl<T> Known<T> {
         }
     }
 
-    /// Where the value came from, or `None` when it is unknown.
+    /// Returns where the value came from, or `None` when it is unknown.
     pub fn source(&self) -> Option<Source> {
         match self {
             Known::Yes(fact) => Some(fact.source),

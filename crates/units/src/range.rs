@@ -33,7 +33,7 @@ impl ByteRange {
         self.start_bytes + self.length_bytes
     }
 
-    /// Whether both hold at least one common byte.
+    /// Returns whether both hold at least one common byte.
     #[must_use]
     pub fn overlaps(self, other: ByteRange) -> bool {
         self.intersection(other).is_some()
@@ -47,7 +47,7 @@ impl ByteRange {
         (start < end).then(|| ByteRange { start_bytes: start, length_bytes: end - start })
     }
 
-    /// Whether all bytes of `other` are in this range.
+    /// Returns whether all bytes of `other` are in this range.
     #[must_use]
     pub fn contains(self, other: ByteRange) -> bool {
         self.start_bytes <= other.start_bytes && other.end_bytes() <= self.end_bytes()

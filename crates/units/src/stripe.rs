@@ -15,8 +15,8 @@ pub struct Stripe {
     data_members: NonZeroU64,
 }
 
-/// Where a byte of a striped range lies: which data position of which stripe, and the byte address
-/// within one member.
+/// Place where a byte of a striped range lies: which data position of which stripe, and the byte
+/// address within one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The stripe's number, from 0.
@@ -60,7 +60,7 @@ impl Stripe {
         self.chunk_bytes.get() * self.data_members.get()
     }
 
-    /// Where byte `address` of the array lies.
+    /// Returns where byte `address` of the array lies.
     #[must_use]
     pub fn place(self, address: u64) -> Place {
         let (chunk, within) = (address / self.chunk_bytes, address % self.chunk_bytes);
@@ -87,7 +87,7 @@ impl Stripe {
         ByteRange::new(start, end - start).filter(|_| start < end)
     }
 
-    /// How many of the bytes before `address` are at `position`.
+    /// Returns how many of the bytes before `address` are at `position`.
     fn share_before(self, address: u64, position: u64) -> u64 {
         let (chunk_bytes, place) = (self.chunk_bytes.get(), self.place(address));
         let within = chunk_bytes - place.left_in_chunk_bytes;

@@ -147,7 +147,7 @@ struct Traced {
     end: Result<(), TraceError>,
 }
 
-/// What the whole of `bytes` gives, which is what they give in pieces.
+/// Returns what the whole of `bytes` gives, which is what they give in pieces.
 fn trace(format: TraceFormat, stage: Stage, bytes: &[u8]) -> Traced {
     let whole = in_pieces(format, stage, bytes.chunks(bytes.len().max(1)));
     let piece_bytes = usize::from(*bytes.last().unwrap_or(&0)) + 1;

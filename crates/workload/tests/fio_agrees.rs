@@ -249,8 +249,8 @@ const STRICTER: &[(&str, &str)] = &[
 
 /// Lines that fio refuses and we accept, with the reason.
 const LOOSER: &[(&str, &str)] = &[
-    ("hipri", "which engine has an option is not checked: it is not honoured"),
-    ("nice=words", "values of what is not honoured are not read"),
+    ("hipri", "which engine has an option is not checked: it is not honored"),
+    ("nice=words", "values of what is not honored are not read"),
 ];
 
 fn text(lines: &str) -> String {

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use workload::job;
 
-/// Where the tables begin.
-const HEAD: &str = "## Honoured\n";
+/// Place where the tables begin.
+const HEAD: &str = "## Honored\n";
 
 #[test]
 fn the_tables_of_the_page_are_those_of_the_reader() {

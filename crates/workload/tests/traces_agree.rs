@@ -51,7 +51,7 @@ fn kind(action: Action) -> u8 {
     }
 }
 
-/// What fio reads of the iolog at `path`: each operation as it queues it. Syncs have no place.
+/// Returns what fio reads of the iolog at `path`: each operation as it queues it. Syncs have no place.
 fn fios(path: &Path) -> Vec<(u8, u64, u64, String)> {
     let log = format!("--read_iolog={}", scratch::text(path));
     let said = tool::run("fio", &["--name=job", "--ioengine=sync", "--debug=io", &log]);
@@ -140,7 +140,7 @@ fn what_we_write_fio_reads_as_we_do() {
     }
 }
 
-/// How long fio takes for the iolog of these lines.
+/// Returns how long fio takes for the iolog of these lines.
 fn replayed(text: &str) -> Duration {
     let scratch = Scratch::new();
     let name = scratch.image("x", 1 << 20);

@@ -174,7 +174,7 @@ impl Target<'_> {
     }
 }
 
-/// How many inputs a fuzzer ran, by its own account.
+/// Returns how many inputs a fuzzer ran, by its own account.
 fn runs_of(said: &str) -> u64 {
     let count = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
     count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)

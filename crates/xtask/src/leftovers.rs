@@ -23,7 +23,7 @@ impl Room {
         self.directory.path()
     }
 
-    /// What the run left behind, each as a line.
+    /// Returns what the run left behind, each as a line.
     pub(crate) fn leftovers(&self) -> anyhow::Result<Vec<String>> {
         let path = self.path().to_str().context("temporary paths are UTF-8")?;
         let mut left = Vec::new();

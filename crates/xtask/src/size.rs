@@ -115,7 +115,7 @@ fn entries(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().map(|entry| entry.path()).collect())
 }
 
-/// How many programs `cargo test` builds, doc tests left out.
+/// Returns how many programs `cargo test` builds, doc tests left out.
 fn test_executables() -> anyhow::Result<usize> {
     let arguments = ["metadata", "--no-deps", "--format-version", "1"];
     let output =

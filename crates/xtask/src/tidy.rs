@@ -156,7 +156,7 @@ impl Source {
         path.split('/').next().unwrap_or_default()
     }
 
-    /// Whether the file is part of what users run, rather than a test or a benchmark.
+    /// Returns whether the file is part of what users run, rather than a test or a benchmark.
     fn is_product(&self) -> bool {
         let tests = self.path.ends_with("/tests.rs") || self.path.contains("/tests/");
         self.is_rust() && self.path.contains("/src/") && !tests

@@ -105,7 +105,7 @@ fn with_short_texts(text: &str, columns: usize) -> String {
     out
 }
 
-/// What ends the raw string that is open behind `line`, when `open` was before it.
+/// Returns what ends the raw string that is open behind `line`, when `open` was before it.
 fn raw_string_end(line: &str, open: Option<String>) -> Option<String> {
     let (mut open, mut rest) = (open, line);
     loop {

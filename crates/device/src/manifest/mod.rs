@@ -56,7 +56,7 @@ pub struct ManifestError {
     pub reason: String,
 }
 
-/// Whether `bytes` start as a manifest does, of whichever version.
+/// Returns whether `bytes` start as a manifest does, of whichever version.
 #[must_use]
 pub fn is_manifest(bytes: &[u8]) -> bool {
     bytes.starts_with(FAMILY.as_bytes())

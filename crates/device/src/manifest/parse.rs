@@ -36,9 +36,9 @@ pub(crate) fn read(text: String) -> Result<Nodes, ManifestError> {
 
 struct Parser<'a> {
     text: &'a str,
-    /// Whether anything in the text is escaped: where nothing is, nothing is looked at for that.
+    /// True if anything in the text is escaped: where nothing is, nothing is looked at for that.
     has_escapes: bool,
-    /// Where the next line starts.
+    /// Place where the next line starts.
     at: usize,
     /// The number of the line that was taken last.
     number: usize,
@@ -53,7 +53,7 @@ struct Parser<'a> {
     path: &'a str,
     way: Vec<(usize, u32)>,
     current: Option<u32>,
-    /// How many links there are.
+    /// Number of links there are.
     links: u32,
     /// The number of the last line, where the text says how many there are.
     end: Option<usize>,
@@ -247,7 +247,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// How much of `path` the way already goes; what leads elsewhere is taken off it.
+    /// Returns how much of `path` the way already goes; what leads elsewhere is taken off it.
     fn shared(&mut self, path: &str) -> usize {
         while let Some(&(end, _)) = self.way.last() {
             let parted = end == path.len() || path.as_bytes().get(end) == Some(&b'/');

@@ -83,7 +83,7 @@ impl Manifest {
         self.put(path, Entry::Unreadable(reason.to_owned()))
     }
 
-    /// Whether `path` was added as a file, a link or something unreadable.
+    /// Returns whether `path` was added as a file, a link or something unreadable.
     #[must_use]
     pub fn holds(&self, path: &str) -> bool {
         let Ok((directory, name)) = parted(path) else { return false };

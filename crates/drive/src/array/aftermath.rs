@@ -52,7 +52,7 @@ impl<'a, M: Model> Fallen<'a, M> {
         Ok(Fallen { array, host, members, at_ns, is_dead })
     }
 
-    /// What the array holds.
+    /// Returns what the array holds.
     pub(super) fn aftermath(&self) -> Result<Aftermath, CutFault> {
         if self.is_dead {
             return Ok(Aftermath::dead(self.at_ns));
@@ -140,7 +140,8 @@ impl<'a, M: Model> Fallen<'a, M> {
         beside.skip(member / copies).take(1).collect()
     }
 
-    /// What a member's ledger says of the byte `at` of its data: the origin of what it holds there.
+    /// Returns what a member's ledger says of the byte `at` of its data: the origin of what it
+    /// holds there.
     fn found(&self, member: usize, at: u64) -> Result<Option<Found>, CutFault> {
         let Some(after) = &self.members[member] else { return Ok(None) };
         let bytes = self.array.members.logical_bytes(member);
@@ -153,7 +154,8 @@ impl<'a, M: Model> Fallen<'a, M> {
         })
     }
 
-    /// What a sector without parity holds, and whether all copies that can be read are alike.
+    /// Returns what a sector without parity holds, and whether all copies that can be read are
+    /// alike.
     fn copied(&self, lba: u64) -> Result<(Held, bool), CutFault> {
         let place = self.array.shape.stripe.place(lba * self.sector_bytes());
         let copies = usize::try_from(self.array.plan.copies()).unwrap_or(1);
@@ -171,7 +173,7 @@ impl<'a, M: Model> Fallen<'a, M> {
         Ok((held, is_fit))
     }
 
-    /// What a sector with parity holds, and whether its parity fits all of its row.
+    /// Returns what a sector with parity holds, and whether its parity fits all of its row.
     fn striped(&self, lba: u64) -> Result<(Held, bool), CutFault> {
         let address = lba * self.sector_bytes();
         let place = self.array.shape.stripe.place(address);
@@ -214,7 +216,7 @@ impl<'a, M: Model> Fallen<'a, M> {
         Ok(states.first().copied().filter(|_| is_one && missing <= states.len()))
     }
 
-    /// What the parities of a row that can be read describe.
+    /// Returns what the parities of a row that can be read describe.
     fn parities(&self, row: Row) -> Result<Vec<Found>, CutFault> {
         let Some(rotation) = self.array.plan.level.rotation() else { return Ok(Vec::new()) };
         let mut states = Vec::new();
@@ -225,7 +227,7 @@ impl<'a, M: Model> Fallen<'a, M> {
         Ok(states)
     }
 
-    /// What the member holds of a row's data; `None` where it cannot be read.
+    /// Returns what the member holds of a row's data; `None` where it cannot be read.
     fn data(&self, row: Row, position: u64) -> Result<Option<Version>, CutFault> {
         let Some(rotation) = self.array.plan.level.rotation() else { return Ok(None) };
         let member = self.array.member(rotation, row.stripe, Chunk::Data(position));
@@ -233,7 +235,7 @@ impl<'a, M: Model> Fallen<'a, M> {
         Ok(found.and_then(|found| self.version(row, position, found)))
     }
 
-    /// What stands in a row's data in the state `found`.
+    /// Returns what stands in a row's data in the state `found`.
     fn version(&self, row: Row, position: u64, found: Found) -> Option<Version> {
         let Found::From(round) = found else { return Some(Version::Before) };
         let stripe = self.array.shape.stripe;
@@ -253,7 +255,7 @@ struct Row {
     within: u64,
 }
 
-/// Where a member's bytes come from.
+/// Place where a member's bytes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     /// They were there before.

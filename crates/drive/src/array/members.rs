@@ -90,7 +90,7 @@ impl<M: Model> Members<M> {
         }
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub(super) fn count(&self) -> usize {
         self.parts.len()
     }
@@ -116,7 +116,7 @@ impl<M: Model> Members<M> {
         self.parts.iter().map(|part| (&part.model, part.ledger.as_deref()))
     }
 
-    /// What `member` was sent, where it keeps a log.
+    /// Returns what `member` was sent, where it keeps a log.
     pub(super) fn ledger(&self, member: usize) -> Option<&MemberLedger> {
         self.parts[member].ledger.as_deref()
     }
@@ -254,7 +254,7 @@ impl<M: Model> Members<M> {
         all.fold(own, Tally::plus)
     }
 
-    /// How many pieces were with the members at once, at most.
+    /// Returns how many pieces were with the members at once, at most.
     #[cfg(test)]
     pub(super) fn most(&self) -> usize {
         self.sent.most()

@@ -37,7 +37,7 @@ impl Level {
         }
     }
 
-    /// Where parity is; `None` where there is none.
+    /// Returns where parity is; `None` where there is none.
     #[must_use]
     pub fn rotation(self) -> Option<Rotation> {
         match self {
@@ -65,18 +65,18 @@ pub enum ParityWrite {
 pub struct ArrayPlan {
     /// How bytes lie on the members.
     pub level: Level,
-    /// How many members there are.
+    /// Number of members there are.
     pub members: u64,
     /// How much of a stripe is on a member. RAID 1 has none; it is not looked at there.
     pub chunk_bytes: u64,
-    /// Whether the members turn, so that it matters which of several copies' arms is nearest.
+    /// True if the members turn, so that it matters which of several copies' arms is nearest.
     pub turns: bool,
     /// Parity is worked out for rows of so many bytes of each member: 4096 for md, whose stripe
     /// cache keeps pages. Not looked at where there is no parity, as what follows.
     pub row_bytes: u64,
     /// What is read before a part of a stripe is written.
     pub parity_write: ParityWrite,
-    /// How many stripes are written at once, at most; further writes wait.
+    /// Number of stripes are written at once, at most; further writes wait.
     pub stripes: u64,
     /// How long a stripe of which a part is to be written waits for the rest. 0: not at all. It
     /// does not wait while others wait for room, either.
@@ -124,7 +124,7 @@ impl ArrayPlan {
         }
     }
 
-    /// Whether there are as many members as the level can have, and what those are.
+    /// Returns whether there are as many members as the level can have, and what those are.
     fn members_wanted(&self) -> (bool, &'static str) {
         match self.level {
             // As md: raid5.c wants 4 for level 6.
@@ -133,8 +133,9 @@ impl ArrayPlan {
         }
     }
 
-    /// Whether the level can have such chunks, and what those are: RAID 0 takes any whole sectors,
-    /// the others powers of two (`setup_conf` in `drivers/md/raid5.c`, `setup_geo` in raid10.c).
+    /// Returns whether the level can have such chunks, and what those are: RAID 0 takes any whole
+    /// sectors, the others powers of two (`setup_conf` in `drivers/md/raid5.c`, `setup_geo` in
+    /// raid10.c).
     fn chunk_wanted(&self) -> (bool, &'static str) {
         let size = (512..=CHUNK_BYTES_MAX).contains(&self.chunk_bytes);
         match self.level {
@@ -147,7 +148,7 @@ impl ArrayPlan {
         }
     }
 
-    /// The members that hold other bytes than their neighbours, in each stripe.
+    /// The members that hold other bytes than their neighbors, in each stripe.
     pub(super) fn data_members(&self) -> u64 {
         match self.level {
             Level::Raid0 => self.members,
@@ -157,7 +158,7 @@ impl ArrayPlan {
         }
     }
 
-    /// How many members hold each chunk.
+    /// Returns how many members hold each chunk.
     pub(super) fn copies(&self) -> u64 {
         match self.level {
             Level::Raid1 => self.members,
@@ -176,12 +177,12 @@ pub struct Member<M> {
     pub offset_bytes: u64,
 }
 
-/// Where an array's bytes are on its members.
+/// Place where an array's bytes are on its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     /// Its chunk and data members.
     pub(super) stripe: Stripe,
-    /// How many bytes it holds.
+    /// Number of bytes it holds.
     pub(super) capacity_bytes: u64,
     /// Its addressable unit.
     pub(super) logical_bytes: u64,

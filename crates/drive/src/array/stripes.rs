@@ -153,7 +153,7 @@ impl Stripes {
         &mut self.works[place]
     }
 
-    /// How many stripes were written at once, at most.
+    /// Returns how many stripes were written at once, at most.
     #[cfg(test)]
     pub(super) fn most(&self) -> usize {
         self.works.len()

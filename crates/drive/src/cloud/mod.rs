@@ -60,7 +60,7 @@ impl<M: Model> Cloud<M> {
         })
     }
 
-    /// What the volume lies on.
+    /// Returns what the volume lies on.
     #[must_use]
     pub fn store(&self) -> &M {
         &self.store

@@ -20,7 +20,7 @@ pub struct Limits {
     pub baseline_per_second: u64,
     /// Operations a second while there are credits; at least the baseline.
     pub burst_per_second: u64,
-    /// How many credits there are at first and at most; 0 for no burst.
+    /// Number of credits there are at first and at most; 0 for no burst.
     pub credits: u64,
     /// Up to how many bytes count as one operation.
     pub counted_bytes: u64,
@@ -31,7 +31,7 @@ pub struct Limits {
 impl Limits {
     /// The limits of an EBS gp2 volume of so many GiB, as Amazon documents them. Bytes: 128 MiB/s
     /// up to 170 GiB, else 250 MiB/s; between 170 and 334 GiB that lasts no longer than the credits
-    /// do, which is not modelled.
+    /// do, which is not modeled.
     #[must_use]
     pub fn gp2(gib: u64) -> Limits {
         let baseline_per_second = gib.saturating_mul(3).clamp(100, 16_000);

@@ -6,7 +6,7 @@ use crate::hard_disk::cache::{Cache, Extent};
 /// What is on its way from the cache to the model.
 #[derive(Clone, Debug)]
 pub(super) struct Destage {
-    /// How many extents the model has at once, at most.
+    /// Number of extents the model has at once, at most.
     depth: usize,
     /// How much is written as one, at most, and at least a stripe.
     run_bytes: u64,
@@ -32,12 +32,12 @@ impl Destage {
         }
     }
 
-    /// Whether nothing is on its way.
+    /// Returns whether nothing is on its way.
     pub(super) fn is_empty(&self) -> bool {
         self.extents.is_empty()
     }
 
-    /// Whether the model takes no more.
+    /// Returns whether the model takes no more.
     pub(super) fn is_full(&self) -> bool {
         self.extents.len() >= self.depth
     }
@@ -47,12 +47,12 @@ impl Destage {
         self.bytes
     }
 
-    /// Whether all of `start..end` is on its way as one.
+    /// Returns whether all of `start..end` is on its way as one.
     pub(super) fn has(&self, start: u64, end: u64) -> bool {
         self.extents.iter().any(|extent| extent.start <= start && extent.end >= end)
     }
 
-    /// Whether a part of `start..end` is on its way.
+    /// Returns whether a part of `start..end` is on its way.
     pub(super) fn touches(&self, start: u64, end: u64) -> bool {
         self.extents.iter().any(|extent| extent.start < end && start < extent.end)
     }
@@ -74,8 +74,8 @@ impl Destage {
         self.bytes -= extent.bytes();
     }
 
-    /// What of the cache is written next: from where the last run ended, full stripes before parts
-    /// of them.
+    /// Returns what of the cache is written next: from where the last run ended, full stripes
+    /// before parts of them.
     pub(super) fn next(&self, dirty: &Cache) -> Option<Extent> {
         let near = || {
             let runs =
@@ -85,14 +85,15 @@ impl Destage {
         near().find(|run| self.is_whole(*run)).or_else(|| near().next())
     }
 
-    /// Whether a run begins a stripe and has all of it.
+    /// Returns whether a run begins a stripe and has all of it.
     fn is_whole(&self, run: Extent) -> bool {
         self.stripe_bytes > 0
             && run.start.is_multiple_of(self.stripe_bytes)
             && run.bytes() >= self.stripe_bytes
     }
 
-    /// What of an extent is written as one: full stripes if it has any, else what it has of one.
+    /// Returns what of an extent is written as one: full stripes if it has any, else what it has of
+    /// one.
     fn run(&self, extent: Extent) -> Extent {
         let Extent { start, end } = extent;
         if self.stripe_bytes == 0 {

@@ -114,13 +114,13 @@ impl Ledger {
         }
     }
 
-    /// What was sent to the model.
+    /// Returns what was sent to the model.
     pub(super) fn below(&self) -> &HostLog {
         &self.below
     }
 
-    /// What the host finds, where the model holds `below`; the cache has what came unless its
-    /// protection fails.
+    /// Returns what the host finds, where the model holds `below`; the cache has what came unless
+    /// its protection fails.
     ///
     /// # Errors
     /// When a log is full, or the model wrote what it was not sent.
@@ -150,7 +150,7 @@ impl Ledger {
         Ok(Aftermath::new(cut.at_ns, held).with_unfit(below.unfit()))
     }
 
-    /// What the host calls what the model holds in a sector.
+    /// Returns what the host calls what the model holds in a sector.
     fn translated(&self, host: &HostLog, lba: u64, held: Held) -> Result<Held, CutFault> {
         let Held::Write(number) = held else { return Ok(held) };
         let given = self.given.get(number).ok_or(CutFault::NoSuchWrite { number })?;
@@ -181,7 +181,8 @@ impl Ledger {
         Ok(newest)
     }
 
-    /// Whether the cache still has a sector of what came at `place`: until the model has it.
+    /// Returns whether the cache still has a sector of what came at `place`: until the model has
+    /// it.
     fn has(&self, host: &HostLog, lba: u64, place: usize, at_ns: u64) -> bool {
         let sectors = host.told().sectors;
         !self.given.iter().any(|given| {

@@ -103,7 +103,7 @@ impl<M: Model> Controller<M> {
         self.dirty.bytes() + self.destage.bytes()
     }
 
-    /// Whether the cache is emptied now.
+    /// Returns whether the cache is emptied now.
     fn is_emptied(&self) -> bool {
         // What is on its way makes room by itself.
         let is_stuck = !self.waiting.is_empty() && self.destage.is_empty();
@@ -137,7 +137,7 @@ impl<M: Model> Controller<M> {
         }
     }
 
-    /// Whether all of `start..end` is in the cache, or on its way from there.
+    /// Returns whether all of `start..end` is in the cache, or on its way from there.
     fn has(&self, start: u64, end: u64) -> bool {
         self.dirty.covers(start, end) || self.destage.has(start, end)
     }

@@ -14,7 +14,7 @@ pub struct ControllerPlan {
     pub link_bytes_per_second: u64,
     /// How much is written to the model below as one, at most, and at least a stripe.
     pub run_bytes: u64,
-    /// How many writes the model below has at once.
+    /// Number of writes the model below has at once.
     pub depth: u16,
     /// How long the host must leave it alone before it empties a cache that is not half full.
     pub idle_ns: u64,

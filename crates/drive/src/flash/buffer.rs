@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::FlashPlan;
 use crate::server::turn;
 
-/// How many units it remembers at most.
+/// Number of units it remembers at most.
 const KEPT_MAX: u64 = 1 << 16;
 
 /// Room for so many pages. A page's room is taken until the page is programmed.
@@ -66,7 +66,7 @@ impl Buffer {
         }
     }
 
-    /// Whether all units from `first` to `last` are remembered.
+    /// Returns whether all units from `first` to `last` are remembered.
     pub(super) fn has(&self, first: u64, last: u64) -> bool {
         let count = self.kept.len();
         let is_kept = |unit: u64| self.kept[turn(unit, count)] == unit + 1;

@@ -66,7 +66,7 @@ impl Dies {
         }
     }
 
-    /// How long so many bytes are on a channel.
+    /// Returns how long so many bytes are on a channel.
     pub(super) fn on_channel_ns(&self, bytes: u64) -> u64 {
         transfer_ns(bytes, self.plan.channel_bytes_per_second)
     }
@@ -94,7 +94,7 @@ impl Dies {
         ready_ns
     }
 
-    /// What the next page takes to be programmed.
+    /// Returns what the next page takes to be programmed.
     pub(super) fn cell_ns(&self) -> u64 {
         self.slc.cell_ns()
     }

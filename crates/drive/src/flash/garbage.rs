@@ -14,7 +14,7 @@ use super::unmapped::Unmapped;
 
 /// A fraction's unit: 2^32.
 const ONE: u64 = 1 << 32;
-/// Where `T / U` is more than this, no page that is collected is valid, to six digits.
+/// Place where `T / U` is more than this, no page that is collected is valid, to six digits.
 const RATIO_MAX: u64 = 16;
 
 /// The account of what is in use and what is owed to it.
@@ -55,7 +55,7 @@ impl Garbage {
         }
     }
 
-    /// How many valid pages are programmed elsewhere so that `pages` can be programmed.
+    /// Returns how many valid pages are programmed elsewhere so that `pages` can be programmed.
     pub(super) fn moved(&mut self, pages: u64) -> u64 {
         let erased = self.erased_pages.min(pages);
         self.erased_pages -= erased;

@@ -82,7 +82,7 @@ impl Ledger {
         }
     }
 
-    /// What is kept of `unit` is programmed by itself.
+    /// Returns what is kept of `unit` is programmed by itself.
     pub(super) fn join(&mut self, unit: u64, times: (u64, u64)) {
         for piece in self.kept.remove(&unit).unwrap_or_default() {
             self.put(piece, times);

@@ -65,7 +65,7 @@ pub struct Flash {
     settled_ns: u64,
     /// When the last flush ends.
     durable_ns: u64,
-    /// Whether anything was written since the last flush.
+    /// True if anything was written since the last flush.
     is_dirty: bool,
     endings: Agenda<Command>,
     tally: Tally,
@@ -114,13 +114,13 @@ impl Flash {
         transfer_ns(bytes, self.plan.link_bytes_per_second)
     }
 
-    /// Whether what is in the buffer is lost when the power goes.
+    /// Returns whether what is in the buffer is lost when the power goes.
     fn forgets(&self) -> bool {
         self.plan.is_volatile && self.buffer.pages() > 0
     }
 
-    /// What the controller takes for a command: each part of a unit and the first whole one by
-    /// itself, and the other whole ones in one run.
+    /// Returns what the controller takes for a command: each part of a unit and the first whole one
+    /// by itself, and the other whole ones in one run.
     fn controller_ns(&self, span: &Span) -> u64 {
         let parts = span.parts(&self.layout).into_iter().flatten().count() as u64;
         let whole = span.units() - parts;
@@ -185,7 +185,7 @@ impl Flash {
         }
     }
 
-    /// What it writes as one: its mapping units.
+    /// Returns what it writes as one: its mapping units.
     fn sectors(&self) -> Sectors {
         let FlashPlan { logical_bytes, unit_bytes, origin_bytes, .. } = self.plan;
         Sectors { logical_bytes, physical_bytes: unit_bytes, origin_bytes }

@@ -29,7 +29,7 @@ pub(super) struct Parts {
     most: usize,
     kept: Vec<Part>,
     slots: Vec<Server>,
-    /// How many may wait for a slot, and when those that wait will have one.
+    /// Number of may wait for a slot, and when those that wait will have one.
     queue: usize,
     waiting: VecDeque<u64>,
 }
@@ -46,7 +46,7 @@ impl Parts {
         }
     }
 
-    /// Whether parts are kept at all.
+    /// Returns whether parts are kept at all.
     pub(super) fn joins(&self) -> bool {
         self.most > 0
     }

@@ -5,7 +5,7 @@ use crate::hard_disk::PlanFault;
 /// What a flash drive is: [`FlashPlan::checked`] says what each value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlashPlan {
-    /// How many bytes it holds.
+    /// Number of bytes it holds.
     pub capacity_bytes: u64,
     /// The addressable unit.
     pub logical_bytes: u64,
@@ -16,7 +16,7 @@ pub struct FlashPlan {
     pub origin_bytes: u64,
     /// What is programmed as one.
     pub page_bytes: u64,
-    /// How many pages are erased as one.
+    /// Number of pages are erased as one.
     pub pages_per_block: u32,
     /// What reads, programs or erases, each by itself.
     pub dies: u32,
@@ -45,18 +45,18 @@ pub struct FlashPlan {
     pub link_bytes_per_second: u64,
     /// The write buffer; 0 for none: a write then ends when it is programmed.
     pub buffer_bytes: u64,
-    /// Whether the buffer forgets when the power goes; `false` with power-loss protection (PLP).
+    /// True if the buffer forgets when the power goes; `false` with power-loss protection (PLP).
     pub is_volatile: bool,
-    /// Whether it tells the host of a write cache even where its buffer does not forget: SATA
+    /// True if it tells the host of a write cache even where its buffer does not forget: SATA
     /// drives with capacitors do. One that forgets always does.
     pub tells_cache: bool,
-    /// How many pages a flush of dirty data programs one behind the other: 1 is the data's alone, 2
-    /// that and the mapping's.
+    /// Number of pages a flush of dirty data programs one behind the other: 1 is the data's alone,
+    /// 2 that and the mapping's.
     pub flush_programs: u32,
-    /// How many writes of parts of units are read, joined and written at a time. Such a write is in
-    /// the slot's hands when it is acknowledged, so that each waits for a slot.
+    /// Number of writes of parts of units are read, joined and written at a time. Such a write is
+    /// in the slot's hands when it is acknowledged, so that each waits for a slot.
     pub rmw_slots: u32,
-    /// How many of those wait in the buffer for a slot, acknowledged: what a buffer allows that
+    /// Number of of those wait in the buffer for a slot, acknowledged: what a buffer allows that
     /// does not forget. 0 where each is acknowledged when a slot has it.
     pub rmw_queue: u32,
     /// Of how many units parts are kept in the buffer, in the hope that the rest is written too; 0
@@ -71,7 +71,7 @@ pub struct FlashPlan {
     pub slc_idle_ns: u64,
     /// What the flash holds beyond `capacity_bytes`: over-provisioning.
     pub spare_bytes: u64,
-    /// How many bytes from address 0 on are in use at first; what lies behind is as after a
+    /// Number of bytes from address 0 on are in use at first; what lies behind is as after a
     /// discard.
     pub used_bytes: u64,
     /// How much can be programmed before the first garbage is collected: 0 for a drive in its

@@ -3,7 +3,7 @@
 //! A drive of three or four bits a cell takes a burst with one bit a cell. When all such cells are
 //! full it programs as its cells are: its rate falls from one page in `slc_program_ns` a die to one
 //! in `program_ns`, after `slc_bytes`. In silence what they hold is read and programmed elsewhere,
-//! on all dies side by side. Not modelled: moving while the host writes, and cells whose number
+//! on all dies side by side. Not modeled: moving while the host writes, and cells whose number
 //! changes with what is in use.
 
 use super::FlashPlan;
@@ -39,7 +39,7 @@ impl Slc {
         }
     }
 
-    /// What the next page takes to be programmed.
+    /// Returns what the next page takes to be programmed.
     pub(super) fn cell_ns(&self) -> u64 {
         match self.used_pages < self.pages {
             true => self.slc_program_ns,

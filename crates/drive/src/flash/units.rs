@@ -22,9 +22,9 @@ pub(super) struct Span {
     pub(super) first: u64,
     /// The last unit.
     pub(super) last: u64,
-    /// Whether the first is touched in part.
+    /// True if the first is touched in part.
     is_head_part: bool,
-    /// Whether the last is touched in part.
+    /// True if the last is touched in part.
     is_tail_part: bool,
 }
 
@@ -63,12 +63,12 @@ impl Layout {
 }
 
 impl Span {
-    /// How many units it touches.
+    /// Returns how many units it touches.
     pub(super) fn units(&self) -> u64 {
         self.last - self.first + 1
     }
 
-    /// What it has of units that it touches in part: the first, the last.
+    /// Returns what it has of units that it touches in part: the first, the last.
     pub(super) fn parts(&self, layout: &Layout) -> [Option<Part>; 2] {
         let part = |unit: u64| {
             let all = layout.unit(unit);

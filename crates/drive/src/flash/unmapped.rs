@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// How many stretches are told apart; beyond that the smaller ones count as in use.
+/// Number of stretches are told apart; beyond that the smaller ones count as in use.
 const STRETCHES_MAX: usize = 4096;
 
 /// Stretches of addresses that hold nothing. They neither overlap nor touch.
@@ -13,12 +13,12 @@ pub(super) struct Unmapped {
 }
 
 impl Unmapped {
-    /// How many bytes hold nothing.
+    /// Returns how many bytes hold nothing.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether all of `start..end` holds nothing.
+    /// Returns whether all of `start..end` holds nothing.
     pub(super) fn covers(&self, start: u64, end: u64) -> bool {
         let before = self.stretches.range(..=start).next_back();
         before.is_some_and(|(_, &stretch_end)| stretch_end >= end)

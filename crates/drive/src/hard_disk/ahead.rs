@@ -8,7 +8,7 @@ pub(super) struct Ahead {
     most: u64,
     /// Sectors that were read, with the time at which the last of them had passed.
     read: Option<(u64, u64, u64)>,
-    /// Whether the head has gone on since.
+    /// True if the head has gone on since.
     goes_on: bool,
 }
 
@@ -18,7 +18,7 @@ impl Ahead {
         Ahead { most, read: None, goes_on: false }
     }
 
-    /// Whether `run` was read, or will be without the arm moving.
+    /// Returns whether `run` was read, or will be without the arm moving.
     pub(super) fn has(&self, run: Run) -> bool {
         self.rest(run).is_some()
     }

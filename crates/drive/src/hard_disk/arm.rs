@@ -15,9 +15,9 @@ pub(super) struct Run {
     pub(super) first: u64,
     /// How many, at least 1.
     pub(super) sectors: u64,
-    /// Whether a part of the first is meant.
+    /// True if a part of the first is meant.
     pub(super) has_head: bool,
-    /// Whether a part of the last is meant. Where there is only one, `has_head` says it.
+    /// True if a part of the last is meant. Where there is only one, `has_head` says it.
     pub(super) has_tail: bool,
 }
 
@@ -39,7 +39,7 @@ impl Run {
         }
     }
 
-    /// How many of its sectors must be read before they can be written.
+    /// Returns how many of its sectors must be read before they can be written.
     pub(super) fn parts(self) -> u64 {
         u64::from(self.has_head) + u64::from(self.has_tail)
     }
@@ -51,7 +51,7 @@ pub(super) struct Arm {
     platter: Platter,
     seeks: Seeks,
     rmw: Rmw,
-    /// Where it is.
+    /// Place where it is.
     cylinder: u64,
     head: NonZeroU16,
     pub(super) tally: Tally,
@@ -81,17 +81,17 @@ impl Arm {
         }
     }
 
-    /// Where `sector` is.
+    /// Returns where `sector` is.
     pub(super) fn spot(&self, sector: u64) -> Spot {
         self.platter.spot(self.platter.place(sector))
     }
 
-    /// Whether the arm is on the track of `spot`.
+    /// Returns whether the arm is on the track of `spot`.
     fn is_on_track(&self, spot: Spot) -> bool {
         (spot.cylinder, spot.head) == (self.cylinder, self.head)
     }
 
-    /// How long the arm takes to `spot`.
+    /// Returns how long the arm takes to `spot`.
     fn seek_ns(&self, spot: Spot) -> u64 {
         if self.is_on_track(spot) {
             return 0;
@@ -99,7 +99,7 @@ impl Arm {
         self.seeks.seek_ns(spot.cylinder.abs_diff(self.cylinder))
     }
 
-    /// How long until the head is over `spot`, from `at_ns`: the seek, and the wait.
+    /// Returns how long until the head is over `spot`, from `at_ns`: the seek, and the wait.
     fn reach_ns(&self, spot: Spot, at_ns: u64) -> (u64, u64) {
         let turn_ns = self.platter.turn_ns();
         let seek_ns = self.seek_ns(spot);
@@ -107,13 +107,13 @@ impl Arm {
         (seek_ns, (u64::from(spot.passes_ns) + turn_ns - here) % turn_ns)
     }
 
-    /// How far the platter has turned at `at_ns`, in nanoseconds.
+    /// Returns how far the platter has turned at `at_ns`, in nanoseconds.
     pub(super) fn turned_ns(&self, at_ns: u64) -> u64 {
         at_ns % self.platter.turn_ns()
     }
 
-    /// How long until the head is over `spot`, where the platter has turned by `turned_ns`; `None`
-    /// where that is surely longer than `most_ns`.
+    /// Returns how long until the head is over `spot`, where the platter has turned by `turned_ns`;
+    /// `None` where that is surely longer than `most_ns`.
     #[inline]
     pub(super) fn distance_ns(&self, spot: Spot, turned_ns: u64, most_ns: u64) -> Option<u64> {
         // When it passes first, whether the arm is there or not.

@@ -40,22 +40,22 @@ impl<Note> Default for Cache<Note> {
 }
 
 impl<Note: Default> Cache<Note> {
-    /// How many bytes are kept.
+    /// Returns how many bytes are kept.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether nothing is kept.
+    /// Returns whether nothing is kept.
     pub(crate) fn is_empty(&self) -> bool {
         self.extents.is_empty()
     }
 
-    /// Whether all of `start..end` is kept.
+    /// Returns whether all of `start..end` is kept.
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
         self.upto(start).is_some_and(|(_, kept)| kept.end >= end)
     }
 
-    /// Whether any of `start..end` is kept.
+    /// Returns whether any of `start..end` is kept.
     pub(crate) fn touches(&self, start: u64, end: u64) -> bool {
         start < end && self.upto(end - 1).is_some_and(|(_, kept)| kept.end > start)
     }

@@ -18,7 +18,7 @@ use crate::{Action, Command};
 pub(super) struct Waiting {
     pub(super) command: Command,
     pub(super) run: Run,
-    /// Where the run starts.
+    /// Place where the run starts.
     pub(super) spot: Spot,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// How far the waiting command is that is next, and its place.
+    /// Returns how far the waiting command is that is next, and its place.
     pub(super) fn command(&self, waiting: &VecDeque<Waiting>) -> Option<(u64, usize)> {
         if self.plan.scheduler == Scheduler::Fifo {
             return (!waiting.is_empty()).then_some((0, 0));
@@ -52,7 +52,7 @@ impl Choice<'_> {
         })
     }
 
-    /// How far the cached extent is that is next, and its first byte.
+    /// Returns how far the cached extent is that is next, and its first byte.
     pub(super) fn extent(&self, cache: &Dirty) -> Option<(u64, u64)> {
         let depth = self.plan.depth.into();
         if self.plan.scheduler == Scheduler::Fifo {
@@ -68,7 +68,7 @@ impl Choice<'_> {
         best
     }
 
-    /// Where an extent starts, as its note says, or will say.
+    /// Returns where an extent starts, as its note says, or will say.
     fn spot(&self, extent: Extent, note: &Cell<Option<Spot>>) -> Spot {
         note.get().unwrap_or_else(|| {
             let spot = self.arm.spot(Run::of(self.plan, extent.start, extent.end).first);
@@ -78,7 +78,7 @@ impl Choice<'_> {
     }
 }
 
-/// How far the next may be, to be as near as the best so far.
+/// Returns how far the next may be, to be as near as the best so far.
 fn most_ns<T>(best: Option<(u64, T)>) -> u64 {
     best.map_or(u64::MAX, |(far_ns, _)| far_ns)
 }

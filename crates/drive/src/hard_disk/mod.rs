@@ -93,8 +93,8 @@ impl HardDisk {
         })
     }
 
-    /// Whether the medium has all that was acknowledged of `range`: none of it is in the cache
-    /// alone, nor on its way from there.
+    /// Returns whether the medium has all that was acknowledged of `range`: none of it is in the
+    /// cache alone, nor on its way from there.
     #[must_use]
     pub fn is_on_medium(&self, range: ByteRange) -> bool {
         let (start, end) = (range.start_bytes(), range.end_bytes());
@@ -105,7 +105,7 @@ impl HardDisk {
         !is_on_its_way && !self.cache.touches(start, end)
     }
 
-    /// What it reads and writes as one, which it reports.
+    /// Returns what it reads and writes as one, which it reports.
     fn sectors(&self) -> Sectors {
         let HardDiskPlan { logical_bytes, physical_bytes, origin_bytes, .. } = self.plan;
         Sectors { logical_bytes, physical_bytes, origin_bytes }
@@ -120,13 +120,13 @@ impl HardDisk {
         self.cache.bytes() + flying
     }
 
-    /// Whether a write goes to the cache.
+    /// Returns whether a write goes to the cache.
     fn is_cached(&self, command: &Command) -> bool {
         let bytes = command.length_bytes;
         matches!(command.action, Action::Write { fua: false }) && bytes <= self.plan.cache_bytes
     }
 
-    /// Whether the first command on the wire is let in.
+    /// Returns whether the first command on the wire is let in.
     fn lets_in(&self, command: &Command) -> bool {
         if self.flushing.is_some() {
             return false;
@@ -148,7 +148,7 @@ impl HardDisk {
         self.asked_ns.saturating_add(self.plan.idle_ns)
     }
 
-    /// Whether the cache is so full that it is emptied while the host is there.
+    /// Returns whether the cache is so full that it is emptied while the host is there.
     fn is_pressed(&self) -> bool {
         self.cache.bytes() > self.plan.cache_bytes / 2
     }
@@ -231,14 +231,14 @@ impl HardDisk {
         self.run(command.offset_bytes, command.offset_bytes + command.length_bytes)
     }
 
-    /// What it looks at when it chooses what the arm does next.
+    /// Returns what it looks at when it chooses what the arm does next.
     fn choice(&self) -> Choice<'_> {
         let HardDisk { plan, arm, ahead, now_ns, position, .. } = self;
         Choice { plan, arm, ahead, now_ns: *now_ns, position: *position }
     }
 
-    /// Whether the cache is emptied now: for a flush, since it is full, or since the host is
-    /// silent.
+    /// Returns whether the cache is emptied now: for a flush, since it is full, or since the host
+    /// is silent.
     fn is_emptied(&self) -> bool {
         self.flushing.is_some()
             || self.is_pressed()
@@ -274,8 +274,8 @@ impl HardDisk {
         }
     }
 
-    /// How much from `start` is written to the medium at once. Where the last sector is kept for
-    /// what follows, it ends with a whole one.
+    /// Returns how much from `start` is written to the medium at once. Where the last sector is
+    /// kept for what follows, it ends with a whole one.
     fn run_bytes(&self, start: u64) -> u64 {
         let plan = &self.plan;
         let end = start + plan.run_bytes;

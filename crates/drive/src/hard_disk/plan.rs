@@ -26,7 +26,7 @@ pub enum Scheduler {
 /// What a hard disk is: [`HardDiskPlan::checked`] says what each value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HardDiskPlan {
-    /// How many bytes it holds.
+    /// Number of bytes it holds.
     pub capacity_bytes: u64,
     /// The addressable unit.
     pub logical_bytes: u64,
@@ -63,11 +63,11 @@ pub struct HardDiskPlan {
     pub run_bytes: u64,
     /// How long the host must leave it alone before it empties its cache.
     pub idle_ns: u64,
-    /// Whether it keeps the last, partly written sector of a run for the writes that follow.
+    /// True if it keeps the last, partly written sector of a run for the writes that follow.
     pub holds_tail: bool,
     /// How far it reads on behind a read.
     pub read_ahead_bytes: u64,
-    /// How many commands it chooses among.
+    /// Number of commands it chooses among.
     pub depth: u16,
     /// How it chooses.
     pub scheduler: Scheduler,

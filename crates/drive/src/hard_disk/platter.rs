@@ -12,14 +12,14 @@ struct Zone {
     track_sectors: u64,
 }
 
-/// Where a sector is.
+/// Place where a sector is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// The track, from the outermost.
     pub(super) track: u64,
     /// The sector of the track, from 0.
     pub(super) index: u64,
-    /// How many sectors the track has.
+    /// Number of sectors the track has.
     pub(super) track_sectors: u64,
 }
 
@@ -72,17 +72,17 @@ impl Platter {
         Platter { zones, tracks: first_track, heads, turn_ns, skew_ns: plan.skew_ns }
     }
 
-    /// How long a turn takes.
+    /// Returns how long a turn takes.
     pub(super) fn turn_ns(&self) -> u64 {
         self.turn_ns
     }
 
-    /// How many whole cylinders there are.
+    /// Returns how many whole cylinders there are.
     pub(super) fn cylinders(&self) -> u64 {
         self.tracks / self.heads
     }
 
-    /// Where a sector is.
+    /// Returns where a sector is.
     pub(super) fn place(&self, sector: u64) -> Place {
         let next = self.zones.partition_point(|zone| zone.first_sector <= sector);
         let zone = &self.zones[next - 1];
@@ -94,7 +94,7 @@ impl Platter {
         }
     }
 
-    /// What the arm must know of a place.
+    /// Returns what the arm must know of a place.
     pub(super) fn spot(&self, place: Place) -> Spot {
         let passes_ns = self.within_ns(place, place.index) + place.track * self.skew_ns;
         let passes_ns =

@@ -7,7 +7,7 @@ use super::HardDiskPlan;
 pub(super) struct Seeks {
     settle_ns: u64,
     stroke_ns: u64,
-    /// How many cylinders there are, at least 1.
+    /// Number of cylinders there are, at least 1.
     cylinders: u64,
     /// The shortest seek of each step, and behind the last a longer one.
     shortest_ns: Vec<u64>,
@@ -27,7 +27,7 @@ impl Seeks {
         seeks
     }
 
-    /// How long the arm takes over so many cylinders; 0 for another track of the same.
+    /// Returns how long the arm takes over so many cylinders; 0 for another track of the same.
     pub(super) fn seek_ns(&self, cylinders: u64) -> u64 {
         // Whole numbers, which are the same on every machine. Cylinders are below 2^48, a stroke is
         // below 2^34.

@@ -21,7 +21,7 @@ pub struct Aftermath {
     pub at_ns: u64,
     /// By logical sector; those that are not there hold [`Held::Original`].
     sectors: BTreeMap<u64, Held>,
-    /// Whether no sector can be read.
+    /// True if no sector can be read.
     is_dead: bool,
     unfit: Unfit,
 }
@@ -37,7 +37,7 @@ pub struct Unfit {
 }
 
 impl Aftermath {
-    /// What `sectors` say; all others are as they were.
+    /// Returns what `sectors` say; all others are as they were.
     pub fn new(at_ns: u64, sectors: impl IntoIterator<Item = (u64, Held)>) -> Aftermath {
         let changed = |(_, held): &(u64, Held)| *held != Held::Original;
         let sectors = sectors.into_iter().filter(changed).collect();
@@ -56,13 +56,13 @@ impl Aftermath {
         Aftermath { unfit, ..self }
     }
 
-    /// What of an array does not fit together; nothing of other drives.
+    /// Returns what of an array does not fit together; nothing of other drives.
     #[must_use]
     pub fn unfit(&self) -> Unfit {
         self.unfit
     }
 
-    /// What the logical sector `lba` holds.
+    /// Returns what the logical sector `lba` holds.
     #[must_use]
     pub fn held(&self, lba: u64) -> Held {
         match self.is_dead {

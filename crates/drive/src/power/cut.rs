@@ -42,7 +42,7 @@ pub struct Faults {
     /// saw up to 700 ms).
     pub rollback_ns: u64,
     /// Units that were put on the medium are lost while newer ones are there.
-    pub unserialised: Option<Unserialised>,
+    pub unserialized: Option<Unserialized>,
     /// The drive does not come back.
     pub is_dead: bool,
     /// What should keep a cache alive does not: worn capacitors, an empty battery.
@@ -53,7 +53,7 @@ pub struct Faults {
 
 /// Units lost by chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unserialised {
+pub struct Unserialized {
     /// Names the chances.
     pub seed: u64,
     /// Of a thousand units so many are lost.
@@ -72,7 +72,7 @@ pub struct Cut {
     /// What is written whole or not at all, in bytes: whole logical sectors, and a whole number of
     /// them a physical sector. `None` for the physical sector.
     pub tear_bytes: Option<u64>,
-    /// Whether the cache does not forget: capacitors, or non-volatile memory.
+    /// True if the cache does not forget: capacitors, or non-volatile memory.
     pub is_non_volatile: bool,
     /// What else goes wrong.
     pub faults: Faults,
@@ -89,7 +89,7 @@ pub enum CutFault {
     NoSuchMember {
         /// What was named.
         member: u16,
-        /// How many there are.
+        /// Number of there are.
         members: usize,
     },
     /// A log had no room.
@@ -157,7 +157,7 @@ impl Cut {
     }
 }
 
-/// What the drive holds after the cut.
+/// Returns what the drive holds after the cut.
 ///
 /// Time and memory: in proportion to the sectors written until then.
 ///

@@ -12,7 +12,7 @@ pub const SECTORS_MAX: u64 = 1 << 22;
 pub struct Told {
     /// Its sectors, as it reports them.
     pub sectors: Sectors,
-    /// Whether it has a cache that forgets. Where it says no, every acknowledgement is a promise.
+    /// True if it has a cache that forgets. Where it says no, every acknowledgement is a promise.
     pub has_volatile_cache: bool,
 }
 
@@ -21,7 +21,7 @@ pub struct Told {
 pub struct Moment {
     /// Nanoseconds of simulated time.
     pub at_ns: u64,
-    /// How many events were before.
+    /// Number of events were before.
     pub tick: u64,
 }
 
@@ -30,11 +30,11 @@ pub struct Moment {
 pub struct HostWrite {
     /// The bytes it names.
     pub range: ByteRange,
-    /// Whether it was forced to the medium.
+    /// True if it was forced to the medium.
     pub is_fua: bool,
     /// A hash of its data, or another number that tells it from others.
     pub tag: u64,
-    /// How many flushes had completed when it was sent.
+    /// Number of flushes had completed when it was sent.
     pub epoch: u64,
     /// When it was sent.
     pub sent: Moment,
@@ -97,7 +97,7 @@ impl HostLog {
         }
     }
 
-    /// What the drive told.
+    /// Returns what the drive told.
     #[must_use]
     pub fn told(&self) -> Told {
         self.told
@@ -121,13 +121,13 @@ impl HostLog {
         &self.discards
     }
 
-    /// How many logical sectors its writes name, each as often as it is named.
+    /// Returns how many logical sectors its writes name, each as often as it is named.
     #[must_use]
     pub fn sectors(&self) -> u64 {
         self.sectors
     }
 
-    /// Whether something was not written down because there was no room.
+    /// Returns whether something was not written down because there was no room.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.is_full
@@ -139,7 +139,7 @@ impl HostLog {
         Moment { at_ns, tick: self.ticks - 1 }
     }
 
-    /// Whether there is room for a command that writes `range`; where not, the log is full.
+    /// Returns whether there is room for a command that writes `range`; where not, the log is full.
     fn has_room(&mut self, range: Option<ByteRange>) -> bool {
         let lbas = range.map(|range| self.told.sectors.lbas(range));
         let sectors = self.sectors.saturating_add(lbas.map_or(0, |lbas| lbas.end - lbas.start));

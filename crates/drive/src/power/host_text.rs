@@ -162,7 +162,7 @@ impl FromStr for HostLog {
     }
 }
 
-/// What the second line says.
+/// Returns what the second line says.
 fn told(line: &str) -> Result<Told, HostTextProblem> {
     let expected = "told logical=BYTES physical=BYTES origin=BYTES cache=volatile|none";
     let values = || {

@@ -10,7 +10,7 @@ const SECTORS_JUDGED: u64 = 4096;
 /// Reads `bytes` as a host's log, writes it, reads it again, and judges two aftermaths of it.
 ///
 /// # Panics
-/// When what is read is not what was written, an error is not one harmless line, or a judgement
+/// When what is read is not what was written, an error is not one harmless line, or a judgment
 /// does not add up.
 pub fn hostile(bytes: &[u8]) {
     let log: HostLog = match String::from_utf8_lossy(bytes).parse() {

@@ -47,13 +47,13 @@ impl<M: Model> Logged<M> {
         &self.model
     }
 
-    /// What was sent and told.
+    /// Returns what was sent and told.
     #[must_use]
     pub fn log(&self) -> &HostLog {
         &self.log
     }
 
-    /// What the model holds when the power goes as `cut` says.
+    /// Returns what the model holds when the power goes as `cut` says.
     ///
     /// # Errors
     /// When a log is full, or nothing can be torn as the cut says.

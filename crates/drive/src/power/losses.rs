@@ -19,7 +19,7 @@ pub struct Losses {
     pub broken: u64,
 }
 
-/// What `aftermath` left of the writes in `log`.
+/// Returns what `aftermath` left of the writes in `log`.
 ///
 /// Memory and time: in proportion to the sectors written in the log.
 ///

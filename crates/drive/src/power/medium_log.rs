@@ -59,9 +59,9 @@ pub(super) struct Put {
     pub(super) to_ns: u64,
     /// Which of the log's spans; without any, nothing is there until `to_ns`.
     pub(super) spans: Range<usize>,
-    /// Whether parts of sectors are in a buffer that does not forget.
+    /// True if parts of sectors are in a buffer that does not forget.
     pub(super) is_buffered: bool,
-    /// Whether what is there of a later write stays.
+    /// True if what is there of a later write stays.
     pub(super) is_mapped: bool,
 }
 
@@ -101,19 +101,19 @@ impl MediumLog {
         }
     }
 
-    /// What the drive reads and writes as one.
+    /// Returns what the drive reads and writes as one.
     #[must_use]
     pub fn sectors(&self) -> Sectors {
         self.sectors
     }
 
-    /// Whether something was not written down because there was no room.
+    /// Returns whether something was not written down because there was no room.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// How many logical sectors there are.
+    /// Returns how many logical sectors there are.
     pub(super) fn capacity_lbas(&self) -> u64 {
         self.capacity_bytes / self.sectors.logical_bytes
     }

@@ -27,12 +27,12 @@
 //!
 //! What survives beyond the promise is open. A physical sector is written whole or not at all;
 //! where parts of it are written, the rest is read before and written with it, so that a cut under
-//! the head can cost up to seven neighbours which the host never wrote (Dell, "4K sector hard drive
+//! the head can cost up to seven neighbors which the host never wrote (Dell, "4K sector hard drive
 //! FAQ", 2014). What solid-state drives did beyond that (Zheng and others, "Understanding the
 //! Robustness of SSDs under Power Fault", FAST 2013) has names in [`Faults`], all off by default.
 //!
 //! Memory: a write costs about 200 bytes in both logs together, and 32 for each track it is written
-//! to. A log that reaches its bound stops, and a cut of it is refused. A cut and a judgement take
+//! to. A log that reaches its bound stops, and a cut of it is refused. A cut and a judgment take
 //! memory and time in proportion to the logical sectors written until then: each about 200 bytes,
 //! and at most [`SECTORS_MAX`] of them.
 
@@ -51,7 +51,7 @@ pub(crate) mod sectors;
 mod survivors;
 
 pub use aftermath::{Aftermath, Held, Unfit};
-pub use cut::{Cut, CutFault, Faults, Survivors, UnderHead, Unserialised, cut, outcomes};
+pub use cut::{Cut, CutFault, Faults, Survivors, UnderHead, Unserialized, cut, outcomes};
 pub use host_log::{HostDiscard, HostFlush, HostLog, HostWrite, Moment, SECTORS_MAX, Told};
 pub use host_text::{HostTextError, HostTextProblem, TEXT_BYTES_MAX};
 pub use hostile::hostile;
@@ -59,6 +59,6 @@ pub use liar::{Liar, Lies};
 pub use logged::Logged;
 pub use losses::{Losses, losses};
 pub use medium_log::{Data, MediumLog, Span};
-pub use oracle::{FINDINGS_MAX, Finding, Judgement, Legal, Verdict, judge, legal};
+pub use oracle::{FINDINGS_MAX, Finding, Judgment, Legal, Verdict, judge, legal};
 pub use sectors::Sectors;
 pub use survivors::{Outcomes, UNIT_WRITES_MAX, UNITS_MAX};

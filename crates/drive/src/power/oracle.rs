@@ -19,7 +19,7 @@ use std::fmt;
 
 use super::{Aftermath, CutFault, Held, HostLog, HostWrite, Moment};
 
-/// The most findings that a judgement lists; it counts all.
+/// The most findings that a judgment lists; it counts all.
 pub const FINDINGS_MAX: usize = 10_000;
 
 /// What may be in a sector after a cut.
@@ -66,25 +66,25 @@ pub struct Finding {
 
 /// What an oracle says about an aftermath.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judgement {
+pub struct Judgment {
     /// When the power went, in nanoseconds.
     pub at_ns: u64,
     /// The logical sector in bytes.
     pub logical_bytes: u64,
-    /// How many logical sectors were looked at: those that were written, and those that changed.
+    /// Number of logical sectors were looked at: those that were written, and those that changed.
     pub sectors: u64,
-    /// How many of them are [`Verdict::Torn`].
+    /// Number of of them are [`Verdict::Torn`].
     pub torn: u64,
-    /// How many are [`Verdict::Missing`].
+    /// Number of are [`Verdict::Missing`].
     pub missing: u64,
-    /// How many are [`Verdict::Collateral`].
+    /// Number of are [`Verdict::Collateral`].
     pub collateral: u64,
     /// What was found, by address; at most [`FINDINGS_MAX`].
     pub findings: Vec<Finding>,
 }
 
-impl Judgement {
-    /// Whether the drive kept its promises: nothing that was promised is missing.
+impl Judgment {
+    /// Returns whether the drive kept its promises: nothing that was promised is missing.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.missing == 0
@@ -134,7 +134,7 @@ impl<'a> Promises<'a> {
         (write, write.done.filter(|done| done.at_ns <= self.at_ns))
     }
 
-    /// Whether the write is to be on the medium.
+    /// Returns whether the write is to be on the medium.
     pub(super) fn is_promised(&self, number: usize) -> bool {
         let (write, done) = self.write(number);
         let is_flushed = done.is_some_and(|done| self.flushed.is_some_and(|sent| done < sent));
@@ -159,14 +159,14 @@ impl<'a> Promises<'a> {
         promised.rev().find(|number| self.is_promised(*number) && lasts(number))
     }
 
-    /// Whether `number` was over when the write `promised` was sent.
+    /// Returns whether `number` was over when the write `promised` was sent.
     pub(super) fn is_superseded(&self, number: usize, promised: Option<usize>) -> bool {
         let Some(promised) = promised else { return false };
         let sent = self.log.writes()[promised].sent;
         self.write(number).1.is_some_and(|done| done < sent)
     }
 
-    /// Whether a discard came behind the write `number` to `lba`, or beside it.
+    /// Returns whether a discard came behind the write `number` to `lba`, or beside it.
     pub(super) fn is_dropped(&self, lba: u64, number: usize) -> bool {
         Self::numbers(&self.discards, lba).iter().any(|discard| {
             let done = self.log.discards()[*discard].done;
@@ -174,7 +174,7 @@ impl<'a> Promises<'a> {
         })
     }
 
-    /// Whether the drive may be writing `lba` at the cut.
+    /// Returns whether the drive may be writing `lba` at the cut.
     fn is_open(&self, lba: u64, promised: Option<usize>) -> bool {
         let may =
             |number: &usize| !self.is_promised(*number) && !self.is_superseded(*number, promised);
@@ -193,7 +193,7 @@ impl<'a> Promises<'a> {
     }
 }
 
-/// What may be in the logical sector `lba` when the power goes at `at_ns`.
+/// Returns what may be in the logical sector `lba` when the power goes at `at_ns`.
 ///
 /// Memory and time: in proportion to the sectors written in the log.
 #[must_use]
@@ -201,13 +201,13 @@ pub fn legal(log: &HostLog, at_ns: u64, lba: u64) -> Legal {
     Promises::at(log, at_ns).legal(lba)
 }
 
-/// What is wrong with `aftermath`, by what the host sent and was told.
+/// Returns what is wrong with `aftermath`, by what the host sent and was told.
 ///
 /// Memory and time: in proportion to the sectors written in the log and changed in the aftermath.
 ///
 /// # Errors
 /// When the log is full, so that not all promises are known.
-pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<Judgement, CutFault> {
+pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<Judgment, CutFault> {
     if log.is_full() {
         return Err(CutFault::Full);
     }
@@ -217,7 +217,7 @@ pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<Judgement, CutFault
     let lbas: BTreeSet<u64> = written.chain(aftermath.changed().map(|(lba, _)| lba)).collect();
     let is_open = |lba: &&u64| promises.is_open(**lba, promises.promised(**lba));
     let open: BTreeSet<u64> = lbas.iter().filter(is_open).map(|lba| physical.of(*lba)).collect();
-    let mut judgement = Judgement {
+    let mut judgment = Judgment {
         at_ns: aftermath.at_ns,
         logical_bytes: log.told().sectors.logical_bytes,
         sectors: 0,
@@ -227,7 +227,7 @@ pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<Judgement, CutFault
         findings: Vec::new(),
     };
     for lba in lbas {
-        judgement.sectors += 1;
+        judgment.sectors += 1;
         let (held, legal) = (aftermath.held(lba), promises.legal(lba));
         let verdict = match held {
             Held::Unreadable if legal.unreadable => Verdict::Torn,
@@ -236,7 +236,7 @@ pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<Judgement, CutFault
             Held::Write(number) if legal.writes.contains(&number) => continue,
             _ => Verdict::Missing,
         };
-        judgement.add(Finding {
+        judgment.add(Finding {
             verdict,
             first_lba: lba,
             sectors: 1,
@@ -245,10 +245,10 @@ pub fn judge(log: &HostLog, aftermath: &Aftermath) -> Result<Judgement, CutFault
             held,
         });
     }
-    Ok(judgement)
+    Ok(judgment)
 }
 
-impl Judgement {
+impl Judgment {
     /// Counts a sector, and lists it, joined with that before it where both are alike.
     fn add(&mut self, finding: Finding) {
         match finding.verdict {
@@ -269,7 +269,7 @@ impl Judgement {
 }
 
 impl Finding {
-    /// Whether `next` is of the sector behind, and the same is wrong with it.
+    /// Returns whether `next` is of the sector behind, and the same is wrong with it.
     fn continues_as(&self, next: &Finding) -> bool {
         self.first_lba.checked_add(self.sectors) == Some(next.first_lba)
             && (self.verdict, self.promised, self.held) == (next.verdict, next.promised, next.held)
@@ -300,9 +300,9 @@ impl fmt::Display for Verdict {
     }
 }
 
-impl fmt::Display for Judgement {
+impl fmt::Display for Judgment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Judgement { at_ns, sectors, missing, collateral, torn, .. } = self;
+        let Judgment { at_ns, sectors, missing, collateral, torn, .. } = self;
         writeln!(
             f,
             "power cut at {at_ns} ns: of {sectors} sectors {missing} that were promised are \

@@ -14,7 +14,7 @@ use super::{Cut, CutFault, Held, HostLog, MediumLog, Span, UnderHead};
 pub(super) struct Cell {
     /// What the medium holds.
     pub(super) held: Held,
-    /// How many of the arrivals are of no concern any more: put there, or superseded by what was.
+    /// Number of of the arrivals are of no concern any more: put there, or superseded by what was.
     pub(super) settled: usize,
     /// The newest write that the cache had.
     cached: Option<usize>,
@@ -47,7 +47,7 @@ impl Medium {
             physical: medium.sectors().physical(),
             order: BTreeMap::new(),
             arrived: 0,
-            chance: cut.faults.unserialised.map(|fault| Random::new(fault.seed)),
+            chance: cut.faults.unserialized.map(|fault| Random::new(fault.seed)),
             at: Medium { cells: BTreeMap::new(), decided: BTreeSet::new() },
         };
         for put in medium.puts().iter().filter(|put| put.from_ns <= cut.drive_ns()) {
@@ -58,12 +58,12 @@ impl Medium {
         Ok(replay.at)
     }
 
-    /// What the logical sector `lba` is; `None` where nothing came near it.
+    /// Returns what the logical sector `lba` is; `None` where nothing came near it.
     pub(super) fn cell(&self, lba: u64) -> Option<&Cell> {
         self.cells.get(&lba)
     }
 
-    /// Whether the cut decided what becomes of the physical sector `unit`.
+    /// Returns whether the cut decided what becomes of the physical sector `unit`.
     pub(super) fn is_decided(&self, unit: u64) -> bool {
         self.decided.contains(&unit)
     }
@@ -73,7 +73,7 @@ impl Medium {
         self.touch(lba).held = held;
     }
 
-    /// What each sector holds, in order.
+    /// Returns what each sector holds, in order.
     pub(super) fn held(&self) -> impl Iterator<Item = (u64, Held)> {
         self.cells.iter().map(|(&lba, cell)| (lba, cell.held))
     }
@@ -90,7 +90,7 @@ struct Replay<'a> {
     medium: &'a MediumLog,
     cut: &'a Cut,
     physical: Units,
-    /// How many arrivals there were with each write.
+    /// Number of arrivals there were with each write.
     order: BTreeMap<usize, usize>,
     arrived: usize,
     chance: Option<Random>,
@@ -158,7 +158,7 @@ impl Replay<'_> {
         }
     }
 
-    /// How far the sector at `place` of a span is.
+    /// Returns how far the sector at `place` of a span is.
     fn progress(&self, span: &Span, place: u64) -> Progress {
         let at = |place: u64| {
             let all_ns = u128::from(span.to_ns - span.from_ns);
@@ -194,9 +194,9 @@ impl Replay<'_> {
         }
     }
 
-    /// Whether a unit is lost though it was put there.
+    /// Returns whether a unit is lost though it was put there.
     fn loses(&mut self) -> bool {
-        let per_mille = self.cut.faults.unserialised.map_or(0, |fault| fault.per_mille);
+        let per_mille = self.cut.faults.unserialized.map_or(0, |fault| fault.per_mille);
         self.chance.as_mut().is_some_and(|chance| chance.below(1000) < u64::from(per_mille))
     }
 

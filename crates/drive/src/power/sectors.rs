@@ -95,7 +95,7 @@ impl Units {
     }
 }
 
-/// What both hold.
+/// Returns what both hold.
 pub(super) fn common(left: &Range<u64>, right: &Range<u64>) -> Range<u64> {
     let start = left.start.max(right.start);
     start..left.end.min(right.end).max(start)

@@ -26,12 +26,12 @@ pub(super) struct Atom {
     unit: u64,
     /// Its sectors.
     lbas: Range<u64>,
-    /// Whether it survives in any case.
+    /// True if it survives in any case.
     is_kept: bool,
 }
 
 impl Atom {
-    /// What it makes of the medium where it survives.
+    /// Returns what it makes of the medium where it survives.
     pub(super) fn patch(&self, at: &Medium) -> Vec<(u64, Held)> {
         // Writes are in the order in which they came, so the newest survivor is written last.
         let is_open = |lba: &u64| at.cell(*lba).is_some_and(|cell| cell.settled < self.order);
@@ -135,7 +135,7 @@ impl Outcomes {
         Ok(Outcomes { at_ns, base: at.held().collect(), units, next, only: None })
     }
 
-    /// How many outcomes there are in all; `None` when they are more than `u64::MAX`.
+    /// Returns how many outcomes there are in all; `None` when they are more than `u64::MAX`.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         self.units

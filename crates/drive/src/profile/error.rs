@@ -55,7 +55,7 @@ pub enum DriveProfileProblem {
 }
 
 impl DriveProfileError {
-    /// What to do about it, in one line.
+    /// Returns what to do about it, in one line.
     #[must_use]
     pub fn hint(&self) -> String {
         let form = "`straddle drive show NAME --toml` prints one to copy".to_owned();

@@ -117,13 +117,13 @@ impl Kind {
         }
     }
 
-    /// Whether it is made of another drive.
+    /// Returns whether it is made of another drive.
     #[must_use]
     pub fn has_member(self) -> bool {
         matches!(self, Kind::Array | Kind::Controller)
     }
 
-    /// What its profiles say, in order.
+    /// Returns what its profiles say, in order.
     #[must_use]
     pub fn forms(self) -> Vec<Form> {
         match self {
@@ -212,7 +212,8 @@ impl DriveProfile {
         }
     }
 
-    /// How many drives may stand in each other: a drive, an array of it, a controller over that.
+    /// Returns how many drives may stand in each other: a drive, an array of it, a controller over
+    /// that.
     fn depth(&self) -> u8 {
         match self.kind {
             Kind::Controller => 2,
@@ -318,7 +319,7 @@ pub fn text(name: &str) -> Option<&'static str> {
     Some(BUILT_IN[place].1)
 }
 
-/// How the values of `fields` are written.
+/// Returns how the values of `fields` are written.
 fn forms<P>(fields: &[Field<P>]) -> Vec<Form> {
     fields.iter().map(|field| field.form).collect()
 }

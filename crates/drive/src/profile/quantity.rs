@@ -40,7 +40,7 @@ impl Quantity {
         }
     }
 
-    /// What a text of this kind looks like.
+    /// Returns what a text of this kind looks like.
     #[must_use]
     pub fn expects(self) -> String {
         match self {

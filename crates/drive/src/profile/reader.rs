@@ -189,7 +189,7 @@ impl Values<'_> {
         }
     }
 
-    /// What people type: letters, digits and hyphens.
+    /// Returns what people type: letters, digits and hyphens.
     fn name(&self, value: &Spanned<String>) -> Result<String, Refused> {
         let name = value.get_ref();
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';

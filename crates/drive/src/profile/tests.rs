@@ -93,7 +93,7 @@ fn a_value_that_the_user_gives_stands_in_for_the_profile_s() {
     let changed = profile.clone().with("rmw", "batched").unwrap();
     assert_ne!(changed.amount("rmw"), profile.amount("rmw"));
     assert!(profile.clone().with("rmw", "psychic").unwrap_err().contains("one of"));
-    assert!(profile.with("colour", "red").unwrap_err().contains("it has capacity"));
+    assert!(profile.with("color", "red").unwrap_err().contains("it has capacity"));
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(super) enum Case {
     SyncedExt4(usize),
     /// Random 16 KiB reads on a RAID 0 of 16 KiB chunks, so many at once; 7680 bytes off or not.
     Striped {
-        /// How many readers there are.
+        /// Number of readers there are.
         readers: u16,
         /// Every request crosses a chunk.
         is_misaligned: bool,
@@ -48,7 +48,7 @@ pub(super) const SYNCED: [&str; 5] =
     ["cloud-nvme-2019", "dc-s3700", "dc-p3700", "optane-p4800x", "950-pro"];
 
 const MIB: u64 = 1 << 20;
-/// How many operations a run has.
+/// Number of operations a run has.
 const OPERATIONS: u64 = 20_000;
 /// What a host takes between commands: tens of microseconds, of which most are the disk's own.
 const TURNAROUND_NS: u64 = 10_000;
@@ -61,7 +61,7 @@ const SECTOR_34_BYTES: u64 = 34 * 512;
 const STRIPE_OFFSET_BYTES: u64 = 7680;
 
 impl Case {
-    /// What it gives.
+    /// Returns what it gives.
     pub(super) fn run(self, seed: u64) -> Figures {
         let shift = |is_misaligned: bool| if is_misaligned { SHIFT_BYTES } else { 0 };
         let name = self.profile();
@@ -115,7 +115,7 @@ fn job_file(start_bytes: u64, job: u64, reads: bool) -> Stream {
     if reads { Stream::reads(place, 4096) } else { Stream::writes(place, 4096) }
 }
 
-/// What pg_test_fsync's fdatasync row does: 8 KiB to the same place, and a flush.
+/// Returns what pg_test_fsync's fdatasync row does: 8 KiB to the same place, and a flush.
 fn overwrite() -> Stream {
     let place = Place { start_bytes: 128 * MIB, length_bytes: 8192 };
     Stream::writes(place, 8192).flushed()

@@ -24,7 +24,8 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// What operations took, in `elapsed_ns` together, on a drive with this turn, or 0 for none.
+    /// Returns what operations took, in `elapsed_ns` together, on a drive with this turn, or 0 for
+    /// none.
     pub(super) fn new(mut took_ns: Vec<u64>, elapsed_ns: u64, turn_ns: u64) -> Figures {
         took_ns.sort_unstable();
         Figures { sorted_ns: took_ns, elapsed_ns, turn_ns }

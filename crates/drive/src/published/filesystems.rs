@@ -17,15 +17,15 @@ use super::{Article, Compared, Standing};
 use crate::profile;
 use crate::run::{Job, Layout, Limits, Replay, Seen, run};
 
-/// Where it was published.
+/// Place where it was published.
 pub(super) const ARTICLE: Article = Article::FourKib;
 /// The drive.
 const DRIVE: &str = "wd10ears";
 const SECTOR_BYTES: u64 = 512;
-/// Where the partitions start.
+/// Place where the partitions start.
 const ALIGNED_BYTES: u64 = 40 * SECTOR_BYTES;
 const MISALIGNED_BYTES: u64 = 34 * SECTOR_BYTES;
-/// How many commands Linux gives such a disk at once: SATA's NCQ, less one that libata keeps.
+/// Number of commands Linux gives such a disk at once: SATA's NCQ, less one that libata keeps.
 const LANES: u16 = 31;
 const TURNAROUND_NS: u64 = 10_000;
 /// What the article's numbers may differ by.
@@ -201,8 +201,8 @@ fn ratio(system: System, step: Step) -> f64 {
     real(took_ns(&trace, MISALIGNED_BYTES)) / real(took_ns(&trace, ALIGNED_BYTES))
 }
 
-/// How long the step of `trace` takes in a partition at `start_bytes`, until its last operation has
-/// ended. What is in the drive's cache then is not waited for, as no unmount does.
+/// Returns how long the step of `trace` takes in a partition at `start_bytes`, until its last
+/// operation has ended. What is in the drive's cache then is not waited for, as no unmount does.
 fn took_ns(trace: &[Entry], start_bytes: u64) -> u64 {
     let drive = profile::built_in().iter().find(|profile| profile.name == DRIVE);
     let drive = drive.expect("a built-in drive");

@@ -3,7 +3,7 @@
 use super::figures::Figure;
 use super::{Case, Compared, Figures, Standing};
 
-/// Where a number was published.
+/// Place where a number was published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Article {
     /// "Advanced format disks": a 512e disk, aligned and 2 KiB off.
@@ -32,12 +32,12 @@ impl Article {
     }
 }
 
-/// Where a model's number comes from.
+/// Place where a model's number comes from.
 #[derive(Clone, Copy, Debug)]
 enum From {
     /// A figure of a run.
     Run(Case, Figure),
-    /// How many times the first run's rate the second's is.
+    /// Number of times the first run's rate the second's is.
     Ratio(Case, Case),
     /// How much longer the first run takes than the second, in percent.
     Longer(Case, Case),
@@ -106,7 +106,7 @@ const fn of_ssd(
     Line { article, ..line(what, "IOPS", published, from, standing, MEAN) }
 }
 
-/// How many whole turns so many of a thousand writes take at most.
+/// Returns how many whole turns so many of a thousand writes take at most.
 const fn turns(
     what: &'static str,
     published: f64,
@@ -158,7 +158,7 @@ const fn parity(what: &'static str, level: u8, kib: u64) -> Line {
 const BY_RMW: &str = "rmw = per-sector was chosen by this rate, of 2, 3 or 4 turns";
 
 const RARE: &str =
-    "what kept one write in a hundred or a thousand is not published, and not modelled";
+    "what kept one write in a hundred or a thousand is not published, and not modeled";
 
 /// All published numbers, in the order of the articles.
 pub(super) const LINES: &[Line] = &[
@@ -217,7 +217,7 @@ pub(super) const LINES: &[Line] = &[
     turns("ext4, aligned, p50", 4.0, Case::Ext4(false), 500, Predicted),
     outside(
         turns("ext4, aligned, p90", 5.0, Case::Ext4(false), 900, Predicted),
-        "the writeback of metadata that a fresh file system still does is not modelled",
+        "the writeback of metadata that a fresh file system still does is not modeled",
     ),
     outside(turns("ext4, aligned, p95", 6.0, Case::Ext4(false), 950, Predicted), "as p90"),
     outside(turns("ext4, aligned, p99", 7.0, Case::Ext4(false), 990, Predicted), "as p90"),

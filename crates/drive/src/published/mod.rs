@@ -52,7 +52,7 @@ impl Standing {
 /// A published number beside the model's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// Where it was published.
+    /// Place where it was published.
     pub article: Article,
     /// What was measured, on what.
     pub what: &'static str,
@@ -85,7 +85,7 @@ impl Compared {
         if near > 0.0 { (self.model / near - 1.0) * 100.0 } else { 0.0 }
     }
 
-    /// Whether it is within its bound.
+    /// Returns whether it is within its bound.
     #[must_use]
     pub fn is_within(&self) -> bool {
         self.error_percent().abs() <= self.bound_percent

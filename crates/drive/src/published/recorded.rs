@@ -62,7 +62,7 @@ pub(super) fn packed(system: System, step: Step) -> &'static [u8] {
     TRACES[system as usize][step as usize]
 }
 
-/// What `system` asked for in `step`.
+/// Returns what `system` asked for in `step`.
 pub(super) fn entries(system: System, step: Step) -> Vec<Entry> {
     let mut unpacked = GzDecoder::new(packed(system, step));
     let trace = Stream::open(|buffer: &mut [u8]| unpacked.read(buffer), Stage::default());

@@ -10,7 +10,7 @@ use super::{Order, Place, Stream};
 pub struct FioStream {
     /// What it does.
     pub stream: Stream,
-    /// How many operations it has in flight.
+    /// Number of operations it has in flight.
     pub lanes: u16,
 }
 
@@ -23,13 +23,13 @@ pub enum FioFault {
     /// More operations in flight than can be simulated.
     #[error("it has {0} operations in flight; 1024 can be simulated")]
     Depth(u64),
-    /// It reads through the page cache, which is not modelled.
+    /// It reads through the page cache, which is not modeled.
     #[error("it reads through the page cache, which answers for the drive")]
     Buffered,
 }
 
 impl FioFault {
-    /// What to do about it, in a line: what to write in the job file.
+    /// Returns what to do about it, in a line: what to write in the job file.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

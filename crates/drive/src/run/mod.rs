@@ -21,17 +21,17 @@ pub struct Piece {
     pub action: Action,
     /// The first byte; 0 for a flush.
     pub offset_bytes: u64,
-    /// How many bytes; 0 for a flush.
+    /// Number of bytes; 0 for a flush.
     pub length_bytes: u64,
 }
 
 /// A program: where its operations come from, and how many it has in flight.
 pub struct Job<'a> {
-    /// Where its operations come from.
+    /// Place where its operations come from.
     pub source: &'a mut dyn Source,
-    /// How many operations it has in flight at most.
+    /// Number of operations it has in flight at most.
     pub lanes: u16,
-    /// Whether a flush waits for what it has in flight, and what comes behind waits for the flush:
+    /// True if a flush waits for what it has in flight, and what comes behind waits for the flush:
     /// as in a file system, whose syncs mean what was written before. Without it lanes do not know
     /// of each other, as threads that sync each for itself.
     pub has_barriers: bool,
@@ -62,7 +62,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// How long it took, in nanoseconds.
+    /// Returns how long it took, in nanoseconds.
     #[must_use]
     pub fn took_ns(&self) -> u64 {
         self.to_ns - self.from_ns
@@ -216,7 +216,7 @@ impl Host {
 }
 
 impl Lane {
-    /// Whether its operation is over.
+    /// Returns whether its operation is over.
     fn begins(&self) -> bool {
         self.next >= self.pieces.len()
     }
@@ -236,7 +236,7 @@ impl Lane {
         }
     }
 
-    /// Whether its next command is a flush.
+    /// Returns whether its next command is a flush.
     fn flushes_next(&self) -> bool {
         self.pieces.get(self.next).is_some_and(|piece| piece.action == Action::Flush)
     }

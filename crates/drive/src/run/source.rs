@@ -38,19 +38,19 @@ pub enum Order {
 /// Operations of one length on a place.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// Where.
+    /// Place where.
     pub place: Place,
     /// In which order.
     pub order: Order,
     /// Bytes of each, at most the place's.
     pub bytes: u64,
-    /// How many of a hundred read; the rest write.
+    /// Number of of a hundred read; the rest write.
     pub read_percent: u8,
-    /// Whether writes are forced to the medium.
+    /// True if writes are forced to the medium.
     pub fua: bool,
     /// Behind how many writes a flush follows; 0 for none.
     pub flush_every: u32,
-    /// Where the next is, in bytes of the place, where it goes in order.
+    /// Place where the next is, in bytes of the place, where it goes in order.
     pub at_bytes: u64,
     /// Writes since the last flush.
     pub unflushed: u32,
@@ -97,7 +97,7 @@ impl Stream {
         Stream { flush_every: 1, ..self }
     }
 
-    /// Where the next operation is, in bytes of the place.
+    /// Returns where the next operation is, in bytes of the place.
     fn next_at(&mut self) -> u64 {
         let Stream { place, bytes, .. } = *self;
         match &mut self.order {
@@ -116,7 +116,7 @@ impl Stream {
         }
     }
 
-    /// Whether the next operation reads.
+    /// Returns whether the next operation reads.
     fn next_reads(&mut self) -> bool {
         match self.read_percent {
             0 => false,
@@ -149,13 +149,13 @@ impl Source for Stream {
 /// commit block behind them; a flush (fs/jbd2/commit.c: `jbd2_journal_commit_transaction`).
 #[derive(Clone, Copy, Debug)]
 pub struct Ext4Sync {
-    /// Where the file is.
+    /// Place where the file is.
     pub file: Place,
-    /// Where the journal is.
+    /// Place where the journal is.
     pub journal: Place,
-    /// Where the next data is, in bytes of the file.
+    /// Place where the next data is, in bytes of the file.
     pub at_bytes: u64,
-    /// Where the next transaction is, in bytes of the journal.
+    /// Place where the next transaction is, in bytes of the journal.
     pub logged_bytes: u64,
 }
 

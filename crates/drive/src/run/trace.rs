@@ -7,7 +7,7 @@ use workload::trace::{Action as Recorded, Entry, Target};
 use super::{Piece, Source};
 use crate::Action;
 
-/// Where files and devices of a trace lie on a drive.
+/// Place where files and devices of a trace lie on a drive.
 ///
 /// One alone keeps its addresses. Several lie one behind the other, each from a multiple of 1 MiB,
 /// in the order of their numbers, so that the trace's own distances stay within each.
@@ -40,13 +40,13 @@ impl Layout {
         Layout { places: reach, bytes }
     }
 
-    /// How much of a drive it needs, in bytes.
+    /// Returns how much of a drive it needs, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How many files or devices there are.
+    /// Returns how many files or devices there are.
     #[must_use]
     pub fn count(&self) -> usize {
         self.places.len()
@@ -75,7 +75,8 @@ impl<'a, I: Iterator<Item = Entry>> Replay<'a, I> {
         Replay { entries, layout, start_bytes, sector_bytes: sector_bytes.max(1), widened: 0 }
     }
 
-    /// How many operations were made wider so that they are whole sectors, as a page cache does it.
+    /// Returns how many operations were made wider so that they are whole sectors, as a page cache
+    /// does it.
     #[must_use]
     pub fn widened(&self) -> u64 {
         self.widened

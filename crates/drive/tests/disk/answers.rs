@@ -19,7 +19,7 @@ impl Hash {
         }
     }
 
-    /// What was told, when, and how it ended.
+    /// Returns what was told, when, and how it ended.
     fn add_all(&mut self, done: &[Done]) {
         for done in done {
             self.add(done.id);

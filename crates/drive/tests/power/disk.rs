@@ -47,7 +47,7 @@ pub(crate) fn any_plan(random: &mut Random) -> HardDiskPlan {
     }
 }
 
-/// What a disk of `plan` tells.
+/// Returns what a disk of `plan` tells.
 pub(crate) fn told(plan: &HardDiskPlan) -> Told {
     let sectors = Sectors {
         logical_bytes: plan.logical_bytes,

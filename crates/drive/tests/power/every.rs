@@ -51,7 +51,7 @@ fn cuts(
     seen
 }
 
-/// What is half written is new or old: whether sectors can become unreadable is the disk's matter.
+/// Returns what is half written is new or old: whether sectors can become unreadable is the disk's matter.
 fn whole(cut: Cut) -> Cut {
     match cut.under_head {
         UnderHead::Unreadable => Cut { under_head: UnderHead::Old, ..cut },
@@ -71,7 +71,7 @@ fn no_honest_drive_of_any_kind_breaks_a_promise_whatever_survives_of_the_rest() 
 }
 
 #[test]
-fn a_mapping_unit_that_is_lost_takes_its_neighbours_and_no_promise() {
+fn a_mapping_unit_that_is_lost_takes_its_neighbors_and_no_promise() {
     let mut random = testkit::random(50);
     let unreadable = |cut| Cut { under_head: UnderHead::Unreadable, ..cut };
     let (mut collateral, mut torn) = (0, 0);

@@ -60,7 +60,7 @@ fn no_honest_disk_breaks_a_promise_whatever_survives_of_the_rest() {
 }
 
 #[test]
-fn a_misaligned_write_loses_neighbours_that_the_host_never_wrote_unless_they_are_buffered() {
+fn a_misaligned_write_loses_neighbors_that_the_host_never_wrote_unless_they_are_buffered() {
     let mut random = testkit::random(2);
     let unreadable = |cut| Cut { under_head: UnderHead::Unreadable, ..cut };
     for rmw in [Rmw::Batched, Rmw::PerSector, Rmw::Serial] {

@@ -143,7 +143,7 @@ impl Letter {
         self.host.write_done(number, self.now_ns);
     }
 
-    /// Whether data of `lba` is in the drive and not on the medium.
+    /// Returns whether data of `lba` is in the drive and not on the medium.
     fn is_pending(&self, lba: u64) -> bool {
         let is_waiting = |flying: &Flying| flying.is_through && flying.has_arrived;
         let mut waiting = self.flying.iter().filter(|flying| is_waiting(flying));
@@ -151,7 +151,7 @@ impl Letter {
             || waiting.any(|flying| self.lbas(flying.number).contains(&lba))
     }
 
-    /// What was owed of `lba` is there.
+    /// Returns what was owed of `lba` is there.
     fn settle(&mut self, lba: u64) {
         self.owed.remove(&lba);
         if let Some((_, owed)) = &mut self.flush {
@@ -226,7 +226,7 @@ impl Letter {
     }
 }
 
-/// How many promised sectors are missing, over drives with this breach and cuts of each.
+/// Returns how many promised sectors are missing, over drives with this breach and cuts of each.
 fn missing((drives, cuts): (u64, u64), breach: Breach, random: &mut Random) -> u64 {
     let (mut missing, mut flushes) = (0, 0);
     for _ in 0..drives {

@@ -2,12 +2,12 @@
 
 use drive::Model as _;
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw};
-use drive::power::{Cut, Faults, Liar, Lies, Logged, Unserialised, cut, judge};
+use drive::power::{Cut, Faults, Liar, Lies, Logged, Unserialized, cut, judge};
 use units::random::Random;
 
 use crate::disk::{PLAN, drive, told};
 
-/// How many promised sectors are missing over cuts of liars, with faults besides.
+/// Returns how many promised sectors are missing over cuts of liars, with faults besides.
 fn missing(lies: Lies, faults: Faults, random: &mut Random) -> u64 {
     let mut missing = 0;
     for _ in 0..40 {
@@ -51,12 +51,12 @@ fn what_drives_were_seen_to_lose_besides_is_found_under_its_name() {
     let (honest, none) = (Lies::default(), Faults::default());
     let faults = [
         Faults { rollback_ns: 20_000_000, ..none },
-        Faults { unserialised: Some(Unserialised { seed: 1, per_mille: 50 }), ..none },
+        Faults { unserialized: Some(Unserialized { seed: 1, per_mille: 50 }), ..none },
         Faults { is_dead: true, ..none },
     ];
     for faults in faults {
         assert!(missing(honest, faults, &mut random) > 100, "{faults:?}");
     }
-    let never = Faults { unserialised: Some(Unserialised { seed: 1, per_mille: 0 }), ..none };
+    let never = Faults { unserialized: Some(Unserialized { seed: 1, per_mille: 0 }), ..none };
     assert_eq!(missing(honest, never, &mut random), 0);
 }

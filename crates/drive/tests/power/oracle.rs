@@ -8,7 +8,7 @@ fn log(events: &str) -> HostLog {
     format!("{head}{events}").parse().expect("a log")
 }
 
-/// What may be in the first sector at 100 ns.
+/// Returns what may be in the first sector at 100 ns.
 fn check(events: &str, writes: &[usize], original: bool) {
     let Legal { writes: found, original: was, .. } = legal(&log(events), 100, 0);
     assert_eq!((found.as_slice(), was), (writes, original), "{events}");

@@ -53,7 +53,7 @@ fn a_misaligned_write_tears_between_physical_sectors_and_never_inside() {
 }
 
 #[test]
-fn a_cut_under_the_head_takes_up_to_seven_neighbours_with_it() {
+fn a_cut_under_the_head_takes_up_to_seven_neighbors_with_it() {
     let unreadable = Cut { under_head: UnderHead::Unreadable, ..Cut::at(0) };
     let found = shapes(aftermaths(PLAN, (9, 8), unreadable));
     // Of the second physical sector one logical sector was written: seven are lost beside it.

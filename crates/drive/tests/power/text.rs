@@ -52,7 +52,7 @@ fn damaged_text_is_refused_with_its_line_or_read_as_another_log_and_never_panics
     assert!(refused > 1000 && taken > 10);
 }
 
-/// What is wrong with a log whose third line is this.
+/// Returns what is wrong with a log whose third line is this.
 fn check(line: &str, problem: HostTextProblem) {
     let head = "straddle host log 1\ntold logical=512 physical=4096 origin=0 cache=none\n";
     let found = format!("{head}{line}\n").parse::<HostLog>();

@@ -74,7 +74,7 @@ fn of_mapped(evidence: &Evidence, place: usize, layer: &Layer) -> Option<Reason>
     )
 }
 
-/// What drives say of their protection and of their wear.
+/// Returns what drives say of their protection and of their wear.
 pub(crate) fn drives(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for layer in &evidence.layers {

@@ -36,14 +36,14 @@ pub(crate) fn barriers(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
-/// Whether the kernel would send no flushes either way: all devices with a cache to declare are
-/// declared write through.
+/// Returns whether the kernel would send no flushes either way: all devices with a cache to declare
+/// are declared write through.
 fn is_needless(under: &[&Layer]) -> bool {
     let mut devices = under.iter().filter(|layer| has_cache(&layer.kind)).peekable();
     devices.peek().is_some() && devices.all(|layer| layer.write_back.value() == Some(&false))
 }
 
-/// Whether a layer of this kind has a cache that is declared: a partition has its disk's.
+/// Returns whether a layer of this kind has a cache that is declared: a partition has its disk's.
 fn has_cache(kind: &Kind) -> bool {
     match kind {
         Kind::FileSystem { .. } | Kind::File => false,
@@ -52,7 +52,7 @@ fn has_cache(kind: &Kind) -> bool {
     }
 }
 
-/// What the layers counted while syncs were made.
+/// Returns what the layers counted while syncs were made.
 pub(crate) fn counted(evidence: &Evidence) -> Vec<Reason> {
     if let Some((layer, writes_per_sync)) = missed(evidence) {
         return vec![missing(evidence, layer, writes_per_sync)];
@@ -124,12 +124,12 @@ pub(super) enum Arrival {
     Unseen,
 }
 
-/// Whether a layer was told, or seen, to leave flushes out.
+/// Returns whether a layer was told, or seen, to leave flushes out.
 pub(super) fn leaves_out(evidence: &Evidence) -> bool {
     missed(evidence).is_some() || !barriers(evidence).is_empty()
 }
 
-/// What was seen of the flushes of the drive at `place`.
+/// Returns what was seen of the flushes of the drive at `place`.
 pub(super) fn arrival(evidence: &Evidence, place: usize) -> Arrival {
     let Some(drive) = evidence.layers.get(place) else { return Arrival::Unseen };
     if leaves_out(evidence) {
@@ -144,13 +144,13 @@ pub(super) fn arrival(evidence: &Evidence, place: usize) -> Arrival {
     }
 }
 
-/// Whether `above` lies on the layer at `place` and counted flushes: it hands them on as requests,
-/// as the paths of a drive get them.
+/// Returns whether `above` lies on the layer at `place` and counted flushes: it hands them on as
+/// requests, as the paths of a drive get them.
 fn counts_for(above: &Layer, place: usize) -> bool {
     above.below.contains(&place) && matches!(outcome(above), Some(Reach::Reached { .. }))
 }
 
-/// What became of flushes at a layer that the kernel sends them to.
+/// Returns what became of flushes at a layer that the kernel sends them to.
 fn outcome(layer: &Layer) -> Option<Reach> {
     (layer.write_back.value() == Some(&true)).then_some(())?;
     reach(layer.counted.as_ref().ok()?)

@@ -70,7 +70,7 @@ pub(crate) fn opaque(evidence: &Evidence) -> Vec<Reason> {
     evidence.bottoms().filter_map(of).map(one).collect()
 }
 
-/// What could not be followed down.
+/// Returns what could not be followed down.
 pub(crate) fn lost(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
         Kind::Lost(reason) => Some(

@@ -32,8 +32,8 @@ const OWN_STATUS: &str = "/proc/self/status";
 /// The most libraries that one sentence names.
 const NAMED_MAX: usize = 3;
 
-/// Whether a library, by its name, is one whose purpose is to make syncs do nothing. A program is
-/// called as it likes.
+/// Returns whether a library, by its name, is one whose purpose is to make syncs do nothing. A
+/// program is called as it likes.
 #[must_use]
 pub fn is_suppressor(library: &Library) -> bool {
     let name = library.name.rsplit('/').next().unwrap_or(&library.name);
@@ -143,7 +143,7 @@ pub(crate) fn asked(evidence: &Evidence) -> Vec<Reason> {
     reasons
 }
 
-/// Whether it asks for syncs at all, as far as its settings can be read.
+/// Returns whether it asks for syncs at all, as far as its settings can be read.
 fn server(process: &Process, name: &str) -> Vec<Reason> {
     let Some(server) = &process.server else {
         let seen = format!(
@@ -192,7 +192,7 @@ fn server(process: &Process, name: &str) -> Vec<Reason> {
     reasons
 }
 
-/// What filters do to its calls.
+/// Returns what filters do to its calls.
 fn calls(process: &Process, name: &str) -> Vec<Reason> {
     let fates = match &process.calls {
         Known::Yes(fact) => &fact.value,

@@ -37,7 +37,7 @@ impl<'a> Heads<'a> {
         Some(Block(bytes))
     }
 
-    /// Whether `magic` stands at `at_bytes`.
+    /// Returns whether `magic` stands at `at_bytes`.
     #[must_use]
     pub fn has(&self, at_bytes: u64, magic: &[u8]) -> bool {
         let mut found = [0_u8; 64];

@@ -20,7 +20,7 @@ pub(crate) use other::is_bcachefs;
 pub struct FileSystem {
     /// The name that `mount -t` and `blkid` use: `ext4`, `xfs`, `vfat`, `zfs_member`, `swap`.
     pub kind: &'static str,
-    /// Whether it is made whole and never written in place: ISO 9660, squashfs, a UDF that says so.
+    /// True if it is made whole and never written in place: ISO 9660, squashfs, a UDF that says so.
     pub is_read_only: bool,
     /// A variant that users know by name: `FAT16`, `2` for an XFS without CRCs and so on.
     pub variant: Option<String>,
@@ -35,14 +35,14 @@ pub struct FileSystem {
     pub sector_bytes: Option<u64>,
     /// Its total size, when the superblock says.
     pub size_bytes: Option<u64>,
-    /// Where the area that its blocks or clusters count from starts, from the volume's start: 0 for
-    /// most; the cluster heap for FAT and exFAT; 4 MiB for ZFS.
+    /// Place where the area that its blocks or clusters count from starts, from the volume's start:
+    /// 0 for most; the cluster heap for FAT and exFAT; 4 MiB for ZFS.
     pub data_offset_bytes: u64,
     /// The RAID geometry that it was told.
     pub stripe: Option<FsStripe>,
-    /// Where an XFS keeps what a new stripe unit must fit.
+    /// Place where an XFS keeps what a new stripe unit must fit.
     pub xfs: Option<XfsPlaces>,
-    /// Where it believes its partition starts on the disk (NTFS, FAT hidden sectors; exFAT
+    /// Place where it believes its partition starts on the disk (NTFS, FAT hidden sectors; exFAT
     /// partition offset), when it says so and that is not 0.
     pub partition_offset_bytes: Option<u64>,
     /// What it has on other devices, or they in it.
@@ -79,11 +79,11 @@ pub struct FsStripe {
 pub struct XfsPlaces {
     /// The block.
     pub block_bytes: u64,
-    /// Where the block of the root inode starts.
+    /// Place where the block of the root inode starts.
     pub root_at_bytes: u64,
     /// An allocation group.
     pub group_bytes: u64,
-    /// Whether the superblock can hold a stripe at all.
+    /// True if the superblock can hold a stripe at all.
     pub has_stripe: bool,
 }
 
@@ -92,8 +92,8 @@ impl XfsPlaces {
     /// roots and the free list.
     const BEFORE_ROOT_BLOCKS: u64 = 8;
 
-    /// Whether Linux surely keeps a stripe unit of `unit_bytes` that a mount gives: whole blocks
-    /// that divide the allocation group, with the root inode where mkfs would have put it.
+    /// Returns whether Linux surely keeps a stripe unit of `unit_bytes` that a mount gives: whole
+    /// blocks that divide the allocation group, with the root inode where mkfs would have put it.
     #[must_use]
     pub fn takes_unit(&self, unit_bytes: u64) -> bool {
         let divides = |bytes: u64| bytes.checked_rem(unit_bytes) == Some(0);

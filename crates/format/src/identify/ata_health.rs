@@ -9,7 +9,7 @@ use crate::{Parsed, Problem, ProblemKind};
 
 /// The length of the answer in bytes.
 pub const ANSWER_BYTES: usize = 512;
-/// How many attributes it has room for, from byte 2 on, and how long each is.
+/// Number of attributes it has room for, from byte 2 on, and how long each is.
 const ATTRIBUTES: usize = 30;
 const ATTRIBUTE_BYTES: usize = 12;
 

@@ -59,7 +59,7 @@ fn head<const N: usize>(
     Ok(block)
 }
 
-/// What is wrong with a field at `at_bytes` of the answer.
+/// Returns what is wrong with a field at `at_bytes` of the answer.
 fn wrong(at_bytes: u64, detail: impl Into<String>) -> Problem {
     Problem::new(ProblemKind::Field, at_bytes, detail)
 }

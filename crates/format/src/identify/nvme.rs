@@ -84,7 +84,7 @@ pub struct Namespace {
     pub formats: Vec<LbaFormat>,
     /// The format that it has; `None` when the answer names one that it does not offer.
     pub format: Option<LbaFormat>,
-    /// Whether metadata stands within the data that the host sends, and not apart from it.
+    /// True if metadata stands within the data that the host sends, and not apart from it.
     pub metadata_within: bool,
     /// NPWG: a write should be a multiple of this long.
     pub write_granularity_bytes: Option<u64>,
@@ -100,7 +100,7 @@ pub struct Namespace {
     pub boundary_bytes: Option<u64>,
     /// Atomic writes, where the namespace has values of its own.
     pub atomic: Atomic,
-    /// Whether several controllers may reach it (NMIC bit 0).
+    /// True if several controllers may reach it (NMIC bit 0).
     pub shared: bool,
 }
 
@@ -117,15 +117,15 @@ pub struct Controller {
     pub atomic_blocks: u32,
     /// AWUPF in logical blocks, 1 or more: also when power fails.
     pub atomic_power_fail_blocks: u32,
-    /// Whether there is a write cache that loses its content with power (VWC bit 0).
+    /// True if there is a write cache that loses its content with power (VWC bit 0).
     pub volatile_cache: bool,
-    /// Whether it takes Dataset Management, which deallocates (ONCS bit 2).
+    /// True if it takes Dataset Management, which deallocates (ONCS bit 2).
     pub discards: bool,
-    /// Whether it takes Write Zeroes (ONCS bit 3).
+    /// True if it takes Write Zeroes (ONCS bit 3).
     pub writes_zeroes: bool,
     /// The bits of LPA: which log pages it has.
     pub log_pages: u8,
-    /// Whether the subsystem may have more than one controller (CMIC bit 1).
+    /// True if the subsystem may have more than one controller (CMIC bit 1).
     pub several_controllers: bool,
 }
 
@@ -228,7 +228,7 @@ fn atomic(block: &Block<ANSWER_BYTES>, features: u8, unit: Option<u64>) -> Atomi
     }
 }
 
-/// What cannot be right of the preferred sizes.
+/// Returns what cannot be right of the preferred sizes.
 fn doubts(namespace: &Namespace) -> impl Iterator<Item = Problem> {
     let rows = [
         (64, "NPWG", namespace.write_granularity_bytes),
@@ -240,7 +240,8 @@ fn doubts(namespace: &Namespace) -> impl Iterator<Item = Problem> {
     })
 }
 
-/// Whether NPWG or NPWA can be meant: not above 16 MiB, while mapping units of 64 KiB exist.
+/// Returns whether NPWG or NPWA can be meant: not above 16 MiB, while mapping units of 64 KiB
+/// exist.
 #[must_use]
 pub fn is_plausible(preferred_bytes: u64) -> bool {
     preferred_bytes <= PREFERRED_BYTES_MAX

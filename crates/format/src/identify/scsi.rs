@@ -26,11 +26,11 @@ pub struct Capacity {
     pub physical_bytes: Option<u64>,
     /// The address of the first logical block that starts a physical one.
     pub lowest_aligned_bytes: u64,
-    /// Whether blocks can be unmapped (LBPME).
+    /// True if blocks can be unmapped (LBPME).
     pub unmaps: bool,
-    /// Whether unmapped blocks read as zeros (LBPRZ).
+    /// True if unmapped blocks read as zeros (LBPRZ).
     pub zeroes: bool,
-    /// Whether it is formatted with protection information (PROT_EN).
+    /// True if it is formatted with protection information (PROT_EN).
     pub protected: bool,
 }
 
@@ -80,7 +80,7 @@ pub fn capacity(bytes: &[u8]) -> Result<Parsed<Capacity>, NoAnswer> {
 pub struct Atomic {
     /// The longest atomic write.
     pub length_bytes: Option<u64>,
-    /// Where an atomic write must start.
+    /// Place where an atomic write must start.
     pub alignment_bytes: Option<u64>,
     /// The unit of its length.
     pub granularity_bytes: Option<u64>,

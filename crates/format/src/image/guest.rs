@@ -1,7 +1,7 @@
 //! The guest's disk, read through an image: what lies inside is read like any other disk.
 //!
 //! The last windows of tables and the last decompressed cluster are held, so that reading a
-//! superblock and then its neighbours costs a read each; zeros and what is nowhere cost none. A
+//! superblock and then its neighbors costs a read each; zeros and what is nowhere cost none. A
 //! backing file may be a guest too. Whoever opens a chain of them bounds its length and refuses a
 //! file that is already in it (by device and inode, not by name): an image may name itself.
 
@@ -16,7 +16,7 @@ use super::table::{SEEK_BYTES, Windows};
 use super::walk::follow;
 use super::{Image, Layout, Place, ReferenceRole, qcow2, vmdk};
 
-/// How many images a chain of backing files should have at most. Each one costs some stack when
+/// Number of images a chain of backing files should have at most. Each one costs some stack when
 /// bytes of the last are read, so whoever opens them has to bound them.
 pub const CHAIN_MAX: usize = 64;
 
@@ -121,7 +121,7 @@ impl<I: Deref<Target = Image>, D: Disk + Clone> Guest<I, D> {
         Ok(())
     }
 
-    /// What the backing file has; zeros behind its end, and where there is none.
+    /// Returns what the backing file has; zeros behind its end, and where there is none.
     fn fill_from_backing(&self, guest_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
         let Some(backing) = &self.backing else {
             if self.image.reference(ReferenceRole::Backing).is_some() {

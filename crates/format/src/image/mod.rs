@@ -14,7 +14,7 @@ pub mod guest;
 mod inflate;
 mod named;
 pub mod qcow2;
-pub(crate) mod recognise;
+pub(crate) mod recognize;
 mod run;
 pub mod shift;
 mod table;
@@ -24,7 +24,7 @@ pub mod vhdx;
 pub mod vmdk;
 pub mod walk;
 
-pub use recognise::read;
+pub use recognize::read;
 pub use shift::Shifts;
 pub use walk::Walked;
 
@@ -44,13 +44,13 @@ pub enum ImageKind {
     Vdi,
     /// VMware, hosted sparse extent (monolithic or one extent of several).
     VmdkSparse,
-    /// VMware, stream-optimised: compressed grains.
+    /// VMware, stream-optimized: compressed grains.
     VmdkStream,
     /// VMware, a text descriptor that names its extents.
     VmdkDescriptor,
     /// Microsoft Hyper-V, version 2.
     Vhdx,
-    /// A format, an archive or a compressed file that is recognised, but not read.
+    /// A format, an archive or a compressed file that is recognized, but not read.
     Other(&'static Named),
 }
 
@@ -78,7 +78,7 @@ pub enum ReferenceRole {
     Extent,
 }
 
-/// Where a run of guest bytes lies.
+/// Place where a run of guest bytes lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the image file itself, from this byte on.
@@ -99,7 +99,7 @@ pub enum Place {
 pub struct Extent {
     /// The guest bytes; not empty.
     pub guest: ByteRange,
-    /// Where they lie.
+    /// Place where they lie.
     pub place: Place,
 }
 
@@ -121,11 +121,11 @@ pub struct Image {
     pub logical_sector_bytes: Option<u64>,
     /// The physical sector that the guest is told, when the format says (VHDX).
     pub physical_sector_bytes: Option<u64>,
-    /// Whether the guest's bytes are encrypted, so that nothing above can be read.
+    /// True if the guest's bytes are encrypted, so that nothing above can be read.
     pub encrypted: bool,
     /// Files that it needs.
     pub references: Vec<Reference>,
-    /// Where guest bytes lie.
+    /// Place where guest bytes lie.
     pub layout: Layout,
     /// Other fields worth showing: term and value.
     pub details: Vec<(&'static str, String)>,
@@ -156,9 +156,10 @@ pub enum Layout {
 }
 
 impl Image {
-    /// Where the guest byte `guest_bytes` lies, and how many bytes from it on lie contiguously: at
-    /// least 1; to the end of the unit of allocation or, where nothing is allocated, further.
-    /// Callers join runs, or use [`Image::extents`], which reads its tables in larger pieces.
+    /// Returns where the guest byte `guest_bytes` lies, and how many bytes from it on lie
+    /// contiguously: at least 1; to the end of the unit of allocation or, where nothing is
+    /// allocated, further. Callers join runs, or use [`Image::extents`], which reads its tables in
+    /// larger pieces.
     /// `None` at or behind [`Image::virtual_bytes`].
     ///
     /// # Errors
@@ -206,8 +207,8 @@ impl Image {
         }
     }
 
-    /// Whether the file may end within its last cluster, where nothing was written yet: those bytes
-    /// then read as zeros.
+    /// Returns whether the file may end within its last cluster, where nothing was written yet:
+    /// those bytes then read as zeros.
     fn may_end_early(&self) -> bool {
         matches!(self.layout, Layout::Qcow2(_) | Layout::Vmdk(_))
     }

@@ -1,4 +1,4 @@
-//! Files that are recognised by a mark and named, but not read: saying what a file is keeps its
+//! Files that are recognized by a mark and named, but not read: saying what a file is keeps its
 //! bytes from being taken for a raw disk. LUKS is not among them: it is a layer, not an image.
 
 use device::Disk;

@@ -24,14 +24,14 @@ const HEADER_REGION_BYTES: u64 = 64 << 10;
 /// Subclusters of a cluster with extended L2 entries.
 const SUBCLUSTERS: u64 = 32;
 
-/// Where the tables stand.
+/// Place where the tables stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tables {
     /// The cluster is 2 to this power bytes: 9 to 21.
     pub cluster_bits: u32,
     /// The L1 table in the image file.
     pub directory: ByteRange,
-    /// Whether an L2 entry has 16 bytes, of which 8 are a bitmap of 32 subclusters.
+    /// True if an L2 entry has 16 bytes, of which 8 are a bitmap of 32 subclusters.
     pub extended: bool,
     /// The version, 2 or 3: 2 has no zero clusters.
     pub version: u32,
@@ -130,7 +130,7 @@ fn facts(
     }))
 }
 
-/// Whether the guest's bytes are encrypted.
+/// Returns whether the guest's bytes are encrypted.
 fn encryption(method: u32, image: &mut Image, problems: &mut Vec<Problem>) -> bool {
     let name = match method {
         0 => return false,
@@ -146,7 +146,7 @@ fn encryption(method: u32, image: &mut Image, problems: &mut Vec<Problem>) -> bo
     true
 }
 
-/// Where the extensions start.
+/// Returns where the extensions start.
 fn header_length(header: &Header, problems: &mut Vec<Problem>) -> u64 {
     let length = header.be32::<100>();
     if length < 104 || !length.is_multiple_of(8) {

@@ -8,11 +8,11 @@ use super::Place;
 /// A run of guest bytes from where it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    /// How many bytes it has; also how many bytes share the trouble, where there is one.
+    /// Number of bytes it has; also how many bytes share the trouble, where there is one.
     pub(super) length_bytes: u64,
-    /// Where they lie, or why that is not known.
+    /// Place where they lie, or why that is not known.
     pub(super) place: Result<Place, ReadError>,
-    /// How many bytes of the file hold the compressed bytes at most; 0 where the file says so
+    /// Number of bytes of the file hold the compressed bytes at most; 0 where the file says so
     /// itself.
     pub(super) compressed_bytes: u64,
 }
@@ -53,7 +53,7 @@ impl Run {
     }
 }
 
-/// Whether a run of bytes at `offset_bytes` starts within a file of `file_bytes`.
+/// Returns whether a run of bytes at `offset_bytes` starts within a file of `file_bytes`.
 ///
 /// # Errors
 /// [`ReadError::PastEnd`] when it does not.

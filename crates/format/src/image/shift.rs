@@ -14,10 +14,10 @@ use units::{ByteRange, Unit};
 use super::walk::{TABLE_BYTES_MAX, Walked, Walker};
 use super::{Image, Layout, Place};
 
-/// How many different shifts are told apart.
+/// Number of different shifts are told apart.
 pub const SHIFTS_MAX: usize = 4096;
 
-/// How many guest bytes are shifted by how much.
+/// Number of guest bytes are shifted by how much.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shifts {
     /// Bytes in the image file by their shift: place in the file minus guest address, modulo the
@@ -42,10 +42,10 @@ pub struct Shifts {
 }
 
 impl Image {
-    /// How many bytes of `range`, cut to the guest's size, are shifted by how much modulo the
-    /// length of `unit`. Reads every table of the range, up to [`super::walk::TABLE_BYTES_MAX`];
-    /// whether that was enough stands in [`Shifts::walked`]. Bytes whose place cannot be told are
-    /// counted as such.
+    /// Returns how many bytes of `range`, cut to the guest's size, are shifted by how much modulo
+    /// the length of `unit`. Reads every table of the range, up to
+    /// [`super::walk::TABLE_BYTES_MAX`]; whether that was enough stands in [`Shifts::walked`].
+    /// Bytes whose place cannot be told are counted as such.
     #[must_use]
     pub fn shifts(&self, file: &dyn Disk, range: ByteRange, unit: Unit) -> Shifts {
         self.shifts_within(file, range, unit, TABLE_BYTES_MAX)
@@ -188,7 +188,7 @@ fn counter<K: Ord>(counters: &mut BTreeMap<K, u64>, key: K, known: usize) -> Opt
     Some(counters.entry(key).or_default())
 }
 
-/// How far `offset` is behind `guest`, modulo `unit_bytes`.
+/// Returns how far `offset` is behind `guest`, modulo `unit_bytes`.
 fn shift(offset: u64, guest: u64, unit_bytes: u64) -> u64 {
     let (offset, guest) = (offset % unit_bytes, guest % unit_bytes);
     if offset >= guest { offset - guest } else { unit_bytes - (guest - offset) }

@@ -16,7 +16,7 @@ pub(super) const WALK_BYTES: u64 = 1 << 20;
 /// it.
 const TROUBLE_BYTES: u64 = 256;
 
-/// How many equal entries that follow each other count for one: they are only compared.
+/// Number of equal entries that follow each other count for one: they are only compared.
 const REPEATS_PER_ENTRY: u64 = 8;
 
 /// Which of an image's tables is meant; each has a window of its own.
@@ -69,8 +69,8 @@ impl Windows {
         self.examined_bytes = self.examined_bytes.saturating_add(TROUBLE_BYTES);
     }
 
-    /// How many bytes of table entries were looked at so far, those that were held included: a
-    /// measure of the work done, however the tables are arranged.
+    /// Returns how many bytes of table entries were looked at so far, those that were held
+    /// included: a measure of the work done, however the tables are arranged.
     pub(super) fn examined_bytes(&self) -> u64 {
         self.examined_bytes
     }
@@ -94,8 +94,8 @@ impl Windows {
         Ok(bytes)
     }
 
-    /// How many entries from number `index` of `table` on are equal, as far as the window shows
-    /// that the last call of [`Windows::entry`] left; at least 1.
+    /// Returns how many entries from number `index` of `table` on are equal, as far as the window
+    /// shows that the last call of [`Windows::entry`] left; at least 1.
     pub(super) fn repeats<const N: usize>(
         &mut self,
         level: Level,
@@ -194,7 +194,8 @@ impl Windows {
 }
 
 impl Held {
-    /// Where the `size` bytes at `address` of the file stand in the window, when all of them do.
+    /// Returns where the `size` bytes at `address` of the file stand in the window, when all of
+    /// them do.
     fn within(&self, address: u64, size: u64) -> Option<usize> {
         let at = address.checked_sub(self.start_bytes)?;
         let end = usize::try_from(at.checked_add(size)?).ok()?;

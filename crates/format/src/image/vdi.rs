@@ -20,12 +20,12 @@ const VERSION: u32 = 0x0001_0001;
 const FREE: u32 = 0xffff_ffff;
 const DISCARDED: u32 = 0xffff_fffe;
 
-/// Where the tables stand.
+/// Place where the tables stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tables {
     /// The block map in the image file: 4 bytes for each block.
     pub map: ByteRange,
-    /// Where block 0 of the file starts, in bytes.
+    /// Place where block 0 of the file starts, in bytes.
     pub data_bytes: u64,
     /// A block's length in bytes: a power of two, at least 512.
     pub block_bytes: u64,

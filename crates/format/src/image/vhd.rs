@@ -24,7 +24,7 @@ use footer::Footer;
 const UNUSED: u32 = 0xffff_ffff;
 const SECTOR_BYTES: u64 = 512;
 
-/// Where the tables stand.
+/// Place where the tables stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tables {
     /// The block allocation table in the image file: 4 bytes for each block.
@@ -33,9 +33,9 @@ pub struct Tables {
     pub block_bytes: u64,
     /// The bitmap's length in bytes before each block: a multiple of 512.
     pub bitmap_bytes: u64,
-    /// Whether a clear bit of the bitmap means that the parent has the sector.
+    /// True if a clear bit of the bitmap means that the parent has the sector.
     pub differencing: bool,
-    /// Whether its writer puts each block's data at a multiple of 4096 bytes: Hyper-V since Windows
+    /// True if its writer puts each block's data at a multiple of 4096 bytes: Hyper-V since Windows
     /// Server 2012. All others append a bitmap and a block, wherever the last one ended.
     pub keeps_4k: bool,
 }

@@ -18,22 +18,22 @@ mod parent;
 
 const IDENTIFIER: &[u8; 8] = b"vhdxfile";
 const MIB: u64 = 1 << 20;
-/// How many sectors a bitmap block of 1 MiB describes.
+/// Number of sectors a bitmap block of 1 MiB describes.
 const BITMAP_SECTORS: u64 = 1 << 23;
 
-/// Where the tables stand.
+/// Place where the tables stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tables {
     /// The block allocation table in the image file: 8 bytes for each entry.
     pub table: ByteRange,
     /// A block's length in bytes: a power of two from 1 MiB to 256 MiB.
     pub block_bytes: u64,
-    /// How many blocks of data there are for each block of sector bitmaps, whose entry follows
+    /// Number of blocks of data there are for each block of sector bitmaps, whose entry follows
     /// theirs.
     pub chunk_ratio: u64,
     /// The logical sector in bytes, which the sector bitmaps count.
     pub sector_bytes: u64,
-    /// Whether there is a parent.
+    /// True if there is a parent.
     pub differencing: bool,
 }
 
@@ -172,8 +172,8 @@ impl Tables {
     }
 }
 
-/// Whether a block of data at `offset_bytes` lies within the file and behind its headers, so that
-/// adding to the offset cannot overflow.
+/// Returns whether a block of data at `offset_bytes` lies within the file and behind its headers,
+/// so that adding to the offset cannot overflow.
 fn present(file: &dyn Disk, offset_bytes: u64, length: u64) -> Result<(), device::ReadError> {
     if offset_bytes < MIB {
         let reason = "the block lies on the headers".to_owned();

@@ -32,16 +32,16 @@ const FOOTER_BYTES: u64 = 1024;
 const GRAIN_SECTORS_MAX: u64 = 0x20_0000;
 const TABLE_ENTRIES_MAX: u32 = 512;
 
-/// Where the tables stand.
+/// Place where the tables stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tables {
     /// The grain directory in the image file: 4 bytes for each grain table.
     pub directory: ByteRange,
     /// A grain's length in bytes.
     pub grain_bytes: u64,
-    /// How many grains a grain table names: 1 to 512.
+    /// Number of grains a grain table names: 1 to 512.
     pub table_entries: u64,
-    /// Whether entry 1 means a grain of zeros.
+    /// True if entry 1 means a grain of zeros.
     pub zero_grains: bool,
     /// How grains are compressed; `None` when they are not.
     pub compression: Option<Compression>,
@@ -103,7 +103,7 @@ fn the_header(file: &dyn Disk, first: Header, problems: &mut Vec<Problem>) -> (H
     }
 }
 
-/// What the descriptor within the file adds: the kind of disk, and the parent.
+/// Returns what the descriptor within the file adds: the kind of disk, and the parent.
 fn embedded(file: &dyn Disk, header: &Header, image: &mut Image, problems: &mut Vec<Problem>) {
     let at = header.le64::<28>().saturating_mul(SECTOR_BYTES);
     let length = header.le64::<36>().saturating_mul(SECTOR_BYTES);

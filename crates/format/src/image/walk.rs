@@ -13,9 +13,9 @@ use super::run::Run;
 use super::table::{WALK_BYTES, Windows};
 use super::{Extent, Image, Place};
 
-/// How many bytes of table entries one walk looks at: 256 GiB of qcow2 with clusters of 64 KiB, 512
-/// GiB of VMDK with grains of that, 16 TiB of VHD with blocks of 2 MiB; each fully allocated. It
-/// takes less than half a second.
+/// Number of bytes of table entries one walk looks at: 256 GiB of qcow2 with clusters of 64 KiB,
+/// 512 GiB of VMDK with grains of that, 16 TiB of VHD with blocks of 2 MiB; each fully allocated.
+/// It takes less than half a second.
 pub const TABLE_BYTES_MAX: u64 = 32 << 20;
 
 /// How far a walk came.
@@ -23,9 +23,9 @@ pub const TABLE_BYTES_MAX: u64 = 32 << 20;
 pub struct Walked {
     /// The guest byte behind the last one that was examined.
     pub end_bytes: u64,
-    /// Whether that is the end of the range, or of the guest's disk where that is nearer.
+    /// True if that is the end of the range, or of the guest's disk where that is nearer.
     pub complete: bool,
-    /// How many bytes of table entries were looked at, about: a measure of the work.
+    /// Number of bytes of table entries were looked at, about: a measure of the work.
     pub table_bytes: u64,
 }
 
@@ -87,8 +87,8 @@ fn join(last: Extent, next: Extent) -> Option<Extent> {
     Some(Extent { guest, place: last.place })
 }
 
-/// Where the byte `length_bytes` behind `place` is when both lie together; `None` for compressed
-/// bytes, which never do.
+/// Returns where the byte `length_bytes` behind `place` is when both lie together; `None` for
+/// compressed bytes, which never do.
 pub(super) fn follow(place: Place, length_bytes: u64) -> Option<Place> {
     match place {
         Place::Here(offset) => Some(Place::Here(offset.checked_add(length_bytes)?)),
@@ -141,7 +141,7 @@ impl<'a> Walker<'a> {
         Some((guest, run))
     }
 
-    /// How far it came.
+    /// Returns how far it came.
     pub(super) fn walked(&self) -> Walked {
         Walked {
             end_bytes: self.next_bytes,

@@ -34,7 +34,7 @@ pub struct Bcache {
 pub enum BcacheRole {
     /// It holds the data, from `data_offset_bytes` on (8 KiB unless made otherwise).
     Backing {
-        /// Where data starts, in bytes from the device's start.
+        /// Place where data starts, in bytes from the device's start.
         data_offset_bytes: u64,
     },
     /// It caches, in buckets.

@@ -28,16 +28,16 @@ pub struct Integrity {
     pub interleave_bytes: Option<u64>,
     /// The length of a run of tags, in bytes; `None` when tags are elsewhere.
     pub tag_run_bytes: Option<u64>,
-    /// Where the first run of data starts, in bytes from the device's start; `None` when data is on
-    /// another device than this superblock, or the fields make no sense.
+    /// Place where the first run of data starts, in bytes from the device's start; `None` when data
+    /// is on another device than this superblock, or the fields make no sense.
     pub data_offset_bytes: Option<u64>,
     /// The flags as stored, `SB_FLAG_*`.
     pub flags: u32,
 }
 
 impl Integrity {
-    /// Where byte `address` of what is offered lies on the device, in bytes from its start; `None`
-    /// behind the end, and where [`Integrity::data_offset_bytes`] is not known.
+    /// Returns where byte `address` of what is offered lies on the device, in bytes from its start;
+    /// `None` behind the end, and where [`Integrity::data_offset_bytes`] is not known.
     #[must_use]
     pub fn place_bytes(&self, address: u64) -> Option<u64> {
         if address >= self.provided_bytes {

@@ -68,17 +68,17 @@ pub struct Named {
     pub what: &'static str,
     /// Its class.
     pub class: Class,
-    /// Where its mark stands.
+    /// Place where its mark stands.
     pub place: Place,
     /// The mark.
     pub mark: &'static [u8],
     /// What else must stand at which distance from the mark.
     pub also: &'static [(u64, &'static [u8])],
-    /// Where a label stands, in bytes from the start, and its length.
+    /// Place where a label stands, in bytes from the start, and its length.
     pub label: Option<(u64, usize)>,
-    /// Where a UUID stands, in bytes from the start.
+    /// Place where a UUID stands, in bytes from the start.
     pub uuid_bytes: Option<u64>,
-    /// Where the size of an image's guest stands.
+    /// Place where the size of an image's guest stands.
     pub size: Option<SizeField>,
 }
 
@@ -89,15 +89,15 @@ pub struct SizeField {
     pub at_bytes: u64,
     /// Its width in bytes.
     pub width: usize,
-    /// Whether its first byte is the largest.
+    /// True if its first byte is the largest.
     pub is_big_endian: bool,
     /// What it counts, in bytes.
     pub unit_bytes: u64,
 }
 
 impl Named {
-    /// Where the mark, with all that must stand beside it, is on the volume; `None` where it is
-    /// not.
+    /// Returns where the mark, with all that must stand beside it, is on the volume; `None` where
+    /// it is not.
     #[must_use]
     pub fn find(&self, heads: &Heads<'_>) -> Option<u64> {
         let is_there = |&at: &u64| {
@@ -107,7 +107,7 @@ impl Named {
         self.place.of(heads.length_bytes()).find(is_there)
     }
 
-    /// Whether the mark stands on `disk`, whatever is beside it.
+    /// Returns whether the mark stands on `disk`, whatever is beside it.
     #[must_use]
     pub fn leaves_mark(&self, disk: &dyn Disk) -> bool {
         let heads = Heads::new(disk);

@@ -38,7 +38,7 @@ pub(super) struct Entry {
     pub(super) start_sectors: u32,
     /// The number of sectors; 0 for an entry that is not used.
     pub(super) length_sectors: u32,
-    /// Where the entry stands on the disk.
+    /// Place where the entry stands on the disk.
     pub(super) at_bytes: u64,
 }
 
@@ -48,12 +48,12 @@ impl BootSector {
         Ok(BootSector { block: Block(disk::read_array(disk, at_bytes)?), at_bytes })
     }
 
-    /// Whether it ends in 0x55AA.
+    /// Returns whether it ends in 0x55AA.
     pub(super) fn is_signed(&self) -> bool {
         self.block.array::<510, 2>() == [0x55, 0xaa]
     }
 
-    /// Whether any of the first 440 bytes, where the BIOS finds its code, is not 0.
+    /// Returns whether any of the first 440 bytes, where the BIOS finds its code, is not 0.
     pub(super) fn has_code(&self) -> bool {
         self.block.array::<0, 440>().iter().any(|&byte| byte != 0)
     }
@@ -79,8 +79,8 @@ impl BootSector {
         })
     }
 
-    /// Whether it can be a partition table at all: signed, every status byte 0x00 or 0x80, and not
-    /// an AIX physical volume, which begins with `IBMA` in EBCDIC.
+    /// Returns whether it can be a partition table at all: signed, every status byte 0x00 or 0x80,
+    /// and not an AIX physical volume, which begins with `IBMA` in EBCDIC.
     pub(super) fn may_be_table(&self) -> bool {
         self.is_signed()
             && self.entries().iter().all(|entry| matches!(entry.status, 0 | 0x80))
@@ -152,12 +152,12 @@ fn is_sector_size(bytes: u16) -> bool {
 }
 
 impl Entry {
-    /// Whether it lists anything: as for Linux, the length decides, not the type.
+    /// Returns whether it lists anything: as for Linux, the length decides, not the type.
     pub(super) fn is_used(self) -> bool {
         self.length_sectors != 0
     }
 
-    /// Whether it is a container of logical partitions: the three types that Linux follows.
+    /// Returns whether it is a container of logical partitions: the three types that Linux follows.
     pub(super) fn is_extended(self) -> bool {
         MbrType(self.code).role() == PartitionRole::Extended
     }

@@ -20,8 +20,8 @@ use crate::{Parsed, Problem, ProblemKind};
 
 mod label;
 
-/// Where a label may be, from the start of the disk or slice. PCs have it in the second sector, of
-/// whichever size; Alpha and others 64, some SPARCs 128 bytes behind their boot block.
+/// Place where a label may be, from the start of the disk or slice. PCs have it in the second
+/// sector, of whichever size; Alpha and others 64, some SPARCs 128 bytes behind their boot block.
 const PLACES: [u64; 6] = [512, 1024, 2048, 4096, 64, 128];
 
 /// All places of a label, and the longest label there.
@@ -71,7 +71,8 @@ pub fn read(
     Some(Parsed { value, problems })
 }
 
-/// Where the label's container lies on the whole disk, and the sectors in which the label counts.
+/// Place where the label's container lies on the whole disk, and the sectors in which the label
+/// counts.
 #[derive(Clone, Copy)]
 struct Slice {
     at_bytes: u64,
@@ -80,7 +81,7 @@ struct Slice {
 }
 
 impl Slice {
-    /// Whether a slot lies within the slice when its start counts from `origin_bytes`.
+    /// Returns whether a slot lies within the slice when its start counts from `origin_bytes`.
     fn holds(self, slot: &Slot, origin_bytes: u64) -> bool {
         let start = slot.start_bytes(self.sector).checked_sub(origin_bytes);
         let end = start.map(|start| start.saturating_add(slot.length_bytes(self.sector)));
@@ -177,7 +178,7 @@ fn partitions(
     partitions
 }
 
-/// Whether the slot at `place` is not a partition but all of the slice or the disk.
+/// Returns whether the slot at `place` is not a partition but all of the slice or the disk.
 fn is_whole(label: &Label, place: usize) -> bool {
     let slots = label.slots();
     let is_disk = |slot: &Slot| {

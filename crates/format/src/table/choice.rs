@@ -16,7 +16,7 @@ use crate::{Parsed, Problem, ProblemKind};
 pub(crate) struct Choice {
     /// The table.
     pub(crate) table: Parsed<PartitionTable>,
-    /// Whether too little speaks for it to count beside a file system or a member found on the same
+    /// True if too little speaks for it to count beside a file system or a member found on the same
     /// bytes: an MBR that lists nothing, a GPT that no MBR protects.
     pub(crate) is_weak: bool,
 }
@@ -71,7 +71,7 @@ fn strong(table: Parsed<PartitionTable>) -> Choice {
     Choice { table, is_weak: false }
 }
 
-/// Whether an MBR lists anything but a BSD slice that begins with the MBR itself.
+/// Returns whether an MBR lists anything but a BSD slice that begins with the MBR itself.
 fn lists_more_than_a_boot_block(table: &PartitionTable) -> bool {
     table.partitions.iter().any(|partition| {
         partition.role != PartitionRole::BsdSlice || partition.range.start_bytes() != 0

@@ -41,7 +41,7 @@ pub(super) struct Logical {
 struct Link {
     at: Lba,
     length_sectors: u32,
-    /// Where the link is written.
+    /// Place where the link is written.
     written_at_bytes: u64,
 }
 

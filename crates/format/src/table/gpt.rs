@@ -38,9 +38,9 @@ pub fn read(disk: &dyn Disk, expected: SectorSize) -> Option<Parsed<PartitionTab
 pub(super) struct Found {
     /// The table.
     pub(super) table: Parsed<PartitionTable>,
-    /// Whether an MBR entry of type 0xEE protects it: what the kernel and libblkid insist on.
+    /// True if an MBR entry of type 0xEE protects it: what the kernel and libblkid insist on.
     pub(super) is_protected: bool,
-    /// Where the header lies that the table was read from.
+    /// Place where the header lies that the table was read from.
     pub(super) at_bytes: u64,
 }
 

@@ -53,7 +53,8 @@ pub fn read(disk: &dyn Disk, sector: SectorSize) -> Option<Parsed<PartitionTable
     Some(Parsed { value, problems })
 }
 
-/// Whether the entries are so plausible that they outweigh a file system's superblock before them.
+/// Returns whether the entries are so plausible that they outweigh a file system's superblock
+/// before them.
 fn is_convincing(boot: &BootSector, sector: SectorSize, disk_bytes: u64) -> bool {
     let used: Vec<Entry> = boot.entries().into_iter().filter(|entry| entry.is_used()).collect();
     let ranges = used.iter().map(|entry| entry.range(Lba(0), sector));

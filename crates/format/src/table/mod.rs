@@ -101,7 +101,7 @@ pub struct Partition {
     pub name: Option<DiskText>,
     /// The unique id in lower case (GPT only).
     pub id: Option<String>,
-    /// Whether it is marked bootable: MBR 0x80, GPT attribute bit 2 (legacy BIOS bootable).
+    /// True if it is marked bootable: MBR 0x80, GPT attribute bit 2 (legacy BIOS bootable).
     pub bootable: bool,
     /// The byte address of its entry, from the start of the disk.
     pub entry_at_bytes: u64,
@@ -121,7 +121,7 @@ pub struct PartitionTable {
     pub partitions: Vec<Partition>,
     /// First to last usable byte, as a GPT says.
     pub usable: Option<ByteRange>,
-    /// Whether the first sector holds boot code: any byte but 0 in the first 440 of an MBR.
+    /// True if the first sector holds boot code: any byte but 0 in the first 440 of an MBR.
     pub boot_code: bool,
     /// The MBR partitions beside the protective one: a hybrid MBR, when not empty (GPT only).
     pub hybrid: Vec<Partition>,

@@ -13,7 +13,7 @@ pub(super) struct Claim {
     pub(super) what: String,
     /// The bytes it claims.
     pub(super) range: ByteRange,
-    /// Where the claim is written, on the same disk.
+    /// Place where the claim is written, on the same disk.
     pub(super) at_bytes: u64,
 }
 

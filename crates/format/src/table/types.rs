@@ -31,7 +31,7 @@ impl MbrType {
         self.row().map(|row| row.1)
     }
 
-    /// What it is for.
+    /// Returns what it is for.
     pub(super) fn role(self) -> PartitionRole {
         self.row().map_or(Ordinary, |row| row.2)
     }

@@ -12,7 +12,7 @@ use crate::run::Run;
 
 const LABEL_AT: u64 = 512;
 const AREA_AT: u64 = 4096;
-/// Where the area's header says where the text is, and how long.
+/// Place where the area's header says where the text is, and how long.
 const TEXT_AT: u64 = AREA_AT + 0x28;
 /// Two areas can each tell so many, and the label a few.
 const PROBLEMS_MAX: usize = 200;

@@ -176,7 +176,7 @@ impl Stack<'_> {
     }
 }
 
-/// What byte `within` of a segment lies on, and where on it.
+/// Returns what byte `within` of a segment lies on, and where on it.
 fn below(kind: &SegmentKind, within: u64, extent_bytes: u64) -> (String, u64) {
     match kind {
         SegmentKind::Striped { stripe_bytes: 0, areas } | SegmentKind::Mirror { areas } => {

@@ -11,7 +11,7 @@ use crate::run::Run;
 /// Lines `key SEPARATOR value`.
 type Facts<'r> = BTreeMap<&'r str, &'r str>;
 
-/// Whether there is a reader of md superblocks at all: goes away together with its stub.
+/// Returns whether there is a reader of md superblocks at all: goes away together with its stub.
 pub(crate) fn is_read(run: &Run) -> bool {
     run.disks.values().any(|disk| md::read(disk).is_some())
 }

@@ -24,7 +24,7 @@ impl Opened {
     /// The image at `path`.
     pub(crate) fn open(path: &Path) -> Opened {
         let file: &'static FileDisk = Box::leak(Box::new(FileDisk::open(path)));
-        let parsed = image::read(file).expect("an image is recognised");
+        let parsed = image::read(file).expect("an image is recognized");
         let image: &'static Image = Box::leak(Box::new(parsed.value));
         let references: Vec<Option<&'static dyn Disk>> = image
             .references

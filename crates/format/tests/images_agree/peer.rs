@@ -69,7 +69,7 @@ pub(crate) fn compare_map(ours: &[Extent], theirs: &[Mapped], format: &str) {
     assert!(mine == ours.len(), "QEMU's map ends at {at}, ours does not");
 }
 
-/// Whether both tell the same of guest byte `at`.
+/// Returns whether both tell the same of guest byte `at`.
 fn agree(extent: &Extent, mapped: &Mapped, at: u64, format: &str) -> bool {
     let theirs = mapped.offset.map(|offset| offset + (at - mapped.start));
     let within = at - extent.guest.start_bytes();

@@ -35,7 +35,7 @@ fn read(path: &Path) -> Parsed<Luks> {
     luks::read(&FileDisk::open(path)).expect("a header")
 }
 
-/// What cryptsetup prints behind `key`.
+/// Returns what cryptsetup prints behind `key`.
 fn printed(path: &Path, key: &str) -> String {
     let text = tool::run("cryptsetup", &["luksDump", scratch::text(path)]);
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(key));

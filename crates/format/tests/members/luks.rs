@@ -217,7 +217,7 @@ fn luks1_says_cipher_uuid_and_where_data_starts() {
 }
 
 #[test]
-fn luks1_under_offline_reencryption_is_recognised() {
+fn luks1_under_offline_reencryption_is_recognized() {
     let mut header = luks1(4096);
     header[4..6].copy_from_slice(&[0xde, 0xad]);
     assert!(read(&MemoryDisk::with_head(64 << 20, &header)).value.reencrypting);

@@ -12,7 +12,7 @@ pub(crate) struct Slot {
 #[derive(Clone, Debug)]
 pub(crate) struct Label {
     pub(crate) sector: u32,
-    /// Whether it has OpenBSD's version and 48-bit addresses.
+    /// True if it has OpenBSD's version and 48-bit addresses.
     pub(crate) is_openbsd: bool,
     pub(crate) slots: Vec<Slot>,
 }

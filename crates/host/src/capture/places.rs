@@ -26,7 +26,7 @@ pub(super) const CONTROLLERS: [&str; 2] = ["/sys/class/nvme", "/sys/class/nvme-s
 pub(super) const NAMES: [&str; 5] =
     ["/sys/fs/bcache", "/sys/fs/btrfs", "/sys/fs/ext4", "/sys/fs/f2fs", "/sys/fs/xfs"];
 
-/// Where udev keeps what it found; files of block devices start with a `b`.
+/// Place where udev keeps what it found; files of block devices start with a `b`.
 pub(super) const UDEV: &str = "/run/udev/data";
 
 /// Files of a block device or a partition.

@@ -28,9 +28,9 @@ use super::showing;
 use super::world::{Number, World};
 use crate::Identity;
 
-/// How many devices may stand on each other; the kernel's own bounds are lower.
+/// Number of devices may stand on each other; the kernel's own bounds are lower.
 const DEPTH_MAX: usize = 64;
-/// How many runs one device's bytes are followed in.
+/// Number of runs one device's bytes are followed in.
 const RUNS_MAX: usize = 1 << 16;
 
 /// Bytes from the first to behind the last.
@@ -68,7 +68,7 @@ struct Part {
     own: Range,
     ground: Ground,
     below: Range,
-    /// Whether each byte is as far from the beginning of the one range as of the other; else it may
+    /// True if each byte is as far from the beginning of the one range as of the other; else it may
     /// be anywhere in the range below.
     is_linear: bool,
 }
@@ -80,7 +80,7 @@ struct Entry {
     length_bytes: u64,
     /// The number of its disk, where it is a partition.
     disk: Option<Number>,
-    /// Whether it is a loop device that shows something.
+    /// True if it is a loop device that shows something.
     is_loop: bool,
     parts: Vec<Part>,
 }
@@ -92,7 +92,7 @@ struct Run {
     range: Range,
 }
 
-/// Where all bytes of a device are.
+/// Place where all bytes of a device are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
     runs: Vec<Run>,
@@ -101,7 +101,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Whether one byte at least is in both.
+    /// Returns whether one byte at least is in both.
     pub(super) fn overlaps(&self, other: &Place) -> bool {
         let meet = |one: &Run, other: &Run| {
             one.leaf == other.leaf && one.range.both(other.range).is_some()
@@ -109,12 +109,12 @@ impl Place {
         self.runs.iter().any(|one| other.runs.iter().any(|two| meet(one, two)))
     }
 
-    /// Whether the way down from it passes device `number`.
+    /// Returns whether the way down from it passes device `number`.
     pub(super) fn passes(&self, number: Number) -> bool {
         self.passed.contains(&number)
     }
 
-    /// How many devices were passed.
+    /// Returns how many devices were passed.
     pub(super) fn depth(&self) -> usize {
         self.passed.len()
     }
@@ -174,13 +174,13 @@ impl Atlas {
         self.entries.get(&number)?.disk
     }
 
-    /// Whether the device is made of others, and is no partition.
+    /// Returns whether the device is made of others, and is no partition.
     pub(super) fn is_built(&self, number: Number) -> bool {
         let entry = self.entries.get(&number);
         entry.is_some_and(|entry| entry.disk.is_none() && !entry.parts.is_empty())
     }
 
-    /// Whether it is a loop device that shows something.
+    /// Returns whether it is a loop device that shows something.
     pub(super) fn is_loop(&self, number: Number) -> bool {
         self.entries.get(&number).is_some_and(|entry| entry.is_loop)
     }
@@ -203,7 +203,7 @@ impl Atlas {
         })
     }
 
-    /// Where the bytes of device `number` are.
+    /// Returns where the bytes of device `number` are.
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when they are followed for too long.
@@ -278,7 +278,7 @@ fn entry(
     Ok(Some(Entry { device, length_bytes, disk, is_loop, parts }))
 }
 
-/// What a device that is no partition is made of; nothing where it is a leaf.
+/// Returns what a device that is no partition is made of; nothing where it is a leaf.
 fn parts(
     world: &impl World,
     tables: &Tables,
@@ -351,7 +351,7 @@ impl Line {
         Some(Line { own, kind, words: words.map(str::to_owned).collect() })
     }
 
-    /// What the target is made of; `None` where that is not known.
+    /// Returns what the target is made of; `None` where that is not known.
     fn parts(&self) -> Option<Vec<Part>> {
         let length = self.own.end - self.own.start;
         let at = |word: usize, length: u64, is_linear: bool| {

@@ -22,9 +22,10 @@ use crate::Pinned;
 
 pub(super) const PATH_AND_BYTES: &str = "path with its exact length (PATH=BYTES)";
 const SERIAL_OR_WWN: &str = "serial number or WWN";
-/// Where drivers put a serial: virtio, MMC and others beside the disk, NVMe at the controller.
+/// Place where drivers put a serial: virtio, MMC and others beside the disk, NVMe at the
+/// controller.
 const SERIALS: [&str; 3] = ["serial", "device/serial", "device/vpd_pg80"];
-/// Where the kernel puts a world-wide name.
+/// Place where the kernel puts a world-wide name.
 const WWNS: [&str; 2] = ["wwid", "device/wwid"];
 /// What stands before a world-wide name in sysfs, in udev's links and in lsblk.
 const WWN_PREFIXES: [&str; 5] = ["wwn-", "naa.", "eui.", "uuid.", "0x"];
@@ -43,7 +44,7 @@ pub enum IdentityWords {
 }
 
 impl IdentityWords {
-    /// What they are: `serial number or WWN`, for example.
+    /// Returns what they are: `serial number or WWN`, for example.
     #[must_use]
     pub fn wanted(&self) -> &'static str {
         match self {
@@ -60,8 +61,8 @@ impl fmt::Display for IdentityWords {
     }
 }
 
-/// What to type behind `--confirm` for the block device at `node`. To be shown where the device is
-/// described, and not in answer to words that did not fit.
+/// Returns what to type behind `--confirm` for the block device at `node`. To be shown where the
+/// device is described, and not in answer to words that did not fit.
 ///
 /// # Errors
 /// [`ClaimRefusal`] when it is no block device, or sysfs does not show it.
@@ -121,7 +122,7 @@ pub(super) fn accepted(
     Ok(found)
 }
 
-/// Whether at most one disk of this machine says `own`.
+/// Returns whether at most one disk of this machine says `own`.
 fn is_only<W: World>(world: &W, own: &str, read: fn(&W, &str) -> Option<String>) -> bool {
     let disks = device::disks(world);
     let same = disks.iter().filter(|name| {

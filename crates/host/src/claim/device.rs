@@ -11,7 +11,7 @@ pub(super) struct Device {
     pub(super) number: Number,
     /// As the kernel calls it.
     pub(super) name: String,
-    /// Where sysfs describes it.
+    /// Place where sysfs describes it.
     pub(super) directory: String,
 }
 
@@ -111,7 +111,7 @@ impl Device {
         (!metadata.starts_with(['/', '-'])).then(|| metadata.to_uppercase())
     }
 
-    /// Whether it is a partition.
+    /// Returns whether it is a partition.
     pub(super) fn is_partition(&self, world: &impl World) -> bool {
         world.tree().read(&format!("{}/partition", self.directory)).is_ok()
     }
@@ -125,8 +125,8 @@ impl Device {
         Device::at(world, parent.to_owned()).map(Some)
     }
 
-    /// What a directory of links to devices leads to; nothing where it is not there, as `holders`
-    /// of a partition that can have none.
+    /// Returns what a directory of links to devices leads to; nothing where it is not there, as
+    /// `holders` of a partition that can have none.
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when one of them is not described.

@@ -66,11 +66,11 @@ const SECTOR_BYTES: u64 = 512;
 /// What is on a device, as far as who wants to write to it can tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// What was recognised, in words: `ext4 data`, `a physical volume of LVM`. Anything is a
+    /// What was recognized, in words: `ext4 data`, `a physical volume of LVM`. Anything is a
     /// refusal.
     pub signatures: Vec<String>,
-    /// Where bytes stand that would be overwritten and are not blank, in words; `None` where none
-    /// were found. A refusal, unless the plan says that they are not needed.
+    /// Place where bytes stand that would be overwritten and are not blank, in words; `None` where
+    /// none were found. A refusal, unless the plan says that they are not needed.
     pub data: Option<String>,
 }
 
@@ -82,7 +82,7 @@ pub struct ClaimPlan<'a> {
     /// What was typed to say which device is meant: see [`identity_words`]. `None` where nothing
     /// was yet: [`Claim::take`] refuses that, and [`Claim::rehearse`] leaves the question out.
     pub confirm: Option<&'a str>,
-    /// Whether it was said that bytes that nobody recognises are not needed.
+    /// True if it was said that bytes that nobody recognizes are not needed.
     pub overwrites_data: bool,
     /// What is on it; asked once, of the claimed device.
     pub contents: &'a dyn Fn(FileDisk) -> Contents,
@@ -126,7 +126,7 @@ impl Held {
         Ok(Held { file, _locks: locks, seen, sequence })
     }
 
-    /// What `contents` finds on the device.
+    /// Returns what `contents` finds on the device.
     fn contents(&self, plan: ClaimPlan<'_>) -> Result<Contents, ClaimRefusal> {
         // What is kept in memory may be older than what was written through the whole disk.
         let _ = inquiry::forget_cached(self.file.as_fd());
@@ -203,7 +203,7 @@ impl Claim {
         Ok(Claim { file: held.writable(plan.node.given())?, held })
     }
 
-    /// Whether a device would be claimed, as far as that can be told without opening it for
+    /// Returns whether a device would be claimed, as far as that can be told without opening it for
     /// writing.
     ///
     /// # Errors

@@ -111,7 +111,7 @@ pub enum ClaimRefusal {
         relation: Relation,
         /// The mounted device's node.
         device: String,
-        /// Where; escaped.
+        /// Place where; escaped.
         point: String,
     },
     /// The kernel swaps to it, or to what shares its bytes.
@@ -183,19 +183,19 @@ pub enum ClaimRefusal {
     Signature {
         /// The path as it was given.
         node: PathBuf,
-        /// What was recognised.
+        /// What was recognized.
         signatures: Vec<String>,
-        /// Whether the right words were typed for it.
+        /// True if the right words were typed for it.
         is_named: bool,
     },
-    /// There is something on it that nobody recognises.
+    /// There is something on it that nobody recognizes.
     #[error("{} is not blank: {place}", shown(.node))]
     Data {
         /// The path as it was given.
         node: PathBuf,
-        /// Where, in words.
+        /// Place where, in words.
         place: String,
-        /// Whether the right words were typed for it.
+        /// True if the right words were typed for it.
         is_named: bool,
     },
     /// What was typed does not name this device.
@@ -210,7 +210,7 @@ pub enum ClaimRefusal {
         given: String,
         /// What is wanted: `serial number`, for example.
         wanted: &'static str,
-        /// What was recognised on it.
+        /// What was recognized on it.
         signatures: Vec<String>,
     },
     /// Somebody has locked its node, as systemd's convention asks for.
@@ -238,8 +238,8 @@ pub enum ClaimRefusal {
 }
 
 impl ClaimRefusal {
-    /// What to do next, in lower case and without a full stop; `None` when nothing is known to
-    /// help. It never holds the words that `--confirm` wants, and says how to wipe a device only
+    /// Returns what to do next, in lower case and without a full stop; `None` when nothing is known
+    /// to help. It never holds the words that `--confirm` wants, and says how to wipe a device only
     /// where that was named right.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
@@ -321,7 +321,7 @@ fn shown(path: &std::path::Path) -> String {
     escape(path.as_os_str().as_encoded_bytes())
 }
 
-/// What was typed, to the blank: a path with its length has to fit exactly.
+/// Returns what was typed, to the blank: a path with its length has to fit exactly.
 fn typed(words: &str) -> String {
     match words {
         "" => "nothing was given".to_owned(),

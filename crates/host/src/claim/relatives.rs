@@ -13,7 +13,7 @@ pub(super) struct Relative {
     pub(super) relation: Relation,
     /// The device and its relation on which this one is built, or of which it shows bytes too.
     pub(super) under: (String, Relation),
-    /// Whether it is a loop device over a file or a device.
+    /// True if it is a loop device over a file or a device.
     pub(super) is_loop: bool,
 }
 
@@ -80,7 +80,8 @@ struct Family<'a> {
 }
 
 impl Family<'_> {
-    /// How device `number`, whose bytes are at `place`, shares some with the one that is wanted;
+    /// Returns how device `number`, whose bytes are at `place`, shares some with the one that is
+    /// wanted;
     /// `None` where it shares none.
     fn relation(&self, number: Number, place: &Place) -> Option<Relation> {
         let own = self.own.number;

@@ -8,7 +8,7 @@ use super::device::Device;
 use super::refusal::ClaimRefusal;
 use super::world::{Shown, World};
 
-/// What a loop device shows; `None` where it shows nothing, or is no loop device.
+/// Returns what a loop device shows; `None` where it shows nothing, or is no loop device.
 ///
 /// # Errors
 /// [`ClaimRefusal::Unknown`] when that cannot be told.
@@ -27,7 +27,7 @@ pub(super) fn shown(world: &impl World, device: &Device) -> Result<Option<Shown>
     })
 }
 
-/// Whether it is a loop device.
+/// Returns whether it is a loop device.
 pub(super) fn is_loop(device: &Device) -> bool {
     index(device).is_some()
 }

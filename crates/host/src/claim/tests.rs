@@ -172,7 +172,7 @@ fn a_mount_is_known_by_its_number_whatever_its_source_is_called() {
 }
 
 #[test]
-fn a_mount_on_a_partition_is_refused_for_its_disk_and_not_for_its_neighbour() {
+fn a_mount_on_a_partition_is_refused_for_its_disk_and_not_for_its_neighbor() {
     let fake = Fake::new().mounted("8:1", "/dev/sda1");
     fake.says(DISK, "/dev/sda is in use: its partition /dev/sda1 is mounted on /my data");
     fake.is_free((8, 2));
@@ -442,7 +442,7 @@ fn what_cannot_be_read_is_a_refusal_and_not_a_leave() {
     }
 }
 
-/// Whether `typed` names the device.
+/// Returns whether `typed` names the device.
 fn confirms(fake: &Fake, number: Number, typed: &str) -> bool {
     let node = Path::new("/dev/x");
     match confirm::check(fake, node, number, &Contents::default(), typed) {

@@ -168,7 +168,7 @@ fn swapped(relatives: &Relatives, wanted: &str, swaps: &[Identity]) -> Result<()
     }
 }
 
-/// What the kernel swaps to. A file that is no longer where it was is left out.
+/// Returns what the kernel swaps to. A file that is no longer where it was is left out.
 fn swaps(world: &impl World, wanted: &str) -> Result<Vec<Identity>, ClaimRefusal> {
     // A kernel without swap has no table.
     let table = match world.tree().bytes(SWAPS) {

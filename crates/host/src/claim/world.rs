@@ -19,7 +19,7 @@ pub(super) struct Shown {
     pub(super) what: Identity,
     /// Its first byte there.
     pub(super) from_bytes: u64,
-    /// How many bytes of it at most; `None` for all that follow.
+    /// Number of bytes of it at most; `None` for all that follow.
     pub(super) limit_bytes: Option<u64>,
 }
 
@@ -28,10 +28,10 @@ pub(super) trait World {
     /// Its `/sys` and `/proc`.
     fn tree(&self) -> &dyn KernelTree;
 
-    /// What a path of it leads to.
+    /// Returns what a path of it leads to.
     fn identity(&self, path: &Path) -> Option<Identity>;
 
-    /// What loop device `index` shows; `None` when it shows nothing.
+    /// Returns what loop device `index` shows; `None` when it shows nothing.
     ///
     /// # Errors
     /// When the device cannot be asked.

@@ -73,7 +73,7 @@ pub struct Ran {
     /// Bytes that were written to file systems, likewise; what only reached a cache counts too.
     #[doc(alias = "ru_oublock")]
     pub written_bytes: u64,
-    /// How many processes it left running in its group, which were ended.
+    /// Number of processes it left running in its group, which were ended.
     pub left_running: usize,
     /// The last of what it printed on standard output.
     pub output: Tail,
@@ -138,7 +138,8 @@ pub enum CommandError {
 }
 
 impl CommandError {
-    /// What may help, in lower case and without a full stop; `None` when nothing is known to.
+    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
+    /// to.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {

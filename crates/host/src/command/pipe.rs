@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub struct Tail {
     /// The last bytes.
     pub bytes: VecDeque<u8>,
-    /// How many bytes came before them.
+    /// Number of bytes came before them.
     pub dropped_bytes: u64,
 }
 

@@ -72,7 +72,7 @@ fn duration(time: libc::timeval) -> Duration {
     Duration::from_secs(seconds) + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
 }
 
-/// How many other processes run in the group of `leader`.
+/// Returns how many other processes run in the group of `leader`.
 pub(super) fn others_in(leader: Pid) -> usize {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -80,7 +80,7 @@ pub(super) fn others_in(leader: Pid) -> usize {
     numbers.filter(|&number| number != leader && runs_in(number, leader)).count()
 }
 
-/// Whether the process runs, and its group is `group`. Source: `proc_pid_stat(5)`.
+/// Returns whether the process runs, and its group is `group`. Source: `proc_pid_stat(5)`.
 fn runs_in(process: i32, group: i32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
     // The name in parentheses may hold anything.

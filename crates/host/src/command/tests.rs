@@ -19,7 +19,7 @@ fn shell(script: &str, budget: Duration, interrupt: &Interrupt) -> Result<Ran, C
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Whether a process has ended; a zombie that nobody reaps has.
+/// Returns whether a process has ended; a zombie that nobody reaps has.
 fn is_gone(number: i32) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
     test_kill_process(Pid::from_raw(number).unwrap()).is_err() || state.contains(") Z ")

@@ -29,7 +29,7 @@ impl Step {
         }
     }
 
-    /// What follows from it for `way`.
+    /// Returns what follows from it for `way`.
     pub(super) fn fault(self, way: Way) -> DurableFault {
         let said = |error: Errno| std::io::Error::from(error).to_string();
         let syncs = matches!(way.method, Method::OpenDatasync | Method::OpenSync);

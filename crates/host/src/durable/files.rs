@@ -8,29 +8,29 @@ use rustix::io::Errno;
 use crate::engine::now_ns;
 use crate::scratch::{Scratch, ScratchError, ScratchPlan};
 
-use super::{DurablePlan, neighbour};
+use super::{DurablePlan, neighbor};
 
 /// What such a file begins with, before it is made empty.
 const SEED_BYTES: u64 = 4096;
 
-/// How many bytes all files of `plan` take at most.
+/// Returns how many bytes all files of `plan` take at most.
 pub(super) fn scratch_bytes(plan: &DurablePlan<'_>) -> u64 {
     let rooms = small(plan.ways).saturating_mul(plan.room_bytes);
     let bytes = plan.file_bytes.saturating_add(rooms);
     match plan.ways.iter().any(|way| way.is_contended) {
-        true => bytes.saturating_add(neighbour::BYTES_MAX),
+        true => bytes.saturating_add(neighbor::BYTES_MAX),
         false => bytes,
     }
 }
 
-/// How many bytes are written to make them.
+/// Returns how many bytes are written to make them.
 pub(super) fn made_bytes(plan: &DurablePlan<'_>) -> u64 {
-    let neighbours = u64::from(plan.ways.iter().any(|way| way.is_contended));
-    let small = small(plan.ways).saturating_add(neighbours);
+    let neighbors = u64::from(plan.ways.iter().any(|way| way.is_contended));
+    let small = small(plan.ways).saturating_add(neighbors);
     plan.file_bytes.saturating_add(small.saturating_mul(SEED_BYTES))
 }
 
-/// How many files there are that grow, or whose space is taken.
+/// Returns how many files there are that grow, or whose space is taken.
 fn small(ways: &[Way]) -> u64 {
     let is_wanted = |place: Place| u64::from(ways.iter().any(|way| way.place == place));
     is_wanted(Place::Preallocated) + is_wanted(Place::Append)
@@ -66,7 +66,7 @@ pub(super) struct Files {
     growing: Option<Scratch>,
     /// How long the last two become.
     room_bytes: u64,
-    /// Where writing goes on in the first.
+    /// Place where writing goes on in the first.
     first_at: u64,
     /// And in the one whose space is taken; `None` before it is.
     preallocated_at: Option<u64>,
@@ -105,7 +105,8 @@ impl Files {
         own.unwrap_or(&self.first)
     }
 
-    /// Where the next `bytes` of `place` go. A file that is full begins anew, which is not timed.
+    /// Returns where the next `bytes` of `place` go. A file that is full begins anew, which is not
+    /// timed.
     pub(super) fn next(&mut self, place: Place, bytes: u64) -> Result<u64, DurableFault> {
         match place {
             Place::Overwrite | Place::Nothing => Ok(0),
@@ -135,7 +136,7 @@ impl Files {
         at_bytes.saturating_add(bytes) <= self.room_bytes
     }
 
-    /// Where the file for `place` ends.
+    /// Returns where the file for `place` ends.
     fn end_bytes(&self, place: Place) -> Result<u64, DurableFault> {
         let stat = rustix::fs::fstat(self.of(place).fd()).map_err(|error| void("fstat", error))?;
         Ok(u64::try_from(stat.st_size).unwrap_or(0))

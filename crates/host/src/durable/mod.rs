@@ -16,7 +16,7 @@
 
 mod calls;
 mod files;
-mod neighbour;
+mod neighbor;
 
 use device::durable::{Method, Place, Way};
 use device::{Durable, DurableFault};
@@ -29,7 +29,7 @@ use crate::scratch::{Scratch, ScratchError};
 
 use self::calls::Step;
 use self::files::Files;
-use self::neighbour::Neighbour;
+use self::neighbor::Neighbor;
 
 /// What is to be done where.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub struct DurablePlan<'a> {
     pub room_bytes: u64,
     /// What decides the bytes that are written.
     pub seed: u64,
-    /// How many bytes making the files may write at most.
+    /// Number of bytes making the files may write at most.
     pub budget_bytes: u64,
     /// How long making the files may take, in nanoseconds; a call that is under way is waited for.
     pub ready_ns: u64,
@@ -53,19 +53,19 @@ pub struct DurablePlan<'a> {
 }
 
 impl DurablePlan<'_> {
-    /// How many bytes all files take at most.
+    /// Returns how many bytes all files take at most.
     #[must_use]
     pub fn scratch_bytes(&self) -> u64 {
         files::scratch_bytes(self)
     }
 
-    /// How many bytes are written to make them.
+    /// Returns how many bytes are written to make them.
     #[must_use]
     pub fn made_bytes(&self) -> u64 {
         files::made_bytes(self)
     }
 
-    /// Whether the files could be made, as far as that can be told without making them.
+    /// Returns whether the files could be made, as far as that can be told without making them.
     ///
     /// # Errors
     /// As [`DurableFiles::create`], but for what only a write meets.
@@ -79,7 +79,7 @@ impl DurablePlan<'_> {
 pub struct DurableFiles {
     ways: Vec<Way>,
     files: Files,
-    neighbour: Option<Neighbour>,
+    neighbor: Option<Neighbor>,
     buffers: Buffers,
     interrupt: Interrupt,
     /// What the way in hand writes to.
@@ -96,8 +96,8 @@ impl DurableFiles {
     pub fn create(plan: &DurablePlan<'_>) -> Result<DurableFiles, ScratchError> {
         let end_ns = now_ns().saturating_add(plan.ready_ns);
         let files = Files::create(plan, end_ns)?;
-        let neighbour = match plan.ways.iter().any(|way| way.is_contended) {
-            true => Some(Neighbour::start(plan, end_ns)?),
+        let neighbor = match plan.ways.iter().any(|way| way.is_contended) {
+            true => Some(Neighbor::start(plan, end_ns)?),
             false => None,
         };
         let longest = plan.ways.iter().map(|way| way.write_bytes).max().unwrap_or(0).max(4096);
@@ -113,7 +113,7 @@ impl DurableFiles {
             ways: plan.ways.to_vec(),
             interrupt: plan.interrupt.clone(),
             files,
-            neighbour,
+            neighbor,
             buffers,
             open: None,
             written_bytes,
@@ -184,8 +184,8 @@ impl Durable for DurableFiles {
             return Err(DurableFault::Unavailable(reason.to_owned()));
         }
         self.open = Some(self.opened(row)?);
-        if let (true, Some(neighbour)) = (row.is_contended, &mut self.neighbour) {
-            neighbour.go()?;
+        if let (true, Some(neighbor)) = (row.is_contended, &mut self.neighbor) {
+            neighbor.go()?;
         }
         if row.method == Method::None {
             // The page cache takes them all; the drive gets what is left at the end.
@@ -206,8 +206,8 @@ impl Durable for DurableFiles {
 
     fn end(&mut self, way: usize) -> Result<(), DurableFault> {
         let row = self.ways[way];
-        if let (true, Some(neighbour)) = (row.is_contended, &mut self.neighbour) {
-            let written_bytes = neighbour.stop()?;
+        if let (true, Some(neighbor)) = (row.is_contended, &mut self.neighbor) {
+            let written_bytes = neighbor.stop()?;
             self.written_bytes = self.written_bytes.saturating_add(written_bytes);
         }
         if matches!(row.method, Method::None | Method::SyncFileRange) {

@@ -25,7 +25,7 @@ pub struct Buffers {
     stride_bytes: usize,
     slot_bytes: usize,
     slots: u16,
-    /// Whether the kernel may still write to them, so that they are never given back.
+    /// True if the kernel may still write to them, so that they are never given back.
     in_use: bool,
 }
 
@@ -64,13 +64,13 @@ impl Buffers {
         Ok(Buffers { start, layout, stride_bytes, slot_bytes: length, slots, in_use: false })
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     #[must_use]
     pub fn slots(&self) -> u16 {
         self.slots
     }
 
-    /// How long each is.
+    /// Returns how long each is.
     #[must_use]
     pub fn slot_bytes(&self) -> usize {
         self.slot_bytes
@@ -89,7 +89,7 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts_mut(place, self.slot_bytes) }
     }
 
-    /// Where the buffer of `slot` starts: `slot_bytes` bytes are there.
+    /// Returns where the buffer of `slot` starts: `slot_bytes` bytes are there.
     ///
     /// # Panics
     /// When there is no such slot.

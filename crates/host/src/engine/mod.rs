@@ -45,7 +45,7 @@ pub enum EngineError {
     /// No file, or more files than an operation can name.
     #[error("a queue cannot be made over {files} files: it takes 1 to 65535")]
     Files {
-        /// How many were given.
+        /// Number of were given.
         files: usize,
     },
     /// This machine does not allow `io_uring`.
@@ -79,7 +79,8 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// What may help, in lower case and without a full stop; `None` when nothing is known to.
+    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
+    /// to.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {

@@ -48,7 +48,7 @@ impl Slots {
         self.states[usize::from(slot)] = State::Free;
     }
 
-    /// Whether `slot` has no operation.
+    /// Returns whether `slot` has no operation.
     pub(super) fn is_free(&self, slot: u16) -> bool {
         self.states.get(usize::from(slot)) != Some(&State::Taken)
     }

@@ -40,7 +40,7 @@ pub struct UringQueue {
 /// A ring, and what it has registered.
 struct Ring {
     ring: IoUring,
-    /// Whether the buffers are registered: not where memory may not be locked.
+    /// True if the buffers are registered: not where memory may not be locked.
     fixed: bool,
 }
 
@@ -73,14 +73,15 @@ impl UringQueue {
         Ok(UringQueue { ring, slots, submitted_ns, pushed, flying, enabled, buffers, files })
     }
 
-    /// Whether the kernel keeps the buffers registered. It does not where the process may not lock
-    /// so much memory (`ulimit -l`, before Linux 5.12); each operation costs a little more then.
+    /// Returns whether the kernel keeps the buffers registered. It does not where the process may
+    /// not lock so much memory (`ulimit -l`, before Linux 5.12); each operation costs a little more
+    /// then.
     #[must_use]
     pub fn has_registered_buffers(&self) -> bool {
         self.ring.fixed
     }
 
-    /// How many files it is over.
+    /// Returns how many files it is over.
     #[must_use]
     pub fn files(&self) -> usize {
         self.files.len()
@@ -150,7 +151,7 @@ impl UringQueue {
         }
     }
 
-    /// Whether something may have ended that the kernel shows only when it is asked.
+    /// Returns whether something may have ended that the kernel shows only when it is asked.
     fn is_held_back(&mut self) -> bool {
         self.flying > 0 && self.ring.ring.submission().taskrun()
     }
@@ -308,7 +309,7 @@ fn register(ring: &IoUring, buffers: &Buffers) -> Result<bool, EngineError> {
     }
 }
 
-/// What `kernel.io_uring_disabled` says: nothing before Linux 6.6.
+/// Returns what `kernel.io_uring_disabled` says: nothing before Linux 6.6.
 fn disabled() -> Option<String> {
     let text = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").ok()?;
     Some(text.trim().to_owned())

@@ -13,7 +13,7 @@ pub struct ThreadUsage {
 }
 
 impl ThreadUsage {
-    /// What the calling thread used so far.
+    /// Returns what the calling thread used so far.
     #[doc(alias = "getrusage")]
     #[must_use]
     #[expect(unsafe_code, reason = "no wrapper has this call")]
@@ -26,7 +26,7 @@ impl ThreadUsage {
         ThreadUsage { user_ns: nanoseconds(usage.ru_utime), system_ns: nanoseconds(usage.ru_stime) }
     }
 
-    /// What was used since `earlier`.
+    /// Returns what was used since `earlier`.
     #[must_use]
     pub fn since(self, earlier: ThreadUsage) -> ThreadUsage {
         ThreadUsage {

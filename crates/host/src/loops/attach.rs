@@ -46,10 +46,10 @@ pub struct LoopPlan<'a> {
     pub length_bytes: u64,
     /// The device's logical sector in bytes; `None` as the kernel likes.
     pub sector_bytes: Option<u32>,
-    /// Whether the file is to be read and written past the page cache. It is then certain that it
+    /// True if the file is to be read and written past the page cache. It is then certain that it
     /// is: a device that the kernel gave without is not handed out.
     pub direct: bool,
-    /// Whether nothing may be written through it.
+    /// True if nothing may be written through it.
     pub read_only: bool,
 }
 
@@ -124,7 +124,8 @@ pub enum LoopError {
 }
 
 impl LoopError {
-    /// What may help, in lower case and without a full stop; `None` when nothing is known to.
+    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
+    /// to.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
@@ -154,7 +155,7 @@ pub struct LoopDevice {
     /// `/sys/block/loopN/diskseq`, which no other attachment of the number shares; `None` before
     /// Linux 5.15.
     pub(super) sequence: Option<String>,
-    /// Whether the number was added for this device, and goes with it.
+    /// True if the number was added for this device, and goes with it.
     is_own: bool,
 }
 
@@ -240,8 +241,8 @@ impl LoopDevice {
         }
     }
 
-    /// Whether the kernel gave what was asked for. It falls back to the page cache in silence
-    /// (drivers/block/loop.c, `loop_update_dio`).
+    /// Returns whether the kernel gave what was asked for. It falls back to the page cache in
+    /// silence (drivers/block/loop.c, `loop_update_dio`).
     fn check(&self, plan: LoopPlan<'_>) -> Result<(), LoopError> {
         let (node, offset_bytes) = (self.node.clone(), plan.offset_bytes);
         let found = status::status_of(self.fd()).map_err(|error| LoopError::Refused {
@@ -320,7 +321,7 @@ impl LoopDevice {
         Ok(())
     }
 
-    /// Whether sysfs still shows this attachment, and not a later one of the same number.
+    /// Returns whether sysfs still shows this attachment, and not a later one of the same number.
     fn is_attached(&self) -> bool {
         Path::new(&format!("/sys/block/loop{}/loop", self.number)).exists()
             && (self.sequence.is_none() || self.sequence == sequence(self.number))
@@ -348,8 +349,8 @@ fn sequence(number: u32) -> Option<String> {
     std::fs::read_to_string(format!("/sys/block/loop{number}/diskseq")).ok()
 }
 
-/// Whether `device` is loop device `number`, by what sysfs says of its device number. The driver's
-/// minors are its numbers only where partitions have numbers of their own.
+/// Returns whether `device` is loop device `number`, by what sysfs says of its device number. The
+/// driver's minors are its numbers only where partitions have numbers of their own.
 fn is_loop(device: BorrowedFd<'_>, number: u32) -> bool {
     let Ok(stat) = rustix::fs::fstat(device) else { return false };
     let (major, minor) = (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
@@ -367,7 +368,7 @@ fn remove_number(number: u32) {
     let _ = libc::c_int::try_from(number).map(|number| asked_control(LOOP_CTL_REMOVE, number));
 }
 
-/// What the driver answers about a number; `None` where it refuses.
+/// Returns what the driver answers about a number; `None` where it refuses.
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel reads")]
 fn asked_control(opcode: Opcode, number: libc::c_int) -> Option<libc::c_int> {
     let control = rustix::fs::open(CONTROL, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()?;

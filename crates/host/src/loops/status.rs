@@ -83,7 +83,7 @@ impl LoopStatus {
         }
     }
 
-    /// Who the file, or the device, behind the device is.
+    /// Returns who the file, or the device, behind the device is.
     pub(crate) fn identity(&self) -> Identity {
         if self.rdevice != 0 {
             let (major, minor) = numbers(self.rdevice);
@@ -103,7 +103,7 @@ fn numbers(device: u64) -> (u32, u32) {
     (rustix::fs::major(device), rustix::fs::minor(device))
 }
 
-/// What the kernel says of the loop device at `node`.
+/// Returns what the kernel says of the loop device at `node`.
 ///
 /// # Errors
 /// When the device may not be opened for reading, or is no loop device in use.

@@ -18,7 +18,7 @@ pub enum Holder {
     },
     /// Another mount, on a directory of it.
     Mount {
-        /// Where.
+        /// Place where.
         path: String,
     },
 }
@@ -39,8 +39,8 @@ pub(super) fn list(holders: &[Holder]) -> String {
     texts.collect::<Vec<_>>().join("; ")
 }
 
-/// Who uses the file system at `path`, whose files are on `device` as stat(2) says. Processes that
-/// this one may not look into are not found.
+/// Returns who uses the file system at `path`, whose files are on `device` as stat(2) says.
+/// Processes that this one may not look into are not found.
 pub(super) fn of(path: &Path, device: Option<u64>) -> Vec<Holder> {
     let mut found = BTreeSet::new();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -62,7 +62,7 @@ pub(super) fn of(path: &Path, device: Option<u64>) -> Vec<Holder> {
     found.into_iter().collect()
 }
 
-/// How the process with `directory` in `/proc` uses files of `device`, where it does.
+/// Returns how the process with `directory` in `/proc` uses files of `device`, where it does.
 fn use_by(directory: &Path, device: Option<u64>) -> Option<&'static str> {
     // The links lead to the files themselves, whatever they are called and where.
     let there = |path: &Path| std::fs::metadata(path).is_ok_and(|data| Some(data.dev()) == device);

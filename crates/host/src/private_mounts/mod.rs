@@ -29,10 +29,10 @@ use rustix::mount::{
 use rustix::thread::UnshareFlags;
 use thiserror::Error;
 
-/// Where the tmpfs may be mounted: the first of them that is empty. What is mounted on an empty
-/// directory hides nothing. The first three are for people, and so are not in the way of paths that
-/// a program knows; those of sysfs are there for one file system each, and empty while that is not
-/// mounted.
+/// Place where the tmpfs may be mounted: the first of them that is empty. What is mounted on an
+/// empty directory hides nothing. The first three are for people, and so are not in the way of
+/// paths that a program knows; those of sysfs are there for one file system each, and empty while
+/// that is not mounted.
 const PLACES: [&str; 6] = [
     "/mnt",
     "/media",
@@ -87,7 +87,7 @@ pub enum MountError {
     /// Somebody still uses it.
     #[error("cannot unmount {}: {}", .path.display(), holders::list(.holders))]
     Busy {
-        /// Where it is mounted.
+        /// Place where it is mounted.
         path: PathBuf,
         /// Who uses it, as far as that could be found out.
         holders: Vec<Holder>,
@@ -95,7 +95,7 @@ pub enum MountError {
     /// What was cached could not be written out: the drive failed, or is full.
     #[error("what was written in {} is lost: {reason}", .path.display())]
     Lost {
-        /// Where it is mounted.
+        /// Place where it is mounted.
         path: PathBuf,
         /// What the kernel said.
         reason: String,
@@ -103,7 +103,7 @@ pub enum MountError {
     /// The kernel would not unmount it.
     #[error("cannot unmount {}: {reason}", .path.display())]
     Stays {
-        /// Where it is mounted.
+        /// Place where it is mounted.
         path: PathBuf,
         /// What the kernel said.
         reason: String,
@@ -111,7 +111,8 @@ pub enum MountError {
 }
 
 impl MountError {
-    /// What may help, in lower case and without a full stop; `None` when nothing is known to.
+    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
+    /// to.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
@@ -231,7 +232,7 @@ impl PrivateMounts {
         });
     }
 
-    /// Whether the tmpfs could be made writable shows in what `action` meets there.
+    /// Returns whether the tmpfs could be made writable shows in what `action` meets there.
     fn writable(&self, action: impl FnOnce()) {
         let _ = mount_remount(&self.place, guarded(), c"");
         action();
@@ -252,13 +253,13 @@ pub struct Mounted<'a> {
 }
 
 impl Mounted<'_> {
-    /// Where it is mounted.
+    /// Returns where it is mounted.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How long mounting took.
+    /// Returns how long mounting took.
     #[must_use]
     pub fn took(&self) -> Duration {
         self.took
@@ -317,13 +318,13 @@ fn separate() -> Result<(), Errno> {
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }
 }
 
-/// What is mounted grants nobody rights, and opens no device by a node that a disk holds.
+/// Returns what is mounted grants nobody rights, and opens no device by a node that a disk holds.
 fn guarded() -> MountFlags {
     MountFlags::NOSUID | MountFlags::NODEV
 }
 
-/// Whether `place` is an empty directory, and not one that somebody else fills when it is looked
-/// into.
+/// Returns whether `place` is an empty directory, and not one that somebody else fills when it is
+/// looked into.
 fn hides_nothing(place: &Path) -> bool {
     let real = std::fs::symlink_metadata(place).is_ok_and(|data| data.is_dir());
     let fills = || rustix::fs::statfs(place).is_ok_and(|stat| stat.f_type == AUTOFS_SUPER_MAGIC);

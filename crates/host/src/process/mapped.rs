@@ -27,7 +27,7 @@ const DELETED: &[u8] = b" (deleted)";
 pub struct Mapped {
     /// Its path as the process sees it, harmless to print.
     pub path: String,
-    /// Whether it is the program itself.
+    /// True if it is the program itself.
     pub is_program: bool,
     /// What puts it before other libraries, among those that were looked for.
     pub preloads: Vec<Preload>,
@@ -125,7 +125,7 @@ fn inode(base: &str, name: &[u8]) -> Option<u64> {
     fstat(&file).ok().map(|stat| stat.st_ino)
 }
 
-/// Whether a path ends in the name of a library, which may have its version behind it.
+/// Returns whether a path ends in the name of a library, which may have its version behind it.
 fn is_called(path: &[u8], name: &[u8]) -> bool {
     let last = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().map(<[u8]>::to_vec);
     let (Some(path), Some(name)) = (last(path), last(name)) else { return false };
@@ -152,7 +152,7 @@ fn opened(base: &str, line: &Line) -> Result<FileDisk, String> {
     reopened(&file).map_err(|error| rights::told("it", &error))
 }
 
-/// What `path` leads to in the root of the process at `base`, not opened yet.
+/// Returns what `path` leads to in the root of the process at `base`, not opened yet.
 fn within(base: &str, path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let root = open(&*format!("{base}/root"), flags | OFlags::DIRECTORY, Mode::empty())?;

@@ -107,7 +107,7 @@ pub enum ProcessError {
 }
 
 impl ProcessError {
-    /// What may help, in lower case and without a full stop.
+    /// Returns what may help, in lower case and without a full stop.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let find = "find it with: pgrep -a NAME; in a container use its number outside";
@@ -132,7 +132,8 @@ pub fn process_name(pid: u32) -> Result<String, ProcessError> {
     begun(pid).map(|begun| begun.name)
 }
 
-/// What keeps the syncs of process `pid` from the kernel, as far as this process may see it.
+/// Returns what keeps the syncs of process `pid` from the kernel, as far as this process may see
+/// it.
 ///
 /// # Errors
 /// When there is no such process, or it ends meanwhile, or is one of the kernel's own. What may not
@@ -162,7 +163,7 @@ struct Begun {
     stat: Stat,
     /// Its name, harmless to print.
     name: String,
-    /// Where `/proc` shows its memory.
+    /// Place where `/proc` shows its memory.
     base: String,
 }
 
@@ -196,7 +197,7 @@ pub fn directory_of(pid: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-/// What the regular file at `path` holds in the root of process `pid`: its first 4 MiB.
+/// Returns what the regular file at `path` holds in the root of process `pid`: its first 4 MiB.
 ///
 /// # Errors
 /// When it cannot be opened or read.
@@ -204,7 +205,7 @@ pub fn file_of(pid: u32, path: &Path) -> io::Result<Vec<u8>> {
     mapped::content(&format!("/proc/{pid}"), path)
 }
 
-/// Whether this process runs under a seccomp filter.
+/// Returns whether this process runs under a seccomp filter.
 #[must_use]
 pub fn is_filtered() -> bool {
     let status = read("/proc/thread-self/status");

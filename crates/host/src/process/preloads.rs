@@ -13,7 +13,7 @@ use units::text;
 pub struct Preload {
     /// As it is named, harmless to print.
     pub name: String,
-    /// Where: `LD_PRELOAD`.
+    /// Place where: `LD_PRELOAD`.
     pub named_by: &'static str,
     /// As it is named.
     pub(super) raw: Vec<u8>,

@@ -18,23 +18,23 @@ struct Rights {
     is_root: bool,
     /// Its effective capabilities.
     capabilities: u64,
-    /// Whether its user namespace is the machine's own, so that they reach everywhere.
+    /// True if its user namespace is the machine's own, so that they reach everywhere.
     is_initial: bool,
     /// The security modules in force, where they are told.
     modules: String,
 }
 
-/// What may help where a process cannot be seen, in lower case and without a full stop.
+/// Returns what may help where a process cannot be seen, in lower case and without a full stop.
 pub(super) fn advice() -> String {
     Rights::own().advice(TRACE)
 }
 
-/// What may help where just root is led to what is in memory.
+/// Returns what may help where just root is led to what is in memory.
 pub(super) fn advice_on_memory() -> String {
     Rights::own().advice(ADMINISTER)
 }
 
-/// What may help where its filters are not given.
+/// Returns what may help where its filters are not given.
 pub(super) fn advice_on_filters() -> String {
     match super::is_filtered() {
         true => "straddle itself runs under a seccomp filter, and who does is given none of \
@@ -44,7 +44,7 @@ pub(super) fn advice_on_filters() -> String {
     }
 }
 
-/// What cannot be read, why, and what may help.
+/// Returns what cannot be read, why, and what may help.
 pub(super) fn told(what: impl fmt::Display, error: &io::Error) -> String {
     match is_refusal(error) {
         true => format!("{what} cannot be read: {error}; {}", advice()),
@@ -52,14 +52,14 @@ pub(super) fn told(what: impl fmt::Display, error: &io::Error) -> String {
     }
 }
 
-/// Whether somebody said no.
+/// Returns whether somebody said no.
 pub(super) fn is_refusal(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied
         || matches!(Errno::from_io_error(error), Some(Errno::PERM | Errno::ACCESS))
 }
 
-/// Whether `/proc` numbers processes as the kernel does for this one: it may be that of another PID
-/// namespace.
+/// Returns whether `/proc` numbers processes as the kernel does for this one: it may be that of
+/// another PID namespace.
 pub(super) fn is_own_proc() -> bool {
     let own = std::fs::read_link("/proc/self");
     own.is_ok_and(|own| own.to_str() == Some(&std::process::id().to_string()))

@@ -25,7 +25,7 @@ pub struct Filters {
 /// The filters of some threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadFilters {
-    /// How many threads were seen to have just these.
+    /// Number of threads were seen to have just these.
     pub threads: usize,
     /// Seccomp's strict mode, in which every call that syncs ends the thread.
     pub is_strict: bool,
@@ -50,7 +50,7 @@ pub(super) fn living(pid: u32) -> Option<String> {
     })
 }
 
-/// What the threads of process `pid` have.
+/// Returns what the threads of process `pid` have.
 ///
 /// # Errors
 /// When nothing is known of them; the text says why, and what may help.

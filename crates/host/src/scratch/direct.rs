@@ -16,7 +16,8 @@ pub struct DirectUnits {
     pub offset_bytes: Known<u64>,
 }
 
-/// What direct I/O must be aligned to: as statx says, or else by the drive's logical sector.
+/// Returns what direct I/O must be aligned to: as statx says, or else by the drive's logical
+/// sector.
 pub(super) fn direct_units(file: BorrowedFd<'_>) -> DirectUnits {
     let facts = match facts_of(file) {
         Ok(facts) => facts,

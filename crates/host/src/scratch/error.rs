@@ -33,7 +33,7 @@ pub enum ScratchError {
     Refused {
         /// What was tried: `open the directory`, `make a file in`.
         attempted: &'static str,
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// What the kernel said.
         reason: String,
@@ -41,7 +41,7 @@ pub enum ScratchError {
     /// The file system is in memory: there is no drive to measure.
     #[error("{directory} is on {filesystem}, which is in memory: there is no drive to measure")]
     Memory {
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// Its type.
         filesystem: String,
@@ -49,7 +49,7 @@ pub enum ScratchError {
     /// The file system is on another machine.
     #[error("{directory} is on {filesystem}, which is on another machine: its drives are not seen")]
     Network {
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// Its type.
         filesystem: String,
@@ -57,7 +57,7 @@ pub enum ScratchError {
     /// The file system is a program, which does what it likes with what is written.
     #[error("{directory} is on {filesystem}, a program: where it puts the bytes is not seen")]
     Userspace {
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// Its type.
         filesystem: String,
@@ -65,7 +65,7 @@ pub enum ScratchError {
     /// The file system hands on to others.
     #[error("{directory} is on {filesystem}, which lies on other file systems: theirs are seen")]
     Stacked {
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// Its type.
         filesystem: String,
@@ -75,7 +75,7 @@ pub enum ScratchError {
         "{directory} is on {filesystem}, which writes elsewhere each time: no write can be placed"
     )]
     Moving {
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// Its type.
         filesystem: String,
@@ -83,7 +83,7 @@ pub enum ScratchError {
     /// What is written in the directory is encrypted.
     #[error("{directory} is encrypted by {filesystem}: the drive would not see what is written")]
     Encrypted {
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// Its type.
         filesystem: String,
@@ -91,7 +91,7 @@ pub enum ScratchError {
     /// What is written in the directory is compressed.
     #[error("what is written in {directory} is compressed, by {by}: it lies elsewhere each time")]
     Compressed {
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// What compresses.
         by: String,
@@ -99,7 +99,7 @@ pub enum ScratchError {
     /// Nothing can be written there.
     #[error("{directory} is on a file system that is mounted read-only")]
     ReadOnly {
-        /// Where.
+        /// Place where.
         directory: DiskText,
     },
     /// Too little would stay free.
@@ -111,7 +111,7 @@ pub enum ScratchError {
         Size(*keep_bytes)
     )]
     Space {
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// What was asked for.
         length_bytes: u64,
@@ -123,7 +123,7 @@ pub enum ScratchError {
     /// The file system became full while the file was written.
     #[error("{directory} was full after {} of the scratch file", Size(*written_bytes))]
     Full {
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// How much was written before.
         written_bytes: u64,
@@ -131,7 +131,7 @@ pub enum ScratchError {
     /// The quota was reached.
     #[error("the disk quota in {directory} was reached after {}", Size(*written_bytes))]
     Quota {
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// How much was written before.
         written_bytes: u64,
@@ -144,7 +144,7 @@ pub enum ScratchError {
     Failed {
         /// What was tried: `pwrite`, `fsync`.
         attempted: &'static str,
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// The first byte of what was tried.
         at_bytes: u64,
@@ -154,7 +154,7 @@ pub enum ScratchError {
     /// It was told to stop.
     #[error("stopped after {} of the scratch file in {directory}", Size(*written_bytes))]
     Stopped {
-        /// Where.
+        /// Place where.
         directory: DiskText,
         /// How much was written before.
         written_bytes: u64,
@@ -162,9 +162,9 @@ pub enum ScratchError {
 }
 
 impl ScratchError {
-    /// How long a scratch file may be there instead, in bytes; `None` where this one's length is
-    /// not what is wrong, or no other is known to do. Where it was met while the file was written,
-    /// half of what fitted, since the file system takes room for itself.
+    /// Returns how long a scratch file may be there instead, in bytes; `None` where this one's
+    /// length is not what is wrong, or no other is known to do. Where it was met while the file was
+    /// written, half of what fitted, since the file system takes room for itself.
     #[must_use]
     pub fn room_bytes(&self) -> Option<u64> {
         let room_bytes = match self {
@@ -178,8 +178,9 @@ impl ScratchError {
         Some(room_bytes).filter(|bytes| *bytes > 0)
     }
 
-    /// What may help, in lower case and without a full stop; `None` when nothing is known to. The
-    /// options that ask for a file of [`ScratchError::room_bytes`] are the caller's to know:
+    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
+    /// to. The options that ask for a file of [`ScratchError::room_bytes`] are the caller's to
+    /// know:
     /// `smaller` is what has to be typed, where anything would do.
     #[must_use]
     pub fn hint(&self, smaller: Option<&str>) -> Option<String> {
@@ -194,7 +195,7 @@ impl ScratchError {
         })
     }
 
-    /// What may help where no other length would.
+    /// Returns what may help where no other length would.
     fn remedy(&self) -> Option<&'static str> {
         Some(match self {
             ScratchError::Length { .. } => "give a multiple of 4 KiB",

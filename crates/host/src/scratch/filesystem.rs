@@ -86,7 +86,7 @@ pub(super) struct Filesystem {
 }
 
 impl Filesystem {
-    /// Whether no other machine has it mounted too, as far as its kind tells.
+    /// Returns whether no other machine has it mounted too, as far as its kind tells.
     pub(super) fn is_local(&self) -> bool {
         LOCAL.contains(&self.name.as_str())
     }

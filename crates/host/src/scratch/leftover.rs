@@ -25,7 +25,7 @@ use super::label::{Boot, Label};
 use super::lock::lock;
 use crate::Pinned;
 
-/// How many names of a directory are looked at.
+/// Number of names of a directory are looked at.
 const ENTRIES_MAX: usize = 1 << 20;
 
 /// A file that an earlier run left.
@@ -101,7 +101,7 @@ fn swept(
     Some(Leftover { name: name.to_owned(), length_bytes, fate })
 }
 
-/// Whether it is a regular file of this user, with one name.
+/// Returns whether it is a regular file of this user, with one name.
 fn is_own(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
         && stat.st_uid == rustix::process::geteuid().as_raw()
@@ -112,7 +112,7 @@ fn is_same(one: &Stat, other: &Stat) -> bool {
     (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 }
 
-/// Whether no machine can be at work on a file of `boot` that nobody has locked.
+/// Returns whether no machine can be at work on a file of `boot` that nobody has locked.
 fn is_past(directory: BorrowedFd<'_>, name: &str, boot: &Boot) -> bool {
     if Boot::now().as_ref() == Some(boot) {
         return true;

@@ -72,12 +72,12 @@ pub struct ScratchPlan {
     pub length_bytes: u64,
     /// What decides its bytes.
     pub seed: u64,
-    /// How many bytes may be written at most. A longer file is refused, not made shorter.
+    /// Number of bytes may be written at most. A longer file is refused, not made shorter.
     pub budget_bytes: u64,
     /// On btrfs, whether the file is written in place (`chattr +C`), as it must be where writes are
     /// placed. Elsewhere it has no meaning.
     pub nocow_on_btrfs: bool,
-    /// Whether a file system that writes elsewhere each time (ZFS, bcachefs, f2fs, nilfs2) will do:
+    /// True if a file system that writes elsewhere each time (ZFS, bcachefs, f2fs, nilfs2) will do:
     /// where no write is to be placed.
     pub may_move: bool,
 }
@@ -86,7 +86,7 @@ pub struct ScratchPlan {
 #[derive(Debug)]
 pub struct Scratch {
     file: OwnedFd,
-    /// Where it must have one: see [`Scratch::create_anywhere_while`].
+    /// Place where it must have one: see [`Scratch::create_anywhere_while`].
     name: Option<Name>,
     directory: DiskText,
     filesystem: String,
@@ -192,13 +192,13 @@ impl Scratch {
         Site::of(directory, plan, &place, Purpose::Synced).map(|_| ())
     }
 
-    /// Whether it has a name meanwhile.
+    /// Returns whether it has a name meanwhile.
     #[must_use]
     pub fn has_name(&self) -> bool {
         self.name.is_some()
     }
 
-    /// Whether its file system does not sync a file without a name as it does others.
+    /// Returns whether its file system does not sync a file without a name as it does others.
     #[must_use]
     pub fn needs_name(&self) -> bool {
         named::is_needed(&self.filesystem)
@@ -243,19 +243,19 @@ impl Scratch {
         self.length_bytes
     }
 
-    /// Whether it was written past the page cache.
+    /// Returns whether it was written past the page cache.
     #[must_use]
     pub fn was_filled_direct(&self) -> bool {
         self.filled_direct
     }
 
-    /// What direct I/O on it must be aligned to.
+    /// Returns what direct I/O on it must be aligned to.
     #[must_use]
     pub fn direct_units(&self) -> &DirectUnits {
         &self.direct
     }
 
-    /// Where its bytes lay when it was made.
+    /// Returns where its bytes lay when it was made.
     ///
     /// # Errors
     /// When its file system does not tell.
@@ -271,7 +271,7 @@ impl Scratch {
         Ok(usable(self.places()?, self.length_bytes))
     }
 
-    /// Whether its bytes lie elsewhere than when it was made.
+    /// Returns whether its bytes lie elsewhere than when it was made.
     ///
     /// # Errors
     /// When its file system does not tell.

@@ -34,10 +34,11 @@ use super::unnamed::nameless;
 
 /// File systems that sync a file without a name as they do one that has one.
 const NAMELESS: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "tmpfs"];
-/// How many names are tried, where others sweep meanwhile.
+/// Number of names are tried, where others sweep meanwhile.
 const NAMES: u64 = 16;
 
-/// Whether a file on `filesystem` must have a name, so that syncs of it are those of others.
+/// Returns whether a file on `filesystem` must have a name, so that syncs of it are those of
+/// others.
 pub(super) fn is_needed(filesystem: &str) -> bool {
     !NAMELESS.contains(&filesystem)
 }

@@ -78,14 +78,14 @@ pub fn usable(list: &ExtentList, length_bytes: u64) -> Usable {
     found
 }
 
-/// Whether the bytes of a file lie in the same places in both lists. Where a run is only told in
-/// other pieces, nothing moved.
+/// Returns whether the bytes of a file lie in the same places in both lists. Where a run is only
+/// told in other pieces, nothing moved.
 #[must_use]
 pub fn same_places(before: &ExtentList, behind: &ExtentList) -> bool {
     before.cut_at_bytes == behind.cut_at_bytes && runs(before) == runs(behind)
 }
 
-/// First byte, place and length of each run, neighbours joined.
+/// First byte, place and length of each run, neighbors joined.
 fn runs(list: &ExtentList) -> Vec<(u64, u64, u64)> {
     let mut runs: Vec<(u64, u64, u64)> = Vec::new();
     for extent in &list.extents {

@@ -61,7 +61,7 @@ impl Site {
     }
 }
 
-/// Whether a file can be made in `directory`: an empty one is, and is gone at once.
+/// Returns whether a file can be made in `directory`: an empty one is, and is gone at once.
 ///
 /// # Errors
 /// When `directory` cannot be opened, or no file can be made there: what was tried, and what the
@@ -72,8 +72,8 @@ pub fn takes_files(directory: &Pinned) -> Result<(), ScratchError> {
     made.map(drop).map_err(|error| ScratchError::not_made(error, &place))
 }
 
-/// What direct I/O on a file in `directory` must be aligned to: of an empty file, which is gone at
-/// once. Without the kernel's word (before 6.1) it is taken to be possible.
+/// Returns what direct I/O on a file in `directory` must be aligned to: of an empty file, which is
+/// gone at once. Without the kernel's word (before 6.1) it is taken to be possible.
 ///
 /// # Errors
 /// As [`takes_files`].
@@ -91,7 +91,7 @@ fn opened(directory: &Pinned, place: &DiskText) -> Result<OwnedFd, ScratchError>
         .map_err(|error| ScratchError::refused("open the directory", place, &error.into()))
 }
 
-/// Whether a file as in `plan` can be made and measured on `filesystem`.
+/// Returns whether a file as in `plan` can be made and measured on `filesystem`.
 fn check(
     filesystem: &Filesystem,
     plan: ScratchPlan,
@@ -119,7 +119,7 @@ fn check(
     check_room(filesystem, plan, place)
 }
 
-/// Whether there is room for a file as in `plan`, and it can be written.
+/// Returns whether there is room for a file as in `plan`, and it can be written.
 fn check_room(
     filesystem: &Filesystem,
     plan: ScratchPlan,

@@ -101,7 +101,7 @@ impl SeededTree {
         Ok(())
     }
 
-    /// How many files it has, and how many bytes they hold.
+    /// Returns how many files it has, and how many bytes they hold.
     #[must_use]
     pub fn size(&self) -> (usize, usize) {
         (self.files.len(), self.contents.len())

@@ -4,9 +4,9 @@ use units::random::Random;
 
 use crate::number::wide;
 
-/// How many latencies are kept at least of a run that has as many: half of the most.
+/// Number of latencies are kept at least of a run that has as many: half of the most.
 pub const SERIES_MAX: usize = 1 << 16;
-/// How many rounds are kept at least of a run that has as many.
+/// Number of rounds are kept at least of a run that has as many.
 pub(super) const ROUNDS_KEPT: usize = 1 << 13;
 /// Decides which stay. It is drawn by chance and not every second one: where pages and blocks end,
 /// latencies repeat with a power of two.
@@ -18,7 +18,7 @@ const SEED: u64 = 1;
 #[derive(Clone, Debug)]
 pub struct Kept<T> {
     list: Vec<T>,
-    /// How many stay where the list is full.
+    /// Number of stay where the list is full.
     least: usize,
     /// One of so many stays.
     share: u64,
@@ -32,7 +32,7 @@ impl<T> Kept<T> {
         Kept { list, least, share: 1, random: Random::new(SEED) }
     }
 
-    /// What is kept.
+    /// Returns what is kept.
     #[must_use]
     pub fn values(&self) -> &[T] {
         &self.list

@@ -1,7 +1,7 @@
 //! Ways of making writes durable, measured beside each other.
 //!
 //! Every round that counts gives each row one short slice of operations, in a random order, so
-//! that what drifts (a drive's state, a neighbour, a throttle) hits all rows alike. What a row took
+//! that what drifts (a drive's state, a neighbor, a throttle) hits all rows alike. What a row took
 //! in each round is kept, so that two rows can be compared round by round ([`compare`]).
 //!
 //! What is left out, by rule and not by looking:
@@ -35,7 +35,7 @@ pub struct DurableLimits {
     /// How long a slice is to be, in nanoseconds; it has two operations however long they take,
     /// unless the time of all is over, and one in a round that is left out.
     pub slice_ns: u64,
-    /// How many bytes a slice writes at most, beyond those two operations.
+    /// Number of bytes a slice writes at most, beyond those two operations.
     pub slice_bytes: u64,
     /// The most rounds, those left out included.
     pub rounds: u64,
@@ -62,7 +62,7 @@ pub struct RowSeen {
     pub unavailable: Option<String>,
     /// What went wrong; nothing was done with the row after that.
     pub errors: Vec<String>,
-    /// Whether the first of those was that there is no room.
+    /// True if the first of those was that there is no room.
     pub has_no_room: bool,
 }
 
@@ -87,7 +87,7 @@ impl RowSeen {
         (count > 0).then(|| crate::number::real(self.busy_ns) / crate::number::real(count))
     }
 
-    /// Whether it goes on.
+    /// Returns whether it goes on.
     fn is_live(&self) -> bool {
         self.unavailable.is_none() && self.errors.is_empty()
     }
@@ -110,7 +110,7 @@ pub struct DurableSeen {
     pub discarded_rounds: u64,
     /// How long all of it took, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Whether the last round is not whole.
+    /// True if the last round is not whole.
     pub was_cut_short: bool,
     /// Why it stopped before its time: a sync failed.
     pub stopped: Option<String>,
@@ -181,15 +181,15 @@ impl Run<'_> {
         self.seen.iter().any(RowSeen::is_live)
     }
 
-    /// Whether a limit was reached.
+    /// Returns whether a limit was reached.
     fn is_over<D: Durable>(&self, doer: &D) -> bool {
         !doer.goes_on()
             || doer.now_ns() >= self.end_ns
             || doer.written_bytes() >= self.limits.written_bytes
     }
 
-    /// Whether no operation of `row` may begin: all its syncs but one must fit into the time, as
-    /// far as it is known how long they take.
+    /// Returns whether no operation of `row` may begin: all its syncs but one must fit into the
+    /// time, as far as it is known how long they take.
     fn is_late<D: Durable>(&self, doer: &D, row: usize) -> bool {
         let others_ns = self.sync_ns.saturating_mul(self.ways[row].syncs().saturating_sub(1));
         !doer.goes_on() || doer.now_ns().saturating_add(others_ns) >= self.end_ns

@@ -10,7 +10,7 @@ use device::durable::{Method, Place, Way};
 const PAGE: u32 = 8192;
 /// What the rows with several sizes write in all, and in pieces of how much.
 const CUT_UP: [u32; 5] = [16, 8, 4, 2, 1];
-/// How many writes a sync follows.
+/// Number of writes a sync follows.
 const GROUP_SIZES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 /// What a row belongs to.
@@ -60,7 +60,7 @@ pub struct RowPlan {
     pub group: Group,
     /// How it is called: by `pg_test_fsync`'s label where it is one of its rows.
     pub label: String,
-    /// Whether it is one of `pg_test_fsync`'s.
+    /// True if it is one of `pg_test_fsync`'s.
     pub is_pg: bool,
     /// What is done.
     pub way: Way,
@@ -180,7 +180,7 @@ fn other_path_rows() -> Vec<RowPlan> {
     .collect()
 }
 
-/// What write-ahead logs meet.
+/// Returns what write-ahead logs meet.
 #[must_use]
 pub fn wal_rows() -> Vec<RowPlan> {
     let next = Way { method: Method::Fdatasync, place: Place::Sequential, ..OVER };

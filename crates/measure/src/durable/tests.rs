@@ -42,7 +42,7 @@ struct Double {
     slices: Vec<(usize, u64)>,
     counts: Vec<u64>,
     ends_after: u64,
-    /// Where set, everything takes 33 times as long for stretches that a seed draws.
+    /// Place where set, everything takes 33 times as long for stretches that a seed draws.
     bursts: Option<Random>,
     burst_ends_ns: u64,
     is_slow: bool,

@@ -94,7 +94,7 @@ impl Drive {
         DriveCounters { counts: Rc::clone(&self.counts) }
     }
 
-    /// How many nanoseconds the operation that started last would take without the effect.
+    /// Returns how many nanoseconds the operation that started last would take without the effect.
     #[must_use]
     pub fn plain_ns(&self) -> f64 {
         self.plain_ns
@@ -144,7 +144,7 @@ impl Drive {
         self.counts.set(counts);
     }
 
-    /// Whether the queue stops here.
+    /// Returns whether the queue stops here.
     fn stops(&self) -> bool {
         matches!(self.plan.failure, Some((number, Failure::Stop)) if number <= self.operations)
     }

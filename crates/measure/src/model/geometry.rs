@@ -75,9 +75,9 @@ pub enum Above {
     /// A bucket of tokens, as a cloud's or that of blk-throttle: each started `unit_bytes` of an
     /// operation take one.
     Throttle {
-        /// How many come back in a second.
+        /// Number of come back in a second.
         per_second: u64,
-        /// How many there are at first, and at most.
+        /// Number of there are at first, and at most.
         burst: u64,
         /// What one lets through, in bytes.
         unit_bytes: u64,
@@ -94,7 +94,7 @@ pub enum Above {
 /// What a drive is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Geometry {
-    /// Where writes must start, in bytes.
+    /// Place where writes must start, in bytes.
     pub alignment_bytes: u64,
     /// The first such place.
     pub origin_bytes: u64,
@@ -115,7 +115,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// How many parts of granules a write covers: see the head of this file.
+    /// Returns how many parts of granules a write covers: see the head of this file.
     #[must_use]
     pub fn parts(&self, offset_bytes: u64, length_bytes: u64) -> u64 {
         let behind = (offset_bytes + self.alignment_bytes - self.origin_bytes)

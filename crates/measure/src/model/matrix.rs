@@ -71,15 +71,15 @@ impl Row {
         tally
     }
 
-    /// Whether the arms do not differ.
+    /// Returns whether the arms do not differ.
     #[must_use]
     pub fn is_same(&self) -> bool {
         self.effect == Effect::NONE
     }
 
-    /// What `tally` misses of what must hold, one sentence each: the truth inside 97 % of all
-    /// intervals, at most 2 % of trials without an effect end in penalty or small, and nine of ten
-    /// effects found in time. Below some 200 trials chance alone may miss them.
+    /// Returns what `tally` misses of what must hold, one sentence each: the truth inside 97 % of
+    /// all intervals, at most 2 % of trials without an effect end in penalty or small, and nine of
+    /// ten effects found in time. Below some 200 trials chance alone may miss them.
     #[must_use]
     pub fn misses(&self, tally: &Tally) -> Vec<String> {
         let mut misses = Vec::new();
@@ -138,7 +138,7 @@ impl Tally {
         self.found_at.get(rank(self.trials, percent)).copied()
     }
 
-    /// How many trials found a difference within so many pairs.
+    /// Returns how many trials found a difference within so many pairs.
     #[must_use]
     pub fn found_within(&self, pairs: u64) -> u64 {
         crate::number::wide(self.found_at.partition_point(|found| *found <= pairs))

@@ -2,7 +2,7 @@
 //!
 //! Fitted to what one virtual disk was seen to do under durable writes of 4 KiB: 120 µs for most of
 //! the time and 4 ms for seconds at a time; a correlation of 0.35 between the logarithms of an
-//! operation's time and the next one's; and ratios of neighbours whose logarithms spread by about
+//! operation's time and the next one's; and ratios of neighbors whose logarithms spread by about
 //! 0.57, most of that from few operations that take far longer than the others.
 
 use units::random::Random;
@@ -64,7 +64,7 @@ impl Pace {
         Pace { random, temper, is_slow, until_ns, drift, drifted: 0.0, memory: 0.0 }
     }
 
-    /// How many nanoseconds a plain operation takes that starts at `now_ns`.
+    /// Returns how many nanoseconds a plain operation takes that starts at `now_ns`.
     pub fn next_ns(&mut self, now_ns: u64) -> f64 {
         while self.temper == Temper::Switching && now_ns >= self.until_ns {
             self.is_slow = !self.is_slow;
@@ -78,7 +78,7 @@ impl Pace {
         median_ns * (self.drifted + self.memory).exp() * stumble
     }
 
-    /// How many times as long an operation takes for its stumble: mostly 1.
+    /// Returns how many times as long an operation takes for its stumble: mostly 1.
     fn stumble(&mut self) -> f64 {
         if self.random.below(STUMBLE_ONE_IN) > 0 {
             return 1.0;
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_alike_as_much_as_is_said() {
+    fn neighbors_are_alike_as_much_as_is_said() {
         let mut pace = Pace::new(Temper::Steady, 1);
         pace.drift = 0.0;
         let mut states = Vec::new();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_of_neighbours_spread_as_much_as_was_seen() {
+    fn ratios_of_neighbors_spread_as_much_as_was_seen() {
         let values = logarithms(&mut Pace::new(Temper::Steady, 2), 40_000);
         let ratios: Vec<f64> = values.chunks_exact(2).map(|two| two[0] - two[1]).collect();
         let square: f64 = ratios.iter().map(|value| value * value).sum();

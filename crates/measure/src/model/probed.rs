@@ -114,7 +114,7 @@ impl Probed {
         u64::from(self.geometry.parity.is_some())
     }
 
-    /// What the members do of a part of one row.
+    /// Returns what the members do of a part of one row.
     fn pieces(&self, start: u64, end: u64, is_write: bool) -> Vec<Piece> {
         let Geometry { chunk_bytes, members, .. } = self.geometry;
         let (mut at, mut pieces) = (start, Vec::new());

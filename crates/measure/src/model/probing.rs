@@ -19,7 +19,7 @@ pub struct Model {
     pub name: &'static str,
     /// What it is.
     pub geometry: Geometry,
-    /// Where writes must start.
+    /// Place where writes must start.
     pub alignment: Option<Alignment>,
     /// Of what their lengths must be multiples.
     pub size_bytes: Option<u64>,
@@ -27,9 +27,9 @@ pub struct Model {
     pub stripe: Option<(u64, u64)>,
     /// How long a turn takes, in nanoseconds.
     pub turn_ns: Option<u64>,
-    /// How many turns a misaligned write takes.
+    /// Number of turns a misaligned write takes.
     pub turns: Option<u8>,
-    /// Whether the probe may say that it cannot tell, where there is something to be found.
+    /// True if the probe may say that it cannot tell, where there is something to be found.
     pub is_hard: bool,
 }
 
@@ -197,7 +197,7 @@ pub struct Probing {
     pub granule: Granule,
     /// The array.
     pub stripe: Stripe,
-    /// How many reads are had at once: none of these drives has a queue with an end.
+    /// Number of reads are had at once: none of these drives has a queue with an end.
     pub depth: depth::Found,
     /// The turn.
     pub turn: Answer<Turn>,
@@ -218,7 +218,7 @@ pub enum Score {
     Wrong,
 }
 
-/// How many probes of what can be found must be right, in percent.
+/// Number of probes of what can be found must be right, in percent.
 const RIGHT_PERCENT: u64 = 95;
 const SCRATCH_BYTES: u64 = 64 << 20;
 const DEPTH: u16 = 16;
@@ -255,7 +255,7 @@ impl Model {
         Ok(Probing { granule, stripe, depth, turn, turns, written_bytes })
     }
 
-    /// How a probe did.
+    /// Returns how a probe did.
     #[must_use]
     pub fn score(&self, found: &Probing) -> Score {
         let turn_ns = found.turn.value().map(|turn| turn.turn_ns);
@@ -284,14 +284,14 @@ impl Model {
         }
     }
 
-    /// Whether there is anything to be found.
+    /// Returns whether there is anything to be found.
     #[must_use]
     pub fn is_identifiable(&self) -> bool {
         self.alignment.is_some() || self.stripe.is_some() || self.turn_ns.is_some()
     }
 
-    /// How many of so many probes must be right: nearly all where there is something to be found,
-    /// all where there is nothing, and none where it is hard.
+    /// Returns how many of so many probes must be right: nearly all where there is something to be
+    /// found, all where there is nothing, and none where it is hard.
     #[must_use]
     pub fn right_least(&self, probes: u64) -> u64 {
         match (self.is_hard, self.is_identifiable()) {

@@ -11,7 +11,7 @@ use crate::number::{few, wide};
 /// What a drive and the way to it are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueuePlan {
-    /// How many the drive has at once, at least 1.
+    /// Number of the drive has at once, at least 1.
     pub slots: usize,
     /// Which of those that wait outside is next.
     pub outside: Choice,

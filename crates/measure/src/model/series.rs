@@ -14,7 +14,7 @@ const REGIME_SPREAD: f64 = 0.2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// Log-normal, driven by an autoregressive process of the first order with this correlation of
-    /// neighbours; 0 for independent values.
+    /// neighbors; 0 for independent values.
     Alike(f64),
     /// Two paces, 120 µs and 4 ms; each value has this chance to leave the fast one, or the slow
     /// one, for the other.

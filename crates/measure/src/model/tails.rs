@@ -75,7 +75,7 @@ pub struct Tally {
 }
 
 impl Row {
-    /// What comes of series with these seeds.
+    /// Returns what comes of series with these seeds.
     #[must_use]
     pub fn tally(&self, seeds: impl Iterator<Item = u64>) -> Tally {
         let truth = self.kind.quantile_ns(self.share);
@@ -97,13 +97,13 @@ impl Row {
         tally
     }
 
-    /// Whether `tally` keeps what is promised.
+    /// Returns whether `tally` keeps what is promised.
     #[must_use]
     pub fn is_kept(&self, tally: &Tally) -> bool {
         self.covered_least.is_none_or(|least| real(tally.covered) >= least * real(tally.series))
     }
 
-    /// What came of it as a line of the table below [`HEAD`].
+    /// Returns what came of it as a line of the table below [`HEAD`].
     #[must_use]
     pub fn line(&self, tally: &Tally) -> String {
         let percent = |part: u64| 100.0 * real(part) / real(tally.series.max(1));

@@ -11,7 +11,7 @@ pub struct Compared {
     pub arm: String,
     /// With what.
     pub against: String,
-    /// How many times as long it took: the median of the blocks, with its interval.
+    /// Number of times as long it took: the median of the blocks, with its interval.
     pub ratio: Interval,
     /// The blocks that count.
     pub blocks: u64,
@@ -39,7 +39,7 @@ pub enum Reading {
 pub const SLOWER_ABOVE: f64 = 1.20;
 
 impl Reading {
-    /// What `ratio` says.
+    /// Returns what `ratio` says.
     #[must_use]
     pub fn of(ratio: &Interval) -> Reading {
         let faster_below = SLOWER_ABOVE.recip();
@@ -64,7 +64,7 @@ impl Reading {
         }
     }
 
-    /// Whether it is certain that the arm is not slower.
+    /// Returns whether it is certain that the arm is not slower.
     #[must_use]
     pub fn is_not_slower(self) -> bool {
         matches!(self, Reading::Same | Reading::Faster | Reading::NotSlower)

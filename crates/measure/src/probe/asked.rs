@@ -17,12 +17,12 @@ pub struct Written {
     pub granule: Granule,
     /// The turn.
     pub turn: Answer<Turn>,
-    /// How many of them a misaligned write takes.
+    /// Number of of them a misaligned write takes.
     pub turns: Answer<Turns>,
 }
 
 impl Written {
-    /// What writes through `queue` say, which has depth 1 and buffers of
+    /// Returns what writes through `queue` say, which has depth 1 and buffers of
     /// [`granule::BUFFER_BYTES`]. It is to be judged by [`Stripe::judge`].
     ///
     /// # Errors
@@ -40,14 +40,14 @@ impl Written {
         Ok(Written { granule, turn, turns })
     }
 
-    /// Whether more writes might say more.
+    /// Returns whether more writes might say more.
     #[must_use]
     pub fn is_open(&self) -> bool {
         let is_noise = |why: Option<Unidentified>| why == Some(Unidentified::Noise);
         is_noise(self.granule.alignment.why()) || is_noise(self.granule.size.why())
     }
 
-    /// What `self` says, or `other`, which asked the same again: the one that says more.
+    /// Returns what `self` says, or `other`, which asked the same again: the one that says more.
     #[must_use]
     pub fn or(self, mut other: Written) -> Written {
         if other.is_open() && !self.is_open() {
@@ -61,7 +61,7 @@ impl Written {
         other
     }
 
-    /// What is known for [`stripe::find`].
+    /// Returns what is known for [`stripe::find`].
     #[must_use]
     pub fn known(&self) -> Known {
         Known {
@@ -71,7 +71,7 @@ impl Written {
     }
 }
 
-/// What reads through `queue` say, whose depth is used whole and whose buffers have
+/// Returns what reads through `queue` say, whose depth is used whole and whose buffers have
 /// [`stripe::BUFFER_BYTES`]; and what is left then of what writes said.
 ///
 /// # Errors

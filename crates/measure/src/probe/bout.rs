@@ -28,9 +28,9 @@ pub(super) struct Bout {
 pub(super) struct Ended {
     /// How long it took, in nanoseconds.
     pub(super) latency_ns: u64,
-    /// How many reads that were submitted before it are still in flight.
+    /// Number of reads that were submitted before it are still in flight.
     pub(super) overtaken: usize,
-    /// How many were told to have ended at one time, it included: in which order they did is not
+    /// Number of were told to have ended at one time, it included: in which order they did is not
     /// sure.
     pub(super) together: usize,
 }
@@ -51,7 +51,7 @@ impl Bout {
         }
     }
 
-    /// How long one durable write takes, and when it was completed, in nanoseconds.
+    /// Returns how long one durable write takes, and when it was completed, in nanoseconds.
     pub(super) fn write<Q: Queue>(
         &mut self,
         queue: &mut Q,

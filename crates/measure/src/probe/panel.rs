@@ -71,7 +71,7 @@ pub(super) struct Seen {
 
 /// The world of a panel: times an arm, and says whether to go on.
 pub(super) trait Timed {
-    /// How long arm `arm` took, in nanoseconds.
+    /// Returns how long arm `arm` took, in nanoseconds.
     fn time(&mut self, arm: usize) -> Result<u64, Fault>;
     /// The operations and written bytes of one block.
     fn block(&self) -> (u64, u64);
@@ -130,7 +130,7 @@ impl Panel {
         Ok(Seen { compared: compared.collect(), times_ns: all_ns, ended, void })
     }
 
-    /// Whether to stop; `Err` when a control differs.
+    /// Returns whether to stop; `Err` when a control differs.
     fn look(&self, ratios: &mut [Ratios]) -> Option<Result<(), String>> {
         let mut is_decided = true;
         for (pairing, ratios) in self.pairings.iter().zip(ratios) {

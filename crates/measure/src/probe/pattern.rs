@@ -18,8 +18,8 @@ pub(super) enum Pattern {
     Odd,
 }
 
-/// What shifts say of the alignment. An arm at `may_be_faster` or behind may be faster than the
-/// baseline, since it crosses fewer boundaries of chunks.
+/// Returns what shifts say of the alignment. An arm at `may_be_faster` or behind may be faster than
+/// the baseline, since it crosses fewer boundaries of chunks.
 pub(super) fn of_shifts(readings: &[Reading], may_be_faster: usize) -> Pattern {
     if readings.contains(&Reading::Open) {
         return Pattern::Open;
@@ -39,8 +39,8 @@ pub(super) fn of_shifts(readings: &[Reading], may_be_faster: usize) -> Pattern {
     }
 }
 
-/// What parts of whole lengths say, the lengths growing by two: not slower below a place, slower
-/// from there to the end.
+/// Returns what parts of whole lengths say, the lengths growing by two: not slower below a place,
+/// slower from there to the end.
 pub(super) fn of_lengths(readings: &[Reading]) -> Pattern {
     if readings.contains(&Reading::Open) {
         return Pattern::Open;

@@ -26,7 +26,7 @@ pub(super) struct Places {
 }
 
 impl Comb {
-    /// How many bytes a tooth takes behind its first place.
+    /// Returns how many bytes a tooth takes behind its first place.
     fn reach_bytes(&self) -> u64 {
         self.step_bytes * (self.steps - 1) + self.operation_bytes
     }
@@ -53,7 +53,7 @@ impl Places {
         Places { comb, stretches, teeth }
     }
 
-    /// How many teeth there are.
+    /// Returns how many teeth there are.
     pub(super) fn teeth(&self) -> u64 {
         self.teeth
     }

@@ -29,7 +29,7 @@ pub(super) enum Ended {
 }
 
 impl Ended {
-    /// What had happened then, as a clause behind "when".
+    /// Returns what had happened then, as a clause behind "when".
     pub(super) fn said(self) -> &'static str {
         match self {
             Ended::Settled => "all was decided",
@@ -91,7 +91,7 @@ impl Purse {
         self.spent_operations = self.spent_operations.saturating_add(operations);
     }
 
-    /// What there is too little of to do so much more now; `None` where that can be done.
+    /// Returns what there is too little of to do so much more now; `None` where that can be done.
     pub(super) fn lacks(&self, operations: u64, written_bytes: u64, now_ns: u64) -> Option<Ended> {
         let left = self.left(now_ns);
         match () {
@@ -102,7 +102,7 @@ impl Purse {
         }
     }
 
-    /// What is left at `now_ns`.
+    /// Returns what is left at `now_ns`.
     #[must_use]
     pub fn left(&self, now_ns: u64) -> Budget {
         let took_ns = now_ns.saturating_sub(self.begun_ns);

@@ -70,10 +70,10 @@ impl Shuffle {
         number
     }
 
-    /// Where the number in this row and column of the rectangle goes.
+    /// Returns where the number in this row and column of the rectangle goes.
     fn permuted(&self, mut row: u64, mut column: u64) -> u64 {
         for (round, key) in self.keys.iter().enumerate() {
-            // The row first, since neighbours differ in their columns.
+            // The row first, since neighbors differ in their columns.
             if round % 2 == 0 {
                 row = moved(row, hash(column ^ key), self.height);
             } else {

@@ -20,7 +20,7 @@ pub use clipped::Clipped;
 pub use ratios::Ratios;
 pub use sign::SignBound;
 
-/// How many times as long, and between which bounds that lies.
+/// Number of times as long, and between which bounds that lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The figure; 1 while there is no pair.
@@ -41,13 +41,13 @@ impl Interval {
         Interval { ratio: middle.exp(), low: low.exp(), high: high.exp() }
     }
 
-    /// Whether `ratio` lies in it, the bounds included.
+    /// Returns whether `ratio` lies in it, the bounds included.
     #[must_use]
     pub fn contains(&self, ratio: f64) -> bool {
         self.low <= ratio && ratio <= self.high
     }
 
-    /// Whether all of it lies between `low` and `high`, both included.
+    /// Returns whether all of it lies between `low` and `high`, both included.
     #[must_use]
     pub fn is_within(&self, low: f64, high: f64) -> bool {
         low <= self.low && self.high <= high

@@ -2,7 +2,7 @@
 
 use super::{Clipped, Interval, SignBound};
 
-/// How many values wait to be sorted in, at least and as a part of all.
+/// Number of values wait to be sorted in, at least and as a part of all.
 const PENDING_LEAST: usize = 64;
 const PENDING_PART: usize = 32;
 
@@ -32,7 +32,7 @@ impl Ratios {
         }
     }
 
-    /// How many were recorded.
+    /// Returns how many were recorded.
     #[must_use]
     pub fn pairs(&self) -> usize {
         self.sorted.len() + self.pending.len()

@@ -74,7 +74,7 @@ impl SignBound {
         self.pairs += 1;
     }
 
-    /// Whether there is an interval.
+    /// Returns whether there is an interval.
     fn is_reached(&self) -> bool {
         self.wealth >= self.limit
     }

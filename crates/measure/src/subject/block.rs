@@ -114,7 +114,7 @@ impl Block {
         Some(kind)
     }
 
-    /// Whether nothing is left to do, to sync or to wait for.
+    /// Returns whether nothing is left to do, to sync or to wait for.
     #[inline]
     fn is_over(&self) -> bool {
         self.left | self.flying | self.unsynced | self.syncing == 0

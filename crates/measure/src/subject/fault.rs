@@ -26,13 +26,13 @@ impl From<QueueError> for Fault {
     }
 }
 
-/// Whether all bytes of an operation moved.
+/// Returns whether all bytes of an operation moved.
 #[inline]
 pub(crate) fn is_whole(operation: &Operation, completion: &Completion) -> bool {
     completion.result.is_ok_and(|moved| moved == operation.length_bytes || is_sync(operation))
 }
 
-/// What is wrong with an operation's end, whose bytes did not all move.
+/// Returns what is wrong with an operation's end, whose bytes did not all move.
 #[cold]
 pub(crate) fn wrong(operation: &Operation, completion: &Completion) -> Fault {
     let Operation { offset_bytes, length_bytes, .. } = *operation;
@@ -48,7 +48,7 @@ pub(crate) fn wrong(operation: &Operation, completion: &Completion) -> Fault {
     Fault::Void(format!("{what} of {length_bytes} bytes at offset {offset_bytes} {end}"))
 }
 
-/// Whether it moves no bytes.
+/// Returns whether it moves no bytes.
 pub(super) fn is_sync(operation: &Operation) -> bool {
     matches!(operation.action, Action::Sync(_))
 }

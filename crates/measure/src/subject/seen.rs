@@ -58,7 +58,7 @@ pub struct Seen {
     pub asked_bytes: u64,
     /// The observations' times added up.
     pub busy_ns: u64,
-    /// How many bytes were counted for a thousand that were asked, in each observation.
+    /// Number of bytes were counted for a thousand that were asked, in each observation.
     pub counted_per_1000: Histogram,
 }
 
@@ -82,8 +82,8 @@ const ALONE_PER_1000: u64 = 1100;
 const SEVERAL_PER_1000: u64 = 1800;
 
 impl Seen {
-    /// How many operations the drive had at once in the middle, a thousand times; `None` without
-    /// counters, and as long as too little was seen.
+    /// Returns how many operations the drive had at once in the middle, a thousand times; `None`
+    /// without counters, and as long as too little was seen.
     #[must_use]
     pub fn flight_per_1000(&self, action: Action) -> Option<u64> {
         let counts = self.counts.filter(|_| self.busy_ns >= FLIGHT_NS_MIN)?;
@@ -134,7 +134,7 @@ pub(super) fn accounting(work: &Work, seen: &[Seen]) -> Option<String> {
 /// Why the arms' times differ by more than the drive: at a depth it had one operation at a time of
 /// some arms, and several of all others. Either may be the baseline: where granules begin off the
 /// file system's blocks, it is what is aligned to the drive that the file system locks for.
-pub(super) fn serialised(work: &Work, seen: &[&Seen], names: &[&str]) -> Option<String> {
+pub(super) fn serialized(work: &Work, seen: &[&Seen], names: &[&str]) -> Option<String> {
     if work.depth == 1 {
         return None;
     }
@@ -162,7 +162,7 @@ pub(super) fn serialised(work: &Work, seen: &[&Seen], names: &[&str]) -> Option<
     ))
 }
 
-/// What should be known; `names` are the arms'.
+/// Returns what should be known; `names` are the arms'.
 pub(super) fn remarks(work: &Work, seen: &[Seen], names: &[&str]) -> Vec<String> {
     let excesses: Vec<Option<Excess>> = seen.iter().map(|seen| excess(work, seen)).collect();
     let mut found = Vec::new();
@@ -181,14 +181,14 @@ pub(super) fn remarks(work: &Work, seen: &[Seen], names: &[&str]) -> Vec<String>
     found
 }
 
-/// How many bytes more than asked the drive typically counted in an arm.
+/// Number of bytes more than asked the drive typically counted in an arm.
 #[derive(Clone, Copy, Debug)]
 struct Excess {
     per_1000: u64,
 }
 
-/// What to say of an arm for which the drive counted more than asked: typically, or, where syncs
-/// of ours explain nothing, often.
+/// Returns what to say of an arm for which the drive counted more than asked: typically, or, where
+/// syncs of ours explain nothing, often.
 fn excess(work: &Work, seen: &Seen) -> Option<Excess> {
     let per_1000 = seen.counted_per_1000.median();
     let is_often =
@@ -199,7 +199,7 @@ fn excess(work: &Work, seen: &Seen) -> Option<Excess> {
 }
 
 impl Excess {
-    /// Whether both are within a tenth of each other.
+    /// Returns whether both are within a tenth of each other.
     fn is_like(self, other: &Excess) -> bool {
         self.per_1000.abs_diff(other.per_1000).saturating_mul(10) <= self.per_1000
     }
@@ -219,8 +219,8 @@ impl Excess {
     }
 }
 
-/// What to say of an arm for which the drive moved as much the other way: where writes make the
-/// system read, it and not the drive completes what is partial.
+/// Returns what to say of an arm for which the drive moved as much the other way: where writes make
+/// the system read, it and not the drive completes what is partial.
 fn other_way(work: &Work, name: &str, seen: &Seen) -> Option<String> {
     let counts = seen.counts.as_ref().filter(|_| work.action != Action::Read)?;
     let read_bytes = counts.read_sectors.saturating_mul(SECTOR_BYTES);
@@ -242,7 +242,8 @@ mod tests {
     const WRITE: Action = Action::Write { durability: Durability::Cached, atomic: false };
     const NAMES: [&str; 3] = ["aligned", "shifted", "control"];
 
-    /// What the arms saw in a second of which the drive spent so many milliseconds on writes.
+    /// Returns what the arms saw in a second of which the drive spent so many milliseconds on
+    /// writes.
     fn check(depth: u16, busy_ns: u64, write_ms: [u64; 3], expected: Option<&str>) {
         let work = Work {
             action: WRITE,
@@ -256,7 +257,7 @@ mod tests {
             let counts = DiskCounts { write_ms, ..DiskCounts::default() };
             Seen { counts: Some(counts), busy_ns, ..Seen::default() }
         });
-        let found = serialised(&work, &arms.each_ref(), &NAMES);
+        let found = serialized(&work, &arms.each_ref(), &NAMES);
         let is_so = match (&found, expected) {
             (Some(found), Some(part)) => found.contains(part),
             (found, part) => found.is_none() && part.is_none(),
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arm_that_goes_one_at_a_time_where_the_others_go_together_is_serialised() {
+    fn an_arm_that_goes_one_at_a_time_where_the_others_go_together_is_serialized() {
         let second = 1_000_000_000;
         let text = "of 8 writes at once the drive had 7.9 in aligned, and 0.9 in shifted: ";
         check(8, second, [7_900, 980, 7_800], Some(text));
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn arms_that_go_alike_and_what_is_too_little_to_tell_are_not_serialised() {
+    fn arms_that_go_alike_and_what_is_too_little_to_tell_are_not_serialized() {
         let second = 1_000_000_000;
         check(8, second, [7_900, 7_950, 7_800], None);
         check(8, second, [7_900, 1_500, 7_800], None);

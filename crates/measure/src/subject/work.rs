@@ -13,7 +13,7 @@ pub struct Work {
     pub sync_every: u32,
     /// The length of each operation.
     pub operation_bytes: u32,
-    /// How many operations are kept in flight, at least 1.
+    /// Number of operations are kept in flight, at least 1.
     pub depth: u16,
     /// The operations of an observation at a depth above 1.
     pub block_operations: u32,
@@ -36,7 +36,8 @@ impl Work {
         }
     }
 
-    /// Whether the drive is asked directly: no sync of ours makes a file system write its own data.
+    /// Returns whether the drive is asked directly: no sync of ours makes a file system write its
+    /// own data.
     pub(super) fn is_plain(&self) -> bool {
         self.syncs().is_none()
     }

@@ -1,4 +1,4 @@
-//! A quantile of a latency series with an interval that stays valid when neighbours are alike.
+//! A quantile of a latency series with an interval that stays valid when neighbors are alike.
 //!
 //! # The interval
 //!
@@ -7,7 +7,7 @@
 //! (David and Nagaraja, "Order Statistics", 3rd edition, section 7.1). Latencies depend on each
 //! other: a slow sync is followed by slow ones. Then that number is as uncertain as that of fewer
 //! independent values. How many fewer is what the batch means of the exceedances say: with v the
-//! variance of the mean of m neighbouring values of "is above the quantile", and s that of one
+//! variance of the mean of m neighboring values of "is above the quantile", and s that of one
 //! value, the series is worth n s / (m v) values (Schmeiser, "Batch size effects in the analysis
 //! of simulation output", 1982; Alexopoulos, Goldsman, Mokashi and Wilson, "Sequest: a sequential
 //! procedure for estimating quantiles in steady-state simulations", 2019). The ranks are those of
@@ -89,8 +89,8 @@ impl Tail {
         })
     }
 
-    /// How many more values are likely to give an upper end, when they are as alike as these; 0
-    /// where there is one.
+    /// Returns how many more values are likely to give an upper end, when they are as alike as
+    /// these; 0 where there is one.
     #[must_use]
     pub fn more_for_an_end(&self) -> u64 {
         if self.high_ns.is_some() {
@@ -100,9 +100,9 @@ impl Tail {
         whole((real(self.needed) * each).ceil()).saturating_sub(self.samples).max(1)
     }
 
-    /// How many values, these included, are likely to hold the interval apart from `limit_ns`, when
-    /// its width falls with the root of their number, and the figure moves by as much as the
-    /// interval is wide. `None` where the figure is at the limit, so that no number is.
+    /// Returns how many values, these included, are likely to hold the interval apart from
+    /// `limit_ns`, when its width falls with the root of their number, and the figure moves by as
+    /// much as the interval is wide. `None` where the figure is at the limit, so that no number is.
     #[must_use]
     pub fn samples_to_leave(&self, limit_ns: u64) -> Option<u64> {
         let apart = real(self.at_ns.abs_diff(limit_ns));

@@ -2,7 +2,7 @@
 
 use super::{Tail, needed};
 
-/// The numbers from 1 to `last` in an order without neighbours that are alike.
+/// The numbers from 1 to `last` in an order without neighbors that are alike.
 fn shuffled(last: u64) -> Vec<u64> {
     let mut random = testkit::random(41);
     let mut values: Vec<u64> = (1..=last).collect();
@@ -36,7 +36,7 @@ fn below_368_values_a_p99_has_no_upper_end() {
 }
 
 #[test]
-fn without_neighbours_alike_the_ends_are_near_the_ranks_of_the_binomial() {
+fn without_neighbors_alike_the_ends_are_near_the_ranks_of_the_binomial() {
     let tail = Tail::of(&shuffled(10_000), 0.99).unwrap();
     assert_eq!(tail.at_ns, 9900);
     assert!((5000..=10_000).contains(&tail.effective), "{tail:?}");

@@ -4,7 +4,7 @@
 //! each arm is a sentence.
 
 use super::figures::{Ratio, UNKNOWN, interval_title, number, time, turns};
-use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, labelled, quiet};
+use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, labeled, quiet};
 use super::{Arm, Comparison, Experiment};
 use crate::line::{BAD, GOOD, NAME};
 use crate::text::shorten_middle;
@@ -147,7 +147,7 @@ impl Arms<'_> {
                 pieces.push(cell(format!("{title}: {}", ratio.interval())));
             }
             pieces.push(self.soundness(arm));
-            labelled(&self.words.text(&arm.name), pieces, self.limit, page);
+            labeled(&self.words.text(&arm.name), pieces, self.limit, page);
         }
     }
 
@@ -161,7 +161,7 @@ impl Arms<'_> {
         self.experiment.comparisons.iter().find(|comparison| comparison.arm == arm.name)
     }
 
-    /// Whether a control says that equal things were found equal; nothing for other arms.
+    /// Returns whether a control says that equal things were found equal; nothing for other arms.
     fn soundness(&self, arm: &Arm) -> Cell {
         if !is_control(arm) {
             return cell("");
@@ -174,7 +174,7 @@ impl Arms<'_> {
     }
 }
 
-/// Whether an arm is the same as the baseline.
+/// Returns whether an arm is the same as the baseline.
 pub(crate) fn is_control(arm: &Arm) -> bool {
     arm.role == "control"
 }

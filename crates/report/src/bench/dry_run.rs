@@ -4,7 +4,7 @@ use serde::Serialize;
 use units::prefix::Size;
 
 use super::figures::share;
-use super::grid::{cell, flowing, labelled, prose, quiet};
+use super::grid::{cell, flowing, labeled, prose, quiet};
 use crate::line::NAME;
 use crate::look::Look;
 use crate::words::{Words, count};
@@ -20,7 +20,7 @@ pub struct DryRun {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
-    /// Where the scratch file would be, or the device.
+    /// Place where the scratch file would be, or the device.
     pub place: String,
     /// The layers under it, the topmost first, each in a few words.
     pub layers: Vec<String>,
@@ -32,7 +32,7 @@ pub struct DryRun {
     pub granule_source: Option<String>,
     /// The length of the scratch file in bytes; 0 where there is none.
     pub scratch_bytes: u64,
-    /// How many bytes are written at most, the scratch file included.
+    /// Number of bytes are written at most, the scratch file included.
     pub written_bytes_max: u64,
     /// How long it takes at most, in seconds.
     pub seconds_max: u64,
@@ -46,8 +46,8 @@ pub struct DryRun {
     pub notes: Vec<String>,
 }
 
-/// What writing so many bytes means for a drive, in one sentence: their share of its capacity. The
-/// endurance rating is unknown, and said so.
+/// Returns what writing so many bytes means for a drive, in one sentence: their share of its
+/// capacity. The endurance rating is unknown, and said so.
 #[must_use]
 pub fn wear(written_bytes_max: u64, drive_bytes: Option<u64>) -> String {
     if written_bytes_max == 0 {
@@ -70,7 +70,8 @@ pub fn dry_run_json(plan: &DryRun) -> String {
     crate::json::ended(serde_json::to_string_pretty(plan))
 }
 
-/// What would be done as text, with its last line feed; the last line says that nothing was.
+/// Returns what would be done as text, with its last line feed; the last line says that nothing
+/// was.
 #[must_use]
 pub fn dry_run_text(plan: &DryRun, look: &Look) -> String {
     let words = Words { look };
@@ -79,7 +80,7 @@ pub fn dry_run_text(plan: &DryRun, look: &Look) -> String {
     let mut on = vec![(NAME, words.text(&plan.place))];
     on.extend(plan.layers.iter().map(|layer| cell(format!("on {}", words.text(layer)))));
     flowing(on, limit, &mut page);
-    let mut row = |label: &str, text: String| labelled(label, vec![cell(text)], limit, &mut page);
+    let mut row = |label: &str, text: String| labeled(label, vec![cell(text)], limit, &mut page);
     row("granule", granule(plan, words));
     let scratch = match plan.scratch_bytes {
         0 => "none".to_owned(),
@@ -101,7 +102,7 @@ pub fn dry_run_text(plan: &DryRun, look: &Look) -> String {
     let many = u64::try_from(plan.experiments.len()).unwrap_or(u64::MAX);
     prose(quiet(""), &format!("{}:", count(many, "experiment")), limit, &mut page);
     for (number, title) in (1_u64..).zip(&plan.experiments) {
-        labelled(&format!("{number}"), vec![cell(words.text(title))], limit, &mut page);
+        labeled(&format!("{number}"), vec![cell(words.text(title))], limit, &mut page);
     }
     for note in &plan.notes {
         prose((NAME, "note:".to_owned()), &words.text(note), limit, &mut page);

@@ -69,7 +69,7 @@ pub(crate) fn turns(value: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// How many times as long, with an interval: three figures with as many places as each needs to
+/// Number of times as long, with an interval: three figures with as many places as each needs to
 /// stay on its side of 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
@@ -102,7 +102,7 @@ impl Ratio {
         }
     }
 
-    /// Whether 1 is inside; `None` while the interval has no upper end.
+    /// Returns whether 1 is inside; `None` while the interval has no upper end.
     pub(crate) fn holds_one(self) -> Option<bool> {
         let high = self.high?;
         (high.is_finite() && self.low.is_finite()).then_some(self.low <= 1.0 && 1.0 <= high)
@@ -148,7 +148,8 @@ fn confidence(alpha: f64) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// What share `part` is of `whole`, never rounded to nothing or to all; [`UNKNOWN`] of nothing.
+/// Returns what share `part` is of `whole`, never rounded to nothing or to all; [`UNKNOWN`] of
+/// nothing.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     let tenths = (u128::from(part) * 1000).checked_div(u128::from(whole));
     match tenths {

@@ -125,7 +125,7 @@ fn options(experiment: &Experiment, arm: &Arm) -> Value {
     options.into()
 }
 
-/// What was done one way.
+/// Returns what was done one way.
 pub(crate) fn direction(
     seen: &Latencies,
     bytes: Option<u64>,
@@ -167,7 +167,7 @@ pub(crate) struct Latencies {
     deviation: f64,
     /// The middle of each bucket, in order, and how many are in it.
     buckets: Vec<(u64, u64)>,
-    /// How many all buckets hold.
+    /// Number of all buckets hold.
     held: u64,
 }
 

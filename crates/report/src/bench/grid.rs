@@ -8,7 +8,7 @@ use crate::text::{width, wrap};
 /// Left of everything that belongs to an experiment.
 pub(crate) const INDENT: usize = 2;
 
-/// A text and its colour.
+/// A text and its color.
 pub(crate) type Cell = (Style, String);
 
 /// An ordinary cell.
@@ -40,12 +40,12 @@ impl Grid {
         self.rows.push(vec![cell]);
     }
 
-    /// Whether it fits into `limit` columns.
+    /// Returns whether it fits into `limit` columns.
     pub(crate) fn fits(&self, limit: usize) -> bool {
         self.starts().last().is_none_or(|end| *end <= limit + GAP)
     }
 
-    /// Where each column starts, and where one behind the last would.
+    /// Returns where each column starts, and where one behind the last would.
     fn starts(&self) -> Vec<usize> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let mut starts = vec![INDENT];
@@ -135,7 +135,7 @@ const ROOM: usize = 12;
 
 /// Writes `pieces` behind `label`, as many lines as they need, the later ones under the first
 /// piece; under the label where that leaves no room.
-pub(crate) fn labelled(label: &str, pieces: Vec<Cell>, limit: usize, page: &mut String) {
+pub(crate) fn labeled(label: &str, pieces: Vec<Cell>, limit: usize, page: &mut String) {
     let mut line = Line::default();
     line.advance(INDENT, 0);
     if INDENT + width(label) + 2 + ROOM > limit {
@@ -148,7 +148,7 @@ pub(crate) fn labelled(label: &str, pieces: Vec<Cell>, limit: usize, page: &mut 
     Flow { margin: "", indent, limit }.write(line, pieces, page);
 }
 
-/// Writes `text` as a paragraph that begins with `head` in its colour.
+/// Writes `text` as a paragraph that begins with `head` in its color.
 pub(crate) fn prose((style, head): Cell, text: &str, limit: usize, page: &mut String) {
     let whole = [head.as_str(), text].join(" ");
     for (number, part) in wrap(whole.trim(), limit.saturating_sub(INDENT)).iter().enumerate() {

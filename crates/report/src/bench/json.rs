@@ -59,7 +59,7 @@ impl fmt::Display for BenchFault {
 impl std::error::Error for BenchFault {}
 
 impl BenchFault {
-    /// What to do next.
+    /// Returns what to do next.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -159,9 +159,9 @@ pub(crate) mod finite {
 struct Lines {
     pretty: PrettyFormatter<'static>,
     compact: CompactFormatter,
-    /// Whether a key is being written.
+    /// True if a key is being written.
     in_key: bool,
-    /// Whether the last key was [`ONE_LINE`].
+    /// True if the last key was [`ONE_LINE`].
     wanted: bool,
     /// Lists open on one line.
     depth: usize,

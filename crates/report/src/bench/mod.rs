@@ -76,7 +76,7 @@ pub struct BenchTarget {
     pub model: Option<String>,
     /// The version of the drive's firmware; `null` when not known.
     pub firmware: Option<String>,
-    /// Whether the drive rotates; `null` when not known.
+    /// True if the drive rotates; `null` when not known.
     pub rotating: Option<bool>,
     /// The drive's addressable unit in bytes; `null` when not known.
     pub logical_sector_bytes: Option<u64>,
@@ -96,7 +96,7 @@ pub struct Scratch {
     pub place: String,
     /// Its length in bytes.
     pub length_bytes: u64,
-    /// How many pieces of it lie on the drive in one run each.
+    /// Number of pieces of it lie on the drive in one run each.
     pub pieces: u64,
     /// The drive's address of its first byte; `null` when not known.
     pub drive_address_bytes: Option<u64>,
@@ -122,7 +122,7 @@ pub struct Experiment {
     pub discarded_pairs: u64,
     /// How long it took, in nanoseconds.
     pub elapsed_ns: u64,
-    /// How many bytes it wrote.
+    /// Number of bytes it wrote.
     pub written_bytes: u64,
     /// The arms, the baseline first.
     pub arms: Vec<Arm>,
@@ -155,13 +155,13 @@ pub struct Workload {
     pub operation_bytes: Option<u64>,
     /// `none`, `fdatasync`, `fsync`, `dsync` or `sync`, after each `sync_every` writes.
     pub sync: String,
-    /// How many writes a sync follows; 1 where each does, 0 where none does.
+    /// Number of writes a sync follows; 1 where each does, 0 where none does.
     pub sync_every: u64,
     /// Operations in flight.
     pub depth: u64,
     /// `cursor` (each takes the next granules) or `random`; `null` for commands.
     pub order: Option<String>,
-    /// Whether the page cache was passed by.
+    /// True if the page cache was passed by.
     pub direct: bool,
     /// The command that ran once for each pair and arm; empty otherwise.
     pub command: Vec<String>,
@@ -177,7 +177,7 @@ pub struct Arm {
     pub role: String,
     /// How far it is shifted, in bytes.
     pub shift_bytes: u64,
-    /// How many latencies were seen: operations, or commands.
+    /// Number of latencies were seen: operations, or commands.
     pub count: u64,
     /// The latency that half stay below, in nanoseconds.
     pub median_ns: u64,
@@ -210,7 +210,7 @@ pub struct DriveCounts {
     pub writes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Reads and writes joined with a neighbour in the queue.
+    /// Reads and writes joined with a neighbor in the queue.
     pub merges: u64,
     /// Flushes completed; `null` where the kernel does not count them.
     pub flushes: Option<u64>,

@@ -2,7 +2,7 @@
 
 use super::arms::{SHEET_MIN, is_control};
 use super::figures::{Ratio, interval_title, time};
-use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, flowing, labelled, prose, quiet};
+use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, flowing, labeled, prose, quiet};
 use super::sentences::{regimes, verdict, verdict_word};
 use super::{Arm, Comparison, Experiment};
 use crate::line::NAME;
@@ -44,7 +44,7 @@ struct Row<'a> {
     experiment: &'a Experiment,
     /// The arm with its comparison; `None` for an experiment that compared nothing.
     compared: Option<(&'a Arm, Option<&'a Comparison>)>,
-    /// Whether it is the experiment's first line, which alone bears its title and verdict.
+    /// True if it is the experiment's first line, which alone bears its title and verdict.
     first: bool,
 }
 
@@ -141,7 +141,7 @@ impl Row<'_> {
         if self.first { self.name(words) } else { String::new() }
     }
 
-    /// What was done, without the arm, which has a column of its own.
+    /// Returns what was done, without the arm, which has a column of its own.
     fn name(&self, words: Words<'_>) -> String {
         let title = words.text(&self.experiment.title);
         let arm = self.compared.map_or(String::new(), |(arm, _)| words.text(&arm.name));
@@ -171,7 +171,7 @@ impl Row<'_> {
     }
 }
 
-/// Whether the controls found equal things equal.
+/// Returns whether the controls found equal things equal.
 fn controls(experiments: &[Experiment], words: Words<'_>, limit: usize, page: &mut String) {
     let (mut sound, mut unknown, mut differing) = (0_u64, 0_u64, Vec::new());
     for experiment in experiments {
@@ -193,6 +193,6 @@ fn controls(experiments: &[Experiment], words: Words<'_>, limit: usize, page: &m
     }
     pieces.extend(differing.iter().map(|title| cell(format!("differs: {title}"))));
     if !pieces.is_empty() && width("controls") < limit {
-        labelled("controls", pieces, limit, page);
+        labeled("controls", pieces, limit, page);
     }
 }

@@ -85,7 +85,7 @@ fn put(line: &mut Line, left: usize, cells: &str) {
     line.push(PLAIN, visible);
 }
 
-/// How many latencies an arm's histogram holds.
+/// Returns how many latencies an arm's histogram holds.
 fn total(arm: &Arm) -> f64 {
     arm.histogram.iter().map(|&(_, count)| count as f64).sum()
 }
@@ -102,7 +102,7 @@ fn height(share: f64, greatest: f64, ink: &Ink) -> &'static str {
 
 /// Latencies as columns: each is as many times the one before.
 struct Axis {
-    /// Where each column starts, in nanoseconds; the first is the least latency.
+    /// Place where each column starts, in nanoseconds; the first is the least latency.
     starts: Vec<f64>,
     least_ns: u64,
     greatest_ns: u64,
@@ -184,8 +184,8 @@ fn labels(axis: &Axis, ink: &Ink, words: Words<'_>, left: usize, page: &mut Stri
     line.end(page);
 }
 
-/// What ticks may say, the most wanted first: 1, 5 and 2 times a power of ten; where the axis holds
-/// fewer than two of those, its ends.
+/// Returns what ticks may say, the most wanted first: 1, 5 and 2 times a power of ten; where the
+/// axis holds fewer than two of those, its ends.
 fn candidates(axis: &Axis, words: Words<'_>) -> Vec<(u64, String)> {
     let holds = |value: &u64| (axis.least_ns..=axis.greatest_ns).contains(value);
     let powers = (0..20).filter_map(|power| 10_u64.checked_pow(power));

@@ -20,7 +20,7 @@ pub struct Progress<'a> {
     pub title: &'a str,
     /// How long it has taken, in nanoseconds.
     pub elapsed_ns: u64,
-    /// How many bytes it has written.
+    /// Number of bytes it has written.
     pub written_bytes: u64,
 }
 
@@ -75,7 +75,7 @@ fn drawn(ratio: Ratio, look: &Look) -> String {
     format!("[{}]", cells.collect::<String>())
 }
 
-/// Where a column of the scale starts.
+/// Returns where a column of the scale starts.
 fn edge(column: usize) -> f64 {
     let share = column as f64 / SCALE as f64;
     (ENDS_LOG2 * (2.0 * share - 1.0)).exp2()

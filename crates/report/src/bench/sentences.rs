@@ -6,10 +6,10 @@ use super::{Effort, Experiment, Predicted, Regime};
 use crate::line::{BAD, CARE, GOOD};
 use crate::words::{Words, count};
 
-/// How many parts of a run are named; `--json` has them all.
+/// Number of parts of a run are named; `--json` has them all.
 const REGIMES_MAX: usize = 6;
 
-/// The word of a verdict as it starts a sentence, and its colour.
+/// The word of a verdict as it starts a sentence, and its color.
 pub(crate) fn verdict_word(verdict: &str, words: Words<'_>) -> Cell {
     match verdict {
         "penalty" => (BAD, "Penalty".to_owned()),
@@ -68,7 +68,7 @@ fn effort(effort: &Effort) -> String {
     }
 }
 
-/// How the drive changed during the run; `None` where it did not.
+/// Returns how the drive changed during the run; `None` where it did not.
 pub(crate) fn regimes(experiment: &Experiment, words: Words<'_>) -> Option<String> {
     if experiment.regimes.len() < 2 {
         return None;

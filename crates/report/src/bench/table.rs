@@ -7,7 +7,7 @@ use units::prefix::Size;
 
 use super::arms::Arms;
 use super::figures::{share, time};
-use super::grid::{Cell, Grid, cell, flowing, labelled, prose, quiet};
+use super::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
 use super::sentences::{predicted, regimes, verdict};
 use super::{Bench, BenchTarget, Experiment, Scratch, overview};
 use crate::line::{BAD, Line, NAME, QUIET};
@@ -15,12 +15,12 @@ use crate::look::Look;
 use crate::text::width;
 use crate::words::{Words, count};
 
-/// Where figures at the right end of a line end at most.
+/// Place where figures at the right end of a line end at most.
 const RIGHT_MAX: usize = 100;
 /// What the kernel's counters call a sector, in bytes. Source: `Documentation/block/stat.rst`.
 const SECTOR_BYTES: u64 = 512;
 
-/// The whole result as text, with its last line feed; colours only repeat what the words say.
+/// The whole result as text, with its last line feed; colors only repeat what the words say.
 #[must_use]
 pub fn table(bench: &Bench, look: &Look) -> String {
     let mut page = Page { words: Words { look }, limit: look.columns(), text: String::new() };
@@ -68,7 +68,7 @@ impl Page<'_> {
         }
     }
 
-    /// What the figures depend on: target, kernel, seed.
+    /// Returns what the figures depend on: target, kernel, seed.
     fn circumstances(&mut self, bench: &Bench) {
         let words = self.words;
         let target = &bench.target;
@@ -92,7 +92,7 @@ impl Page<'_> {
         let drive = [&target.drive, &target.model].into_iter().flatten().map(|one| words.text(one));
         let rotating = target.rotating.map(|yes| if yes { "rotates" } else { "does not rotate" });
         let pieces = drive.chain(rotating.map(str::to_owned)).chain(logical).chain([granule]);
-        labelled("drive", pieces.map(cell).collect(), self.limit, &mut self.text);
+        labeled("drive", pieces.map(cell).collect(), self.limit, &mut self.text);
         let run = vec![
             cell(format!("straddle {}", words.text(&bench.version))),
             cell(format!(
@@ -103,11 +103,11 @@ impl Page<'_> {
             cell(format!("took {}", time(bench.elapsed_ns, words))),
             cell(format!("seed {}", bench.seed)),
         ];
-        labelled("run", run, self.limit, &mut self.text);
+        labeled("run", run, self.limit, &mut self.text);
         let command: Vec<String> = bench.run.command.iter().map(|word| words.text(word)).collect();
         if !command.is_empty() {
             let command = vec![cell(command.join(" "))];
-            labelled("command", command, self.limit, &mut self.text);
+            labeled("command", command, self.limit, &mut self.text);
         }
     }
 
@@ -154,7 +154,7 @@ impl Page<'_> {
         line.end(&mut self.text);
     }
 
-    /// What only those want who ask.
+    /// Returns what only those want who ask.
     fn details(&mut self, experiment: &Experiment) {
         let words = self.words;
         for comparison in &experiment.comparisons {
@@ -165,7 +165,7 @@ impl Page<'_> {
                 cell(shown.figure()),
                 cell(shown.interval()),
             ];
-            labelled("clipped mean", pieces, self.limit, &mut self.text);
+            labeled("clipped mean", pieces, self.limit, &mut self.text);
         }
         let unit = match experiment.block_operations {
             0 | 1 => format!("one {}", words.text(&experiment.unit)),
@@ -175,11 +175,11 @@ impl Page<'_> {
             cell(format!("each observation is {unit}")),
             cell(format!("{} before these left out", count(experiment.discarded_pairs, "pair"))),
         ];
-        labelled("method", seen, self.limit, &mut self.text);
+        labeled("method", seen, self.limit, &mut self.text);
         self.counters(experiment);
     }
 
-    /// What the drive counted for each arm.
+    /// Returns what the drive counted for each arm.
     fn counters(&mut self, experiment: &Experiment) {
         let words = self.words;
         let mut grid = Grid::default();
@@ -218,12 +218,12 @@ impl Page<'_> {
         }
         if lists.is_empty() {
             let pieces = vec![cell("the drive's counters are not known")];
-            labelled("drive", pieces, self.limit, &mut self.text);
+            labeled("drive", pieces, self.limit, &mut self.text);
         } else if grid.fits(self.limit) {
             grid.write(&mut self.text);
         } else {
             for (name, list) in lists {
-                labelled(&format!("the drive counted, {name}:"), list, self.limit, &mut self.text);
+                labeled(&format!("the drive counted, {name}:"), list, self.limit, &mut self.text);
             }
         }
     }

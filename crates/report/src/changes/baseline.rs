@@ -64,11 +64,11 @@ pub struct Compared {
 }
 
 impl Baseline {
-    /// Whether `bytes` call themselves a document of `straddle check`, whole or not.
+    /// Returns whether `bytes` call themselves a document of `straddle check`, whole or not.
     ///
     /// # Errors
     /// When they are no JSON object that names [`SCHEMA`] as its schema.
-    pub fn recognise(bytes: &[u8]) -> Result<(), BaselineFault> {
+    pub fn recognize(bytes: &[u8]) -> Result<(), BaselineFault> {
         let head: Head =
             serde_json::from_slice(bytes).map_err(|error| BaselineFault::NotOurs(said(&error)))?;
         match head.schema == SCHEMA {
@@ -82,7 +82,7 @@ impl Baseline {
     /// # Errors
     /// When they are no such document, whole and of this schema.
     pub fn read(bytes: &[u8]) -> Result<Baseline, BaselineFault> {
-        Baseline::recognise(bytes)?;
+        Baseline::recognize(bytes)?;
         let document =
             serde_json::from_slice(bytes).map_err(|error| BaselineFault::Broken(said(&error)))?;
         Ok(Baseline::of(document))

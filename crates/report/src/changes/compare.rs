@@ -8,9 +8,9 @@ use super::{Change, Seen, Trend, values};
 use crate::document::{Finding, Layer, Severity, Target, Verdict};
 use crate::text::one_line;
 
-/// What changed from `before` to `after`. Of a target that could not be opened on either side only
-/// the verdict and the findings are compared: that no layer was seen does not mean that none is
-/// there.
+/// Returns what changed from `before` to `after`. Of a target that could not be opened on either
+/// side only the verdict and the findings are compared: that no layer was seen does not mean that
+/// none is there.
 pub(super) fn changes(before: &Target, after: &Target) -> Vec<Change> {
     let mut paths = Paths::default();
     let sides = [Side::of(before, &mut paths), Side::of(after, &mut paths)];

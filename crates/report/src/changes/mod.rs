@@ -107,7 +107,7 @@ pub struct TargetChange {
     pub verdict_before: Option<Verdict>,
     /// Its verdict now; `null` where it vanished.
     pub verdict_after: Option<Verdict>,
-    /// Whether it could be judged now.
+    /// True if it could be judged now.
     pub answered: bool,
     /// Why it could not be judged; `null` when it was.
     pub reason: Option<String>,
@@ -116,8 +116,8 @@ pub struct TargetChange {
 }
 
 impl TargetChange {
-    /// What it means where changes matter from `least` on; `None` for never. What became better
-    /// never matters.
+    /// Returns what it means where changes matter from `least` on; `None` for never. What became
+    /// better never matters.
     #[must_use]
     pub fn answer(&self, least: Option<Severity>) -> Answer {
         let matters = self.changes.iter().filter(|change| change.trend != Trend::Better);
@@ -155,7 +155,7 @@ pub struct Change {
 pub struct Seen {
     /// The value; `null` when it is unknown.
     pub value: Option<String>,
-    /// Where it was learnt; `null` when unknown or when it was computed.
+    /// Place where it was learnt; `null` when unknown or when it was computed.
     pub source: Option<String>,
     /// Why it is unknown or what it follows from; `null` where there is nothing to say.
     pub reason: Option<String>,

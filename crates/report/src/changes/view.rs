@@ -120,7 +120,7 @@ pub fn changes_metrics(summary: &ChangeSummary) -> Vec<Metric> {
 }
 
 impl Note {
-    /// What is said of a target that changed, where changes matter from `least` on.
+    /// Returns what is said of a target that changed, where changes matter from `least` on.
     #[must_use]
     pub fn of_change(change: &TargetChange, least: Option<Severity>, look: &Look) -> Note {
         let words = Words { look };

@@ -34,7 +34,7 @@ pub(super) fn change(before: &Measured, after: &Measured) -> Interval {
     }
 }
 
-/// What an interval of a change says.
+/// Returns what an interval of a change says.
 pub(super) fn answer(change: Interval) -> CompareAnswer {
     let (low, high) = (change.low.unwrap_or(0.0), change.high.unwrap_or(f64::INFINITY));
     let is_within = low * LIMIT * SLACK >= 1.0 && high <= LIMIT * SLACK;
@@ -45,7 +45,8 @@ pub(super) fn answer(change: Interval) -> CompareAnswer {
     }
 }
 
-/// How far the end that is farther from "no change" lies from it: what a verdict names first.
+/// Returns how far the end that is farther from "no change" lies from it: what a verdict names
+/// first.
 pub(super) fn reach(change: Option<Interval>) -> f64 {
     let Some(Interval { ratio, low, high }) = change else { return 0.0 };
     let end = |end: Option<f64>| end.map_or(0.0, |end| end.ln().abs());

@@ -223,7 +223,7 @@ fn of_probe(probe: &Probe) -> Vec<Figure> {
     figures
 }
 
-/// What was answered, by what, and how sure that is.
+/// Returns what was answered, by what, and how sure that is.
 fn answer<T>(name: &str, answer: &Answer<T>, words: impl Fn(&T) -> String) -> Figure {
     let mut because = match &answer.value {
         Some(_) => answer.said_by.clone(),

@@ -173,7 +173,7 @@ pub struct ComparedRow {
     pub words: String,
     /// Whether the two differ.
     pub answer: CompareAnswer,
-    /// Whether "cannot tell" of this row counts for the verdict. A difference always does; a p99
+    /// True if "cannot tell" of this row counts for the verdict. A difference always does; a p99
     /// that is too uncertain does not.
     pub is_judged: bool,
     /// Why it cannot be told; `null` where the change says it.

@@ -68,7 +68,7 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
     })
 }
 
-/// What the reader should know where anything was compared.
+/// Returns what the reader should know where anything was compared.
 fn notes(answer: Option<CompareAnswer>) -> Vec<String> {
     let mut notes = Vec::new();
     if answer == Some(CompareAnswer::CannotTell) {
@@ -116,7 +116,7 @@ fn alone(one: &Figure, others: &[Figure], names: &mut Vec<String>) {
     }
 }
 
-/// Whether the row counts for the verdict.
+/// Returns whether the row counts for the verdict.
 fn counts(row: &&ComparedRow) -> bool {
     row.is_judged || row.answer == CompareAnswer::Differs
 }
@@ -157,7 +157,7 @@ fn is_empty(one: &Figure) -> bool {
     }
 }
 
-/// What two answers in words come to, and why that cannot be told.
+/// Returns what two answers in words come to, and why that cannot be told.
 fn answers(old: &Measured, new: &Measured) -> (CompareAnswer, Option<String>) {
     let parts = |measured: &Measured| match measured {
         Measured::Said { said, because } => (said.clone(), because.clone()),
@@ -176,7 +176,7 @@ fn answers(old: &Measured, new: &Measured) -> (CompareAnswer, Option<String>) {
     }
 }
 
-/// How a figure changed, what that says, and why it cannot be told.
+/// Returns how a figure changed, what that says, and why it cannot be told.
 fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Option<String>) {
     let found = change(&old.value, &new.value);
     let of = |when: &str, one: &Figure| {
@@ -200,7 +200,7 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
     (Some(found), answer(found), none.map(str::to_owned))
 }
 
-/// Whether a value has no interval.
+/// Returns whether a value has no interval.
 fn is_bare(value: &Measured) -> bool {
     match value {
         Measured::Latency { low_ns, high_ns, .. } => low_ns.is_none() && high_ns.is_none(),

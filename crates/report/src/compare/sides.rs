@@ -90,7 +90,7 @@ fn unknown(name: &str, when: &str) -> String {
     format!("the {name} of the {when} result is not known")
 }
 
-/// What differs between the settings, in the order of the results' documents.
+/// Returns what differs between the settings, in the order of the results' documents.
 pub(super) fn setting(before: Measurement<'_>, after: Measurement<'_>) -> Vec<Setting> {
     let (old, new) = (values(before), values(after));
     let changed = old.into_iter().zip(new).filter(|(old, new)| old.1 != new.1);

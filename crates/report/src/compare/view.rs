@@ -2,7 +2,7 @@
 
 use super::{CompareAnswer, ComparedRow, ComparedRun, Comparing, Measured, Setting};
 use crate::bench::figures::{UNKNOWN, number, time};
-use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labelled, prose, quiet};
+use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::line::{BAD, CARE, GOOD, NAME};
 use crate::look::Look;
 use crate::text::{shorten, width};
@@ -24,7 +24,7 @@ pub fn compare_json(comparing: &Comparing) -> String {
     crate::json::ended(serde_json::to_string_pretty(comparing))
 }
 
-/// The comparison as text, with its last line feed; colours only repeat what the words say.
+/// The comparison as text, with its last line feed; colors only repeat what the words say.
 #[must_use]
 pub fn compare_table(comparing: &Comparing, look: &Look) -> String {
     let mut page = Page { words: Words { look }, limit: look.columns(), text: String::new() };
@@ -98,7 +98,7 @@ impl Page<'_> {
         if let Some(refusal) = &run.refusal {
             pieces.push((CARE, format!("ended early: {}", words.text(refusal))));
         }
-        labelled(label, pieces, self.limit, &mut self.text);
+        labeled(label, pieces, self.limit, &mut self.text);
     }
 
     /// `changed  kernel 6.1.0 -> 6.12.0`.
@@ -114,7 +114,7 @@ impl Page<'_> {
         };
         let name = self.words.text(&name);
         let text = format!("{name} {} -> {}", shown(&setting.before), shown(&setting.after));
-        labelled("changed", vec![cell(text)], self.limit, &mut self.text);
+        labeled("changed", vec![cell(text)], self.limit, &mut self.text);
     }
 
     /// An answer in words of both runs, and what says it.
@@ -134,7 +134,7 @@ impl Page<'_> {
             let because = because.as_deref().filter(|because| !because.is_empty());
             pieces.extend(because.map(|because| quiet(format!("{when}: {}", words.text(because)))));
         }
-        labelled(&words.text(&row.name), pieces, self.limit, &mut self.text);
+        labeled(&words.text(&row.name), pieces, self.limit, &mut self.text);
     }
 
     fn figures(&mut self, comparing: &Comparing) {
@@ -144,7 +144,7 @@ impl Page<'_> {
         if self.limit < TINY {
             for row in &rows {
                 let cells = self.figure(row).map(cell).to_vec();
-                labelled(&self.words.text(&row.name), cells, self.limit, &mut self.text);
+                labeled(&self.words.text(&row.name), cells, self.limit, &mut self.text);
             }
         } else if longest + FIGURES <= self.limit {
             self.sheet(&rows, &HEADS, &[], |row| row.group.clone(), 0);

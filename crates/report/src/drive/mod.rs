@@ -109,9 +109,9 @@ pub struct SimulatedArm {
     /// The byte of the drive that the workload's place begins at; where the layer lies on several,
     /// that of the layer that spreads it over them.
     pub start_bytes: u64,
-    /// How many operations ended.
+    /// Number of operations ended.
     pub operations: u64,
-    /// How many of them failed.
+    /// Number of of them failed.
     pub failed: u64,
     /// When the last one ended, in nanoseconds of simulated time.
     pub elapsed_ns: u64,
@@ -130,8 +130,8 @@ pub struct SimulatedArm {
     /// The arm that it is compared with, counted from 0: the first; in a stack the same workload
     /// at an aligned place.
     pub against: u32,
-    /// How many times that arm's time for an operation this one's is; 1 for an arm that is compared
-    /// with itself.
+    /// Number of times that arm's time for an operation this one's is; 1 for an arm that is
+    /// compared with itself.
     pub ratio: f64,
     /// What the drive did; of several, the sum.
     pub did: SimulatedWork,
@@ -237,7 +237,7 @@ pub struct Published {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedLine {
-    /// Where it was published.
+    /// Place where it was published.
     pub article: String,
     /// What was measured.
     pub what: String,
@@ -257,7 +257,7 @@ pub struct PublishedLine {
     pub label: String,
     /// The profile of the drive; `null` where none is needed.
     pub drive: Option<String>,
-    /// Whether it is within its bound.
+    /// True if it is within its bound.
     pub within: bool,
     /// Why it is not, or what else a reader should know.
     pub note: Option<String>,

@@ -83,7 +83,7 @@ fn error(line: &PublishedLine) -> String {
     format!("{:+.1} %{sign}", line.error_percent)
 }
 
-/// What was published, with both ends of a range.
+/// Returns what was published, with both ends of a range.
 pub(crate) fn range(line: &PublishedLine) -> String {
     let low = number(line.published);
     match line.published_max > line.published {

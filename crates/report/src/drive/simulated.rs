@@ -2,7 +2,7 @@
 
 use super::{SimulatedArm, SimulatedLeaf, Simulation};
 use crate::bench::figures::{number, time};
-use crate::bench::grid::{Sheet, SheetRow, cell, labelled, prose, quiet};
+use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::look::Look;
 use crate::words::Words;
 
@@ -11,11 +11,11 @@ use crate::words::Words;
 pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
     let limit = look.columns();
     let mut page = String::new();
-    labelled("workload", vec![cell(&simulation.workload)], limit, &mut page);
+    labeled("workload", vec![cell(&simulation.workload)], limit, &mut page);
     if let [first, rest @ ..] = &simulation.arms[..]
         && rest.iter().all(|arm| drive_name(arm) == drive_name(first))
     {
-        labelled("drive   ", vec![cell(drive_name(first))], limit, &mut page);
+        labeled("drive   ", vec![cell(drive_name(first))], limit, &mut page);
     }
     let heads = ["place", "IOPS", "mean", "p50", "p99", "cost", "RMW"];
     let rows = simulation.arms.iter().map(|arm| row(arm, look)).collect();
@@ -29,7 +29,7 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
     page
 }
 
-/// What failed, and what the columns mean.
+/// Returns what failed, and what the columns mean.
 fn own_notes(simulation: &Simulation, look: &Look) -> Vec<String> {
     let faults = simulation.arms.iter().filter(|arm| arm.failed > 0);
     let failed = |arm: &SimulatedArm| {
@@ -49,7 +49,7 @@ fn own_notes(simulation: &Simulation, look: &Look) -> Vec<String> {
     notes
 }
 
-/// What each of several drives under a layer did.
+/// Returns what each of several drives under a layer did.
 fn leaves(simulation: &Simulation, look: &Look, page: &mut String) {
     // What it is compared with did the same elsewhere.
     let own = simulation.arms.iter().filter(|arm| arm.layer.as_deref() != Some("aligned"));
@@ -90,7 +90,7 @@ pub(crate) fn leaf_row(arm: &SimulatedArm, leaf: &SimulatedLeaf) -> [String; 5] 
     ]
 }
 
-/// What was left when the power was cut: a row for each drive and place.
+/// Returns what was left when the power was cut: a row for each drive and place.
 fn cut_table(simulation: &Simulation, look: &Look, page: &mut String) {
     let one = |arm: &SimulatedArm| {
         let [group, cells @ ..] = cut_row(arm, look)?;
@@ -105,12 +105,12 @@ fn cut_table(simulation: &Simulation, look: &Look, page: &mut String) {
     let text = "counted over the writes that were acknowledged when the power went, summed over \
                 the cuts. Lost or torn without a promise is legal. Promised: flushed, forced, or \
                 acknowledged by a drive that reports no volatile cache. Missing: sectors of \
-                promised writes, or that nobody wrote. Neighbours: unreadable because they share a \
+                promised writes, or that nobody wrote. Neighbors: unreadable because they share a \
                 physical sector with a write. Unfit: mirrors differ, or parity does not fit";
     prose(quiet("note"), text, look.columns(), page);
 }
 
-/// How many columns say what cuts left.
+/// Number of columns say what cuts left.
 pub(crate) const CUT_COLUMNS: usize = 9;
 
 /// What they are called.
@@ -122,11 +122,11 @@ pub(crate) const CUT_HEADS: [&str; CUT_COLUMNS] = [
     "torn",
     "promised lost",
     "missing",
-    "neighbours",
+    "neighbors",
     "unfit",
 ];
 
-/// What cuts left of an arm; `None` where there were none.
+/// Returns what cuts left of an arm; `None` where there were none.
 pub(crate) fn cut_row(arm: &SimulatedArm, look: &Look) -> Option<[String; CUT_COLUMNS]> {
     let cuts = arm.cuts.as_ref()?;
     Some([
@@ -161,7 +161,7 @@ pub(crate) fn drive_name(arm: &SimulatedArm) -> String {
     }
 }
 
-/// How much was read first for each operation.
+/// Returns how much was read first for each operation.
 pub(crate) fn rmw(arm: &SimulatedArm) -> String {
     let reads = arm.did.rmw_reads.saturating_add(arm.did.parity_rmws);
     match arm.operations {
@@ -170,7 +170,8 @@ pub(crate) fn rmw(arm: &SimulatedArm) -> String {
     }
 }
 
-/// Where it was done: how far shifted, or in which layer, and where that begins on the drive.
+/// Returns where it was done: how far shifted, or in which layer, and where that begins on the
+/// drive.
 pub(crate) fn place(arm: &SimulatedArm, look: &Look) -> String {
     if let Some(variant) = &arm.variant {
         return variant.clone();
@@ -182,7 +183,7 @@ pub(crate) fn place(arm: &SimulatedArm, look: &Look) -> String {
     }
 }
 
-/// Where something starts, to the byte within 4 KiB: what is off stays to be seen.
+/// Returns where something starts, to the byte within 4 KiB: what is off stays to be seen.
 fn start(bytes: u64, look: &Look) -> String {
     match bytes.checked_rem(4096) {
         None | Some(0) => Words { look }.size(bytes),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::FsyncTarget;
-use crate::bench::grid::{cell, flowing, labelled, prose, quiet};
+use crate::bench::grid::{cell, flowing, labeled, prose, quiet};
 use crate::line::NAME;
 use crate::look::Look;
 use crate::words::{Words, count};
@@ -15,9 +15,9 @@ pub const FSYNC_PLAN_SCHEMA: &str = "straddle.fsync.plan/1";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forecast {
-    /// How many bytes the scratch files take meanwhile, at most.
+    /// Number of bytes the scratch files take meanwhile, at most.
     pub scratch_bytes: u64,
-    /// How many bytes are written at most, the scratch files included.
+    /// Number of bytes are written at most, the scratch files included.
     pub written_bytes_max: u64,
     /// How long it takes at most, in seconds.
     pub seconds_max: u64,
@@ -51,7 +51,8 @@ pub fn fsync_plan_json(plan: &FsyncPlan) -> String {
     crate::json::ended(serde_json::to_string_pretty(plan))
 }
 
-/// What would be done as text, with its last line feed; the last line says that nothing was.
+/// Returns what would be done as text, with its last line feed; the last line says that nothing
+/// was.
 #[must_use]
 pub fn fsync_plan_text(plan: &FsyncPlan, look: &Look) -> String {
     let words = Words { look };
@@ -65,7 +66,7 @@ pub fn fsync_plan_text(plan: &FsyncPlan, look: &Look) -> String {
     };
     prose(quiet(""), &rows, limit, &mut page);
     for (number, row) in (1_u64..).zip(&plan.rows) {
-        labelled(&format!("{number:>2}"), vec![cell(words.text(row))], limit, &mut page);
+        labeled(&format!("{number:>2}"), vec![cell(words.text(row))], limit, &mut page);
     }
     for note in &plan.notes {
         prose((NAME, "note:".to_owned()), &words.text(note), limit, &mut page);
@@ -92,16 +93,16 @@ pub(super) fn target(target: &FsyncTarget, words: Words<'_>, limit: usize, page:
     let options: Vec<String> = target.mount_options.iter().map(|one| words.text(one)).collect();
     if !options.is_empty() {
         let options = cell(format!("{} {}", words.text(&target.filesystem), options.join(",")));
-        labelled("mounted", vec![options], limit, page);
+        labeled("mounted", vec![options], limit, page);
     }
     if let Some(unknown) = &target.unknown {
-        labelled("not known", vec![cell(words.text(unknown))], limit, page);
+        labeled("not known", vec![cell(words.text(unknown))], limit, page);
     }
 }
 
-/// What is going to be written, and what that means.
+/// Returns what is going to be written, and what that means.
 pub(super) fn forecast(forecast: &Forecast, words: Words<'_>, limit: usize, page: &mut String) {
-    let mut row = |label: &str, text: String| labelled(label, vec![cell(text)], limit, page);
+    let mut row = |label: &str, text: String| labeled(label, vec![cell(text)], limit, page);
     row("scratch", words.size(forecast.scratch_bytes));
     row("written", format!("{} at most", words.size(forecast.written_bytes_max)));
     row("time", format!("{} at most", count(forecast.seconds_max, "second")));

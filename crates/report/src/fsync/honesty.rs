@@ -61,7 +61,7 @@ pub struct LayerFlushes {
     pub empty_flushes_per_sync: Option<f64>,
     /// The kernel's `queue/write_cache`: `write back` or `write through`; `null` when not known.
     pub write_cache: Option<String>,
-    /// Whether the kernel uses forced unit access here; `null` when not known.
+    /// True if the kernel uses forced unit access here; `null` when not known.
     pub forced_unit_access: Option<bool>,
 }
 

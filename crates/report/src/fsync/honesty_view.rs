@@ -3,7 +3,7 @@
 
 use super::{Honesty, LayerFlushes, ProcessWord};
 use crate::bench::figures::UNKNOWN;
-use crate::bench::grid::{Cell, Grid, cell, flowing, labelled, prose, quiet};
+use crate::bench::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
 use crate::line::{BAD, CARE, GOOD, NAME};
 use crate::words::Words;
 
@@ -18,7 +18,7 @@ pub(super) fn honesty(honesty: &Honesty, words: Words<'_>, limit: usize, text: &
         };
         let source = format!("({})", words.text(&evidence.source));
         let pieces = vec![(style, words.text(&evidence.sentence)), quiet(source)];
-        labelled(&words.text(&evidence.direction), pieces, limit, text);
+        labeled(&words.text(&evidence.direction), pieces, limit, text);
     }
     layers(&honesty.layers, words, limit, text);
     if let Some(drive) = &honesty.drive {
@@ -32,13 +32,13 @@ pub(super) fn honesty(honesty: &Honesty, words: Words<'_>, limit: usize, text: &
             quiet(format!("({})", words.text(&drive.power_loss_source))),
             cell(life),
         ];
-        labelled("drive", pieces, limit, text);
+        labeled("drive", pieces, limit, text);
     }
     if let Some(seen) = &honesty.process {
         process(seen, words, limit, text);
     }
     for change in &honesty.would_change {
-        labelled("to be more certain:", vec![cell(words.text(change))], limit, text);
+        labeled("to be more certain:", vec![cell(words.text(change))], limit, text);
     }
 }
 
@@ -101,5 +101,5 @@ fn process(process: &ProcessWord, words: Words<'_>, limit: usize, text: &mut Str
         )),
     }
     pieces.extend(process.looked_at.iter().map(|one| quiet(words.text(one))));
-    labelled("process", pieces, limit, text);
+    labeled("process", pieces, limit, text);
 }

@@ -51,7 +51,7 @@ impl fmt::Display for FsyncFault {
 impl std::error::Error for FsyncFault {}
 
 impl FsyncFault {
-    /// What to do next.
+    /// Returns what to do next.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

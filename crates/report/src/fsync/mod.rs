@@ -95,7 +95,7 @@ pub struct FsyncTarget {
     pub firmware: Option<String>,
     /// What tells the drive from others: WWN, EUI-64 or serial number; `null` when not known.
     pub identity: Option<String>,
-    /// Whether the drive rotates; `null` when not known.
+    /// True if the drive rotates; `null` when not known.
     pub rotating: Option<bool>,
     /// The drive's length in bytes; `null` when not known.
     pub capacity_bytes: Option<u64>,
@@ -121,9 +121,9 @@ pub struct FsyncLayer {
 pub struct FsyncScratch {
     /// The directory in which it had no name.
     pub place: String,
-    /// How many bytes of all scratch files lay there at once, at most.
+    /// Number of bytes of all scratch files lay there at once, at most.
     pub length_bytes: u64,
-    /// How many bytes were written in all, the preparation included.
+    /// Number of bytes were written in all, the preparation included.
     pub written_bytes: u64,
     /// How long preparing took, in nanoseconds.
     pub prepared_ns: u64,

@@ -16,16 +16,16 @@ pub struct FsyncRow {
     pub group: String,
     /// How the row is called: by `pg_test_fsync`'s own label where it is one of its rows.
     pub label: String,
-    /// Whether it is a row of `pg_test_fsync`, done as that does it.
+    /// True if it is a row of `pg_test_fsync`, done as that does it.
     pub is_pg: bool,
     /// How data goes: `buffered` (through the page cache) or `direct` (`O_DIRECT`).
     pub path: String,
     /// What makes it durable: `open_datasync`, `open_sync`, `fdatasync`, `fsync`,
     /// `fsync_writethrough`, `sync_file_range` or `none`.
     pub method: String,
-    /// Where the writes go: `overwrite` (the same place again), `sequential` (the next place in a
-    /// written file), `preallocated` (the next place, allocated and never written), `append` (the
-    /// file grows), or `nothing`.
+    /// Place where the writes go: `overwrite` (the same place again), `sequential` (the next place
+    /// in a written file), `preallocated` (the next place, allocated and never written), `append`
+    /// (the file grows), or `nothing`.
     pub place: String,
     /// Bytes of each write; 0 where nothing is written.
     pub write_bytes: u64,
@@ -80,7 +80,7 @@ pub struct Rounds {
     pub slice_ns: u64,
     /// How long all rounds took, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Whether it ended before the last round was whole; that round counts as far as it came.
+    /// True if it ended before the last round was whole; that round counts as far as it came.
     pub was_cut_short: bool,
 }
 
@@ -94,7 +94,7 @@ pub struct RowComparison {
     pub row: String,
     /// The id of the row that it is compared with.
     pub against: String,
-    /// How many times as long the row takes: the median of the rounds' ratios; `null` where there
+    /// Number of times as long the row takes: the median of the rounds' ratios; `null` where there
     /// is none.
     #[serde(with = "finite")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]

@@ -10,13 +10,13 @@ pub struct Sustained {
     pub title: String,
     /// Bytes of each write.
     pub write_bytes: u64,
-    /// How many bytes were written.
+    /// Number of bytes were written.
     pub written_bytes: u64,
     /// How long it took, in nanoseconds.
     pub elapsed_ns: u64,
     /// What was seen, a point for each stretch, in order.
     pub points: Vec<SustainedPoint>,
-    /// Where the pace fell for good; `null` where it did not, or nobody looked.
+    /// Place where the pace fell for good; `null` where it did not, or nobody looked.
     pub knee: Option<Knee>,
     /// What that says, as a sentence.
     pub reason: String,
@@ -28,7 +28,7 @@ pub struct Sustained {
 pub struct SustainedPoint {
     /// When it ended, in nanoseconds since the run began.
     pub at_ns: u64,
-    /// How many bytes had been written by then.
+    /// Number of bytes had been written by then.
     pub at_bytes: u64,
     /// The pace in it, in bytes a second.
     pub bytes_per_second: f64,
@@ -40,11 +40,11 @@ pub struct SustainedPoint {
     pub greatest_ns: u64,
 }
 
-/// Where the pace of a sustained run fell for good.
+/// Place where the pace of a sustained run fell for good.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Knee {
-    /// How many bytes had been written.
+    /// Number of bytes had been written.
     pub at_bytes: u64,
     /// The least that it may be.
     pub low_bytes: u64,

@@ -6,7 +6,7 @@
 use super::forecast::{forecast, target};
 use super::{Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, honesty_view, verdict_view};
 use crate::bench::figures::{Ratio, UNKNOWN, time};
-use crate::bench::grid::{Cell, Grid, cell, flowing, labelled, prose, quiet};
+use crate::bench::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
 use crate::line::{BAD, CARE, GOOD, NAME};
 use crate::look::Look;
 use crate::words::{Words, count};
@@ -56,7 +56,7 @@ fn named(cells: Vec<Cell>) -> Vec<Cell> {
     cells.into_iter().enumerate().map(named).collect()
 }
 
-/// The whole result as text, with its last line feed; colours only repeat what the words say.
+/// The whole result as text, with its last line feed; colors only repeat what the words say.
 #[must_use]
 pub fn fsync_table(fsync: &Fsync, look: &Look) -> String {
     let mut page = Page { words: Words { look }, limit: look.columns(), text: String::new() };
@@ -113,7 +113,7 @@ impl Page<'_> {
         prose(head, text, self.limit, &mut self.text);
     }
 
-    /// What the figures depend on, and what was said before anything was written.
+    /// Returns what the figures depend on, and what was said before anything was written.
     fn circumstances(&mut self, fsync: &Fsync) {
         let (words, run) = (self.words, &fsync.run);
         let known =
@@ -126,10 +126,10 @@ impl Page<'_> {
             cell(format!("took {}", time(fsync.elapsed_ns, words))),
             cell(format!("seed {}", fsync.seed)),
         ];
-        labelled("run", pieces, self.limit, &mut self.text);
+        labeled("run", pieces, self.limit, &mut self.text);
         let command: Vec<String> = run.command.iter().map(|word| words.text(word)).collect();
         if !command.is_empty() {
-            labelled("command", vec![cell(command.join(" "))], self.limit, &mut self.text);
+            labeled("command", vec![cell(command.join(" "))], self.limit, &mut self.text);
         }
         if let Some(said) = &fsync.forecast {
             forecast(said, words, self.limit, &mut self.text);
@@ -145,7 +145,7 @@ impl Page<'_> {
         self.prose(quiet(""), &line);
     }
 
-    /// How the rows took turns.
+    /// Returns how the rows took turns.
     fn rounds(&mut self, fsync: &Fsync) {
         let Some(rounds) = &fsync.rounds else { return };
         let words = self.words;
@@ -267,7 +267,7 @@ impl Page<'_> {
                 (style, words.text(&one.conclusion)),
                 quiet(format!("({}; {})", named(&one.row), named(&one.against))),
             ];
-            labelled(&words.text(&one.question), pieces, self.limit, &mut self.text);
+            labeled(&words.text(&one.question), pieces, self.limit, &mut self.text);
         }
     }
 

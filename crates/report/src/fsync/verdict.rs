@@ -12,7 +12,7 @@ pub struct FsyncVerdict {
     pub title: String,
     /// `pass`, `warn`, `fail` or `not-enough-evidence`.
     pub verdict: String,
-    /// Whether most writes are fast enough and few take far too long: contention, burst credits.
+    /// True if most writes are fast enough and few take far too long: contention, burst credits.
     pub has_rare_stalls: bool,
     /// Why a completed sync means nothing here, so that no speed is fast enough; `null` where
     /// nothing shows that.
@@ -29,7 +29,7 @@ pub struct FsyncVerdict {
     pub quantile: Option<QuantileInterval>,
     /// The quantile by which stalls are told to be rare; `null` where nothing was measured.
     pub few: Option<QuantileInterval>,
-    /// How many durable writes are likely to settle it; `null` where it is settled, or none would.
+    /// Number of durable writes are likely to settle it; `null` where it is settled, or none would.
     pub samples_to_settle: Option<u64>,
     /// The limits, each with its source.
     pub limits: Vec<EngineLimit>,
@@ -53,11 +53,11 @@ pub struct QuantileInterval {
     pub high_ns: Option<u64>,
     /// The probability that the interval misses the truth, at most.
     pub alpha: f64,
-    /// How many latencies it comes from.
+    /// Number of latencies it comes from.
     pub samples: u64,
     /// Effective sample size: so many independent latencies would tell as much.
     pub effective_samples: u64,
-    /// How many independent latencies an upper end needs.
+    /// Number of independent latencies an upper end needs.
     pub needed_samples: u64,
     /// How the interval was reckoned, in words.
     pub method: String,
@@ -75,7 +75,7 @@ pub struct EngineLimit {
     pub limit_ns: u64,
     /// Who says so, with an address; or that it is ours, with the reason.
     pub source: String,
-    /// Whether it is straddle's own, since the engine names none.
+    /// True if it is straddle's own, since the engine names none.
     pub is_ours: bool,
     /// What an operator is told above it.
     pub sentence: String,

@@ -2,7 +2,7 @@
 
 use super::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
 use crate::bench::figures::{UNKNOWN, number, time};
-use crate::bench::grid::{Cell, cell, labelled, prose, quiet};
+use crate::bench::grid::{Cell, cell, labeled, prose, quiet};
 use crate::line::{BAD, CARE, GAP, GOOD, Line, NAME, PLAIN};
 use crate::text::wrap;
 use crate::words::Words;
@@ -116,9 +116,9 @@ fn source(limit: &EngineLimit, words: Words<'_>) -> String {
     words.text(limit.source.split_whitespace().next().unwrap_or(UNKNOWN))
 }
 
-/// What the verdict rests on: the pattern, the samples, the limits with their sources.
+/// Returns what the verdict rests on: the pattern, the samples, the limits with their sources.
 fn evidence(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut String) {
-    labelled("pattern", vec![cell(words.text(&verdict.pattern))], limit, page);
+    labeled("pattern", vec![cell(words.text(&verdict.pattern))], limit, page);
     for quantile in verdict.quantile.iter().chain(&verdict.few) {
         let pieces = vec![
             cell(format!("{} ({})", time(quantile.value_ns, words), ends(quantile, words))),
@@ -126,7 +126,7 @@ fn evidence(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut S
             cell(format!("effective sample size {}", quantile.effective_samples)),
             quiet(words.text(&quantile.method)),
         ];
-        labelled(&format!("p{}", quantile.quantile_percent), pieces, limit, page);
+        labeled(&format!("p{}", quantile.quantile_percent), pieces, limit, page);
     }
     for one in &verdict.limits {
         let says = format!(
@@ -135,7 +135,7 @@ fn evidence(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut S
             one.quantile_percent,
             whole(one.limit_ns, words)
         );
-        labelled("limit", vec![cell(says), quiet(words.text(&one.source))], limit, page);
+        labeled("limit", vec![cell(says), quiet(words.text(&one.source))], limit, page);
     }
 }
 
@@ -147,5 +147,5 @@ fn ceiling(ceiling: &Ceiling, words: Words<'_>, limit: usize, page: &mut String)
         (NAME, rate.or(latency).unwrap_or_else(|| UNKNOWN.to_owned())),
         quiet(words.text(&ceiling.assumption)),
     ];
-    labelled("ceiling", pieces, limit, page);
+    labeled("ceiling", pieces, limit, page);
 }

@@ -115,7 +115,7 @@ fn narrowed(id: &str, experiment: &Experiment) -> Markup {
     narrowing(&caption, &experiment.narrowing)
 }
 
-/// How it was measured.
+/// Returns how it was measured.
 fn method(experiment: &Experiment) -> Markup {
     let workload = &experiment.workload;
     let unit = match experiment.block_operations {

@@ -43,7 +43,7 @@ fn one(target: &Target) -> Markup {
     }
 }
 
-/// How good a target is, and its verdict in a word.
+/// Returns how good a target is, and its verdict in a word.
 fn answer(target: &Target) -> (Tone, String) {
     if target.refusal.is_some() {
         return (Tone::Care, "not judged".to_owned());
@@ -53,7 +53,7 @@ fn answer(target: &Target) -> (Tone, String) {
     (if bad { Tone::Bad } else { tone }, target.verdict.words().to_owned())
 }
 
-/// How much a tone wants to be looked at: what is not known more than what is good.
+/// Returns how much a tone wants to be looked at: what is not known more than what is good.
 fn need(tone: Tone) -> u8 {
     match tone {
         Tone::Good => 0,

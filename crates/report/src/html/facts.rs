@@ -135,7 +135,7 @@ pub(super) fn of_probe(probe: &Probe) -> Setting {
     Setting::of(vec![("Target", Some(say(&target.path)))], &drive, &measured)
 }
 
-/// What a check tells: of all its targets together.
+/// Returns what a check tells: of all its targets together.
 pub(super) fn of_check(document: &Document) -> Setting {
     let run = document.run.clone().unwrap_or_default();
     let mut rows = vec![

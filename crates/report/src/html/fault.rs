@@ -46,7 +46,7 @@ impl fmt::Display for SourceFault {
 impl std::error::Error for SourceFault {}
 
 impl SourceFault {
-    /// What was expected, and what to do next.
+    /// Returns what was expected, and what to do next.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {

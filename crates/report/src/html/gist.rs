@@ -50,7 +50,7 @@ impl Gist {
         Gist { next, ..self }
     }
 
-    /// What was not done, and why.
+    /// Returns what was not done, and why.
     pub(super) fn refused(what: &str, message: &str, hint: Option<&str>) -> Gist {
         Gist::new(Rank::Unknown, format!("{what}: {}", sentence(&say(message)))).next(hint)
     }
@@ -96,7 +96,7 @@ pub(super) fn head(mut all: Vec<Told<'_>>, unread: usize) -> Markup {
     }
 }
 
-/// What is to be said before anything is named; what is wrong speaks for itself.
+/// Returns what is to be said before anything is named; what is wrong speaks for itself.
 fn verdict(wrong: usize, unknown: usize, good: usize) -> Markup {
     let (tone, word, text) = match (wrong, unknown, good) {
         (1.., ..) => return Markup::default(),

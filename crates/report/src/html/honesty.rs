@@ -121,7 +121,7 @@ fn of_process(process: &ProcessWord) -> Markup {
     }
 }
 
-/// How much the grade wants to be looked at.
+/// Returns how much the grade wants to be looked at.
 pub(super) fn rank(honesty: &Honesty) -> Rank {
     match honesty.grade.as_str() {
         "consistent" => Rank::Good,

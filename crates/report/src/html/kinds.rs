@@ -8,7 +8,7 @@ use super::source::{Content, Source};
 use super::{bench, check, compare, fsync, probe, published, simulation, trace};
 use crate::run::Run;
 
-/// What a file is a result of.
+/// Returns what a file is a result of.
 pub(super) fn heading(source: &Source) -> String {
     match &source.content {
         Content::Check(document) => match document.targets.as_slice() {

@@ -91,7 +91,7 @@ impl Draft {
         self.twins.push(twin);
     }
 
-    /// Whether there is no result to show.
+    /// Returns whether there is no result to show.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -173,7 +173,7 @@ fn title(draft: &Draft) -> String {
     }
 }
 
-/// What is wrong, and what to do.
+/// Returns what is wrong, and what to do.
 fn short(draft: &Draft, view: &View) -> Markup {
     let hosts = view.gists();
     let of_hosts =

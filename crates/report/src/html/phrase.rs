@@ -37,7 +37,7 @@ pub(super) fn time_or_unknown(nanoseconds: Option<u64>) -> String {
     nanoseconds.map_or_else(|| figures::UNKNOWN.to_owned(), time)
 }
 
-/// How good something is: a colour that repeats what the words beside it say.
+/// How good something is: a color that repeats what the words beside it say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tone {
     Plain,
@@ -97,7 +97,7 @@ pub(super) fn refused(word: &str, message: &str, hint: Option<&str>) -> Markup {
     }
 }
 
-/// What a reader should know, each in a sentence.
+/// Returns what a reader should know, each in a sentence.
 pub(super) fn notes(notes: &[String]) -> Markup {
     const NOTES: usize = 20;
     html! {

@@ -36,7 +36,7 @@ pub(super) fn section(id: &str, published: &Published) -> Markup {
     }
 }
 
-/// What the labels mean.
+/// Returns what the labels mean.
 fn labels() -> &'static str {
     "Predicted: from data sheets and mechanism alone. Derived: arithmetic without a model. \
      Calibrated: a value of the drive comes from another number that was published of it. Fitted: \

@@ -65,7 +65,7 @@ fn one(at: usize, arm: &SimulatedArm) -> Row {
     ])
 }
 
-/// What each of several drives under a layer did.
+/// Returns what each of several drives under a layer did.
 fn leaves(arms: &[SimulatedArm]) -> Markup {
     html! {
         @if arms.iter().any(|arm| arm.leaves.is_some()) {
@@ -83,7 +83,7 @@ fn by_leaf(arm: &SimulatedArm) -> impl Iterator<Item = Row> {
     })
 }
 
-/// What was left when the power was cut, where it was.
+/// Returns what was left when the power was cut, where it was.
 fn cuts(arms: &[SimulatedArm]) -> Markup {
     let rows: Vec<[String; CUT_COLUMNS]> =
         arms.iter().filter_map(|arm| cut_row(arm, words().look)).collect();
@@ -111,7 +111,7 @@ fn stands_out(arm: &SimulatedArm) -> bool {
     arm.ratio > COSTS
 }
 
-/// What a cost is a factor of, and what RMW counts.
+/// Returns what a cost is a factor of, and what RMW counts.
 fn against(simulation: &Simulation) -> String {
     let whose = match simulation.arms.first() {
         Some(SimulatedArm { layer: Some(_), .. }) => "the time at the aligned place above it",
@@ -148,7 +148,7 @@ fn failures(arms: &[SimulatedArm]) -> Markup {
     }
 }
 
-/// What was simulated, in a few words.
+/// Returns what was simulated, in a few words.
 pub(super) fn title(simulation: &Simulation) -> String {
     let mut drives: Vec<&str> = simulation.arms.iter().map(|arm| arm.drive.as_str()).collect();
     drives.dedup();

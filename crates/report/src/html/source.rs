@@ -34,7 +34,7 @@ pub enum Content {
     Probe(Box<Probe>),
     /// Two results of one command side by side.
     Compare(Box<Comparing>),
-    /// Where a file's bytes lie.
+    /// Place where a file's bytes lie.
     Trace(Box<Trace>),
     /// What a workload would cost on drives.
     Simulation(Box<Simulation>),
@@ -91,7 +91,7 @@ struct Head {
     version: Option<Value>,
 }
 
-/// What `text`, the content of the file `name`, holds.
+/// Returns what `text`, the content of the file `name`, holds.
 ///
 /// # Errors
 /// When it is no whole document of a schema and version of which a page is made, or is longer than
@@ -154,7 +154,7 @@ const EXPECTED: [(&str, &str); 9] = [
     (", expected f64", "a number"),
 ];
 
-/// What the parser says, without the names of our types.
+/// Returns what the parser says, without the names of our types.
 fn plain(error: &Error) -> String {
     let text = error.to_string();
     let ours = EXPECTED.iter().find_map(|(begin, word)| Some((text.find(begin)?, word)));
@@ -163,7 +163,7 @@ fn plain(error: &Error) -> String {
     say(&format!("{}, expected {word} at line {line} column {column}", &text[..cut]))
 }
 
-/// Whether `text` is the beginning of one of our documents.
+/// Returns whether `text` is the beginning of one of our documents.
 fn cut_short(text: &str, error: &Error) -> bool {
     let head: String = text.chars().take(200).filter(|letter| !letter.is_whitespace()).collect();
     error.is_eof() && KINDS.iter().any(|kind| head.contains(&format!("\"{}\"", kind.schema)))

@@ -29,12 +29,12 @@ pub(super) struct Row {
     cells: Vec<Cell>,
 }
 
-/// What a row is about.
+/// Returns what a row is about.
 pub(super) fn head(text: &str) -> Cell {
     named(or_unknown(text))
 }
 
-/// What a row is about, as markup.
+/// Returns what a row is about, as markup.
 pub(super) fn named(content: impl Render) -> Cell {
     Cell { markup: content.render(), kind: Kind::Name }
 }

@@ -62,7 +62,7 @@ pub(super) fn section(trace: &Trace) -> Markup {
     }
 }
 
-/// How many bytes have no address that is known, and why.
+/// Returns how many bytes have no address that is known, and why.
 fn unplaced(trace: &Trace) -> Option<String> {
     const REASONS: usize = 8;
     let reason = |one: &TraceUnknown| format!("{}: {}", words().size(one.bytes), say(&one.reason));
@@ -153,7 +153,7 @@ fn cost(trace: &Trace) -> Markup {
     }
 }
 
-/// What can be told; what cannot is no 0. Reads write nothing.
+/// Returns what can be told; what cannot is no 0. Reads write nothing.
 fn of_effort(name: &str, effort: &TraceEffort, of: &TraceCost, writes: bool) -> Row {
     let number = |number: u64, is_asked: bool| match effort.told_ios {
         1.. if is_asked => figure(number),

@@ -109,7 +109,7 @@ fn ceiling(ceiling: &Ceiling) -> Row {
     ])
 }
 
-/// How much the verdict wants to be looked at.
+/// Returns how much the verdict wants to be looked at.
 pub(super) fn rank(verdict: &FsyncVerdict) -> Rank {
     match verdict.verdict.as_str() {
         _ if verdict.not_durable.is_some() => Rank::Loss,

@@ -42,7 +42,7 @@ pub struct Layout {
     pub sector_bytes: u64,
     /// What starts are aligned to.
     pub units: Vec<LayoutUnit>,
-    /// Whether anything changes.
+    /// True if anything changes.
     pub changes: bool,
     /// The bytes that are copied to another place.
     pub moved_bytes: u64,
@@ -77,11 +77,11 @@ pub struct LayoutPartition {
     pub name: Option<String>,
     /// What was recognized in it; `null` where nothing was.
     pub content: Option<String>,
-    /// Where it starts now, in bytes.
+    /// Place where it starts now, in bytes.
     pub old_start_bytes: u64,
     /// Its length now, in bytes.
     pub old_length_bytes: u64,
-    /// Where it will start, in bytes.
+    /// Place where it will start, in bytes.
     pub new_start_bytes: u64,
     /// Its length then, in bytes.
     pub new_length_bytes: u64,
@@ -105,13 +105,13 @@ impl Layout {
 }
 
 impl LayoutPartition {
-    /// Whether anything of it changes.
+    /// Returns whether anything of it changes.
     #[must_use]
     pub fn changes(&self) -> bool {
         self.moves() || self.old_length_bytes != self.new_length_bytes
     }
 
-    /// Whether its data moves.
+    /// Returns whether its data moves.
     #[must_use]
     pub fn moves(&self) -> bool {
         self.old_start_bytes != self.new_start_bytes

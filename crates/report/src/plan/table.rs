@@ -74,8 +74,8 @@ impl View<'_> {
         format!("{target}: {verdict}\n  {kind} table{units}\n")
     }
 
-    /// What is said of partitions that change, each sentence once, after the numbers of those that
-    /// it is about.
+    /// Returns what is said of partitions that change, each sentence once, after the numbers of
+    /// those that it is about.
     fn each(&self, word: &str, said: impl Fn(&LayoutPartition) -> &[String]) -> String {
         let mut found: Vec<(&str, Vec<String>)> = Vec::new();
         for partition in self.plan.partitions.iter().filter(|one| one.changes()) {

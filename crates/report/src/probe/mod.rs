@@ -42,7 +42,7 @@ pub struct Probe {
     pub seed: u64,
     /// How long all of it took, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Whether it only says what it would do.
+    /// True if it only says what it would do.
     pub dry_run: bool,
     /// What was probed.
     pub target: ProbeTarget,
@@ -78,7 +78,7 @@ pub struct ProbeTarget {
     pub model: Option<String>,
     /// The version of the drive's firmware; `null` when not known.
     pub firmware: Option<String>,
-    /// Whether durable writes were made, and not reads alone.
+    /// True if durable writes were made, and not reads alone.
     pub writes: bool,
     /// What was written or read, in bytes.
     pub length_bytes: u64,
@@ -137,20 +137,20 @@ impl<T> Answer<T> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answers {
-    /// Where a write must start to cost no read-modify-write.
+    /// Place where a write must start to cost no read-modify-write.
     pub alignment: Answer<FoundAlignment>,
     /// Of what its length must be a multiple.
     pub size: Answer<FoundBytes>,
     /// The bytes that lie on one member of an array before the next one's come.
     pub chunk: Answer<FoundBytes>,
-    /// How many members reads go round.
+    /// Number of members reads go round.
     pub members: Answer<FoundCount>,
-    /// How many reads the drive, or each member of an array, has at once.
+    /// Number of reads the drive, or each member of an array, has at once.
     #[serde(default = "Answer::<FoundDepth>::not_asked")]
     pub depth: Answer<FoundDepth>,
     /// How long a turn of the platter takes.
     pub turn: Answer<FoundTurn>,
-    /// How many turns a misaligned write takes.
+    /// Number of turns a misaligned write takes.
     pub turns: Answer<FoundTurns>,
 }
 
@@ -169,7 +169,7 @@ impl Answers {
         }
     }
 
-    /// Whether anything was found.
+    /// Returns whether anything was found.
     #[must_use]
     pub fn found_any(&self) -> bool {
         self.alignment.value.is_some()
@@ -179,7 +179,7 @@ impl Answers {
     }
 }
 
-/// Where writes must start.
+/// Place where writes must start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundAlignment {
@@ -205,13 +205,13 @@ pub struct FoundCount {
     pub count: u64,
 }
 
-/// How many reads are had at once.
+/// Number of reads are had at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundDepth {
     /// How many.
     pub reads: u64,
-    /// Whether each member of an array has so many, and not the drive.
+    /// True if each member of an array has so many, and not the drive.
     pub is_of_member: bool,
 }
 
@@ -227,7 +227,7 @@ pub struct FoundTurn {
     pub high_ns: u64,
 }
 
-/// How many turns a misaligned write takes.
+/// Number of turns a misaligned write takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundTurns {
@@ -249,7 +249,7 @@ pub struct Reported {
     pub logical_sector_bytes: Option<u64>,
     /// `physical_block_size`, in bytes.
     pub physical_sector_bytes: Option<u64>,
-    /// Whether `physical_block_size` is another number than the granule that was found; `null`
+    /// True if `physical_block_size` is another number than the granule that was found; `null`
     /// where none was.
     pub physical_sector_lies: Option<bool>,
     /// The granule that the stack would be judged by without what was found, in bytes.
@@ -269,7 +269,7 @@ pub struct Comparison {
     pub arm: String,
     /// With what.
     pub against: String,
-    /// How many times as long it took, the median of the blocks; `null` without any.
+    /// Number of times as long it took, the median of the blocks; `null` without any.
     pub ratio: Option<f64>,
     /// The lower bound.
     pub low: f64,

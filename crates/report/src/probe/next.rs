@@ -14,8 +14,8 @@ const STEP_SECONDS: u64 = 10;
 /// The most seconds that can be typed.
 const SECONDS_MAX: u64 = 86_400;
 
-/// What may help where something could not be told; `None` where nothing more is known to, and of a
-/// dry run.
+/// Returns what may help where something could not be told; `None` where nothing more is known to,
+/// and of a dry run.
 #[must_use]
 pub fn next(probe: &Probe) -> Option<String> {
     if probe.dry_run || probe.refusal.is_some() {
@@ -93,9 +93,9 @@ fn more(probe: &Probe) -> Option<String> {
     (!words.is_empty()).then_some(words)
 }
 
-/// How many times as many blocks it takes until the interval of `one` leaves the bound where it
-/// counts as slower: it narrows with the root of their number. `None` where it has no ends, and of
-/// two arms that are the same.
+/// Returns how many times as many blocks it takes until the interval of `one` leaves the bound
+/// where it counts as slower: it narrows with the root of their number. `None` where it has no
+/// ends, and of two arms that are the same.
 fn wanting(one: &Comparison) -> Option<f64> {
     let (ratio, high) = (one.ratio?, one.high?);
     if one.low <= 0.0 || one.arm == one.against {

@@ -61,15 +61,15 @@ pub struct SavedIdentity {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedGranule {
-    /// Where writes must start: every so many bytes.
+    /// Place where writes must start: every so many bytes.
     pub alignment_bytes: u64,
     /// The first such place.
     pub origin_bytes: u64,
     /// Of what lengths must be multiples, in bytes; `null` where that was not found.
     pub size_bytes: Option<u64>,
-    /// How many times as long the least misaligned write takes, at least.
+    /// Number of times as long the least misaligned write takes, at least.
     pub slower_low: f64,
-    /// How many times as long an aligned one takes, at most.
+    /// Number of times as long an aligned one takes, at most.
     pub aligned_high: f64,
     /// The probability that it is wrong, at most.
     pub alpha: f64,
@@ -100,7 +100,7 @@ impl fmt::Display for SavedFault {
 
 impl std::error::Error for SavedFault {}
 
-/// What `bytes` of a file say.
+/// Returns what `bytes` of a file say.
 ///
 /// # Errors
 /// When it is too long, no JSON of the form, or says what no probe finds.

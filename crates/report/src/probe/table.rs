@@ -7,7 +7,7 @@ use crate::look::Look;
 use crate::text;
 use crate::words::Words;
 
-/// Where the text of a row starts.
+/// Place where the text of a row starts.
 const COLUMN: usize = 11;
 
 /// The whole result as text, with its last line feed.
@@ -168,7 +168,7 @@ impl Page<'_> {
     }
 }
 
-/// What it took; empty before it ran.
+/// Returns what it took; empty before it ran.
 fn spent(probe: &Probe) -> String {
     match (probe.dry_run, probe.spent.written_bytes) {
         (true, _) => String::new(),

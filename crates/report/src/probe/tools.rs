@@ -26,7 +26,7 @@ const CONCURRENCY_MAX: u64 = 1000;
 /// Sectors that mount options of XFS count (xfs(5)).
 const MOUNT_SECTOR_BYTES: u64 = 512;
 
-/// What to type into tools; nothing for what was not found.
+/// Returns what to type into tools; nothing for what was not found.
 #[must_use]
 pub fn tools(answers: &Answers) -> Vec<Tool> {
     let mut tools = Vec::new();
@@ -51,7 +51,7 @@ pub fn tools(answers: &Answers) -> Vec<Tool> {
     tools
 }
 
-/// How many reads all of it has at once.
+/// Returns how many reads all of it has at once.
 fn reads_at_once(answers: &Answers) -> Option<u64> {
     let found = answers.depth.value?;
     let members = if found.is_of_member { answers.members.value?.count } else { 1 };

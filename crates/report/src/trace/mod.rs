@@ -15,7 +15,7 @@ pub use table::table;
 /// The schema's name and version.
 pub const TRACE_SCHEMA: &str = "straddle.trace/1";
 
-/// Where a file's bytes lie.
+/// Place where a file's bytes lie.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trace {
@@ -34,7 +34,7 @@ pub struct Trace {
     pub file_bytes: Option<u64>,
     /// The first byte of the file that was traced.
     pub offset_bytes: u64,
-    /// How many bytes of the file were traced.
+    /// Number of bytes of the file were traced.
     pub length_bytes: u64,
     /// What the kernel says of the file beside its extents.
     pub facts: Vec<Fact>,
@@ -44,7 +44,7 @@ pub struct Trace {
     pub layers: Vec<TraceLayer>,
     /// The extents and holes of the range, in order.
     pub extents: Vec<TraceExtent>,
-    /// How many more extents and holes the range has; the total covers them all the same.
+    /// Number of more extents and holes the range has; the total covers them all the same.
     pub omitted_extents: u64,
     /// The whole range.
     pub total: TraceTotal,
@@ -76,7 +76,7 @@ pub struct TraceLayer {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceExtent {
-    /// Where it starts in the file, in bytes.
+    /// Place where it starts in the file, in bytes.
     pub offset_bytes: u64,
     /// Its length in bytes, cut where the range ends.
     pub length_bytes: u64,
@@ -84,19 +84,19 @@ pub struct TraceExtent {
     pub state: Word,
     /// What the file system says of it, in the words of `filefrag -v`.
     pub flags: Vec<Word>,
-    /// Where it starts among the file system's own addresses, in bytes; `null` where it has no
-    /// place.
+    /// Place where it starts among the file system's own addresses, in bytes; `null` where it has
+    /// no place.
     pub physical_bytes: Option<u64>,
     /// Why its bytes have no address of their own; empty where they have.
     pub reason: String,
     /// How it fits each unit beneath.
     pub alignment: Vec<TraceShare>,
-    /// Where the first byte of what is stored lies, with all its copies, for an extent that has a
-    /// place and whose bytes have no addresses of their own; else empty.
+    /// Place where the first byte of what is stored lies, with all its copies, for an extent that
+    /// has a place and whose bytes have no addresses of their own; else empty.
     pub starts_at: Vec<TraceCopy>,
-    /// Where it lies, in order, each piece with all its copies.
+    /// Place where it lies, in order, each piece with all its copies.
     pub pieces: Vec<TracePiece>,
-    /// Where in the file the list of pieces ends, in bytes, where it ends early; else `null`.
+    /// Place where in the file the list of pieces ends, in bytes, where it ends early; else `null`.
     pub pieces_end_bytes: Option<u64>,
 }
 
@@ -104,7 +104,7 @@ pub struct TraceExtent {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TracePiece {
-    /// Where it starts in the file, in bytes.
+    /// Place where it starts in the file, in bytes.
     pub offset_bytes: u64,
     /// Its length in bytes.
     pub length_bytes: u64,
@@ -134,7 +134,7 @@ pub struct TraceStep {
     pub at_bytes: u64,
 }
 
-/// How many bytes fit a unit: the file's own multiples of it lie on its boundaries.
+/// Number of bytes fit a unit: the file's own multiples of it lie on its boundaries.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceShare {
@@ -144,7 +144,7 @@ pub struct TraceShare {
     pub layer: u32,
     /// The unit's length in bytes.
     pub unit_bytes: u64,
-    /// Whether the unit is only assumed.
+    /// True if the unit is only assumed.
     pub assumed: bool,
     /// Bytes that fit.
     pub aligned_bytes: u64,
@@ -177,7 +177,7 @@ pub struct TraceTotal {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceUnknown {
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
     /// Why.
     pub reason: String,
@@ -189,17 +189,17 @@ pub struct TraceUnknown {
 pub struct TraceCost {
     /// The length of each I/O in bytes.
     pub io_bytes: u64,
-    /// How many the range has.
+    /// Number of the range has.
     pub ios: u64,
-    /// How many of them were counted: all, or as many drawn from them.
+    /// Number of of them were counted: all, or as many drawn from them.
     pub counted_ios: u64,
     /// What they cost as reads.
     pub read: TraceEffort,
     /// What they cost as writes in place.
     pub write: TraceEffort,
-    /// How many of the writes read and write a granule again, since they cover it in part.
+    /// Number of of the writes read and write a granule again, since they cover it in part.
     pub writes_with_rmw: u64,
-    /// How many of the writes read old data or parity first.
+    /// Number of of the writes read old data or parity first.
     pub writes_with_parity_rmw: u64,
 }
 
@@ -207,7 +207,7 @@ pub struct TraceCost {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceEffort {
-    /// How many I/Os can be told.
+    /// Number of I/Os can be told.
     pub told_ios: u64,
     /// Granules read.
     pub granules_read: u64,

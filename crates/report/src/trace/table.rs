@@ -4,9 +4,9 @@ use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceExtent, TraceShare};
 use crate::look::Look;
 use crate::words::{Words, count};
 
-/// How many rows are shown; `--json` has them all.
+/// Number of rows are shown; `--json` has them all.
 const ROWS_MAX: usize = 40;
-/// How many copies of a piece are shown.
+/// Number of copies of a piece are shown.
 const COPIES_MAX: usize = 4;
 
 /// The whole trace as text, with its last line feed. A refused one is empty: errors are not data.
@@ -264,7 +264,7 @@ fn mean(sum: u64, count: u64) -> String {
     }
 }
 
-/// What share `part` is of `part` and `rest`; never rounded to nothing or to all.
+/// Returns what share `part` is of `part` and `rest`; never rounded to nothing or to all.
 fn percent(part: u64, rest: u64) -> String {
     let (part, whole) = (u128::from(part), u128::from(part) + u128::from(rest));
     let tenths = (part * 1000).checked_div(whole).unwrap_or(0);

@@ -64,7 +64,7 @@ pub(super) enum Layout {
     Flowing,
 }
 
-/// Where each column starts.
+/// Place where each column starts.
 #[derive(Debug)]
 pub(super) struct Columns {
     /// The bytes of a sector under each layer.
@@ -73,7 +73,7 @@ pub(super) struct Columns {
     /// Behind the names: titles, and what is packed with them.
     pub(super) title: usize,
     pub(super) start: usize,
-    /// Where sizes end, because they are set flush right.
+    /// Place where sizes end, because they are set flush right.
     pub(super) size_end: usize,
     pub(super) verdict: usize,
 }
@@ -107,7 +107,7 @@ impl Columns {
         }
     }
 
-    /// What the line of `layer` says.
+    /// Returns what the line of `layer` says.
     pub(super) fn cells(&self, layer: &Layer, words: Words<'_>) -> Cells {
         Cells::of(layer, self.sectors.get(&layer.id).copied().unwrap_or(512), words)
     }

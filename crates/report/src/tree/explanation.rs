@@ -30,21 +30,21 @@ impl Page<'_> {
         let limit = self.words.look.columns();
         for (number, row) in rows.into_iter().enumerate() {
             let label = if number == 0 { label } else { "" };
-            let mut line = self.labelled_line(margin, QUIET, label);
+            let mut line = self.labeled_line(margin, QUIET, label);
             let mut column = width(margin) + LABEL;
             let indent = column + GAP;
             for (cell, cell_width) in row.iter().zip(columns) {
                 line.advance(column, 0);
                 if line.width() + width(cell) > limit && line.width() > indent {
                     line.end(&mut self.text);
-                    line = self.labelled_line(margin, PLAIN, "");
+                    line = self.labeled_line(margin, PLAIN, "");
                     line.advance(indent, 0);
                 }
                 let room = limit.saturating_sub(line.width());
                 for (part_number, part) in wrap(cell, room).iter().enumerate() {
                     if part_number > 0 {
                         line.end(&mut self.text);
-                        line = self.labelled_line(margin, PLAIN, "");
+                        line = self.labeled_line(margin, PLAIN, "");
                         line.advance(indent, 0);
                     }
                     line.push(PLAIN, part);
@@ -57,7 +57,7 @@ impl Page<'_> {
     }
 }
 
-/// Whether another source says the same and is the one used.
+/// Returns whether another source says the same and is the one used.
 fn agrees(fact: &UnitFact, layer: &Layer) -> bool {
     let place = |fact: &UnitFact| (fact.bytes, fact.origin_bytes);
     fact.bytes.is_some()

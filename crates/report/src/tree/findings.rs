@@ -30,7 +30,7 @@ impl<'a> Page<'a> {
             self.paragraph(margin, "cost", &cost.sentence);
         }
         for (number, remedy) in finding.remedies.iter().enumerate() {
-            let mut line = self.labelled_line(margin, QUIET, if number == 0 { "fix" } else { "" });
+            let mut line = self.labeled_line(margin, QUIET, if number == 0 { "fix" } else { "" });
             line.push(PLAIN, &self.words.command(remedy));
             line.end(&mut self.text);
         }
@@ -51,12 +51,12 @@ impl<'a> Page<'a> {
         let style = severity_style(finding.severity);
         let code = self.words.text(&finding.code);
         let title = format!("{}: {}", finding.severity.word(), self.words.text(&finding.title));
-        let mut line = self.labelled_line(margin, style, &code);
+        let mut line = self.labeled_line(margin, style, &code);
         let parts = wrap(&title, self.room(margin));
         for (number, part) in parts.iter().enumerate() {
             if number > 0 {
                 line.end(&mut self.text);
-                line = self.labelled_line(margin, PLAIN, "");
+                line = self.labeled_line(margin, PLAIN, "");
             }
             line.push(PLAIN, part);
         }
@@ -69,7 +69,7 @@ impl<'a> Page<'a> {
         if line.width().max(column) + GAP + width(&offer) > limit {
             line.end(&mut self.text);
             let fits = width(&offer) <= self.room(margin);
-            let beside = || self.labelled_line(margin, PLAIN, "");
+            let beside = || self.labeled_line(margin, PLAIN, "");
             line = if fits { beside() } else { Line::starting(margin) };
         } else {
             line.advance(column, GAP);
@@ -103,14 +103,14 @@ impl<'a> Page<'a> {
     pub(super) fn paragraph(&mut self, margin: &str, label: &str, text: &str) {
         let style = if label == "why" { CARE } else { QUIET };
         for (number, part) in wrap(&self.words.text(text), self.room(margin)).iter().enumerate() {
-            let mut line = self.labelled_line(margin, style, if number == 0 { label } else { "" });
+            let mut line = self.labeled_line(margin, style, if number == 0 { label } else { "" });
             line.push(PLAIN, part);
             line.end(&mut self.text);
         }
     }
 
     /// A line up to where its text begins.
-    pub(super) fn labelled_line(&self, margin: &str, style: Style, label: &str) -> Line {
+    pub(super) fn labeled_line(&self, margin: &str, style: Style, label: &str) -> Line {
         let mut line = Line::starting(margin);
         line.push(style, label);
         line.advance(width(margin) + LABEL, usize::from(!label.is_empty()));

@@ -85,7 +85,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Whether the first line of the tree names the target.
+/// Returns whether the first line of the tree names the target.
 fn names_itself(target: &Target) -> bool {
     let mut roots = target.layers.iter().filter(|layer| layer.below.is_empty());
     match (roots.next(), roots.next()) {

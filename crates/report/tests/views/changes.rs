@@ -17,7 +17,7 @@ fn samples() -> Vec<Target> {
     vec![shifted_disk(), array(), unknowns(), broken(), old_image("b.raw"), hostile()]
 }
 
-/// What a look at `after` says where a look at `before` was saved, file and all.
+/// Returns what a look at `after` says where a look at `before` was saved, file and all.
 fn change(before: &Target, after: &Target) -> Option<TargetChange> {
     let saved = json(&document(vec![before.clone()]));
     Baseline::read(saved.as_bytes()).expect("a baseline").compare(after).change

@@ -106,7 +106,7 @@ fn line(article: &str, label: &str, model: f64, within: bool) -> PublishedLine {
 /// Numbers of two articles: within, outside with a reason, fitted, a range, and without a drive.
 pub(crate) fn compared() -> Published {
     let first = "advanced format disks";
-    let note = Some(text("the writeback of metadata is not modelled"));
+    let note = Some(text("the writeback of metadata is not modeled"));
     Published {
         schema: text(PUBLISHED_SCHEMA),
         version: text("0.1.0"),

@@ -9,7 +9,7 @@ pub(crate) const KIB: u64 = 1024;
 pub(crate) const MIB: u64 = 1024 * KIB;
 pub(crate) const TIB: u64 = 1024 * 1024 * MIB;
 
-/// The text of a view without its colours.
+/// The text of a view without its colors.
 pub(crate) fn plain(painted: &str) -> String {
     anstream::adapter::strip_str(painted).to_string()
 }

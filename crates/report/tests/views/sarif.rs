@@ -163,7 +163,7 @@ fn an_unknown_target_is_a_notification_that_says_why_and_fails_nothing() {
     let mut unknown = image("noise.raw");
     unknown.verdict = Verdict::Unknown;
     unknown.layers[0].verdict = Verdict::Unknown;
-    unknown.layers[0].reason = "nothing recognised".to_owned();
+    unknown.layers[0].reason = "nothing recognized".to_owned();
     let text = sarif(&document(vec![unknown, image("good.raw")]), &RULES);
     let log: Value = serde_json::from_str(&text).expect("valid JSON");
     let invocation = &log["runs"][0]["invocations"][0];
@@ -172,7 +172,7 @@ fn an_unknown_target_is_a_notification_that_says_why_and_fails_nothing() {
         panic!("one of the two is unknown: {invocation}")
     };
     assert_eq!(told["level"], "warning");
-    assert_eq!(told["message"]["text"], "unknown: noise.raw: nothing recognised");
+    assert_eq!(told["message"]["text"], "unknown: noise.raw: nothing recognized");
     let location = &told["locations"][0]["physicalLocation"]["artifactLocation"];
     assert_eq!(location["uri"], "noise.raw");
 }

@@ -350,7 +350,7 @@ fn every_line_but_a_command_fits_the_width() {
 }
 
 #[test]
-fn colour_only_repeats_what_the_words_say() {
+fn color_only_repeats_what_the_words_say() {
     let painted = people(&document(vec![shifted_disk()]), Shape::Tree, &LOOK);
     assert!(painted.contains("\u{1b}["));
     let text = plain(&painted);

@@ -6,7 +6,7 @@ use report::{
     tree,
 };
 
-/// The view for people, with colours.
+/// The view for people, with colors.
 pub(crate) fn people(document: &Document, shape: Shape, look: &Look) -> String {
     let several = document.targets.len() > 1;
     let page: String = match shape {

@@ -14,7 +14,7 @@ use crate::resolve::{self, Next, On};
 /// The most operations that are counted for one I/O.
 pub(super) const OPERATIONS_MAX: usize = 65_536;
 
-/// What `io` on layer `id` becomes, within `budget`; `Err` says why that cannot be told.
+/// Returns what `io` on layer `id` becomes, within `budget`; `Err` says why that cannot be told.
 pub(super) fn work_within(
     stack: &Stack,
     id: LayerId,
@@ -130,7 +130,7 @@ impl Count<'_> {
         operation: Operation,
         from: u64,
     ) -> Result<(), String> {
-        let Copies::Neighbours(count) = copies else {
+        let Copies::Neighbors(count) = copies else {
             return Err("where the second copies lie is not known".to_owned());
         };
         let place = stripe.place(operation.range.start_bytes());
@@ -283,14 +283,14 @@ impl Count<'_> {
 }
 
 impl Run {
-    /// Whether `other`, which begins no earlier, touches it.
+    /// Returns whether `other`, which begins no earlier, touches it.
     fn meets(&self, other: &Run) -> bool {
         (self.write, self.leaf) == (other.write, other.leaf)
             && self.start_bytes + self.length_bytes >= other.start_bytes
     }
 }
 
-/// What of `range` lies behind its first `length` bytes; `None` where nothing does.
+/// Returns what of `range` lies behind its first `length` bytes; `None` where nothing does.
 fn behind(range: ByteRange, length: u64) -> Option<ByteRange> {
     let rest = range.length_bytes().checked_sub(length).filter(|&rest| rest > 0)?;
     ByteRange::new(range.start_bytes() + length, rest)

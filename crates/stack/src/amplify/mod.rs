@@ -2,7 +2,7 @@
 //!
 //! Operations are counted, never timed. A drive writes whole granules; one that a write covers only
 //! in part is read first (RMW). An array with parity that gets rows in part reads either what is
-//! old of the data and of parity, or the rest of the rows, whichever is less. Modelled arrays and
+//! old of the data and of parity, or the rest of the rows, whichever is less. Modeled arrays and
 //! drives count the same:
 //! `crates/straddle/tests/{amplify,amplify_drive}.rs`.
 //!
@@ -27,7 +27,7 @@ use descent::{OPERATIONS_MAX, work_within};
 /// One application I/O on a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Io {
-    /// Whether it writes.
+    /// True if it writes.
     pub write: bool,
     /// The bytes of the layer.
     pub range: ByteRange,
@@ -65,7 +65,7 @@ pub struct Work {
 /// Bytes of a leaf that are read or written as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Whether they are written.
+    /// True if they are written.
     pub write: bool,
     /// The leaf.
     pub leaf: LayerId,
@@ -75,7 +75,7 @@ pub struct Run {
     pub length_bytes: u64,
 }
 
-/// What `io` on layer `id` costs; `Err` says why it cannot be told.
+/// Returns what `io` on layer `id` costs; `Err` says why it cannot be told.
 ///
 /// # Errors
 /// When a part of the range lies on something unknown, not expressible or compressed, or when the
@@ -84,7 +84,7 @@ pub fn amplify(stack: &Stack, id: LayerId, io: Io) -> Result<Effort, String> {
     amplify_within(stack, id, io, &Budget::of(OPERATIONS_MAX))
 }
 
-/// What is read and written on which leaf for `io` on layer `id`: what [`amplify`] counts.
+/// Returns what is read and written on which leaf for `io` on layer `id`: what [`amplify`] counts.
 ///
 /// # Errors
 /// As [`amplify`].

@@ -25,8 +25,8 @@ impl Array<'_> {
         self.rotation.members(stripe, position, self.count(), self.parity)
     }
 
-    /// What is read before `rows` are written: whichever is less, the rest where both are as much
-    /// (`handle_stripe_dirtying` in `drivers/md/raid5.c`, with `rmw_level` 1).
+    /// Returns what is read before `rows` are written: whichever is less, the rest where both are
+    /// as much (`handle_stripe_dirtying` in `drivers/md/raid5.c`, with `rmw_level` 1).
     pub(super) fn reads_of(&self, rows: &Rows) -> Reads {
         let written = rows.positions.end - rows.positions.start;
         match self.stripe.data_members() - written {
@@ -55,19 +55,19 @@ pub(super) struct Written {
     /// The first and the last of its chunks that are written.
     first: u64,
     last: u64,
-    /// Where the write begins in the first and ends in the last, as bytes of their members.
+    /// Place where the write begins in the first and ends in the last, as bytes of their members.
     from: u64,
     upto: u64,
-    /// Where the chunks begin and end on their members.
+    /// Place where the chunks begin and end on their members.
     base: u64,
     end: u64,
 }
 
 /// Rows of a stripe that are alike, as bytes of each member.
 pub(super) struct Rows {
-    /// Where they begin.
+    /// Place where they begin.
     pub(super) start: u64,
-    /// Where they end.
+    /// Place where they end.
     pub(super) end: u64,
     /// The data that is written, by its places in the stripe.
     pub(super) positions: Range<u64>,

@@ -119,7 +119,7 @@ fn copies_and_parity_within_a_segment_count_as_they_do_without_one() {
         let stripe = Stripe::new(65536, if parity > 0 { 4 - parity } else { 4 / copies });
         let stripe = stripe.unwrap();
         let mapping = match parity {
-            0 => Mapping::Striped { stripe, copies: Copies::Neighbours(copies), members },
+            0 => Mapping::Striped { stripe, copies: Copies::Neighbors(copies), members },
             _ => {
                 let rotation = Some(Rotation::LeftSymmetric);
                 Mapping::Parity { stripe, parity, rotation, members }

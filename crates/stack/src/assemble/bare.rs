@@ -50,9 +50,9 @@ fn untabled(layer: &Layer, is_blank: impl FnOnce() -> Result<bool, device::ReadE
         return Bare::Unknown("0 bytes long".to_owned());
     }
     match is_blank() {
-        Ok(true) => Bare::Empty("blank: no partition table, nothing recognised".to_owned()),
+        Ok(true) => Bare::Empty("blank: no partition table, nothing recognized".to_owned()),
         Ok(false) => Bare::Unknown(
-            "nothing recognised: no partition table, member, file system or image format"
+            "nothing recognized: no partition table, member, file system or image format"
                 .to_owned(),
         ),
         Err(error) => Bare::Unknown(format!("what is on it could not be read: {error}")),

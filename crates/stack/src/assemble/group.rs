@@ -27,7 +27,7 @@ const NAMES_MAX: usize = 8;
 /// A physical volume that was found.
 struct Found {
     id: String,
-    /// Where its header says that extents begin, in bytes from its start.
+    /// Place where its header says that extents begin, in bytes from its start.
     data_offset_bytes: u64,
     layer: LayerId,
     sector: SectorSize,
@@ -199,8 +199,8 @@ fn outline(group: &VolumeGroup) -> VolumeGroup {
     }
 }
 
-/// Whether a volume holds the chunks of others, so that what its bytes look like is theirs: the
-/// first chunk of a thin volume often is the first of the pool.
+/// Returns whether a volume holds the chunks of others, so that what its bytes look like is theirs:
+/// the first chunk of a thin volume often is the first of the pool.
 fn is_pool(volume: &LogicalVolume) -> bool {
     let pool = |kind: &SegmentKind| matches!(kind, SegmentKind::ThinPool { .. });
     volume.segments.iter().any(|segment| pool(&segment.kind))
@@ -294,7 +294,7 @@ impl Ground<'_> {
             SegmentKind::Striped { stripe_bytes, areas } => {
                 let count = u64::try_from(areas.len()).unwrap_or(0);
                 let members = self.members(areas);
-                layout::striped(*stripe_bytes, count, Copies::Neighbours(1), members)
+                layout::striped(*stripe_bytes, count, Copies::Neighbors(1), members)
                     .unwrap_or_else(|reason| self.unknown(reason))
             }
             SegmentKind::Mirror { areas } => Mapping::Mirrored { members: self.members(areas) },

@@ -159,8 +159,8 @@ impl Assembler<'_> {
 /// What is said of a file that is its own backing file, directly or not.
 const CIRCLE: &str = "it leads back to a file of the same chain";
 
-/// Whether reference `index` of an image, of so many bytes, ends before the extents that the image
-/// has in it.
+/// Returns whether reference `index` of an image, of so many bytes, ends before the extents that
+/// the image has in it.
 fn short(image: &Image, index: usize, length_bytes: u64) -> Option<Why> {
     let Layout::VmdkExtents(extents) = &image.layout else { return None };
     let end = |extent: &DescribedExtent| match extent.source {

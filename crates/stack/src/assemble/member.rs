@@ -47,7 +47,7 @@ impl Assembler<'_> {
                 (Mapping::Opaque { on: vec![job.id], reason }, None)
             }
             BcacheRole::Unknown => {
-                let reason = "what kind of bcache device it is was not recognised".to_owned();
+                let reason = "what kind of bcache device it is was not recognized".to_owned();
                 (Mapping::Unknown { on: vec![job.id], reason }, None)
             }
         };
@@ -119,7 +119,7 @@ impl Assembler<'_> {
     }
 }
 
-/// How a LUKS container's data lies on its device, and its length.
+/// Returns how a LUKS container's data lies on its device, and its length.
 fn luks_mapping(luks: &Luks, on: LayerId, device_bytes: u64) -> (Mapping, Known<u64>) {
     let unknown = |reason: &str| Mapping::Unknown { on: vec![on], reason: reason.to_owned() };
     if luks.detached {

@@ -41,7 +41,7 @@ pub const LAYERS_MAX: usize = 4096;
 /// How deep layers are looked into.
 pub const DEPTH_MAX: usize = 24;
 
-/// Where a stack starts.
+/// Place where a stack starts.
 pub struct Start {
     /// What it is.
     pub kind: StartKind,
@@ -91,7 +91,7 @@ struct Job {
     id: LayerId,
     disk: Rc<dyn Disk>,
     sector: SectorSize,
-    /// Where it starts on the whole disk: BSD labels may count from there.
+    /// Place where it starts on the whole disk: BSD labels may count from there.
     start_bytes: u64,
     tables: Tables,
     depth: usize,
@@ -381,7 +381,7 @@ impl Assembler<'_> {
     }
 }
 
-/// What was found, in a few words.
+/// Returns what was found, in a few words.
 fn describe(content: &Content) -> String {
     match content {
         Content::Table(table) => format!("{} partition table", table.kind.word()),
@@ -395,7 +395,7 @@ fn describe(content: &Content) -> String {
     }
 }
 
-/// Whether a partition of this role is looked into.
+/// Returns whether a partition of this role is looked into.
 fn holds_data(role: PartitionRole) -> bool {
     match role {
         PartitionRole::Ordinary

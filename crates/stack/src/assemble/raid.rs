@@ -19,7 +19,7 @@ pub(super) struct Found {
     id: LayerId,
     sector: SectorSize,
     depth: usize,
-    /// Where it is known from.
+    /// Place where it is known from.
     source: Source,
 }
 
@@ -220,7 +220,7 @@ impl Shape<'_> {
             return self.unknown("it has no chunk, or no members");
         };
         let members = self.members.to_vec();
-        let striped = Mapping::Striped { stripe, copies: Copies::Neighbours(1), members };
+        let striped = Mapping::Striped { stripe, copies: Copies::Neighbors(1), members };
         let smallest = self.whole_chunks(self.member_bytes());
         let largest = self.found.iter().map(|found| found.member.data_bytes).max().unwrap_or(0);
         let zone = smallest.saturating_mul(count);
@@ -265,7 +265,7 @@ impl Shape<'_> {
         }
         let bytes = self.whole_chunks(self.member_bytes());
         let (data, kept) = match (near, far) {
-            (near, 1) if count.is_multiple_of(near) => (count / near, Copies::Neighbours(near)),
+            (near, 1) if count.is_multiple_of(near) => (count / near, Copies::Neighbors(near)),
             // Bit 16 tells offset from far (`setup_geo` in drivers/md/raid10.c).
             (1, far) if self.speaker.layout & 0x1_0000 != 0 => (count, Copies::Offset(far)),
             (1, _) => (count, Copies::Far),

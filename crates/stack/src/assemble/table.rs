@@ -12,7 +12,7 @@ use super::{Assembler, Job, Tables, holds_data};
 use crate::layer::{Layer, LayerKind, PartitionTableInfo};
 use crate::mapping::{Below, Mapping};
 
-/// Whether a table of `kind` may be in force in a place.
+/// Returns whether a table of `kind` may be in force in a place.
 pub(super) fn allowed(tables: Tables, kind: TableKind) -> bool {
     match tables {
         Tables::Any => true,
@@ -21,7 +21,7 @@ pub(super) fn allowed(tables: Tables, kind: TableKind) -> bool {
     }
 }
 
-/// How many partitions are looked into to learn in which sectors a table counts.
+/// Number of partitions are looked into to learn in which sectors a table counts.
 const PARTITIONS_TRIED: usize = 16;
 
 impl Assembler<'_> {
@@ -128,14 +128,14 @@ struct Right {
 /// What was found on one partition while it was looked for.
 type Looked = (ByteRange, Vec<Parsed<Content>>);
 
-/// Whether there are partitions, and all end within the disk.
+/// Returns whether there are partitions, and all end within the disk.
 fn fits(job: &Job, table: &PartitionTable) -> bool {
     let length = job.disk.length_bytes();
     let within = |partition: &Partition| partition.range.end_bytes() <= length;
     !table.partitions.is_empty() && table.partitions.iter().all(within)
 }
 
-/// What is recognised on the first of a table's first partitions that holds anything.
+/// Returns what is recognized on the first of a table's first partitions that holds anything.
 fn something(job: &Job, table: &PartitionTable) -> Option<Looked> {
     let length = job.disk.length_bytes();
     let within = |partition: &&Partition| {

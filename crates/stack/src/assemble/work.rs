@@ -31,7 +31,7 @@ impl Work {
         Work { left_bytes: START_BYTES.saturating_mul(starts) }
     }
 
-    /// Whether no more is to be looked into.
+    /// Returns whether no more is to be looked into.
     pub(super) fn is_too_much(&self) -> bool {
         self.left_bytes == 0
     }
@@ -58,7 +58,7 @@ impl Work {
     }
 }
 
-/// How many things `found` keeps.
+/// Returns how many things `found` keeps.
 fn facts(found: &Parsed<Content>) -> u64 {
     let content = match &found.value {
         Content::Table(table) => table.partitions.len() + table.hybrid.len(),

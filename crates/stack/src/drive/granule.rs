@@ -46,7 +46,7 @@ pub(super) fn put(drive: &Drive, units: &mut Units) {
     }
 }
 
-/// What an NVMe drive prefers for starts of writes. Linux's fold of it is shown beside it.
+/// Returns what an NVMe drive prefers for starts of writes. Linux's fold of it is shown beside it.
 fn put_preferred(drive: &Drive, units: &mut Units, bytes: u64, note: &str) {
     let fold = "physical_block_size, where Linux takes the smaller of NPWG and AWUPF";
     units.put_unused(KIND, drive.physical_bytes.clone(), fold);
@@ -74,7 +74,7 @@ fn put_hint(drive: &Drive, units: &mut Units) {
     }
 }
 
-/// What the kernel reports, and what a SCSI or ATA drive says.
+/// Returns what the kernel reports, and what a SCSI or ATA drive says.
 fn put_reported(drive: &Drive, units: &mut Units) {
     let mut claims = Vec::new();
     if let Some(reason) = drive.unusable_physical() {
@@ -111,12 +111,12 @@ fn put_reported(drive: &Drive, units: &mut Units) {
     }
 }
 
-/// Whether an NVMe drive may map units of so many bytes.
+/// Returns whether an NVMe drive may map units of so many bytes.
 fn is_mapped(bytes: u64) -> bool {
     bytes.is_power_of_two() && bytes <= MAPPED_BYTES_MAX
 }
 
-/// What Linux folds NPWG into, where the drive itself was not asked.
+/// Returns what Linux folds NPWG into, where the drive itself was not asked.
 fn folded(drive: &Drive, physical: u64) -> Option<Claim> {
     let fact = match &drive.minimum_io_bytes {
         Known::Yes(fact) if drive.is_nvme() => fact,
@@ -130,7 +130,7 @@ fn folded(drive: &Drive, physical: u64) -> Option<Claim> {
     })
 }
 
-/// What a SCSI or ATA drive says of its physical sectors, where it can be right.
+/// Returns what a SCSI or ATA drive says of its physical sectors, where it can be right.
 fn said(drive: &Drive) -> Vec<Claim> {
     let mut claims = Vec::new();
     let sector = drive.sector().bytes();
@@ -154,7 +154,7 @@ fn said(drive: &Drive) -> Vec<Claim> {
     claims
 }
 
-/// What is known of the model, where that is more than it says.
+/// Returns what is known of the model, where that is more than it says.
 fn put_known(drive: &Drive, units: &mut Units) {
     let used = units.used_bytes(KIND).unwrap_or(0);
     for liar in drive.lies() {
@@ -173,7 +173,7 @@ fn put_known(drive: &Drive, units: &mut Units) {
 }
 
 impl Drive {
-    /// Whether it is an NVMe namespace.
+    /// Returns whether it is an NVMe namespace.
     #[must_use]
     pub fn is_nvme(&self) -> bool {
         self.name.starts_with("nvme")
@@ -186,9 +186,9 @@ impl Drive {
         namespace.write_granularity_bytes.filter(|&bytes| nvme::is_plausible(bytes))
     }
 
-    /// Where an NVMe drive prefers writes to start, and by which field; `None` when it does not
-    /// say, or says more than any drive maps. An NPWA of one block beside a longer NPWG was left at
-    /// 0: then NPWG counts.
+    /// Returns where an NVMe drive prefers writes to start, and by which field; `None` when it does
+    /// not say, or says more than any drive maps. An NPWA of one block beside a longer NPWG was
+    /// left at 0: then NPWG counts.
     fn write_alignment(&self) -> Option<(u64, &'static str)> {
         let length = self.preferred_bytes()?;
         let namespace = self.said.namespace.value()?;

@@ -52,7 +52,8 @@ impl Drive {
         Unit::with_origin(bytes, origin.checked_rem(bytes)?)
     }
 
-    /// What the drive itself says of other units than its granule: kind, bytes, origin, field.
+    /// Returns what the drive itself says of other units than its granule: kind, bytes, origin,
+    /// field.
     fn said_hints(&self) -> Vec<(UnitKind, u64, u64, &'static str)> {
         let mut hints = Vec::new();
         let mut put = |kind, bytes: Option<u64>, origin, note| {

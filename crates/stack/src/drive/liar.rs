@@ -1,4 +1,4 @@
-//! Drives that are known to say what is not so, one row each: how they are recognised, what they
+//! Drives that are known to say what is not so, one row each: how they are recognized, what they
 //! say, what to believe instead, and who found out.
 //!
 //! A row needs a public source. What a drive says rightly is never changed: a row applies only
@@ -31,7 +31,7 @@ pub struct Liar {
     pub lie: Lie,
     /// What is wrong, in a clause.
     pub what: &'static str,
-    /// Where that is told.
+    /// Place where that is told.
     pub url: &'static str,
 }
 
@@ -103,7 +103,7 @@ pub const LIARS: &[Liar] = &[
 ];
 
 impl Liar {
-    /// What the row says of a drive, as evidence.
+    /// Returns what the row says of a drive, as evidence.
     #[must_use]
     pub fn sentence(&self) -> String {
         let believed = match self.lie {
@@ -123,7 +123,7 @@ impl Liar {
     }
 }
 
-/// Whether `model` begins as `pattern` says, with `?` for any one character.
+/// Returns whether `model` begins as `pattern` says, with `?` for any one character.
 fn begins(model: &str, pattern: &str) -> bool {
     let mut model = model.chars();
     pattern.chars().all(|wanted| model.next().is_some_and(|it| wanted == '?' || wanted == it))

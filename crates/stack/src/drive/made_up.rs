@@ -16,8 +16,8 @@ pub(super) fn why_not_its_own(tree: &dyn KernelTree, name: &str) -> Option<&'sta
     is_virtual(tree, name).then_some("it is a virtual disk, whose media are the host's")
 }
 
-/// Whether the disk that the kernel calls `name` is virtual: by the bus that it is on, or by what
-/// hypervisors call theirs. What such a disk says of its media is the host's choice.
+/// Returns whether the disk that the kernel calls `name` is virtual: by the bus that it is on, or
+/// by what hypervisors call theirs. What such a disk says of its media is the host's choice.
 pub(super) fn is_virtual(tree: &dyn KernelTree, name: &str) -> bool {
     let base = format!("/sys/block/{name}/device");
     let bus = tree.link(&format!("{base}/subsystem")).unwrap_or_default();

@@ -20,7 +20,7 @@ pub enum Measured {
 /// A granule that was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeasuredGranule {
-    /// Where writes must start: every so many bytes.
+    /// Place where writes must start: every so many bytes.
     pub alignment_bytes: u64,
     /// The drive's address of the first such place.
     pub origin_bytes: u64,

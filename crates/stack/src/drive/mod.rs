@@ -37,17 +37,17 @@ pub struct Drive {
     pub name: String,
     /// The model as the kernel gives it.
     pub model: Option<DiskText>,
-    /// Whether it is one that the software of a host makes up: virtio, Xen, Hyper-V.
+    /// True if it is one that the software of a host makes up: virtio, Xen, Hyper-V.
     pub is_virtual: bool,
     /// Its length in bytes.
     pub length_bytes: Known<u64>,
-    /// Whether it has rotating media: by its own word where it has one, since bridges tell the
+    /// True if it has rotating media: by its own word where it has one, since bridges tell the
     /// kernel that all disks turn. Of a virtual disk without one it is not known: the kernel takes
     /// most of those for turning ones.
     pub rotational: Known<bool>,
     /// `queue/rotational`.
     pub kernel_rotational: Known<bool>,
-    /// Whether it can only be read.
+    /// True if it can only be read.
     pub read_only: Known<bool>,
     /// `queue/logical_block_size`.
     pub logical_bytes: Known<u64>,
@@ -85,8 +85,8 @@ pub struct Drive {
     pub card: Option<Card>,
     /// The paths to it that NVMe multipath hides.
     pub paths: Vec<Path>,
-    /// Where one source says otherwise than another, and which is used: `physical_block_size: sysfs
-    /// says 512, the ioctl 4096; sysfs is used`.
+    /// Place where one source says otherwise than another, and which is used: `physical_block_size:
+    /// sysfs says 512, the ioctl 4096; sysfs is used`.
     pub disagreements: Vec<String>,
     /// What was measured on it and kept; `None` where nothing was, or it is to be left out. Nothing
     /// here reads it: whoever keeps it puts it here.
@@ -109,8 +109,8 @@ pub struct Answers {
 }
 
 impl Drive {
-    /// What `tree` says of the whole block device `name`. Every missing file is an unknown with its
-    /// reason.
+    /// Returns what `tree` says of the whole block device `name`. Every missing file is an unknown
+    /// with its reason.
     #[must_use]
     pub fn read(tree: &dyn KernelTree, name: &str) -> Drive {
         let files = Files::of(tree, name);

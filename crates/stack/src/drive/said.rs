@@ -28,8 +28,8 @@ pub struct Said {
 }
 
 impl Said {
-    /// What `tree` has of the answers of the disk `name`. Pages that the kernel keeps as files of
-    /// the device count as answers.
+    /// Returns what `tree` has of the answers of the disk `name`. Pages that the kernel keeps as
+    /// files of the device count as answers.
     pub(super) fn read(tree: &dyn KernelTree, name: &str, logical_bytes: Option<u64>) -> Said {
         let mut asked = Asked { tree, name, problems: Vec::new() };
         let namespace = asked.answer(Question::NvmeNamespace, None, nvme::namespace);
@@ -48,7 +48,7 @@ impl Said {
         Said { namespace, controller, capacity, limits, characteristics, ata, problems }
     }
 
-    /// Whether it has rotating media, where it says.
+    /// Returns whether it has rotating media, where it says.
     #[must_use]
     pub fn rotates(&self) -> Option<bool> {
         let ata = self.ata.value().and_then(|ata| ata.rotation);
@@ -67,8 +67,8 @@ impl Said {
         }
     }
 
-    /// What is written whole or not at all when power fails, in bytes: the namespace's NAWUPF, or
-    /// the controller's AWUPF.
+    /// Returns what is written whole or not at all when power fails, in bytes: the namespace's
+    /// NAWUPF, or the controller's AWUPF.
     #[must_use]
     pub fn atomic_power_fail_bytes(&self) -> Option<u64> {
         let namespace = self.namespace.value()?;
@@ -155,7 +155,7 @@ impl Identity {
     }
 }
 
-/// What the drive says, else the first of the files that is there and not empty.
+/// Returns what the drive says, else the first of the files that is there and not empty.
 fn first(files: &Files<'_>, names: &[&str], said: Option<&DiskText>) -> Known<String> {
     if let Some(said) = said.filter(|said| !said.is_empty()) {
         return Known::yes(said.to_string(), Source::Identify);

@@ -1,6 +1,6 @@
 //! What each partitioner did by default, so that an old disk's layout is explained.
 //!
-//! [`table::DEFAULTS`] is the table; [`made_by`] recognises a layout by where its partitions start.
+//! [`table::DEFAULTS`] is the table; [`made_by`] recognizes a layout by where its partitions start.
 
 mod table;
 
@@ -64,7 +64,7 @@ impl Layout {
         Layout::Sector256,
     ];
 
-    /// What is to be seen, as the beginning of a sentence.
+    /// Returns what is to be seen, as the beginning of a sentence.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -137,7 +137,7 @@ fn heads(starts: &[u64]) -> Option<u64> {
     HEADS.into_iter().rev().find(|&heads| starts.iter().all(|start| on(start, heads)))
 }
 
-/// A layout that was recognised.
+/// A layout that was recognized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The layout.

@@ -13,13 +13,13 @@ pub struct Default {
     pub versions: &'static str,
     /// When they were made.
     pub years: &'static str,
-    /// Where it put partitions.
+    /// Place where it put partitions.
     pub rule: &'static str,
-    /// How that is recognised.
+    /// How that is recognized.
     pub layout: Layout,
     /// The lengths of disks, in bytes, on which it did so.
     pub disks_bytes: RangeInclusive<u64>,
-    /// Where that is written.
+    /// Place where that is written.
     pub source: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Each default is recognised, by arithmetic and on tables of the tools that can still make it.
+//! Each default is recognized, by arithmetic and on tables of the tools that can still make it.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn layout(sectors: &[u64]) -> Option<Layout> {
 }
 
 #[test]
-fn each_layout_is_recognised_by_its_starts() {
+fn each_layout_is_recognized_by_its_starts() {
     for (sectors, expected) in [
         (&[63][..], Layout::Cylinders),
         (&[63, 16_065 * 100, 16_065 * 300], Layout::Cylinders),

@@ -55,11 +55,11 @@ pub enum TargetKind {
     },
     /// Encrypted in place.
     Crypt {
-        /// Where the data begins.
+        /// Place where the data begins.
         place: Place,
         /// The encryption sector in bytes.
         sector_bytes: u64,
-        /// Whether an integrity tag is kept for each sector, interleaved below.
+        /// True if an integrity tag is kept for each sector, interleaved below.
         integrity: bool,
     },
     /// An array of the md drivers.

@@ -24,9 +24,9 @@ pub struct Limits {
     pub read_ahead_bytes: Known<u64>,
     /// The largest untorn write in bytes; 0 where there is none.
     pub atomic_bytes: Known<u64>,
-    /// Whether the kernel refuses writes.
+    /// True if the kernel refuses writes.
     pub read_only: Known<bool>,
-    /// Whether the kernel holds its cache to be volatile, so that it sends flushes.
+    /// True if the kernel holds its cache to be volatile, so that it sends flushes.
     pub write_back: Known<bool>,
 }
 

@@ -111,7 +111,7 @@ impl Machine {
         devices.collect()
     }
 
-    /// Whether a file system lies on this node and on others.
+    /// Returns whether a file system lies on this node and on others.
     #[must_use]
     pub fn is_shared(&self, id: NodeId) -> bool {
         self.shared.iter().any(|nodes| nodes.contains(&id))
@@ -252,7 +252,7 @@ impl Machine {
     }
 }
 
-/// What a device lies on by md's own files or by device-mapper's tables: a capture may lack
+/// Returns what a device lies on by md's own files or by device-mapper's tables: a capture may lack
 /// `slaves`.
 fn told_elsewhere(
     id: NodeId,

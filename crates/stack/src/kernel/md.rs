@@ -22,7 +22,7 @@ pub struct MdNode {
     pub chunk_bytes: u64,
     /// Members, spares not counted.
     pub raid_disks: u32,
-    /// Whether a reshape is under way.
+    /// True if a reshape is under way.
     pub reshaping: bool,
     /// Its members.
     pub members: Vec<MdPart>,
@@ -35,7 +35,7 @@ pub struct MdPart {
     pub device: String,
     /// Its place; `None` for a spare.
     pub slot: Option<u32>,
-    /// Where its data begins, in bytes.
+    /// Place where its data begins, in bytes.
     pub data_offset_bytes: u64,
     /// How much of it the array uses, in bytes.
     pub data_bytes: u64,
@@ -76,8 +76,8 @@ fn level(word: &str) -> Option<i32> {
     }
 }
 
-/// Whether the device with this directory is a container of external metadata (IMSM, DDF): it holds
-/// the members of arrays, and no data. An array in it says `external:/md127/0` instead, or
+/// Returns whether the device with this directory is a container of external metadata (IMSM, DDF):
+/// it holds the members of arrays, and no data. An array in it says `external:/md127/0` instead, or
 /// `external:-md127/0` while it is read-only.
 #[must_use]
 pub fn is_container(tree: &dyn KernelTree, directory: &str) -> bool {

@@ -17,7 +17,7 @@ pub struct Mount {
     pub source: DiskText,
     /// The file system's type.
     pub kind: String,
-    /// Where.
+    /// Place where.
     pub point: DiskText,
 }
 
@@ -26,7 +26,7 @@ pub struct Mount {
 pub struct Swap {
     /// The device or file.
     pub path: DiskText,
-    /// Whether it is a partition, as the kernel calls any device.
+    /// True if it is a partition, as the kernel calls any device.
     pub is_device: bool,
 }
 
@@ -45,8 +45,8 @@ pub fn mounts(tree: &dyn KernelTree) -> Vec<Mount> {
     lines.collect()
 }
 
-/// What is mounted at `path`: the last mount there, which is the one in force; `None` when nothing
-/// is, or the mounts cannot be read.
+/// Returns what is mounted at `path`: the last mount there, which is the one in force; `None` when
+/// nothing is, or the mounts cannot be read.
 #[must_use]
 pub fn at(tree: &dyn KernelTree, path: &[u8]) -> Option<Mount> {
     mounts(tree).into_iter().rfind(|mount| mount.point.raw() == path)

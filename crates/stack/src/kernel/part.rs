@@ -21,7 +21,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// What `tree` says of a disk: nothing where it is gone, or is a hidden path to another one.
+    /// Returns what `tree` says of a disk: nothing where it is gone, or is a hidden path to another
+    /// one.
     #[must_use]
     pub fn read(tree: &dyn KernelTree, disk: &Listed) -> Part {
         let mut part = Part::default();
@@ -38,7 +39,7 @@ impl Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     name: String,
-    /// Whether it is a loop number without a file.
+    /// True if it is a loop number without a file.
     is_idle: bool,
 }
 

@@ -35,7 +35,7 @@ pub struct Page {
     pub cause: &'static str,
     /// What to look at next, a step each. May hold line breaks.
     pub check: Vec<&'static str>,
-    /// Where it is from: addresses of the program's own documentation or code, and versions.
+    /// Place where it is from: addresses of the program's own documentation or code, and versions.
     pub from: Vec<&'static str>,
     /// The names of pages that belong to it, or codes of rules.
     pub see: Vec<&'static str>,

@@ -16,7 +16,7 @@ impl Pattern {
         Pattern { fragments, text }
     }
 
-    /// How many bytes of [`normal`] `line` it accounts for; `None` when it does not fit.
+    /// Returns how many bytes of [`normal`] `line` it accounts for; `None` when it does not fit.
     pub(super) fn fit(&self, line: &str) -> Option<usize> {
         let mut rest = line;
         for fragment in &self.fragments {
@@ -26,7 +26,7 @@ impl Pattern {
         Some(self.fragments.iter().map(String::len).sum())
     }
 
-    /// Whether [`normal`] text is a part of one of its fragments.
+    /// Returns whether [`normal`] text is a part of one of its fragments.
     pub(super) fn holds(&self, part: &str) -> bool {
         self.fragments.iter().any(|fragment| fragment.contains(part))
     }

@@ -121,13 +121,13 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     all.into_iter()
 }
 
-/// Whether two words are one, in the singular or plural.
+/// Returns whether two words are one, in the singular or plural.
 fn is_same(own: &str, word: &str) -> bool {
     let stem = |word: &str| word.strip_suffix('s').unwrap_or(word).to_owned();
     own == word || (word.len() > 3 && own.len() > 3 && stem(own) == stem(word))
 }
 
-/// Whether `word` is a name with a slip in it.
+/// Returns whether `word` is a name with a slip in it.
 fn is_nearly(own: &str, word: &str) -> bool {
     let (shorter, longer) = (own.len().min(word.len()), own.len().max(word.len()));
     shorter > 3 && longer <= WORD_MAX && longer - shorter <= 2 && distance(own, word) <= longer / 4

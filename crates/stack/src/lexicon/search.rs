@@ -17,7 +17,7 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// What to type to get it.
+    /// Returns what to type to get it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

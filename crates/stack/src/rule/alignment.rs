@@ -41,11 +41,11 @@ fn candidates<'a>(case: &'a Case<'_>) -> impl Iterator<Item = LayerId> + 'a {
     })
 }
 
-/// Whether something lies on the layer, and all that is on top of it is aligned.
+/// Returns whether something lies on the layer, and all that is on top of it is aligned.
 fn compensated(case: &Case<'_>, id: LayerId) -> bool {
     let tops = tops(case, id);
     let good = |&top: &LayerId| {
-        matches!(case.judgement(top).verdict, Verdict::Aligned | Verdict::ChunkOnly)
+        matches!(case.judgment(top).verdict, Verdict::Aligned | Verdict::ChunkOnly)
     };
     !case.stack.above(id).is_empty() && !tops.is_empty() && tops.iter().all(good)
 }
@@ -70,8 +70,8 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut makers = Makers::new();
     for id in candidates(case) {
-        let judgement = case.judgement(id);
-        let Some(miss) = &judgement.granule else { continue };
+        let judgment = case.judgment(id);
+        let Some(miss) = &judgment.granule else { continue };
         if is_container(case, id) {
             continue;
         }
@@ -122,9 +122,9 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
     finding
 }
 
-/// How much of an image is judged by where its format will put it.
+/// Returns how much of an image is judged by where its format will put it.
 fn predicted(case: &Case<'_>, id: LayerId) -> String {
-    let bytes = case.judgement(id).predicted_bytes;
+    let bytes = case.judgment(id).predicted_bytes;
     match &case.stack.layer(id).kind {
         LayerKind::ImageFormat(_) if bytes > 0 => {
             format!("; {} are not allocated yet and judged by their future place", Size(bytes))

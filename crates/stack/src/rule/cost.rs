@@ -17,13 +17,13 @@ use crate::mapping::Mapping;
 /// The smallest write that layers above make: a page, a block of most file systems.
 const WRITE_BYTES: u64 = 4096;
 
-/// How many places are tried beside the first ones.
+/// Number of places are tried beside the first ones.
 const SPREAD_PLACES: u64 = 15;
 
 /// The golden ratio's fraction in 64 bits: its multiples fill a range evenly and never repeat.
 const GOLDEN_FRACTION: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// How many full stripes are looked at for one that begins on a granule.
+/// Number of full stripes are looked at for one that begins on a granule.
 const STRIPES_TRIED: u64 = 256;
 
 /// What one write costs.
@@ -35,9 +35,9 @@ pub struct Cost {
     pub actual: Effort,
     /// The same write where everything is aligned.
     pub aligned: Effort,
-    /// Whether the drives rotate, as far as known.
+    /// True if the drives rotate, as far as known.
     pub rotating: bool,
-    /// Whether an array with parity takes part.
+    /// True if an array with parity takes part.
     pub parity: bool,
 }
 
@@ -49,7 +49,7 @@ impl Cost {
         sum(&self.actual).saturating_sub(sum(&self.aligned))
     }
 
-    /// Whether alignment would change nothing.
+    /// Returns whether alignment would change nothing.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         self.actual == self.aligned
@@ -136,7 +136,7 @@ impl<'a> Costs<'a> {
             (effort.rmws + effort.parity_rmws, effort.writes, effort.leaves)
         })?;
         let aligned = self.aligned(id, leaf, write_bytes)?;
-        let several = (self.case.judgement(id).granule.as_ref())
+        let several = (self.case.judgment(id).granule.as_ref())
             .is_some_and(|miss| miss.offset_bytes.is_none());
         if self.budget.is_spent() || several && actual == aligned {
             // Some places were not tried, or none that is off, so the comparison says nothing.
@@ -155,8 +155,8 @@ impl<'a> Costs<'a> {
         self.budget.spend(under.len()).then_some(under)
     }
 
-    /// Whether a write costs the same at all multiples of its length: whole granules of one leaf,
-    /// with nothing in between that could break them up.
+    /// Returns whether a write costs the same at all multiples of its length: whole granules of one
+    /// leaf, with nothing in between that could break them up.
     fn is_even(&self, under: &[LayerId], leaf: LayerId, write_bytes: u64) -> bool {
         let stack = self.case.stack;
         let granule = amplify::granule_of(stack, leaf).length_bytes();
@@ -171,16 +171,16 @@ impl<'a> Costs<'a> {
         amplify::amplify_within(self.case.stack, id, io, &self.budget).ok()
     }
 
-    /// What the write costs at an address where it is aligned: moved by what the layer is off.
-    /// Where it is off by several amounts, one leaf is counted.
+    /// Returns what the write costs at an address where it is aligned: moved by what the layer is
+    /// off. Where it is off by several amounts, one leaf is counted.
     fn aligned(&self, id: LayerId, leaf: LayerId, write_bytes: u64) -> Option<Effort> {
         let stack = self.case.stack;
-        let judgement = self.case.judgement(id);
-        let granule = judgement
+        let judgment = self.case.judgment(id);
+        let granule = judgment
             .granule
             .as_ref()
             .and_then(|miss| Some((miss.unit.length_bytes(), miss.offset_bytes?)));
-        let stripe = judgement.stripe.as_ref().and_then(|miss| miss.full);
+        let stripe = judgment.stripe.as_ref().and_then(|miss| miss.full);
         if let Some(at) = aligned_at(granule, stripe)
             && let Some(effort) = self.effort(id, at, write_bytes)
         {
@@ -206,7 +206,7 @@ fn samples(case: &Case<'_>, id: LayerId, length: u64, write_bytes: u64) -> Vec<u
     let count = length.checked_div(write_bytes).unwrap_or(0);
     let mut places: Vec<u64> = (0..count.min(8)).collect();
     places.extend((1..=SPREAD_PLACES).map(|number| spread(number, count)));
-    if let Some(miss) = &case.judgement(id).stripe {
+    if let Some(miss) = &case.judgment(id).stripe {
         let chunk = miss.unit.length_bytes();
         let behind = miss.offset_bytes.unwrap_or(0);
         let to_boundary = (chunk - behind).saturating_sub(1);

@@ -75,7 +75,7 @@ fn elsewhere(lack: beside::Lack) -> Option<Finding> {
     Some(finding)
 }
 
-/// Whether nothing of an array is missing but members that it has lost.
+/// Returns whether nothing of an array is missing but members that it has lost.
 fn is_only_degraded(layer: &Layer) -> bool {
     let LayerKind::MdArray(array) = &layer.kind else { return false };
     let (Mapping::Mirrored { members }
@@ -118,7 +118,7 @@ fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String
     finding
 }
 
-/// What puts damage right, where one tool does it without a choice.
+/// Returns what puts damage right, where one tool does it without a choice.
 fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -> Vec<Remedy> {
     let layer = case.stack.layer(id);
     if kind == ProblemKind::HalfMoved {

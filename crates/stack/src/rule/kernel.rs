@@ -55,7 +55,7 @@ fn failed_stacking(case: &Case<'_>, id: LayerId) -> Option<Finding> {
         .collect();
     let off: Vec<String> = (devices.iter())
         .filter_map(|&below| {
-            let miss = case.judgement(below).granule.as_ref()?;
+            let miss = case.judgment(below).granule.as_ref()?;
             let name = &case.stack.layer(below).name;
             Some(match miss.offset_bytes {
                 Some(bytes) => format!("{name}, {} off the granule", Exact(bytes)),

@@ -58,7 +58,7 @@ fn odd_disk(case: &Case<'_>, id: LayerId) -> Option<Finding> {
         // An image format's file is no disk; its guest's size counts.
         !matches!(case.stack.layer(above).kind, LayerKind::ImageFormat(_))
     });
-    // Nothing says that a file in which nothing was recognised is a disk.
+    // Nothing says that a file in which nothing was recognized is a disk.
     let is_any = told.is_none() && matches!(layer.bare, Some(Bare::Unknown(_)));
     if length % sector == 0 || !is_disk || is_any || told.is_none() && is_packed(case, id) {
         return None;
@@ -74,7 +74,8 @@ fn odd_disk(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     Some(finding)
 }
 
-/// Whether all that is on a disk is packed to the byte, as squashfs is, and ends where that ends.
+/// Returns whether all that is on a disk is packed to the byte, as squashfs is, and ends where that
+/// ends.
 fn is_packed(case: &Case<'_>, id: LayerId) -> bool {
     !case.stack.above(id).is_empty() && rarely::why(case, id).is_some()
 }
@@ -108,7 +109,7 @@ fn whole_sectors(case: &Case<'_>, id: LayerId, lacking: u64) -> Vec<Remedy> {
 
 fn odd_partition(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     // Where the start is off, so is the end, or it is right by chance: the start is told.
-    if case.judgement(id).granule.is_some() || rarely::why(case, id).is_some() {
+    if case.judgment(id).granule.is_some() || rarely::why(case, id).is_some() {
         return None;
     }
     let length = case.stack.layer(id).length()?;

@@ -8,7 +8,7 @@ use units::prefix::Place;
 use crate::condition::Condition;
 use crate::graph::Stack;
 use crate::id::LayerId;
-use crate::judge::{self, Judgement};
+use crate::judge::{self, Judgment};
 use crate::unit::UnitKind;
 
 mod alignment;
@@ -63,14 +63,14 @@ pub struct Case<'a> {
     /// The stack.
     pub stack: &'a Stack,
     /// The verdict on each of its layers.
-    pub judgements: &'a [Judgement],
+    pub judgments: &'a [Judgment],
     /// The disk that the user tells.
     pub told: Option<&'a Condition>,
 }
 
 impl Case<'_> {
-    fn judgement(&self, id: LayerId) -> &Judgement {
-        &self.judgements[id.0]
+    fn judgment(&self, id: LayerId) -> &Judgment {
+        &self.judgments[id.0]
     }
 
     /// An address in `id` with its sector, in the logical sectors of what it lies on first.
@@ -83,7 +83,7 @@ impl Case<'_> {
     }
 
     fn misaligned(&self, id: LayerId) -> bool {
-        self.judgement(id).verdict == judge::Verdict::Misaligned
+        self.judgment(id).verdict == judge::Verdict::Misaligned
     }
 }
 
@@ -122,15 +122,15 @@ pub fn first_bad(case: &Case<'_>) -> Vec<LayerId> {
     alignment::culprits(case)
 }
 
-/// Whether a layer is a container, a boot helper, or never written in place: its alignment is not
-/// worth a verdict that anyone should act on.
+/// Returns whether a layer is a container, a boot helper, or never written in place: its alignment
+/// is not worth a verdict that anyone should act on.
 #[must_use]
 pub fn is_rarely_written(case: &Case<'_>, id: LayerId) -> bool {
     rarely::why(case, id).is_some()
 }
 
-/// Whether a partition is a part of the ISO image on the same disk, which finds its parts by their
-/// places.
+/// Returns whether a partition is a part of the ISO image on the same disk, which finds its parts
+/// by their places.
 #[must_use]
 pub fn is_part_of_iso(case: &Case<'_>, id: LayerId) -> bool {
     rarely::iso_around(case, id).is_some()

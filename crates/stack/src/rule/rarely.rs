@@ -51,8 +51,8 @@ pub(super) fn iso_around(case: &Case<'_>, id: LayerId) -> Option<LayerId> {
     (is_within && (is_bare || tops.iter().all(is_made_with_it))).then_some(disk)
 }
 
-/// Whether a problem of the table on `disk` is that a bootable ISO has entries for itself and for
-/// its parts, which cover each other by design.
+/// Returns whether a problem of the table on `disk` is that a bootable ISO has entries for itself
+/// and for its parts, which cover each other by design.
 pub(super) fn is_by_design(case: &Case<'_>, disk: LayerId, problem: &Problem) -> bool {
     let is_it = |&&part: &&LayerId| {
         partition(case, part).is_some_and(|part| part.entry_at_bytes == problem.at_bytes)
@@ -62,11 +62,11 @@ pub(super) fn is_by_design(case: &Case<'_>, disk: LayerId, problem: &Problem) ->
         && case.stack.above(disk).iter().find(is_it).is_some_and(|&part| why(case, part).is_some())
 }
 
-/// What is on a disk of which every part is made whole and never written in place: an ISO image, a
-/// squashfs; `None` where anything else is on it.
+/// Returns what is on a disk of which every part is made whole and never written in place: an ISO
+/// image, a squashfs; `None` where anything else is on it.
 #[must_use]
 pub fn read_only_medium(stack: &Stack, disk: LayerId) -> Option<String> {
-    let case = &Case { stack, judgements: &[], told: None };
+    let case = &Case { stack, judgments: &[], told: None };
     if iso_on(case, disk).is_none() {
         return read_only(case, disk);
     }
@@ -79,7 +79,7 @@ pub fn read_only_medium(stack: &Stack, disk: LayerId) -> Option<String> {
         .then(|| "an ISO image is never written in place".to_owned())
 }
 
-/// Whether the disk is a bootable ISO whose entries cover each other.
+/// Returns whether the disk is a bootable ISO whose entries cover each other.
 pub(super) fn is_covered_iso(case: &Case<'_>, disk: LayerId) -> bool {
     let mut problems = case.stack.layer(disk).problems.iter();
     problems.any(|problem| problem.kind == ProblemKind::Overlap) && iso_on(case, disk).is_some()
@@ -90,7 +90,7 @@ fn iso_on<'a>(case: &'a Case<'_>, disk: LayerId) -> Option<&'a FileSystem> {
     systems(case, case.stack.above(disk)).find(|system| system.kind == "iso9660")
 }
 
-/// Where all that is on a layer is made whole and never written in place: what that is.
+/// Returns where all that is on a layer is made whole and never written in place: what that is.
 fn read_only(case: &Case<'_>, id: LayerId) -> Option<String> {
     let tops = alignment::tops(case, id);
     let is_read_only = |&top: &LayerId| systems(case, &[top]).any(|system| system.is_read_only);

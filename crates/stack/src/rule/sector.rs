@@ -177,7 +177,7 @@ fn small_block(case: &Case<'_>, id: LayerId, kind: &str, block: Option<u64>) -> 
     Some(finding)
 }
 
-/// How to get blocks of at least a granule, where the kind of file system has any so large.
+/// Returns how to get blocks of at least a granule, where the kind of file system has any so large.
 fn larger_blocks(case: &Case<'_>, id: LayerId, kind: &str, granule: u64) -> Remedy {
     let power = granule.checked_next_power_of_two().unwrap_or(granule);
     let sector = sector_below(case, id).map_or(512, |(_, sector, _)| sector.bytes());

@@ -28,7 +28,7 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
             found.extend(told_other(case, id, system, (unit, width)));
         }
         // Told once, of the array itself.
-        if let Some((array, chunk)) = case.judgement(id).small_chunk
+        if let Some((array, chunk)) = case.judgment(id).small_chunk
             && array == id
         {
             let mut finding = finding("ST203", Severity::Warning, array);
@@ -43,18 +43,18 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
 
 /// A chunk or a full stripe missed, told once: where it begins.
 fn missed(case: &Case<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Finding> {
-    let miss = case.judgement(id).stripe.as_ref()?;
+    let miss = case.judgment(id).stripe.as_ref()?;
     // Off the granule is worse, and said already.
-    if case.judgement(id).granule.is_some() || rarely::why(case, id).is_some() {
+    if case.judgment(id).granule.is_some() || rarely::why(case, id).is_some() {
         return None;
     }
     let begins_below = case.stack.layer(id).mapping.below().iter().any(|&below| {
-        let lower = case.judgement(below).stripe.as_ref();
+        let lower = case.judgment(below).stripe.as_ref();
         lower.is_some_and(|lower| lower.owner == miss.owner && lower.kind == miss.kind)
     });
     let tops = alignment::tops(case, id);
     let healed = tops.iter().all(|&top| {
-        let top_miss = case.judgement(top).stripe.as_ref();
+        let top_miss = case.judgment(top).stripe.as_ref();
         top != id && top_miss.is_none_or(|top_miss| top_miss.kind != miss.kind)
     });
     if begins_below || healed || matches!(case.stack.layer(id).kind, LayerKind::MdMember(_)) {
@@ -126,7 +126,7 @@ fn beneath(case: &Case<'_>, id: LayerId) -> Vec<(u64, u64, bool)> {
     arrays.chain(told).collect()
 }
 
-/// How a file system is told of a stripe; 0 and 0 is none.
+/// Returns how a file system is told of a stripe; 0 and 0 is none.
 fn tell_stripe(case: &Case<'_>, id: LayerId, system: &FileSystem, stripe: (u64, u64)) -> Remedy {
     let (chunk, full) = stripe;
     let device = remedy::within(case.stack, id);

@@ -22,7 +22,7 @@ pub struct Fit {
     pub unit_bytes: u64,
 }
 
-/// How many bytes fit a unit: byte *x* of the file does when the file's own multiples of the unit
+/// Number of bytes fit a unit: byte *x* of the file does when the file's own multiples of the unit
 /// lie on the unit's boundaries there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Share {
@@ -33,7 +33,7 @@ pub struct Share {
     /// How far behind a boundary the file's multiples lie, in bytes, for those that do not fit; the
     /// first few that occur.
     pub offsets_bytes: Vec<u64>,
-    /// Whether the unit is only assumed.
+    /// True if the unit is only assumed.
     pub assumed: bool,
 }
 
@@ -45,7 +45,7 @@ impl Share {
     }
 }
 
-/// How many different offsets are kept.
+/// Number of different offsets are kept.
 const OFFSETS_MAX: usize = 4;
 
 /// How a range of a file fits every unit beneath.
@@ -136,8 +136,9 @@ fn end_of(piece: &Piece) -> &On {
     ends.max_by_key(worst).unwrap_or(&On::Zeros)
 }
 
-/// How far the multiples of a unit, counted from byte 0 of the file, lie behind the unit's last
-/// boundary; `at` is where byte `file_bytes` of the file lies, and boundaries count from `base`.
+/// Returns how far the multiples of a unit, counted from byte 0 of the file, lie behind the unit's
+/// last boundary; `at` is where byte `file_bytes` of the file lies, and boundaries count from
+/// `base`.
 pub(super) fn offset(unit: Unit, at: u64, base: u64, file_bytes: u64) -> u64 {
     let length = u128::from(unit.length_bytes());
     let there = u128::from(unit.misalignment(at)) + length - u128::from(base) % length;

@@ -20,9 +20,9 @@ const SEED: u64 = 0x7261_6365;
 pub struct Cost {
     /// The length of each I/O in bytes.
     pub io_bytes: u64,
-    /// How many I/Os of that length the range has, one behind the other from its start.
+    /// Number of I/Os of that length the range has, one behind the other from its start.
     pub ios: u64,
-    /// How many of them were counted: all, or those that were drawn.
+    /// Number of of them were counted: all, or those that were drawn.
     pub counted: u64,
     /// Of those, how many could not be told as reads, by the reason.
     pub untold_reads: BTreeMap<String, u64>,
@@ -32,15 +32,15 @@ pub struct Cost {
     pub read: Effort,
     /// What those that can be told cost together, each written once in place.
     pub write: Effort,
-    /// How many of the writes need a read-modify-write of a granule.
+    /// Number of of the writes need a read-modify-write of a granule.
     pub writes_with_rmw: u64,
-    /// How many of the writes read old data or old parity first.
+    /// Number of of the writes read old data or old parity first.
     pub writes_with_parity_rmw: u64,
 }
 
-/// What I/Os of `io_bytes` cost on `range` of layer `id`, one behind the other from its start; what
-/// is left at its end and shorter than an I/O is left out. Of more than [`IOS_MAX`] as many are
-/// drawn, always the same.
+/// Returns what I/Os of `io_bytes` cost on `range` of layer `id`, one behind the other from its
+/// start; what is left at its end and shorter than an I/O is left out. Of more than [`IOS_MAX`] as
+/// many are drawn, always the same.
 #[must_use]
 pub fn cost(stack: &Stack, id: LayerId, range: ByteRange, io_bytes: u64) -> Cost {
     let ios = range.length_bytes().checked_div(io_bytes).unwrap_or(0);
@@ -69,7 +69,7 @@ pub fn cost(stack: &Stack, id: LayerId, range: ByteRange, io_bytes: u64) -> Cost
 }
 
 impl Cost {
-    /// How many reads, or writes, could be told.
+    /// Returns how many reads, or writes, could be told.
     #[must_use]
     pub fn told(&self, write: bool) -> u64 {
         let untold = if write { &self.untold_writes } else { &self.untold_reads };

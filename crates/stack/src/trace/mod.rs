@@ -28,7 +28,7 @@ const REASONS_MAX: usize = 16;
 pub struct Way {
     /// The layers passed and the byte on each, from the top.
     pub steps: Vec<(LayerId, u64)>,
-    /// Where it ends.
+    /// Place where it ends.
     pub end: On,
 }
 
@@ -137,9 +137,9 @@ fn copies(mapping: &Mapping, offset: u64) -> Option<Vec<Option<Below>>> {
         Mapping::Mirrored { members } => {
             Some(members.iter().map(|member| at(member, offset)).collect())
         }
-        Mapping::Striped { stripe, copies: Copies::Neighbours(count), members } if *count > 1 => {
+        Mapping::Striped { stripe, copies: Copies::Neighbors(count), members } if *count > 1 => {
             let place = stripe.place(offset);
-            let first = Copies::Neighbours(*count).first_member(place.position)?;
+            let first = Copies::Neighbors(*count).first_member(place.position)?;
             let count = usize::try_from(*count).ok()?;
             let members = members.get(first..first.checked_add(count)?)?;
             Some(members.iter().map(|member| at(member, place.member_bytes)).collect())

@@ -70,7 +70,7 @@ fn every_copy_on_a_mirror_of_stripes_has_its_way_with_the_byte_on_each_layer() {
     let disks: Vec<LayerId> = (0..4).map(|_| leaf(&mut stack)).collect();
     let stripe = Stripe::new(65536, 2).unwrap();
     let members = disks.iter().map(|&disk| Some(below(disk, 1 << 20))).collect();
-    let copies = Copies::Neighbours(2);
+    let copies = Copies::Neighbors(2);
     let array = add(&mut stack, Mapping::Striped { stripe, copies, members });
     let file = add(&mut stack, Mapping::Linear(below(array, 65536)));
     let mut pieces = Vec::new();

@@ -73,7 +73,7 @@ fn a_vhd_whose_blocks_all_lie_elsewhere_under_a_thousand_partitions_is_answered(
     assert!(answer.assembled.stack.len() > 1000, "{} layers", answer.assembled.stack.len());
 }
 
-/// Where a file system's size stands: the head, the field's first byte and its length.
+/// Place where a file system's size stands: the head, the field's first byte and its length.
 const SIZES: [(&str, u64, usize); 11] = [
     ("ext4", 1024 + 4, 4),
     ("ext4", 1024 + 24, 4),

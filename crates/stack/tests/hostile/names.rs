@@ -34,7 +34,7 @@ fn said_bytes(answer: &Answer) -> usize {
         let remedies = finding.remedies.iter().map(ToString::to_string);
         finding.evidence.iter().cloned().chain(remedies).map(|line| line.len()).sum::<usize>()
     });
-    let reasons = answer.judgements.iter().map(|judgement| judgement.reason.len());
+    let reasons = answer.judgments.iter().map(|judgment| judgment.reason.len());
     layers.chain(findings).chain(reasons).sum()
 }
 

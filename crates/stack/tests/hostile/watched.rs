@@ -36,7 +36,7 @@ pub(crate) fn answer(disks: &[Bytes], what: impl Fn() -> String) -> Answer {
     answer
 }
 
-/// How long this thread has run, however busy the machine is (`proc_pid_schedstat` in the kernel's
+/// Returns how long this thread has run, however busy the machine is (`proc_pid_schedstat` in the kernel's
 /// documentation: nanoseconds on a processor first, as of its last tick); by the clock where the kernel does not say.
 fn cpu_time() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -45,12 +45,12 @@ fn cpu_time() -> Duration {
     first.map_or_else(|| START.elapsed(), Duration::from_nanos)
 }
 
-/// Whether all is to be tried, rather than as much as everyday runs have time for.
+/// Returns whether all is to be tried, rather than as much as everyday runs have time for.
 pub(crate) fn soak() -> bool {
     std::env::var_os("STRADDLE_SOAK").is_some()
 }
 
-/// What is tried instead of the byte `before`: four values, or all.
+/// Returns what is tried instead of the byte `before`: four values, or all.
 pub(crate) fn instead_of(before: u8) -> Vec<u8> {
     if soak() {
         return (0..=255).filter(|value| *value != before).collect();
@@ -168,7 +168,7 @@ pub(crate) fn about(disk: MemoryDisk) -> Answer {
     answer(&[Rc::new(disk)], || "a disk made by hand".to_owned())
 }
 
-/// Whether some layer has a problem of `kind` whose text has `words`, and the findings name it.
+/// Returns whether some layer has a problem of `kind` whose text has `words`, and the findings name it.
 pub(crate) fn told(answer: &Answer, kind: ProblemKind, words: &str) -> bool {
     let wrong = |(id, layer): (LayerId, &Layer)| {
         let mut problems = layer.problems.iter();

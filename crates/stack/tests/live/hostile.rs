@@ -14,7 +14,7 @@ use stack::kernel::Machine;
 use stack::rule::{self, Case};
 use units::random::Random;
 
-/// How many machines are made of each capture.
+/// Number of machines are made of each capture.
 const ROUNDS: u64 = 40;
 
 /// What stands in files of nobody's making.
@@ -164,11 +164,11 @@ fn a_machine_that_changes_between_looks_is_answered_and_never_hangs() {
                 let world =
                     World { machine: &machine, tree: &fickle, devices: &fickle, files: &NoFiles };
                 let assembled = assemble_machine(&world, &nodes, None);
-                let judgements = judge::judge_all(&assembled.stack);
-                let is_unknown = |one: &judge::Judgement| one.verdict == judge::Verdict::Unknown;
+                let judgments = judge::judge_all(&assembled.stack);
+                let is_unknown = |one: &judge::Judgment| one.verdict == judge::Verdict::Unknown;
                 stacks += 1;
-                unknown += usize::from(judgements.iter().any(is_unknown));
-                let case = Case { stack: &assembled.stack, judgements: &judgements, told: None };
+                unknown += usize::from(judgments.iter().any(is_unknown));
+                let case = Case { stack: &assembled.stack, judgments: &judgments, told: None };
                 for finding in rule::findings(&case) {
                     let said = finding.evidence.join("");
                     assert!(

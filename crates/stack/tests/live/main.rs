@@ -20,8 +20,8 @@ fn a_partition_that_both_know_is_one_layer_with_the_kernels_name() {
         .bytes("sda", partitioned(64 * MIB, &[(63, 2000)]))
         .look("sda");
     assert_eq!(seen.words(), ["drive", "partition"]);
-    let (_, layer, judgement) = seen.device("sda1");
-    assert_eq!(judgement.verdict, Verdict::Misaligned);
+    let (_, layer, judgment) = seen.device("sda1");
+    assert_eq!(judgment.verdict, Verdict::Misaligned);
     assert!(layer.problems.is_empty());
 }
 
@@ -32,8 +32,8 @@ fn a_partition_that_the_table_does_not_have_is_shown_and_said() {
         .partition("sda", "sda2", "8:2", 4096, 2000)
         .bytes("sda", partitioned(64 * MIB, &[(2048, 2000)]))
         .look("sda2");
-    let (_, layer, judgement) = seen.device("sda2");
-    assert_eq!(judgement.verdict, Verdict::Aligned);
+    let (_, layer, judgment) = seen.device("sda2");
+    assert_eq!(judgment.verdict, Verdict::Aligned);
     assert!(layer.problems[0].detail.contains("the disk's table does not"));
     assert!(seen.codes().contains(&"ST406"));
 }
@@ -59,9 +59,9 @@ fn without_leave_to_read_the_kernels_view_stands_and_nothing_is_aligned_unseen()
         .files(&[("/proc/self/mountinfo", "1 0 8:1 / /data rw - ext4 /dev/sda1 rw")])
         .look("sda");
     assert_eq!(seen.words(), ["drive", "partition", "file-system"]);
-    let (id, _, judgement) = seen.device("sda");
-    assert_eq!(judgement.verdict, Verdict::Unknown);
-    assert!(judgement.reason.contains("permission denied"));
+    let (id, _, judgment) = seen.device("sda");
+    assert_eq!(judgment.verdict, Verdict::Unknown);
+    assert!(judgment.reason.contains("permission denied"));
     assert_eq!(seen.device("sda1").2.verdict, Verdict::Misaligned);
     let system = seen.assembled.stack.over(id)[1];
     assert_eq!(seen.assembled.stack.layer(system).mount_points, ["/data"]);
@@ -101,12 +101,9 @@ fn what_is_mounted_or_blank_to_udev_on_a_captured_disk_is_known() {
 #[test]
 fn a_captured_disk_without_number_size_or_queue_is_unknown() {
     let seen = Sample::new().files(&[("/sys/block/sda/ro", "0")]).look("sda");
-    let (_, _, judgement) = seen.device("sda");
-    assert_eq!(judgement.verdict, Verdict::Unknown);
-    assert_eq!(
-        judgement.reason,
-        "the capture lacks its number and its size and its logical sector"
-    );
+    let (_, _, judgment) = seen.device("sda");
+    assert_eq!(judgment.verdict, Verdict::Unknown);
+    assert_eq!(judgment.reason, "the capture lacks its number and its size and its logical sector");
 }
 
 #[test]
@@ -184,8 +181,8 @@ fn an_array_of_which_only_sysfs_tells_lies_as_its_superblocks_would_say() {
         ]);
     }
     let seen = sample.partition("md0", "md0p1", "259:0", 2048, 2048).look("md0");
-    let (id, layer, judgement) = seen.device("md0");
-    assert_eq!(judgement.verdict, Verdict::Aligned);
+    let (id, layer, judgment) = seen.device("md0");
+    assert_eq!(judgment.verdict, Verdict::Aligned);
     assert_eq!(layer.kind.word(), "md-array");
     let laid = seen.assembled.stack.layer(id).mapping.stripes()[0];
     assert_eq!((laid.stripe.full_bytes(), laid.parity), (3 * 524_288, 1));
@@ -207,8 +204,8 @@ fn what_dm_crypt_decrypts_is_looked_into_through_the_kernel() {
         .bytes("sda", partitioned(64 * MIB, &[(2048, 100_000)]))
         .bytes("dm-0", plain);
     let seen = sample.look("dm-0");
-    let (id, layer, judgement) = seen.device("dm-0");
-    assert_eq!((layer.name.as_str(), judgement.verdict), ("c", Verdict::Misaligned));
+    let (id, layer, judgment) = seen.device("dm-0");
+    assert_eq!((layer.name.as_str(), judgment.verdict), ("c", Verdict::Misaligned));
     let above = seen.assembled.stack.above(id);
     assert_eq!(seen.assembled.stack.layer(above[0]).kind.word(), "swap");
 }
@@ -219,9 +216,9 @@ fn a_table_that_may_not_be_read_leaves_the_volume_unknown_with_the_reason() {
         .disk("sda", "8:0", 64 * MIB, &[])
         .mapped("dm-0", "253:0", ("x", ""), 32 * MIB, &["sda"])
         .look("dm-0");
-    let (_, _, judgement) = seen.device("dm-0");
-    assert_eq!(judgement.verdict, Verdict::Unknown);
-    assert!(judgement.reason.contains("its table is not known"), "{}", judgement.reason);
+    let (_, _, judgment) = seen.device("dm-0");
+    assert_eq!(judgment.verdict, Verdict::Unknown);
+    assert!(judgment.reason.contains("its table is not known"), "{}", judgment.reason);
 }
 
 #[test]
@@ -248,8 +245,8 @@ fn a_bcache_device_begins_where_its_length_says() {
         .disk("sda", "8:0", 64 * MIB, &[])
         .disk("bcache0", "252:0", 64 * MIB - 8192, &[("slaves/sda/dev", "8:0")])
         .look("bcache0");
-    let (_, layer, judgement) = seen.device("bcache0");
-    assert_eq!(judgement.verdict, Verdict::Aligned);
+    let (_, layer, judgment) = seen.device("bcache0");
+    assert_eq!(judgment.verdict, Verdict::Aligned);
     assert_eq!(layer.mapping.below().len(), 1);
 }
 
@@ -328,8 +325,8 @@ fn a_firmwares_array_is_what_the_kernel_runs_and_its_container_no_layer() {
         let seen = firmware_mirror(metadata, ["0", "1"]).look("sda");
         let words = ["drive", "drive", "md-member", "md-member", "md-array", "partition"];
         assert_eq!(seen.words(), words, "{metadata}");
-        let (id, array, judgement) = seen.device("md126");
-        assert_eq!((judgement.verdict, array.length()), (Verdict::Aligned, Some(32 * MIB)));
+        let (id, array, judgment) = seen.device("md126");
+        assert_eq!((judgment.verdict, array.length()), (Verdict::Aligned, Some(32 * MIB)));
         for below in seen.assembled.stack.layer(id).mapping.below() {
             let LayerKind::MdMember(member) = &seen.assembled.stack.layer(below).kind else {
                 panic!("an array lies on its members")
@@ -337,7 +334,7 @@ fn a_firmwares_array_is_what_the_kernel_runs_and_its_container_no_layer() {
             assert_eq!((member.version, member.gone), (version, 0));
         }
         let off = seen.assembled.stack.above(id)[0];
-        assert_eq!(seen.judgements[off.0].verdict, Verdict::Misaligned);
+        assert_eq!(seen.judgments[off.0].verdict, Verdict::Misaligned);
         assert_eq!(seen.codes(), ["ST101"], "{metadata}");
     }
 }
@@ -461,7 +458,7 @@ fn what_udev_saw_on_a_closed_device_is_shown_without_a_claim_on_its_bytes() {
     };
     let seen = with(data);
     assert_eq!(seen.words(), ["drive", "partition", "file-system"]);
-    assert_eq!(seen.judgements[2].verdict, Verdict::Misaligned);
+    assert_eq!(seen.judgments[2].verdict, Verdict::Misaligned);
     assert_eq!(with(member).words(), ["drive", "partition"]);
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use device::{Disk, MemoryDisk, MemoryTree, NoFiles};
 use stack::assemble::{Assembled, Devices, Start, StartKind, World, assemble_machine};
 use stack::drive::Drive;
-use stack::judge::{self, Judgement};
+use stack::judge::{self, Judgment};
 use stack::kernel::Machine;
 use stack::rule::{self, Case, Finding};
 use stack::{Layer, LayerId};
@@ -108,8 +108,8 @@ impl Sample {
         let nodes = machine.joined(machine.named(name).expect("it is there"));
         let world = World { machine: &machine, tree: &self.tree, devices: self, files: &NoFiles };
         let assembled = assemble_machine(&world, &nodes, None);
-        let judgements = judge::judge_all(&assembled.stack);
-        Seen { assembled, judgements }
+        let judgments = judge::judge_all(&assembled.stack);
+        Seen { assembled, judgments }
     }
 }
 
@@ -127,17 +127,17 @@ impl Devices for Sample {
 /// What was made of it.
 pub(crate) struct Seen {
     pub(crate) assembled: Assembled,
-    pub(crate) judgements: Vec<Judgement>,
+    pub(crate) judgments: Vec<Judgment>,
 }
 
 impl Seen {
     /// The layer of the device that the kernel calls `name`.
-    pub(crate) fn device(&self, name: &str) -> (LayerId, &Layer, &Judgement) {
+    pub(crate) fn device(&self, name: &str) -> (LayerId, &Layer, &Judgment) {
         let mut found =
             self.assembled.stack.iter().filter(|(_, layer)| layer.device.as_deref() == Some(name));
         let (id, layer) = found.next().unwrap_or_else(|| panic!("{name} has no layer"));
         assert!(found.next().is_none(), "{name} has two layers");
-        (id, layer, &self.judgements[id.0])
+        (id, layer, &self.judgments[id.0])
     }
 
     /// The kinds of all layers, in order.
@@ -147,7 +147,7 @@ impl Seen {
 
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let stack = &self.assembled.stack;
-        rule::findings(&Case { stack, judgements: &self.judgements, told: None })
+        rule::findings(&Case { stack, judgments: &self.judgments, told: None })
     }
 
     pub(crate) fn codes(&self) -> Vec<&'static str> {

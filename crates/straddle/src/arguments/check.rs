@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use report::Severity;
 use stack::Condition;
 
-use super::{Colour, Unknown, help};
+use super::{Color, Unknown, help};
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
@@ -132,15 +132,15 @@ pub(crate) struct Check {
     )]
     pub(crate) message_bytes: u16,
 
-    /// When to use colour; meaning never depends on it
+    /// When to use color; meaning never depends on it
     #[arg(
         long,
         value_enum,
-        default_value_t = Colour::Auto,
+        default_value_t = Color::Auto,
         value_name = "WHEN",
         help_heading = "Output"
     )]
-    pub(crate) color: Colour,
+    pub(crate) color: Color,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

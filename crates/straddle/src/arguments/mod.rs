@@ -124,7 +124,7 @@ fn size_above_0(text: &str) -> Result<u64, String> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Colour {
+pub(crate) enum Color {
     Auto,
     Always,
     Never,

@@ -18,7 +18,7 @@ pub(crate) struct RawDevice {
     #[arg(long, value_name = "SERIAL", requires = "write_device")]
     pub(crate) confirm: Option<String>,
 
-    /// Overwrite bytes that are not blank. What is recognised is never overwritten: wipe it first
+    /// Overwrite bytes that are not blank. What is recognized is never overwritten: wipe it first
     #[arg(long, requires = "write_device")]
     pub(crate) overwrite_data: bool,
 }

@@ -161,7 +161,7 @@ fn flushed(device: &LoopDevice) -> Result<Duration, Halt> {
     Ok(begun.elapsed())
 }
 
-/// Whether a file system is mounted for the command.
+/// Returns whether a file system is mounted for the command.
 pub(crate) fn mounts(bench: &Bench) -> bool {
     Template::of(&bench.command).mount
 }

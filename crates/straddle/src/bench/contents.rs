@@ -1,4 +1,4 @@
-//! What is on a raw device that would be overwritten: everything that `check` recognises, marks of
+//! What is on a raw device that would be overwritten: everything that `check` recognizes, marks of
 //! what it does not, and whether the rest is blank.
 
 use device::{Disk, disk};
@@ -14,18 +14,18 @@ use crate::title;
 const CHUNK_BYTES: u64 = 1 << 20;
 /// A range that is no longer is read in full.
 const WHOLE_BYTES: u64 = 64 << 20;
-/// How many pages of a longer one are read beside its first and its last chunk.
+/// Number of pages of a longer one are read beside its first and its last chunk.
 const SAMPLES: u64 = 16_384;
 /// How much is judged at once: what is blank is of one byte.
 const PAGE_BYTES: usize = 4096;
 
-/// What is on `disk`, of which the first `length_bytes` would be overwritten.
+/// Returns what is on `disk`, of which the first `length_bytes` would be overwritten.
 pub(crate) fn contents(disk: FileDisk, length_bytes: u64) -> Contents {
     let data = data(&disk, length_bytes.min(disk.length_bytes()));
     Contents { signatures: signatures(&HeadCache::new(disk)), data }
 }
 
-/// What the bytes of a device are known to be, each in words.
+/// Returns what the bytes of a device are known to be, each in words.
 fn signatures(disk: &dyn Disk) -> Vec<String> {
     let sector = SectorSize::new(512).expect("512 is a sector's length");
     let hint = Hint { sector, start_bytes: 0, tables: true };
@@ -72,7 +72,7 @@ fn data(disk: &dyn Disk, length_bytes: u64) -> Option<String> {
     })
 }
 
-/// What is read of a range of this length: the byte where each begins, and its length.
+/// Returns what is read of a range of this length: the byte where each begins, and its length.
 fn ranges(length_bytes: u64) -> impl Iterator<Item = (u64, u64)> {
     let page = u64::try_from(PAGE_BYTES).unwrap_or(u64::MAX);
     let whole = |first: u64, end: u64, step: u64, length: u64| {
@@ -93,7 +93,8 @@ fn ranges(length_bytes: u64) -> impl Iterator<Item = (u64, u64)> {
     ))
 }
 
-/// Whether nobody wrote there, or somebody erased it: all zeros, or all ones as flash has it.
+/// Returns whether nobody wrote there, or somebody erased it: all zeros, or all ones as flash has
+/// it.
 fn is_blank(page: &[u8]) -> bool {
     let is = |value: u8| page.iter().all(|&byte| byte == value);
     is(0) || is(0xff)

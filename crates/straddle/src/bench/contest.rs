@@ -14,7 +14,7 @@ const REST_NS: u64 = 50_000_000;
 
 /// What takes time, once for each arm of a pair.
 pub(crate) trait Timed {
-    /// How long arm `arm` took this time, in nanoseconds.
+    /// Returns how long arm `arm` took this time, in nanoseconds.
     ///
     /// # Errors
     /// When it failed, or would have to go on without end.
@@ -26,7 +26,7 @@ pub(crate) trait Timed {
     /// Told before each pair.
     fn start_pair(&mut self) {}
 
-    /// What was wrong with all of it, asked at the end; `None` when nothing was.
+    /// Returns what was wrong with all of it, asked at the end; `None` when nothing was.
     fn fault(&mut self) -> Option<String> {
         None
     }

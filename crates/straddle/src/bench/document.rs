@@ -51,7 +51,7 @@ pub(crate) struct About {
     pub(crate) turn_ns: Option<u64>,
 }
 
-/// What programs of the user's or of the suite did, by its words.
+/// Returns what programs of the user's or of the suite did, by its words.
 pub(crate) fn of_command(words: Vec<String>) -> Workload {
     Workload {
         action: "command".to_owned(),
@@ -153,7 +153,7 @@ pub(crate) fn real(number: u64) -> f64 {
     number as f64
 }
 
-/// What was measured.
+/// Returns what was measured.
 pub(crate) fn target(path: String, place: Option<&Place>) -> BenchTarget {
     let drive = place.and_then(|place| place.drive.as_ref());
     BenchTarget {

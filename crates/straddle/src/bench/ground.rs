@@ -83,7 +83,7 @@ impl Ground {
         }
     }
 
-    /// Whether the file lies elsewhere now than when it was written; `Some` says so.
+    /// Returns whether the file lies elsewhere now than when it was written; `Some` says so.
     pub(crate) fn moved(&self) -> Option<String> {
         match self.scratch.has_moved() {
             Ok(false) => None,

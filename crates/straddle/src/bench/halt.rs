@@ -25,7 +25,7 @@ pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> RunRe
     RunRefusal { message: message.into(), hint, kind: RefusalKind::Misuse }
 }
 
-/// What was tried and came to no verdict.
+/// Returns what was tried and came to no verdict.
 pub(crate) fn undecided(message: impl Into<String>, hint: Option<String>) -> RunRefusal {
     RunRefusal { kind: RefusalKind::NoVerdict, ..refused(message, hint) }
 }

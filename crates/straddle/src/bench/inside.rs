@@ -85,7 +85,7 @@ pub(crate) fn each<'a>(
     Ok(())
 }
 
-/// Whether a workload may run: on a busy drive depth 1 alone.
+/// Returns whether a workload may run: on a busy drive depth 1 alone.
 fn suits(session: &Session<'_>, work: &Work) -> bool {
     !session.is_busy || work.depth == 1
 }

@@ -21,7 +21,7 @@ use crate::arguments::Durable;
 const REHEARSALS: u64 = 4;
 /// The fewest pairs that say something.
 const PAIRS_MIN: u64 = 12;
-/// How many pairs of blocks the bytes must allow.
+/// Number of pairs of blocks the bytes must allow.
 const PAIRS_WANTED: u64 = 48;
 
 /// What to do where a file system lets one misaligned operation of a file through at a time.
@@ -237,7 +237,7 @@ pub(crate) fn seen<Q: Queue>(subject: &Subject<Q, DiskStats>, arm: usize) -> See
     }
 }
 
-/// What went wrong in an arm, with its name.
+/// Returns what went wrong in an arm, with its name.
 pub(crate) fn of_arm(arm: &Arm, fault: Fault) -> Halt {
     match Halt::from(fault) {
         Halt::Void(reason) => Halt::Void(format!("{}: {reason}", arm.name)),
@@ -274,10 +274,10 @@ impl<Q: Queue> Timed for Turns<'_, Q> {
 
     fn fault(&mut self) -> Option<String> {
         let names: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
-        let serialised = || {
-            let why = self.subject.serialised(&names)?;
+        let serialized = || {
+            let why = self.subject.serialized(&names)?;
             Some(format!("{why}; {BESIDE_LOCKS}"))
         };
-        (self.moved)().or_else(|| self.subject.accounting()).or_else(serialised)
+        (self.moved)().or_else(|| self.subject.accounting()).or_else(serialized)
     }
 }

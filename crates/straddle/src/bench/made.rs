@@ -121,14 +121,14 @@ impl Recipe {
     }
 }
 
-/// Whether a program is where programs are.
+/// Returns whether a program is where programs are.
 pub(crate) fn installed(tool: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/sbin", "/sbin"].map(PathBuf::from);
     std::env::split_paths(&path).chain(usual).any(|place| place.join(tool).is_file())
 }
 
-/// What a program's failure means for the measurement; `package` has the program.
+/// Returns what a program's failure means for the measurement; `package` has the program.
 pub(crate) fn failed(error: CommandError, package: &str) -> Halt {
     match error {
         CommandError::NotStarted { .. } => {

@@ -89,7 +89,7 @@ fn measure(session: &mut Session<'_>, found: &mut Found) -> Result<(), Halt> {
     }
 }
 
-/// What was named, where it goes together with what else was typed.
+/// Returns what was named, where it goes together with what else was typed.
 fn asked(bench: &Bench) -> Result<Target, Halt> {
     let target = Target::of(&bench.target)?;
     if let Target::Directory(directory) = &target {
@@ -129,7 +129,7 @@ fn in_directory(
     }
 }
 
-/// Where file systems are mounted for this run alone, if any is.
+/// Returns where file systems are mounted for this run alone, if any is.
 fn private_mounts(way: &Way, bench: &Bench) -> Result<Option<PrivateMounts>, Halt> {
     if !way.mounts(bench) {
         return Ok(None);

@@ -62,7 +62,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Where the file at `path` lies, `length_bytes` of it.
+    /// Returns where the file at `path` lies, `length_bytes` of it.
     pub(crate) fn of_file(
         scene: &Scene,
         path: &Path,
@@ -73,7 +73,7 @@ impl Place {
         Ok(Place::of(stack, id, length_bytes, wanted)?.counted_by(scene, facts.device))
     }
 
-    /// Where the block device with this number lies.
+    /// Returns where the block device with this number lies.
     pub(crate) fn of_device(
         scene: &Scene,
         number: (u32, u32),
@@ -155,8 +155,8 @@ impl Place {
         self.first_address_bytes
     }
 
-    /// What one operation at `offset_bytes` costs on the drives when it is where it is and when it
-    /// is `shift_bytes` further; `None` where the stack cannot tell.
+    /// Returns what one operation at `offset_bytes` costs on the drives when it is where it is and
+    /// when it is `shift_bytes` further; `None` where the stack cannot tell.
     pub(crate) fn predicted(
         &self,
         write: bool,

@@ -75,11 +75,11 @@ pub(crate) struct Arm {
 pub(crate) struct Work {
     pub(crate) read: bool,
     pub(crate) sync: Durable,
-    /// How many writes a sync follows, where one does.
+    /// Number of writes a sync follows, where one does.
     pub(crate) sync_every: u32,
     pub(crate) depth: u16,
     pub(crate) operation_bytes: u32,
-    /// Whether all arms take the next granules from one cursor; else places are drawn.
+    /// True if all arms take the next granules from one cursor; else places are drawn.
     pub(crate) in_order: bool,
 }
 
@@ -177,7 +177,7 @@ fn usual(full: bool, step: u64, operation_bytes: u64, unit_bytes: u64) -> Vec<u6
     shifts
 }
 
-/// Whether arms can be that far off.
+/// Returns whether arms can be that far off.
 fn possible(shift: u64, step: u64, unit_bytes: u64) -> Result<(), String> {
     if !shift.is_multiple_of(step) {
         return Err(format!(
@@ -208,8 +208,8 @@ pub(crate) fn questions(arms: &[Arm]) -> Vec<Vec<Arm>> {
     judged.iter().enumerate().map(question).collect()
 }
 
-/// Whether an operation that is `shift` bytes off touches more units than an aligned one, or only
-/// parts of some.
+/// Returns whether an operation that is `shift` bytes off touches more units than an aligned one,
+/// or only parts of some.
 fn crosses(shift: u64, operation_bytes: u64, unit_bytes: u64) -> bool {
     let within = shift % unit_bytes;
     within != 0 && within.saturating_add(operation_bytes) > unit_bytes

@@ -116,7 +116,7 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
     Ok(plan)
 }
 
-/// What each kind of plan says.
+/// Returns what each kind of plan says.
 fn begun(session: &Session<'_>, place: String, found: Option<&Place>) -> DryRun {
     DryRun {
         schema: PLAN_SCHEMA.to_owned(),
@@ -142,7 +142,7 @@ fn titles(session: &Session<'_>, place: Option<&Place>) -> Vec<String> {
     plan::works(session.bench, bytes).iter().map(plan::Work::title).collect()
 }
 
-/// How long an operation would be, in bytes.
+/// Returns how long an operation would be, in bytes.
 fn operation_bytes(session: &Session<'_>, place: Option<&Place>) -> u32 {
     let told = session.bench.size;
     match place {

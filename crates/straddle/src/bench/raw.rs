@@ -1,5 +1,5 @@
 //! A raw device: reading by default. Writing only where `--write-device` says so, `--confirm` names
-//! the device, nothing on it was recognised, and the exclusive claim is held.
+//! the device, nothing on it was recognized, and the exclusive claim is held.
 
 use std::os::fd::OwnedFd;
 
@@ -81,7 +81,7 @@ pub(crate) fn run(
     })
 }
 
-/// What a raw device is not asked for.
+/// Returns what a raw device is not asked for.
 fn unsupported(session: &Session<'_>) -> Result<(), RunRefusal> {
     let bench = session.bench;
     let on_devices =

@@ -12,7 +12,7 @@ use super::document::{self, Seen};
 use super::ground::Ground;
 use super::halt::Halt;
 
-/// How many requests an observation has for each slot.
+/// Number of requests an observation has for each slot.
 const REQUESTS_A_SLOT: usize = 8;
 
 /// A queue of either kind.
@@ -25,12 +25,12 @@ enum Either {
 pub(crate) struct Replay<'a> {
     ground: &'a Ground,
     queue: Either,
-    /// Where each arm's medium starts in the file, in bytes.
+    /// Place where each arm's medium starts in the file, in bytes.
     starts_bytes: Vec<u64>,
     requests: &'a [Request],
     /// The first request of this pair.
     next: usize,
-    /// How many requests an observation has.
+    /// Number of requests an observation has.
     pub(crate) block: usize,
     latencies: Vec<Histogram>,
     busy_ns: Vec<u64>,
@@ -59,7 +59,7 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// What each arm saw.
+    /// Returns what each arm saw.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         let seen = |(latencies, busy_ns): (&Histogram, &u64)| {
             let rate = document::real(latencies.count()) / (document::real(*busy_ns) / 1e9);

@@ -29,9 +29,9 @@ pub(crate) struct Session<'a> {
     pub(crate) interrupt: Interrupt,
     /// How much of the drive's time is taken, in percent.
     pub(crate) share_percent: u8,
-    /// Whether others use the drive, so that depth stays at 1.
+    /// True if others use the drive, so that depth stays at 1.
     pub(crate) is_busy: bool,
-    /// Whether the interval is shown while it narrows.
+    /// True if the interval is shown while it narrows.
     pub(crate) shows_progress: bool,
     started: Timestamp,
     since: Instant,
@@ -93,7 +93,7 @@ impl<'a> Session<'a> {
         *most = wanted.max(*most);
     }
 
-    /// What to type for the verdict that is missing.
+    /// Returns what to type for the verdict that is missing.
     fn settle(&mut self) {
         if self.settling.is_empty() {
             return;
@@ -112,7 +112,7 @@ impl<'a> Session<'a> {
         self.bytes_max.saturating_sub(self.written_bytes)
     }
 
-    /// What this way of measuring may use, where the user named no limit.
+    /// Returns what this way of measuring may use, where the user named no limit.
     pub(crate) fn grant(&mut self, budget: Budget) {
         self.budget = budget;
         self.bytes_max = self.bench.bytes_max.unwrap_or(budget.written_bytes);
@@ -128,7 +128,7 @@ impl<'a> Session<'a> {
         self.written_bytes = self.written_bytes.saturating_add(bytes);
     }
 
-    /// How many bytes were written so far.
+    /// Returns how many bytes were written so far.
     pub(crate) fn written_bytes(&self) -> u64 {
         self.written_bytes
     }
@@ -154,7 +154,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// How long one comparison may take, in nanoseconds.
+    /// Returns how long one comparison may take, in nanoseconds.
     pub(crate) fn comparison_ns(&self) -> u64 {
         let told = self.bench.seconds.map(|seconds| u64::from(seconds) * 1_000_000_000);
         told.unwrap_or(self.budget.comparison_ns)

@@ -12,7 +12,7 @@ use units::prefix::Size;
 use super::ground::Ground;
 use super::halt::{Halt, refused};
 
-/// What an ordinary user is told, who has no loop devices.
+/// Returns what an ordinary user is told, who has no loop devices.
 pub(crate) fn need_root(what: &str) -> Result<(), RunRefusal> {
     if host::is_root() {
         return Ok(());
@@ -35,7 +35,7 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// Where the data of an arm starts in the scratch file, in bytes.
+    /// Returns where the data of an arm starts in the scratch file, in bytes.
     pub(crate) fn start_bytes(&self, shift_bytes: u64) -> u64 {
         self.range.start_bytes() + shift_bytes
     }

@@ -47,7 +47,7 @@ fn table(arguments: &Bench, document: &Document) -> String {
     text
 }
 
-/// What the process ends with, for the reason that was `said`. A penalty outranks a missing
+/// Returns what the process ends with, for the reason that was `said`. A penalty outranks a missing
 /// verdict.
 pub(super) fn outcome(document: &Document, signal: Option<i32>, said: Option<Said>) -> Outcome {
     let said = Said::or(said, "nothing was measured");

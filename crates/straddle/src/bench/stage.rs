@@ -48,7 +48,7 @@ impl<'a> Stage<'a> {
         &self.device
     }
 
-    /// Where its file system is mounted; `None` when it has none.
+    /// Returns where its file system is mounted; `None` when it has none.
     pub(crate) fn directory(&self) -> Option<&Path> {
         self.mounted.as_ref().map(Mounted::path)
     }

@@ -8,7 +8,7 @@ use report::bench::RunRefusal;
 use super::halt::refused;
 use crate::printer::shown;
 
-/// Where is measured.
+/// Place where is measured.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// In a scratch file in this directory.
@@ -23,7 +23,7 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// What `path` leads to: it is followed here, and never again.
+    /// Returns what `path` leads to: it is followed here, and never again.
     pub(crate) fn of(path: &Path) -> Result<Target, RunRefusal> {
         let name = shown(path);
         let pinned = Pinned::at(path).map_err(|error| {

@@ -59,7 +59,7 @@ impl Way {
         Ok(Way::Command)
     }
 
-    /// Whether a file system is mounted for it.
+    /// Returns whether a file system is mounted for it.
     pub(super) fn mounts(&self, bench: &Bench) -> bool {
         match self {
             Way::Inside | Way::Requests(_) => false,
@@ -69,7 +69,7 @@ impl Way {
         }
     }
 
-    /// What it may use unless the user says otherwise.
+    /// Returns what it may use unless the user says otherwise.
     pub(super) fn budget(&self, bench: &Bench) -> Budget {
         match self {
             Way::Inside if bench.full => Budget::FULL,
@@ -95,7 +95,7 @@ impl Way {
         }
     }
 
-    /// What would be compared, a line each.
+    /// Returns what would be compared, a line each.
     pub(super) fn experiments(&self, bench: &Bench) -> Vec<String> {
         match self {
             Way::Inside => Vec::new(),

@@ -33,7 +33,7 @@ impl Arm {
         }
     }
 
-    /// Whether it is made of other drives.
+    /// Returns whether it is made of other drives.
     pub(super) fn has_members(&self) -> bool {
         self.array.is_some() || self.profile.kind.has_member()
     }

@@ -19,7 +19,7 @@ const HOLDS_DATA: u64 = 1;
 /// A btrfs on several devices.
 struct Volume {
     system: Box<FileSystem>,
-    /// How many devices it says that it has.
+    /// Number of devices it says that it has.
     count: u64,
     /// The layers that hold it, by their numbers.
     devices: BTreeMap<u64, LayerId>,
@@ -81,7 +81,7 @@ fn volumes(stack: &Stack) -> Vec<Volume> {
     found.into_values().collect()
 }
 
-/// How its data lie, and how many bytes there are; or why that is not known.
+/// Returns how its data lie, and how many bytes there are; or why that is not known.
 fn data(stack: &Stack, devices: &BTreeMap<u64, LayerId>) -> Result<(Mapping, u64), String> {
     let disks = View::all(&Rc::new(stack.clone()), devices.values().copied());
     let disks: Vec<&dyn Disk> = disks.iter().map(Rc::as_ref).collect();

@@ -26,7 +26,7 @@ pub(super) struct Cuts {
 }
 
 impl Cuts {
-    /// What is asked for, if anything is.
+    /// Returns what is asked for, if anything is.
     pub(super) fn of(asked: &Simulate) -> Option<Cuts> {
         let lies_about = |what| asked.lie.contains(&what);
         let faults = Faults {
@@ -99,7 +99,7 @@ impl<'a> Watched<'a> {
         }
     }
 
-    /// What cuts until `end_ns` leave, where any are asked for.
+    /// Returns what cuts until `end_ns` leave, where any are asked for.
     ///
     /// # Errors
     /// When the drive cannot be cut so.

@@ -24,7 +24,7 @@ pub(super) struct Ground {
     pub(super) length_bytes: u64,
     /// The one drive that it lies on, or the layer that spreads it over several.
     pub(super) floor: LayerId,
-    /// Where its first byte lies on the floor, or the first one that lies anywhere.
+    /// Place where its first byte lies on the floor, or the first one that lies anywhere.
     pub(super) start_bytes: u64,
     /// The drives under it.
     pub(super) leaves: Vec<Under>,
@@ -53,7 +53,7 @@ impl Ground {
         Ok(ground)
     }
 
-    /// Whether several drives are under it.
+    /// Returns whether several drives are under it.
     pub(super) fn is_spread(&self) -> bool {
         self.leaves.len() > 1
     }
@@ -83,9 +83,9 @@ impl Ground {
         Err("lies nowhere yet: its image has holes there".to_owned())
     }
 
-    /// Whether a range of it, or of the floor where `on_floor` says so, can be read or written
-    /// where it is: false where a part lies in a hole or is compressed, so that a write would put
-    /// it elsewhere.
+    /// Returns whether a range of it, or of the floor where `on_floor` says so, can be read or
+    /// written where it is: false where a part lies in a hole or is compressed, so that a write
+    /// would put it elsewhere.
     ///
     /// # Errors
     /// When nobody can say where it lies, or it begins or ends within a sector of `sector_bytes`;

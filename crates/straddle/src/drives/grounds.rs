@@ -62,7 +62,7 @@ impl Grounds {
         };
         if chosen.is_empty() {
             bail!(
-                "cannot simulate on {name}: no partition, volume or file system is recognised in \
+                "cannot simulate on {name}: no partition, volume or file system is recognized in \
                  it\nhint: straddle check {name} shows what is"
             );
         }
@@ -158,7 +158,7 @@ fn one(stack: &Stack, all: &[LayerId], word: &str, target: &str) -> anyhow::Resu
     match found[..] {
         [one] => Ok(one),
         [] if all.is_empty() => bail!(
-            "cannot simulate on {target}: nothing is recognised in it, and no layer is called \
+            "cannot simulate on {target}: nothing is recognized in it, and no layer is called \
              `{word}`\nhint: straddle check {target}"
         ),
         [] => bail!(
@@ -175,8 +175,8 @@ fn one(stack: &Stack, all: &[LayerId], word: &str, target: &str) -> anyhow::Resu
     }
 }
 
-/// What a layer is called with those that it lies on, down to an array or a drive: `disk.raw#1
-/// ext4`.
+/// Returns what a layer is called with those that it lies on, down to an array or a drive:
+/// `disk.raw#1 ext4`.
 fn label(stack: &Stack, id: LayerId) -> String {
     let mut path = vec![id];
     while let Some(&id) = path.last()

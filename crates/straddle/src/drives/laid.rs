@@ -9,13 +9,13 @@ use units::ByteRange;
 
 use super::ground::Ground;
 
-/// How many operations in a row may fall into holes.
+/// Number of operations in a row may fall into holes.
 const TRIES_MAX: u32 = 1_000_000;
 
 /// What became of operations on their way down.
 #[derive(Debug, Default)]
 pub(super) struct Way {
-    /// How many fell into holes of an image, and were left out.
+    /// Number of fell into holes of an image, and were left out.
     pub(super) left_out: u64,
     /// Why one has no address, and all ended.
     pub(super) fault: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct Way {
 pub(super) struct Depth<'a> {
     /// The layer.
     pub(super) ground: &'a Ground,
-    /// Whether the bytes are those of its floor.
+    /// True if the bytes are those of its floor.
     pub(super) on_floor: bool,
     /// The sectors of the drives.
     pub(super) sector_bytes: u64,
@@ -34,7 +34,7 @@ pub(super) struct Depth<'a> {
 
 /// Operations of a layer, without those that fall into holes.
 pub(super) struct Laid<'a> {
-    /// Where they come from: bytes of the layer.
+    /// Place where they come from: bytes of the layer.
     pub(super) inner: Box<dyn Source + 'a>,
     /// The layer.
     pub(super) depth: Depth<'a>,
@@ -63,7 +63,8 @@ impl Source for Laid<'_> {
 }
 
 impl Laid<'_> {
-    /// Whether all of an operation lies somewhere; false where a part of it lies nowhere yet.
+    /// Returns whether all of an operation lies somewhere; false where a part of it lies nowhere
+    /// yet.
     fn lie(&self, pieces: &[Piece]) -> Result<bool, String> {
         for piece in pieces.iter().filter(|piece| piece.action != Action::Flush) {
             let range = ByteRange::new(piece.offset_bytes, piece.length_bytes);

@@ -24,14 +24,14 @@ pub(super) struct Opened {
     pub(super) roots: Vec<LayerId>,
     /// Layers among those over the roots that stand for a part of another.
     pub(super) parts: Vec<LayerId>,
-    /// Whether arrays or volume groups lack members that were not given.
+    /// True if arrays or volume groups lack members that were not given.
     pub(super) lacks: bool,
     /// What a reader should know.
     pub(super) notes: Vec<String>,
 }
 
 impl Opened {
-    /// What was `assembled`, of which `roots` are meant.
+    /// Returns what was `assembled`, of which `roots` are meant.
     fn of(assembled: Assembled, roots: Vec<LayerId>, mut notes: Vec<String>) -> Opened {
         let Assembled { mut stack, incomplete, .. } = assembled;
         let lacks = !incomplete.is_empty();
@@ -53,12 +53,12 @@ const FOUND_MAX: usize = 64;
 /// A file that is taken for a drive's own bytes.
 struct Image {
     path: PathBuf,
-    /// Whether a directory happened to hold it, so that it may be anything.
+    /// True if a directory happened to hold it, so that it may be anything.
     is_found: bool,
 }
 
-/// What is on files or devices, as `check` sees it; of a directory, on all files that are in it; of
-/// a plan, what it says.
+/// Returns what is on files or devices, as `check` sees it; of a directory, on all files that are
+/// in it; of a plan, what it says.
 ///
 /// # Errors
 /// When something cannot be opened, or is none of these; says what helps.
@@ -127,7 +127,7 @@ fn of_images(images: &[Image]) -> Result<Opened, Refusal> {
     Ok(Opened::of(assembled, roots, notes))
 }
 
-/// What a reader should know of images, and of files that were `left_out`.
+/// Returns what a reader should know of images, and of files that were `left_out`.
 fn said(taken: &[&Image], left_out: usize) -> Vec<String> {
     let names: Vec<String> = taken.iter().map(|image| shown(&image.path)).collect();
     let whole = match &names[..] {
@@ -138,7 +138,7 @@ fn said(taken: &[&Image], left_out: usize) -> Vec<String> {
     let whole = whole.map(|note| format!("{note}: where its host puts them is not asked"));
     let files = if left_out == 1 { "file" } else { "files" };
     let rest =
-        || format!("left out, since nothing is recognised in {left_out} {files} of the directory");
+        || format!("left out, since nothing is recognized in {left_out} {files} of the directory");
     whole.into_iter().chain((left_out > 0).then(rest)).collect()
 }
 
@@ -149,7 +149,7 @@ fn of_plan(plan: plan::Read, name: &str) -> Result<Opened, Refusal> {
     Ok(Opened { stack, roots: vec![root], parts: Vec::new(), lacks: false, notes })
 }
 
-/// Where the stack of a file starts; `None` where it has no bytes.
+/// Returns where the stack of a file starts; `None` where it has no bytes.
 fn start(path: &Path) -> Result<Option<Start>, Refusal> {
     let start = target::start_file(path)?;
     let has_bytes = |bytes: &Result<Rc<dyn Disk>, String>| {

@@ -24,7 +24,7 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
     Ok(if compared.iter().all(is_fine) { Outcome::Done } else { Outcome::Found(said) })
 }
 
-/// Whether a figure is within its bounds, or is known not to be.
+/// Returns whether a figure is within its bounds, or is known not to be.
 fn is_fine(line: &Compared) -> bool {
     line.is_within() || !line.outside.is_empty() || line.standing == Standing::Fitted
 }

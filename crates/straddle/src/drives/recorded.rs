@@ -16,14 +16,14 @@ pub(super) struct Recorded {
     path: PathBuf,
     stage: Stage,
     format: TraceFormat,
-    /// Where its files and devices lie.
+    /// Place where its files and devices lie.
     pub(super) layout: Layout,
     /// How far behind a multiple of 4 KiB more than half of its writes begin; 0 where that is not
     /// the same for so many. Of reads, where it has no writes.
     pub(super) behind_bytes: u64,
     /// All bits that stand in a place or a length of what it reads, writes and discards.
     pub(super) bits: u64,
-    /// How many operations it has.
+    /// Number of operations it has.
     pub(super) operations: u64,
     /// What was not read of it.
     pub(super) notes: Vec<String>,
@@ -54,7 +54,7 @@ impl Recorded {
         Ok(found)
     }
 
-    /// What it is, in words, and how much of it `most` operations are.
+    /// Returns what it is, in words, and how much of it `most` operations are.
     pub(super) fn title(&self, most: u64) -> String {
         let Recorded { operations, layout, format, .. } = self;
         let places = match layout.count() {
@@ -122,7 +122,7 @@ impl Recorded {
     }
 }
 
-/// What a reader should know of a trace.
+/// Returns what a reader should know of a trace.
 fn said(notes: &Notes) -> Vec<String> {
     let mut said = Vec::new();
     if notes.cut {

@@ -81,7 +81,7 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What `workload` costs on a drive at a spot.
+/// Returns what `workload` costs on a drive at a spot.
 fn simulated(
     workload: &Workload,
     arm: &Arm,
@@ -114,7 +114,7 @@ fn simulated(
     }
 }
 
-/// What it costs in a layer, or on its floor.
+/// Returns what it costs in a layer, or on its floor.
 fn in_layer(
     workload: &Workload,
     arm: &Arm,
@@ -151,7 +151,7 @@ fn in_layer(
     Ok(SimulatedArm { leaves, ..done })
 }
 
-/// What an arm is called in a note.
+/// Returns what an arm is called in a note.
 fn called(arm: &Arm) -> String {
     [std::slice::from_ref(&arm.profile.name), &arm.changed].concat().join(" ")
 }
@@ -213,7 +213,7 @@ fn came_down(
     Ok(())
 }
 
-/// What `strands` cost on the model of a drive, with what is `told` of where.
+/// Returns what `strands` cost on the model of a drive, with what is `told` of where.
 fn run_on(
     model: &mut dyn Model,
     arm: &Arm,

@@ -13,7 +13,7 @@ use crate::arguments::Simulate;
 /// Of what a place is a multiple that is aligned for any drive.
 pub(super) const ALIGNED_BYTES: u64 = 1 << 20;
 
-/// Where a workload is done.
+/// Place where a workload is done.
 pub(super) struct Spot<'a> {
     /// The bytes that it has: of the drive, of the layer, or of the layer's floor.
     pub(super) place: Place,
@@ -35,8 +35,8 @@ pub(super) enum Bed<'a> {
 }
 
 impl Bed<'_> {
-    /// How far the bytes of a drive are moved so that what is aligned on the floor is aligned
-    /// there.
+    /// Returns how far the bytes of a drive are moved so that what is aligned on the floor is
+    /// aligned there.
     pub(super) fn raised_bytes(self, under: &Under, origin_bytes: u64) -> u64 {
         match self {
             Bed::Floor(_) => {
@@ -162,7 +162,8 @@ fn beyond(end: u64, capacity_bytes: u64) -> String {
     )
 }
 
-/// Where the workload is: from `from`, shifted, to the end of the drive, less the most of `shifts`.
+/// Returns where the workload is: from `from`, shifted, to the end of the drive, less the most of
+/// `shifts`.
 pub(super) fn place(
     model: &dyn Model,
     from: u64,

@@ -66,7 +66,7 @@ impl Spread {
         self.leaves.iter().map(|leaf| &*leaf.model)
     }
 
-    /// What a command becomes.
+    /// Returns what a command becomes.
     fn work(&self, command: &Command) -> Result<Work, Fault> {
         let range = ByteRange::new(command.offset_bytes, command.length_bytes);
         let range = range.ok_or(Fault::Bounds)?;

@@ -12,18 +12,19 @@ pub(super) struct Under {
     pub(super) id: LayerId,
     /// What it is called; harmless to print.
     pub(super) name: String,
-    /// Where the data of the floor begin on it.
+    /// Place where the data of the floor begin on it.
     pub(super) start_bytes: u64,
-    /// Where byte 0 of the floor would lie on it if all before were there too; counted modulo 2^64.
+    /// Place where byte 0 of the floor would lie on it if all before were there too; counted modulo
+    /// 2^64.
     pub(super) origin_bytes: u64,
-    /// How many bytes of it there are, where that is known.
+    /// Number of bytes of it there are, where that is known.
     pub(super) length_bytes: Option<u64>,
 }
 
 /// A part of a layer on another.
 #[derive(Clone, Copy)]
 struct Share {
-    /// Where it begins there.
+    /// Place where it begins there.
     below: Below,
     /// The byte of the layer that lies there.
     at_bytes: u64,

@@ -83,7 +83,7 @@ pub(super) fn variants(
 struct Other {
     arm: Arm,
     what: &'static str,
-    /// Whether it is misaligned too: what PLP changes does not hang on that.
+    /// True if it is misaligned too: what PLP changes does not hang on that.
     is_shifted_too: bool,
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Workload {
     what: What,
 }
 
-/// Where its operations come from.
+/// Place where its operations come from.
 enum What {
     /// From the command line.
     Told,
@@ -32,7 +32,7 @@ enum What {
 }
 
 impl Workload {
-    /// What is asked for, of which files are read.
+    /// Returns what is asked for, of which files are read.
     ///
     /// # Errors
     /// When a job file or a trace cannot be read.
@@ -86,7 +86,7 @@ impl Workload {
         }
     }
 
-    /// Whether it may have flushes.
+    /// Returns whether it may have flushes.
     pub(super) fn may_flush(&self, asked: &Simulate) -> bool {
         match self.what {
             What::Told => !asked.read && !asked.no_sync,
@@ -106,7 +106,7 @@ impl Workload {
         })
     }
 
-    /// What a job file or the command line does on `place` of a drive whose sectors are of
+    /// Returns what a job file or the command line does on `place` of a drive whose sectors are of
     /// `sector_bytes`.
     fn streams(
         &self,

@@ -7,7 +7,7 @@ use units::text::escape;
 use workload::engine::PROFILE_BYTES_MAX;
 use workload::{Engines, Profile};
 
-/// Where it is said what stands in a profile.
+/// Place where it is said what stands in a profile.
 const FORMAT: &str = "docs/engines.md says what stands in one";
 
 /// Why a file gives no profile, and what to do.

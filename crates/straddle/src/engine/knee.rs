@@ -4,8 +4,8 @@ use measure::durable::SeriesPoint;
 use measure::knee::{NoKnee, Stretch};
 use report::fsync::Knee;
 
-/// Where the pace of a sustained run fell for good, and that as a sentence; `seed` decides the
-/// random orders that it is held against.
+/// Returns where the pace of a sustained run fell for good, and that as a sentence; `seed` decides
+/// the random orders that it is held against.
 pub(crate) fn knee(points: &[SeriesPoint], seed: u64) -> (Option<Knee>, String) {
     let stretch = |point: &SeriesPoint| Stretch {
         at_bytes: point.at_bytes,
@@ -45,7 +45,7 @@ pub(crate) fn knee(points: &[SeriesPoint], seed: u64) -> (Option<Knee>, String) 
     (Some(knee), reason)
 }
 
-/// How long a MiB takes when `bytes` took `ns`.
+/// Returns how long a MiB takes when `bytes` took `ns`.
 fn per_mib(ns: u64, bytes: u64) -> u64 {
     let each = (u128::from(ns) << 20).checked_div(u128::from(bytes));
     each.and_then(|each| u64::try_from(each).ok()).unwrap_or(u64::MAX)

@@ -16,7 +16,7 @@ pub(crate) fn row(profile: &Profile) -> RowPlan {
     }
 }
 
-/// What the row of an engine is called.
+/// Returns what the row of an engine is called.
 pub(crate) fn row_id(profile: &Profile) -> String {
     format!("engine.{}", profile.name)
 }
@@ -34,7 +34,7 @@ pub(crate) fn operation(pattern: &Pattern) -> String {
     }
 }
 
-/// How the pattern is done. What a profile's reader lets through fits.
+/// Returns how the pattern is done. What a profile's reader lets through fits.
 fn way(pattern: &Pattern) -> Way {
     let method = match pattern.sync {
         Sync::Fdatasync | Sync::DirectFdatasync => Method::Fdatasync,

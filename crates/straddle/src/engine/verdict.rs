@@ -1,13 +1,13 @@
 //! From what was measured of an engine's pattern to the verdict in the document.
 
 use measure::ceiling::{Around, Bound, Ceiling, ceilings};
-use measure::fitness::{FEW_SHARE, Fitness, judgement};
+use measure::fitness::{FEW_SHARE, Fitness, judgment};
 use measure::{Histogram, Tail, tail};
 use report::fsync::{EngineLimit, FsyncVerdict, Honesty, QuantileInterval};
 use workload::Profile;
 use workload::engine::Limit;
 
-/// What the ceilings are reckoned for, where nobody says: a round trip within one datacentre (0.5
+/// What the ceilings are reckoned for, where nobody says: a round trip within one datacenter (0.5
 /// ms: Dean, "Numbers everyone should know", 2009), 100 commits in a batch, groups of three and
 /// five.
 const ROUND_TRIP_NS: u64 = 500_000;
@@ -44,7 +44,8 @@ impl Circumstances {
     }
 }
 
-/// Whether durable writes that took `series_ns`, in their order, are fast enough for the engine.
+/// Returns whether durable writes that took `series_ns`, in their order, are fast enough for the
+/// engine.
 pub(crate) fn verdict(
     profile: &Profile,
     series_ns: &[u64],
@@ -77,7 +78,7 @@ pub(crate) fn verdict(
             ..asked
         };
     };
-    let judged = judgement(profile, &tail, few.as_ref());
+    let judged = judgment(profile, &tail, few.as_ref());
     let mut syncs = Histogram::new();
     series_ns.iter().for_each(|ns| syncs.record(*ns));
     let bounds = ceilings(&syncs, share, &circumstances.around, circumstances.seed);
@@ -121,7 +122,7 @@ fn unproven(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
     }
 }
 
-/// What would change the grade: that of the weightiest reason stands first.
+/// Returns what would change the grade: that of the weightiest reason stands first.
 fn change(honesty: &Honesty) -> Option<String> {
     honesty.would_change.first().map(|change| change.trim_end_matches('.').to_owned())
 }

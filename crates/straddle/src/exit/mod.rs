@@ -64,7 +64,8 @@ impl Outcome {
     }
 }
 
-/// How a check ends that was shown in `format`. A monitor shows first what is known to be bad.
+/// Returns how a check ends that was shown in `format`. A monitor shows first what is known to be
+/// bad.
 pub(crate) fn of_check(format: Format, answer: Answer, said: Said) -> Outcome {
     match (format, answer.state()) {
         (Format::Nagios | Format::Npd, State::Ok) => Outcome::Monitor(0, said),
@@ -113,8 +114,8 @@ fn failure(format: Format, message: &str, said: Said) -> ExitCode {
     ExitCode::from(of_check(format, unknown, said).code(false))
 }
 
-/// What `typed` ends with when it could not be understood. A plugin's misuse is UNKNOWN (Monitoring
-/// Plugins Guidelines, "Plugin Return Codes"), not CRITICAL, which 2 would be.
+/// Returns what `typed` ends with when it could not be understood. A plugin's misuse is UNKNOWN
+/// (Monitoring Plugins Guidelines, "Plugin Return Codes"), not CRITICAL, which 2 would be.
 pub(crate) fn misuse(typed: &[OsString], error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         // Nothing is left to be told when the terminal is gone.

@@ -66,7 +66,7 @@ fn closest(words: &str) -> anyhow::Result<String> {
     Ok(format!("{}\n{first}", page::wrapped(&format!("closest match for `{words}`{also}"))))
 }
 
-/// What was typed, harmless to print and short enough for a message.
+/// Returns what was typed, harmless to print and short enough for a message.
 fn shortened(words: &str) -> String {
     const SHOWN_MAX: usize = 60;
     let mut shown: String = words.chars().take(SHOWN_MAX).collect();

@@ -40,7 +40,7 @@ fn of_page(page: &Page) -> String {
     out
 }
 
-/// What an engine writes, its limits with their sources, and what to do.
+/// Returns what an engine writes, its limits with their sources, and what to do.
 pub(crate) fn of_engine(profile: &Profile) -> String {
     let mut out = String::new();
     wrap(&mut out, &format!("{}: {}", profile.name, profile.title), "", "  ");

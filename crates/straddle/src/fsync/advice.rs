@@ -56,7 +56,7 @@ fn uncounted(seen: &RowSeen, reason: &str, verdict: FsyncVerdict) -> FsyncVerdic
     FsyncVerdict { sentence, next: next.to_owned(), ..verdict }
 }
 
-/// How to reach `wanted` durable writes at this pace.
+/// Returns how to reach `wanted` durable writes at this pace.
 fn longer(pace: Pace, wanted: u64) -> String {
     let is_beyond_a_run = usize::try_from(wanted).is_ok_and(|wanted| wanted > SERIES_MAX);
     let (options, wanted, rate) = (pace.options(wanted), rounded(wanted), pace.rate());

@@ -57,14 +57,14 @@ impl Budget {
         self.bytes_max.div_euclid(2)
     }
 
-    /// How long the rounds may take, in nanoseconds, where `spent_ns` were spent before.
+    /// Returns how long the rounds may take, in nanoseconds, where `spent_ns` were spent before.
     pub(super) fn rows_ns(self, spent_ns: u64) -> u64 {
         let most_ns = self.schedule.rows_ns(spent_ns);
         self.enough.map_or(most_ns, |(enough_ns, _)| most_ns.min(enough_ns))
     }
 
-    /// How much may be written by the end of the rounds, in bytes, `made_bytes` of them before: all
-    /// but the look's, or a part of that where a sustained run follows.
+    /// Returns how much may be written by the end of the rounds, in bytes, `made_bytes` of them
+    /// before: all but the look's, or a part of that where a sustained run follows.
     pub(super) fn rows_bytes(self, made_bytes: u64) -> u64 {
         let most = self.bytes_max.saturating_sub(honesty::WRITTEN_BYTES_MAX);
         let most = match self.is_sustained {
@@ -75,8 +75,8 @@ impl Budget {
         enough.map_or(most, |enough| most.min(enough))
     }
 
-    /// How much a slice may write where so many rows write and `made_bytes` were written before, so
-    /// that there are enough rounds: the first is left out.
+    /// Returns how much a slice may write where so many rows write and `made_bytes` were written
+    /// before, so that there are enough rounds: the first is left out.
     pub(super) fn slice_bytes(self, made_bytes: u64, writing: usize) -> u64 {
         let rows_bytes = self.rows_bytes(made_bytes).saturating_sub(made_bytes);
         let slices = ROUNDS_WANTED.saturating_mul(u64::try_from(writing).unwrap_or(1)).max(1);
@@ -100,7 +100,7 @@ impl Budget {
         }
     }
 
-    /// How far a sustained run of `way` goes, where `written_bytes` were written before.
+    /// Returns how far a sustained run of `way` goes, where `written_bytes` were written before.
     pub(super) fn span(self, way: &Way, written_bytes: u64) -> Span {
         let left = self.bytes_max.saturating_sub(written_bytes);
         let bytes = left.saturating_sub(honesty::WRITTEN_BYTES_MAX);
@@ -111,8 +111,8 @@ impl Budget {
     }
 }
 
-/// How much the durable writes that a profile wants write, in bytes: a fiftieth more, for those
-/// that are left out.
+/// Returns how much the durable writes that a profile wants write, in bytes: a fiftieth more, for
+/// those that are left out.
 fn samples_bytes(profile: &Profile) -> u64 {
     let pattern = &profile.pattern;
     let operation_bytes = pattern.write_bytes.saturating_mul(pattern.writes_per_sync);

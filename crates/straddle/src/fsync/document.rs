@@ -171,7 +171,7 @@ pub(super) fn point(point: &SeriesPoint) -> SustainedPoint {
     }
 }
 
-/// What a fault of what is called `name` means for the run.
+/// Returns what a fault of what is called `name` means for the run.
 pub(super) fn halt(name: &str, fault: DurableFault) -> Halt {
     let (DurableFault::Unavailable(reason)
     | DurableFault::Void(reason)

@@ -13,7 +13,7 @@ pub(super) struct Uses {
     pub(super) seconds: u64,
 }
 
-/// What it means for `target` to be used so.
+/// Returns what it means for `target` to be used so.
 pub(super) fn of(target: &FsyncTarget, uses: Uses) -> Forecast {
     let Uses { scratch_bytes, written_bytes, seconds } = uses;
     let mut impact = vec![format!(

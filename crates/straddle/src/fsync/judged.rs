@@ -50,8 +50,8 @@ pub(super) fn rows(profile: Option<&Profile>, usual: Vec<RowPlan>) -> Vec<RowPla
     profile.map_or(usual, |profile| vec![engine::row(profile)])
 }
 
-/// Whether that is fast enough for the engine, as far as its syncs are real; `None` where none was
-/// named.
+/// Returns whether that is fast enough for the engine, as far as its syncs are real; `None` where
+/// none was named.
 pub(super) fn verdict(session: &Session<'_>, measured: &Measured<'_>) -> Option<FsyncVerdict> {
     let profile = measured.plan.profile.as_ref()?;
     let (_, seen) = measured.row(&engine::row_id(profile))?;
@@ -81,14 +81,14 @@ pub(super) fn is_process(pid: u32) -> Result<(), Halt> {
     named.map(drop).map_err(|error| Halt::refused(error.to_string(), error.hint()))
 }
 
-/// What the process that was named makes of its own syncs; `None` where none was.
+/// Returns what the process that was named makes of its own syncs; `None` where none was.
 pub(super) fn process(arguments: &Fsync) -> Result<Option<Process>, Halt> {
     let process = arguments.pid.map(honesty::asked).transpose();
     process.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))
 }
 
-/// Whether a completed sync is real, and what `process` makes of its own, in about `usual_ns`; not
-/// after the end of the run's time.
+/// Returns whether a completed sync is real, and what `process` makes of its own, in about
+/// `usual_ns`; not after the end of the run's time.
 pub(super) fn honesty(
     session: &Session<'_>,
     process: Option<Process>,
@@ -103,7 +103,7 @@ pub(super) fn honesty(
     found.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))
 }
 
-/// Where the pace fell for good, and that as a sentence.
+/// Returns where the pace fell for good, and that as a sentence.
 pub(super) fn knee(points: &[SeriesPoint], seed: u64) -> (Option<Knee>, String) {
     engine::knee(points, seed)
 }

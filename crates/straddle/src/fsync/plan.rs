@@ -95,7 +95,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Whether no row is measured.
+    /// Returns whether no row is measured.
     pub(super) fn is_look(&self) -> bool {
         self.rows.is_empty()
     }
@@ -119,7 +119,7 @@ impl Plan {
         })
     }
 
-    /// What must be said where the files are shorter than the engine's.
+    /// Returns what must be said where the files are shorter than the engine's.
     pub(super) fn shortened(&self) -> Option<String> {
         let profile = self.profile.as_ref()?;
         let (theirs, ours) = (profile.pattern.file_bytes, self.budget.half_bytes());
@@ -168,7 +168,7 @@ impl Plan {
         &self.ways[..self.rows.len()]
     }
 
-    /// What the rounds may take, where `spent_ns` were spent before.
+    /// Returns what the rounds may take, where `spent_ns` were spent before.
     pub(super) fn limits(&self, session: &Session<'_>, spent_ns: u64) -> DurableLimits {
         let elapsed_ns = self.budget.rows_ns(spent_ns);
         DurableLimits {
@@ -180,7 +180,7 @@ impl Plan {
         }
     }
 
-    /// What a run writes beside its rows, in bytes: making the files, and the look.
+    /// Returns what a run writes beside its rows, in bytes: making the files, and the look.
     pub(super) fn beside_bytes(&self, session: &Session<'_>) -> u64 {
         self.files(session).made_bytes().saturating_add(honesty::WRITTEN_BYTES_MAX)
     }
@@ -218,8 +218,8 @@ fn is_in_first(way: &Way) -> bool {
     matches!(way.place, Place::Overwrite | Place::Sequential)
 }
 
-/// How long a slice of a row is that has nobody to take turns with, of so many nanoseconds: longer,
-/// since the first operation of each is left out, and the first slice.
+/// Returns how long a slice of a row is that has nobody to take turns with, of so many nanoseconds:
+/// longer, since the first operation of each is left out, and the first slice.
 fn alone(elapsed_ns: u64) -> u64 {
     elapsed_ns.div_euclid(32).clamp(SLICE_NS, SECOND_NS)
 }

@@ -82,7 +82,8 @@ fn longer(session: &Session<'_>, needed_ns: u64) -> u64 {
     needed_ns.div_ceil(SECOND_NS).max(four_times).min(SECONDS_MAX)
 }
 
-/// How long a run is likely to take in which each row has two rounds that count, at the pace of
+/// Returns how long a run is likely to take in which each row has two rounds that count, at the
+/// pace of
 /// `seen`, in nanoseconds.
 fn two_rounds_ns(session: &Session<'_>, plan: &Plan, seen: &DurableSeen) -> u64 {
     let rows = || plan.in_turns().iter().zip(&seen.rows);

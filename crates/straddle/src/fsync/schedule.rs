@@ -25,22 +25,22 @@ impl Schedule {
         Schedule { total_ns: u64::from(seconds).saturating_mul(SECOND_NS) }
     }
 
-    /// How long everything may take but a sustained run, in nanoseconds.
+    /// Returns how long everything may take but a sustained run, in nanoseconds.
     pub(super) fn total_ns(self) -> u64 {
         self.total_ns
     }
 
-    /// How long making the files may take, in nanoseconds.
+    /// Returns how long making the files may take, in nanoseconds.
     pub(super) fn ready_ns(self) -> u64 {
         self.total_ns.div_euclid(2)
     }
 
-    /// How long the look may take, in nanoseconds.
+    /// Returns how long the look may take, in nanoseconds.
     pub(super) fn look_ns(self) -> u64 {
         self.total_ns.div_euclid(4).min(LOOK_NS)
     }
 
-    /// How long the rows may take, in nanoseconds, where `spent_ns` were spent before.
+    /// Returns how long the rows may take, in nanoseconds, where `spent_ns` were spent before.
     pub(super) fn rows_ns(self, spent_ns: u64) -> u64 {
         let left_ns = self.total_ns.saturating_sub(self.look_ns());
         left_ns.saturating_sub(spent_ns).max(self.total_ns.div_euclid(4))

@@ -57,7 +57,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// What to do about the file system of the directory, where that went down.
+    /// Returns what to do about the file system of the directory, where that went down.
     pub(crate) fn fallen(&self) -> Option<String> {
         let options = &self.document.target.mount_options;
         let was_written = options.first().is_some_and(|option| option == "rw");
@@ -69,7 +69,7 @@ impl<'a> Session<'a> {
         u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// What is left of the seconds that were given, in nanoseconds.
+    /// Returns what is left of the seconds that were given, in nanoseconds.
     pub(crate) fn left_ns(&self) -> u64 {
         Schedule::of(self.arguments.seconds).total_ns().saturating_sub(self.elapsed_ns())
     }

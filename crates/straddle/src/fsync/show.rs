@@ -75,8 +75,8 @@ pub(super) fn result(
     Ok(printer::print(&text)?.or(said))
 }
 
-/// What the process ends with, for the reason that was `said`. What was found outranks a missing
-/// verdict.
+/// Returns what the process ends with, for the reason that was `said`. What was found outranks a
+/// missing verdict.
 pub(super) fn outcome(
     arguments: &Fsync,
     document: &Document,

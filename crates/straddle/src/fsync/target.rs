@@ -18,10 +18,10 @@ use crate::scene::Scene;
 use crate::trace::mount::{Away, away};
 use crate::{title, trace};
 
-/// How many files and overlays may lie in each other.
+/// Number of files and overlays may lie in each other.
 const DEPTH_MAX: usize = 8;
 
-/// What is under `directory`.
+/// Returns what is under `directory`.
 pub(super) fn of(scene: &Scene, directory: &Pinned) -> Result<FsyncTarget, Halt> {
     let name = shown(directory.given());
     let hint = || Some("name a directory on the disk that is meant".to_owned());
@@ -84,7 +84,7 @@ impl Beneath<'_> {
         }
     }
 
-    /// What is under a mount, `depth` files and overlays deep at most.
+    /// Returns what is under a mount, `depth` files and overlays deep at most.
     fn mounted(&mut self, mounted: &Mounted, depth: usize) -> Result<(), String> {
         let kind = &mounted.mount.kind;
         let depth = depth.checked_sub(1).ok_or("it is too deep")?;
@@ -132,8 +132,8 @@ impl Beneath<'_> {
         Ok(())
     }
 
-    /// What is behind a loop device whose file could not be traced: it may still be told which file
-    /// system that is on.
+    /// Returns what is behind a loop device whose file could not be traced: it may still be told
+    /// which file system that is on.
     fn behind(&mut self, drive: &Drive, depth: usize) -> Result<(), String> {
         let Some(path) = &drive.backing_file else { return Ok(()) };
         let path = Path::new(OsStr::from_bytes(path.raw()));

@@ -15,7 +15,7 @@ use crate::exit::table;
 const HEADINGS: [(&str, &str); 3] =
     [("Start with:", "EXAMPLES"), ("Examples:", "EXAMPLES"), ("Exit codes:", "EXIT STATUS")];
 
-/// What every command may end with; most have a list of their own.
+/// Returns what every command may end with; most have a list of their own.
 fn exit_status() -> String {
     let line = |code: &table::Code| format!("  {:<3}  {}\n", code.number, code.means);
     table::CODES.iter().map(line).collect()

@@ -8,7 +8,7 @@ mod sysroot;
 
 use clap::CommandFactory as _;
 
-use crate::arguments::{Arguments, Colour, GenerateWhat as What, Man};
+use crate::arguments::{Arguments, Color, GenerateWhat as What, Man};
 use crate::exit::Outcome;
 use crate::printer;
 
@@ -29,6 +29,6 @@ pub(crate) fn run(what: &What) -> anyhow::Result<Outcome> {
         }
         What::Schema(schema) => schema::text(schema.name).into(),
     };
-    printer::print_bytes(Colour::Never, &text)?;
+    printer::print_bytes(Color::Never, &text)?;
     Ok(Outcome::Done)
 }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use workload::raidtest::{GeneratePlan, Mix, Requests};
 
-use crate::arguments::{Colour, Raidtest, RaidtestKind, is_standard_output};
+use crate::arguments::{Color, Raidtest, RaidtestKind, is_standard_output};
 use crate::exit::Outcome;
 use crate::printer;
 
@@ -26,7 +26,7 @@ pub(super) fn write(asked: &Raidtest) -> anyhow::Result<Outcome> {
         .map_err(|error| anyhow::Error::msg(format!("{error}\nhint: {}", error.hint())))?;
     if is_standard_output(&asked.file) {
         // These are no words: nothing is taken out of them.
-        printer::print_bytes(Colour::Always, &requests.encode())?;
+        printer::print_bytes(Color::Always, &requests.encode())?;
         printer::note(&requests.title());
         return Ok(Outcome::Done);
     }

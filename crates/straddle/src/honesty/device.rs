@@ -85,7 +85,7 @@ pub(super) fn of(tree: &dyn KernelTree, node: &Node) -> Found {
     Found { layer, counters }
 }
 
-/// What a disk that lies on nothing is.
+/// Returns what a disk that lies on nothing is.
 fn disk(tree: &dyn KernelTree, name: &str) -> Kind {
     let memory = MEMORY.iter().find(|(start, _)| name.starts_with(start));
     if let Some((_, what)) = memory {
@@ -115,8 +115,8 @@ fn mapped(uuid: &str) -> String {
     if maker.is_empty() { "dm".to_owned() } else { format!("dm {maker}") }
 }
 
-/// Where the flushes of a disk are counted: with itself where it has a request queue; of an NVMe
-/// head with its paths. Others are handed on, and counted below.
+/// Returns where the flushes of a disk are counted: with itself where it has a request queue; of an
+/// NVMe head with its paths. Others are handed on, and counted below.
 fn counters(tree: &dyn KernelTree, name: &str) -> Vec<String> {
     let has_queue = |name: &str| tree.list(&format!("/sys/block/{name}/mq")).is_ok();
     let stat = |name: &str| format!("/sys/block/{name}/stat");

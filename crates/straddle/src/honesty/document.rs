@@ -9,7 +9,7 @@ use units::Known;
 
 use super::process_words;
 
-/// What was seen, and what follows.
+/// Returns what was seen, and what follows.
 pub(super) fn of(evidence: &Evidence, grading: &Grading) -> Honesty {
     let mut would_change: Vec<String> = Vec::new();
     for change in grading.reasons.iter().filter_map(|reason| reason.change.clone()) {

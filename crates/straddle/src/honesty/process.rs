@@ -19,7 +19,7 @@ const LIBC: &[&str] = &["__libc_start_main", "__libc_init", "pthread_create"];
 /// What only a C library defines.
 const START: [&str; 2] = ["__libc_start_main", "__libc_init"];
 
-/// Where libraries without a path are looked for; a loader looks in more places.
+/// Place where libraries without a path are looked for; a loader looks in more places.
 const DIRECTORIES: [&str; 4] = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"];
 
 /// This process, and so all that it starts.
@@ -65,8 +65,8 @@ fn hidden(files: &[Mapped]) -> Vec<Library> {
     judged.filter(|library| library.takes.value().is_none_or(|takes| !takes.is_empty())).collect()
 }
 
-/// What is loaded into this process before its own libraries, and so into all that it starts; of a
-/// static program that is told by the files that are there.
+/// Returns what is loaded into this process before its own libraries, and so into all that it
+/// starts; of a static program that is told by the files that are there.
 fn preloaded(preloads: Vec<Preload>, files: &[Mapped]) -> Here {
     let mut here = Here::default();
     let is_dynamic = files.iter().any(|file| !file.is_program);
@@ -85,13 +85,13 @@ fn preloaded(preloads: Vec<Preload>, files: &[Mapped]) -> Here {
     here
 }
 
-/// Whether no file has this path. A name without one is looked for in more places than are known
-/// here, and `$LIB` and its kin stand for what the loader knows.
+/// Returns whether no file has this path. A name without one is looked for in more places than are
+/// known here, and `$LIB` and its kin stand for what the loader knows.
 fn is_missing(name: &str) -> bool {
     name.contains('/') && !name.contains('$')
 }
 
-/// What the process with this number does to its own syncs; nothing is written for it.
+/// Returns what the process with this number does to its own syncs; nothing is written for it.
 ///
 /// # Errors
 /// When there is none, or nothing to look at.
@@ -152,7 +152,7 @@ fn server(pid: u32, name: &str, files: &[Library]) -> Option<Server> {
     })
 }
 
-/// What filters make of calls that sync.
+/// Returns what filters make of calls that sync.
 fn calls(filters: &Filters, kind: Option<ProgramKind>) -> Result<Vec<CallFate>, String> {
     // Without filters it does not matter how its calls are numbered.
     if filters.sets.iter().all(|set| !set.is_strict && set.programs.is_empty()) {
@@ -185,8 +185,8 @@ fn mapped(file: &Mapped) -> (Library, Option<Elf>) {
     (Library { name, is_program, preloaded_by, takes }, elf)
 }
 
-/// What a file of code puts in libc's place. Of one that is not preloaded just syncs are told: that
-/// it has an `open` of its own says little, for nothing puts that before libc's.
+/// Returns what a file of code puts in libc's place. Of one that is not preloaded just syncs are
+/// told: that it has an `open` of its own says little, for nothing puts that before libc's.
 fn taken(file: &dyn Disk, is_preloaded: bool) -> (Known<Vec<String>>, Option<Elf>) {
     let names = [SYNCS, OTHERS, LIBC].concat();
     let elf = match elf::read(file, &names) {
@@ -212,7 +212,8 @@ fn preloaded_here(preload: &Preload, path: &Path) -> Library {
     Library { name: preload.name.clone(), is_program: false, preloaded_by, takes }
 }
 
-/// Where a library is that is named with or without its path; `None` where it was not found.
+/// Returns where a library is that is named with or without its path; `None` where it was not
+/// found.
 fn place(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name)).filter(|path| path.is_file());

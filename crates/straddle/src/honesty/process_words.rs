@@ -4,7 +4,7 @@ use durability::{CallFate, Fate, Library, Process, is_suppressor};
 use report::fsync::ProcessWord;
 use units::Known;
 
-/// What a process may do to its syncs, what was looked at, and what could not be.
+/// Returns what a process may do to its syncs, what was looked at, and what could not be.
 pub(super) fn of(process: &Process) -> ProcessWord {
     let mut suppressors: Vec<String> = Vec::new();
     let (mut looked_at, mut unknown) = (Vec::new(), Vec::new());
@@ -69,7 +69,7 @@ pub(super) fn of(process: &Process) -> ProcessWord {
     }
 }
 
-/// What a library may do to syncs.
+/// Returns what a library may do to syncs.
 fn library(library: &Library) -> Option<String> {
     let name = &library.name;
     if is_suppressor(library) {
@@ -83,7 +83,7 @@ fn library(library: &Library) -> Option<String> {
     })
 }
 
-/// What filters may do to a call.
+/// Returns what filters may do to a call.
 fn call(call: &CallFate) -> Option<String> {
     let name = &call.call;
     match &call.fate {

@@ -15,13 +15,13 @@ use host::{Interrupt, Pinned, SyncTrial, TrialError, TrialStep};
 
 use super::device::Found;
 
-/// How many syncs a window has at most.
+/// Number of syncs a window has at most.
 const SYNCS: u64 = 8;
 /// A window takes one of so many parts of the usual time, by what the last sync took.
 const PARTS: u64 = 16;
-/// How many rounds there are, where there is time: at least, and at most.
+/// Number of rounds there are, where there is time: at least, and at most.
 const ROUNDS: std::ops::RangeInclusive<u32> = 3..=24;
-/// How many pairs of methods a round has.
+/// Number of pairs of methods a round has.
 const PAIRS: u64 = 4;
 /// How much each write writes.
 const WRITE_BYTES: u64 = 8192;
@@ -29,7 +29,7 @@ const WRITE_BYTES: u64 = 8192;
 pub(crate) const WRITTEN_BYTES_MAX: u64 = (24 * (2 * SYNCS + 2 * PAIRS + 2) + 1) * WRITE_BYTES;
 /// The length that the file comes to at most: a window a round makes it longer.
 pub(crate) const LENGTH_BYTES_MAX: u64 = (24 * SYNCS + 1) * WRITE_BYTES;
-/// How many quiet windows each layer is to have.
+/// Number of quiet windows each layer is to have.
 const QUIET: usize = 4;
 /// How long all rounds take, where nobody gives them less.
 pub(crate) const LOOK_NS: u64 = 2_000_000_000;
@@ -57,13 +57,13 @@ impl Clock<'_> {
         now_ns().saturating_sub(self.begun_ns)
     }
 
-    /// Whether nothing more may begin; with `enough` tried not after the usual time either.
+    /// Returns whether nothing more may begin; with `enough` tried not after the usual time either.
     fn is_over(&self, enough: bool) -> bool {
         let end_ns = if enough { self.time.usual_ns } else { self.time.end_ns };
         self.interrupt.is_raised() || self.spent_ns() >= end_ns.min(self.time.end_ns)
     }
 
-    /// How many syncs a window has, where the last sync took `sync_ns`.
+    /// Returns how many syncs a window has, where the last sync took `sync_ns`.
     fn syncs(&self, sync_ns: u64) -> u64 {
         self.time.usual_ns.div_euclid(PARTS).div_euclid(sync_ns.max(1)).clamp(1, SYNCS)
     }
@@ -167,7 +167,7 @@ fn pair(trial: &mut SyncTrial, data_first: bool) -> Result<Option<(u64, u64)>, T
     Ok(Some((data_ns, dsync_ns)))
 }
 
-/// Whether a layer that counts has quiet windows enough.
+/// Returns whether a layer that counts has quiet windows enough.
 fn has_enough(found: &Found) -> bool {
     let Ok(counts) = &found.layer.counted else { return true };
     let windows = counts.overwrites.iter().chain(&counts.appends);
@@ -222,8 +222,8 @@ fn of_step(counts: &mut Counts, step: TrialStep) -> &mut Vec<durability::Window>
     }
 }
 
-/// What was counted at the start, before so many syncs and after; `None` where the kernel counts no
-/// flushes, as before Linux 5.5.
+/// Returns what was counted at the start, before so many syncs and after; `None` where the kernel
+/// counts no flushes, as before Linux 5.5.
 fn counted(syncs: u64, counts: [Option<DiskCounts>; 3]) -> Option<durability::Window> {
     let [start, before, after] = counts;
     let (start, before, after) = (start?, before?, after?);

@@ -21,7 +21,7 @@ pub(super) fn file_name(kind: &str, name: &str) -> String {
     format!("measured-{kind}-{head}+{:016x}.json", hash(name.as_bytes()))
 }
 
-/// What older versions called it; `None` where that is the same. Drives could share one.
+/// Returns what older versions called it; `None` where that is the same. Drives could share one.
 pub(super) fn old_file_name(kind: &str, name: &str) -> Option<String> {
     let bytes = name.as_bytes().get(..OLD_BYTES)?;
     (bytes.len() < name.len()).then(|| format!("measured-{kind}-{}.json", encoded(bytes)))

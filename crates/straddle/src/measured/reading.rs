@@ -9,7 +9,7 @@ use report::probe::{SAVED_BYTES_MAX, Saved, saved_parse};
 
 use super::trust::{trusted, trusted_directory};
 
-/// What the file at `path` holds; `None` where there is none.
+/// Returns what the file at `path` holds; `None` where there is none.
 ///
 /// # Errors
 /// With the reason, when it cannot be read or trusted, or says what no probe finds. It neither

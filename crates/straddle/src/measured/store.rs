@@ -20,7 +20,7 @@ use super::trust::trusted_directory;
 use crate::printer;
 use crate::printer::shown;
 
-/// Where files are.
+/// Place where files are.
 #[derive(Debug)]
 pub(crate) struct Store {
     /// `Err` says why nothing is looked for, and nothing kept, though something was set.
@@ -30,12 +30,12 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Where the environment says; `None` where it says nothing.
+    /// Returns where the environment says; `None` where it says nothing.
     pub(crate) fn of_environment() -> Option<Store> {
         Store::of_variables(|name| std::env::var_os(name))
     }
 
-    /// Where variables say that `value` gives, the first that is set and not empty.
+    /// Returns where variables say that `value` gives, the first that is set and not empty.
     pub(super) fn of_variables(value: impl Fn(&str) -> Option<OsString>) -> Option<Store> {
         let (name, set) = ["STATE_DIRECTORY", "XDG_STATE_HOME", "HOME"]
             .into_iter()
@@ -61,7 +61,8 @@ impl Store {
         Store { directory: Ok(directory), said: Mutex::default() }
     }
 
-    /// What is kept of a drive; `None` where nothing is. Says once of each drive what it gave.
+    /// Returns what is kept of a drive; `None` where nothing is. Says once of each drive what it
+    /// gave.
     pub(crate) fn of(&self, drive: &Drive) -> Option<Measured> {
         let identity = identity(drive).ok()?;
         let directory = match &self.directory {
@@ -144,7 +145,7 @@ fn old_path_in(directory: &Path, identity: &SavedIdentity) -> Option<PathBuf> {
     Some(directory.join(old_file_name(&identity.kind, &identity.name)?))
 }
 
-/// What a drive that is called `name` gave, as a sentence.
+/// Returns what a drive that is called `name` gave, as a sentence.
 fn told(name: &str, found: &Measured) -> String {
     match found {
         Measured::Granule(found) => format!(
@@ -156,7 +157,7 @@ fn told(name: &str, found: &Measured) -> String {
     }
 }
 
-/// Whether both are the same drive, in whatever state.
+/// Returns whether both are the same drive, in whatever state.
 fn is_same(one: &SavedIdentity, other: &SavedIdentity) -> bool {
     (&one.kind, &one.name) == (&other.kind, &other.name)
 }

@@ -4,7 +4,7 @@ mod source;
 
 use report::html::{Odd, Outlier};
 
-use crate::arguments::{Colour, Report};
+use crate::arguments::{Color, Report};
 use crate::destination::{self, Destination};
 use crate::exit::Outcome;
 use crate::printer;
@@ -29,8 +29,8 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Outcome> {
     match destination {
         Some(destination) => destination.write(&page)?,
         None => {
-            // A page has no colours of a terminal that would have to be taken out.
-            printer::print_bytes(Colour::Always, page.as_bytes())?;
+            // A page has no colors of a terminal that would have to be taken out.
+            printer::print_bytes(Color::Always, page.as_bytes())?;
         }
     }
     Ok(outcome)

@@ -56,7 +56,7 @@ pub(super) fn read(files: &[PathBuf]) -> anyhow::Result<Draft> {
     Ok(draft)
 }
 
-/// What two different texts do not share by chance.
+/// Returns what two different texts do not share by chance.
 fn digest(text: &str) -> [u64; 2] {
     [0_u8, 1].map(|salt| {
         let mut hasher = DefaultHasher::new();
@@ -79,7 +79,7 @@ fn fault(reason: &impl ToString, hint: &str) -> Fault {
     Fault { reason: reason.to_string(), hint: hint.to_owned() }
 }
 
-/// What the file at `path` holds, of which at most `left` bytes are read.
+/// Returns what the file at `path` holds, of which at most `left` bytes are read.
 fn text(path: &Path, left: u64) -> Result<String, Fault> {
     let hint = "name a file that you may read";
     let most = left.min(FILE_BYTES);

@@ -57,7 +57,7 @@ fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refusal> {
     Ok(text)
 }
 
-/// What is on the disk, in a few words; `None` where it may be blank.
+/// Returns what is on the disk, in a few words; `None` where it may be blank.
 fn recognized(stack: &Stack, disk: LayerId) -> Option<String> {
     let layer = stack.layer(disk);
     if !layer.tables.is_empty() {

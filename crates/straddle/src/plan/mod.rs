@@ -102,8 +102,8 @@ fn show_script(
     Ok(())
 }
 
-/// What to type and do to carry a plan out, the run of the script last. A guest's disk is moved in
-/// a raw copy, since no partitioner opens its image.
+/// Returns what to type and do to carry a plan out, the run of the script last. A guest's disk is
+/// moved in a raw copy, since no partitioner opens its image.
 fn next(plan: &Plan, found: &Found) -> Vec<String> {
     let on = std::env::args_os().skip_while(|word| word != "--on").nth(1);
     let on = on.filter(|_| plan.on.is_some());
@@ -202,13 +202,13 @@ fn assembled(
     }
 }
 
-/// What to say of a disk that nobody writes in place.
+/// Returns what to say of a disk that nobody writes in place.
 fn read_only(stack: &Stack, disk: LayerId) -> Option<Answer> {
     let what = rule::read_only_medium(stack, disk)?;
     Some(Answer::Nothing(format!("read-only: {what}")))
 }
 
-/// What to say of a disk that has no partition table.
+/// Returns what to say of a disk that has no partition table.
 fn without_table(
     stack: &Stack,
     device: Option<&str>,
@@ -243,10 +243,10 @@ fn without_table(
     }))
 }
 
-/// What one write costs before and after, for each row of the plan.
+/// Returns what one write costs before and after, for each row of the plan.
 fn gains(stack: &Stack, plan: &Planned, on: Option<&Condition>) -> Vec<String> {
-    let judgements = judge::judge_all(stack);
-    let findings = rule::findings(&Case { stack, judgements: &judgements, told: on });
+    let judgments = judge::judge_all(stack);
+    let findings = rule::findings(&Case { stack, judgments: &judgments, told: on });
     let gain = |layer: LayerId| {
         let over = stack.over(layer);
         let about = |id: LayerId| id == layer || over.contains(&id);
@@ -264,7 +264,7 @@ fn serial(scene: &Scene, stack: &Stack, disk: LayerId) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// What is still wrong in what lies on the partitions when the plan is carried out.
+/// Returns what is still wrong in what lies on the partitions when the plan is carried out.
 ///
 /// # Errors
 /// When the disk would not hold the same as before: then straddle itself is at fault.
@@ -303,8 +303,8 @@ fn verified(stack: &Stack, plan: &Planned, on: Option<&Condition>) -> Result<Vec
         return Err("the plan would change what is recognized; please report this".to_owned());
     }
     let stack = &after.stack;
-    let judgements = judge::judge_all(stack);
-    let findings = rule::findings(&Case { stack, judgements: &judgements, told: on });
+    let judgments = judge::judge_all(stack);
+    let findings = rule::findings(&Case { stack, judgments: &judgments, told: on });
     let over = stack.over(disk);
     let inside = |one: &&rule::Finding| {
         over.contains(&one.layer)
@@ -313,15 +313,15 @@ fn verified(stack: &Stack, plan: &Planned, on: Option<&Condition>) -> Result<Vec
     Ok(findings.iter().filter(inside).filter_map(|one| left(stack, one)).collect())
 }
 
-/// What is wrong in the image formats that hold the disk, and that no move in it mends.
+/// Returns what is wrong in the image formats that hold the disk, and that no move in it mends.
 fn beneath(stack: &Stack, disk: LayerId, on: Option<&Condition>) -> Vec<String> {
-    let judgements = judge::judge_all(stack);
+    let judgments = judge::judge_all(stack);
     let is_bad = |id: LayerId| {
         matches!(stack.layer(id).kind, LayerKind::ImageFormat(_))
-            && judgements[id.0].verdict != Verdict::Aligned
+            && judgments[id.0].verdict != Verdict::Aligned
     };
     let bad: Vec<LayerId> = stack.under(disk).into_iter().filter(|&id| is_bad(id)).collect();
-    let findings = rule::findings(&Case { stack, judgements: &judgements, told: on });
+    let findings = rule::findings(&Case { stack, judgments: &judgments, told: on });
     let about = findings.iter().filter(|one| bad.contains(&one.layer));
     about.filter_map(|one| left(stack, one)).collect()
 }
@@ -377,8 +377,8 @@ fn script(plan: &Plan, found: &Found) -> Option<String> {
     Some(layout::script(&found.plan, &source))
 }
 
-/// Where the disk of a plan is opened; `None` for a guest's disk, which only its image's format
-/// gives.
+/// Returns where the disk of a plan is opened; `None` for a guest's disk, which only its image's
+/// format gives.
 fn path(plan: &Plan, found: &Found) -> Option<String> {
     let layer = found.stack.layer(found.plan.disk);
     let device = |name: &str| format!("/dev/{}", name.replace('!', "/"));

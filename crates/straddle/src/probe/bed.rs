@@ -19,7 +19,7 @@ use crate::bench::target::Target;
 use crate::leftover;
 use crate::printer::shown;
 
-/// Where a probe measures.
+/// Place where a probe measures.
 pub(super) struct Bed {
     pub(super) place: Place,
     /// The one drive.
@@ -43,7 +43,7 @@ enum Ground {
 }
 
 impl Bed {
-    /// What `target` gives.
+    /// Returns what `target` gives.
     pub(super) fn made(
         run: &Run<'_>,
         target: &Target,

@@ -45,7 +45,7 @@ pub(super) fn begun(run: &Run<'_>, started: Timestamp) -> Document {
     }
 }
 
-/// What it lies on.
+/// Returns what it lies on.
 pub(super) fn of_place(place: &Place, document: &mut Document) {
     let target = &mut document.target;
     target.layers.clone_from(&place.layers);
@@ -54,7 +54,7 @@ pub(super) fn of_place(place: &Place, document: &mut Document) {
     target.firmware = place.drive.as_ref().and_then(|drive| drive.firmware.clone());
 }
 
-/// What is known before anything is measured.
+/// Returns what is known before anything is measured.
 pub(super) fn describe(bed: &Bed, document: &mut Document) {
     of_place(&bed.place, document);
     document.target.writes = bed.writes;
@@ -74,7 +74,7 @@ pub(super) fn describe(bed: &Bed, document: &mut Document) {
     }
 }
 
-/// What was found.
+/// Returns what was found.
 pub(super) fn answer(run: &Run<'_>, bed: &Bed, found: &Found, document: &mut Document) {
     let mut answers = Answers::not_tried(READS_ALONE);
     if let Some(Written { granule, turn, turns }) = &found.written {

@@ -20,7 +20,7 @@ const PAGE_BYTES: u64 = 4096;
 /// What to do where a file system is in the way.
 const ELSEWHERE: &str = "probe on ext4 or XFS on the same drive";
 
-/// How long the scratch file will be.
+/// Returns how long the scratch file will be.
 ///
 /// # Errors
 /// When the bytes that may be written leave no room for it.
@@ -35,7 +35,7 @@ pub(super) fn scratch_bytes(run: &Run<'_>) -> Result<u64, RunRefusal> {
     Ok(bytes)
 }
 
-/// How much of a device of `device_bytes` is used.
+/// Returns how much of a device of `device_bytes` is used.
 ///
 /// # Errors
 /// When that is to be written to, and is too short.

@@ -16,7 +16,7 @@ use crate::bench::quiet::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 
 /// The probability that any of all answers is wrong, at most.
 const ALPHA: f64 = 0.02;
-/// How many reads are in flight where an array is looked for.
+/// Number of reads are in flight where an array is looked for.
 const DEPTH: u16 = 16;
 /// The most operations.
 const OPERATIONS: u64 = 20_000_000;
@@ -126,7 +126,7 @@ impl Asking<'_, '_> {
         self.whole.part(percent, now_ns())
     }
 
-    /// What durable writes say that use `purse`; all bytes are theirs.
+    /// Returns what durable writes say that use `purse`; all bytes are theirs.
     fn writes(&mut self, ask: Ask<'_>, purse: Purse) -> Result<Written, RunRefusal> {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         let mut buffers = Buffers::new(1, granule::BUFFER_BYTES).map_err(engine)?;
@@ -156,7 +156,7 @@ impl Asking<'_, '_> {
         Ok(queue.map_err(|error| format!("there is no depth: {error}")))
     }
 
-    /// What reads at a depth say of an array.
+    /// Returns what reads at a depth say of an array.
     fn reads(&mut self, written: Option<&mut Written>) -> Result<Stripe, RunRefusal> {
         let mut queue = match self.deep(DEPTH, stripe::BUFFER_BYTES)? {
             Ok(queue) => queue,
@@ -172,7 +172,7 @@ impl Asking<'_, '_> {
         found.map_err(|fault| faulty(&fault))
     }
 
-    /// How many reads are had at once, with all the time that is left.
+    /// Returns how many reads are had at once, with all the time that is left.
     fn depth(&mut self, stripe: &Stripe) -> Result<depth::Found, RunRefusal> {
         if self.run.interrupt.is_raised() {
             return Ok(depth::Found::not_tried("it was interrupted"));
@@ -190,7 +190,7 @@ impl Asking<'_, '_> {
         found.map_err(|fault| faulty(&fault))
     }
 
-    /// What `written` says, asked again with all that is left where it left something open.
+    /// Returns what `written` says, asked again with all that is left where it left something open.
     fn again(&mut self, written: Written, stripe: &Stripe) -> Result<Written, RunRefusal> {
         let left = self.whole.left(now_ns());
         let all = whole(self.run, self.bed).left(now_ns());

@@ -97,7 +97,7 @@ fn refused(message: impl Into<String>, hint: Option<&str>) -> RunRefusal {
     RunRefusal { message: message.into(), hint, kind: RefusalKind::Misuse }
 }
 
-/// What was tried and came to no verdict.
+/// Returns what was tried and came to no verdict.
 fn undecided(message: impl Into<String>, hint: Option<&str>) -> RunRefusal {
     RunRefusal { kind: RefusalKind::NoVerdict, ..refused(message, hint) }
 }

@@ -17,7 +17,7 @@ use crate::printer::shown;
 /// How much of the target is looked at to say what it lies on.
 const LOOK_BYTES: u64 = 1 << 20;
 
-/// What a probe would do, in the document; nothing is made.
+/// Returns what a probe would do, in the document; nothing is made.
 ///
 /// # Errors
 /// With what the run would be refused for, as far as that is known without opening anything for

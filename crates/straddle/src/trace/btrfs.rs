@@ -36,7 +36,7 @@ pub(super) fn space(
     Ok(Space::Of(tracer.stack.add(layer)))
 }
 
-/// What was read of the file system on one of its devices, else its name alone.
+/// Returns what was read of the file system on one of its devices, else its name alone.
 fn kind(tracer: &Tracer<'_>, devices: &[LayerId]) -> LayerKind {
     let above = devices.iter().flat_map(|&device| tracer.stack.above(device));
     let mut kinds = above.map(|&id| &tracer.stack.layer(id).kind);

@@ -19,9 +19,9 @@ use super::tracer::{Traced, Tracer};
 use crate::arguments::Trace;
 use crate::{convert, title};
 
-/// How many extents the document holds.
+/// Number of extents the document holds.
 const EXTENTS_MAX: usize = 1 << 16;
-/// How many pieces the document holds, all extents together.
+/// Number of pieces the document holds, all extents together.
 const PIECES_MAX: usize = 1 << 16;
 
 /// The document of a file that cannot be traced.
@@ -125,7 +125,8 @@ fn facts(traced: &Traced) -> Vec<Fact> {
     numbers.into_iter().chain(convert::guards(&facts.atomic_write_bytes)).collect()
 }
 
-/// What untorn writes allow the database whose file this is by its name, a line for each setting.
+/// Returns what untorn writes allow the database whose file this is by its name, a line for each
+/// setting.
 pub(super) fn guard_notes(traced: &Traced, file: &Path) -> Vec<String> {
     let guards = durability::untorn::guards(&traced.facts.atomic_write_bytes).into_iter();
     guards
@@ -137,8 +138,8 @@ pub(super) fn guard_notes(traced: &Traced, file: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Whether a file is one of those that `setting` is about: InnoDB's tablespaces, or a relation of
-/// PostgreSQL, which is a number in `base/DATABASE`, `global` or a tablespace.
+/// Returns whether a file is one of those that `setting` is about: InnoDB's tablespaces, or a
+/// relation of PostgreSQL, which is a number in `base/DATABASE`, `global` or a tablespace.
 fn is_guarded(setting: &str, file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -200,7 +201,8 @@ impl Listing<'_> {
 }
 
 impl Listing<'_> {
-    /// Where a run starts whose bytes have no addresses of their own: compressed, in metadata.
+    /// Returns where a run starts whose bytes have no addresses of their own: compressed, in
+    /// metadata.
     fn start(&self, run: &Run) -> Vec<TraceCopy> {
         let place = run.physical_bytes.filter(|_| !run.state.has_place());
         let range = place.and_then(|place| ByteRange::new(place, 1));

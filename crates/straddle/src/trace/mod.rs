@@ -15,7 +15,7 @@ use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::ByteRange;
 use units::prefix::Exact;
 
-use crate::arguments::{Colour, Trace};
+use crate::arguments::{Color, Trace};
 use crate::exit::Outcome;
 use crate::printer::{self, Said, shown};
 use crate::run;
@@ -82,7 +82,8 @@ pub(crate) fn beneath_loops(scene: &Scene, assembled: Assembled) -> Assembled {
     Assembled { stack: tracer.stack, roots, incomplete: assembled.incomplete }
 }
 
-/// Where files lie on this machine; devices are looked at once, however many files are on them.
+/// Place where files lie on this machine; devices are looked at once, however many files are on
+/// them.
 pub(crate) struct Hosts<'a>(Tracer<'a>);
 
 impl Hosts<'_> {
@@ -92,7 +93,7 @@ impl Hosts<'_> {
         Hosts(tracer)
     }
 
-    /// Where the file at `path` lies, holes counted as what they will be.
+    /// Returns where the file at `path` lies, holes counted as what they will be.
     pub(crate) fn of(&mut self, path: &Path) -> Host {
         let found = match self.0.file(path) {
             Ok(traced) => host(&self.0, &traced),
@@ -107,8 +108,8 @@ fn host(tracer: &Tracer<'_>, traced: &Traced) -> Host {
     let stack = &tracer.stack;
     let under = stack.under(traced.id).into_iter().rev().filter(|&id| id != traced.id);
     let names: Vec<&str> = under.map(|id| stack.layer(id).name.as_str()).take(NAMES_MAX).collect();
-    let judgement = judge::judge(stack, traced.id);
-    let off = judgement.granule.as_ref().map(|miss| {
+    let judgment = judge::judge(stack, traced.id);
+    let off = judgment.granule.as_ref().map(|miss| {
         let (unit, owner) = (Exact(miss.unit.length_bytes()), &stack.layer(miss.owner).name);
         let share = miss.share * 100.0;
         match miss.offset_bytes {
@@ -118,8 +119,8 @@ fn host(tracer: &Tracer<'_>, traced: &Traced) -> Host {
             None => format!("{share:.1} % of it is off the granule of {owner}, {unit}"),
         }
     });
-    let on = match judgement.verdict {
-        Verdict::Unknown => Err(judgement.reason),
+    let on = match judgment.verdict {
+        Verdict::Unknown => Err(judgment.reason),
         _ => Ok(names.join(" on ")),
     };
     Host { on, off }
@@ -157,7 +158,7 @@ pub(crate) fn mount_of(scene: &Scene, facts: &FileFacts, path: &Path) -> Option<
 /// The most layers that one line names.
 const NAMES_MAX: usize = 8;
 
-/// Whether no byte of `range` that should have an address has a known one.
+/// Returns whether no byte of `range` that should have an address has a known one.
 fn is_unknown(document: &Document, traced: &Traced, range: ByteRange) -> bool {
     let is_within = |run: &Run| run.range.intersection(range).is_some();
     let wanted = traced.runs.iter().any(|run| run.state.should_have_place() && is_within(run));
@@ -182,7 +183,7 @@ fn reached(trace: &Trace, traced: Traced) -> Result<Traced, Refusal> {
     })
 }
 
-/// Where what is allocated ends.
+/// Returns where what is allocated ends.
 fn allocated(traced: &Traced) -> u64 {
     traced.runs.last().map_or(0, |run| run.range.end_bytes())
 }
@@ -206,5 +207,5 @@ fn print(trace: &Trace, document: &Document) -> std::io::Result<Option<Said>> {
             report::trace::table(document, &look)
         }
     };
-    printer::print_bytes(Colour::Never, text.as_bytes())
+    printer::print_bytes(Color::Never, text.as_bytes())
 }

@@ -84,8 +84,8 @@ const NETWORK: [&str; 12] = [
     "ncpfs",
 ];
 
-/// Where the bytes of a file are that is on no block device of this machine, as far as that can be
-/// told.
+/// Place where the bytes of a file are that is on no block device of this machine, as far as that
+/// can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Away {
     /// In memory.
@@ -94,11 +94,11 @@ pub(crate) enum Away {
     Network,
     /// In other directories.
     Overlay,
-    /// Where a program puts them.
+    /// Place where a program puts them.
     Program,
 }
 
-/// Whether files of a file system of this kind are somewhere else than on a block device.
+/// Returns whether files of a file system of this kind are somewhere else than on a block device.
 pub(crate) fn away(kind: &str) -> Option<Away> {
     match kind {
         kind if MEMORY.contains(&kind) => Some(Away::Memory),

@@ -21,7 +21,7 @@ use super::seam::Device;
 use super::{btrfs, mount};
 use crate::scene::Scene;
 
-/// How many files may lie in each other.
+/// Number of files may lie in each other.
 const DEPTH_MAX: usize = 8;
 
 /// File systems whose FIEMAP addresses count from the start of their volume.
@@ -36,7 +36,7 @@ pub(super) struct Tracer<'a> {
     pub(super) stack: Stack,
     pub(super) notes: Vec<String>,
     sync: bool,
-    /// Whether holes count as what they will be: blocks of the file system.
+    /// True if holes count as what they will be: blocks of the file system.
     pub(super) fills_holes: bool,
     /// What is in the stack, by the first of the devices that are joined: where their layers are.
     joined: BTreeMap<NodeId, Range<usize>>,
@@ -197,7 +197,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// What FIEMAP's addresses of a file count.
+    /// Returns what FIEMAP's addresses of a file count.
     fn space(
         &mut self,
         disk: &FileDisk,

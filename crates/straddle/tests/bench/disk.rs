@@ -68,7 +68,7 @@ impl Disk {
         text(self.device.path())
     }
 
-    /// What identifies it: it has no serial, so that is its path with its length.
+    /// Returns what identifies it: it has no serial, so that is its path with its length.
     pub(crate) fn confirmation(&self) -> String {
         confirmation(self.device.path())
     }

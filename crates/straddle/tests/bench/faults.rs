@@ -53,7 +53,7 @@ impl Frail {
         format!("xfs_io -x -c shutdown {}", self.outer.name())
     }
 
-    /// What a run says that is in the middle of it when the drive goes: the counter says when.
+    /// Returns what a run says that is in the middle of it when the drive goes: the counter says when.
     fn pulled(&self, arguments: &[&str], counter: usize, more_sectors: u64) -> Ran {
         let words = [&[self.inner.name()], &LONG[..], arguments].concat();
         self.pulled_in(&mut command(&words), counter, more_sectors)

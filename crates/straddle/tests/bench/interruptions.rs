@@ -99,7 +99,7 @@ impl Scene {
     }
 }
 
-/// Whether a process has this word.
+/// Returns whether a process has this word.
 fn runs(word: &str) -> bool {
     let processes = std::fs::read_dir("/proc").expect("procfs is there").flatten();
     let words = |process: PathBuf| std::fs::read(process.join("cmdline")).unwrap_or_default();
@@ -108,7 +108,7 @@ fn runs(word: &str) -> bool {
     processes.map(|process| process.path()).any(|process| has(words(process)))
 }
 
-/// Whether this process may see what it is to check.
+/// Returns whether this process may see what it is to check.
 fn interrupted(way: Way, signal: &str) -> Ran {
     let scene = Scene::new();
     let (before, sectors) = (scene.volume.state(), scene.volume.written_sectors());

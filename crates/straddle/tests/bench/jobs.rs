@@ -53,7 +53,7 @@ fn file(scratch: &Scratch, job: &str) -> PathBuf {
     scratch.file("job.fio", job.as_bytes())
 }
 
-/// What became of a job on a small ext4, on which nothing stays.
+/// Returns what became of a job on a small ext4, on which nothing stays.
 fn ran(job: &str, arguments: &[&str]) -> Value {
     let scratch = Scratch::new();
     let volume = Plan::EXT4.mounted();
@@ -167,7 +167,7 @@ fn options_on_the_command_line_stand_over_those_of_the_file() {
 }
 
 #[test]
-fn an_option_that_is_not_honoured_is_named_with_its_line() {
+fn an_option_that_is_not_honored_is_named_with_its_line() {
     need_loops!();
     need_tools!("mkfs.ext4");
     let notes = notes(&ran("[x]\nrw=write\nbs=4k\nfsync=1\nrate_iops=5\n", &[]));

@@ -10,7 +10,7 @@ use crate::volume::{Mount, Plan};
 /// Small and short, unless the words say otherwise.
 const SMALL: [&str; 4] = ["--scratch", "8M", "--pairs", "4"];
 
-/// What is said when `arguments` are refused.
+/// Returns what is said when `arguments` are refused.
 #[track_caller]
 fn refusal(arguments: &[&str]) -> String {
     refused(&bench(arguments))
@@ -24,7 +24,7 @@ fn refused(ran: &Ran) -> String {
     ran.errors.clone()
 }
 
-/// What is said of these arguments on a small ext4, on which nothing is left.
+/// Returns what is said of these arguments on a small ext4, on which nothing is left.
 #[track_caller]
 fn on_ext4(arguments: &[&str]) -> String {
     let volume = Plan::EXT4.mounted();

@@ -15,7 +15,7 @@ const SMALL: [&str; 4] = ["--scratch", "4M", "--pairs", "4"];
 /// `O_EXCL` of open(2).
 const EXCLUSIVELY: i32 = 0o200;
 
-/// What is said when `node` is to be written to and `confirm` names it. It must be a refusal for
+/// Returns what is said when `node` is to be written to and `confirm` names it. It must be a refusal for
 /// safety, before anything was opened for writing.
 fn refusal(node: &Path, confirm: &str) -> String {
     let scratch = Scratch::new();
@@ -146,7 +146,7 @@ fn the_disk_of_a_mounted_partition_is_refused() {
     tool::run("sync", &["--file-system", text(&point)]);
     refused(&disk, &["its partition", text(&first), "is mounted on"]);
     refused_as(&disk, &first, &["is mounted on"]);
-    // Its neighbour shares no byte with it.
+    // Its neighbor shares no byte with it.
     let right = confirmation(&second);
     let arguments = [text(&second), "--write-device", "--confirm", &right];
     let ran = bench(&[&arguments, &SMALL[..]].concat());

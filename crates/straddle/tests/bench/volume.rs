@@ -22,7 +22,7 @@ impl Mount {
         Mount { point: point.to_owned() }
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.point
     }
@@ -113,17 +113,17 @@ impl std::ops::Deref for Volume {
 }
 
 impl Parts {
-    /// Where it is mounted.
+    /// Returns where it is mounted.
     pub(crate) fn path(&self) -> &Path {
         self.mount.path()
     }
 
-    /// Where it is mounted, as an argument.
+    /// Returns where it is mounted, as an argument.
     pub(crate) fn name(&self) -> &str {
         text(self.path())
     }
 
-    /// How much was written to its device since that was attached, in sectors of 512 bytes.
+    /// Returns how much was written to its device since that was attached, in sectors of 512 bytes.
     pub(crate) fn written_sectors(&self) -> u64 {
         self.counter(6)
     }
@@ -133,7 +133,7 @@ impl Parts {
         counter(&self.device, place)
     }
 
-    /// How many blocks are free, and how many files are there.
+    /// Returns how many blocks are free, and how many files are there.
     pub(crate) fn state(&self) -> State {
         let numbers = tool::run("stat", &["--file-system", "--format=%f %d", self.name()]);
         let names = fs::read_dir(self.path()).expect("it can be listed");

@@ -12,7 +12,7 @@ mod leaf;
 mod media;
 mod monitors;
 mod names;
-mod recognised;
+mod recognized;
 mod run;
 mod stale;
 mod stripes;

@@ -65,7 +65,7 @@ impl Checked {
         list.iter().map(|finding| (word(&finding["code"]), word(&finding["severity"]))).collect()
     }
 
-    /// Whether a finding with this code and severity is there.
+    /// Returns whether a finding with this code and severity is there.
     pub(crate) fn has(&self, code: &str, severity: &str) -> bool {
         self.findings().contains(&(code.to_owned(), severity.to_owned()))
     }

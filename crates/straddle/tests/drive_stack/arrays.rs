@@ -17,7 +17,7 @@ pub(crate) struct Md {
     layout: u32,
     pub(crate) members: u32,
     chunk_sectors: u32,
-    /// Where the data begin on each member.
+    /// Place where the data begin on each member.
     data_sector: u64,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn member(scratch: &Scratch, md: Md, number: u32) -> PathBuf {
     path
 }
 
-/// What a workload costs on all members of an array.
+/// Returns what a workload costs on all members of an array.
 fn on_array(md: Md, arguments: &[&str]) -> Value {
     let scratch = Scratch::new();
     let members: Vec<PathBuf> =

@@ -31,7 +31,7 @@ fn simulated(stack: &str, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("it is JSON")
 }
 
-/// What is said where nothing is simulated.
+/// Returns what is said where nothing is simulated.
 fn refused(stack: &str, arguments: &[&str]) -> String {
     let output = straddle(stack, arguments);
     assert_eq!(output.status.code(), Some(2), "{stack} {arguments:?}");
@@ -177,8 +177,8 @@ fn what_holds_no_layer_is_refused_and_so_is_what_the_drive_cannot_hold() {
     let empty = scratch.file("empty.raw", b"");
     check(&empty, &[], "is empty");
     let prose = scratch.file("prose.txt", &b"no disk is here. ".repeat(1000));
-    check(&prose, &[], "no partition, volume or file system is recognised in it");
-    check(&prose, &["--layer", "#1"], "nothing is recognised in it");
+    check(&prose, &[], "no partition, volume or file system is recognized in it");
+    check(&prose, &["--layer", "#1"], "nothing is recognized in it");
     let sizes = scratch.file("sizes.txt", b"label: dos\nsize=10MiB\n");
     check(&sizes, &[], "line 2: the partition has no start=");
     let path = image(&scratch, &[(63, 16384)]);

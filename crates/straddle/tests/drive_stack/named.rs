@@ -22,7 +22,7 @@ fn a_directory_costs_what_its_images_cost_when_they_are_named_together() {
     assert_eq!(found["arms"], named["arms"]);
     assert_eq!(found["arms"][1]["leaves"].as_array().map(Vec::len), Some(4));
     let notes = found["notes"].to_string();
-    assert!(notes.contains("nothing is recognised in 2 files"), "{notes}");
+    assert!(notes.contains("nothing is recognized in 2 files"), "{notes}");
     assert!(notes.contains("member3.raw") && !notes.contains("notes.txt"), "{notes}");
 }
 
@@ -37,7 +37,7 @@ fn a_directory_with_one_image_is_that_image() {
     assert_eq!(numbered, found);
 }
 
-/// What is refused at `path` says all of `expected`, with one step to take.
+/// Returns what is refused at `path` says all of `expected`, with one step to take.
 #[track_caller]
 fn check(path: &Path, expected: &[&str]) {
     let said = refused(text(path), &[]);
@@ -61,7 +61,7 @@ fn what_is_no_stack_is_refused_with_what_was_tried_and_what_to_name() {
     assert!(!refused(text(&empty), &[]).contains("cannot check"), "nothing was to be checked");
     let prose = directory("prose");
     std::fs::write(prose.join("a.txt"), "no disk is here").expect("it is ours");
-    check(&prose, &["no partition, volume or file system is recognised", "straddle check"]);
+    check(&prose, &["no partition, volume or file system is recognized", "straddle check"]);
     let many = directory("many");
     for number in 0..65 {
         std::fs::write(many.join(number.to_string()), "no disk").expect("it is ours");

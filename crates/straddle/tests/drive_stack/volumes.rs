@@ -38,7 +38,7 @@ fn data_starts(lvm: &Lvm) -> Vec<u64> {
     (0..lvm.images().len()).map(start).collect()
 }
 
-/// What a workload costs on all images of the group.
+/// Returns what a workload costs on all images of the group.
 fn on_all(lvm: &Lvm, arguments: &[&str]) -> Value {
     simulated(text(lvm.directory()), arguments)
 }

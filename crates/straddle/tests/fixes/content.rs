@@ -37,7 +37,7 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// What is on a raw disk in a file.
+    /// Returns what is on a raw disk in a file.
     pub(crate) fn of(bench: &Bench, name: &str) -> Content {
         let file = File::open(bench.path(name)).expect("the disk opens");
         let read = |at: u64, length: u64| {
@@ -75,7 +75,7 @@ impl Content {
         Content { label, parts, whole: Vec::new() }
     }
 
-    /// What is not there any more, a line each.
+    /// Returns what is not there any more, a line each.
     pub(crate) fn lost(&self, after: &Content) -> Vec<String> {
         let mut lost = Vec::new();
         if self.label != after.label {

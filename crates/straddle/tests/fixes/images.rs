@@ -39,7 +39,7 @@ pub(crate) const CASES: &[Case] = &[
     image("ST504", "a compressed qcow2", "disk.qcow2", |bench| {
         guest(bench, "disk.qcow2", "qcow2 -c");
     }),
-    image("ST504", "a stream-optimised VMDK", "disk.vmdk", |bench| {
+    image("ST504", "a stream-optimized VMDK", "disk.vmdk", |bench| {
         guest(bench, "disk.vmdk", "vmdk -o subformat=streamOptimized");
     }),
     Case {

@@ -155,7 +155,7 @@ fn a_dry_run_says_bytes_time_wear_and_impact_and_writes_nothing() {
     assert_eq!(volume.written_bytes(), before);
 }
 
-/// What `--dry-run` says of a run with `arguments`.
+/// Returns what `--dry-run` says of a run with `arguments`.
 #[track_caller]
 fn foreseen(arguments: &[&str]) -> Value {
     let scratch = Scratch::new();

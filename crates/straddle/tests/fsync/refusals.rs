@@ -5,7 +5,7 @@ use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 use crate::run::{PROFILE, fsync};
 use crate::volume::{Bound, Volume};
 
-/// What it said.
+/// Returns what it said.
 #[track_caller]
 fn refused(arguments: &[&str], words: &[&str]) -> String {
     let ran = fsync(arguments);

@@ -50,7 +50,7 @@ impl Volume {
         Volume { point, device, _scratch: scratch }
     }
 
-    /// Where it is mounted.
+    /// Returns where it is mounted.
     pub(crate) fn name(&self) -> &str {
         text(&self.point)
     }
@@ -66,7 +66,7 @@ impl Volume {
         device.path().file_name().and_then(|name| name.to_str()).expect("it has a name")
     }
 
-    /// How much of its device was written since that was attached, in bytes.
+    /// Returns how much of its device was written since that was attached, in bytes.
     pub(crate) fn written_bytes(&self) -> u64 {
         let path = format!("/sys/block/{}/stat", self.device_name());
         let line = std::fs::read_to_string(path).expect("it counts");
@@ -74,7 +74,7 @@ impl Volume {
         sectors * 512
     }
 
-    /// What is in it, sorted.
+    /// Returns what is in it, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.point).expect("it can be listed").flatten();
         let mut names: Vec<String> =
@@ -83,7 +83,7 @@ impl Volume {
         names
     }
 
-    /// Whether no file of a run is there any more.
+    /// Returns whether no file of a run is there any more.
     #[track_caller]
     pub(crate) fn is_clean(&self) {
         let ours = || {
@@ -105,7 +105,7 @@ impl Bound {
         Bound(point)
     }
 
-    /// Where it is mounted.
+    /// Returns where it is mounted.
     pub(crate) fn name(&self) -> &str {
         text(&self.0)
     }

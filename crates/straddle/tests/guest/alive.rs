@@ -68,7 +68,7 @@ fn partitions_are_off_by_what_the_kernel_says() {
     assert!(count >= 10, "only {count} partitions were judged");
 }
 
-/// What the captured machine says; `None`, and the test counted as skipped, where the run or the
+/// Returns what the captured machine says; `None`, and the test counted as skipped, where the run or the
 /// binary knows no captures.
 fn captured(run: &Run) -> Option<Answer> {
     if run.status("sysroot", "txt") != "0" {

@@ -39,7 +39,7 @@ impl Answer {
         self.known.extend(other.known);
     }
 
-    /// How many places it knows.
+    /// Returns how many places it knows.
     pub(crate) fn count(&self) -> usize {
         self.known.len()
     }
@@ -50,7 +50,7 @@ impl Answer {
         missing.filter(|place| place.contains(word)).map(String::as_str).collect()
     }
 
-    /// How many places both know, and a diff of those on which they do not agree: `-` this, `+`
+    /// Returns how many places both know, and a diff of those on which they do not agree: `-` this, `+`
     /// the other.
     pub(crate) fn compare(&self, other: &Answer) -> (usize, String) {
         let mut diff = String::new();
@@ -67,7 +67,7 @@ impl Answer {
     }
 }
 
-/// Whether all of `some`, each as often, are among `all`: at one place the other side may know
+/// Returns whether all of `some`, each as often, are among `all`: at one place the other side may know
 /// more layers, as of many volumes over the same disks.
 fn is_within(some: &[String], all: &[String]) -> bool {
     let times = |list: &[String], wanted| list.iter().filter(|&verdict| verdict == wanted).count();
@@ -109,7 +109,7 @@ impl Layers<'_> {
         roots
     }
 
-    /// Where the partitions begin that lie under a layer, from the lowest to the highest. Members
+    /// Returns where the partitions begin that lie under a layer, from the lowest to the highest. Members
     /// of one array begin at different places seldom: each start is told once.
     fn partitions(&self, id: usize) -> BTreeSet<u64> {
         let mut starts = BTreeSet::new();

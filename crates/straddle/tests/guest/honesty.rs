@@ -38,7 +38,7 @@ impl Run {
         self.0.written(stack).lines().map(str::to_owned).collect()
     }
 
-    /// How many reads and flushes the kernel counted, by device, while others made eight syncs.
+    /// Returns how many reads and flushes the kernel counted, by device, while others made eight syncs.
     fn counted(&self, stack: &str) -> BTreeMap<String, (u64, u64)> {
         let read = |when: &str| -> BTreeMap<String, (u64, u64)> {
             let text = self.0.written(&format!("{stack}.counted-{when}"));

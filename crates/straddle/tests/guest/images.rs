@@ -12,7 +12,7 @@ use crate::result::{Device, Run, argument, straddle_json};
 
 const SECTOR_BYTES: u64 = 512;
 
-/// What `straddle check` says of the run's disks as images.
+/// Returns what `straddle check` says of the run's disks as images.
 pub(crate) fn answer(run: &Run) -> Answer {
     let scratch = Scratch::new();
     let mut groups: BTreeMap<Option<String>, Vec<PathBuf>> = BTreeMap::new();

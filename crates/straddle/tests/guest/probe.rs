@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::answer::list;
 use crate::answers::Answers;
 
-/// What the scenario `sync` asked of probes.
+/// Returns what the scenario `sync` asked of probes.
 fn run() -> Option<Answers> {
     Answers::named("STRADDLE_GUEST_SYNC", "sync")
 }
@@ -22,7 +22,7 @@ fn granule(run: &Answers, name: &str) -> (u64, String) {
     (used["bytes"].as_u64().expect("bytes"), used["source"].as_str().expect("text").to_owned())
 }
 
-/// What a probe said of the disk with a granule; `None`, and the test counted as skipped, where the
+/// Returns what a probe said of the disk with a granule; `None`, and the test counted as skipped, where the
 /// machine was too busy for an interval. Anything else is an answer, and a test judges it.
 fn found(run: &Answers) -> Option<Value> {
     let (document, status) = run.answer("probe-coarse");

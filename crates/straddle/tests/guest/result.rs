@@ -72,12 +72,12 @@ impl Run {
         line.expect("each answer has its status").trim().to_owned()
     }
 
-    /// What straddle said within the guest, by lasting names.
+    /// Returns what straddle said within the guest, by lasting names.
     pub(crate) fn answer(&self, name: &str) -> Answer {
         self.answer_of(&self.document(name))
     }
 
-    /// What a document with the guest's kernel names says, by lasting names.
+    /// Returns what a document with the guest's kernel names says, by lasting names.
     pub(crate) fn answer_of(&self, document: &Value) -> Answer {
         Answer::of(document, |kernel| {
             let serial = self.devices.get(kernel).and_then(|device| device.serial.clone());
@@ -92,7 +92,7 @@ pub(crate) fn straddle(arguments: &[&str]) -> Output {
     command.args(arguments).env("LC_ALL", "C.UTF-8").output().expect("the binary runs")
 }
 
-/// What the binary under test prints as JSON.
+/// Returns what the binary under test prints as JSON.
 pub(crate) fn straddle_json(arguments: &[&str]) -> Value {
     let output = straddle(arguments);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {

@@ -55,7 +55,7 @@ fn ran_for(directory: &Path, profile: &Path) -> FsyncVerdict {
     document.verdict.unwrap_or_else(|| panic!("it judged: {:?}", document.refusal))
 }
 
-/// What was found, with the exit status that belongs to the grade.
+/// Returns what was found, with the exit status that belongs to the grade.
 #[track_caller]
 fn looked(directory: &Path) -> Honesty {
     with(directory, &[])

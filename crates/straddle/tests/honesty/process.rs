@@ -9,7 +9,7 @@ use testkit::{Scratch, need_tools, scratch::text, suppress, tool};
 
 use super::{check, ran, with};
 
-/// What is found of a process.
+/// Returns what is found of a process.
 #[track_caller]
 fn of_process(directory: &Path, pid: u32) -> Honesty {
     with(directory, &["--pid", &pid.to_string()])
@@ -196,12 +196,12 @@ fn a_program_that_has_its_own_fsync_is_named_as_the_program() {
     assert!(found.evidence.iter().all(|one| one.code != "library-takes"), "{found:#?}");
 }
 
-/// What is found where this library is asked for by `LD_PRELOAD`.
+/// Returns what is found where this library is asked for by `LD_PRELOAD`.
 fn preloading(directory: &Path, library: &str) -> Honesty {
     started_with(directory, "LD_PRELOAD", library)
 }
 
-/// What is found where this variable names a library.
+/// Returns what is found where this variable names a library.
 fn started_with(directory: &Path, variable: &str, library: &str) -> Honesty {
     let mut command = Command::new(env!("CARGO_BIN_EXE_straddle"));
     command.arg("fsync").arg(directory).args(["--rows", "none", "--json"]);

@@ -77,7 +77,7 @@ impl Postgres {
         }
     }
 
-    /// What is found of it where it was started with these options, and the file says this.
+    /// Returns what is found of it where it was started with these options, and the file says this.
     fn found(&mut self, options: &str, file: &str, look: &Path) -> Honesty {
         std::fs::write(self.data.join("postgresql.auto.conf"), file).expect("it can be written");
         let pid = self.started(options);

@@ -165,7 +165,7 @@ fn the_script_refuses_another_disk_and_a_changed_one() {
     }
 }
 
-/// Where the field's tools are.
+/// Place where the field's tools are.
 const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
 
 /// Lines of a `dd` that fails at one of its calls, as if the script had been cut there.

@@ -24,7 +24,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("it prints UTF-8")
 }
 
-/// What was printed, which the schema describes wholly.
+/// Returns what was printed, which the schema describes wholly.
 #[track_caller]
 fn document(output: &Output) -> Value {
     let document: Value = serde_json::from_slice(&output.stdout)
@@ -39,7 +39,7 @@ fn captured() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../stack/tests/sysroots/qemu-all.k6.12.sysroot")
 }
 
-/// What a probe of that disk would keep.
+/// Returns what a probe of that disk would keep.
 fn saved(physical_sector_bytes: u64) -> Value {
     json!({
         "schema": "straddle.measured/1",

@@ -6,7 +6,7 @@ use testkit::{Scratch, scratch::text};
 
 use crate::run::{Ran, report};
 
-/// What `straddle fsync` writes on a host of which every durable write takes `median_ns`.
+/// Returns what `straddle fsync` writes on a host of which every durable write takes `median_ns`.
 fn result(host: u64, median_ns: u64) -> String {
     let row = FsyncRow {
         id: "pg.one.fdatasync".to_owned(),

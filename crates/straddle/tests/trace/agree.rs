@@ -11,7 +11,7 @@ use crate::volume::{Plan, directory, writable};
 /// Start in the file, start on the volume and length, in units of 512 bytes, and the flags.
 type Extent = (u64, u64, u64, Vec<String>);
 
-/// What `filefrag -v` prints.
+/// Returns what `filefrag -v` prints.
 fn filefrag(file: &Path) -> Vec<Extent> {
     let printed = tool::run("filefrag", &["-v", "-b512", text(file)]);
     let is_row =
@@ -37,7 +37,7 @@ fn filefrag(file: &Path) -> Vec<Extent> {
     rows
 }
 
-/// What we say of the same.
+/// Returns what we say of the same.
 fn ours(file: &Path) -> Vec<Extent> {
     // What is allocated behind the end counts, too.
     let document = trace(file, &["--length", "1G"]);
@@ -54,7 +54,7 @@ fn ours(file: &Path) -> Vec<Extent> {
         .collect()
 }
 
-/// What `xfs_bmap -v` prints: start in the file, start on the volume, length, each in 512 bytes.
+/// Returns what `xfs_bmap -v` prints: start in the file, start on the volume, length, each in 512 bytes.
 fn bmap(file: &Path) -> Vec<(u64, u64, u64)> {
     let printed = tool::run("xfs_bmap", &["-v", text(file)]);
     let row = |line: &str| {

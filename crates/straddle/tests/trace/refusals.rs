@@ -5,7 +5,7 @@ use testkit::{Loop, need_loops, need_tools, scratch::text, tool};
 use crate::run::{list, straddle, trace};
 use crate::volume::{Mount, Plan, directory};
 
-/// What is said of a file that is refused; its JSON holds the same.
+/// Returns what is said of a file that is refused; its JSON holds the same.
 fn refusal(path: &str) -> String {
     let output = straddle(&["trace", "--json", path]);
     assert_eq!(output.status.code(), Some(2), "{path}");

@@ -15,7 +15,7 @@ pub(crate) fn straddle(arguments: &[&str]) -> Output {
         .expect("the binary runs")
 }
 
-/// What `straddle trace --json` says of a file.
+/// Returns what `straddle trace --json` says of a file.
 pub(crate) fn trace(file: &Path, arguments: &[&str]) -> Value {
     let arguments: Vec<&str> =
         ["trace", "--json", text(file)].iter().chain(arguments).copied().collect();
@@ -28,7 +28,7 @@ pub(crate) fn trace(file: &Path, arguments: &[&str]) -> Value {
     document
 }
 
-/// What `straddle trace` prints of a file for people.
+/// Returns what `straddle trace` prints of a file for people.
 pub(crate) fn table(file: &Path, arguments: &[&str]) -> String {
     let arguments: Vec<&str> = ["trace", text(file)].iter().chain(arguments).copied().collect();
     String::from_utf8(straddle(&arguments).stdout).expect("it prints UTF-8")

@@ -51,17 +51,17 @@ pub struct Trial<'a> {
 /// What a trial saw.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
-    /// Whether the plan changed anything.
+    /// True if the plan changed anything.
     pub changed: bool,
-    /// How many partitions it moved.
+    /// Number of partitions it moved.
     pub moved: u64,
     /// Lines about what no move mends.
     pub unmended: u64,
-    /// Whether there was no plan, with a reason.
+    /// True if there was no plan, with a reason.
     pub refused: bool,
     /// How often the script was killed before it was run to its end.
     pub kills: u64,
-    /// How many wrong disks the script refused.
+    /// Number of wrong disks the script refused.
     pub refusals: u64,
 }
 
@@ -71,7 +71,7 @@ fn output(command: &mut Command) -> Tried<Output> {
     command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?}: {error}"))
 }
 
-/// What a tool prints when it succeeds.
+/// Returns what a tool prints when it succeeds.
 fn ran(name: &str, arguments: &[&str]) -> Tried<String> {
     let output = output(tool::command(name).args(arguments))?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -327,7 +327,7 @@ impl<'a> Trial<'a> {
         self.checked(part.kind, &new, to, after)
     }
 
-    /// What the content's own checker says.
+    /// Returns what the content's own checker says.
     fn checked(&self, kind: &str, disk: &File, at: u64, length: u64) -> Tried<()> {
         let file = self.scratch.image("checked.img", length);
         let target =

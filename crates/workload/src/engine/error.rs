@@ -52,7 +52,7 @@ pub enum ProfileProblem {
 }
 
 impl ProfileError {
-    /// What to do about it, in one line.
+    /// Returns what to do about it, in one line.
     #[must_use]
     pub fn hint(&self) -> String {
         match &self.problem {

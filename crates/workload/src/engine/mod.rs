@@ -19,7 +19,7 @@ pub use duration::Duration;
 pub use error::{ProfileError, ProfileProblem};
 pub use pattern::{Pattern, Placement, Space, Sync};
 
-/// How many letters a word may be off for a name to be suggested.
+/// Number of letters a word may be off for a name to be suggested.
 const LETTERS_MAX: usize = 3;
 
 /// The longest profile that is read, in bytes.
@@ -38,7 +38,7 @@ pub struct Profile {
     pub pattern: Pattern,
     /// The quantile that both limits are on.
     pub quantile: Quantile,
-    /// Whether a commit waits for the durable writes of a majority of nodes.
+    /// True if a commit waits for the durable writes of a majority of nodes.
     pub has_quorum: bool,
     /// What an operator is told when the quantile is below both limits.
     pub pass: String,
@@ -108,7 +108,7 @@ impl Quantile {
 pub struct Limit {
     /// The longest time that is not above it, in nanoseconds.
     pub above_ns: u64,
-    /// Where it is from.
+    /// Place where it is from.
     pub source: Source,
     /// What that source says, or why the limit is ours; empty where the address says it all.
     pub reason: String,
@@ -116,7 +116,7 @@ pub struct Limit {
     pub sentence: String,
 }
 
-/// Where a limit is from.
+/// Place where a limit is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The address of a page that says so.
@@ -126,13 +126,13 @@ pub enum Source {
 }
 
 impl Limit {
-    /// Whether nobody but the writer of the profile says so.
+    /// Returns whether nobody but the writer of the profile says so.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         self.source == Source::Ours
     }
 
-    /// Where it is from, in one line: `https://etcd.io/docs/v3.5/faq/`, or `ours: ...`.
+    /// Returns where it is from, in one line: `https://etcd.io/docs/v3.5/faq/`, or `ours: ...`.
     #[must_use]
     pub fn from(&self) -> String {
         match (&self.source, self.reason.is_empty()) {

@@ -11,7 +11,7 @@ pub struct Pattern {
     pub write_bytes: u64,
     /// The writes that one sync makes durable; with O_DSYNC each write is its own.
     pub writes_per_sync: u64,
-    /// Where the next write goes.
+    /// Place where the next write goes.
     pub placement: Placement,
     /// What the file is before it is written.
     pub space: Space,
@@ -25,7 +25,7 @@ pub struct Pattern {
     pub time_ns: u64,
 }
 
-/// Where the next write goes.
+/// Place where the next write goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Placement {
     /// Behind the last one.
@@ -96,7 +96,7 @@ impl Sync {
         word.map_or("", |(name, _)| name)
     }
 
-    /// Whether writes go past the page cache, and so in whole sectors.
+    /// Returns whether writes go past the page cache, and so in whole sectors.
     #[must_use]
     pub fn is_direct(self) -> bool {
         matches!(self, Sync::DirectDsync | Sync::DirectFdatasync)
@@ -129,7 +129,7 @@ impl Pattern {
         format!("{does} {files} {file}, {behind}")
     }
 
-    /// How much is measured, in words: `10000 durable writes, 10 s at most`.
+    /// Returns how much is measured, in words: `10000 durable writes, 10 s at most`.
     #[must_use]
     pub fn wanted(&self) -> String {
         format!("{} durable writes, {} at most", self.samples, Duration(self.time_ns))

@@ -94,7 +94,7 @@ pub const ENGINES: &[EngineRow] = &[
     row("external", EngineUse::Never(SPECIAL)),
 ];
 
-/// What runs for the engine called `name`, and what is lost by that.
+/// Returns what runs for the engine called `name`, and what is lost by that.
 pub(crate) fn engine(name: &str) -> Result<(Engine, Option<&'static str>), Problem> {
     let fail = |why| Problem::Engine { name: name.to_owned(), why };
     // `external:PATH` names a library.

@@ -10,7 +10,7 @@ use super::{JOBS_MAX, LINE_BYTES_MAX, TEXT_BYTES_MAX};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("cannot read the job file: {place}: {problem}")]
 pub struct JobError {
-    /// Where.
+    /// Place where.
     pub place: Place,
     /// What.
     pub problem: Problem,
@@ -21,7 +21,7 @@ impl JobError {
         JobError { place, problem }
     }
 
-    /// What to do about it, in one line.
+    /// Returns what to do about it, in one line.
     #[must_use]
     pub fn hint(&self) -> String {
         self.problem.hint()

@@ -1,6 +1,6 @@
 //! fio's job files: INI text with `[global]`, one section for each job, and `;` or `#` comments.
 //!
-//! The rules are those of fio 3.33 (`HOWTO`, section "Job file format"), read from its behaviour:
+//! The rules are those of fio 3.33 (`HOWTO`, section "Job file format"), read from its behavior:
 //! `fio --parse-only` and `fio --debug=parse` are what the tests compare with. Options stand in one
 //! table, [`option::OPTIONS`]; what is known to fio but not done here stands in
 //! [`named::NAMED`]. Where fio reads a number otherwise than it is written (`bs= 4k` is 4 bytes,
@@ -43,7 +43,7 @@ pub const JOBS_MAX: u64 = 4096;
 pub struct JobFile {
     /// The jobs, in the order of the file; at least one.
     pub jobs: Vec<Job>,
-    /// What is not honoured or reads otherwise than it looks, in the order of the file.
+    /// What is not honored or reads otherwise than it looks, in the order of the file.
     pub remarks: Vec<Remark>,
 }
 
@@ -120,7 +120,7 @@ impl Work<'_> {
             let fail = |problem| JobError::new(place.clone(), problem);
             match known(setting.name) {
                 None => return Err(fail(unknown(setting.name))),
-                Some(Known::Honoured(row)) => {
+                Some(Known::Honored(row)) => {
                     let text = setting.text(row.name, row.kind.may_be_bare()).map_err(fail)?;
                     let remarks = &mut self.remarks;
                     let mut reader = Reader { option: row.name, text, settings, place, remarks };
@@ -128,7 +128,7 @@ impl Work<'_> {
                 }
                 Some(Known::Named { name, why, may_be_bare }) => {
                     let text = setting.text(name, may_be_bare).map_err(fail)?;
-                    self.remarks.push(Remark::not_honoured(place.clone(), name, text, why));
+                    self.remarks.push(Remark::not_honored(place.clone(), name, text, why));
                 }
             }
         }
@@ -164,19 +164,19 @@ fn in_order<'a, 'b>(lines: &'a [Setting<'b>]) -> impl Iterator<Item = &'a Settin
 
 /// An option that fio knows.
 enum Known {
-    Honoured(&'static option::OptionRow),
+    Honored(&'static option::OptionRow),
     Named { name: &'static str, why: &'static str, may_be_bare: bool },
 }
 
 fn known(name: &str) -> Option<Known> {
     if let Some(row) = OPTIONS.iter().find(|row| row.is_called(name)) {
-        return Some(Known::Honoured(row));
+        return Some(Known::Honored(row));
     }
     let (group, name, may_be_bare) = NAMED.iter().find_map(|group| group.find(name))?;
     Some(Known::Named { name, why: group.why, may_be_bare })
 }
 
-/// Whether two names are one option's.
+/// Returns whether two names are one option's.
 fn same(one: &str, other: &str) -> bool {
     one == other || OPTIONS.iter().any(|row| row.is_called(one) && row.is_called(other))
 }
@@ -192,8 +192,8 @@ fn unknown(name: &str) -> Problem {
 /// The longest word for which a near one is looked for, in bytes.
 const WORD_BYTES_MAX: usize = 40;
 
-/// How many letters must be put in, left out or changed to make one word the other (Levenshtein
-/// 1966); of long words only that they are far.
+/// Returns how many letters must be put in, left out or changed to make one word the other
+/// (Levenshtein 1966); of long words only that they are far.
 pub(crate) fn distance(one: &str, other: &str) -> usize {
     if one.len() > WORD_BYTES_MAX || other.len() > WORD_BYTES_MAX {
         return usize::MAX;

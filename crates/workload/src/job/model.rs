@@ -15,7 +15,7 @@ pub enum Action {
     Write,
     /// It does both, each operation by chance.
     Mixed {
-        /// How many of a hundred operations read; 0 to 100.
+        /// Number of of a hundred operations read; 0 to 100.
         read_percent: u8,
     },
 }
@@ -78,18 +78,18 @@ pub struct Job {
     pub operation_bytes: u64,
     /// Of what random offsets are multiples, in bytes; at least 1.
     pub align_bytes: u64,
-    /// Where its region begins.
+    /// Place where its region begins.
     pub offset: Extent,
     /// How long its region is; `None`: all of the file or device. At least one operation.
     pub size: Option<Extent>,
     /// For how long it runs, in nanoseconds; `None`: until the region is done. At least 1.
     pub runtime_ns: Option<u64>,
-    /// Whether it begins again when the region is done before the time is up. Only with a
+    /// True if it begins again when the region is done before the time is up. Only with a
     /// `runtime_ns`.
     pub time_based: bool,
     /// How operations are handed over.
     pub engine: Engine,
-    /// Whether the page cache is bypassed (`O_DIRECT`).
+    /// True if the page cache is bypassed (`O_DIRECT`).
     pub direct: bool,
     /// Which open flag makes each write durable.
     pub durability: Durability,
@@ -97,28 +97,28 @@ pub struct Job {
     pub fsync_every: Option<NonZeroU32>,
     /// After how many writes `fdatasync` is called.
     pub fdatasync_every: Option<NonZeroU32>,
-    /// Whether `fsync` is called at the end.
+    /// True if `fsync` is called at the end.
     pub end_fsync: bool,
-    /// How many operations of one clone are under way at once; 1 where the engine is
+    /// Number of operations of one clone are under way at once; 1 where the engine is
     /// [`Engine::Sync`].
     pub depth: u32,
-    /// How many clones of it run at once; 1 to [`JOBS_MAX`](super::JOBS_MAX).
+    /// Number of clones of it run at once; 1 to [`JOBS_MAX`](super::JOBS_MAX).
     pub numjobs: u32,
     /// How often it runs over its region; at least 1.
     pub loops: u32,
     /// To which group it belongs, from 0: jobs of one group are reported together.
     pub group: u32,
-    /// Whether it waits for all jobs before it (`stonewall`).
+    /// True if it waits for all jobs before it (`stonewall`).
     pub stonewall: bool,
-    /// Whether it opens a group (`new_group`).
+    /// True if it opens a group (`new_group`).
     pub new_group: bool,
-    /// Whether its clones are reported as one (`group_reporting`).
+    /// True if its clones are reported as one (`group_reporting`).
     pub group_reporting: bool,
-    /// Whether blocks may be met twice in a random pass (`norandommap`).
+    /// True if blocks may be met twice in a random pass (`norandommap`).
     pub norandommap: bool,
     /// The seed that was told; fio's own sequence is not reproduced.
     pub seed: Option<u64>,
-    /// Whether two runs use the same offsets (`randrepeat`).
+    /// True if two runs use the same offsets (`randrepeat`).
     pub repeatable: bool,
     /// The file or device as it was written. It is never opened.
     pub filename: Option<String>,
@@ -127,15 +127,15 @@ pub struct Job {
 }
 
 impl Job {
-    /// How many operations are under way at once, over all clones.
+    /// Returns how many operations are under way at once, over all clones.
     #[must_use]
     pub fn total_depth(&self) -> u64 {
         u64::from(self.depth) * u64::from(self.numjobs)
     }
 
-    /// Where its region begins on something that is `whole_bytes` long, in bytes; a percentage is
-    /// rounded up to a multiple of an operation (fio `filesetup.c`: `get_start_offset`). May lie
-    /// behind the end.
+    /// Returns where its region begins on something that is `whole_bytes` long, in bytes; a
+    /// percentage is rounded up to a multiple of an operation (fio `filesetup.c`:
+    /// `get_start_offset`). May lie behind the end.
     #[must_use]
     pub fn offset_bytes(&self, whole_bytes: u64) -> u64 {
         let offset_bytes = self.offset.of(whole_bytes);
@@ -147,14 +147,14 @@ impl Job {
         }
     }
 
-    /// Whether it writes at all.
+    /// Returns whether it writes at all.
     #[must_use]
     pub fn writes(&self) -> bool {
         !matches!(self.action, Action::Read | Action::Mixed { read_percent: 100 })
     }
 
-    /// Whether each write is made durable before the job goes on with the next: by an open flag, or
-    /// by `fsync` or `fdatasync` after each write.
+    /// Returns whether each write is made durable before the job goes on with the next: by an open
+    /// flag, or by `fsync` or `fdatasync` after each write.
     #[must_use]
     pub fn is_durable(&self) -> bool {
         let each = |every: Option<NonZeroU32>| every.is_some_and(|every| every.get() == 1);
@@ -162,15 +162,15 @@ impl Job {
         self.writes() && (flag || each(self.fsync_every) || each(self.fdatasync_every))
     }
 
-    /// Whether it is what the log of a database does: only writes, in order, one at a time, each
-    /// durable.
+    /// Returns whether it is what the log of a database does: only writes, in order, one at a time,
+    /// each durable.
     #[must_use]
     pub fn is_durable_log(&self) -> bool {
         let is_log = self.action == Action::Write && self.order == Order::Sequential;
         is_log && self.total_depth() == 1 && self.is_durable()
     }
 
-    /// What it does, for people: `4 KiB write + fsync, depth 1`.
+    /// Returns what it does, for people: `4 KiB write + fsync, depth 1`.
     #[must_use]
     pub fn title(&self) -> String {
         let direct = if self.direct { "direct " } else { "" };

@@ -1,7 +1,7 @@
-//! The one table of the options that fio 3.33 knows and that are not honoured, with the reason.
+//! The one table of the options that fio 3.33 knows and that are not honored, with the reason.
 //! Each use is remarked on; values are not read.
 
-/// Options that are not honoured for one reason.
+/// Options that are not honored for one reason.
 pub struct Group {
     /// Why, or what is done instead.
     pub why: &'static str,
@@ -33,7 +33,7 @@ const fn group(
     Group { why, valued, flags }
 }
 
-/// Every option that is named and not honoured (fio 3.33, `fio --cmdhelp` and `fio --enghelp`).
+/// Every option that is named and not honored (fio 3.33, `fio --cmdhelp` and `fio --enghelp`).
 #[rustfmt::skip]
 pub const NAMED: &[Group] = &[
     group("operations have one size and no other pattern than rw gives", &[

@@ -1,4 +1,4 @@
-//! The one table of the options that are honoured. The reader, the documentation and the tests read
+//! The one table of the options that are honored. The reader, the documentation and the tests read
 //! it.
 
 use std::num::NonZeroU32;
@@ -52,14 +52,14 @@ impl Kind {
         }
     }
 
-    /// Whether the option may stand without a value.
+    /// Returns whether the option may stand without a value.
     #[must_use]
     pub fn may_be_bare(self) -> bool {
         self == Kind::Flag
     }
 }
 
-/// An option that is honoured.
+/// An option that is honored.
 pub struct OptionRow {
     /// fio's name.
     pub name: &'static str,
@@ -78,7 +78,7 @@ impl OptionRow {
         std::iter::once(self.name).chain(self.alias)
     }
 
-    /// Whether `name` is one of its names. Letters count as they are, as in fio.
+    /// Returns whether `name` is one of its names. Letters count as they are, as in fio.
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         self.names().any(|known| known == name)
@@ -98,7 +98,7 @@ macro_rules! row {
     };
 }
 
-/// Every option that is honoured, in the order of the documentation.
+/// Every option that is honored, in the order of the documentation.
 pub const OPTIONS: &[OptionRow] = &[
     row!("name", None, Text, "the job's name", |it| {
         it.settings.name = Some(it.kept());
@@ -171,7 +171,7 @@ pub const OPTIONS: &[OptionRow] = &[
             it.refuse_environment()?;
             let (found, lost) = engine::engine(it.text)?;
             if let Some(lost) = lost {
-                it.not_honoured(lost);
+                it.not_honored(lost);
             }
             it.settings.engine = found;
             Ok(())
@@ -334,7 +334,7 @@ fn direction(it: &mut Reader<'_>) -> Result<(), Problem> {
     let found = found.ok_or_else(|| it.unreadable(expects))?;
     let (action, order) = found.ok_or_else(|| Problem::Discard { value: text.to_owned() })?;
     if step.is_some() {
-        it.not_honoured("what follows the colon: each operation follows the one before");
+        it.not_honored("what follows the colon: each operation follows the one before");
     }
     (it.settings.action, it.settings.order) = (action, order);
     Ok(())

@@ -7,20 +7,20 @@ use super::engine::{ENGINES, EngineUse};
 use super::named::NAMED;
 use super::option::OPTIONS;
 
-/// The options that are honoured, those that are named and not honoured, and the engines, as tables
+/// The options that are honored, those that are named and not honored, and the engines, as tables
 /// in Markdown.
 #[must_use]
 pub fn tables() -> String {
     let mut page = String::new();
-    honoured(&mut page)
+    honored(&mut page)
         .and_then(|()| named(&mut page))
         .and_then(|()| engines(&mut page))
         .expect("a string takes any text");
     page
 }
 
-fn honoured(page: &mut String) -> std::fmt::Result {
-    page.push_str("## Honoured\n\n| option | takes | does |\n|---|---|---|\n");
+fn honored(page: &mut String) -> std::fmt::Result {
+    page.push_str("## Honored\n\n| option | takes | does |\n|---|---|---|\n");
     for row in OPTIONS {
         let names: Vec<String> = row.names().map(|name| format!("`{name}`")).collect();
         writeln!(page, "| {} | {} | {} |", names.join(", "), row.kind.name(), row.meaning)?;
@@ -29,7 +29,7 @@ fn honoured(page: &mut String) -> std::fmt::Result {
 }
 
 fn named(page: &mut String) -> std::fmt::Result {
-    page.push_str("\n## Named and not honoured\n\n| options | why |\n|---|---|\n");
+    page.push_str("\n## Named and not honored\n\n| options | why |\n|---|---|\n");
     for group in NAMED {
         let names: Vec<String> = group.names().map(|name| format!("`{name}`")).collect();
         writeln!(page, "| {} | {} |", names.join(", "), group.why)?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use units::text::escape;
 
-/// Where something was said.
+/// Place where something was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// On a line of a section.
@@ -37,7 +37,7 @@ impl fmt::Display for Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemarkKind {
     /// fio would do it; it is not done.
-    NotHonoured,
+    NotHonored,
     /// It is done, and means something else than it may look like.
     Reading,
 }
@@ -47,7 +47,7 @@ pub enum RemarkKind {
 pub struct Remark {
     /// What it is about.
     pub kind: RemarkKind,
-    /// Where it stands.
+    /// Place where it stands.
     pub place: Place,
     /// The option, by its first name.
     pub option: String,
@@ -58,9 +58,9 @@ pub struct Remark {
 }
 
 impl Remark {
-    /// That `option` is not honoured, since `why`.
-    pub(crate) fn not_honoured(place: Place, option: &str, value: &str, why: &str) -> Remark {
-        Remark::new(RemarkKind::NotHonoured, place, (option, value), why)
+    /// That `option` is not honored, since `why`.
+    pub(crate) fn not_honored(place: Place, option: &str, value: &str, why: &str) -> Remark {
+        Remark::new(RemarkKind::NotHonored, place, (option, value), why)
     }
 
     /// That `option` means `words`.
@@ -75,11 +75,11 @@ impl Remark {
 }
 
 impl fmt::Display for Remark {
-    /// One line: `line 5, [global]: not honoured: nice=5: ...`.
+    /// One line: `line 5, [global]: not honored: nice=5: ...`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.place)?;
-        if self.kind == RemarkKind::NotHonoured {
-            f.write_str("not honoured: ")?;
+        if self.kind == RemarkKind::NotHonored {
+            f.write_str("not honored: ")?;
         }
         f.write_str(&self.option)?;
         if !self.value.is_empty() {

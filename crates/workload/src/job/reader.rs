@@ -28,9 +28,9 @@ impl Reader<'_> {
         self.remarks.push(remark);
     }
 
-    /// Remarks that the option is not honoured, in whole or in part.
-    pub(crate) fn not_honoured(&mut self, words: &str) {
-        let remark = Remark::not_honoured(self.place.clone(), self.option, self.text, words);
+    /// Remarks that the option is not honored, in whole or in part.
+    pub(crate) fn not_honored(&mut self, words: &str) {
+        let remark = Remark::not_honored(self.place.clone(), self.option, self.text, words);
         self.remarks.push(remark);
     }
 
@@ -100,7 +100,7 @@ impl Reader<'_> {
         Ok(number != 0)
     }
 
-    /// What `words` has for the text.
+    /// Returns what `words` has for the text.
     pub(crate) fn word<T: Copy>(
         &self,
         words: &[(&str, T)],
@@ -114,7 +114,7 @@ impl Reader<'_> {
     /// The text as it is written; what fio would put in from the environment stays a name.
     pub(crate) fn kept(&mut self) -> String {
         if self.depends() {
-            self.not_honoured("the environment is not read; kept as written");
+            self.not_honored("the environment is not read; kept as written");
         }
         self.text.to_owned()
     }
@@ -133,8 +133,8 @@ impl Reader<'_> {
         Problem::Unreadable { option: self.option, value: self.text.to_owned(), expects }
     }
 
-    /// Whether fio would complete the text: `${NAME}` from the environment, `$ncpus` and its kin
-    /// from the machine.
+    /// Returns whether fio would complete the text: `${NAME}` from the environment, `$ncpus` and
+    /// its kin from the machine.
     fn depends(&self) -> bool {
         const WORDS: [&str; 4] = ["${", "$ncpus", "$pagesize", "$mb_memory"];
         WORDS.iter().any(|word| self.text.contains(word))

@@ -13,12 +13,13 @@ pub(crate) struct Section<'a> {
 }
 
 impl Section<'_> {
-    /// Whether it speaks for all jobs behind it. fio asks only how the name begins, in any case.
+    /// Returns whether it speaks for all jobs behind it. fio asks only how the name begins, in any
+    /// case.
     pub(crate) fn is_global(&self) -> bool {
         self.name.get(..6).is_some_and(|head| head.eq_ignore_ascii_case("global"))
     }
 
-    /// Where line `number` of it is.
+    /// Returns where line `number` of it is.
     pub(crate) fn place(&self, number: usize) -> Place {
         Place::Line { number, section: Some(self.name.to_owned()) }
     }
@@ -87,8 +88,8 @@ pub(crate) fn sections(text: &str) -> Result<Vec<Section<'_>>, JobError> {
     Ok(sections)
 }
 
-/// What a line says: without its comment, which begins wherever `;` or `#` stands, and without the
-/// blanks around.
+/// Returns what a line says: without its comment, which begins wherever `;` or `#` stands, and
+/// without the blanks around.
 fn content(line: &str) -> Result<&str, Problem> {
     if line.len() > LINE_BYTES_MAX {
         return Err(Problem::LineTooLong { bytes: line.len() });

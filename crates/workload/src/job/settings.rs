@@ -89,7 +89,7 @@ impl Settings {
         remarks: &mut Vec<Remark>,
     ) -> Result<Job, Problem> {
         let mut remark = |option: &str, value: &str, words: &str| {
-            remarks.push(Remark::not_honoured(place.clone(), option, value, words));
+            remarks.push(Remark::not_honored(place.clone(), option, value, words));
         };
         let operation_bytes = self.one_of(self.operation_bytes, "bs", &mut remark);
         let align_bytes = self.align_bytes.map(|sizes| self.one_of(sizes, "ba", &mut remark));

@@ -98,7 +98,7 @@ fn an_override_stands_in_the_place_of_every_section_and_of_both_names() {
     assert_eq!(error.hint(), "did you mean bs");
     let file = told("[a]\nnice=3\n[b]\n", &[("nice", "5")]).unwrap();
     assert_eq!(file.remarks.len(), 1);
-    assert!(file.remarks[0].to_string().starts_with("--set: not honoured: nice=5: "));
+    assert!(file.remarks[0].to_string().starts_with("--set: not honored: nice=5: "));
     assert_eq!(
         told("[a]\n", &[("bs", "")]).unwrap_err().problem,
         Problem::NoValue { option: "bs" }
@@ -121,13 +121,13 @@ fn stonewall_and_new_group_open_groups_but_for_the_first_job() {
 }
 
 #[test]
-fn what_is_not_honoured_is_named_with_its_value_section_and_line() {
+fn what_is_not_honored_is_named_with_its_value_section_and_line() {
     let file = parse("[global]\nnice=5\n[a]\nrw=randwrite:8\nhipri\nioengine=mmap\n").unwrap();
     let lines: Vec<String> = file.remarks.iter().map(ToString::to_string).collect();
-    assert!(lines[0].starts_with("line 2, [global]: not honoured: nice=5: "), "{}", lines[0]);
-    assert!(lines[1].starts_with("line 4, [a]: not honoured: rw=randwrite:8: "), "{}", lines[1]);
-    assert!(lines[2].starts_with("line 5, [a]: not honoured: hipri: "), "{}", lines[2]);
-    assert!(lines[3].starts_with("line 6, [a]: not honoured: ioengine=mmap: "), "{}", lines[3]);
+    assert!(lines[0].starts_with("line 2, [global]: not honored: nice=5: "), "{}", lines[0]);
+    assert!(lines[1].starts_with("line 4, [a]: not honored: rw=randwrite:8: "), "{}", lines[1]);
+    assert!(lines[2].starts_with("line 5, [a]: not honored: hipri: "), "{}", lines[2]);
+    assert!(lines[3].starts_with("line 6, [a]: not honored: ioengine=mmap: "), "{}", lines[3]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub enum RaidtestError {
 }
 
 impl RaidtestError {
-    /// What to do about it, in one line.
+    /// Returns what to do about it, in one line.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

@@ -34,7 +34,7 @@ pub enum RequestKind {
 /// One read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Where it begins, in bytes; with the length at most `i64::MAX`.
+    /// Place where it begins, in bytes; with the length at most `i64::MAX`.
     pub offset_bytes: u64,
     /// How much it moves, in bytes; 1 to [`LENGTH_BYTES_MAX`].
     pub length_bytes: u32,
@@ -43,7 +43,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Where it ends, in bytes.
+    /// Returns where it ends, in bytes.
     #[must_use]
     pub fn end_bytes(&self) -> u64 {
         self.offset_bytes.saturating_add(self.length_bytes.into())
@@ -95,7 +95,7 @@ pub struct Requests {
 pub struct Scaled {
     /// As many as before, in the same order.
     pub requests: Requests,
-    /// How many had to be moved.
+    /// Number of had to be moved.
     pub moved: usize,
 }
 
@@ -152,19 +152,19 @@ impl Requests {
         &self.requests
     }
 
-    /// Where the last byte of all ends: the shortest medium that holds every request.
+    /// Returns where the last byte of all ends: the shortest medium that holds every request.
     #[must_use]
     pub fn end_bytes(&self) -> u64 {
         self.requests.iter().map(Request::end_bytes).max().unwrap_or(0)
     }
 
-    /// How many bytes are moved in all.
+    /// Returns how many bytes are moved in all.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.requests.iter().map(|request| u64::from(request.length_bytes)).sum()
     }
 
-    /// How many requests write.
+    /// Returns how many requests write.
     #[must_use]
     pub fn writes(&self) -> usize {
         self.requests.iter().filter(|request| request.kind == RequestKind::Write).count()
@@ -177,8 +177,8 @@ impl Requests {
         Requests { requests: requests.collect() }
     }
 
-    /// What each of `processes` is to run, one after the other (`raidtest test -n`): shares of
-    /// equal length in the order of the file. As in raidtest, requests that remain are left out.
+    /// Returns what each of `processes` is to run, one after the other (`raidtest test -n`): shares
+    /// of equal length in the order of the file. As in raidtest, requests that remain are left out.
     pub fn shares(&self, processes: NonZeroUsize) -> impl Iterator<Item = &[Request]> {
         let each = self.requests.len() / processes;
         (0..processes.get()).map(move |number| &self.requests[number * each..][..each])
@@ -209,7 +209,7 @@ impl Requests {
         Ok(Scaled { requests: Requests { requests }, moved })
     }
 
-    /// What they are, for people: `1000 requests, 512 write, 62.5 MiB in all`.
+    /// Returns what they are, for people: `1000 requests, 512 write, 62.5 MiB in all`.
     #[must_use]
     pub fn title(&self) -> String {
         let (count, writes) = (self.requests.len(), self.writes());
@@ -224,8 +224,8 @@ fn check_count(count: usize) -> Result<(), RaidtestError> {
     Ok(())
 }
 
-/// Where `request` lies on a medium of `media_bytes` that it goes beyond: at the same place in a
-/// unit of `unit_bytes`. `None` where there is no such place.
+/// Returns where `request` lies on a medium of `media_bytes` that it goes beyond: at the same place
+/// in a unit of `unit_bytes`. `None` where there is no such place.
 fn within(request: &Request, media_bytes: u64, unit_bytes: NonZeroU64) -> Option<u64> {
     let residue_bytes = request.offset_bytes % unit_bytes;
     let room_bytes =

@@ -22,7 +22,7 @@ pub struct GeneratePlan {
     pub media_bytes: u64,
     /// Of what offsets and lengths are multiples, in bytes (`genfile -S`): a power of two.
     pub sector_bytes: u32,
-    /// How many (`genfile -n`).
+    /// Number of (`genfile -n`).
     pub count: usize,
     /// What they do.
     pub mix: Mix,

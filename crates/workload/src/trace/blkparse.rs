@@ -14,21 +14,21 @@ use super::word::{self, Words, expected, expected_u32, missing, unreadable};
 
 const NONE: Entries = [None, None];
 
-/// Whether `line` begins as an event does: with a device.
+/// Returns whether `line` begins as an event does: with a device.
 pub(super) fn is_event(line: &[u8]) -> bool {
     Words::of(line).first().and_then(device).is_some()
 }
 
-/// Whether `line` says which file blkparse reads.
+/// Returns whether `line` says which file blkparse reads.
 pub(super) fn is_input_line(line: &[u8]) -> bool {
     line.starts_with(b"Input file ")
 }
 
-/// Where the reader is in the text.
+/// Place where the reader is in the text.
 #[derive(Debug)]
 pub(super) struct Blkparse {
     stage: Stage,
-    /// Whether the summary began.
+    /// True if the summary began.
     summary: bool,
 }
 
@@ -37,7 +37,7 @@ impl Blkparse {
         Blkparse { stage, summary: false }
     }
 
-    /// What `line` says was done.
+    /// Returns what `line` says was done.
     pub(super) fn entries(&mut self, line: &[u8], notes: &mut Notes) -> Result<Entries, Problem> {
         let mut words = Words::of(line);
         let Some(device) = words.first().and_then(device) else {
@@ -72,7 +72,7 @@ impl Blkparse {
         request.entries()
     }
 
-    /// Whether events of `action` are requests of the stage asked for; counts them.
+    /// Returns whether events of `action` are requests of the stage asked for; counts them.
     fn is_asked_for(&self, action: &[u8], notes: &mut Notes) -> bool {
         let stage = match action {
             b"Q" => Stage::Queued,

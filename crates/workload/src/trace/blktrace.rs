@@ -121,7 +121,7 @@ impl Head {
         }
     }
 
-    /// Whether every one of `bits` is set.
+    /// Returns whether every one of `bits` is set.
     fn has(&self, bits: u32) -> bool {
         self.action & bits == bits
     }
@@ -145,7 +145,7 @@ impl Head {
     }
 }
 
-/// Where the reader is among the records.
+/// Place where the reader is among the records.
 #[derive(Debug)]
 pub(super) struct Blktrace {
     stage: Stage,
@@ -156,7 +156,7 @@ pub(super) struct Blktrace {
     held_bytes: usize,
     /// How much is still to come of what stands behind the last head, in bytes.
     behind_bytes: usize,
-    /// Where the next head begins, in bytes from the file's beginning.
+    /// Place where the next head begins, in bytes from the file's beginning.
     at: u64,
     /// Device, CPU and number of the last event.
     last: Option<(u32, u32, u32)>,
@@ -175,7 +175,8 @@ impl Blktrace {
         }
     }
 
-    /// What the next record of the stage asked for says was done, with all before it taken off
+    /// Returns what the next record of the stage asked for says was done, with all before it taken
+    /// off
     /// `input`; `None` when more is needed, and `input` is used up.
     pub(super) fn next(
         &mut self,
@@ -276,7 +277,7 @@ impl Blktrace {
         Ok(order)
     }
 
-    /// How many events are missing before `head`, as far as its neighbour tells.
+    /// Returns how many events are missing before `head`, as far as its neighbor tells.
     fn lost(&mut self, head: &Head) -> u64 {
         let (device, cpu) = (head.device, head.cpu);
         let last = self.last.replace((device, cpu, head.sequence));

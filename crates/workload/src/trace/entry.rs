@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::error::Problem;
 
-/// Where the last byte of an operation may end: offsets are `off_t` to every system call.
+/// Place where the last byte of an operation may end: offsets are `off_t` to every system call.
 pub const END_BYTES_MAX: u64 = i64::MAX.unsigned_abs();
 
 /// What was done.
@@ -28,7 +28,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it has a place and a length.
+    /// Returns whether it has a place and a length.
     #[must_use]
     pub fn moves_bytes(self) -> bool {
         matches!(self, Action::Read | Action::Write { .. } | Action::Discard)
@@ -72,7 +72,7 @@ pub struct Entry {
     pub action: Action,
     /// To what.
     pub target: Target,
-    /// Where it begins, in bytes; 0 where no bytes move.
+    /// Place where it begins, in bytes; 0 where no bytes move.
     pub offset_bytes: u64,
     /// How much it moves, in bytes: at least 1, or 0 where no bytes move. With the offset at most
     /// [`END_BYTES_MAX`].

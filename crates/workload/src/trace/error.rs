@@ -13,20 +13,20 @@ use super::notes::DEVICES_MAX;
 
 /// How much of what was found an error shows, in bytes of plain text.
 const FOUND_BYTES_MAX: usize = 60;
-/// How many characters it shows where some of them are escapes, which are hard to read.
+/// Number of characters it shows where some of them are escapes, which are hard to read.
 const ESCAPED_MAX: usize = 32;
 
 /// A trace that cannot be read, with the place that is the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("cannot read the trace: {place}{problem}")]
 pub struct TraceError {
-    /// Where.
+    /// Place where.
     pub place: Place,
     /// What.
     pub problem: Problem,
 }
 
-/// Where in a trace something stands.
+/// Place where in a trace something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The file as a whole.
@@ -132,7 +132,7 @@ impl Problem {
 }
 
 impl TraceError {
-    /// What to do about it, in one line.
+    /// Returns what to do about it, in one line.
     #[must_use]
     pub fn hint(&self) -> String {
         match &self.problem {

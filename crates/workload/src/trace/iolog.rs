@@ -31,13 +31,13 @@ pub(super) fn head(format: TraceFormat) -> &'static str {
     }
 }
 
-/// Whether `line` is the first one of any version.
+/// Returns whether `line` is the first one of any version.
 pub(super) fn is_head(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
     line.starts_with(b"fio version ") && line.ends_with(b" iolog")
 }
 
-/// Where the reader is in an iolog.
+/// Place where the reader is in an iolog.
 #[derive(Debug)]
 pub(super) struct Iolog {
     format: TraceFormat,
@@ -52,7 +52,7 @@ impl Iolog {
         Iolog { format, begun: false, waited_ns: None, files: Files::default() }
     }
 
-    /// What `line` says was done, if that is an operation.
+    /// Returns what `line` says was done, if that is an operation.
     pub(super) fn entry(
         &mut self,
         line: &[u8],

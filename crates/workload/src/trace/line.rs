@@ -5,13 +5,13 @@ use super::error::Problem;
 /// The longest line, in bytes: fio reads no longer one (`iolog.c`, `read_iolog`).
 pub const LINE_BYTES_MAX: usize = 4096;
 
-/// Where the reader is among the lines: at most one of them is held, and only where a piece ended
-/// within it.
+/// Place where the reader is among the lines: at most one of them is held, and only where a piece
+/// ended within it.
 #[derive(Debug)]
 pub(super) struct Lines {
     /// What came of a line so far.
     held: Vec<u8>,
-    /// Whether what is held was handed out, and is to be forgotten.
+    /// True if what is held was handed out, and is to be forgotten.
     given: bool,
     /// The line that was handed out last, from 1.
     pub(super) number: u64,

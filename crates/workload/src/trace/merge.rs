@@ -70,13 +70,13 @@ pub struct FromFirst<I> {
 }
 
 impl<I> FromFirst<I> {
-    /// What `entries` gives, with other times.
+    /// Returns what `entries` gives, with other times.
     #[must_use]
     pub fn of(entries: I) -> FromFirst<I> {
         FromFirst { entries, first_ns: None }
     }
 
-    /// What gives the entries.
+    /// Returns what gives the entries.
     #[must_use]
     pub fn inner(&self) -> &I {
         &self.entries

@@ -41,7 +41,7 @@ impl Skipped {
         Skipped::Summary,
     ];
 
-    /// What was skipped, for people, in the plural.
+    /// Returns what was skipped, for people, in the plural.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -60,21 +60,21 @@ impl Skipped {
 /// What was met so far. A request that flushes before it writes is two entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// How many entries were given.
+    /// Number of entries were given.
     pub entries: u64,
-    /// How many entries have an earlier time than the one before them. They are given where they
+    /// Number of entries have an earlier time than the one before them. They are given where they
     /// stand.
     pub unsorted: u64,
-    /// How many requests were queued, whatever was asked for (blktrace, `Q`).
+    /// Number of requests were queued, whatever was asked for (blktrace, `Q`).
     pub queued: u64,
-    /// How many requests were issued to the driver (`D`). Device-mapper and md have none.
+    /// Number of requests were issued to the driver (`D`). Device-mapper and md have none.
     pub issued: u64,
-    /// How many requests were completed (`C`).
+    /// Number of requests were completed (`C`).
     pub completed: u64,
-    /// How many events the kernel could not keep: gaps between the numbers of blktrace's records,
-    /// seen where neighbours are of the same device and CPU, as in the file of one CPU.
+    /// Number of events the kernel could not keep: gaps between the numbers of blktrace's records,
+    /// seen where neighbors are of the same device and CPU, as in the file of one CPU.
     pub lost: u64,
-    /// Whether the last line has no end, and may be cut.
+    /// True if the last line has no end, and may be cut.
     pub cut: bool,
     skipped: [u64; Skipped::ALL.len()],
     devices: Vec<(Device, u64)>,
@@ -84,7 +84,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// How much was skipped for `reason`.
+    /// Returns how much was skipped for `reason`.
     #[must_use]
     pub fn skipped(&self, reason: Skipped) -> u64 {
         self.skipped[reason as usize]

@@ -73,7 +73,7 @@ impl Reader {
         self.guarded(Reader::at_end)
     }
 
-    /// What was met so far.
+    /// Returns what was met so far.
     #[must_use]
     pub fn notes(&self) -> &Notes {
         &self.notes

@@ -33,7 +33,7 @@ pub struct Stream<F> {
     buffer: Box<[u8]>,
     /// Which part of the buffer is still to be read.
     unread: std::ops::Range<usize>,
-    /// Whether the feed has ended, or failed.
+    /// True if the feed has ended, or failed.
     ended: bool,
     done: bool,
 }
@@ -56,7 +56,7 @@ impl<E, F: FnMut(&mut [u8]) -> Result<usize, E>> Stream<F> {
         Ok(Stream { feed, format, reader, buffer, unread: 0..filled, ended, done: false })
     }
 
-    /// What kind of trace it is.
+    /// Returns what kind of trace it is.
     pub fn format(&self) -> TraceFormat {
         self.format
     }

@@ -55,7 +55,7 @@ fn check_iolog(version: u8, lines: &str, wanted: &[(Option<u64>, Action, u16, u6
     assert_eq!((read.entries, read.end), (wanted.collect(), Ok(())), "{lines}");
 }
 
-/// What is said of `lines` below the head of an iolog.
+/// Returns what is said of `lines` below the head of an iolog.
 fn iolog_error(version: u8, lines: &str) -> String {
     let text = format!("fio version {version} iolog\n{lines}");
     let format = TraceFormat::of(text.as_bytes()).unwrap();
@@ -226,7 +226,7 @@ fn each_stage_is_one_view_of_the_same_requests() {
     assert_eq!(queued.notes.skipped(Skipped::NoData), 1);
 }
 
-/// What is said of `line` behind a good one.
+/// Returns what is said of `line` behind a good one.
 fn blkparse_error(line: &str) -> String {
     let text = format!("  8,16   0   1   0.000000000    77  D   W 8 + 8 [fio]\n{line}");
     let read = read(TraceFormat::Blkparse, Stage::Issued, text.as_bytes());

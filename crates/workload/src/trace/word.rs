@@ -15,7 +15,7 @@ impl<'a> Words<'a> {
         Words { rest: line.trim_ascii() }
     }
 
-    /// What no word was taken of.
+    /// Returns what no word was taken of.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.rest
     }

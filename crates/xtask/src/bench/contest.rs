@@ -18,7 +18,7 @@ const TOOLS_TARGET: u32 = 50;
 const BARE_TARGET: u32 = 2;
 /// What a round of the tools may take; where all images take longer, fewer are looked at.
 const ROUND_SECONDS_MAX: f64 = 60.0;
-/// How many images tell how long a round takes.
+/// Number of images tell how long a round takes.
 const TRIED: usize = 50;
 
 const FORMATS: [&str; 3] = ["jsonl", "table", "json"];
@@ -214,7 +214,7 @@ impl Contest<'_> {
         Ok(command)
     }
 
-    /// Whether a program can be kept to one processor.
+    /// Returns whether a program can be kept to one processor.
     fn can_pin(&self) -> bool {
         let run = || tools::output(command(&self.program, true)?.arg("--version"));
         run().is_ok_and(|output| output.status.success())
@@ -231,7 +231,8 @@ fn command(path: &Path, pinned: bool) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// How many of `all` images can be looked at in a round, when `tried` of them take `seconds`.
+/// Returns how many of `all` images can be looked at in a round, when `tried` of them take
+/// `seconds`.
 fn sample(tried: usize, seconds: f64, all: usize) -> usize {
     let fits = |count: &usize| {
         of(*count).is_ok_and(|count| {

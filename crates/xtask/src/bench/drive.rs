@@ -126,7 +126,7 @@ fn print(model: &str, (name, ..): Load, rate: f64) {
     println!("  {model:<10} {name:<30} {:6.2} million a second{missed}", rate / 1e6);
 }
 
-/// How many commands `model` takes in a second of a core.
+/// Returns how many commands `model` takes in a second of a core.
 fn rate(model: &mut impl Model, (_, action, shift, is_random): Load, count: u64) -> f64 {
     /// The first 64 GiB.
     const PLACES: u64 = 1 << 24;

@@ -95,7 +95,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// What `straddle fsync` says.
+/// Returns what `straddle fsync` says.
 fn straddles(program: &Path, room: &Path, seconds: u64) -> anyhow::Result<Vec<Row>> {
     let mut command = Command::new(program);
     command.args(["fsync", "--rows", "pg", "--bytes-max", "64G", "--json", "--seconds"]);
@@ -109,7 +109,7 @@ fn straddles(program: &Path, room: &Path, seconds: u64) -> anyhow::Result<Vec<Ro
     Ok(rows.iter().map(row).collect())
 }
 
-/// What `pg_test_fsync` says, a second for each row.
+/// Returns what `pg_test_fsync` says, a second for each row.
 fn postgresqls(room: &Path) -> anyhow::Result<Vec<Row>> {
     let mut command = Command::new(tools::find("pg_test_fsync")?);
     command.args(["-s", "1", "-f"]).arg(room.join("pg_test_fsync.out"));

@@ -91,7 +91,7 @@ pub(super) fn make(
     Ok(images)
 }
 
-/// How many templates there are.
+/// Returns how many templates there are.
 pub(super) fn template_count() -> usize {
     TEMPLATES.len()
 }

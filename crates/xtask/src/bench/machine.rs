@@ -8,7 +8,7 @@ use device::Manifest;
 use device::manifest::Entry;
 use units::random::Random;
 
-/// How many partitions each disk has.
+/// Number of partitions each disk has.
 pub(super) const PARTITIONS: usize = 10;
 
 /// Files of `queue` whose values say nothing here.

@@ -7,15 +7,15 @@ use anyhow::Context as _;
 
 use super::tools;
 
-/// How many targets, and how many bytes were resident at most.
+/// Number of targets, and how many bytes were resident at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peak {
     pub(super) targets: u64,
     pub(super) peak_bytes: u64,
 }
 
-/// How many bytes each target more takes, from the first to the last of `peaks`; negative when less
-/// is taken.
+/// Returns how many bytes each target more takes, from the first to the last of `peaks`; negative
+/// when less is taken.
 pub(super) fn growth_bytes(peaks: &[Peak]) -> f64 {
     let ([first, ..], [.., last]) = (peaks, peaks) else { return 0.0 };
     // Both are far below 2^53.

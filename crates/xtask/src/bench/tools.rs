@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use testkit::tool;
 
-/// Where the tool called `name` is.
+/// Returns where the tool called `name` is.
 ///
 /// # Errors
 /// When it is not installed.
@@ -48,7 +48,7 @@ pub(super) fn run_with_input(name: &str, arguments: &[&str], input: &str) -> any
     succeeded(name, &child.wait_with_output()?)
 }
 
-/// What `command` prints.
+/// Returns what `command` prints.
 ///
 /// # Errors
 /// When it cannot be started or fails.
@@ -58,7 +58,7 @@ pub(crate) fn answer(command: &mut Command) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// What `command` prints, whatever its exit status.
+/// Returns what `command` prints, whatever its exit status.
 ///
 /// # Errors
 /// When it cannot be started.
@@ -67,8 +67,8 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<Output> {
     output.with_context(|| format!("{} cannot be started", command.get_program().display()))
 }
 
-/// How long `command` runs, from before its start to its end. What it prints goes nowhere, so that
-/// nobody who reads it takes part.
+/// Returns how long `command` runs, from before its start to its end. What it prints goes nowhere,
+/// so that nobody who reads it takes part.
 ///
 /// # Errors
 /// When it cannot be started, or exits with neither 0 nor 1, which says that something was found.

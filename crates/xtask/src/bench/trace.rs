@@ -76,7 +76,7 @@ impl<'a> Call<'a> {
         Some(Call { name, path, arguments })
     }
 
-    /// What a `pread64` read; `None` for other ways of reading.
+    /// Returns what a `pread64` read; `None` for other ways of reading.
     fn range(&self) -> Option<Range> {
         if self.name != "pread64" {
             return None;

@@ -22,12 +22,12 @@ use host::{Interrupt, PrivateMounts};
 use self::recipe::{RECIPES, Recipe};
 use self::steps::{Scale, Steps};
 
-/// Where the traces are to go, and of what.
+/// Place where the traces are to go, and of what.
 #[derive(Debug)]
 struct Asked {
     directory: PathBuf,
     recipes: Vec<&'static Recipe>,
-    /// Whether the guest may help out.
+    /// True if the guest may help out.
     guest: bool,
 }
 

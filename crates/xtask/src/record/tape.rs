@@ -27,7 +27,7 @@ impl Tape {
         Tape(Arc::new(Mutex::new(Running { begun: Instant::now(), entries: Vec::new() })))
     }
 
-    /// What puts on it all that a file is asked for.
+    /// Returns what puts on it all that a file is asked for.
     pub(super) fn watch(&self) -> Watch {
         let tape = self.clone();
         Box::new(move |asked| tape.put(&asked))

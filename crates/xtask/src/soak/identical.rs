@@ -10,7 +10,7 @@ use report::bench::bench_parse;
 use super::options::{Options, Place};
 use crate::bench::{self, tools};
 
-/// How many runs there are unless told otherwise.
+/// Number of runs there are unless told otherwise.
 const RUNS: u64 = 200;
 /// Of a hundred runs, the most that may find a difference.
 const FALSE_PERCENT_MAX: u64 = 2;

@@ -46,7 +46,7 @@ pub(super) fn released(words: &[&str]) -> anyhow::Result<bool> {
     }
 }
 
-/// What came out of each row, the rows shared out among the processors.
+/// Returns what came out of each row, the rows shared out among the processors.
 fn tallies(seeds: u64) -> anyhow::Result<Vec<(&'static Row, Tally)>> {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let share = |worker: usize| ROWS.iter().enumerate().skip(worker).step_by(workers);
@@ -71,7 +71,7 @@ fn tallies(seeds: u64) -> anyhow::Result<Vec<(&'static Row, Tally)>> {
     })
 }
 
-/// What a row misses, with its name.
+/// Returns what a row misses, with its name.
 fn named(row: &Row, tally: &Tally) -> Vec<String> {
     let misses = row.misses(tally);
     misses.iter().map(|miss| format!("{}, {}: {miss}", row.name, temper(row.temper))).collect()

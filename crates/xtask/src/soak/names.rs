@@ -16,7 +16,7 @@ const PEAK_BYTES: u64 = 64 << 20;
 const TIME: Duration = Duration::from_secs(1);
 /// The length of a name, in bytes.
 const NAME_BYTES: usize = 1 << 20;
-/// How many images one directory has.
+/// Number of images one directory has.
 const IMAGES: u64 = 100_000;
 /// How `check` shows what it found.
 const FORMATS: [&[&str]; 9] = [

@@ -9,20 +9,21 @@ use crate::bench;
 /// What was asked for; what was not is the chore's own choice.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
-    /// Where scratch files are made; without it beside the build.
+    /// Place where scratch files are made; without it beside the build.
     directory: Option<PathBuf>,
     /// What is measured in place of straddle as it is now.
     program: Option<PathBuf>,
     /// The first run's seed; the next runs have the next ones.
     seed: Option<u64>,
-    /// How many runs of each kind.
+    /// Number of runs of each kind.
     pub(super) runs: Option<u64>,
-    /// How many disks are made.
+    /// Number of disks are made.
     pub(super) disks: Option<u64>,
 }
 
 impl Options {
-    /// What `words` say; of `own`, those options that not every soak has, only these are known.
+    /// Returns what `words` say; of `own`, those options that not every soak has, only these are
+    /// known.
     ///
     /// # Errors
     /// When a word is not known, has no value, or one that is no number above 0.

@@ -9,7 +9,7 @@ use testkit::disks::{Seen, Trial};
 
 use super::options::Options;
 
-/// How many disks there are without a word about it.
+/// Number of disks there are without a word about it.
 const DISKS: u64 = 1000;
 
 /// Tries as many disks as asked for, on two threads; whether all held.

@@ -5,7 +5,7 @@ use std::thread;
 use anyhow::{Context as _, bail};
 use measure::model::probing::{MODELS, Model, Score};
 
-/// How many seeds are named of those that were not right.
+/// Number of seeds are named of those that were not right.
 const SEEDS_NAMED: usize = 8;
 
 /// What came out of one model.
@@ -60,7 +60,7 @@ pub(super) fn run(seeds: u64) -> anyhow::Result<bool> {
     Ok(is_held)
 }
 
-/// What the probe of a model with this seed found, a line each.
+/// Returns what the probe of a model with this seed found, a line each.
 fn told(model: &Model, seed: u64) -> anyhow::Result<String> {
     let found = model.probe(seed)?;
     let compared = found.granule.compared.iter().chain(&found.stripe.compared);

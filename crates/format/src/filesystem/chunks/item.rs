@@ -27,7 +27,7 @@ const PROFILES: [(u64, Profile); 8] = [
 /// The bits that say what a chunk holds.
 const HOLDS: u64 = 7;
 
-/// How long an item with its stripes is; `None` when `bytes` do not hold its head.
+/// Returns how long an item with its stripes is; `None` when `bytes` do not hold its head.
 pub(super) fn length(bytes: &[u8]) -> Option<usize> {
     let head = block::<HEAD>(bytes)?;
     Some(HEAD + STRIPE * usize::from(head.le16::<44>()))
@@ -66,7 +66,7 @@ fn profile(bits: u64) -> Option<Profile> {
     PROFILES.iter().find(|(bit, _)| *bit == bits).map(|(_, profile)| *profile)
 }
 
-/// Whether a chunk of this profile may have as many stripes.
+/// Returns whether a chunk of this profile may have as many stripes.
 fn fits(profile: Profile, stripes: usize) -> bool {
     match profile {
         Profile::Single => stripes == 1,

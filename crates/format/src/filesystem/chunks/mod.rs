@@ -68,7 +68,7 @@ impl Profile {
     }
 }
 
-/// Where one stripe of a chunk lies.
+/// Place where one stripe of a chunk lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkStripe {
     /// The number of the device within the file system, from 1.
@@ -103,7 +103,7 @@ pub struct CopyPlace {
 }
 
 impl Chunk {
-    /// How many stripes of a row hold data, each once: 1 where nothing is striped.
+    /// Returns how many stripes of a row hold data, each once: 1 where nothing is striped.
     #[must_use]
     pub fn data_members(&self) -> u64 {
         let stripes = u64::try_from(self.stripes.len()).unwrap_or(u64::MAX);
@@ -161,7 +161,7 @@ impl Chunk {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChunkMap {
     chunks: BTreeMap<u64, Chunk>,
-    /// How many stripes all of them have.
+    /// Number of stripes all of them have.
     stripes: usize,
 }
 
@@ -237,7 +237,7 @@ impl Parsed<ChunkMap> {
     }
 }
 
-/// How many problems are kept: one is enough to know, thousands help nobody.
+/// Number of problems are kept: one is enough to know, thousands help nobody.
 const PROBLEMS_MAX: usize = 64;
 
 /// The chunks of the btrfs file system on `devices`, which may lack some of its devices and hold

@@ -6,10 +6,10 @@ use super::{ChunkMap, CopyPlace, item};
 use crate::bytes::{Block, block_at};
 use crate::{Parsed, Problem, ProblemKind};
 
-/// Where the first superblock stands.
+/// Place where the first superblock stands.
 const SUPERBLOCK_AT: u64 = 65536;
 const MAGIC: &[u8; 8] = b"_BHRfS_M";
-/// Where the chunks of the chunk tree stand in the superblock, and how much room they have.
+/// Place where the chunks of the chunk tree stand in the superblock, and how much room they have.
 const ARRAY_AT: usize = 811;
 const ARRAY_BYTES: usize = 2048;
 /// Feature: nodes carry another identifier than the superblock.
@@ -187,7 +187,7 @@ impl<'a> Volume<'a> {
 /// A node that was checked.
 struct Node {
     bytes: Vec<u8>,
-    /// How many items or pointers it says it has; not checked.
+    /// Number of items or pointers it says it has; not checked.
     count: usize,
 }
 

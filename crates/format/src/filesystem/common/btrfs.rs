@@ -8,7 +8,7 @@ use super::superblock::{Found, bytes_text, holding, label, power_of_two, uuid_te
 use crate::bytes::Block;
 use crate::filesystem::{Beside, Heads};
 
-/// Where the first superblock stands.
+/// Place where the first superblock stands.
 const AT: u64 = 65536;
 const MAGIC: &[u8] = b"_BHRfS_M";
 const UNIT_BYTES_MAX: u64 = 65536;

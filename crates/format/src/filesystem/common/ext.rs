@@ -9,7 +9,7 @@ use super::superblock::{Found, bytes_text, holding, label, power, power_of_two, 
 use crate::bytes::Block;
 use crate::filesystem::{Beside, FsStripe, Heads};
 
-/// Where the superblock stands.
+/// Place where the superblock stands.
 const AT: u64 = 1024;
 const MAGIC: u16 = 0xef53;
 const BLOCK_BYTES_MIN: u64 = 1024;

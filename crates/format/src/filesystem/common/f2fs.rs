@@ -9,13 +9,13 @@ use super::superblock::{Found, bytes_text, holding, label, power, uuid_text};
 use crate::bytes::Block;
 use crate::filesystem::Heads;
 
-/// Where the first superblock stands.
+/// Place where the first superblock stands.
 const AT: u64 = 1024;
 const MAGIC: u32 = 0xf2f5_2010;
 /// What the structure is long, its checksum included.
 const LENGTH: usize = 3072;
 const BLOCK_BYTES_MAX: u64 = 65536;
-/// Where its devices are listed: how many at most, what each takes, and its path first.
+/// Place where its devices are listed: how many at most, what each takes, and its path first.
 const DEVICES: usize = 2201;
 const DEVICES_MAX: usize = 8;
 const DEVICE_BYTES: usize = 68;

@@ -23,7 +23,7 @@ const ROOT_BYTES_MAX: u64 = 8192;
 const OTHERS_AT_3: [&[u8]; 3] = [b"NTFS    ", b"EXFAT   ", b"-FVE-FS-"];
 const OTHERS_AT_36: [&[u8]; 2] = [b"HPFS    ", b"JFS     "];
 
-/// Where a `BitLocker` volume that looks like a FAT has its GUID.
+/// Place where a `BitLocker` volume that looks like a FAT has its GUID.
 const BITLOCKER_AT: usize = 424;
 
 /// One thing that a sound boot sector says: where, what was found, whether it is allowed.
@@ -33,7 +33,7 @@ struct Claim {
     holds: bool,
 }
 
-/// Where everything lies, once the numbers agree.
+/// Place where everything lies, once the numbers agree.
 struct Layout {
     sector_bytes: u64,
     cluster_bytes: u64,
@@ -71,8 +71,8 @@ pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
     Some(describe(heads, &block, claims.as_slice(), layout))
 }
 
-/// Whether "FAT" or what early systems wrote stands where the type is named. It only names: the
-/// number of clusters decides.
+/// Returns whether "FAT" or what early systems wrote stands where the type is named. It only names:
+/// the number of clusters decides.
 fn has_name(block: &Block<512>) -> bool {
     let old: [&[u8]; 4] = [b"FAT12   ", b"FAT16   ", b"FAT     ", b"MSDOS"];
     let new: [&[u8]; 2] = [b"FAT32   ", b"MSWIN"];

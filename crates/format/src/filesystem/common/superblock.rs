@@ -34,7 +34,8 @@ pub(super) fn power_of_two(value: impl Into<u64>, least: u64, most: u64) -> Opti
     (value.is_power_of_two() && (least..=most).contains(&value)).then_some(value)
 }
 
-/// How many of `claims` hold: a damaged superblock keeps most of them, random bytes almost none.
+/// Returns how many of `claims` hold: a damaged superblock keeps most of them, random bytes almost
+/// none.
 pub(super) fn holding(claims: &[bool]) -> usize {
     claims.iter().filter(|&&holds| holds).count()
 }

@@ -10,7 +10,7 @@ use super::superblock::{Found, bytes_text, label, uuid_text};
 use crate::bytes::Block;
 use crate::filesystem::Heads;
 
-/// Where the header stands, behind room for a boot sector.
+/// Place where the header stands, behind room for a boot sector.
 const HEADER_AT: u64 = 1024;
 const SIGNATURE_BYTES: u64 = 10;
 /// The sizes of a page on the machines that Linux runs on.

@@ -16,7 +16,7 @@ use crate::bytes::Block;
 use crate::filesystem::{FileSystem, Heads};
 use crate::{Parsed, Problem, ProblemKind};
 
-/// Where the superblock of HFS and HFS+ stands.
+/// Place where the superblock of HFS and HFS+ stands.
 const HEADER_BYTES: u64 = 1024;
 
 /// The unit in which HFS places its first allocation block.

@@ -13,7 +13,7 @@ use crate::Parsed;
 use crate::bytes::Block;
 use crate::filesystem::{FileSystem, Heads};
 
-/// Where the first superblock stands.
+/// Place where the first superblock stands.
 const SUPERBLOCK_BYTES: u64 = 4096;
 
 /// The signature, and the one of early versions, which is that of bcache.
@@ -54,7 +54,7 @@ fn is_superblock(superblock: &Block<128>) -> bool {
         && superblock.byte::<122>() < superblock.byte::<123>()
 }
 
-/// Whether a bcachefs is on `disk`, also one whose signature is that of bcache.
+/// Returns whether a bcachefs is on `disk`, also one whose signature is that of bcache.
 pub(crate) fn is_on(disk: &dyn Disk) -> bool {
     disk::read_array(disk, SUPERBLOCK_BYTES).is_ok_and(|bytes| is_superblock(&Block(bytes)))
 }

@@ -9,7 +9,7 @@ use crate::Parsed;
 use crate::bytes::Block;
 use crate::filesystem::{FileSystem, Heads};
 
-/// Where the superblock of GFS and GFS2 stands.
+/// Place where the superblock of GFS and GFS2 stands.
 const GFS_SUPERBLOCK_BYTES: u64 = 64 << 10;
 
 /// The GFS or GFS2 on the volume: `gfs` or `gfs2`, with the name of its lock table as label.

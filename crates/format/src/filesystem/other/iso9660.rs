@@ -12,7 +12,7 @@ use crate::bytes::Block;
 use crate::filesystem::{FileSystem, Heads};
 use crate::{Parsed, Problem, ProblemKind};
 
-/// Where the first descriptor stands.
+/// Place where the first descriptor stands.
 const FIRST_BYTES: u64 = 32 << 10;
 
 /// A descriptor's length.

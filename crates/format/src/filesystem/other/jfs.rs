@@ -10,7 +10,7 @@ use crate::Parsed;
 use crate::bytes::Block;
 use crate::filesystem::{FileSystem, Heads};
 
-/// Where the superblock stands. A copy at 60 KiB is not read.
+/// Place where the superblock stands. A copy at 60 KiB is not read.
 const SUPERBLOCK_BYTES: u64 = 32 << 10;
 
 /// The JFS on the volume.

@@ -10,7 +10,7 @@ use crate::Parsed;
 use crate::bytes::Block;
 use crate::filesystem::{FileSystem, Heads};
 
-/// Where the superblock stands.
+/// Place where the superblock stands.
 const SUPERBLOCK_BYTES: u64 = 1024;
 
 /// The block size of versions 1 and 2.
@@ -85,8 +85,9 @@ fn third(superblock: &Block<64>, order: Order) -> Option<Counts> {
     })
 }
 
-/// Whether the maps are as long as the counts need (one block more is allowed), and the first data
-/// zone follows two blocks, the maps and the inodes. Zones are blocks in all that is in use.
+/// Returns whether the maps are as long as the counts need (one block more is allowed), and the
+/// first data zone follows two blocks, the maps and the inodes. Zones are blocks in all that is in
+/// use.
 fn is_plausible(counts: &Counts) -> bool {
     let bits = counts.block_bytes * 8;
     let inode_map = (counts.inodes + 1).div_ceil(bits);

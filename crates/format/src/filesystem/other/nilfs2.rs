@@ -11,7 +11,7 @@ use crate::bytes::Block;
 use crate::filesystem::{FileSystem, Heads};
 use crate::{Parsed, Problem, ProblemKind};
 
-/// Where the first superblock stands.
+/// Place where the first superblock stands.
 const FIRST_BYTES: u64 = 1024;
 
 /// The alignment of the second one: it stands before the last multiple of this.

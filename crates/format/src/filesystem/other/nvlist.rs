@@ -62,7 +62,7 @@ impl<'a> NameValues<'a> {
         NameValues::embedded(self.find(name, NVLIST)?.value)
     }
 
-    /// How many elements the array called `name` says it has.
+    /// Returns how many elements the array called `name` says it has.
     pub(super) fn count(&self, name: &str) -> Option<u32> {
         self.pairs().find(|pair| pair.name == name.as_bytes()).map(|pair| pair.count)
     }

@@ -11,7 +11,7 @@ use crate::Parsed;
 use crate::bytes::Block;
 use crate::filesystem::{FileSystem, Heads};
 
-/// Where a superblock may stand.
+/// Place where a superblock may stand.
 const PLACES_BYTES: [u64; 2] = [64 << 10, 8 << 10];
 
 /// The signatures, at 52 bytes into the superblock, and the version that each means.

@@ -14,7 +14,7 @@ use crate::bytes::Block;
 use crate::filesystem::{FileSystem, Heads};
 use crate::{Parsed, Problem, ProblemKind};
 
-/// Where the volume recognition sequence starts.
+/// Place where the volume recognition sequence starts.
 const RECOGNITION_BYTES: u64 = 32 << 10;
 
 /// More recognition descriptors than any volume has.
@@ -32,8 +32,8 @@ type Descriptor = Block<512>;
 /// The UDF on the volume.
 pub(super) fn read(heads: &Heads<'_>) -> Option<Parsed<FileSystem>> {
     let (block_bytes, anchor) = BLOCK_SIZES.into_iter().find_map(|block_bytes| {
-        let recognised = is_recognised(heads, block_bytes.max(2048));
-        let anchor = recognised.then(|| tagged(heads, block_bytes, 256)).flatten()?;
+        let recognized = is_recognized(heads, block_bytes.max(2048));
+        let anchor = recognized.then(|| tagged(heads, block_bytes, 256)).flatten()?;
         (anchor.le16::<0>() == 2).then_some((block_bytes, anchor))
     })?;
     let mut parsed = Parsed::sound(FileSystem {
@@ -56,8 +56,8 @@ pub(super) fn read(heads: &Heads<'_>) -> Option<Parsed<FileSystem>> {
     Some(parsed)
 }
 
-/// Whether the recognition sequence, in steps of `step_bytes`, names a version of ECMA-167.
-fn is_recognised(heads: &Heads<'_>, step_bytes: u64) -> bool {
+/// Returns whether the recognition sequence, in steps of `step_bytes`, names a version of ECMA-167.
+fn is_recognized(heads: &Heads<'_>, step_bytes: u64) -> bool {
     for number in 0..RECOGNITION_MAX {
         let at_bytes = RECOGNITION_BYTES + number * step_bytes + 1;
         let Some(name) = heads.block::<5>(at_bytes) else { return false };
@@ -122,8 +122,9 @@ fn text(field: &[u8; 128]) -> Option<DiskText> {
     (!text.is_empty()).then_some(text)
 }
 
-/// What blkid takes for a UUID: the first 16 characters of the volume set's name where they are
-/// hexadecimal; else the first eight, and the next four in hexadecimal; else the first eight so.
+/// Returns what blkid takes for a UUID: the first 16 characters of the volume set's name where they
+/// are hexadecimal; else the first eight, and the next four in hexadecimal; else the first eight
+/// so.
 fn volume_set_id(field: &[u8; 128]) -> Option<String> {
     let name = text(field)?;
     let mut bytes = [0_u8; 16];

@@ -10,7 +10,7 @@ use crate::Parsed;
 use crate::bytes::Block;
 use crate::filesystem::{FileSystem, Heads};
 
-/// Where the superblock may stand, the likeliest first. Source: `SBLOCKSEARCH`.
+/// Place where the superblock may stand, the likeliest first. Source: `SBLOCKSEARCH`.
 const PLACES_BYTES: [u64; 4] = [64 << 10, 8 << 10, 0, 256 << 10];
 
 /// The superblock's signatures, and whether each means UFS2. The others are UFS1 with long names

@@ -19,13 +19,13 @@ use crate::{Parsed, Problem, ProblemKind};
 /// A label's length, and what the end is rounded down to.
 const LABEL_BYTES: u64 = 256 << 10;
 
-/// Where a label's name-value list starts, after the blank area and the boot header.
+/// Place where a label's name-value list starts, after the blank area and the boot header.
 const LIST_OFFSET_BYTES: u64 = 16 << 10;
 
 /// The name-value list's room, its checksum included.
 const LIST_BYTES: u64 = 112 << 10;
 
-/// Where the space that is allocated starts: two labels and the boot area.
+/// Place where the space that is allocated starts: two labels and the boot area.
 const DATA_OFFSET_BYTES: u64 = 4 << 20;
 
 /// The smallest member: `SPA_MINDEVSIZE`.
@@ -102,7 +102,7 @@ fn state_name(state: u64) -> String {
     name.map_or_else(|| state.to_string(), |name| (*name).to_owned())
 }
 
-/// What `label` says as a file system, with an ashift that ZFS does not allow as a problem.
+/// Returns what `label` says as a file system, with an ashift that ZFS does not allow as a problem.
 fn system(label: Label) -> Parsed<FileSystem> {
     let mut problems = Vec::new();
     let block_bytes = label.ashift.and_then(|ashift| field::power(ashift, 9..=16));

@@ -139,7 +139,8 @@ impl Tables {
         }
     }
 
-    /// Where the cluster of an uncompressed `entry` starts; `None` when it is not allocated.
+    /// Returns where the cluster of an uncompressed `entry` starts; `None` when it is not
+    /// allocated.
     fn host(&self, file: &dyn Disk, entry: u64) -> Result<Option<u64>, ReadError> {
         let (offset, cluster_bytes) = (entry & OFFSET_MASK, 1_u64 << self.cluster_bits);
         // In a data file offset 0 is a cluster like any other; the entry says so in another bit.

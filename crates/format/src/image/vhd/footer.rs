@@ -44,7 +44,7 @@ impl Footer {
         known.then_some(footer)
     }
 
-    /// Whether the checksum is right.
+    /// Returns whether the checksum is right.
     pub(super) fn sound(&self) -> bool {
         self.block.be32::<64>() == checksum(&self.block.0, 64)
     }
@@ -58,7 +58,7 @@ impl Footer {
         self.block.be64::<48>()
     }
 
-    /// Whether a Windows that keeps blocks at multiples of 4096 bytes made it.
+    /// Returns whether a Windows that keeps blocks at multiples of 4096 bytes made it.
     ///
     /// Source: Microsoft, "Performance tuning guidelines for Windows Server 2012", VHD format.
     pub(super) fn writer_keeps_4k(&self) -> bool {
@@ -66,7 +66,7 @@ impl Footer {
         self.block.array::<28, 4>() == *creator && self.block.be32::<32>() >= version
     }
 
-    /// Where the dynamic header stands.
+    /// Returns where the dynamic header stands.
     pub(super) fn data_offset(&self) -> u64 {
         self.block.be64::<16>()
     }

@@ -73,7 +73,7 @@ fn header(file: &dyn Disk, at: u64) -> Result<Header, Problem> {
     Ok(Block(bytes))
 }
 
-/// Whether the checksum at byte 4 is right.
+/// Returns whether the checksum at byte 4 is right.
 fn checked(bytes: &[u8], at: u64, what: &str) -> Result<(), Problem> {
     let stored = bytes::block_at::<4>(bytes, 4).map_or(0, |field| field.le32::<0>());
     let mut digest = CHECKSUM.digest();

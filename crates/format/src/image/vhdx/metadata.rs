@@ -27,12 +27,12 @@ pub(super) struct Items {
     /// A power of two from 1 MiB to 256 MiB.
     pub(super) block_bytes: u64,
     pub(super) has_parent: bool,
-    /// Whether no block may be given back: how a fixed disk is marked.
+    /// True if no block may be given back: how a fixed disk is marked.
     fixed: bool,
     /// 512 or 4096.
     pub(super) logical_sector_bytes: u64,
     pub(super) physical_sector_bytes: Option<u64>,
-    /// Where the parent locator stands.
+    /// Place where the parent locator stands.
     pub(super) parent: Option<ByteRange>,
     /// A required item that is not known.
     pub(super) unknown: Option<String>,

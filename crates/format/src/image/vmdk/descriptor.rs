@@ -17,11 +17,11 @@ const SECTOR_BYTES: u64 = 512;
 pub struct DescribedExtent {
     /// The guest bytes; not empty.
     pub guest: ByteRange,
-    /// Where they are.
+    /// Place where they are.
     pub source: ExtentSource,
 }
 
-/// Where the bytes of a described extent are.
+/// Place where the bytes of a described extent are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExtentSource {
     /// In reference number `reference`, from byte `offset_bytes` on, as they are.

@@ -65,7 +65,7 @@ fn add(luks: &mut Luks, number: u32, segment: &Segment, headers_end: u64) -> Vec
     }
 }
 
-/// What a segment that could be read is wrong about.
+/// Returns what a segment that could be read is wrong about.
 fn segment_wrong(number: u32, segment: &LuksSegment, headers_end: u64) -> Vec<Wrong> {
     let LuksSegment { kind, offset_bytes: offset, sector_bytes: sector, .. } = segment;
     let mut wrong = Vec::new();

@@ -20,8 +20,9 @@ use crate::{Parsed, Problem, ProblemKind};
 pub struct Luks {
     /// 1 or 2; any other number is among the problems, and then nothing else is known.
     pub version: u16,
-    /// Where the header stands that was believed, in bytes: 0, or that of LUKS2's second header.
-    /// When the first one is missing, the second may be left over from a container that is gone.
+    /// Place where the header stands that was believed, in bytes: 0, or that of LUKS2's second
+    /// header. When the first one is missing, the second may be left over from a container that is
+    /// gone.
     pub header_at_bytes: u64,
     /// The UUID as stored.
     pub id: DiskText,
@@ -33,10 +34,10 @@ pub struct Luks {
     pub cipher: Option<DiskText>,
     /// The data segments in order; LUKS1 has one. Empty when the JSON could not be read.
     pub segments: Vec<LuksSegment>,
-    /// Whether the data is not here: a detached header, with data at offset 0 of another device, or
+    /// True if the data is not here: a detached header, with data at offset 0 of another device, or
     /// a backup of a header or a truncated image, which ends before its data's offset.
     pub detached: bool,
-    /// Whether a reencryption is under way, so that segments will move.
+    /// True if a reencryption is under way, so that segments will move.
     pub reencrypting: bool,
     /// The integrity algorithm, when data is interleaved with tags by dm-integrity.
     pub integrity: Option<DiskText>,
@@ -47,7 +48,7 @@ pub struct Luks {
 pub struct LuksSegment {
     /// The segment's kind as written: `crypt`, `linear`, `hw-opal`, `hw-opal-crypt`.
     pub kind: DiskText,
-    /// Where its data starts, in bytes from the device's start.
+    /// Place where its data starts, in bytes from the device's start.
     pub offset_bytes: u64,
     /// Its length in bytes; `None` for `dynamic`, to the end of the device.
     pub length_bytes: Option<u64>,
@@ -57,7 +58,7 @@ pub struct LuksSegment {
 }
 
 impl LuksSegment {
-    /// Whether the drive itself encrypts this segment (OPAL), alone or below dm-crypt.
+    /// Returns whether the drive itself encrypts this segment (OPAL), alone or below dm-crypt.
     #[must_use]
     pub fn is_opal(&self) -> bool {
         self.kind.raw().starts_with(b"hw-opal")

@@ -60,7 +60,7 @@ pub(super) fn parse(disk: &dyn Disk, head: &[u8]) -> Option<Parsed<Luks>> {
     Some(joined(chosen, other))
 }
 
-/// Whether `second` is to be believed rather than `first`.
+/// Returns whether `second` is to be believed rather than `first`.
 fn newer(second: &Copy, first: &Copy) -> bool {
     (second.trust, second.sequence) > (first.trust, first.sequence)
 }
@@ -164,7 +164,7 @@ impl Copy {
     }
 }
 
-/// What `chosen` says, with what is wrong about both headers.
+/// Returns what `chosen` says, with what is wrong about both headers.
 fn joined(chosen: Copy, other: Option<Copy>) -> Parsed<Luks> {
     let json_at = chosen.at_bytes.saturating_add(4096);
     let (luks, json_problems) = described(&chosen);

@@ -29,17 +29,17 @@ const IGNORED: u32 = 1;
 /// A text within a ring, as the area's header locates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ring {
-    /// Where the area starts on the device.
+    /// Place where the area starts on the device.
     area_bytes: u64,
     /// The area's length, header included.
     length_bytes: u64,
-    /// Where the text starts, from the area's start.
+    /// Place where the text starts, from the area's start.
     text_at_bytes: u64,
     /// The text's length.
     text_bytes: u64,
     /// The text's checksum.
     checksum: u32,
-    /// Whether the header that says so has the right checksum.
+    /// True if the header that says so has the right checksum.
     told_soundly: bool,
 }
 
@@ -82,8 +82,8 @@ pub(super) fn newest_group(
     newest.map(|(_, group)| group)
 }
 
-/// Where the text is by the header of `area`; `None` when the area is not in use, or its header
-/// cannot be read, which is then noted.
+/// Returns where the text is by the header of `area`; `None` when the area is not in use, or its
+/// header cannot be read, which is then noted.
 fn header(disk: &dyn Disk, area: Location, problems: &mut Vec<Problem>) -> Option<Ring> {
     let at_bytes = area.offset_bytes;
     let mut note = |kind, detail: String| problems.push(Problem::new(kind, at_bytes, detail));
@@ -171,7 +171,7 @@ fn read_group(
 }
 
 impl Ring {
-    /// What makes the text's place impossible; `None` when it is possible.
+    /// Returns what makes the text's place impossible; `None` when it is possible.
     fn problem(&self) -> Option<(ProblemKind, String)> {
         let Ring { area_bytes, length_bytes, text_at_bytes, text_bytes, .. } = *self;
         let text = format!("metadata text of {text_bytes} bytes at {text_at_bytes}");
@@ -204,7 +204,7 @@ impl Ring {
         self.length_bytes - self.text_at_bytes
     }
 
-    /// Where on the device byte `position` of the text is.
+    /// Returns where on the device byte `position` of the text is.
     fn address(&self, position: u64) -> u64 {
         let start = self.area_bytes + self.text_at_bytes;
         match position.checked_sub(self.bytes_to_end()) {

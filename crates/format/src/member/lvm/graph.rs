@@ -214,7 +214,7 @@ enum Visit {
     Done { height: usize },
 }
 
-/// What a segment of `kind` and `extents` names.
+/// Returns what a segment of `kind` and `extents` names.
 fn named(kind: &SegmentKind, extents: u64) -> Vec<Named<'_>> {
     match kind {
         SegmentKind::Striped { areas, .. } => {

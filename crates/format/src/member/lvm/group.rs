@@ -193,7 +193,7 @@ fn id(
     Some(text::escape(&plain))
 }
 
-/// Whether `flag` is among the flags, which LVM keeps in two lists.
+/// Returns whether `flag` is among the flags, which LVM keeps in two lists.
 fn flagged(section: &Section<'_>, flag: &[u8]) -> bool {
     let lists = [section.list(b"status"), section.list(b"flags")];
     lists.into_iter().flatten().flatten().filter_map(Value::as_text).any(|found| found == flag)

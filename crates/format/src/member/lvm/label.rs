@@ -19,7 +19,7 @@ const SECTORS_SCANNED: u64 = 4;
 /// The label's type, and where it stands in its sector.
 const TYPE: &[u8; 8] = b"LVM2 001";
 const TYPE_AT: u64 = 0x18;
-/// Where the header stands within the label, in everything that was ever written.
+/// Place where the header stands within the label, in everything that was ever written.
 const HEADER_AT: usize = 32;
 /// The header without its lists: UUID and size.
 const HEADER: usize = 40;
@@ -29,7 +29,7 @@ const LOCATION: usize = 16;
 /// What the label's sector says.
 #[derive(Debug)]
 pub(super) struct Label {
-    /// Where the sector is, in bytes from the device's start.
+    /// Place where the sector is, in bytes from the device's start.
     pub(super) at_bytes: u64,
     /// The physical volume's UUID without dashes.
     pub(super) id: String,
@@ -39,7 +39,7 @@ pub(super) struct Label {
     pub(super) data: Vec<Location>,
     /// The metadata areas; LVM writes none, one or two.
     pub(super) metadata: Vec<Location>,
-    /// Whether a group uses the volume.
+    /// True if a group uses the volume.
     pub(super) used: Option<bool>,
 }
 
@@ -144,7 +144,7 @@ fn header(
     Some(Label { at_bytes, id, device_bytes, data, metadata, used })
 }
 
-/// Whether these are the characters of a UUID as LVM makes them.
+/// Returns whether these are the characters of a UUID as LVM makes them.
 pub(super) fn is_id(id: &[u8]) -> bool {
     let allowed = |&byte: &u8| byte.is_ascii_alphanumeric() || byte == b'!' || byte == b'#';
     id.len() == 32 && id.iter().all(allowed)
@@ -163,7 +163,7 @@ fn locations(sector: &[u8], mut at: usize) -> (Vec<Location>, Option<usize>) {
     (found, None)
 }
 
-/// What the header's extension says about use; it does so from its version 2 on.
+/// Returns what the header's extension says about use; it does so from its version 2 on.
 fn used(sector: &[u8], at: usize) -> Option<bool> {
     let extension: Block<8> = bytes::block_at(sector, at)?;
     (extension.le32::<0>() >= 2).then(|| extension.le32::<4>() & 1 == 1)

@@ -36,10 +36,10 @@ pub struct PhysicalVolume {
     pub id: String,
     /// Its size in bytes as the header says.
     pub device_bytes: u64,
-    /// Where the data area starts, in bytes from its start: `pe_start`; `None` when the header
-    /// lists no data area.
+    /// Place where the data area starts, in bytes from its start: `pe_start`; `None` when the
+    /// header lists no data area.
     pub data_offset_bytes: Option<u64>,
-    /// Whether the header says that a group uses it; `None` where it does not say (before lvm2
+    /// True if the header says that a group uses it; `None` where it does not say (before lvm2
     /// 2.02.154). With `Some(true)` and no group, the text is on the group's other volumes.
     pub used: Option<bool>,
     /// The volume group as its newest readable text metadata describes it; `None` for an orphan,
@@ -76,11 +76,11 @@ pub struct GroupMember {
     pub id: String,
     /// The device that it was last seen on: a hint.
     pub device: Option<DiskText>,
-    /// Where its extents start, in bytes from its start.
+    /// Place where its extents start, in bytes from its start.
     pub data_offset_bytes: u64,
     /// The number of its extents.
     pub extents: u64,
-    /// Whether it is flagged missing.
+    /// True if it is flagged missing.
     pub missing: bool,
 }
 
@@ -91,7 +91,7 @@ pub struct LogicalVolume {
     pub name: DiskText,
     /// Its UUID, without dashes.
     pub id: String,
-    /// Whether users see it; sub-volumes such as `_rimage_0` are hidden. So is the volume that
+    /// True if users see it; sub-volumes such as `_rimage_0` are hidden. So is the volume that
     /// stores a snapshot's changes, although the snapshot goes by its name.
     pub visible: bool,
     /// Its segments in order of first extent.

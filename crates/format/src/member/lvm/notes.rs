@@ -6,7 +6,7 @@ use crate::{Problem, ProblemKind};
 /// So many problems of one text are told; more say nothing new.
 const TOLD: usize = 64;
 
-/// Where in the text something stands, in bytes from its first.
+/// Place where in the text something stands, in bytes from its first.
 pub(super) type Position = usize;
 
 /// Collects problems of one text.
@@ -34,7 +34,7 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// What was noted.
+    /// Returns what was noted.
     pub(super) fn into_problems(self) -> Vec<Problem> {
         self.problems
     }

@@ -8,7 +8,7 @@ use crate::{Parsed, Problem, ProblemKind};
 
 const LINEAR: &str = "type = \"striped\" stripe_count = 1 stripes = [\"pv0\", 0]";
 
-/// What is read from the sample with `volumes`.
+/// Returns what is read from the sample with `volumes`.
 fn parsed(volumes: &str) -> Parsed<PhysicalVolume> {
     read(&Sample::of(&text(7, volumes)).disk()).expect("it has a label")
 }

@@ -31,7 +31,7 @@ pub(super) struct Section<'t> {
 pub(super) struct Entry<'t> {
     /// The key.
     pub(super) key: &'t [u8],
-    /// Where the key stands.
+    /// Place where the key stands.
     pub(super) at: Position,
     item: Item<'t>,
 }
@@ -58,7 +58,7 @@ pub(super) enum Value<'t> {
 /// Why a text is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Malformed {
-    /// Where.
+    /// Place where.
     pub(super) at: Position,
     /// What was expected or exceeded.
     pub(super) reason: &'static str,
@@ -127,7 +127,7 @@ impl<'t> Section<'t> {
         })
     }
 
-    /// Whether anything is called `key`.
+    /// Returns whether anything is called `key`.
     pub(super) fn has(&self, key: &[u8]) -> bool {
         self.entries.iter().any(|entry| entry.key == key)
     }

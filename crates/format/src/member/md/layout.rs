@@ -15,7 +15,7 @@ pub struct Raid10Copies {
     pub near: u32,
     /// Copies farther down, at least 1; each at another member.
     pub far: u32,
-    /// Whether the far copies follow their stripe at once (`offset`), instead of in a later part of
+    /// True if the far copies follow their stripe at once (`offset`), instead of in a later part of
     /// each member.
     pub offset: bool,
 }
@@ -42,8 +42,8 @@ impl MdMember {
         (data > 0).then_some(u64::from(data))
     }
 
-    /// How the copies of a RAID 10 lie; `None` for other levels, when the layout word makes no
-    /// sense, or when it names more copies than members.
+    /// Returns how the copies of a RAID 10 lie; `None` for other levels, when the layout word makes
+    /// no sense, or when it names more copies than members.
     #[must_use]
     pub fn raid10_copies(&self) -> Option<Raid10Copies> {
         let (near, far) = (self.layout & 0xff, self.layout >> 8 & 0xff);
@@ -57,8 +57,8 @@ impl MdMember {
         })
     }
 
-    /// How parity moves from stripe to stripe (RAID 4, 5, 6), or why that is not known. During a
-    /// reshape it holds only for the part that is not reshaped.
+    /// Returns how parity moves from stripe to stripe (RAID 4, 5, 6), or why that is not known.
+    /// During a reshape it holds only for the part that is not reshaped.
     #[must_use]
     pub fn rotation(&self) -> Known<Rotation> {
         let layout = self.layout;

@@ -41,10 +41,10 @@ pub enum MdVersion {
 pub struct MdMember {
     /// The format.
     pub version: MdVersion,
-    /// Where the superblock was found, in bytes from the member's start.
+    /// Place where the superblock was found, in bytes from the member's start.
     pub superblock_at_bytes: u64,
-    /// Where the superblock says that it stands, in bytes from its member's start; `None` for 0.90,
-    /// which does not say.
+    /// Place where the superblock says that it stands, in bytes from its member's start; `None` for
+    /// 0.90, which does not say.
     pub recorded_at_bytes: Option<u64>,
     /// The array's UUID as mdadm prints it without colons: 32 hexadecimal digits.
     pub array_id: String,
@@ -62,11 +62,12 @@ pub struct MdMember {
     pub raid_disks: u32,
     /// This member's place: 0 to `raid_disks - 1`; `None` for a spare, faulty or journal device.
     pub role: Option<u32>,
-    /// How many places no device has any more, as far as this one knows: the array is degraded.
+    /// Number of places no device has any more, as far as this one knows: the array is degraded.
     pub gone: u32,
     /// What this member is in its array.
     pub standing: MdStanding,
-    /// Where this member's data starts, in bytes from its start. A number beyond 2^64 stands as
+    /// Place where this member's data starts, in bytes from its start. A number beyond 2^64 stands
+    /// as
     /// `u64::MAX`, here and in the other byte fields; it is then among the problems.
     pub data_offset_bytes: u64,
     /// Bytes of this member's data that the array uses. RAID 0 and linear use all that there is, in
@@ -74,9 +75,9 @@ pub struct MdMember {
     pub data_bytes: u64,
     /// Update counter: the higher, the newer.
     pub events: u64,
-    /// Whether a reshape is under way, so that chunk, layout or level hold only for a part.
+    /// True if a reshape is under way, so that chunk, layout or level hold only for a part.
     pub reshaping: bool,
-    /// Where that reshape stands and leads; `None` when there is none.
+    /// Place where that reshape stands and leads; `None` when there is none.
     pub reshape: Option<MdReshape>,
     /// How much of this member is rebuilt, in bytes from the start of its data; `None` when it is
     /// not being rebuilt (1.x).
@@ -114,12 +115,13 @@ pub struct MdReshape {
     pub chunk_bytes: u64,
     /// Members that it adds, or takes away when negative.
     pub delta_disks: i32,
-    /// Where this member's data will start, in bytes from its start.
+    /// Place where this member's data will start, in bytes from its start.
     pub data_offset_bytes: u64,
 }
 
 impl MdMember {
-    /// Whether the superblock stands where it says, counted from the start of what was read:
+    /// Returns whether the superblock stands where it says, counted from the start of what was
+    /// read:
     /// `false` when it belongs to a partition that ends here, or to something larger. `None` when
     /// the format does not say (0.90); then a partition that covers
     /// [`MdMember::superblock_at_bytes`] has the better claim.
@@ -128,20 +130,20 @@ impl MdMember {
         Some(self.recorded_at_bytes? == self.superblock_at_bytes)
     }
 
-    /// Whether a write-intent bitmap is kept beside the superblock (1.x,
+    /// Returns whether a write-intent bitmap is kept beside the superblock (1.x,
     /// `MD_FEATURE_BITMAP_OFFSET`).
     #[must_use]
     pub fn has_bitmap(&self) -> bool {
         self.features & one::BITMAP != 0 && !self.has_partial_parity_log()
     }
 
-    /// Whether the array has a write journal (`MD_FEATURE_JOURNAL`).
+    /// Returns whether the array has a write journal (`MD_FEATURE_JOURNAL`).
     #[must_use]
     pub fn has_journal(&self) -> bool {
         self.features & one::JOURNAL != 0
     }
 
-    /// Whether members keep a partial parity log, PPL (`MD_FEATURE_PPL`,
+    /// Returns whether members keep a partial parity log, PPL (`MD_FEATURE_PPL`,
     /// `MD_FEATURE_MULTIPLE_PPLS`).
     #[must_use]
     pub fn has_partial_parity_log(&self) -> bool {
@@ -233,14 +235,14 @@ impl Candidate {
     }
 }
 
-/// Where a superblock keeps the fields that both formats share, in bytes from its start.
+/// Place where a superblock keeps the fields that both formats share, in bytes from its start.
 struct Fields {
     level: u64,
     chunk: u64,
     raid_disks: u64,
 }
 
-/// What the level, the chunk and the number of members are wrong about, in either format.
+/// Returns what the level, the chunk and the number of members are wrong about, in either format.
 fn geometry_problems(
     from: &Candidate,
     at: &Fields,

@@ -136,7 +136,8 @@ impl Superblock<'_> {
         }
     }
 
-    /// Where data will start behind a reshape: the offset moves by a signed number of sectors.
+    /// Returns where data will start behind a reshape: the offset moves by a signed number of
+    /// sectors.
     fn new_data_offset_bytes(&self) -> u64 {
         let offset = self.head.le64::<128>();
         if self.head.le32::<8>() & NEW_OFFSET == 0 {

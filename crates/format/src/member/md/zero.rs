@@ -167,8 +167,8 @@ fn gone(words: &[u32; WORDS]) -> u32 {
     raid_disks.saturating_sub(u32::try_from(held.len()).unwrap_or(u32::MAX))
 }
 
-/// What this member is. Its own descriptor says its number; the table's entry of that number says
-/// the state that the array last agreed on.
+/// Returns what this member is. Its own descriptor says its number; the table's entry of that
+/// number says the state that the array last agreed on.
 fn standing(words: &[u32; WORDS]) -> (MdStanding, Option<u32>) {
     let number = words[word::THIS];
     let entry = usize::try_from(number).ok().filter(|_| number < DISKS);

@@ -16,12 +16,12 @@ const SLOTS_MAX: usize = 64;
 /// The bytes that a BIOS runs, as in an MBR.
 const CODE_BYTES: u64 = 440;
 
-/// Whether a label may begin with `bytes`.
+/// Returns whether a label may begin with `bytes`.
 pub(super) fn is_magic(bytes: [u8; 4]) -> bool {
     u32::from_le_bytes(bytes) == MAGIC
 }
 
-/// A label that was recognised.
+/// A label that was recognized.
 pub(super) struct Label {
     at_bytes: u64,
     header: Block<HEADER>,
@@ -40,7 +40,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Whether it has a type and a length.
+    /// Returns whether it has a type and a length.
     pub(super) fn is_used(&self) -> bool {
         self.code != 0 && self.length_sectors != 0
     }
@@ -80,13 +80,13 @@ impl Label {
         (is_placed && is_label).then_some(label)
     }
 
-    /// Whether both magic numbers and the checksum are right.
+    /// Returns whether both magic numbers and the checksum are right.
     pub(super) fn is_sound(&self) -> bool {
         self.is_checksum_right && self.header.le32::<132>() == MAGIC
     }
 
-    /// Whether OpenBSD wrote it, since 2007: its version is 1 where others have zeros, and its
-    /// addresses have 48 bits and count from the start of the disk.
+    /// Returns whether OpenBSD wrote it, since 2007: its version is 1 where others have zeros, and
+    /// its addresses have 48 bits and count from the start of the disk.
     pub(super) fn is_openbsd(&self) -> bool {
         self.header.le16::<114>() == 1
     }
@@ -112,7 +112,7 @@ impl Label {
         usize::try_from(self.at_bytes.min(CODE_BYTES)).unwrap_or(0)
     }
 
-    /// What is wrong with its fields.
+    /// Returns what is wrong with its fields.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut note = |kind, detail: String| {

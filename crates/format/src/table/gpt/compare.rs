@@ -9,8 +9,8 @@ use crate::{Problem, ProblemKind};
 /// The most slots that are named when the entries differ.
 const SLOTS_NAMED_MAX: usize = 8;
 
-/// What the copies disagree about, which of them is missing, and whether the backup is where it
-/// should be.
+/// Returns what the copies disagree about, which of them is missing, and whether the backup is
+/// where it should be.
 pub(super) fn compare(pair: &Pair) -> Vec<Problem> {
     match (&pair.primary, &pair.backup) {
         (Some(primary), Some(backup)) => {
@@ -68,7 +68,7 @@ fn place(pair: &Pair, primary: &Copy, backup: &Copy) -> Vec<Problem> {
     details.into_iter().map(problem).collect()
 }
 
-/// Whether both copies say the same of the disk.
+/// Returns whether both copies say the same of the disk.
 pub(super) fn are_same(primary: &Copy, backup: &Copy) -> bool {
     fields(primary, backup).is_empty() && entries(primary, backup).is_none()
 }

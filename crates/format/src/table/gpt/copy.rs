@@ -45,7 +45,7 @@ pub(super) struct Copy {
     pub(super) header: Header,
     /// The entries that could be read, one behind the other; empty when none could.
     pub(super) entries: Vec<u8>,
-    /// Where the entries begin.
+    /// Place where the entries begin.
     pub(super) entries_at_bytes: u64,
     /// What is wrong with this copy alone.
     pub(super) problems: Vec<Problem>,
@@ -92,13 +92,13 @@ impl Copy {
         Ok(Some(copy))
     }
 
-    /// Whether both checksums hold and the header is where it says.
+    /// Returns whether both checksums hold and the header is where it says.
     pub(super) fn is_sound(&self) -> bool {
         self.is_header_sound && self.are_entries_sound
     }
 
-    /// How little speaks for this copy: 0 when it is sound, 1 when its header is, 2 when there are
-    /// entries to describe, 3 when there is only the signature.
+    /// Returns how little speaks for this copy: 0 when it is sound, 1 when its header is, 2 when
+    /// there are entries to describe, 3 when there is only the signature.
     pub(super) fn doubt(&self) -> u8 {
         match (self.is_header_sound, self.are_entries_sound) {
             (true, true) => 0,

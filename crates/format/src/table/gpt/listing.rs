@@ -110,7 +110,7 @@ impl Listing {
     }
 }
 
-/// What the copy itself takes: its header, and its entries where they could be read.
+/// Returns what the copy itself takes: its header, and its entries where they could be read.
 fn own_claims(copy: &Copy, sector: SectorSize) -> impl Iterator<Item = Claim> {
     let place = copy.place.word();
     let header = ByteRange::new(copy.at_bytes, sector.bytes());

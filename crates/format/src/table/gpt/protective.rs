@@ -15,11 +15,11 @@ use crate::{Problem, ProblemKind};
 
 /// What the first sector says about a GPT.
 pub(super) struct Protective {
-    /// Whether there is an entry of type 0xEE in a signed MBR.
+    /// True if there is an entry of type 0xEE in a signed MBR.
     pub(super) is_present: bool,
     /// The used entries of other types.
     pub(super) hybrid: Vec<Partition>,
-    /// Whether there is BIOS boot code.
+    /// True if there is BIOS boot code.
     pub(super) has_code: bool,
     /// What is wrong with it.
     pub(super) problems: Vec<Problem>,

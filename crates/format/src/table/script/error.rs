@@ -6,7 +6,7 @@ use super::{PARTITIONS_MAX, SCRIPT_BYTES_MAX};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct ScriptError {
-    /// Where, from 1 on.
+    /// Place where, from 1 on.
     pub line: usize,
     /// What.
     pub problem: ScriptProblem,
@@ -56,7 +56,7 @@ pub enum ScriptProblem {
 }
 
 impl ScriptProblem {
-    /// What helps, as a command or a word.
+    /// Returns what helps, as a command or a word.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

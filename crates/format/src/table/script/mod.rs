@@ -49,8 +49,8 @@ pub struct Script {
     pub disk_bytes: u64,
 }
 
-/// Whether `head`, the first bytes of a file, may be those of a script: all of it is text, and its
-/// first line that says something is a header line or names a start or a size.
+/// Returns whether `head`, the first bytes of a file, may be those of a script: all of it is text,
+/// and its first line that says something is a header line or names a start or a size.
 #[must_use]
 pub fn is_script(head: &[u8]) -> bool {
     let text = match std::str::from_utf8(head) {

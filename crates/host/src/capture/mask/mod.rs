@@ -33,7 +33,7 @@ impl Mask {
         Mask { keep_paths, ..Mask::default() }
     }
 
-    /// How many different serials, identifiers and hosts were masked.
+    /// Returns how many different serials, identifiers and hosts were masked.
     #[must_use]
     pub fn count(&self) -> usize {
         self.secrets.count() + self.names.count()
@@ -121,7 +121,7 @@ impl Mask {
     }
 }
 
-/// Whether a file of `/sys` is an identifier and nothing else.
+/// Returns whether a file of `/sys` is an identifier and nothing else.
 fn is_identifier(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     path.starts_with("/sys/") && places::IDENTIFIERS.contains(&name) && !path.ends_with("/dm/uuid")

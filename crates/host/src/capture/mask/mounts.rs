@@ -90,7 +90,7 @@ pub(super) fn of_swaps(mask: &mut Mask, line: &str) -> String {
     }
 }
 
-/// What a file system is on: a device, a directory, another machine, or only a word.
+/// Returns what a file system is on: a device, a directory, another machine, or only a word.
 fn from(mask: &mut Mask, kind: &str, source: &str) -> String {
     let remote = REMOTE.contains(&kind) || kind.starts_with("fuse") || source.starts_with("//");
     if let Some((directory, label)) = source.rsplit_once('/').filter(|_| is_label(source)) {
@@ -127,7 +127,7 @@ fn from(mask: &mut Mask, kind: &str, source: &str) -> String {
     }
 }
 
-/// Whether a device is named by what somebody called it.
+/// Returns whether a device is named by what somebody called it.
 fn is_label(source: &str) -> bool {
     ["/dev/disk/by-label/", "/dev/disk/by-partlabel/", "/dev/disk/by-id/"]
         .iter()

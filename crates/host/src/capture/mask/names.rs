@@ -38,7 +38,7 @@ impl Names {
         parts.join("/")
     }
 
-    /// What stands for a name: a letter or word that says what it was, and a number.
+    /// Returns what stands for a name: a letter or word that says what it was, and a number.
     pub(super) fn name(&mut self, kind: &str, name: &str) -> String {
         let next = self.numbers.len() + 1;
         let number = *self.numbers.entry(format!("{kind} {name}")).or_insert(next);

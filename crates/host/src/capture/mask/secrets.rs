@@ -9,7 +9,7 @@ use super::places::KINDS;
 const FOUND_MIN: usize = 6;
 /// The least of one that is looked for in names of files.
 const NAMED_MIN: usize = 12;
-/// How many bytes tell whether an identifier may start here.
+/// Number of bytes tell whether an identifier may start here.
 const START: usize = 4;
 
 /// The identifiers that are known.
@@ -53,7 +53,7 @@ impl Secrets {
         text.replacen(inner, &format!("{kind}{masked}"), 1)
     }
 
-    /// What stands for `secret`: its shape, with a number.
+    /// Returns what stands for `secret`: its shape, with a number.
     pub(super) fn mask(&mut self, secret: &str) -> String {
         if let Some(mask) = self.masks.get(secret) {
             return mask.clone();
@@ -162,7 +162,7 @@ fn parted(digits: &str) -> String {
     pairs.join(" ")
 }
 
-/// How many letters and digits `text` has.
+/// Returns how many letters and digits `text` has.
 fn weight(text: &str) -> usize {
     text.chars().filter(|each| each.is_alphanumeric()).count()
 }

@@ -85,7 +85,7 @@ pub(super) struct User {
 }
 
 impl Sought {
-    /// What of it has this number or inode.
+    /// Returns what of it has this number or inode.
     fn has(&self, found: &Facts) -> Option<Used> {
         let number = found.number;
         match found.kind {
@@ -97,7 +97,7 @@ impl Sought {
         }
     }
 
-    /// What of it is at `path`; `None` where nothing of it is, or nothing at all.
+    /// Returns what of it is at `path`; `None` where nothing of it is, or nothing at all.
     fn at(&self, path: &Path) -> Option<Used> {
         self.has(&Facts::of(path).ok()?)
     }
@@ -112,7 +112,7 @@ struct Facts {
 }
 
 impl Facts {
-    /// What `path` leads to. No file system asks its server or its daemon, which may hang.
+    /// Returns what `path` leads to. No file system asks its server or its daemon, which may hang.
     fn of(path: &Path) -> Result<Facts, Errno> {
         let flags = AtFlags::STATX_DONT_SYNC;
         let stat = rustix::fs::statx(CWD, path, flags, StatxFlags::TYPE | StatxFlags::INO)?;
@@ -214,7 +214,7 @@ impl std::fmt::Display for Process {
     }
 }
 
-/// Whether that is what is said of a process, thread or descriptor that is no more.
+/// Returns whether that is what is said of a process, thread or descriptor that is no more.
 fn has_gone(error: &io::Error) -> bool {
     let gone = [Errno::NOENT, Errno::SRCH].map(Errno::raw_os_error);
     error.raw_os_error().is_some_and(|number| gone.contains(&number))

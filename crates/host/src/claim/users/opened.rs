@@ -9,7 +9,7 @@ use super::{Facts, Sought, Used, has_gone};
 
 /// The bit of a link in `fd` whose file may be written: as the owner's right to write.
 const WRITES: u32 = 0o200;
-/// Where the link of an io_uring leads to.
+/// Place where the link of an io_uring leads to.
 const RING: &str = "anon_inode:[io_uring]";
 
 /// The first of `sought` that process `pid` has open for writing.
@@ -37,7 +37,7 @@ pub(super) fn first(pid: u32, sought: &Sought) -> io::Result<Option<Used>> {
     Ok(None)
 }
 
-/// Whether two threads have one table of files; `false` where the kernel does not say.
+/// Returns whether two threads have one table of files; `false` where the kernel does not say.
 #[expect(unsafe_code, reason = "neither rustix nor libc has kcmp(2)")]
 fn share_files(one: u32, other: u32) -> bool {
     /// `KCMP_FILES` of Linux `include/uapi/linux/kcmp.h`.

@@ -25,7 +25,7 @@ pub(super) fn check() -> Result<(), String> {
     }
 }
 
-/// Whether this line of mountinfo is a `/proc` that hides processes.
+/// Returns whether this line of mountinfo is a `/proc` that hides processes.
 fn hides(line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line);
     let Some((place, kind)) = line.split_once(" - ") else { return false };

@@ -9,12 +9,12 @@ fn sought(file: &Path) -> Sought {
     Sought { files: [crate::identity(file).unwrap()].into(), ..Sought::default() }
 }
 
-/// Who uses `file`.
+/// Returns who uses `file`.
 fn user(file: &Path) -> Option<User> {
     first(&LiveTree::new(Path::new("/")), &sought(file)).unwrap()
 }
 
-/// Whether processes of this machine can be looked at, which a test that cannot says aloud.
+/// Returns whether processes of this machine can be looked at, which a test that cannot says aloud.
 fn is_blind() -> bool {
     match sight::check().and_then(|()| first(&LiveTree::new(Path::new("/")), &Sought::default())) {
         Ok(_) => false,

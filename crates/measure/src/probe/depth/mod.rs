@@ -54,19 +54,19 @@ const BATCHES_MAX: u64 = 8;
 /// The places that there must be, so that few are read twice.
 const TEETH_LEAST: u64 = 1024;
 
-/// How many reads are had at once.
+/// Number of reads are had at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depth {
     /// How many, from 2 to [`DEPTH_MAX`].
     pub reads: u64,
-    /// Whether each member of an array has so many, and not the drive.
+    /// True if each member of an array has so many, and not the drive.
     pub is_of_member: bool,
 }
 
 /// What was found of a queue.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// How many reads are had at once.
+    /// Number of reads are had at once.
     pub depth: Answer<Depth>,
     /// Every comparison.
     pub compared: Vec<Compared>,
@@ -80,8 +80,8 @@ impl Found {
     }
 }
 
-/// How many reads the drive behind `queue` has at once; of an array that `stripe` tells of, how
-/// many each member has. The queue has at least [`QUEUE_DEPTH`] slots, with buffers of
+/// Returns how many reads the drive behind `queue` has at once; of an array that `stripe` tells of,
+/// how many each member has. The queue has at least [`QUEUE_DEPTH`] slots, with buffers of
 /// [`BUFFER_BYTES`].
 ///
 /// # Errors
@@ -139,7 +139,7 @@ struct Reads<'a, 'b, Q: Queue> {
 }
 
 impl<Q: Queue> Reads<'_, '_, Q> {
-    /// How many are had at once, by how many others they overtake, which must be sure up to
+    /// Returns how many are had at once, by how many others they overtake, which must be sure up to
     /// `alpha`.
     fn depth(&mut self, alpha: f64) -> Result<Answer<u64>, Fault> {
         let mut seen = DEPTHS.map(Overtaken::new);

@@ -7,7 +7,7 @@ use crate::number::{real, wide};
 
 /// The largest number is overtaken as often as the mean of all, or so many times more rarely.
 const UNEVEN: f64 = 3.0;
-/// How many of a hundred reads must end alone.
+/// Number of of a hundred reads must end alone.
 const ALONE_PERCENT: u64 = 50;
 
 /// Reads that were kept at a depth, by how many others they overtook.
@@ -38,7 +38,7 @@ impl Overtaken {
         }
     }
 
-    /// How many ended alone.
+    /// Returns how many ended alone.
     fn alone(&self) -> u64 {
         self.reads.iter().sum()
     }
@@ -49,7 +49,7 @@ impl Overtaken {
         Some((wide(place), self.reads[place]))
     }
 
-    /// Whether the most are overtaken about as often as any other number.
+    /// Returns whether the most are overtaken about as often as any other number.
     fn is_even(&self) -> bool {
         self.edge().is_some_and(|(most, reads)| {
             real(reads) * real(most + 1) * UNEVEN >= real(self.alone())
@@ -57,8 +57,8 @@ impl Overtaken {
     }
 }
 
-/// What reads at both depths say, where the edge must be sure up to `alpha`; `None` where more of
-/// them may say more.
+/// Returns what reads at both depths say, where the edge must be sure up to `alpha`; `None` where
+/// more of them may say more.
 pub(super) fn answer(seen: &[Overtaken; 2], alpha: f64) -> Option<Answer<u64>> {
     if let Some((why, reason)) = refusal(seen) {
         return Some(Answer::not(why, reason));

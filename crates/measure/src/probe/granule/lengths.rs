@@ -62,7 +62,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
     }
 }
 
-/// What the lengths say.
+/// Returns what the lengths say.
 fn sized(alignment: Alignment, lengths: &Lengths, seen: &Seen, alpha: f64) -> Answer<u64> {
     let readings = seen.readings();
     let at = |places: &[usize]| places.iter().map(|at| readings[*at]).collect::<Vec<_>>();

@@ -44,11 +44,11 @@ use crate::{Fault, Order, Slots, SlotsPlan};
 pub const WHOLE_BYTES: u64 = 64 << 10;
 /// The buffer that the queue must have for each slot.
 pub const BUFFER_BYTES: u32 = 64 << 10;
-/// Where a slot's first operation starts.
+/// Place where a slot's first operation starts.
 const HOME_BYTES: u64 = WHOLE_BYTES >> 1;
 /// What slots are multiples of.
 const SLOT_BYTES: u64 = WHOLE_BYTES << 2;
-/// Where writes must start.
+/// Place where writes must start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Alignment {
     /// Every so many bytes.
@@ -60,7 +60,7 @@ pub struct Alignment {
 /// What was found of the granule.
 #[derive(Clone, Debug)]
 pub struct Granule {
-    /// Where a write must start.
+    /// Place where a write must start.
     pub alignment: Answer<Alignment>,
     /// Of what its length must be a multiple.
     pub size: Answer<u64>,

@@ -44,7 +44,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
         })
     }
 
-    /// What a panel of shifts says.
+    /// Returns what a panel of shifts says.
     fn judged(
         &self,
         panel: &Seen,
@@ -78,7 +78,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
         steps.take_while(|shift| *shift <= HOME_BYTES).chain([FAR_BYTES]).collect()
     }
 
-    /// Where the first granule may start.
+    /// Returns where the first granule may start.
     fn residues(&self) -> Vec<u64> {
         let sector = self.ask.sector_bytes;
         let near = (1..).map(|number| number * sector).take_while(|residue| *residue < NEAR_BYTES);

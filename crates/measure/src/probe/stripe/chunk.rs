@@ -18,17 +18,17 @@ impl<Q: Queue> Search<'_, '_, Q> {
         let candidates: Vec<u64> = std::iter::successors(Some(2 * half), |bytes| Some(bytes << 1))
             .take_while(|bytes| *bytes <= CHUNK_BYTES_MAX)
             .collect();
-        // Centred on odd multiples of `centre`.
-        let comb = |centre: u64| Comb {
-            modulus_bytes: 2 * centre,
-            first_bytes: centre - half,
+        // Centered on odd multiples of `center`.
+        let comb = |center: u64| Comb {
+            modulus_bytes: 2 * center,
+            first_bytes: center - half,
             step_bytes: 0,
             steps: 1,
             operation_bytes: 2 * half,
         };
-        let centres = [half, half].into_iter().chain(candidates.iter().copied());
-        let arms: Vec<(String, Comb)> = centres
-            .map(|centre| (format!("across odd multiples of {centre} bytes"), comb(centre)))
+        let centers = [half, half].into_iter().chain(candidates.iter().copied());
+        let arms: Vec<(String, Comb)> = centers
+            .map(|center| (format!("across odd multiples of {center} bytes"), comb(center)))
             .collect();
         let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }];
         let pair = |arm| Pairing { arm, against: 0, wanted: Wanted::Slower };

@@ -31,7 +31,7 @@ const FACTORS: [u64; 6] = [2, 3, 5, 7, 11, 13];
 const ROUNDS_MAX: u64 = 5;
 
 impl<Q: Queue> Search<'_, '_, Q> {
-    /// How many members reads go round.
+    /// Returns how many members reads go round.
     pub(super) fn members(&mut self, chunk_bytes: u64) -> Result<Members, Fault> {
         let mut members = 1;
         let not =

@@ -2,9 +2,9 @@
 //!
 //! At depth 1 an array hides its boundaries: two members work side by side. At a depth that keeps
 //! all of them busy, a read across a boundary costs two where another costs one. So reads of 8 KiB
-//! are centred on odd multiples of `c`, for `c` from 8 KiB to 1 MiB, and held against reads centred
-//! on odd multiples of 4 KiB, which no boundary is. They are slower exactly where `c` is a multiple
-//! of the chunk.
+//! are centered on odd multiples of `c`, for `c` from 8 KiB to 1 MiB, and held against reads
+//! centered on odd multiples of 4 KiB, which no boundary is. They are slower exactly where `c` is a
+//! multiple of the chunk.
 //!
 //! A boundary alone may be anything: a controller splits commands, flash has pages. Reads across it
 //! must be slower than those beside it, and only where the chunks are also seen to lie on several
@@ -58,7 +58,7 @@ const TEETH_LEAST: u64 = 4;
 pub struct Stripe {
     /// The bytes that lie on one member before the next one's come.
     pub chunk: Answer<u64>,
-    /// How many members reads go round.
+    /// Number of members reads go round.
     pub members: Answer<u64>,
     /// Every comparison.
     pub compared: Vec<Compared>,
@@ -70,9 +70,9 @@ pub struct Stripe {
 /// What is known of the drive before its reads are timed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known {
-    /// Where its writes must start; 0 where that is not known.
+    /// Place where its writes must start; 0 where that is not known.
     pub granule_bytes: u64,
-    /// Whether it has a platter.
+    /// True if it has a platter.
     pub is_turning: bool,
 }
 

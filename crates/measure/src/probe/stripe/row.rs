@@ -52,7 +52,8 @@ impl Stripe {
 mod tests {
     use super::*;
 
-    /// What is doubted of a granule of so many bytes, where reads are so across 8, 16 and 32 KiB.
+    /// Returns what is doubted of a granule of so many bytes, where reads are so across 8, 16 and
+    /// 32 KiB.
     fn doubts(bytes: u64, readings: [Reading; 3], chunk: Option<u64>) -> Option<Unidentified> {
         let mut stripe = Stripe::not_tried("no reads");
         stripe.boundaries = (13..16).map(|power| 1 << power).zip(readings).collect();

@@ -18,7 +18,8 @@ use crate::Fault;
 const PAGE_BYTES_MAX: u64 = 32 << 10;
 
 impl<Q: Queue> Search<'_, '_, Q> {
-    /// Whether reads are slower across the boundaries of chunks than on either side of them.
+    /// Returns whether reads are slower across the boundaries of chunks than on either side of
+    /// them.
     pub(super) fn crossed(&mut self, chunk_bytes: u64) -> Result<Result<(), Refused>, Fault> {
         let length = 2 * self.half_bytes;
         let comb = |ahead: u64| Comb {
@@ -68,8 +69,8 @@ impl<Q: Queue> Search<'_, '_, Q> {
         })
     }
 
-    /// Whether the chunks may be pages of flash, which go round its dies in the same way: `Err`
-    /// with the reason where they may.
+    /// Returns whether the chunks may be pages of flash, which go round its dies in the same way:
+    /// `Err` with the reason where they may.
     pub(super) fn no_pages(&self, chunk_bytes: u64, members: u64) -> Result<(), Refused> {
         if self.is_turning || chunk_bytes > PAGE_BYTES_MAX.max(self.granule_bytes) {
             return Ok(());

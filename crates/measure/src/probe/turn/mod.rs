@@ -40,7 +40,7 @@ const PILOT: usize = 9;
 const TESTS: usize = 72;
 /// How long the host waits, in hundredths of a turn.
 const WAITS_PERCENT: [u64; 3] = [20, 50, 135];
-/// How many of them must end a whole number of turns after the last, at least.
+/// Number of of them must end a whole number of turns after the last, at least.
 const AGREE: f64 = 0.9;
 /// How far from a whole number of turns an end may be, in turns.
 const NEAR: f64 = 0.04;
@@ -49,7 +49,7 @@ const PLACES: usize = 6;
 const VISITS: usize = 5;
 /// From here on one ends at another time, in turns.
 const ELSEWHERE: f64 = 0.1;
-/// How many must: of places anywhere on a turn fewer do so in one of 600 probes.
+/// Number of must: of places anywhere on a turn fewer do so in one of 600 probes.
 const ELSEWHERE_LEAST: usize = 2;
 /// The shortest and the longest turn of any drive, in nanoseconds: 30000 and 3000 turns a minute.
 const TURN_NS: std::ops::RangeInclusive<u64> = 2_000_000..=20_000_000;
@@ -69,7 +69,7 @@ pub struct Turn {
     pub high_ns: u64,
 }
 
-/// How long the drive behind `queue` takes for a turn, if it turns.
+/// Returns how long the drive behind `queue` takes for a turn, if it turns.
 ///
 /// # Errors
 /// When an operation fails.
@@ -82,8 +82,8 @@ pub fn find<Q: Queue>(
     at(queue, ask, Places { origin_bytes: 0, part: 90 }, purse, pause)
 }
 
-/// What [`find`] answered; asked again at places on granules, where it found none and `granule`
-/// says that they start elsewhere than was written.
+/// Returns what [`find`] answered; asked again at places on granules, where it found none and
+/// `granule` says that they start elsewhere than was written.
 ///
 /// # Errors
 /// When an operation fails.
@@ -252,8 +252,8 @@ impl<Q: Queue> Rewrites<'_, '_, Q> {
         Answer::not(Unidentified::Noise, format!("whether anything turns was open when {ended}"))
     }
 
-    /// How many of some other places end at another time than the first; `None` where the budget is
-    /// used up.
+    /// Returns how many of some other places end at another time than the first; `None` where the
+    /// budget is used up.
     fn elsewhere(
         &mut self,
         ask: &Ask<'_>,

@@ -11,7 +11,7 @@ use crate::number::real;
 
 /// How far the turns of a write may be from a whole number.
 const WHOLE_WITHIN: f64 = 0.25;
-/// How many turns a misaligned write takes.
+/// Number of turns a misaligned write takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turns {
     /// 1, 2, 3 or 4.
@@ -23,8 +23,8 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// What the firmware does, in a word: `unseen` where a misaligned write takes one turn, as
-    /// with a buffer that does not forget.
+    /// Returns what the firmware does, in a word: `unseen` where a misaligned write takes one turn,
+    /// as with a buffer that does not forget.
     #[must_use]
     pub fn policy(&self) -> &'static str {
         match self.turns {
@@ -40,7 +40,7 @@ impl Turns {
 /// is twice as long, so that no chunk of 16 KiB or more ends in it, shifted or not.
 const UNIT_BYTES: u64 = 4096;
 
-/// How many turns a misaligned write takes, from the times of such writes and aligned ones.
+/// Returns how many turns a misaligned write takes, from the times of such writes and aligned ones.
 ///
 /// # Errors
 /// When an operation fails.

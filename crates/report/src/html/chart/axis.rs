@@ -64,7 +64,7 @@ impl Span {
         Span { low: self.low / room, high: self.high * room }
     }
 
-    /// Where `value` is drawn: inside, whatever it is.
+    /// Returns where `value` is drawn: inside, whatever it is.
     pub(super) fn at(self, value: f64) -> f64 {
         match value.is_nan() {
             true => self.low.ln(),
@@ -88,7 +88,7 @@ impl Span {
         (0..=count).map(|number| self.low * (step * f64::from(number)).exp()).collect()
     }
 
-    /// Where the values that are named stand.
+    /// Returns where the values that are named stand.
     fn ticks(self) -> Vec<f64> {
         let round = if self.high / self.low < 6.0 { self.even() } else { self.decades() };
         round.into_iter().map(f64::ln).collect()

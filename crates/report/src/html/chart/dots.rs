@@ -26,7 +26,7 @@ pub(in crate::html) struct Dot {
     pub(in crate::html) at: f64,
     /// The ends of the line.
     pub(in crate::html) line: [f64; 2],
-    /// Whether it stands out.
+    /// True if it stands out.
     pub(in crate::html) odd: bool,
 }
 
@@ -65,9 +65,9 @@ pub(in crate::html) fn dots(caption: &Caption, rows: &[Dot]) -> Markup {
         for (row, down) in rows.iter().zip((0..count).map(f64::from)) {
             let line = row.line.map(|end| (span.at(end), down));
             chart.draw_series([PathElement::new(line, INK.stroke_width(2))])?;
-            let colour = if row.odd { MARK } else { DATA };
+            let color = if row.odd { MARK } else { DATA };
             let dot = (span.at(row.at), down);
-            chart.draw_series([Circle::new(dot, 4, colour.filled())])?;
+            chart.draw_series([Circle::new(dot, 4, color.filled())])?;
         }
         Ok(())
     })

@@ -1,7 +1,7 @@
 //! Charts: drawn by `plotters` into SVG, each with a title, a description and the same figures in a
 //! table or a sentence beside it.
 //!
-//! Only numbers are drawn. The colours are those of the light page; `style.css` gives each another
+//! Only numbers are drawn. The colors are those of the light page; `style.css` gives each another
 //! one where the page is dark, by the attribute that holds it.
 
 mod axis;
@@ -51,7 +51,7 @@ pub(super) struct Caption {
     pub(super) description: String,
 }
 
-/// What `draw` draws, as a figure; without a picture where nothing can be drawn.
+/// Returns what `draw` draws, as a figure; without a picture where nothing can be drawn.
 fn figure(caption: &Caption, height: u32, draw: impl FnOnce(&Area<'_>) -> Drawn) -> Markup {
     let mut text = String::new();
     let drawn = {

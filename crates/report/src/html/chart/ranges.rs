@@ -25,7 +25,7 @@ pub(in crate::html) struct Range {
     pub(in crate::html) median_ns: u64,
     /// The end of the line; the dot's own where it is not known.
     pub(in crate::html) far_ns: Option<u64>,
-    /// Whether it stands out.
+    /// True if it stands out.
     pub(in crate::html) odd: bool,
 }
 
@@ -61,11 +61,11 @@ pub(in crate::html) fn ranges(caption: &Caption, rows: &[Range]) -> Markup {
             .y_label_formatter(&|value| format!("{:.0}", value + 1.0))
             .draw()?;
         for (row, down) in rows.iter().zip((0..count).map(f64::from)) {
-            let colour = if row.odd { MARK } else { DATA };
+            let color = if row.odd { MARK } else { DATA };
             let dot = (span.at(real(row.median_ns)), down);
             let far = (span.at(real(row.far_ns.unwrap_or(row.median_ns))), down);
-            chart.draw_series([PathElement::new([dot, far], colour.stroke_width(2))])?;
-            chart.draw_series([Circle::new(dot, 4, colour.filled())])?;
+            chart.draw_series([PathElement::new([dot, far], color.stroke_width(2))])?;
+            chart.draw_series([Circle::new(dot, 4, color.filled())])?;
         }
         Ok(())
     })

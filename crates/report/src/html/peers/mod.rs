@@ -21,7 +21,7 @@ use sample::{Kind, Place, Sample, Told};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Peers {
     samples: Vec<Sample>,
-    /// Where something was measured on a drive that is not known.
+    /// Place where something was measured on a drive that is not known.
     strangers: BTreeSet<Place>,
 }
 
@@ -39,7 +39,7 @@ struct Group {
 #[derive(Clone, Debug)]
 struct Host {
     name: String,
-    /// How many results it gave.
+    /// Number of results it gave.
     runs: usize,
     median_ns: u64,
     p99_ns: Option<u64>,
@@ -75,13 +75,13 @@ pub struct Outlier {
     pub measure: &'static str,
     /// The host's latency in nanoseconds.
     pub latency_ns: u64,
-    /// How many times as long that is as the median of the group.
+    /// Number of times as long that is as the median of the group.
     pub times: f64,
-    /// How many hosts the group has, this one included.
+    /// Number of hosts the group has, this one included.
     pub hosts: usize,
     /// In which direction.
     pub odd: Odd,
-    /// Whether it makes writes durable in so much less time that they may not be durable: by the
+    /// True if it makes writes durable in so much less time that they may not be durable: by the
     /// factor that two ways to the same durable write must not be apart.
     pub is_implausible: bool,
 }

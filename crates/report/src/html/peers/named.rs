@@ -21,7 +21,7 @@ pub(super) struct Named {
     others: usize,
 }
 
-/// How much an outlier matters, and what to do about it.
+/// Returns how much an outlier matters, and what to do about it.
 pub(super) fn advice(outlier: &Outlier) -> Option<(Rank, &'static str)> {
     match outlier.odd {
         Odd::Slower => Some((
@@ -36,7 +36,7 @@ pub(super) fn advice(outlier: &Outlier) -> Option<(Rank, &'static str)> {
     }
 }
 
-/// Who stands out, each in a sentence: by what is the furthest away.
+/// Returns who stands out, each in a sentence: by what is the furthest away.
 pub(super) fn named(hosts: &[Named]) -> Markup {
     html! {
         @if hosts.is_empty() {

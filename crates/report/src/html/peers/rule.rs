@@ -24,8 +24,8 @@ pub(super) const FACTOR_MIN: f64 = 2.0;
 /// Of so many hosts at most one may stand out: with more there are two kinds of hosts.
 const SHARE: usize = 4;
 
-/// Whether `times` of the median is too little to believe of durable writes: more than the limit
-/// below it, and not by a rounding of logarithms.
+/// Returns whether `times` of the median is too little to believe of durable writes: more than the
+/// limit below it, and not by a rounding of logarithms.
 pub(super) fn is_implausible(times: f64) -> bool {
     times > 0.0 && times * f64::from(DURABLE_APART) < 1.0 - 1e-6
 }
@@ -43,7 +43,7 @@ pub(super) enum Answer {
     Some(Vec<usize>),
 }
 
-/// Who among `values` stands out, and the value in the middle. Values are positive.
+/// Returns who among `values` stands out, and the value in the middle. Values are positive.
 pub(super) fn answer(values: &[f64]) -> (Answer, f64) {
     let logarithms: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
     let middle = median(&logarithms);

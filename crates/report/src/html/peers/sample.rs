@@ -20,7 +20,7 @@ pub(super) struct Sample {
     pub(super) p99_ns: Option<u64>,
 }
 
-/// Where something was measured.
+/// Place where something was measured.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     /// The host, or the file where that names none.
@@ -36,7 +36,7 @@ pub(super) struct Kind {
     pub(super) firmware: String,
     /// What was done.
     pub(super) work: String,
-    /// Whether each of them is a durable write.
+    /// True if each of them is a durable write.
     pub(super) is_durable: bool,
 }
 

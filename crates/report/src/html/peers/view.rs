@@ -39,7 +39,8 @@ impl View {
         View { groups, strangers, named }
     }
 
-    /// What is said of each host that stands out in a way that matters, its name, and where.
+    /// Returns what is said of each host that stands out in a way that matters, its name, and
+    /// where.
     pub(in crate::html) fn gists(&self) -> Vec<(Gist, String, String)> {
         let told = |named: &Named| {
             let Named { outlier, at, .. } = named;
@@ -70,7 +71,7 @@ impl View {
     }
 }
 
-/// Where the row of a host is; the section where that row is not shown.
+/// Returns where the row of a host is; the section where that row is not shown.
 pub(super) fn row_id(group: usize, place: usize) -> String {
     match group < GROUPS_MAX && place < HOSTS_MAX {
         true => format!("{ID}-{group}-{}", place + 1),
@@ -179,7 +180,7 @@ fn of_host(place: usize, host: &Host, group: &Group, odd: bool) -> Row {
     ])
 }
 
-/// What the rule says of the group, in a sentence.
+/// Returns what the rule says of the group, in a sentence.
 fn said(group: &Group) -> String {
     let answers = [("median", &group.median.answer), ("p99", &group.p99.answer)];
     if let Some((measure, Answer::Mixed(differ))) =

@@ -137,9 +137,9 @@ fn every_line_of_every_view_fits_its_width_and_holds_nothing_harmful() {
     }
 }
 
-/// Where colours carry a meaning, two results that differ only in it would read the same.
+/// Returns where colors carry a meaning, two results that differ only in it would read the same.
 #[test]
-fn without_colours_every_verdict_is_still_said() {
+fn without_colors_every_verdict_is_still_said() {
     let verdicts = ["penalty", "no-penalty", "small", "inconclusive", "void"];
     for several in [1, 2] {
         let shown = verdicts.map(|verdict| {

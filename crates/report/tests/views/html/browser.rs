@@ -91,7 +91,7 @@ impl Browser {
         Browser { child, to, from: receiver, session: None, number: 0, events: Vec::new(), scratch }
     }
 
-    /// What it answers to `method`.
+    /// Returns what it answers to `method`.
     pub(crate) fn ask(&mut self, method: &str, parameters: &Value) -> Value {
         let number = self.send(method, parameters);
         loop {
@@ -132,7 +132,7 @@ impl Browser {
         }
     }
 
-    /// What `script`, a function's body, returns in the page.
+    /// Returns what `script`, a function's body, returns in the page.
     pub(crate) fn run(&mut self, script: &str) -> Value {
         let expression = format!("JSON.stringify((() => {{ {script} }})())");
         let answer = json!({ "expression": expression, "returnByValue": true });
@@ -156,7 +156,7 @@ impl Browser {
         self.ask("Emulation.setEmulatedMedia", &json!({ "media": media, "features": features }));
     }
 
-    /// What went wrong, ran or was fetched so far: messages, exceptions, dialogs, requests.
+    /// Returns what went wrong, ran or was fetched so far: messages, exceptions, dialogs, requests.
     pub(crate) fn trouble(&mut self) -> Vec<String> {
         // What was said before this answer has arrived.
         self.run("return 0");
@@ -200,7 +200,7 @@ impl Drop for Browser {
     }
 }
 
-/// Whether a process of the group is left.
+/// Returns whether a process of the group is left.
 fn is_there(group: &str) -> bool {
     let asked = tool::command("kill").args(["-0", "--", group]).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success())

@@ -8,7 +8,7 @@ use testkit::{need_tools, scratch};
 
 use super::browser::Browser;
 use super::measure::{ACCESS, CELLS, CONTRAST, OVERFLOW};
-use super::pages::{HOSTILE, full, labelled};
+use super::pages::{HOSTILE, full, labeled};
 
 /// The widths of a phone, a tablet and a screen, and a very small phone.
 const WIDTHS: [u32; 4] = [320, 360, 768, 1280];
@@ -44,7 +44,7 @@ const SAID: &[&str] = &[
     "3 of 4 within their bounds, 1 fitted",
     "+1.2 %",
     "10 %",
-    "the writeback of metadata is not modelled",
+    "the writeback of metadata is not modeled",
     "118.5 to 160.0",
 ];
 
@@ -140,7 +140,7 @@ fn the_page_is_read_without_eyes_and_with_weak_ones() {
 fn no_label_runs_fetches_or_breaks_the_page() {
     need_tools!("chromium", "bash", "mkfifo", "kill");
     // Without the policy, so that it is the escaping alone that holds.
-    let page = labelled(HOSTILE);
+    let page = labeled(HOSTILE);
     let begin = page.find("<meta http-equiv").expect("the policy is there");
     let end = begin + page[begin..].find('>').expect("it ends") + 1;
     let page = format!("{}{}", &page[..begin], &page[end..]);
@@ -187,7 +187,7 @@ fn a_browser_leaves_nothing_behind_when_a_test_fails() {
     assert!(!home.exists(), "no profile is left");
 }
 
-/// How many processes name `home` in their command line.
+/// Returns how many processes name `home` in their command line.
 fn running(home: &Path) -> usize {
     let named = |process: &fs::DirEntry| {
         let line = fs::read(process.path().join("cmdline")).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::pages::{HOSTILE, full, labelled};
+use super::pages::{HOSTILE, full, labeled};
 
 /// Every element that a page has.
 const ELEMENTS: &[&str] = &[
@@ -197,7 +197,7 @@ fn a_page_holds_the_elements_that_are_ours_and_no_others() {
     }
 }
 
-/// Whether the byte at `at` is text between elements, where it means nothing.
+/// Returns whether the byte at `at` is text between elements, where it means nothing.
 fn in_text(page: &str, at: usize) -> bool {
     let before = &page[..at];
     before.rfind('>') > before.rfind('<')
@@ -207,7 +207,7 @@ fn in_text(page: &str, at: usize) -> bool {
 
 #[test]
 fn no_label_gets_to_be_markup() {
-    let plain: Vec<String> = ours(&labelled("label")).into_iter().map(|tag| tag.name).collect();
+    let plain: Vec<String> = ours(&labeled("label")).into_iter().map(|tag| tag.name).collect();
     for label in [
         HOSTILE,
         "<script>",
@@ -222,7 +222,7 @@ fn no_label_gets_to_be_markup() {
         "`",
         "javascript:alert(1)",
     ] {
-        let page = labelled(label);
+        let page = labeled(label);
         let found: Vec<String> = ours(&page).into_iter().map(|tag| tag.name).collect();
         assert_eq!(found, plain, "{label:?} makes no element and hides none");
     }
@@ -230,7 +230,7 @@ fn no_label_gets_to_be_markup() {
 
 #[test]
 fn nothing_on_a_page_turns_a_line_around_or_is_no_text() {
-    let page = labelled(HOSTILE);
+    let page = labeled(HOSTILE);
     let bad = |letter: &char| {
         (letter.is_control() && *letter != '\n')
             || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}')
@@ -242,9 +242,9 @@ fn nothing_on_a_page_turns_a_line_around_or_is_no_text() {
 
 #[test]
 fn long_labels_are_cut_everywhere() {
-    let short = labelled("x").len();
+    let short = labeled("x").len();
     let parts = full().matches('>').count();
-    let long = labelled(&"x".repeat(1 << 16));
+    let long = labeled(&"x".repeat(1 << 16));
     assert!(long.len() < short + parts * 2000, "{} of {short}", long.len());
     let longest = long.split(|letter| letter != 'x').map(str::len).max();
     assert!(longest.is_some_and(|length| length <= 400), "{longest:?}");

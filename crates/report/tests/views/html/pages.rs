@@ -160,7 +160,7 @@ pub(crate) fn with_label(label: &str) -> Vec<Source> {
 }
 
 /// A page of which every text is `label`.
-pub(crate) fn labelled(label: &str) -> String {
+pub(crate) fn labeled(label: &str) -> String {
     let text = || label.to_owned();
     let unread = vec![Unread { name: text(), reason: text(), hint: text() }];
     page(&Report { sources: with_label(label), unread })

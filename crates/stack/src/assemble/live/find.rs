@@ -55,7 +55,8 @@ impl Live<'_> {
         }
     }
 
-    /// Where a layer begins on a disk under it, as long as all in between lies in one piece.
+    /// Returns where a layer begins on a disk under it, as long as all in between lies in one
+    /// piece.
     pub(super) fn start_on(&self, id: LayerId, disk: LayerId) -> Option<u64> {
         let mut at = 0_u64;
         let mut here = id;
@@ -81,7 +82,7 @@ impl Live<'_> {
     }
 }
 
-/// Whether a layer of this kind may be the one of `node`, if it lies where that does.
+/// Returns whether a layer of this kind may be the one of `node`, if it lies where that does.
 pub(super) fn may_be(node: &Node, kind: &LayerKind) -> bool {
     match (&node.kind, kind) {
         (NodeKind::Partition { .. }, LayerKind::Partition(..))
@@ -98,9 +99,9 @@ pub(super) fn may_be(node: &Node, kind: &LayerKind) -> bool {
     }
 }
 
-/// Whether device-mapper's UUID is that of the volume `id`: the group's UUID and the volume's, 32
-/// characters each, without hyphens. What stands behind them names a part that no user sees
-/// (`-tpool`, `-real`).
+/// Returns whether device-mapper's UUID is that of the volume `id`: the group's UUID and the
+/// volume's, 32 characters each, without hyphens. What stands behind them names a part that no user
+/// sees (`-tpool`, `-real`).
 fn is_volume(uuid: &str, id: &str) -> bool {
     let volume =
         uuid.strip_prefix("LVM-").filter(|ids| ids.len() == 64).and_then(|ids| ids.get(32..));

@@ -155,7 +155,7 @@ impl Live<'_> {
             TargetKind::Striped { chunk_bytes, members } => {
                 let members: Vec<_> = members.iter().map(|place| self.place(place)).collect();
                 let count = u64::try_from(members.len()).unwrap_or(0);
-                layout::striped(*chunk_bytes, count, Copies::Neighbours(1), members)
+                layout::striped(*chunk_bytes, count, Copies::Neighbors(1), members)
                     .unwrap_or_else(unknown)
             }
             TargetKind::Raid { layout: name, chunk_bytes, members } => {

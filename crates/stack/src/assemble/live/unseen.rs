@@ -65,7 +65,7 @@ impl Live<'_> {
             && layer.problems.is_empty()
     }
 
-    /// Whether what is on a layer, on which nothing lies, is known.
+    /// Returns whether what is on a layer, on which nothing lies, is known.
     fn is_seen(&self, id: LayerId) -> bool {
         let layer: &Layer = self.assembler.stack.layer(id);
         let is_device = matches!(
@@ -80,7 +80,7 @@ impl Live<'_> {
             || self.is_blank_to_udev(id)
     }
 
-    /// Whether udev looked at a device and recognised nothing on it.
+    /// Returns whether udev looked at a device and recognized nothing on it.
     fn is_blank_to_udev(&self, id: LayerId) -> bool {
         let number = self.devices.get(&id).and_then(|&node| self.node(node).number);
         let Some(number) = number else { return false };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use units::SectorSize;
 
-/// A command that keeps every byte of what was recognised. There is no form for one that erases,
+/// A command that keeps every byte of what was recognized. There is no form for one that erases,
 /// and none that shortens a file or writes an image over itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::rule) enum Command {
@@ -64,7 +64,7 @@ pub(in crate::rule) enum Command {
     XfsStripe {
         /// The device, as it is typed.
         device: String,
-        /// Where the file system starts in the device.
+        /// Place where the file system starts in the device.
         offset_bytes: u64,
         /// Units of a chunk.
         unit: u64,

@@ -7,12 +7,12 @@ use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
 
-/// What to type for a layer: the node of a device, the name of a file.
+/// Returns what to type for a layer: the node of a device, the name of a file.
 pub(in crate::rule) fn typed(layer: &Layer) -> String {
     node(layer).unwrap_or_else(|| "DEVICE".to_owned())
 }
 
-/// What to type for a layer that has a node or a name of its own.
+/// Returns what to type for a layer that has a node or a name of its own.
 pub(in crate::rule) fn node(layer: &Layer) -> Option<String> {
     path(layer).map(|path| shell_word(&path))
 }

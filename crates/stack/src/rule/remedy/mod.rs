@@ -2,7 +2,7 @@
 //!
 //! A remedy is a command that keeps every byte, what to give to the tool that makes a layer when it
 //! is made again, or a sentence. A command that erases has no form, so none can be printed above
-//! anything that was recognised.
+//! anything that was recognized.
 
 use std::fmt;
 

@@ -7,7 +7,7 @@ use units::prefix::Exact;
 
 use super::{Command, Remedy, node, typed};
 use crate::id::LayerId;
-use crate::judge::{Judgement, Miss};
+use crate::judge::{Judgment, Miss};
 use crate::layer::{LayerKind, PartitionTableInfo};
 use crate::mapping::Mapping;
 use crate::rule::sector::sector_below;
@@ -26,10 +26,10 @@ const EXTENT_STEP_BYTES: u64 = 128 << 10;
 /// The largest block of mkfs.udf.
 const UDF_BLOCK_BYTES_MAX: u64 = 32 << 10;
 
-/// How many starts are looked at for one that fits everything.
+/// Number of starts are looked at for one that fits everything.
 const STARTS_TRIED: u64 = 4096;
 
-/// What puts layer `id` on the unit that it misses.
+/// Returns what puts layer `id` on the unit that it misses.
 pub(in crate::rule) fn moved(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Remedy> {
     let layer = case.stack.layer(id);
     let unit = unit_below(case, id, miss);
@@ -118,7 +118,7 @@ fn partition_moved(
             return remedies;
         }
     }
-    let Some(next) = aligned_start(case.judgement(id), partition.range.start_bytes(), miss) else {
+    let Some(next) = aligned_start(case.judgment(id), partition.range.start_bytes(), miss) else {
         return Vec::new();
     };
     let first = next.div_euclid(table.sector.bytes());
@@ -186,10 +186,10 @@ fn unit_below(case: &Case<'_>, id: LayerId, miss: &Miss) -> u64 {
 
 /// The next start behind `start` that fits the granule and the full stripe, on 1 MiB where that is
 /// possible. Both are counted from where the layer is now, since what is beneath may be shifted.
-fn aligned_start(judgement: &Judgement, start: u64, miss: &Miss) -> Option<u64> {
-    let granule = judgement.granule.as_ref();
+fn aligned_start(judgment: &Judgment, start: u64, miss: &Miss) -> Option<u64> {
+    let granule = judgment.granule.as_ref();
     let granule = granule.and_then(|miss| Some((miss.unit.length_bytes(), miss.offset_bytes?)));
-    let stripe = judgement.stripe.as_ref().and_then(|miss| miss.full);
+    let stripe = judgment.stripe.as_ref().and_then(|miss| miss.full);
     let units: Vec<(u64, u64)> = granule.into_iter().chain(stripe).collect();
     if units.is_empty() {
         return None;
@@ -221,7 +221,7 @@ fn multiple(unit: u64, preferred: u64) -> u64 {
     lcm(unit, preferred).filter(|&bytes| bytes > 0 && bytes <= 1 << 32).unwrap_or(unit)
 }
 
-/// What keeps later extents of a volume group on a unit that those of 4 MiB miss.
+/// Returns what keeps later extents of a volume group on a unit that those of 4 MiB miss.
 fn extents(unit: u64) -> String {
     if EXTENT_BYTES.is_multiple_of(unit) {
         return String::new();

@@ -107,7 +107,7 @@ fn compared<Q: Queue>(
     Ok(document::experiment(about, &done.experiment, done.conclusion))
 }
 
-/// What of its time and bytes a job may use: each arm runs for no longer than the job says.
+/// Returns what of its time and bytes a job may use: each arm runs for no longer than the job says.
 fn bounds(session: &Session<'_>, job: &Job, arms: usize) -> Bounds {
     let arms = u64::try_from(arms).unwrap_or(u64::MAX);
     let told_ns = job.runtime_ns.map_or(u64::MAX, |runtime_ns| runtime_ns.saturating_mul(arms));
@@ -115,7 +115,7 @@ fn bounds(session: &Session<'_>, job: &Job, arms: usize) -> Bounds {
     Bounds { nanoseconds, bytes: session.bytes_left() }
 }
 
-/// Where a job's operations go on its device or file; the same for every arm.
+/// Returns where a job's operations go on its device or file; the same for every arm.
 fn slots(session: &Session<'_>, case: &Case<'_>, length_bytes: u64) -> Result<Slots, Halt> {
     let job = case.job;
     let start = job.offset_bytes(length_bytes).min(length_bytes);
@@ -174,10 +174,10 @@ impl<Q: Queue> Timed for Turns<'_, Q> {
         }
         let names: Vec<&str> = self.case.arms.iter().map(|arm| arm.name.as_str()).collect();
         // The devices lie in one file, which its file system may lock as a whole.
-        let serialised = || {
-            let why = Subject::serialised_among(&self.subjects, &names)?;
+        let serialized = || {
+            let why = Subject::serialized_among(&self.subjects, &names)?;
             Some(format!("{why}; {}", live::BESIDE_LOCKS))
         };
-        self.subjects.iter().find_map(Subject::accounting).or_else(serialised)
+        self.subjects.iter().find_map(Subject::accounting).or_else(serialized)
     }
 }

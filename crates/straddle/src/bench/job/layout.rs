@@ -13,8 +13,8 @@ use crate::bench::halt::{Halt, refused};
 use crate::bench::session::Session;
 use crate::bench::stage::Stage;
 
-/// What a job's operations go to on a stage, open, and its length: the device, or a file that is
-/// laid out on its file system.
+/// Returns what a job's operations go to on a stage, open, and its length: the device, or a file
+/// that is laid out on its file system.
 pub(super) fn opened(
     session: &mut Session<'_>,
     case: &Case<'_>,

@@ -60,7 +60,7 @@ pub(crate) fn read_alone(path: &Path) -> anyhow::Result<JobFile> {
     })
 }
 
-/// Whether all that is asked can be done by direct I/O inside the scratch file.
+/// Returns whether all that is asked can be done by direct I/O inside the scratch file.
 pub(crate) fn fits_inside(jobs: &[Job]) -> bool {
     jobs.iter().all(|job| job.direct && !matches!(job.action, job::Action::Mixed { .. }))
 }

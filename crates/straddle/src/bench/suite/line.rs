@@ -22,7 +22,7 @@ impl Line {
         Line { kind, in_volume: false }
     }
 
-    /// How its file system is made and mounted.
+    /// Returns how its file system is made and mounted.
     pub(super) fn recipe(self) -> &'static Recipe {
         recipe(self.kind)
     }
@@ -42,7 +42,7 @@ impl Line {
     }
 }
 
-/// What this machine can go through, and why not the others.
+/// Returns what this machine can go through, and why not the others.
 pub(crate) fn lines(bench: &Bench) -> (Vec<Line>, Vec<String>) {
     let wanted: Vec<Line> = match bench.fs {
         Some(kind) => vec![Line::plain(kind)],

@@ -49,7 +49,7 @@ const ARMS: usize = 3;
 /// Above the least device of a file system, for its files.
 const ROOM_BYTES: u64 = 84 << 20;
 
-/// What the suite may use for these file systems.
+/// Returns what the suite may use for these file systems.
 pub(super) fn budget(lines: &[Line], rounds: u32) -> Budget {
     let scratch_bytes = scratch_bytes(lines);
     let many = u64::try_from(lines.len() * ARMS).unwrap_or(u64::MAX);
@@ -61,7 +61,7 @@ pub(super) fn budget(lines: &[Line], rounds: u32) -> Budget {
     }
 }
 
-/// How long the scratch file must be for these file systems, in bytes.
+/// Returns how long the scratch file must be for these file systems, in bytes.
 fn scratch_bytes(lines: &[Line]) -> u64 {
     let least = lines.iter().map(|line| line.recipe().device_bytes_min).max().unwrap_or(0);
     (least + ROOM_BYTES).next_multiple_of(1 << 20)

@@ -22,9 +22,9 @@ pub(super) const DEPTH: u16 = 128;
 const ARMS: usize = 3;
 /// The operations of a block at a depth, which is drained at its end.
 const BLOCK_OPERATIONS: u32 = 1 << 13;
-/// How many pairs, or readings of the clock, are made between two looks at how late it is.
+/// Number of pairs, or readings of the clock, are made between two looks at how late it is.
 const CHUNK: u64 = 1024;
-/// How many bare operations: as many as those of the pairs.
+/// Number of bare operations: as many as those of the pairs.
 const BARE_CHUNK: u64 = CHUNK * ARMS as u64;
 /// What is written, and where reads go.
 const LENGTH_BYTES: u64 = super::LENGTH_BYTES;
@@ -171,7 +171,7 @@ fn repeated(time: Duration, mut some: impl Slice) -> anyhow::Result<Done> {
 }
 
 /// Calls both until `time` is over for both together, some operations of one and as many of the
-/// other, in an order that is drawn each time: both have the same processor, memory and neighbours.
+/// other, in an order that is drawn each time: both have the same processor, memory and neighbors.
 fn alternated(
     time: Duration,
     mut one: impl Slice,

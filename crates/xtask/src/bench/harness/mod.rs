@@ -26,7 +26,7 @@ use super::tools;
 
 /// The length of the file that is written and read.
 const LENGTH_BYTES: u64 = 16 << 20;
-/// Where a tmpfs is mounted on every Linux with a C library (shm_open(3)).
+/// Place where a tmpfs is mounted on every Linux with a C library (shm_open(3)).
 const TMPFS: &str = "/dev/shm";
 
 /// What the loop should reach. The file system's and the ring's are rates over fio's.
@@ -237,7 +237,7 @@ impl Rounds {
         }
     }
 
-    /// What the parts of a loop of ours did, which is run by a process of its own.
+    /// Returns what the parts of a loop of ours did, which is run by a process of its own.
     fn own(&self, name: &str, path: &Path) -> anyhow::Result<Vec<Done>> {
         let time = self.options.time.as_millis().to_string();
         let mut command = Command::new(&self.program);

@@ -6,9 +6,9 @@ use measure::Run;
 
 /// The length of the stretch.
 const SCRATCH_BYTES: u64 = 64 << 20;
-/// Where it may start: far enough apart that caches share nothing.
+/// Place where it may start: far enough apart that caches share nothing.
 const START_BYTES: u64 = 1 << 30;
-/// How many starts there are.
+/// Number of starts there are.
 const STARTS: u64 = 7;
 /// The longest operation.
 const BUFFER_BYTES: usize = 128 << 10;

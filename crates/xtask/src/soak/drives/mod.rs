@@ -74,7 +74,7 @@ struct Trial {
     paired: Paired,
 }
 
-/// What came out of each drive, the drives and seeds shared out among the processors.
+/// Returns what came out of each drive, the drives and seeds shared out among the processors.
 fn tallies(cases: &[Case], seeds: u64) -> anyhow::Result<Vec<Tally>> {
     let owns: Vec<Interval> = cases.iter().map(own::ratio).collect::<anyhow::Result<_>>()?;
     let tallies = cases.iter().zip(owns).map(|(case, own)| Tally::new(case, own)).collect();

@@ -28,7 +28,7 @@ const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2,
 /// Not the stream of any experiment.
 const SEED: u64 = 0x0a11_5e1f;
 
-/// How many times as long a shifted write takes as an aligned one.
+/// Returns how many times as long a shifted write takes as an aligned one.
 ///
 /// # Errors
 /// When the drive cannot be, or a command fails.
@@ -65,7 +65,7 @@ struct Host {
 }
 
 impl Host {
-    /// How long a write takes until it lasts, in nanoseconds.
+    /// Returns how long a write takes until it lasts, in nanoseconds.
     fn durable(&mut self, offset_bytes: u64, length_bytes: u64) -> anyhow::Result<u64> {
         self.now_ns += TURNAROUND_NS;
         let begun_ns = self.now_ns;

@@ -27,9 +27,9 @@ pub(super) struct Writes {
     pub(super) length_bytes: u64,
     /// What no two writes share.
     pub(super) unit_bytes: u64,
-    /// Where the aligned ones start behind a boundary of 4 KiB or of the granule.
+    /// Place where the aligned ones start behind a boundary of 4 KiB or of the granule.
     pub(super) aligned_bytes: u64,
-    /// Where the others do.
+    /// Place where the others do.
     pub(super) shifted_bytes: u64,
 }
 
@@ -111,7 +111,7 @@ pub(super) fn run(case: &Case, seed: u64) -> anyhow::Result<Paired> {
 }
 
 impl Paired {
-    /// How it did on a drive that has a penalty or none, whose own ratio lies in `own`.
+    /// Returns how it did on a drive that has a penalty or none, whose own ratio lies in `own`.
     pub(super) fn score(&self, has_penalty: bool, own: &Interval) -> Score {
         let limits = Limits::default();
         let is_right = match self.verdict {
@@ -125,7 +125,7 @@ impl Paired {
         if is_right { Score::Right } else { Score::Wrong }
     }
 
-    /// Whether its interval meets the drive's own ratio, to within what logarithms lose.
+    /// Returns whether its interval meets the drive's own ratio, to within what logarithms lose.
     pub(super) fn covers(&self, own: &Interval) -> bool {
         let (low, high) = (1.0 - ROUNDED, 1.0 + ROUNDED);
         self.interval.low * low <= own.high && own.low <= self.interval.high * high

@@ -11,7 +11,7 @@ use super::truth::Truth;
 
 /// The probability that any answer of a probe is wrong, as `straddle probe` has it.
 const ALPHA: f64 = 0.02;
-/// How many reads are in flight that look for an array, as there.
+/// Number of reads are in flight that look for an array, as there.
 const DEPTH: u16 = 16;
 /// What each half may use: about what `straddle probe` has, and time enough for a disk that turns.
 const BUDGET: Budget =
@@ -66,7 +66,7 @@ pub(super) fn probe(case: &Case, seed: u64) -> anyhow::Result<Found> {
 }
 
 impl Found {
-    /// How it did, where `truth` is all that may be found.
+    /// Returns how it did, where `truth` is all that may be found.
     pub(super) fn score(&self, truth: &Truth) -> Score {
         let scores = self.scores(truth);
         let has = |score| scores.contains(&score);
@@ -77,7 +77,7 @@ impl Found {
         }
     }
 
-    /// How it did in each of [`ASKED`].
+    /// Returns how it did in each of [`ASKED`].
     pub(super) fn scores(&self, truth: &Truth) -> [Score; ASKED.len()] {
         let turn_ns = self.turn.value().map(|turn| turn.turn_ns);
         [
@@ -126,7 +126,7 @@ impl Found {
     }
 }
 
-/// How an answer did.
+/// Returns how an answer did.
 fn of<T: PartialEq>(truth: Option<T>, found: Option<T>) -> Score {
     match (truth, found) {
         (truth, found) if truth == found => Score::Right,

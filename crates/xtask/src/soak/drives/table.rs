@@ -7,7 +7,7 @@ use super::cases::Case;
 use super::paired::{self, Paired};
 use super::probed::{ASKED, Found, Score};
 
-/// How many seeds are named.
+/// Number of seeds are named.
 const SEEDS_NAMED: usize = 8;
 /// How rarely a bound is missed by chance alone.
 const CHANCE: f64 = 0.001;
@@ -65,17 +65,17 @@ impl Tally {
         }
     }
 
-    /// How many probes did so.
+    /// Returns how many probes did so.
     pub(super) fn probes(&self, score: Score) -> usize {
         self.probes.iter().filter(|(_, own)| *own == score).count()
     }
 
-    /// How many experiments did so.
+    /// Returns how many experiments did so.
     pub(super) fn benches(&self, score: Score) -> usize {
         self.benches.iter().filter(|(_, own)| *own == score).count()
     }
 
-    /// Whether anything was said that is not so.
+    /// Returns whether anything was said that is not so.
     pub(super) fn has_wrong(&self) -> bool {
         self.probes(Score::Wrong) + self.benches(Score::Wrong) > 0
     }
@@ -124,7 +124,7 @@ impl Tally {
         )
     }
 
-    /// How often each of what may be found was, in the table of that.
+    /// Returns how often each of what may be found was, in the table of that.
     pub(super) fn found(&self) -> String {
         let may = self.case.truth.may();
         let cells = self.right.iter().zip(may).map(|(right, may)| match may {
@@ -151,7 +151,7 @@ impl Tally {
     }
 }
 
-/// How far from right.
+/// Returns how far from right.
 fn rank(score: Score) -> u8 {
     match score {
         Score::Right => 0,
@@ -160,7 +160,7 @@ fn rank(score: Score) -> u8 {
     }
 }
 
-/// What stands above the table.
+/// Returns what stands above the table.
 pub(super) fn head(seeds: u64) -> String {
     format!(
         "Probe and bench on built-in drives: seeds 1 to {seeds}. Right: all that the profile \
@@ -181,7 +181,7 @@ pub(super) fn head(seeds: u64) -> String {
     )
 }
 
-/// What stands above the table of what was found.
+/// Returns what stands above the table of what was found.
 pub(super) fn found_head(seeds: u64) -> String {
     let asked: String = ASKED.iter().map(|name| format!("{name:>10}")).collect();
     format!(
@@ -191,7 +191,7 @@ pub(super) fn found_head(seeds: u64) -> String {
     )
 }
 
-/// How many of so many intervals may miss what is true, where each does with probability
+/// Returns how many of so many intervals may miss what is true, where each does with probability
 /// [`paired::ALPHA`]: more do by chance in fewer than one of 1000 soaks.
 fn misses_most(seeds: u64) -> u64 {
     let (n, p) = (seeds as f64, paired::ALPHA);

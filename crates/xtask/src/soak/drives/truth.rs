@@ -10,19 +10,19 @@ use super::probed::ASKED;
 /// What may be found; of what is `None` nothing may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Truth {
-    /// Where writes must start.
+    /// Place where writes must start.
     pub(super) alignment: Option<Alignment>,
     /// Of what their lengths must be multiples.
     pub(super) size_bytes: Option<u64>,
     /// The chunk and the members that reads go round.
     pub(super) stripe: Option<(u64, u64)>,
-    /// How many reads are had at once.
+    /// Number of reads are had at once.
     pub(super) depth: Option<Depth>,
     /// The shortest and the longest turn of what turns there, in nanoseconds.
     pub(super) turn_ns: Option<(u64, u64)>,
-    /// How many turns a misaligned write takes.
+    /// Number of turns a misaligned write takes.
     pub(super) turns: Option<u8>,
-    /// Whether a write that is not aligned costs anything at all.
+    /// True if a write that is not aligned costs anything at all.
     pub(super) has_penalty: bool,
 }
 
@@ -38,7 +38,7 @@ const RAID5: u64 = 4;
 const NEAREST: u64 = 1;
 
 impl Truth {
-    /// What `profile` says of its drive.
+    /// Returns what `profile` says of its drive.
     ///
     /// # Errors
     /// When it lacks a value, or is made of a drive that is not of the house.
@@ -53,7 +53,7 @@ impl Truth {
         }
     }
 
-    /// Whether each of [`super::probed::ASKED`] may be found.
+    /// Returns whether each of [`super::probed::ASKED`] may be found.
     pub(super) fn may(&self) -> [bool; ASKED.len()] {
         [
             self.alignment.is_some(),
@@ -144,7 +144,7 @@ fn array(profile: &DriveProfile) -> anyhow::Result<Truth> {
     })
 }
 
-/// What lies below its cache is seen by reads alone.
+/// Returns what lies below its cache is seen by reads alone.
 fn controller(profile: &DriveProfile) -> anyhow::Result<Truth> {
     let below = Truth::of(member(profile)?)?;
     Ok(Truth { stripe: below.stripe, depth: below.depth, ..Truth::default() })

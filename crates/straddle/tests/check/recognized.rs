@@ -89,14 +89,14 @@ fn an_android_sparse_image_is_unknown_and_the_printed_command_converts_it() {
 }
 
 #[test]
-fn unrecognised_bytes_are_unknown() {
+fn unrecognized_bytes_are_unknown() {
     let scratch = Scratch::new();
     let noise: Vec<u8> = (0..MIB).map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes()[2]).collect();
     let text_file = "root:x:0:0:root:/root:/bin/bash\n".repeat(40);
     for (name, bytes, why) in [
         ("none.img", &b""[..], "0 bytes long"),
-        ("passwd", text_file.as_bytes(), "nothing recognised"),
-        ("noise.raw", &noise, "nothing recognised"),
+        ("passwd", text_file.as_bytes(), "nothing recognized"),
+        ("noise.raw", &noise, "nothing recognized"),
     ] {
         assert_unknown(&check(&[text(&scratch.file(name, bytes))]), why);
     }

@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_micros(250);
 
 /// The thread, and how to talk to it.
 #[derive(Debug)]
-pub(super) struct Neighbour {
+pub(super) struct Neighbor {
     /// `None` when it is to end.
     orders: Option<Sender<()>>,
     answers: Receiver<Result<u64, Errno>>,
@@ -38,9 +38,9 @@ pub(super) struct Neighbour {
     scratch: Scratch,
 }
 
-impl Neighbour {
+impl Neighbor {
     /// Starts it, no later than `end_ns`; it waits.
-    pub(super) fn start(plan: &DurablePlan<'_>, end_ns: u64) -> Result<Neighbour, ScratchError> {
+    pub(super) fn start(plan: &DurablePlan<'_>, end_ns: u64) -> Result<Neighbor, ScratchError> {
         let goes_on = |_| !plan.interrupt.is_raised() && now_ns() < end_ns;
         let small = files::of_length(plan, 4096);
         let scratch = Scratch::create_anywhere_while(&plan.directory, small, goes_on)?;
@@ -63,9 +63,9 @@ impl Neighbour {
                 }
             }
         };
-        let builder = std::thread::Builder::new().name("neighbour".to_owned());
+        let builder = std::thread::Builder::new().name("neighbor".to_owned());
         let thread = builder.spawn(work).map_err(|error| refused(error.to_string()))?;
-        Ok(Neighbour { orders: Some(orders), answers, halts, thread: Some(thread), scratch })
+        Ok(Neighbor { orders: Some(orders), answers, halts, thread: Some(thread), scratch })
     }
 
     /// Lets it write.
@@ -120,7 +120,7 @@ fn written(file: &OwnedFd, bytes: &[u8], halted: &AtomicBool) -> Result<u64, Err
     Ok(at_bytes)
 }
 
-impl Drop for Neighbour {
+impl Drop for Neighbor {
     fn drop(&mut self) {
         self.halts.store(true, Ordering::SeqCst);
         self.orders = None;

@@ -28,7 +28,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     BY_HEAD.iter().map(|(name, _)| *name)
 }
 
-/// Reads the header of whichever format `file` is; `None` when none is recognised (a raw image).
+/// Reads the header of whichever format `file` is; `None` when none is recognized (a raw image).
 #[must_use]
 pub fn read(file: &dyn Disk) -> Option<Parsed<Image>> {
     read_as(file, |_| true)
