@@ -5,8 +5,8 @@ use thiserror::Error;
 /// Why bytes could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReadError {
-    /// The range ends behind the end of the disk.
-    #[error("{length_bytes} bytes at {offset_bytes} end behind the end at {disk_bytes}")]
+    /// The range ends past the end of the disk.
+    #[error("{length_bytes} bytes at {offset_bytes} end past the end at {disk_bytes}")]
     PastEnd {
         /// First byte asked for.
         offset_bytes: u64,

@@ -134,7 +134,7 @@ impl Collector {
     /// Takes the next extent; `false` when no more are wanted.
     ///
     /// # Errors
-    /// When it is empty, ends behind the last address, or overlaps the one before.
+    /// When it is empty, ends past the last address, or overlaps the one before.
     pub fn take(
         &mut self,
         logical_bytes: u64,
@@ -149,10 +149,10 @@ impl Collector {
         let Some(logical) =
             ByteRange::new(logical_bytes, length_bytes).filter(|_| length_bytes > 0)
         else {
-            return nonsense("are empty or end behind the last address");
+            return nonsense("are empty or end past the last address");
         };
         if physical_bytes.checked_add(length_bytes).is_none() {
-            return nonsense("would lie behind the last address");
+            return nonsense("would lie past the last address");
         }
         if logical_bytes < self.end_bytes {
             return nonsense("overlap the extent before");

@@ -35,7 +35,7 @@ impl MemoryDisk {
     /// Places `bytes` at `offset_bytes`.
     ///
     /// # Panics
-    /// When they end behind the end of the disk: the caller is a test or a model, which made both.
+    /// When they end past the end of the disk: the caller is a test or a model, which made both.
     pub fn put(&mut self, offset_bytes: u64, bytes: &[u8]) {
         disk::check_bounds(self.length_bytes, offset_bytes, disk::length_of(bytes))
             .expect("bytes are put within the disk");

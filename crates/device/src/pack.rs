@@ -6,7 +6,7 @@
 //! have; numbers are little-endian. Sectors that no record holds are zeros.
 //!
 //! Every run of at least eight bytes unpacks to some disk, so that a fuzzer's changes are seldom
-//! lost: a record that is cut short holds what is there, one behind the disk's end is dropped, and
+//! lost: a record that is cut short holds what is there, one past the disk's end is dropped, and
 //! of two that hold the same sector the later counts.
 
 use units::ByteRange;

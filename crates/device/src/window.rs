@@ -12,7 +12,7 @@ pub struct Window<D> {
 }
 
 impl<D: Disk> Window<D> {
-    /// The bytes of `range` of `below`. A range that ends behind the disk is kept at its full
+    /// The bytes of `range` of `below`. A range that ends past the disk is kept at its full
     /// length: reading the missing part fails, as it would on a truncated disk.
     pub fn new(below: D, range: ByteRange) -> Window<D> {
         Window { below, range }

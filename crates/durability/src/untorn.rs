@@ -24,7 +24,7 @@ pub fn largest(stack: &Stack, id: LayerId) -> Known<u64> {
             Own::Unknown(reason) => return Known::no(reason),
         }
     }
-    let Some(least) = least else { return Known::no("no layer tells of untorn writes") };
+    let Some(least) = least else { return Known::no("no layer reports untorn writes") };
     let mut bytes = least;
     // The kernel wants natural alignment on the device; a layer that begins off it has less.
     while bytes > 0 && !keeps_whole(stack, id, bytes) {
@@ -121,7 +121,7 @@ fn own(stack: &Stack, id: LayerId) -> Own {
     }
     match &layer.kind {
         LayerKind::Drive(_) | LayerKind::ImageFile => {
-            Own::Unknown(format!("{} does not tell of untorn writes", layer.name))
+            Own::Unknown(format!("{} does not report untorn writes", layer.name))
         }
         LayerKind::ImageFormat(_) => {
             Own::Unknown(format!("{}: an image format keeps no write whole", layer.name))

@@ -9,7 +9,7 @@ pub enum ProblemKind {
     Checksum,
     /// A field holds a value that the format does not allow.
     Field,
-    /// Something lies outside of what holds it: a partition behind the end, a table behind the
+    /// Something lies outside of what holds it: a partition past the end, a table behind the
     /// disk.
     Outside,
     /// Two things claim the same bytes.

@@ -71,7 +71,7 @@ fn check_cuts(bytes: &Vec<u8>) {
     for length in 0..=bytes.len() {
         let cut = ByteRange::new(0, length.try_into().expect("fits")).expect("fits");
         answers(&Window::new(bytes, cut));
-        // A device that is shorter than it says: reads behind the end fail.
+        // A device that is shorter than it says: reads past the end fail.
         let longer = ByteRange::new(0, 1 << 30).expect("fits");
         if length % 64 == 0 {
             answers(&Window::new(bytes[..length].to_vec(), longer));

@@ -333,7 +333,7 @@ impl<'a> Ground<'a> {
                 miss.kind.word().replace('-', " "),
                 Exact(miss.unit.length_bytes())
             ),
-            None => "its data is not on the units beneath".to_owned(),
+            None => "its data is not on the units below".to_owned(),
         }
     }
 

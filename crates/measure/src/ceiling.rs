@@ -196,7 +196,7 @@ pub fn ceilings(syncs: &Histogram, share: f64, around: &Around, seed: u64) -> Ve
         Ceiling {
             name: format!("{batch} commits in each sync"),
             bound: Bound::PerSecond(batched_per_second(batch, median_ns)),
-            assumption: "batch / median sync, one sync behind the other".to_owned(),
+            assumption: "batch / median sync, one sync after another".to_owned(),
         },
     ];
     for trips_ns in around.groups.iter().filter(|trips_ns| !trips_ns.is_empty()) {

@@ -205,7 +205,7 @@ fn end(stop: Stop) -> &'static str {
     }
 }
 
-/// A ratio in three digits behind the point near 1, and two elsewhere.
+/// A ratio in three digits after the point near 1, and two elsewhere.
 pub(crate) fn figure(ratio: f64) -> String {
     if (0.9..1.1).contains(&ratio) { format!("{ratio:.3}") } else { format!("{ratio:.2}") }
 }

@@ -62,7 +62,8 @@ pub struct Judgment {
     pub stripe: Option<Miss>,
     /// True if the granule that decided is only assumed.
     pub assumed: bool,
-    /// An array whose chunk is no multiple of a leaf's granule: its number and the chunk in bytes.
+    /// An array whose chunk is not a multiple of a leaf's granule: its number and the chunk in
+    /// bytes.
     pub small_chunk: Option<(LayerId, u64)>,
     /// Bytes that are not allocated yet, and judged by where an image's format will put them.
     pub predicted_bytes: u64,

@@ -177,7 +177,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Those of `segments` that end behind byte `offset_bytes`: the first of them holds it, or all
+    /// Those of `segments` that end past byte `offset_bytes`: the first of them holds it, or all
     /// begin behind it.
     #[must_use]
     pub fn behind(segments: &[Segment], offset_bytes: u64) -> &[Segment] {

@@ -25,7 +25,7 @@ pub enum Obstacle {
     NotExpressible(String),
     /// It could not be learnt.
     Unknown(String),
-    /// An array's chunk is no multiple of the unit, so units are torn apart.
+    /// An array's chunk is not a multiple of the unit, so units are torn apart.
     ChunkBelowUnit {
         /// The array.
         array: LayerId,
@@ -376,7 +376,7 @@ impl Walk<'_> {
         let start = range.start_bytes().checked_add(below.offset_bytes);
         let Some(range) = start.and_then(|start| ByteRange::new(start, range.length_bytes()))
         else {
-            self.obstacle(Obstacle::Unknown("it would lie behind the last address".to_owned()));
+            self.obstacle(Obstacle::Unknown("it would lie past the last address".to_owned()));
             return;
         };
         let shift = self.plus(path.shift, below.offset_bytes);

@@ -72,7 +72,7 @@ fn until(stack: &Stack, id: LayerId, range: ByteRange, onto: Option<LayerId>) ->
             Next::Down(below) => match ByteRange::new(below.offset_bytes, length_bytes) {
                 Some(range) => todo.push((below.layer, range, at_bytes)),
                 None => {
-                    let on = On::Unknown("it would end behind the last address".to_owned());
+                    let on = On::Unknown("it would end past the last address".to_owned());
                     done.push(Piece { at_bytes, length_bytes, on });
                 }
             },
@@ -103,7 +103,7 @@ pub(crate) fn first(stack: &Stack, id: LayerId, range: ByteRange) -> (u64, Next)
     let mut length = range.length_bytes();
     if let Some(end) = layer.length() {
         if offset >= end {
-            return (length, Next::Done(On::Unknown(format!("it is behind the end at {end}"))));
+            return (length, Next::Done(On::Unknown(format!("it is past the end at {end}"))));
         }
         length = length.min(end - offset);
     }
@@ -138,7 +138,7 @@ fn step(stack: &Stack, mapping: &Mapping, offset: u64, length: u64) -> (u64, Nex
             let member = copies.first_member(place.position).and_then(|n| members.get(n));
             let next = match copies.member_bytes(place, *stripe) {
                 Some(address) => down(member.copied().flatten(), address),
-                None => unknown("it would lie behind the last address"),
+                None => unknown("it would lie past the last address"),
             };
             (length.min(place.left_in_chunk_bytes), next)
         }
@@ -171,7 +171,7 @@ fn down(member: Option<Below>, offset: u64) -> Next {
     };
     match below.offset_bytes.checked_add(offset) {
         Some(offset_bytes) => Next::Down(Below { layer: below.layer, offset_bytes }),
-        None => Next::Done(On::Unknown("it would lie behind the last address".to_owned())),
+        None => Next::Done(On::Unknown("it would lie past the last address".to_owned())),
     }
 }
 
@@ -189,7 +189,7 @@ fn in_image(
     };
     let extent = match image.locate(disk.as_ref(), offset) {
         Ok(Some(extent)) => extent,
-        Ok(None) => return unknown("it is behind the end of the image".to_owned()),
+        Ok(None) => return unknown("it is past the end of the image".to_owned()),
         Err(error) => return unknown(error.to_string()),
     };
     let run = length.min(extent.guest.end_bytes().saturating_sub(offset).max(1));

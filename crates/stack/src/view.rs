@@ -56,7 +56,7 @@ impl View {
             match next {
                 Next::Down(below) => match ByteRange::new(below.offset_bytes, length_bytes) {
                     Some(lower) => (id, range) = (below.layer, lower),
-                    None => return fail("it would lie behind the last address".to_owned()),
+                    None => return fail("it would lie past the last address".to_owned()),
                 },
                 Next::Done(On::Unknown(reason)) => return fail(reason),
                 Next::Done(_) => return fail("its bytes were not given".to_owned()),

@@ -29,10 +29,10 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Baseline> {
     Baseline::read(&bytes).map_err(|fault| {
         let hint = match fault {
             BaselineFault::NotOurs(_) | BaselineFault::Broken(_) => {
-                "write one anew: straddle check --save FILE [TARGET]..."
+                "write a new one: straddle check --save FILE [TARGET]..."
             }
             BaselineFault::OtherSchema(_) => {
-                "write one anew with this version: straddle check --save FILE [TARGET]..."
+                "write a new one with this version: straddle check --save FILE [TARGET]..."
             }
         };
         anyhow!("cannot compare with {}: {fault}\nhint: {hint}", shown(path))

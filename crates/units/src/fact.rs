@@ -36,7 +36,7 @@ impl Source {
     pub fn word(self) -> &'static str {
         match self {
             Source::Measured => "measured",
-            Source::Told => "told",
+            Source::Told => "specified",
             Source::Sysfs => "sysfs",
             Source::Ioctl => "ioctl",
             Source::Identify => "identify",

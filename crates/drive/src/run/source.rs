@@ -91,7 +91,7 @@ impl Stream {
         Stream { order, ..self }
     }
 
-    /// The same with a flush behind each write.
+    /// The same with a flush after each write.
     #[must_use]
     pub fn flushed(self) -> Stream {
         Stream { flush_every: 1, ..self }

@@ -241,7 +241,7 @@ fn directory(
     let used = offset.saturating_add(needed.min(entries) * 8);
     if used > file.length_bytes() {
         let detail = format!(
-            "the L1 table ends at {used}, behind the end of the file at {}",
+            "the L1 table ends at {used}, past the end of the file at {}",
             file.length_bytes()
         );
         problems.push(Problem::new(ProblemKind::Outside, 40, detail));

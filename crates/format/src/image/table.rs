@@ -165,7 +165,7 @@ impl Windows {
         disk::check_bounds(table.length_bytes(), at, size).map_err(|_| ReadError::Failed {
             offset_bytes: table.start_bytes().saturating_add(at),
             length_bytes: size,
-            reason: format!("the entry lies behind its table of {} bytes", table.length_bytes()),
+            reason: format!("the entry lies past its table of {} bytes", table.length_bytes()),
         })?;
         // Within the table, whose end does not overflow.
         let address = table.start_bytes() + at;

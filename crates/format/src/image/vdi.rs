@@ -102,7 +102,7 @@ fn facts(
     let used = map_bytes + blocks.min(needed) * 4;
     if used > file.length_bytes() {
         let end = file.length_bytes();
-        let detail = format!("the map ends at {used}, behind the end of the file at {end}");
+        let detail = format!("the map ends at {used}, past the end of the file at {end}");
         problem(ProblemKind::Outside, 0x154, detail);
     }
     let data_bytes = u64::from(header.le32::<0x158>());

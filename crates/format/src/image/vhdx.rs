@@ -85,8 +85,7 @@ fn facts(
     }
     if regions.table.end_bytes() > file.length_bytes() {
         let (end, length) = (regions.table.end_bytes(), file.length_bytes());
-        let detail =
-            format!("the block table ends at {end}, behind the end of the file at {length}");
+        let detail = format!("the block table ends at {end}, past the end of the file at {length}");
         problems.push(Problem::new(ProblemKind::Outside, regions.table.start_bytes(), detail));
     }
     Ok(Layout::Vhdx(Tables {

@@ -98,7 +98,7 @@ pub fn read(disk: &dyn Disk) -> Option<Parsed<Bcache>> {
             if data < sectors(DATA_SECTORS) {
                 problem(ProblemKind::Overlap, 184, format!("data at {data} is below 8 KiB"));
             } else if data > disk.length_bytes() {
-                let detail = format!("data at {data} is behind the end at {}", disk.length_bytes());
+                let detail = format!("data at {data} is past the end at {}", disk.length_bytes());
                 problem(ProblemKind::Outside, 184, detail);
             }
         }

@@ -37,7 +37,7 @@ pub struct Integrity {
 
 impl Integrity {
     /// Returns where byte `address` of what is offered lies on the device, in bytes from its start;
-    /// `None` behind the end, and where [`Integrity::data_offset_bytes`] is not known.
+    /// `None` past the end, and where [`Integrity::data_offset_bytes`] is not known.
     #[must_use]
     pub fn place_bytes(&self, address: u64) -> Option<u64> {
         if address >= self.provided_bytes {
@@ -140,7 +140,7 @@ fn problems(value: &Integrity, sb: &Block<SUPERBLOCK>, disk_bytes: u64) -> Vec<P
     }
     let last = value.provided_bytes.checked_sub(1).and_then(|last| value.place_bytes(last));
     if let Some(last) = last.filter(|&last| last >= disk_bytes) {
-        let detail = format!("the last byte of data is at {last}, behind the end at {disk_bytes}");
+        let detail = format!("the last byte of data is at {last}, past the end at {disk_bytes}");
         problem(ProblemKind::Outside, 16, detail);
     }
     problems

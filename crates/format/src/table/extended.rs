@@ -88,7 +88,7 @@ fn record(
         return None;
     }
     if range.end_bytes() > disk.length_bytes() {
-        let detail = format!("an extended boot record at byte {at_bytes} is behind the disk's end");
+        let detail = format!("an extended boot record at byte {at_bytes} is past the disk's end");
         note(ProblemKind::Outside, link.written_at_bytes, detail);
         return None;
     }

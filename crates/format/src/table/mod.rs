@@ -89,7 +89,7 @@ pub struct Partition {
     /// The number that Linux gives it: MBR 1 to 4 and 5 on for logical ones, GPT slot plus 1, BSD
     /// letter's place plus 1.
     pub number: u32,
-    /// The bytes; they may end behind the disk, which is then among the problems.
+    /// The bytes; they may end past the disk, which is then among the problems.
     pub range: ByteRange,
     /// The type as stored: `0x83`, a GUID in lower case, a BSD type number.
     pub type_code: String,

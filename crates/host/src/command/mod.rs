@@ -144,7 +144,7 @@ impl CommandError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             CommandError::NotStarted { hint, .. } => Some(*hint).filter(|hint| !hint.is_empty()),
-            CommandError::Empty => Some("write it behind --"),
+            CommandError::Empty => Some("write it after --"),
             CommandError::TimedOut { .. } => Some("give it more time, or less to do"),
             _ => None,
         }

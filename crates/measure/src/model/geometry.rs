@@ -3,7 +3,7 @@
 //!
 //! What a write costs, exactly. Let `a` be the alignment, `o` its origin, `g` the size. A write
 //! from `s` to `e` has a part at its head where `s` is not `o` modulo `a`, and one at its tail
-//! where its length, counted from the boundary of `a` at or behind `s`, is no multiple of `g`.
+//! where its length, counted from the boundary of `a` at or behind `s`, is not a multiple of `g`.
 //! Where `g` is `a` these are the sectors that are written in part; where it is more, a whole `g`
 //! at any boundary of `a` costs nothing extra. Each part is one read-modify-write. On flash it
 //! takes a share of the plain time; on a platter turns, by [`Policy`].

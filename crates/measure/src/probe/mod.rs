@@ -6,7 +6,7 @@
 //! anything else ends in a reason, never in a number. The classes:
 //!
 //! - *alignment* `a` with an origin, and *size* `g`, a multiple of it: a write costs more where it
-//!   does not start on a boundary of `a`, and where its length is no multiple of `g`. Both are
+//!   does not start on a boundary of `a`, and where its length is not a multiple of `g`. Both are
 //!   powers of two. On most drives they are one number; NVMe drives may have NPWA below NPWG (NVM
 //!   Command Set Specification, Identify Namespace).
 //! - *chunk* and *members*: bytes go round so many drives, chunk by chunk, so that at a depth an

@@ -11,6 +11,9 @@ use crate::look::Look;
 use crate::nagios::Metric;
 use crate::words::{Words, count};
 
+/// What keys of sizes end with.
+const BYTES: &str = "-bytes";
+
 /// A target and a line for each thing that changed of it.
 #[must_use]
 pub fn changes_tree(change: &TargetChange, look: &Look) -> String {
@@ -39,18 +42,20 @@ fn painted(trend: Trend) -> String {
 /// `sda/sda1: ST101 error: partition start is not on a sector`.
 fn line(change: &Change, words: Words<'_>) -> String {
     let layer = change.layer.as_deref().unwrap_or("target");
-    let values = values(change);
+    let values = values(change, words);
     let what = match &*change.subject {
         "finding" => format!("{} {values}: {}", change.key, change.title),
         "layer" if change.title.is_empty() => change.key.clone(),
         "layer" => format!("{} ({})", change.key, change.title),
-        _ => format!("{} {values}", change.key),
+        _ => format!("{} {values}", change.key.strip_suffix(BYTES).unwrap_or(&change.key)),
     };
     words.text(&format!("{layer}: {what}"))
 }
 
-/// `4096 (sysfs) -> 512 (ioctl)`; one side alone where there is no other.
-fn values(change: &Change) -> String {
+/// `4 KiB (sysfs) -> 512 B (ioctl)`; one side alone where there is no other.
+fn values(change: &Change, words: Words<'_>) -> String {
+    let is_size = change.key.ends_with(BYTES);
+    let seen = |one: &Seen| seen(one, is_size, words);
     match (&change.before, &change.after) {
         (Some(before), Some(after)) => format!("{} -> {}", seen(before), seen(after)),
         (Some(one), None) | (None, Some(one)) => seen(one),
@@ -58,10 +63,14 @@ fn values(change: &Change) -> String {
     }
 }
 
-fn seen(seen: &Seen) -> String {
-    match (&seen.value, &seen.source, &seen.reason) {
+fn seen(seen: &Seen, is_size: bool, words: Words<'_>) -> String {
+    let value = seen.value.as_ref().map(|value| match value.parse() {
+        Ok(bytes) if is_size => words.exact(bytes),
+        _ => value.clone(),
+    });
+    match (value, &seen.source, &seen.reason) {
         (Some(value), Some(source), _) => format!("{value} ({source})"),
-        (Some(value), None, _) => value.clone(),
+        (Some(value), None, _) => value,
         (None, _, Some(reason)) => format!("unknown ({reason})"),
         (None, _, None) => "unknown".to_owned(),
     }
@@ -136,7 +145,7 @@ impl Note {
             (_, Some(first)) if &*first.subject == "finding" => {
                 let layer = first.layer.as_deref().map(|layer| format!("at {layer}: "));
                 let layer = layer.unwrap_or_default();
-                format!("{} {} {layer}{}", first.key, values(first), first.title)
+                format!("{} {} {layer}{}", first.key, values(first, words), first.title)
             }
             (_, Some(first)) => line(first, words),
             (_, None) => String::new(),

@@ -87,7 +87,7 @@ fn headline(verdict: &FsyncVerdict, words: Words<'_>) -> String {
     line
 }
 
-/// A limit, which was chosen and not measured: without digits behind the point that say nothing.
+/// A limit, which was chosen and not measured: without digits after the point that say nothing.
 fn whole(limit_ns: u64, words: Words<'_>) -> String {
     let text = time(limit_ns, words);
     match text.split_once(' ') {

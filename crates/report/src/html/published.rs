@@ -12,7 +12,7 @@ use crate::drive::{Published, PublishedLine, Standing, number, range};
 /// The most articles, and the most lines of one, that are shown.
 const ARTICLES_MAX: usize = 24;
 const LINES_MAX: usize = 60;
-/// From here on digits behind the point say nothing.
+/// From here on digits after the point say nothing.
 const HUGE: f64 = 1e6;
 const HEADS: [&str; 9] =
     ["#", "What", "Published", "Model", "Unit", "Error", "Bound", "Label", "Answer"];
@@ -74,7 +74,7 @@ fn one(at: usize, line: &PublishedLine) -> Row {
     ])
 }
 
-/// An error with a sign and a digit behind the point.
+/// An error with a sign and a digit past the point.
 fn percent(value: f64) -> String {
     match value.abs() < HUGE {
         true => format!("{value:+.1} %"),

@@ -163,7 +163,9 @@ pub(super) fn summary(simulation: &Simulation) -> (Tone, String) {
     let rows = count(u64::try_from(simulation.arms.len()).unwrap_or(u64::MAX), "row");
     let dearest = simulation.arms.iter().map(|arm| arm.ratio).fold(0.0, f64::max);
     match dearest > COSTS {
-        true => (Tone::Plain, format!("{rows}, the dearest costs {} times", number(dearest))),
+        true => {
+            (Tone::Plain, format!("{rows}, the most expensive costs {} times", number(dearest)))
+        }
         false => (Tone::Plain, format!("{rows}, none costs more than the first")),
     }
 }

@@ -92,7 +92,7 @@ fn a_sector_size_that_changed_is_told_with_both_values_and_sources() {
     assert_eq!((source(&one.before), source(&one.after)), ("sysfs".into(), "identify".into()));
     assert_eq!((found.trend, one.severity), (Trend::Changed, Severity::Info));
     let text = plain(&changes_tree(&found, &Look::default()));
-    assert!(text.contains("sda: granule-bytes 4096 (sysfs) -> 512 (identify)"), "{text}");
+    assert!(text.contains("sda: granule 4 KiB (sysfs) -> 512 B (identify)"), "{text}");
 }
 
 #[test]

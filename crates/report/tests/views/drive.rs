@@ -72,7 +72,7 @@ pub(crate) fn shifted() -> Simulation {
         version: text("0.1.0"),
         command: ["straddle", "drive", "simulate"].map(text).to_vec(),
         seed: 1,
-        workload: text("4 KiB writes in order, a flush behind each, depth 1"),
+        workload: text("4 KiB writes in order, a flush after each, depth 1"),
         arms: vec![arm(1), off, serial, failed],
         notes: vec![text("the trace lost 3 events")],
     }

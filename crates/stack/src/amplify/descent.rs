@@ -114,7 +114,7 @@ impl Count<'_> {
             Mapping::Mirrored { .. } | Mapping::Parity { .. } | Mapping::Striped { .. }
         );
         let from = if is_spread { segment.range.start_bytes() } else { 0 };
-        let range = ByteRange::new(start - from, length).ok_or("it is behind the last address")?;
+        let range = ByteRange::new(start - from, length).ok_or("it is past the last address")?;
         let operation = Operation { range, ..operation };
         match is_spread {
             true => self.spread(&segment.mapping, operation, from),
@@ -138,7 +138,7 @@ impl Count<'_> {
         if let Some(rest) = behind(operation.range, length) {
             let start = rest.start_bytes().checked_add(from);
             let range = start.and_then(|start| ByteRange::new(start, rest.length_bytes()));
-            let range = range.ok_or("it would lie behind the last address")?;
+            let range = range.ok_or("it would lie past the last address")?;
             self.todo.push(Operation { range, ..operation });
         }
         let first = copies.first_member(place.position).unwrap_or(usize::MAX);
@@ -147,7 +147,7 @@ impl Count<'_> {
             let below = member.ok_or("a member was not given")?;
             let start = below.offset_bytes.checked_add(place.member_bytes);
             let range = start.and_then(|start| ByteRange::new(start, length));
-            let range = range.ok_or("it would lie behind the last address")?;
+            let range = range.ok_or("it would lie past the last address")?;
             self.todo.push(Operation { id: below.layer, range, kind: operation.kind });
         }
         Ok(())
@@ -156,7 +156,7 @@ impl Count<'_> {
     fn push(&mut self, below: Below, offset: u64, operation: Operation) -> Result<(), String> {
         let start = below.offset_bytes.checked_add(offset);
         let range = start.and_then(|start| ByteRange::new(start, operation.range.length_bytes()));
-        let range = range.ok_or("it would lie behind the last address")?;
+        let range = range.ok_or("it would lie past the last address")?;
         self.todo.push(Operation { id: below.layer, range, kind: operation.kind });
         Ok(())
     }
@@ -169,7 +169,7 @@ impl Count<'_> {
         match next {
             Next::Down(below) => {
                 let range = ByteRange::new(below.offset_bytes, length);
-                let range = range.ok_or("it would lie behind the last address")?;
+                let range = range.ok_or("it would lie past the last address")?;
                 self.todo.push(Operation { id: below.layer, range, kind: operation.kind });
                 Ok(())
             }
@@ -259,7 +259,7 @@ impl Count<'_> {
         let below = below.flatten().ok_or("a member was not given")?;
         let start = below.offset_bytes.checked_add(at);
         let range = start.and_then(|start| ByteRange::new(start, length));
-        let range = range.ok_or("it would lie behind the last address")?;
+        let range = range.ok_or("it would lie past the last address")?;
         self.todo.push(Operation { id: below.layer, range, kind });
         Ok(())
     }

@@ -209,7 +209,7 @@ impl Drive {
         } else if sectors == 0xffff {
             Some(format!("{optimal} is 65535 sectors, a controller's way to say nothing"))
         } else if !optimal.is_multiple_of(physical) {
-            Some(format!("{optimal} is no multiple of the physical sector of {physical}"))
+            Some(format!("{optimal} is not a multiple of the physical sector of {physical}"))
         } else {
             None
         }

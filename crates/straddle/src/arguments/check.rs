@@ -202,7 +202,7 @@ impl FromStr for RuleChange {
             "warning" => Some(Severity::Warning),
             "error" => Some(Severity::Error),
             "off" => None,
-            other => return Err(format!("`{other}` is none of info, warning, error, off")),
+            other => return Err(format!("expected info, warning, error or off, got `{other}`")),
         };
         Ok(RuleChange { code: rule.code, severity })
     }

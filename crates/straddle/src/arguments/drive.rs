@@ -49,7 +49,7 @@ pub(crate) struct DriveShow {
 
 /// Tell what a workload would cost on a drive, aligned and misaligned; or check the models
 ///
-/// The workload is 4 KiB writes in order with a flush behind each, where nothing else is named.
+/// The workload is 4 KiB writes in order with a flush after each, where nothing else is named.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what")
     .args(["profiles", "published"])

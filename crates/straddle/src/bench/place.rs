@@ -187,7 +187,7 @@ impl Place {
 
 fn no_unit(wanted: UnitKind) -> Refusal {
     let (message, hint) = match wanted {
-        UnitKind::Chunk => ("no array with chunks lies beneath it", "leave --unit chunk away"),
+        UnitKind::Chunk => ("no array with chunks is below it", "leave --unit chunk away"),
         _ => ("which granule its drive has is not known", "straddle check says what is"),
     };
     Refusal { message: message.to_owned(), hint: Some(hint.to_owned()) }

@@ -70,7 +70,7 @@ impl Ground {
         let mut at = 0;
         while at < self.length_bytes.min(LOOK_BYTES) {
             let length = (self.length_bytes - at).min(STEP_BYTES);
-            let range = ByteRange::new(at, length).ok_or("lies behind the last address")?;
+            let range = ByteRange::new(at, length).ok_or("lies past the last address")?;
             for piece in resolve_onto(&self.stack, self.layer, range, self.floor) {
                 match piece.on {
                     On::Leaf(_, address) => return Ok(address),
@@ -80,7 +80,7 @@ impl Ground {
             }
             at += length;
         }
-        Err("lies nowhere yet: its image has holes there".to_owned())
+        Err("has no place yet: the image has holes there".to_owned())
     }
 
     /// Returns whether a range of it, or of the floor where `on_floor` says so, can be read or

@@ -68,7 +68,7 @@ impl Laid<'_> {
     fn lie(&self, pieces: &[Piece]) -> Result<bool, String> {
         for piece in pieces.iter().filter(|piece| piece.action != Action::Flush) {
             let range = ByteRange::new(piece.offset_bytes, piece.length_bytes);
-            let range = range.ok_or("it reaches behind the last address")?;
+            let range = range.ok_or("it reaches past the last address")?;
             let io = Io { write: piece.action != Action::Read, range };
             let Depth { ground, on_floor, sector_bytes } = self.depth;
             if !ground.holds(on_floor, io, sector_bytes)? {

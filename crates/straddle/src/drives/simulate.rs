@@ -161,7 +161,7 @@ fn unflushed(model: &dyn Model, arm: &Arm, may_flush: bool, notes: &mut Vec<Stri
     if may_flush && !model.has_write_cache() {
         let name = called(arm);
         say(
-            format!("{name} tells of no write cache: as Linux does, no flush is sent to it"),
+            format!("{name} reports no volatile write cache, so no flushes are sent (as on Linux)"),
             notes,
         );
     }

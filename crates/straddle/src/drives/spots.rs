@@ -175,7 +175,7 @@ pub(super) fn place(
     let logical_bytes = model.logical_bytes();
     if !shift_bytes.is_multiple_of(logical_bytes) {
         return Err(format!(
-            "a shift of {shift_bytes} bytes is no multiple of its logical sector\n\
+            "a shift of {shift_bytes} bytes is not a multiple of its logical sector\n\
              hint: take multiples of {logical_bytes}"
         ));
     }

@@ -71,7 +71,7 @@ impl Workload {
         let (what, sync) = match (asked.read, asked.no_sync) {
             (true, _) => ("reads", ""),
             (false, true) => ("writes", ", without a flush"),
-            (false, false) => ("writes", ", a flush behind each"),
+            (false, false) => ("writes", ", a flush after each"),
         };
         let title = format!("{size} {what} {order}{sync}, depth {}", asked.depth);
         Ok(Workload { title, notes: Vec::new(), what: What::Told })

@@ -189,7 +189,7 @@ fn allocated(traced: &Traced) -> u64 {
 }
 
 /// The bytes asked about: from the offset to the file's end, or as many as were named and are
-/// there; what is allocated behind the end is.
+/// there; what is allocated past the end is.
 fn range(trace: &Trace, traced: &Traced) -> ByteRange {
     let left = |end: u64| end.saturating_sub(trace.offset);
     let length = match trace.length {

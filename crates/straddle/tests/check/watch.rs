@@ -120,7 +120,7 @@ fn a_granule_that_changed_is_told_with_both_values() {
     assert!(list.contains(&"changed disk.raw granule-bytes 512 4096".to_owned()), "{list:?}");
     let (status, out, _) = run(&[image, "--on", "512e", "--watch", base]);
     assert_eq!(status, 0);
-    assert!(out.contains("granule-bytes 512 (told) -> 4096 (told)"), "{out}");
+    assert!(out.contains("granule 512 B (specified) -> 4 KiB (specified)"), "{out}");
     assert_eq!(changes(&[image, "--on", "512e", "--watch", base, "--fail-on", "info"]).0, 1);
 }
 

@@ -39,7 +39,7 @@ fn filefrag(file: &Path) -> Vec<Extent> {
 
 /// Returns what we say of the same.
 fn ours(file: &Path) -> Vec<Extent> {
-    // What is allocated behind the end counts, too.
+    // What is allocated past the end counts, too.
     let document = trace(file, &["--length", "1G"]);
     let extents = list(&document["extents"]).iter();
     extents

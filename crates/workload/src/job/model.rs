@@ -135,7 +135,7 @@ impl Job {
 
     /// Returns where its region begins on something that is `whole_bytes` long, in bytes; a
     /// percentage is rounded up to a multiple of an operation (fio `filesetup.c`:
-    /// `get_start_offset`). May lie behind the end.
+    /// `get_start_offset`). May lie past the end.
     #[must_use]
     pub fn offset_bytes(&self, whole_bytes: u64) -> u64 {
         let offset_bytes = self.offset.of(whole_bytes);

@@ -115,8 +115,8 @@ impl Requests {
     /// The requests in a file's `bytes`.
     ///
     /// # Errors
-    /// When the length is no multiple of [`RECORD_BYTES`], there are none or too many records, or a
-    /// record is of no known type, empty, too long or ends behind `i64::MAX`. The error counts
+    /// When the length is not a multiple of [`RECORD_BYTES`], there are none or too many records,
+    /// or a record is of no known type, empty, too long or ends behind `i64::MAX`. The error counts
     /// records from 0.
     pub fn decode(bytes: &[u8]) -> Result<Requests, RaidtestError> {
         let (records, rest) = bytes.as_chunks::<RECORD_BYTES>();

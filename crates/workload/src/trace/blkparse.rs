@@ -123,7 +123,7 @@ fn time(word: &[u8]) -> Result<u64, Problem> {
         seconds_ns.checked_add(word::number(behind)?)
     });
     time_ns.ok_or_else(|| {
-        unreadable(word, "the time", "seconds with nine digits behind the point, below 2^64 ns")
+        unreadable(word, "the time", "seconds with nine digits after the point, below 2^64 ns")
     })
 }
 

@@ -98,10 +98,10 @@ pub enum Problem {
     #[error("it names more than {DEVICES_MAX} devices")]
     Devices,
     /// An operation that ends behind the last offset that a system call takes.
-    #[error("{length_bytes} bytes at {offset_bytes} end behind byte {END_BYTES_MAX}")]
+    #[error("{length_bytes} bytes at {offset_bytes} end past byte {END_BYTES_MAX}")]
     End { offset_bytes: u64, length_bytes: u32 },
     /// A sector whose byte has no number.
-    #[error("sector {sector} lies behind byte {END_BYTES_MAX}")]
+    #[error("sector {sector} lies past byte {END_BYTES_MAX}")]
     Sector { sector: u64 },
     /// Neither an event nor a part of the summary.
     #[error("`{found}` is no event in blkparse's default format")]

@@ -367,7 +367,7 @@ fn damaged_records_are_refused_with_their_byte() {
     let at = whole.len();
     assert!(said(&mixed).starts_with(&format!("byte {at}: a record begins with 0x07746165, not")));
     let far = record(1, u64::MAX, 512, ISSUE).bytes(false);
-    assert!(said(&far).starts_with("byte 0: sector 18446744073709551615 lies behind"));
+    assert!(said(&far).starts_with("byte 0: sector 18446744073709551615 lies past"));
     // A flush has no place, whatever its record says.
     let flush = record(1, u64::MAX, 0, ISSUE | 1 << 18).bytes(false);
     assert!(read(TraceFormat::Blktrace, Stage::Issued, &flush).end.is_ok());

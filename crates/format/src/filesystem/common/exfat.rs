@@ -87,7 +87,7 @@ fn read_layout(heads: &Heads<'_>, block: &Block<512>, sector_bytes: u64, found: 
     let heap = u64::from(block.le32::<88>()) * sector_bytes;
     found.value.data_offset_bytes = heap;
     if found.value.size_bytes.is_some_and(|size| heap >= size) {
-        let detail = format!("cluster heap at {heap} is behind the end of the file system");
+        let detail = format!("cluster heap at {heap} is past the end of the file system");
         found.problems.push(Problem::new(ProblemKind::Outside, 88, detail));
     }
     let table = u64::from(block.le32::<80>()) * sector_bytes;

@@ -45,7 +45,7 @@ pub(super) fn read(
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let Some(data) = region.get(at + 8..).and_then(|rest| rest.get(..length)) else {
             let detail =
-                format!("header extension {kind:#010x} of {length} bytes ends behind the header");
+                format!("header extension {kind:#010x} of {length} bytes ends past the header");
             problems.push(Problem::new(ProblemKind::Outside, address(at), detail));
             return found;
         };

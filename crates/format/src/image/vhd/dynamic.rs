@@ -89,7 +89,7 @@ fn table(
     let used = offset.saturating_add(needed.min(entries) * 4);
     if used > file.length_bytes() {
         let end = file.length_bytes();
-        let detail = format!("the block table ends at {used}, behind the end of the file at {end}");
+        let detail = format!("the block table ends at {used}, past the end of the file at {end}");
         problems.push(Problem::new(ProblemKind::Outside, offset, detail));
     }
     Ok(range)

@@ -92,7 +92,7 @@ impl Footer {
         }
         let size = self.current_bytes();
         if !size.is_multiple_of(512) {
-            let detail = format!("a size of {size} bytes, which is no multiple of 512");
+            let detail = format!("a size of {size} bytes, which is not a multiple of 512");
             problem(ProblemKind::Field, 48, detail);
         }
     }

@@ -95,7 +95,7 @@ fn with_place(mut found: Parsed<Luks>, disk_bytes: u64) -> Parsed<Luks> {
             );
             found.problems.push(Problem::new(ProblemKind::Outside, header, detail));
         } else if end > disk_bytes {
-            let detail = format!("data ends at {end}, behind the end at {disk_bytes}");
+            let detail = format!("data ends at {end}, past the end at {disk_bytes}");
             found.problems.push(Problem::new(ProblemKind::Outside, header, detail));
         }
     }

@@ -66,7 +66,7 @@ fn slot_problems(header: &Block<HEADER>, data_bytes: u64) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut overlap = |at: u64, what: &str, end: u64| {
         if data_bytes != 0 && end > data_bytes {
-            let detail = format!("{what} ends at {end}, behind the start of data at {data_bytes}");
+            let detail = format!("{what} ends at {end}, past the start of data at {data_bytes}");
             problems.push(Problem::new(ProblemKind::Overlap, at, detail));
         }
     };

@@ -187,7 +187,7 @@ impl Ring {
         long.then(|| (ProblemKind::Unsupported, format!("{text} is longer than is read")))
     }
 
-    /// The text's bytes; where the ring ends they go on behind the header.
+    /// The text's bytes; where the ring ends they go on past the header.
     fn read(&self, disk: &dyn Disk) -> Result<Vec<u8>, device::ReadError> {
         let first_bytes = self.text_bytes.min(self.bytes_to_end());
         let mut text = disk::read_vec(disk, self.address(0), first_bytes)?;

@@ -210,7 +210,7 @@ fn compare(volume: &PhysicalVolume, at_bytes: u64, disk_bytes: u64, problems: &m
         .and_then(|length_bytes| length_bytes.checked_add(text));
     if end_bytes.is_none_or(|end_bytes| end_bytes > disk_bytes) {
         let extents = member.extents;
-        let detail = format!("{extents} extents from {text} end behind the device's end");
+        let detail = format!("{extents} extents from {text} end past the device's end");
         problems.push(Problem::new(ProblemKind::Outside, at_bytes, detail));
     }
 }

@@ -158,7 +158,7 @@ fn area(pair: &[Value<'_>; 2]) -> Result<Area, &'static str> {
         return Err("an area is no name with an extent");
     };
     if u32::try_from(*extent).is_err() {
-        return Err("an area starts behind every volume's end");
+        return Err("an area starts past every volume's end");
     }
     Ok(Area { on: DiskText::from_bytes(name), extent: *extent })
 }

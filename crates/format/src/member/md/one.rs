@@ -169,7 +169,7 @@ fn checksum_problem(from: &Candidate, sb: &Superblock<'_>) -> Option<Problem> {
             let detail = format!("{} roles, at most {DEVICES} fit", sb.head.le32::<220>());
             (ProblemKind::Field, 220, detail)
         }
-        None => (ProblemKind::Unreadable, 256, "the roles end behind the disk".to_owned()),
+        None => (ProblemKind::Unreadable, 256, "the roles end past the disk".to_owned()),
     };
     Some(from.problem(kind, at, detail))
 }
@@ -215,7 +215,7 @@ fn role_problem(from: &Candidate, sb: &Superblock<'_>, member: &MdMember) -> Opt
     Some(from.problem(ProblemKind::Field, 160, detail))
 }
 
-/// Data that ends behind the disk, or lies on the superblock.
+/// Data that ends past the disk, or lies on the superblock.
 fn extent_problems(from: &Candidate, sb: &Superblock<'_>, member: &MdMember) -> Vec<Problem> {
     if member.belongs_here() == Some(false) {
         return Vec::new();
@@ -224,7 +224,7 @@ fn extent_problems(from: &Candidate, sb: &Superblock<'_>, member: &MdMember) -> 
     let (offset, room) = (member.data_offset_bytes, sectors(sb.head.le64::<136>()));
     let end = offset.saturating_add(member.data_bytes);
     if end > from.disk_bytes {
-        let detail = format!("data ends at {end}, behind the end at {}", from.disk_bytes);
+        let detail = format!("data ends at {end}, past the end at {}", from.disk_bytes);
         problems.push(from.problem(ProblemKind::Outside, 128, detail));
     }
     if member.data_bytes > room {

@@ -177,7 +177,7 @@ impl Copy {
         self.entries_at_bytes = at_bytes;
         let wanted = taken * u64::from(size);
         if disk::check_bounds(disk.length_bytes(), at_bytes, wanted).is_err() {
-            let detail = format!("its entries at LBA {} end behind the end of the disk", lba.0);
+            let detail = format!("its entries at LBA {} end past the end of the disk", lba.0);
             self.note(ProblemKind::Outside, &detail);
             return false;
         }

@@ -44,8 +44,8 @@ pub enum ScriptProblem {
     /// A partition without a start or a size, which sfdisk would choose.
     #[error("the partition has no {0}=, which sfdisk would choose")]
     Chosen(&'static str),
-    /// A partition that reaches behind the last address, or has no bytes.
-    #[error("the partition is empty, or ends behind the last address")]
+    /// A partition that reaches past the last address, or has no bytes.
+    #[error("the partition is empty, or ends past the last address")]
     Bounds,
     /// Too many partitions.
     #[error("more than {PARTITIONS_MAX} partitions")]

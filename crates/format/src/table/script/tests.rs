@@ -63,7 +63,7 @@ fn what_is_not_read_is_told_with_its_line() {
         ("start=63\n", 1, "no size="),
         ("start=63, size=+\n", 1, "no size="),
         ("start=63, size=0\n", 1, "empty"),
-        ("start=18446744073709551615, size=1\n", 1, "behind the last address"),
+        ("start=18446744073709551615, size=1\n", 1, "past the last address"),
         ("label: dos\n", 1, "no partition"),
         ("", 1, "no partition"),
         (long.as_str(), 1, "more than"),

@@ -40,7 +40,7 @@ const SAID: &[&str] = &[
     "What it costs",
     "512 B off",
     "disk.raw#1 ext4 at 31.5 KiB",
-    "the dearest costs 4.00 times",
+    "the most expensive costs 4.00 times",
     "3 of 4 within their bounds, 1 fitted",
     "+1.2 %",
     "10 %",
