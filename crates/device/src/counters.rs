@@ -52,7 +52,7 @@ pub trait Counters {
     fn counts(&mut self) -> Result<DiskCounts, CountersError>;
 }
 
-/// Number of fields are read.
+/// Number of fields read.
 const FIELDS: usize = 16;
 
 /// What the kernel calls a sector here, whatever the device's own are.

@@ -70,7 +70,7 @@ pub struct Process {
     pub absent: Known<Vec<String>>,
     /// Number of threads it has.
     pub threads: usize,
-    /// Number of of them are only known to have as many seccomp filters as others.
+    /// How many of them are only known to have as many seccomp filters as others.
     pub alike: usize,
     /// Why the filters of some were not read.
     pub missed: Option<String>,

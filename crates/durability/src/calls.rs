@@ -41,7 +41,7 @@ impl Kind {
 /// The filters of some threads.
 #[derive(Clone, Copy, Debug)]
 pub struct FilterSet<'a> {
-    /// Number of threads have them.
+    /// Number of threads that have them.
     pub threads: usize,
     /// Seccomp's strict mode, in which each of these calls ends the thread.
     pub is_strict: bool,

@@ -7,7 +7,7 @@
 
 use super::evidence::{Counts, Window};
 
-/// Number of quiet windows must agree.
+/// Number of quiet windows that must agree.
 const QUIET_MIN: usize = 2;
 
 /// What became of flushes.

@@ -45,8 +45,8 @@ pub struct Inquiry {
     /// none.
     #[doc(alias = "BLKIOOPT")]
     pub optimal_io_bytes: Known<u64>,
-    /// Number of bytes lie before the first boundary of a physical sector; -1 when the kernel found
-    /// the layers of the device impossible to align.
+    /// Number of bytes that lie before the first boundary of a physical sector; -1 when the kernel
+    /// found the layers of the device impossible to align.
     #[doc(alias = "BLKALIGNOFF")]
     pub alignment_offset_bytes: Known<i64>,
     /// True if the kernel refuses writes.

@@ -42,7 +42,7 @@ const MSYNC: Trial = ("msync", libc::SYS_msync, [1, 0, 4, 0]);
 
 /// `INT_MAX`: the kernel's own limit of descriptors is below (`sysctl_nr_open_max`).
 const NEVER_OPEN: i32 = i32::MAX;
-/// Number of numbers a pipe is given.
+/// How many numbers a pipe is given.
 const PIPES: usize = 32;
 
 /// Which sync calls do not reach the kernel here. No file is touched.

@@ -15,7 +15,7 @@ use host::claim::identity_words;
 use host::{Claim, ClaimPlan, Contents, FileDisk, Pinned, Scratch, ScratchPlan};
 use testkit::{Loop, need_loops, tool};
 
-/// Number of races of a kind are run where nothing else is said.
+/// Number of races of a kind run where nothing else is said.
 const USUAL: u64 = 40;
 const BYTES: usize = 1 << 20;
 const PAUSE: std::time::Duration = std::time::Duration::from_micros(50);

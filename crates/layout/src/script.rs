@@ -18,7 +18,7 @@ const BODY: &str = include_str!("script.sh");
 
 /// The shortest run of zeros that is written as a run.
 const ZEROS_MIN: usize = 24;
-/// Number of equal bytes end a change.
+/// Number of equal bytes that end a change.
 const EQUAL_MIN: usize = 6;
 
 /// The disk that a script names.

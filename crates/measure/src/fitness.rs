@@ -61,7 +61,7 @@ pub struct Judgment {
     pub sentence: String,
     /// One thing to do next.
     pub next: String,
-    /// Number of durable writes are likely to settle it, those that were seen included; `None`
+    /// Number of durable writes likely to settle it, those that were seen included; `None`
     /// where it is settled, or none would.
     pub samples_to_settle: Option<u64>,
 }

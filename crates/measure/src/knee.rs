@@ -34,7 +34,7 @@ pub const STAYS_LEAST: f64 = 0.8;
 const BLOCK: usize = 4;
 /// The orders that are drawn.
 pub const DRAWS: u32 = 999;
-/// Number of of them may be as strong.
+/// How many of them may be as strong.
 pub const AS_STRONG_MOST: u32 = 9;
 
 /// A stretch of a sustained run.
@@ -59,7 +59,7 @@ pub struct Knee {
     pub before_ns: f64,
     /// The mean time of a stretch behind it, in nanoseconds.
     pub after_ns: f64,
-    /// Number of of the [`DRAWS`] random orders show as strong a difference.
+    /// How many of the [`DRAWS`] random orders show as strong a difference.
     pub as_strong: u32,
 }
 

@@ -17,7 +17,7 @@
 const HALF: usize = 5;
 /// The pairs that are held back.
 const HELD: usize = 2 * HALF;
-/// Number of times as long the pace of one half may be, as that of the other.
+/// How many times as long the pace of one half may be, as that of the other.
 const AGREE: f64 = 1.25;
 /// The most pairs that are left out, whatever the budget.
 const DISCARDED_MAX: usize = 100;

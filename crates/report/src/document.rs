@@ -60,7 +60,7 @@ pub struct Summary {
     pub elapsed_ns: u64,
 }
 
-/// Number of targets have which verdict.
+/// Number of targets that have which verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdicts {

@@ -153,7 +153,7 @@ struct Walk<'a> {
     to: LayerId,
     unit_bytes: u64,
     todo: Vec<Path>,
-    /// Number of waited when that was last asked.
+    /// How many waited when that was last asked.
     waited: usize,
     found: Shifts,
 }

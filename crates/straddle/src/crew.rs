@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of batches of results may wait to be taken for each worker.
+/// Number of batches of results that may wait to be taken for each worker.
 const AHEAD: usize = 4;
 /// The most things that a worker takes at a time: handing over costs more than a small image.
 const BATCH: usize = 16;

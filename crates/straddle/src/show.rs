@@ -164,7 +164,7 @@ impl Press {
     }
 }
 
-/// Number of rows are put into columns together.
+/// Number of rows put into columns together.
 const BATCH: usize = 256;
 
 /// Takes pieces in order, and keeps as few as it can.

@@ -59,7 +59,7 @@ impl MemberLedger {
 /// The array's own part: how its writes are numbered, and the rounds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
-    /// Number of writes were sent.
+    /// Number of writes sent.
     writes: usize,
     rounds: Vec<Vec<usize>>,
     /// The rounds of each stripe, in order.

@@ -76,7 +76,7 @@ pub struct ArrayPlan {
     pub row_bytes: u64,
     /// What is read before a part of a stripe is written.
     pub parity_write: ParityWrite,
-    /// Number of stripes are written at once, at most; further writes wait.
+    /// Number of stripes written at once, at most; further writes wait.
     pub stripes: u64,
     /// How long a stripe of which a part is to be written waits for the rest. 0: not at all. It
     /// does not wait while others wait for room, either.

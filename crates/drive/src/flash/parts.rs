@@ -29,7 +29,7 @@ pub(super) struct Parts {
     most: usize,
     kept: Vec<Part>,
     slots: Vec<Server>,
-    /// Number of may wait for a slot, and when those that wait will have one.
+    /// How many may wait for a slot, and when those that wait will have one.
     queue: usize,
     waiting: VecDeque<u64>,
 }

@@ -16,7 +16,7 @@ pub struct FlashPlan {
     pub origin_bytes: u64,
     /// What is programmed as one.
     pub page_bytes: u64,
-    /// Number of pages are erased as one.
+    /// Number of pages erased as one.
     pub pages_per_block: u32,
     /// What reads, programs or erases, each by itself.
     pub dies: u32,
@@ -56,7 +56,7 @@ pub struct FlashPlan {
     /// Number of writes of parts of units are read, joined and written at a time. Such a write is
     /// in the slot's hands when it is acknowledged, so that each waits for a slot.
     pub rmw_slots: u32,
-    /// Number of of those wait in the buffer for a slot, acknowledged: what a buffer allows that
+    /// How many of those wait in the buffer for a slot, acknowledged: what a buffer allows that
     /// does not forget. 0 where each is acknowledged when a slot has it.
     pub rmw_queue: u32,
     /// Of how many units parts are kept in the buffer, in the hope that the rest is written too; 0

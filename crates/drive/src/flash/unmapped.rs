@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Number of stretches are told apart; beyond that the smaller ones count as in use.
+/// Number of stretches told apart; beyond that the smaller ones count as in use.
 const STRETCHES_MAX: usize = 4096;
 
 /// Stretches of addresses that hold nothing. They neither overlap nor touch.

@@ -89,7 +89,7 @@ pub enum CutFault {
     NoSuchMember {
         /// What was named.
         member: u16,
-        /// Number of there are.
+        /// How many there are.
         members: usize,
     },
     /// A log had no room.

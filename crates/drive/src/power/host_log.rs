@@ -21,7 +21,7 @@ pub struct Told {
 pub struct Moment {
     /// Nanoseconds of simulated time.
     pub at_ns: u64,
-    /// Number of events were before.
+    /// Number of events before.
     pub tick: u64,
 }
 
@@ -34,7 +34,7 @@ pub struct HostWrite {
     pub is_fua: bool,
     /// A hash of its data, or another number that tells it from others.
     pub tag: u64,
-    /// Number of flushes had completed when it was sent.
+    /// Number of flushes that had completed when it was sent.
     pub epoch: u64,
     /// When it was sent.
     pub sent: Moment,

@@ -71,13 +71,13 @@ pub struct Judgment {
     pub at_ns: u64,
     /// The logical sector in bytes.
     pub logical_bytes: u64,
-    /// Number of logical sectors were looked at: those that were written, and those that changed.
+    /// Number of logical sectors looked at: those that were written, and those that changed.
     pub sectors: u64,
-    /// Number of of them are [`Verdict::Torn`].
+    /// How many of them are [`Verdict::Torn`].
     pub torn: u64,
-    /// Number of are [`Verdict::Missing`].
+    /// How many are [`Verdict::Missing`].
     pub missing: u64,
-    /// Number of are [`Verdict::Collateral`].
+    /// How many are [`Verdict::Collateral`].
     pub collateral: u64,
     /// What was found, by address; at most [`FINDINGS_MAX`].
     pub findings: Vec<Finding>,

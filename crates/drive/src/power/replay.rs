@@ -14,7 +14,7 @@ use super::{Cut, CutFault, Held, HostLog, MediumLog, Span, UnderHead};
 pub(super) struct Cell {
     /// What the medium holds.
     pub(super) held: Held,
-    /// Number of of the arrivals are of no concern any more: put there, or superseded by what was.
+    /// How many of the arrivals are of no concern any more: put there, or superseded by what was.
     pub(super) settled: usize,
     /// The newest write that the cache had.
     cached: Option<usize>,

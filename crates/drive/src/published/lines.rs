@@ -37,7 +37,7 @@ impl Article {
 enum From {
     /// A figure of a run.
     Run(Case, Figure),
-    /// Number of times the first run's rate the second's is.
+    /// How many times the first run's rate the second's is.
     Ratio(Case, Case),
     /// How much longer the first run takes than the second, in percent.
     Longer(Case, Case),

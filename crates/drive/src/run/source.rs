@@ -44,7 +44,7 @@ pub struct Stream {
     pub order: Order,
     /// Bytes of each, at most the place's.
     pub bytes: u64,
-    /// Number of of a hundred read; the rest write.
+    /// How many of a hundred read; the rest write.
     pub read_percent: u8,
     /// True if writes are forced to the medium.
     pub fua: bool,

@@ -16,8 +16,8 @@ const TIMED_AND_COUNTED: &str = "measured here, flushes of /sys/block/*/stat";
 const MINUTE_NS: u64 = 60_000_000_000;
 /// What a flash drive without protection takes at least to program a page.
 const FLASH_NS: u64 = 50_000;
-/// Number of pairs must be there, and in how many of ten the slower one must take twice as long:
-/// whatever others do to the drive, it meets either method as often.
+/// Number of pairs that must be there, and in how many of ten the slower one must take twice as
+/// long: whatever others do to the drive, it meets either method as often.
 const PAIRS_MIN: usize = 10;
 const OF_TEN: usize = 9;
 

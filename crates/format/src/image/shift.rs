@@ -14,10 +14,10 @@ use units::{ByteRange, Unit};
 use super::walk::{TABLE_BYTES_MAX, Walked, Walker};
 use super::{Image, Layout, Place};
 
-/// Number of different shifts are told apart.
+/// Number of different shifts told apart.
 pub const SHIFTS_MAX: usize = 4096;
 
-/// Number of guest bytes are shifted by how much.
+/// Number of guest bytes shifted by how much.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shifts {
     /// Bytes in the image file by their shift: place in the file minus guest address, modulo the

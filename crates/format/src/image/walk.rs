@@ -25,7 +25,7 @@ pub struct Walked {
     pub end_bytes: u64,
     /// True if that is the end of the range, or of the guest's disk where that is nearer.
     pub complete: bool,
-    /// Number of bytes of table entries were looked at, about: a measure of the work.
+    /// Number of bytes of table entries looked at, about: a measure of the work.
     pub table_bytes: u64,
 }
 

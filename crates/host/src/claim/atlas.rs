@@ -28,7 +28,7 @@ use super::showing;
 use super::world::{Number, World};
 use crate::Identity;
 
-/// Number of devices may stand on each other; the kernel's own bounds are lower.
+/// Number of devices that may stand on each other; the kernel's own bounds are lower.
 const DEPTH_MAX: usize = 64;
 /// Number of runs one device's bytes are followed in.
 const RUNS_MAX: usize = 1 << 16;

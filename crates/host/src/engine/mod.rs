@@ -45,7 +45,7 @@ pub enum EngineError {
     /// No file, or more files than an operation can name.
     #[error("a queue cannot be made over {files} files: it takes 1 to 65535")]
     Files {
-        /// Number of were given.
+        /// How many were given.
         files: usize,
     },
     /// This machine does not allow `io_uring`.

@@ -17,7 +17,7 @@ pub(super) trait Act {
 #[derive(Debug)]
 pub(super) struct Turns {
     waiting: VecDeque<Operation>,
-    /// Number of of them were submitted.
+    /// How many of them were submitted.
     submitted: usize,
 }
 

@@ -25,7 +25,7 @@ pub struct Filters {
 /// The filters of some threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadFilters {
-    /// Number of threads were seen to have just these.
+    /// Number of threads seen to have just these.
     pub threads: usize,
     /// Seccomp's strict mode, in which every call that syncs ends the thread.
     pub is_strict: bool,

@@ -25,7 +25,7 @@ use super::label::{Boot, Label};
 use super::lock::lock;
 use crate::Pinned;
 
-/// Number of names of a directory are looked at.
+/// Number of names of a directory looked at.
 const ENTRIES_MAX: usize = 1 << 20;
 
 /// A file that an earlier run left.

@@ -72,7 +72,7 @@ pub struct ScratchPlan {
     pub length_bytes: u64,
     /// What decides its bytes.
     pub seed: u64,
-    /// Number of bytes may be written at most. A longer file is refused, not made shorter.
+    /// Number of bytes that may be written at most. A longer file is refused, not made shorter.
     pub budget_bytes: u64,
     /// On btrfs, whether the file is written in place (`chattr +C`), as it must be where writes are
     /// placed. Elsewhere it has no meaning.

@@ -13,7 +13,7 @@ use crate::number::{count, wide};
 /// How two rows compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
-    /// Number of times as long the first takes: the median of the rounds' ratios.
+    /// How many times as long the first takes: the median of the rounds' ratios.
     pub interval: Interval,
     /// The rounds in which both had a slice.
     pub rounds: u64,

@@ -4,9 +4,9 @@ use units::random::Random;
 
 use crate::number::wide;
 
-/// Number of latencies are kept at least of a run that has as many: half of the most.
+/// Number of latencies kept at least of a run that has as many: half of the most.
 pub const SERIES_MAX: usize = 1 << 16;
-/// Number of rounds are kept at least of a run that has as many.
+/// Number of rounds kept at least of a run that has as many.
 pub(super) const ROUNDS_KEPT: usize = 1 << 13;
 /// Decides which stay. It is drawn by chance and not every second one: where pages and blocks end,
 /// latencies repeat with a power of two.
@@ -18,7 +18,7 @@ const SEED: u64 = 1;
 #[derive(Clone, Debug)]
 pub struct Kept<T> {
     list: Vec<T>,
-    /// Number of stay where the list is full.
+    /// How many stay where the list is full.
     least: usize,
     /// One of so many stays.
     share: u64,

@@ -9,7 +9,7 @@ use crate::Histogram;
 /// How far such a run goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Number of bytes are written at most.
+    /// Number of bytes written at most.
     pub bytes: u64,
     /// How long it takes at most, in nanoseconds.
     pub elapsed_ns: u64,
@@ -22,7 +22,7 @@ pub struct Span {
 pub struct SeriesPoint {
     /// When it ended, in nanoseconds since the run began.
     pub at_ns: u64,
-    /// Number of bytes had been written by then.
+    /// Number of bytes written by then.
     pub at_bytes: u64,
     /// The bytes of this stretch.
     pub bytes: u64,

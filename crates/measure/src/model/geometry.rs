@@ -77,7 +77,7 @@ pub enum Above {
     Throttle {
         /// Number of come back in a second.
         per_second: u64,
-        /// Number of there are at first, and at most.
+        /// How many there are at first, and at most.
         burst: u64,
         /// What one lets through, in bytes.
         unit_bytes: u64,

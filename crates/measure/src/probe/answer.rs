@@ -11,7 +11,7 @@ pub struct Compared {
     pub arm: String,
     /// With what.
     pub against: String,
-    /// Number of times as long it took: the median of the blocks, with its interval.
+    /// How many times as long it took: the median of the blocks, with its interval.
     pub ratio: Interval,
     /// The blocks that count.
     pub blocks: u64,

@@ -17,7 +17,7 @@ pub struct Written {
     pub granule: Granule,
     /// The turn.
     pub turn: Answer<Turn>,
-    /// Number of of them a misaligned write takes.
+    /// How many of them a misaligned write takes.
     pub turns: Answer<Turns>,
 }
 

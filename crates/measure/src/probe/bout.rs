@@ -30,7 +30,7 @@ pub(super) struct Ended {
     pub(super) latency_ns: u64,
     /// Number of reads that were submitted before it are still in flight.
     pub(super) overtaken: usize,
-    /// Number of were told to have ended at one time, it included: in which order they did is not
+    /// How many were told to have ended at one time, it included: in which order they did is not
     /// sure.
     pub(super) together: usize,
 }

@@ -20,7 +20,7 @@ pub use clipped::Clipped;
 pub use ratios::Ratios;
 pub use sign::SignBound;
 
-/// Number of times as long, and between which bounds that lies.
+/// How many times as long, and between which bounds that lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The figure; 1 while there is no pair.

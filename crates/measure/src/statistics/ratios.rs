@@ -2,7 +2,7 @@
 
 use super::{Clipped, Interval, SignBound};
 
-/// Number of values wait to be sorted in, at least and as a part of all.
+/// Number of values that wait to be sorted in, at least and as a part of all.
 const PENDING_LEAST: usize = 64;
 const PENDING_PART: usize = 32;
 

@@ -58,7 +58,7 @@ pub struct Seen {
     pub asked_bytes: u64,
     /// The observations' times added up.
     pub busy_ns: u64,
-    /// Number of bytes were counted for a thousand that were asked, in each observation.
+    /// Number of bytes counted for a thousand that were asked, in each observation.
     pub counted_per_1000: Histogram,
 }
 

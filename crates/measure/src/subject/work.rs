@@ -13,7 +13,7 @@ pub struct Work {
     pub sync_every: u32,
     /// The length of each operation.
     pub operation_bytes: u32,
-    /// Number of operations are kept in flight, at least 1.
+    /// Number of operations kept in flight, at least 1.
     pub depth: u16,
     /// The operations of an observation at a depth above 1.
     pub block_operations: u32,

@@ -32,7 +32,7 @@ pub struct DryRun {
     pub granule_source: Option<String>,
     /// The length of the scratch file in bytes; 0 where there is none.
     pub scratch_bytes: u64,
-    /// Number of bytes are written at most, the scratch file included.
+    /// Number of bytes written at most, the scratch file included.
     pub written_bytes_max: u64,
     /// How long it takes at most, in seconds.
     pub seconds_max: u64,

@@ -69,7 +69,7 @@ pub(crate) fn turns(value: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// Number of times as long, with an interval: three figures with as many places as each needs to
+/// How many times as long, with an interval: three figures with as many places as each needs to
 /// stay on its side of 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {

@@ -96,7 +96,7 @@ pub struct Scratch {
     pub place: String,
     /// Its length in bytes.
     pub length_bytes: u64,
-    /// Number of pieces of it lie on the drive in one run each.
+    /// Number of pieces of it that lie on the drive in one run each.
     pub pieces: u64,
     /// The drive's address of its first byte; `null` when not known.
     pub drive_address_bytes: Option<u64>,
@@ -177,7 +177,7 @@ pub struct Arm {
     pub role: String,
     /// How far it is shifted, in bytes.
     pub shift_bytes: u64,
-    /// Number of latencies were seen: operations, or commands.
+    /// Number of latencies seen: operations, or commands.
     pub count: u64,
     /// The latency that half stay below, in nanoseconds.
     pub median_ns: u64,

@@ -6,7 +6,7 @@ use super::{Effort, Experiment, Predicted, Regime};
 use crate::line::{BAD, CARE, GOOD};
 use crate::words::{Words, count};
 
-/// Number of parts of a run are named; `--json` has them all.
+/// Number of parts of a run named; `--json` has them all.
 const REGIMES_MAX: usize = 6;
 
 /// The word of a verdict as it starts a sentence, and its color.

@@ -109,9 +109,9 @@ pub struct SimulatedArm {
     /// The byte of the drive that the workload's place begins at; where the layer lies on several,
     /// that of the layer that spreads it over them.
     pub start_bytes: u64,
-    /// Number of operations ended.
+    /// Number of operations that ended.
     pub operations: u64,
-    /// Number of of them failed.
+    /// How many of them failed.
     pub failed: u64,
     /// When the last one ended, in nanoseconds of simulated time.
     pub elapsed_ns: u64,
@@ -130,7 +130,7 @@ pub struct SimulatedArm {
     /// The arm that it is compared with, counted from 0: the first; in a stack the same workload
     /// at an aligned place.
     pub against: u32,
-    /// Number of times that arm's time for an operation this one's is; 1 for an arm that is
+    /// How many times that arm's time for an operation this one's is; 1 for an arm that is
     /// compared with itself.
     pub ratio: f64,
     /// What the drive did; of several, the sum.

@@ -17,7 +17,7 @@ pub const FSYNC_PLAN_SCHEMA: &str = "straddle.fsync.plan/1";
 pub struct Forecast {
     /// Number of bytes the scratch files take meanwhile, at most.
     pub scratch_bytes: u64,
-    /// Number of bytes are written at most, the scratch files included.
+    /// Number of bytes written at most, the scratch files included.
     pub written_bytes_max: u64,
     /// How long it takes at most, in seconds.
     pub seconds_max: u64,

@@ -123,7 +123,7 @@ pub struct FsyncScratch {
     pub place: String,
     /// Number of bytes of all scratch files lay there at once, at most.
     pub length_bytes: u64,
-    /// Number of bytes were written in all, the preparation included.
+    /// Number of bytes written in all, the preparation included.
     pub written_bytes: u64,
     /// How long preparing took, in nanoseconds.
     pub prepared_ns: u64,

@@ -94,7 +94,7 @@ pub struct RowComparison {
     pub row: String,
     /// The id of the row that it is compared with.
     pub against: String,
-    /// Number of times as long the row takes: the median of the rounds' ratios; `null` where there
+    /// How many times as long the row takes: the median of the rounds' ratios; `null` where there
     /// is none.
     #[serde(with = "finite")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]

@@ -10,7 +10,7 @@ pub struct Sustained {
     pub title: String,
     /// Bytes of each write.
     pub write_bytes: u64,
-    /// Number of bytes were written.
+    /// Number of bytes written.
     pub written_bytes: u64,
     /// How long it took, in nanoseconds.
     pub elapsed_ns: u64,
@@ -28,7 +28,7 @@ pub struct Sustained {
 pub struct SustainedPoint {
     /// When it ended, in nanoseconds since the run began.
     pub at_ns: u64,
-    /// Number of bytes had been written by then.
+    /// Number of bytes written by then.
     pub at_bytes: u64,
     /// The pace in it, in bytes a second.
     pub bytes_per_second: f64,
@@ -44,7 +44,7 @@ pub struct SustainedPoint {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Knee {
-    /// Number of bytes had been written.
+    /// Number of bytes written.
     pub at_bytes: u64,
     /// The least that it may be.
     pub low_bytes: u64,

@@ -29,7 +29,7 @@ pub struct FsyncVerdict {
     pub quantile: Option<QuantileInterval>,
     /// The quantile by which stalls are told to be rare; `null` where nothing was measured.
     pub few: Option<QuantileInterval>,
-    /// Number of durable writes are likely to settle it; `null` where it is settled, or none would.
+    /// Number of durable writes likely to settle it; `null` where it is settled, or none would.
     pub samples_to_settle: Option<u64>,
     /// The limits, each with its source.
     pub limits: Vec<EngineLimit>,

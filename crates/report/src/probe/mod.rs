@@ -269,7 +269,7 @@ pub struct Comparison {
     pub arm: String,
     /// With what.
     pub against: String,
-    /// Number of times as long it took, the median of the blocks; `null` without any.
+    /// How many times as long it took, the median of the blocks; `null` without any.
     pub ratio: Option<f64>,
     /// The lower bound.
     pub low: f64,

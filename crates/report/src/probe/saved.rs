@@ -67,9 +67,9 @@ pub struct SavedGranule {
     pub origin_bytes: u64,
     /// Of what lengths must be multiples, in bytes; `null` where that was not found.
     pub size_bytes: Option<u64>,
-    /// Number of times as long the least misaligned write takes, at least.
+    /// How many times as long the least misaligned write takes, at least.
     pub slower_low: f64,
-    /// Number of times as long an aligned one takes, at most.
+    /// How many times as long an aligned one takes, at most.
     pub aligned_high: f64,
     /// The probability that it is wrong, at most.
     pub alpha: f64,

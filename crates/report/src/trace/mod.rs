@@ -34,7 +34,7 @@ pub struct Trace {
     pub file_bytes: Option<u64>,
     /// The first byte of the file that was traced.
     pub offset_bytes: u64,
-    /// Number of bytes of the file were traced.
+    /// Number of bytes of the file traced.
     pub length_bytes: u64,
     /// What the kernel says of the file beside its extents.
     pub facts: Vec<Fact>,
@@ -44,7 +44,7 @@ pub struct Trace {
     pub layers: Vec<TraceLayer>,
     /// The extents and holes of the range, in order.
     pub extents: Vec<TraceExtent>,
-    /// Number of more extents and holes the range has; the total covers them all the same.
+    /// How many more extents and holes the range has; the total covers them all the same.
     pub omitted_extents: u64,
     /// The whole range.
     pub total: TraceTotal,
@@ -134,7 +134,7 @@ pub struct TraceStep {
     pub at_bytes: u64,
 }
 
-/// Number of bytes fit a unit: the file's own multiples of it lie on its boundaries.
+/// Number of bytes that fit a unit: the file's own multiples of it lie on its boundaries.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceShare {
@@ -189,17 +189,17 @@ pub struct TraceUnknown {
 pub struct TraceCost {
     /// The length of each I/O in bytes.
     pub io_bytes: u64,
-    /// Number of the range has.
+    /// How many the range has.
     pub ios: u64,
-    /// Number of of them were counted: all, or as many drawn from them.
+    /// How many of them were counted: all, or as many drawn from them.
     pub counted_ios: u64,
     /// What they cost as reads.
     pub read: TraceEffort,
     /// What they cost as writes in place.
     pub write: TraceEffort,
-    /// Number of of the writes read and write a granule again, since they cover it in part.
+    /// How many of the writes read and write a granule again, since they cover it in part.
     pub writes_with_rmw: u64,
-    /// Number of of the writes read old data or parity first.
+    /// How many of the writes read old data or parity first.
     pub writes_with_parity_rmw: u64,
 }
 
@@ -207,7 +207,7 @@ pub struct TraceCost {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceEffort {
-    /// Number of I/Os can be told.
+    /// Number of I/Os that can be told.
     pub told_ios: u64,
     /// Granules read.
     pub granules_read: u64,

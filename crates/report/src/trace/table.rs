@@ -4,9 +4,9 @@ use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceExtent, TraceShare};
 use crate::look::Look;
 use crate::words::{Words, count};
 
-/// Number of rows are shown; `--json` has them all.
+/// Number of rows shown; `--json` has them all.
 const ROWS_MAX: usize = 40;
-/// Number of copies of a piece are shown.
+/// Number of copies of a piece shown.
 const COPIES_MAX: usize = 4;
 
 /// The whole trace as text, with its last line feed. A refused one is empty: errors are not data.

@@ -21,7 +21,7 @@ pub(super) fn allowed(tables: Tables, kind: TableKind) -> bool {
     }
 }
 
-/// Number of partitions are looked into to learn in which sectors a table counts.
+/// Number of partitions looked into to learn in which sectors a table counts.
 const PARTITIONS_TRIED: usize = 16;
 
 impl Assembler<'_> {

@@ -17,13 +17,13 @@ use crate::mapping::Mapping;
 /// The smallest write that layers above make: a page, a block of most file systems.
 const WRITE_BYTES: u64 = 4096;
 
-/// Number of places are tried beside the first ones.
+/// Number of places tried beside the first ones.
 const SPREAD_PLACES: u64 = 15;
 
 /// The golden ratio's fraction in 64 bits: its multiples fill a range evenly and never repeat.
 const GOLDEN_FRACTION: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Number of full stripes are looked at for one that begins on a granule.
+/// Number of full stripes looked at for one that begins on a granule.
 const STRIPES_TRIED: u64 = 256;
 
 /// What one write costs.

@@ -13,7 +13,7 @@ use crate::layer::LayerKind;
 use crate::mapping::{Mapping, Why};
 use crate::unit::UnitKind;
 
-/// Number of clusters are looked at for compressed ones: 1 MiB of their table.
+/// Number of clusters looked at for compressed ones: 1 MiB of their table.
 const CLUSTERS_MAX: u64 = 1 << 17;
 
 pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {

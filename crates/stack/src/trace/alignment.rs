@@ -22,8 +22,8 @@ pub struct Fit {
     pub unit_bytes: u64,
 }
 
-/// Number of bytes fit a unit: byte *x* of the file does when the file's own multiples of the unit
-/// lie on the unit's boundaries there.
+/// Number of bytes that fit a unit: byte *x* of the file does when the file's own multiples of the
+/// unit lie on the unit's boundaries there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     /// Bytes that fit, on every copy.
@@ -45,7 +45,7 @@ impl Share {
     }
 }
 
-/// Number of different offsets are kept.
+/// Number of different offsets kept.
 const OFFSETS_MAX: usize = 4;
 
 /// How a range of a file fits every unit beneath.

@@ -22,7 +22,7 @@ pub struct Cost {
     pub io_bytes: u64,
     /// Number of I/Os of that length the range has, one behind the other from its start.
     pub ios: u64,
-    /// Number of of them were counted: all, or those that were drawn.
+    /// How many of them were counted: all, or those that were drawn.
     pub counted: u64,
     /// Of those, how many could not be told as reads, by the reason.
     pub untold_reads: BTreeMap<String, u64>,
@@ -32,9 +32,9 @@ pub struct Cost {
     pub read: Effort,
     /// What those that can be told cost together, each written once in place.
     pub write: Effort,
-    /// Number of of the writes need a read-modify-write of a granule.
+    /// How many of the writes need a read-modify-write of a granule.
     pub writes_with_rmw: u64,
-    /// Number of of the writes read old data or old parity first.
+    /// How many of the writes read old data or old parity first.
     pub writes_with_parity_rmw: u64,
 }
 

@@ -14,7 +14,7 @@ use stack::kernel::Machine;
 use stack::rule::{self, Case};
 use units::random::Random;
 
-/// Number of machines are made of each capture.
+/// Number of machines made of each capture.
 const ROUNDS: u64 = 40;
 
 /// What stands in files of nobody's making.

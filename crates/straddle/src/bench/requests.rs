@@ -19,7 +19,7 @@ use super::session::Session;
 use super::shifted;
 use crate::printer::shown;
 
-/// Number of requests are in flight, as the article compares them.
+/// Number of requests in flight, as the article compares them.
 const DEPTHS: [u16; 2] = [1, 64];
 
 /// Runs the file's requests at both depths.

@@ -9,13 +9,13 @@ use units::ByteRange;
 
 use super::ground::Ground;
 
-/// Number of operations in a row may fall into holes.
+/// Number of operations in a row that may fall into holes.
 const TRIES_MAX: u32 = 1_000_000;
 
 /// What became of operations on their way down.
 #[derive(Debug, Default)]
 pub(super) struct Way {
-    /// Number of fell into holes of an image, and were left out.
+    /// How many fell into holes of an image, and were left out.
     pub(super) left_out: u64,
     /// Why one has no address, and all ended.
     pub(super) fault: Option<String>,

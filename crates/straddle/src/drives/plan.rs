@@ -13,7 +13,7 @@ use units::{Known, Source};
 
 use crate::printer::shown;
 
-/// Number of bytes tell whether a file is a plan.
+/// Number of bytes that tell whether a file is a plan.
 const HEAD_BYTES: u64 = 4096;
 
 /// What is typed for standard input, which then holds a plan.

@@ -18,7 +18,7 @@ use crate::scene::Scene;
 use crate::trace::mount::{Away, away};
 use crate::{title, trace};
 
-/// Number of files and overlays may lie in each other.
+/// Number of files and overlays that may lie in each other.
 const DEPTH_MAX: usize = 8;
 
 /// Returns what is under `directory`.

@@ -21,7 +21,7 @@ use super::seam::Device;
 use super::{btrfs, mount};
 use crate::scene::Scene;
 
-/// Number of files may lie in each other.
+/// Number of files that may lie in each other.
 const DEPTH_MAX: usize = 8;
 
 /// File systems whose FIEMAP addresses count from the start of their volume.

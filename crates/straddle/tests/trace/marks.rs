@@ -13,7 +13,7 @@ use testkit::{Loop, need_loops, need_tools, scratch::text, tool};
 use crate::run::{list, number, straddle, trace};
 use crate::volume::{Plan, Volume, directory, writable};
 
-/// Number of ranges are marked.
+/// Number of ranges marked.
 const RANGES: u64 = 1000;
 const FILE_BYTES: u64 = 16 << 20;
 

@@ -15,7 +15,7 @@ pub enum Action {
     Write,
     /// It does both, each operation by chance.
     Mixed {
-        /// Number of of a hundred operations read; 0 to 100.
+        /// How many of a hundred operations read; 0 to 100.
         read_percent: u8,
     },
 }

@@ -60,16 +60,16 @@ impl Skipped {
 /// What was met so far. A request that flushes before it writes is two entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Number of entries were given.
+    /// Number of entries given.
     pub entries: u64,
-    /// Number of entries have an earlier time than the one before them. They are given where they
-    /// stand.
+    /// Number of entries that have an earlier time than the one before them. They are given where
+    /// they stand.
     pub unsorted: u64,
-    /// Number of requests were queued, whatever was asked for (blktrace, `Q`).
+    /// Number of requests queued, whatever was asked for (blktrace, `Q`).
     pub queued: u64,
-    /// Number of requests were issued to the driver (`D`). Device-mapper and md have none.
+    /// Number of requests issued to the driver (`D`). Device-mapper and md have none.
     pub issued: u64,
-    /// Number of requests were completed (`C`).
+    /// Number of requests completed (`C`).
     pub completed: u64,
     /// Number of events the kernel could not keep: gaps between the numbers of blktrace's records,
     /// seen where neighbors are of the same device and CPU, as in the file of one CPU.

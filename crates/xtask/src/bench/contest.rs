@@ -18,7 +18,7 @@ const TOOLS_TARGET: u32 = 50;
 const BARE_TARGET: u32 = 2;
 /// What a round of the tools may take; where all images take longer, fewer are looked at.
 const ROUND_SECONDS_MAX: f64 = 60.0;
-/// Number of images tell how long a round takes.
+/// Number of images that tell how long a round takes.
 const TRIED: usize = 50;
 
 const FORMATS: [&str; 3] = ["jsonl", "table", "json"];

@@ -28,7 +28,7 @@ const DRIVES: [Drive; 7] = [
 const EARLY: u64 = 1_000_000;
 /// By how much the peak of memory may grow behind them.
 const GROWTH_BYTES_MAX: u64 = 1 << 20;
-/// Number of commands are in flight.
+/// Number of commands in flight.
 const DEPTH: usize = 32;
 
 /// Gives each drive `commands`, each in a process of its own, built for release; whether all stayed
@@ -114,7 +114,7 @@ fn peak_bytes() -> anyhow::Result<u64> {
 struct Host {
     model: Box<dyn Model>,
     random: Random,
-    /// Number of were submitted, and how many of those are in flight.
+    /// How many were submitted, and how many of those are in flight.
     count: u64,
     flying: usize,
     now_ns: u64,

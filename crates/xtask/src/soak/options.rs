@@ -17,7 +17,7 @@ pub(super) struct Options {
     seed: Option<u64>,
     /// Number of runs of each kind.
     pub(super) runs: Option<u64>,
-    /// Number of disks are made.
+    /// Number of disks made.
     pub(super) disks: Option<u64>,
 }
 

@@ -5,7 +5,7 @@ use std::thread;
 use anyhow::{Context as _, bail};
 use measure::model::probing::{MODELS, Model, Score};
 
-/// Number of seeds are named of those that were not right.
+/// Number of seeds named of those that were not right.
 const SEEDS_NAMED: usize = 8;
 
 /// What came out of one model.

@@ -237,7 +237,7 @@ impl Parsed<ChunkMap> {
     }
 }
 
-/// Number of problems are kept: one is enough to know, thousands help nobody.
+/// Number of problems kept: one is enough to know, thousands help nobody.
 const PROBLEMS_MAX: usize = 64;
 
 /// The chunks of the btrfs file system on `devices`, which may lack some of its devices and hold

@@ -10,7 +10,7 @@ const BACKING_FORMAT: u32 = 0xe279_2aca;
 const DATA_FILE: u32 = 0x4441_5441;
 const FEATURE_NAMES: u32 = 0x6803_f857;
 
-/// Number of extensions are looked at: the format defines six.
+/// Number of extensions looked at: the format defines six.
 const COUNT_MAX: usize = 64;
 
 /// What the extensions say.

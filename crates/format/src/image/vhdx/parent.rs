@@ -9,7 +9,7 @@ use crate::{Problem, ProblemKind};
 
 /// How much of a locator is read; the format allows 1 MiB.
 const LOCATOR_BYTES_MAX: u64 = 1 << 20;
-/// Number of pairs are looked at; the format defines five.
+/// Number of pairs looked at; the format defines five.
 const PAIRS_MAX: u16 = 64;
 /// Keys that name the parent's file, the most useful first.
 const PATHS: [&str; 3] = ["relative_path", "absolute_win32_path", "volume_path"];

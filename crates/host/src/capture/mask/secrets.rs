@@ -9,7 +9,7 @@ use super::places::KINDS;
 const FOUND_MIN: usize = 6;
 /// The least of one that is looked for in names of files.
 const NAMED_MIN: usize = 12;
-/// Number of bytes tell whether an identifier may start here.
+/// Number of bytes that tell whether an identifier may start here.
 const START: usize = 4;
 
 /// The identifiers that are known.

@@ -7,7 +7,7 @@ use crate::number::{real, wide};
 
 /// The largest number is overtaken as often as the mean of all, or so many times more rarely.
 const UNEVEN: f64 = 3.0;
-/// Number of of a hundred reads must end alone.
+/// How many of a hundred reads must end alone.
 const ALONE_PERCENT: u64 = 50;
 
 /// Reads that were kept at a depth, by how many others they overtook.

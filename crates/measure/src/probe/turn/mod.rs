@@ -40,7 +40,7 @@ const PILOT: usize = 9;
 const TESTS: usize = 72;
 /// How long the host waits, in hundredths of a turn.
 const WAITS_PERCENT: [u64; 3] = [20, 50, 135];
-/// Number of of them must end a whole number of turns after the last, at least.
+/// How many of them must end a whole number of turns after the last, at least.
 const AGREE: f64 = 0.9;
 /// How far from a whole number of turns an end may be, in turns.
 const NEAR: f64 = 0.04;

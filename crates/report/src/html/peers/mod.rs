@@ -75,7 +75,7 @@ pub struct Outlier {
     pub measure: &'static str,
     /// The host's latency in nanoseconds.
     pub latency_ns: u64,
-    /// Number of times as long that is as the median of the group.
+    /// How many times as long that is as the median of the group.
     pub times: f64,
     /// Number of hosts the group has, this one included.
     pub hosts: usize,

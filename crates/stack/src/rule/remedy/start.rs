@@ -26,7 +26,7 @@ const EXTENT_STEP_BYTES: u64 = 128 << 10;
 /// The largest block of mkfs.udf.
 const UDF_BLOCK_BYTES_MAX: u64 = 32 << 10;
 
-/// Number of starts are looked at for one that fits everything.
+/// Number of starts looked at for one that fits everything.
 const STARTS_TRIED: u64 = 4096;
 
 /// Returns what puts layer `id` on the unit that it misses.

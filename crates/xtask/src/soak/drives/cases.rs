@@ -11,7 +11,7 @@ pub(super) struct Case {
     pub(super) name: String,
     pub(super) profile: DriveProfile,
     pub(super) truth: Truth,
-    /// Number of of a hundred probes must find all that there is.
+    /// How many of a hundred probes must find all that there is.
     pub(super) right_percent: u64,
 }
 

@@ -7,7 +7,7 @@ use super::cases::Case;
 use super::paired::{self, Paired};
 use super::probed::{ASKED, Found, Score};
 
-/// Number of seeds are named.
+/// Number of seeds named.
 const SEEDS_NAMED: usize = 8;
 /// How rarely a bound is missed by chance alone.
 const CHANCE: f64 = 0.001;
