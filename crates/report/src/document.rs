@@ -321,7 +321,7 @@ pub struct UnitFact {
     pub bytes: Option<u64>,
     /// The address of its first boundary in bytes.
     pub origin_bytes: u64,
-    /// Place where it was learnt: `sysfs`, `ioctl`, `on-disk`, `told`, `assumed` and so on.
+    /// Source: `sysfs`, `ioctl`, `on-disk`, `specified`, `assumed` and so on.
     pub source: Word,
     /// True if verdicts use this one.
     pub used: bool,

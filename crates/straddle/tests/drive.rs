@@ -326,7 +326,7 @@ fn what_cannot_be_simulated_is_refused_with_what_to_do() {
     refused(&with(&["--size", "1T"]), "at most 1 GiB", "--size");
     refused(&with(&["--size", "0"]), "at least one byte", "--size");
     refused(&with(&["--size", "3"]), "no whole logical sectors", "multiples of 512");
-    refused(&with(&["--shift", "100"]), "no multiple of its logical sector", "multiples of 512");
+    refused(&with(&["--shift", "100"]), "not a multiple of its logical sector", "multiples of 512");
     refused(&with(&["--start", "9T"]), "it ends at 6001175126016 bytes", "--start");
     refused(&with(&["--trace", "/nonexistent"]), "No such file", "hint: check the path");
     refused(&with(&["--trace", "/dev/null"]), "not a regular file", "hint:");
