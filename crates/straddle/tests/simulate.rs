@@ -47,21 +47,21 @@ fn hash(printed: &[String]) -> u64 {
 
 /// A change of a model or of a profile changes its value, and says so in the commit.
 const HASHES: [(&str, u64); 15] = [
-    ("hdd-7200-512e", 0xc3b8903aeb819e9),
-    ("hdd-7200-512n", 0x29e3dc4199d7cdf8),
-    ("wd10ears", 0xb0ce1575913ba285),
-    ("m4-256", 0x17e48c130d2988e2),
-    ("dc-s3700", 0xd8aa7c2dcea28ade),
-    ("dc-p3700", 0x2f4ec4f17da04d86),
-    ("cloud-nvme-2019", 0x90665323115e09c7),
-    ("950-pro", 0xfb7e4e14986bd494),
-    ("970-evo-500", 0x6ec9ef8a34e11daf),
-    ("optane-p4800x", 0x5fab60bb280b9a71),
-    ("gp2-100", 0x3cc72ca4c200749a),
-    ("raid0-2x16k", 0xb661dcc5631d6bd5),
-    ("raid5-5x64k", 0x6e613a30da630c41),
-    ("raid6-6x64k", 0xdbfecd96657b9fb0),
-    ("raid5-bbu", 0x27b61703ec383aeb),
+    ("hdd-7200-512e", 0x0c3b_8903_aeb8_19e9),
+    ("hdd-7200-512n", 0x29e3_dc41_99d7_cdf8),
+    ("wd10ears", 0xb0ce_1575_913b_a285),
+    ("m4-256", 0x17e4_8c13_0d29_88e2),
+    ("dc-s3700", 0xd8aa_7c2d_cea2_8ade),
+    ("dc-p3700", 0x2f4e_c4f1_7da0_4d86),
+    ("cloud-nvme-2019", 0x9066_5323_115e_09c7),
+    ("950-pro", 0xfb7e_4e14_986b_d494),
+    ("970-evo-500", 0x6ec9_ef8a_34e1_1daf),
+    ("optane-p4800x", 0x5fab_60bb_280b_9a71),
+    ("gp2-100", 0x3cc7_2ca4_c200_749a),
+    ("raid0-2x16k", 0xb661_dcc5_631d_6bd5),
+    ("raid5-5x64k", 0x6e61_3a30_da63_0c41),
+    ("raid6-6x64k", 0xdbfe_cd96_657b_9fb0),
+    ("raid5-bbu", 0x27b6_1703_ec38_3aeb),
 ];
 
 #[test]
