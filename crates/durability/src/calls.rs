@@ -56,99 +56,51 @@ struct Machine {
     architecture: u32,
     /// What is added to every number.
     base: u32,
-    calls: &'static [Row],
+    /// Its column of numbers in [`CALLS`].
+    column: usize,
 }
 
-/// A call by its name, its number and its arguments; those behind may be anything.
-type Row = (&'static str, u32, &'static [Argument]);
+/// A call by its name, its number on each kind of machine, and its arguments; those after them may
+/// be anything.
+type Row = (&'static str, [u32; 5], &'static [Argument]);
 
-const X86_64: &[Row] = &[
-    ("fsync", 74, &[FILE]),
-    ("fdatasync", 75, &[FILE]),
-    ("sync_file_range", 277, &[FILE, ANY, ANY, SYNC_RANGE]),
-    ("sync", 162, &[]),
-    ("syncfs", 306, &[FILE]),
-    ("msync", 26, &[ANY, ANY, MS_SYNC]),
-    ("open with O_SYNC", 2, &[ANY, O_SYNC]),
-    ("open with O_DSYNC", 2, &[ANY, O_DSYNC]),
-    ("openat with O_SYNC", 257, &[ANY, ANY, O_SYNC]),
-    ("openat with O_DSYNC", 257, &[ANY, ANY, O_DSYNC]),
-    ("openat2", 437, &[]),
-    ("pwritev2 with RWF_SYNC", 328, &[FILE, ANY, ANY, ANY, ANY, RWF_SYNC]),
-    ("pwritev2 with RWF_DSYNC", 328, &[FILE, ANY, ANY, ANY, ANY, RWF_DSYNC]),
-];
+/// Columns of numbers.
+const X86_64: usize = 0;
+const X32: usize = 1;
+const X86: usize = 2;
+const ARM: usize = 3;
+const GENERIC: usize = 4;
+/// No number: the call has another form there, or none.
+const NO: u32 = u32::MAX;
 
-/// Calls of x32 that have numbers of their own are numbered from 512.
-const X32: &[Row] = &[
-    ("fsync", 74, &[FILE]),
-    ("fdatasync", 75, &[FILE]),
-    ("sync_file_range", 277, &[FILE, ANY, ANY, SYNC_RANGE]),
-    ("sync", 162, &[]),
-    ("syncfs", 306, &[FILE]),
-    ("msync", 26, &[ANY, ANY, MS_SYNC]),
-    ("open with O_SYNC", 2, &[ANY, O_SYNC]),
-    ("open with O_DSYNC", 2, &[ANY, O_DSYNC]),
-    ("openat with O_SYNC", 257, &[ANY, ANY, O_SYNC]),
-    ("openat with O_DSYNC", 257, &[ANY, ANY, O_DSYNC]),
-    ("openat2", 437, &[]),
-    ("pwritev2 with RWF_SYNC", 547, &[FILE, ANY, ANY, ANY, RWF_SYNC]),
-    ("pwritev2 with RWF_DSYNC", 547, &[FILE, ANY, ANY, ANY, RWF_DSYNC]),
-];
-
-/// Numbers of 64 bits take two arguments each.
-const X86: &[Row] = &[
-    ("fsync", 118, &[FILE]),
-    ("fdatasync", 148, &[FILE]),
-    ("sync_file_range", 314, &[FILE, ANY, ANY, ANY, ANY, SYNC_RANGE]),
-    ("sync", 36, &[]),
-    ("syncfs", 344, &[FILE]),
-    ("msync", 144, &[ANY, ANY, MS_SYNC]),
-    ("open with O_SYNC", 5, &[ANY, O_SYNC]),
-    ("open with O_DSYNC", 5, &[ANY, O_DSYNC]),
-    ("openat with O_SYNC", 295, &[ANY, ANY, O_SYNC]),
-    ("openat with O_DSYNC", 295, &[ANY, ANY, O_DSYNC]),
-    ("openat2", 437, &[]),
-    ("pwritev2 with RWF_SYNC", 379, &[FILE, ANY, ANY, ANY, ANY, RWF_SYNC]),
-    ("pwritev2 with RWF_DSYNC", 379, &[FILE, ANY, ANY, ANY, ANY, RWF_DSYNC]),
-];
-
-const ARM: &[Row] = &[
-    ("fsync", 118, &[FILE]),
-    ("fdatasync", 148, &[FILE]),
-    ("sync_file_range2", 341, &[FILE, SYNC_RANGE]),
-    ("sync", 36, &[]),
-    ("syncfs", 373, &[FILE]),
-    ("msync", 144, &[ANY, ANY, MS_SYNC]),
-    ("open with O_SYNC", 5, &[ANY, O_SYNC]),
-    ("open with O_DSYNC", 5, &[ANY, O_DSYNC]),
-    ("openat with O_SYNC", 322, &[ANY, ANY, O_SYNC]),
-    ("openat with O_DSYNC", 322, &[ANY, ANY, O_DSYNC]),
-    ("openat2", 437, &[]),
-    ("pwritev2 with RWF_SYNC", 393, &[FILE, ANY, ANY, ANY, ANY, RWF_SYNC]),
-    ("pwritev2 with RWF_DSYNC", 393, &[FILE, ANY, ANY, ANY, ANY, RWF_DSYNC]),
-];
-
-const GENERIC: &[Row] = &[
-    ("fsync", 82, &[FILE]),
-    ("fdatasync", 83, &[FILE]),
-    ("sync_file_range", 84, &[FILE, ANY, ANY, SYNC_RANGE]),
-    ("sync", 81, &[]),
-    ("syncfs", 267, &[FILE]),
-    ("msync", 227, &[ANY, ANY, MS_SYNC]),
-    ("openat with O_SYNC", 56, &[ANY, ANY, O_SYNC]),
-    ("openat with O_DSYNC", 56, &[ANY, ANY, O_DSYNC]),
-    ("openat2", 437, &[]),
-    ("pwritev2 with RWF_SYNC", 287, &[FILE, ANY, ANY, ANY, ANY, RWF_SYNC]),
-    ("pwritev2 with RWF_DSYNC", 287, &[FILE, ANY, ANY, ANY, ANY, RWF_DSYNC]),
+/// On 32 bits, numbers of 64 bits take two arguments each.
+const CALLS: &[Row] = &[
+    ("fsync", [74, 74, 118, 118, 82], &[FILE]),
+    ("fdatasync", [75, 75, 148, 148, 83], &[FILE]),
+    ("sync_file_range", [277, 277, NO, NO, 84], &[FILE, ANY, ANY, SYNC_RANGE]),
+    ("sync_file_range", [NO, NO, 314, NO, NO], &[FILE, ANY, ANY, ANY, ANY, SYNC_RANGE]),
+    ("sync_file_range2", [NO, NO, NO, 341, NO], &[FILE, SYNC_RANGE]),
+    ("sync", [162, 162, 36, 36, 81], &[]),
+    ("syncfs", [306, 306, 344, 373, 267], &[FILE]),
+    ("msync", [26, 26, 144, 144, 227], &[ANY, ANY, MS_SYNC]),
+    ("open with O_SYNC", [2, 2, 5, 5, NO], &[ANY, O_SYNC]),
+    ("open with O_DSYNC", [2, 2, 5, 5, NO], &[ANY, O_DSYNC]),
+    ("openat with O_SYNC", [257, 257, 295, 322, 56], &[ANY, ANY, O_SYNC]),
+    ("openat with O_DSYNC", [257, 257, 295, 322, 56], &[ANY, ANY, O_DSYNC]),
+    ("openat2", [437; 5], &[]),
+    ("pwritev2 with RWF_SYNC", [328, NO, 379, 393, 287], &[FILE, ANY, ANY, ANY, ANY, RWF_SYNC]),
+    ("pwritev2 with RWF_DSYNC", [328, NO, 379, 393, 287], &[FILE, ANY, ANY, ANY, ANY, RWF_DSYNC]),
+    ("pwritev2 with RWF_SYNC", [NO, 547, NO, NO, NO], &[FILE, ANY, ANY, ANY, RWF_SYNC]),
+    ("pwritev2 with RWF_DSYNC", [NO, 547, NO, NO, NO], &[FILE, ANY, ANY, ANY, RWF_DSYNC]),
 ];
 
 const fn machine(
     name: &'static str,
     (machine, is_64): (u16, bool),
     (architecture, base): (u32, u32),
-    calls: &'static [Row],
+    column: usize,
 ) -> Machine {
-    Machine { name, kind: Kind { machine, is_64 }, architecture, base, calls }
+    Machine { name, kind: Kind { machine, is_64 }, architecture, base, column }
 }
 
 const MACHINES: [Machine; 7] = [
@@ -184,7 +136,8 @@ pub fn fates(sets: &[FilterSet<'_>], kind: Kind) -> Result<Vec<CallFate>, String
     };
     let sets: Vec<(usize, Option<Vec<Program>>)> =
         sets.iter().map(parsed).collect::<Result<_, String>>()?;
-    let fate = |&(call, number, known): &Row| {
+    let fate = |&(call, numbers, known): &Row| {
+        let number = Some(numbers[machine.column]).filter(|&number| number != NO)?;
         let at = |place: usize| known.get(place).copied().unwrap_or(ANY);
         let asked = Call {
             number: machine.base + number,
@@ -198,9 +151,9 @@ pub fn fates(sets: &[FilterSet<'_>], kind: Kind) -> Result<Vec<CallFate>, String
                 None => (*threads, Fate::Refused),
             })
             .collect();
-        CallFate { call: call.to_owned(), fate: of_all(&each) }
+        Some(CallFate { call: call.to_owned(), fate: of_all(&each) })
     };
-    Ok(machine.calls.iter().map(fate).collect())
+    Ok(CALLS.iter().filter_map(fate).collect())
 }
 
 /// Returns what an answer of filters means for the caller.

@@ -67,7 +67,7 @@ pub struct Row {
     pub kind: String,
     /// The name in the table; harmless to print.
     pub name: Option<String>,
-    /// What was recognized in it.
+    /// Its recognized content.
     pub content: Option<String>,
     /// Place where it is.
     pub old: ByteRange,

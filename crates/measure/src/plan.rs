@@ -49,8 +49,8 @@ pub struct Limits {
     /// How wide the interval of a certain penalty may stay: see
     /// [`crate::Interval::half_width`].
     pub half_width: f64,
-    /// How many more pairs a certain penalty may take to become that narrow, as a multiple of
-    /// those that made it certain.
+    /// Further pairs that a certain penalty may take to become that narrow, as a multiple of the
+    /// pairs that made it certain.
     pub extra: f64,
 }
 

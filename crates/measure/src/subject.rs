@@ -167,7 +167,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         seen::serialized(&self.work, &seen, names)
     }
 
-    /// As [`Subject::serialized`], for arms that have a subject each.
+    /// Returns what [`Subject::serialized`] does, for arms that have a subject each.
     #[must_use]
     pub fn serialized_among(subjects: &[Subject<Q, C>], names: &[&str]) -> Option<String> {
         let seen: Vec<&Seen> = subjects.iter().filter_map(|one| one.seen.first()).collect();

@@ -12,6 +12,14 @@ pub(crate) struct Words<'a> {
     pub(crate) look: &'a Look,
 }
 
+/// Suffix of the keys that hold sizes.
+const BYTES: &str = "-bytes";
+
+/// Returns `key` without its unit, which the value names.
+pub(crate) fn quantity(key: &str) -> &str {
+    key.strip_suffix(BYTES).unwrap_or(key)
+}
+
 impl Words<'_> {
     pub(crate) fn glyphs(self) -> &'static Glyphs {
         self.look.glyphs()
@@ -37,6 +45,14 @@ impl Words<'_> {
     /// A size to the byte.
     pub(crate) fn exact(self, bytes: u64) -> String {
         self.with_bytes(Exact(bytes).to_string(), bytes)
+    }
+
+    /// A value as documents hold it, under `key`: a size to the byte where the key is one of bytes.
+    pub(crate) fn value(self, key: &str, value: &str) -> String {
+        match value.parse() {
+            Ok(bytes) if key.ends_with(BYTES) => self.exact(bytes),
+            _ => self.text(value),
+        }
     }
 
     /// An address with its sector.

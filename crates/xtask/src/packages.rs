@@ -11,6 +11,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("android-sdk-libsparse-utils", &["img2simg", "simg2img"]),
     ("bash", &["bash"]),
     ("bcache-tools", &["make-bcache", "bcache-super-show"]),
+    ("binutils", &["objcopy"]),
     ("blktrace", &["blkparse"]),
     ("bsdutils", &["script"]),
     ("btrfs-progs", &["btrfs", "mkfs.btrfs"]),

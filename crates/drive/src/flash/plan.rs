@@ -53,8 +53,8 @@ pub struct FlashPlan {
     /// Number of pages a flush of dirty data programs one behind the other: 1 is the data's alone,
     /// 2 that and the mapping's.
     pub flush_programs: u32,
-    /// Number of writes of parts of units are read, joined and written at a time. Such a write is
-    /// in the slot's hands when it is acknowledged, so that each waits for a slot.
+    /// Number of writes of parts of units that are read, joined and written at a time. Such a write
+    /// is in the slot's hands when it is acknowledged, so that each waits for a slot.
     pub rmw_slots: u32,
     /// How many of those wait in the buffer for a slot, acknowledged: what a buffer allows that
     /// does not forget. 0 where each is acknowledged when a slot has it.
@@ -71,7 +71,7 @@ pub struct FlashPlan {
     pub slc_idle_ns: u64,
     /// What the flash holds beyond `capacity_bytes`: over-provisioning.
     pub spare_bytes: u64,
-    /// Number of bytes from address 0 on are in use at first; what lies behind is as after a
+    /// Number of bytes from address 0 on that are in use at first; what lies behind is as after a
     /// discard.
     pub used_bytes: u64,
     /// How much can be programmed before the first garbage is collected: 0 for a drive in its

@@ -90,7 +90,7 @@ struct Replay<'a> {
     medium: &'a MediumLog,
     cut: &'a Cut,
     physical: Units,
-    /// Number of arrivals there were with each write.
+    /// Number of arrivals with each write.
     order: BTreeMap<usize, usize>,
     arrived: usize,
     chance: Option<Random>,

@@ -35,13 +35,30 @@ fn libraries_that_a_compiler_made_say_what_they_define() {
         let whole = std::fs::read(&library).unwrap();
         let found = read_of(&whole).unwrap();
         assert_eq!(found.defines, ["fsync"], "{style}");
-        assert!(!found.is_linked);
         for length in (0..whole.len()).step_by(97) {
             if let Ok(cut) = read_of(&whole[..length]) {
                 assert_eq!(cut.defines, ["fsync"], "cut at {length}");
             }
         }
     }
+}
+
+#[test]
+fn tells_a_program_without_dynamic_symbols_from_one_without_section_headers() {
+    need_tools!("cc", "objcopy");
+    let scratch = Scratch::new();
+    let source = scratch.path().join("source.c");
+    std::fs::write(&source, "void _start(void) { for (;;) {} }").unwrap();
+    let program = scratch.path().join("program");
+    tool::run("cc", &["-static-pie", "-fPIE", "-nostdlib", "-o", text(&program), text(&source)]);
+    tool::run("objcopy", &["--remove-section=.dynsym", text(&program)]);
+    let mut bytes = std::fs::read(&program).unwrap();
+    assert_eq!(read_of(&bytes).unwrap().defines, [""; 0]);
+    // e_shoff, and e_shnum with e_shstrndx.
+    let (table, counts) = if usize::BITS == 64 { (40..48, 60..64) } else { (32..36, 48..52) };
+    bytes[table].fill(0);
+    bytes[counts].fill(0);
+    assert!(matches!(read_of(&bytes), Err(NoElf::Damaged(_))));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::table::{SEEK_BYTES, Windows};
 use super::walk::follow;
 use super::{Image, Layout, Place, ReferenceRole, qcow2, vmdk};
 
-/// Number of images a chain of backing files should have at most. Each one costs some stack when
+/// Greatest number of images in a chain of backing files. Each one costs some stack when
 /// bytes of the last are read, so whoever opens them has to bound them.
 pub const CHAIN_MAX: usize = 64;
 

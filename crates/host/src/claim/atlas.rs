@@ -30,7 +30,7 @@ use crate::Identity;
 
 /// Number of devices that may stand on each other; the kernel's own bounds are lower.
 const DEPTH_MAX: usize = 64;
-/// Number of runs one device's bytes are followed in.
+/// Greatest number of runs in which one device's bytes are followed.
 const RUNS_MAX: usize = 1 << 16;
 
 /// Bytes from the first to behind the last.

@@ -66,8 +66,8 @@ const SECTOR_BYTES: u64 = 512;
 /// What is on a device, as far as who wants to write to it can tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// What was recognized, in words: `ext4 data`, `a physical volume of LVM`. Anything is a
-    /// refusal.
+    /// The recognized content, in words: `ext4 data`, `a physical volume of LVM`. Any entry is a
+    /// reason to refuse.
     pub signatures: Vec<String>,
     /// Place where bytes stand that would be overwritten and are not blank, in words; `None` where
     /// none were found. A refusal, unless the plan says that they are not needed.

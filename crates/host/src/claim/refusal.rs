@@ -183,7 +183,7 @@ pub enum ClaimRefusal {
     Signature {
         /// The path as it was given.
         node: PathBuf,
-        /// What was recognized.
+        /// The recognized signatures.
         signatures: Vec<String>,
         /// True if the right words were typed for it.
         is_named: bool,
@@ -210,7 +210,7 @@ pub enum ClaimRefusal {
         given: String,
         /// What is wanted: `serial number`, for example.
         wanted: &'static str,
-        /// What was recognized on it.
+        /// The signatures recognized on it.
         signatures: Vec<String>,
     },
     /// Somebody has locked its node, as systemd's convention asks for.

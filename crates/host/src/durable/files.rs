@@ -105,8 +105,7 @@ impl Files {
         own.unwrap_or(&self.first)
     }
 
-    /// Returns where the next `bytes` of `place` go. A file that is full begins anew, which is not
-    /// timed.
+    /// Returns the offset for the next `bytes` of `place`. A full file starts over, untimed.
     pub(super) fn next(&mut self, place: Place, bytes: u64) -> Result<u64, DurableFault> {
         match place {
             Place::Overwrite | Place::Nothing => Ok(0),

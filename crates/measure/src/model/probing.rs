@@ -197,7 +197,7 @@ pub struct Probing {
     pub granule: Granule,
     /// The array.
     pub stripe: Stripe,
-    /// Number of reads are had at once: none of these drives has a queue with an end.
+    /// Number of reads in flight at once: none of these drives has a queue with an end.
     pub depth: depth::Found,
     /// The turn.
     pub turn: Answer<Turn>,

@@ -9,10 +9,7 @@ use crate::document::Severity;
 use crate::line::{BAD, CARE, PLAIN};
 use crate::look::Look;
 use crate::nagios::Metric;
-use crate::words::{Words, count};
-
-/// What keys of sizes end with.
-const BYTES: &str = "-bytes";
+use crate::words::{Words, count, quantity};
 
 /// A target and a line for each thing that changed of it.
 #[must_use]
@@ -47,15 +44,14 @@ fn line(change: &Change, words: Words<'_>) -> String {
         "finding" => format!("{} {values}: {}", change.key, change.title),
         "layer" if change.title.is_empty() => change.key.clone(),
         "layer" => format!("{} ({})", change.key, change.title),
-        _ => format!("{} {values}", change.key.strip_suffix(BYTES).unwrap_or(&change.key)),
+        _ => format!("{} {values}", quantity(&change.key)),
     };
     words.text(&format!("{layer}: {what}"))
 }
 
 /// `4 KiB (sysfs) -> 512 B (ioctl)`; one side alone where there is no other.
 fn values(change: &Change, words: Words<'_>) -> String {
-    let is_size = change.key.ends_with(BYTES);
-    let seen = |one: &Seen| seen(one, is_size, words);
+    let seen = |one: &Seen| seen(one, &change.key, words);
     match (&change.before, &change.after) {
         (Some(before), Some(after)) => format!("{} -> {}", seen(before), seen(after)),
         (Some(one), None) | (None, Some(one)) => seen(one),
@@ -63,11 +59,8 @@ fn values(change: &Change, words: Words<'_>) -> String {
     }
 }
 
-fn seen(seen: &Seen, is_size: bool, words: Words<'_>) -> String {
-    let value = seen.value.as_ref().map(|value| match value.parse() {
-        Ok(bytes) if is_size => words.exact(bytes),
-        _ => value.clone(),
-    });
+fn seen(seen: &Seen, key: &str, words: Words<'_>) -> String {
+    let value = seen.value.as_ref().map(|value| words.value(key, value));
     match (value, &seen.source, &seen.reason) {
         (Some(value), Some(source), _) => format!("{value} ({source})"),
         (Some(value), None, _) => value,

@@ -6,7 +6,7 @@ use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::line::{BAD, CARE, GOOD, NAME};
 use crate::look::Look;
 use crate::text::{shorten, width};
-use crate::words::Words;
+use crate::words::{Words, quantity};
 
 /// The heads of the figures, and the columns that a narrow terminal does without.
 const HEADS: [&str; 6] = ["", "", "before", "after", "change", ""];
@@ -103,14 +103,10 @@ impl Page<'_> {
 
     /// `changed  kernel 6.1.0 -> 6.12.0`.
     fn setting(&mut self, setting: &Setting) {
-        let name = setting.key.strip_suffix("-bytes").unwrap_or(&setting.key).replace('-', " ");
-        let is_size = setting.key.ends_with("-bytes");
+        let name = quantity(&setting.key).replace('-', " ");
         let shown = |value: &Option<String>| match value {
             None => "not known".to_owned(),
-            Some(value) => match value.parse() {
-                Ok(bytes) if is_size => self.words.exact(bytes),
-                _ => self.words.text(value),
-            },
+            Some(value) => self.words.value(&setting.key, value),
         };
         let name = self.words.text(&name);
         let text = format!("{name} {} -> {}", shown(&setting.before), shown(&setting.after));

@@ -121,7 +121,7 @@ pub struct FsyncLayer {
 pub struct FsyncScratch {
     /// The directory in which it had no name.
     pub place: String,
-    /// Number of bytes of all scratch files lay there at once, at most.
+    /// Greatest number of bytes of all scratch files at once.
     pub length_bytes: u64,
     /// Number of bytes written in all, the preparation included.
     pub written_bytes: u64,

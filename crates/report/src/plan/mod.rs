@@ -75,7 +75,7 @@ pub struct LayoutPartition {
     pub kind: String,
     /// Its name in the table; `null` where it has none.
     pub name: Option<String>,
-    /// What was recognized in it; `null` where nothing was.
+    /// Its recognized content; `null` where nothing was recognized.
     pub content: Option<String>,
     /// Place where it starts now, in bytes.
     pub old_start_bytes: u64,

@@ -205,7 +205,7 @@ pub struct FoundCount {
     pub count: u64,
 }
 
-/// Number of reads are had at once.
+/// Number of reads in flight at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundDepth {

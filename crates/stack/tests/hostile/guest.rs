@@ -13,7 +13,7 @@ use units::random::Random;
 
 use crate::watched::{Bytes, Changed, Recording, answer, few_instead_of, soak};
 
-/// Number of bytes of each disk are changed in everyday runs.
+/// Number of bytes of each disk that everyday runs change.
 const FEW: u64 = 40;
 
 #[test]

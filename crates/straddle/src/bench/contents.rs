@@ -14,7 +14,7 @@ use crate::title;
 const CHUNK_BYTES: u64 = 1 << 20;
 /// A range that is no longer is read in full.
 const WHOLE_BYTES: u64 = 64 << 20;
-/// Number of pages of a longer one are read beside its first and its last chunk.
+/// Number of pages of a longer one read beside its first and its last chunk.
 const SAMPLES: u64 = 16_384;
 /// How much is judged at once: what is blank is of one byte.
 const PAGE_BYTES: usize = 4096;

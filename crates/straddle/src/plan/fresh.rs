@@ -2,10 +2,10 @@
 
 use layout::Advice;
 use report::Refusal;
-use stack::{LayerId, LayerKind, Mapping, Stack};
+use stack::{LayerId, Stack};
 use units::text::shell_word;
 
-use super::assembled;
+use super::{assembled, meant};
 use crate::arguments::Plan;
 use crate::exit::Outcome;
 use crate::printer::{self, shown};
@@ -35,14 +35,7 @@ fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refusal> {
     let [target] = &targets[..] else { return Err(refuse("not one disk")) };
     let (assembled, device) = assembled(target, scene, plan.on.as_ref())?;
     let stack = &assembled.stack;
-    let disk = match device {
-        Some(device) => stack.iter().find(|(_, layer)| match &layer.kind {
-            LayerKind::Drive(drive) => drive.name == device,
-            _ => layer.device.as_deref() == Some(&device),
-        }),
-        None => stack.iter().find(|(_, layer)| matches!(layer.mapping, Mapping::Leaf)),
-    };
-    let (disk, _) = disk.ok_or_else(|| refuse("it was not found"))?;
+    let disk = meant(stack, device.as_deref()).ok_or_else(|| refuse("it was not found"))?;
     let found = recognized(stack, disk);
     let advice = layout::advice(stack, disk, &shell_word(&name));
     let shown = |one: &&Advice| !one.erases || found.is_none();

@@ -9,8 +9,8 @@ use layout::{After, NoPlan, Plan as Planned, Source};
 use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
 use report::{Refusal, RefusalKind};
 use stack::assemble::{self, Assembled, Start, StartKind};
-use stack::judge::{self, Verdict};
-use stack::rule::{self, Case, Severity};
+use stack::judge::{self, Judgment, Verdict};
+use stack::rule::{self, Case, Finding, Severity};
 use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
 use units::text::shell_word;
 
@@ -171,10 +171,12 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
         // The entries of a bootable ISO cover each other by design.
         Err(reason) => return read_only(&stack, disk).ok_or_else(|| wrong(reason)),
     };
-    let gains = gains(&stack, &found, on);
+    let judgments = judge::judge_all(&stack);
+    let findings = rule::findings(&Case { stack: &stack, judgments: &judgments, told: on });
+    let gains = gains(&stack, &found, &findings);
     let serial = serial(scene, &stack, disk);
     let mut also_left = verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;
-    also_left.extend(beneath(&stack, disk, on));
+    also_left.extend(in_format(&stack, disk, &judgments, &findings));
     Ok(Answer::Plan(Box::new(Found { plan: found, stack, serial, gains, also_left })))
 }
 
@@ -208,19 +210,23 @@ fn read_only(stack: &Stack, disk: LayerId) -> Option<Answer> {
     Some(Answer::Nothing(format!("read-only: {what}")))
 }
 
+/// Returns the layer that the kernel calls `device`, else the first of a file.
+fn meant(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
+    let is_meant = |(_, layer): &(LayerId, &Layer)| match (device, &layer.kind) {
+        (Some(device), LayerKind::Drive(drive)) => drive.name == device,
+        (Some(device), _) => layer.device.as_deref() == Some(device),
+        (None, _) => matches!(layer.mapping, Mapping::Leaf),
+    };
+    stack.iter().find(is_meant).map(|(id, _)| id)
+}
+
 /// Returns what to say of a disk that has no partition table.
 fn without_table(
     stack: &Stack,
     device: Option<&str>,
     refuse: &dyn Fn(&str, Option<String>) -> Refused,
 ) -> Result<Answer, Refused> {
-    let is_disk = |(_, layer): &(LayerId, &Layer)| match (device, &layer.kind) {
-        (Some(device), LayerKind::Drive(drive)) => drive.name == device,
-        (Some(device), _) => layer.device.as_deref() == Some(device),
-        (None, _) => matches!(layer.mapping, Mapping::Leaf),
-    };
-    let disk = stack.iter().find(is_disk).map(|(id, _)| id);
-    let disk = disk.ok_or_else(|| refuse("it was not found", None))?;
+    let disk = meant(stack, device).ok_or_else(|| refuse("it was not found", None))?;
     let over = stack.over(disk);
     let (images, above): (Vec<LayerId>, Vec<LayerId>) =
         over.iter().partition(|&&id| matches!(stack.layer(id).kind, LayerKind::ImageFormat(_)));
@@ -244,9 +250,7 @@ fn without_table(
 }
 
 /// Returns what one write costs before and after, for each row of the plan.
-fn gains(stack: &Stack, plan: &Planned, on: Option<&Condition>) -> Vec<String> {
-    let judgments = judge::judge_all(stack);
-    let findings = rule::findings(&Case { stack, judgments: &judgments, told: on });
+fn gains(stack: &Stack, plan: &Planned, findings: &[Finding]) -> Vec<String> {
     let gain = |layer: LayerId| {
         let over = stack.over(layer);
         let about = |id: LayerId| id == layer || over.contains(&id);
@@ -306,28 +310,31 @@ fn verified(stack: &Stack, plan: &Planned, on: Option<&Condition>) -> Result<Vec
     let judgments = judge::judge_all(stack);
     let findings = rule::findings(&Case { stack, judgments: &judgments, told: on });
     let over = stack.over(disk);
-    let inside = |one: &&rule::Finding| {
+    let inside = |one: &&Finding| {
         over.contains(&one.layer)
             && !matches!(stack.layer(one.layer).kind, LayerKind::Partition(..))
     };
     Ok(findings.iter().filter(inside).filter_map(|one| left(stack, one)).collect())
 }
 
-/// Returns what is wrong in the image formats that hold the disk, and that no move in it mends.
-fn beneath(stack: &Stack, disk: LayerId, on: Option<&Condition>) -> Vec<String> {
-    let judgments = judge::judge_all(stack);
-    let is_bad = |id: LayerId| {
-        matches!(stack.layer(id).kind, LayerKind::ImageFormat(_))
-            && judgments[id.0].verdict != Verdict::Aligned
-    };
-    let bad: Vec<LayerId> = stack.under(disk).into_iter().filter(|&id| is_bad(id)).collect();
-    let findings = rule::findings(&Case { stack, judgments: &judgments, told: on });
-    let about = findings.iter().filter(|one| bad.contains(&one.layer));
+/// Returns the findings on the image formats that hold the disk: no move in it mends them.
+fn in_format(
+    stack: &Stack,
+    disk: LayerId,
+    judgments: &[Judgment],
+    findings: &[Finding],
+) -> Vec<String> {
+    let under = stack.under(disk);
+    let about = findings.iter().filter(|one| {
+        under.contains(&one.layer)
+            && matches!(stack.layer(one.layer).kind, LayerKind::ImageFormat(_))
+            && judgments[one.layer.0].verdict != Verdict::Aligned
+    });
     about.filter_map(|one| left(stack, one)).collect()
 }
 
 /// A finding that stays after the plan, in a sentence; `None` for one that needs no action.
-fn left(stack: &Stack, one: &rule::Finding) -> Option<String> {
+fn left(stack: &Stack, one: &Finding) -> Option<String> {
     let evidence = one.evidence.first().cloned().unwrap_or_default();
     let (name, code) = (&stack.layer(one.layer).name, one.rule.code);
     (one.severity >= Severity::Warning)

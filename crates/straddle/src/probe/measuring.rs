@@ -16,7 +16,7 @@ use crate::bench::quiet::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 
 /// The probability that any of all answers is wrong, at most.
 const ALPHA: f64 = 0.02;
-/// Number of reads are in flight where an array is looked for.
+/// Number of reads in flight where an array is looked for.
 const DEPTH: u16 = 16;
 /// The most operations.
 const OPERATIONS: u64 = 20_000_000;

@@ -99,7 +99,7 @@ pub struct Job {
     pub fdatasync_every: Option<NonZeroU32>,
     /// True if `fsync` is called at the end.
     pub end_fsync: bool,
-    /// Number of operations of one clone are under way at once; 1 where the engine is
+    /// Number of operations of one clone in flight at once; 1 where the engine is
     /// [`Engine::Sync`].
     pub depth: u32,
     /// Number of clones of it run at once; 1 to [`JOBS_MAX`](super::JOBS_MAX).

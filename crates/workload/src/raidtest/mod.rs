@@ -95,7 +95,7 @@ pub struct Requests {
 pub struct Scaled {
     /// As many as before, in the same order.
     pub requests: Requests,
-    /// Number of had to be moved.
+    /// Number of those that had to be moved.
     pub moved: usize,
 }
 

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 
 use super::tools;
 
-/// Number of targets, and how many bytes were resident at most.
+/// Number of targets, and the most bytes that were resident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peak {
     pub(super) targets: u64,

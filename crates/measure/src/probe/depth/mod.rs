@@ -54,7 +54,7 @@ const BATCHES_MAX: u64 = 8;
 /// The places that there must be, so that few are read twice.
 const TEETH_LEAST: u64 = 1024;
 
-/// Number of reads are had at once.
+/// Number of reads in flight at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depth {
     /// How many, from 2 to [`DEPTH_MAX`].
@@ -66,7 +66,7 @@ pub struct Depth {
 /// What was found of a queue.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Number of reads are had at once.
+    /// Number of reads in flight at once.
     pub depth: Answer<Depth>,
     /// Every comparison.
     pub compared: Vec<Compared>,
@@ -80,9 +80,9 @@ impl Found {
     }
 }
 
-/// Returns how many reads the drive behind `queue` has at once; of an array that `stripe` tells of,
-/// how many each member has. The queue has at least [`QUEUE_DEPTH`] slots, with buffers of
-/// [`BUFFER_BYTES`].
+/// Returns the number of reads that the drive below `queue` has in flight at once; for an array
+/// that `stripe` describes, the number that each member has. The queue has at least [`QUEUE_DEPTH`]
+/// slots, with buffers of [`BUFFER_BYTES`].
 ///
 /// # Errors
 /// When an operation fails.

@@ -22,7 +22,7 @@ pub(super) const DEPTH: u16 = 128;
 const ARMS: usize = 3;
 /// The operations of a block at a depth, which is drained at its end.
 const BLOCK_OPERATIONS: u32 = 1 << 13;
-/// Number of pairs, or readings of the clock, are made between two looks at how late it is.
+/// Number of pairs, or readings of the clock, between two looks at how late it is.
 const CHUNK: u64 = 1024;
 /// Number of bare operations: as many as those of the pairs.
 const BARE_CHUNK: u64 = CHUNK * ARMS as u64;

@@ -16,7 +16,7 @@ pub(super) struct Truth {
     pub(super) size_bytes: Option<u64>,
     /// The chunk and the members that reads go round.
     pub(super) stripe: Option<(u64, u64)>,
-    /// Number of reads are had at once.
+    /// Number of reads in flight at once.
     pub(super) depth: Option<Depth>,
     /// The shortest and the longest turn of what turns there, in nanoseconds.
     pub(super) turn_ns: Option<(u64, u64)>,
