@@ -78,6 +78,20 @@ pub struct Process {
     pub calls: Known<Vec<CallFate>>,
     /// The server that it is, where its settings decide whether it syncs at all.
     pub server: Option<Server>,
+    /// The regular files that it has open for writing, and its log where that is known; or why they
+    /// are not known.
+    pub writes: Known<Vec<Written>>,
+}
+
+/// A file that a process writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its path as the process sees it, harmless to print.
+    pub path: String,
+    /// Place where its file system is mounted, as the process sees it, harmless to print.
+    pub mount_point: String,
+    /// True if it lies on the file system that syncs were tried on.
+    pub is_here: bool,
 }
 
 /// A file of code, that may stand in libc's place.

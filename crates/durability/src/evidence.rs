@@ -8,6 +8,8 @@ use super::caller::{Here, Process};
 /// All that was seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
+    /// The directory that syncs were tried in, harmless to print.
+    pub directory: String,
     /// The layers, from the file system down; each names those that it lies on.
     pub layers: Vec<Layer>,
     /// How long syncs of our own took; empty where none were made.

@@ -19,7 +19,7 @@ mod servers;
 pub mod untorn;
 mod warnings;
 
-pub use caller::{Asked, CallFate, Fate, Here, Library, Process};
+pub use caller::{Asked, CallFate, Fate, Here, Library, Process, Written};
 pub use calls::{FilterSet, Kind as ProgramKind, fates};
 pub use drive_word::drive_word;
 pub use evidence::{
@@ -28,7 +28,7 @@ pub use evidence::{
 };
 pub use reach::{Reach, fewest_per_sync, is_quiet, reach};
 pub use rules::{OTHERS, SYNCS, is_suppressor};
-pub use servers::{Effect, Running, Server, Setting, server};
+pub use servers::{ConfigFile, Effect, Processes, Running, Server, Setting, Standing, server};
 
 /// What would prove more than anything that is looked at here.
 pub const POWER_CUT: &str = "a power cut under load, with a check of what was lost";

@@ -88,7 +88,8 @@ fn stack(layers: Vec<Layer>) -> Evidence {
         layer.below = (place + 1 < count).then_some(place + 1).into_iter().collect();
     }
     let (times, here) = (times(160_000, 150_000), Here::default());
-    Evidence { layers, times, untried: None, here, process: None }
+    let directory = "/data".to_owned();
+    Evidence { directory, layers, times, untried: None, here, process: None }
 }
 
 #[track_caller]
@@ -400,6 +401,7 @@ fn with_process(files: Known<Vec<Library>>, calls: Known<Vec<CallFate>>) -> Evid
         missed: None,
         calls,
         server: None,
+        writes: Known::yes(Vec::new(), Source::Procfs),
     };
     Evidence {
         process: Some(process),
@@ -545,4 +547,55 @@ fn lack_of_room_is_told_once_and_nobody_else_is_blamed_for_what_was_not_tried() 
     let part = judge(&with(one, times(160_000, 150_000)));
     assert_eq!(codes(&part), ["tried-in-part", "not-counted"]);
     assert!(part.sentence.contains(" syncs could be tried here: a write in /d failed"));
+}
+
+/// A clean process that writes these files, each here or not.
+fn writing(files: &[(&str, bool)], server: Option<Server>) -> Evidence {
+    let evidence = with_process(
+        Known::yes(Vec::new(), Source::Procfs),
+        Known::yes(Vec::new(), Source::Procfs),
+    );
+    let files = files.iter().map(|&(path, is_here)| Written {
+        path: path.to_owned(),
+        mount_point: "/mnt".to_owned(),
+        is_here,
+    });
+    let writes = Known::yes(files.collect(), Source::Procfs);
+    let process = evidence.process.map(|process| Process { writes, server, ..process });
+    Evidence { process, ..evidence }
+}
+
+#[test]
+fn a_process_that_writes_on_another_file_system_is_not_judged_by_this_one() {
+    check(&writing(&[("/data/a", true)], None), Grade::Consistent, "writes-here");
+    check(&writing(&[], None), Grade::Consistent, "writes-here");
+    let both = [("/var/log/a", true), ("/mnt/a", false)];
+    check(&writing(&both, None), Grade::Consistent, "writes-elsewhere");
+    let found = check(&writing(&both[1..], None), Grade::Unproven, "writes-elsewhere");
+    let change = found.reasons.iter().find_map(|reason| reason.change.as_deref());
+    assert_eq!(change, Some("judge the other file system: straddle fsync /mnt --pid 7"));
+    // Of a server it is its log that counts.
+    let setting = Setting {
+        text: "no --unsafe-no-fsync".to_owned(),
+        source: "/proc/7/cmdline".to_owned(),
+        effect: Effect::Synced,
+        standing: Standing::InForce,
+    };
+    let etcd = Server {
+        title: "etcd",
+        ask: String::new(),
+        settings: vec![setting],
+        log: &["/member/wal/"],
+        log_path: None,
+    };
+    let files = [("/var/log/etcd", true), ("/mnt/member/wal/0.wal", false)];
+    check(&writing(&files, Some(etcd.clone())), Grade::Unproven, "writes-elsewhere");
+    let files = [("/var/log/etcd", false), ("/data/member/wal/0.wal", true)];
+    check(&writing(&files, Some(etcd)), Grade::Consistent, "writes-here");
+    let unseen = writing(&[], None);
+    let process = unseen.process.clone().map(|process| {
+        let writes = Known::no("may not be seen");
+        Process { writes, ..process }
+    });
+    check(&Evidence { process, ..unseen }, Grade::Unproven, "process-unknown");
 }

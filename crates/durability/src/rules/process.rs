@@ -2,9 +2,9 @@
 
 use units::Known;
 
-use super::super::caller::{Fate, Library, Process};
+use super::super::caller::{Fate, Library, Process, Written};
 use super::super::evidence::Evidence;
-use super::super::servers::{Effect, Setting};
+use super::super::servers::{Effect, Setting, Standing};
 use super::{Grade, Reason};
 
 /// Words of libraries whose purpose is to make syncs do nothing.
@@ -140,6 +140,7 @@ pub(crate) fn asked(evidence: &Evidence) -> Vec<Reason> {
     reasons.extend(calls(process, &name));
     reasons.extend(threads(process, &name));
     reasons.extend(server(process, &name));
+    reasons.extend(writes(process, &name, &evidence.directory));
     reasons
 }
 
@@ -157,39 +158,103 @@ fn server(process: &Process, name: &str) -> Vec<Reason> {
         let reason = Reason::open("calls-unseen", Grade::Consistent).seen(seen, "straddle");
         return vec![reason.changes(change)];
     };
-    let (title, ask) = (server.title, server.ask);
+    let title = server.title;
     let one = |setting: &Setting| {
-        let text = &setting.text;
-        let (reason, seen) = match setting.effect {
-            Effect::Never => (
-                Reason::against("server-never-syncs", Grade::NotDurable),
-                format!("{name} is {title} with `{text}`: it syncs nothing"),
-            ),
-            Effect::Late => (
-                Reason::against("server-syncs-late", Grade::Suspect),
-                format!("{name} is {title} with `{text}`: commits are acknowledged before a sync"),
-            ),
-            Effect::Torn => (
-                Reason::open("server-mends-nothing", Grade::Consistent),
-                format!("{name} is {title} with `{text}`: torn pages stay torn after a crash"),
-            ),
-            Effect::Synced => {
-                (Reason::speaks_for("server-syncs"), format!("{name} is {title} with `{text}`"))
-            }
-        };
-        reason.seen(seen, setting.source.clone()).changes(format!("ask what is in force: {ask}"))
+        let (reason, seen) = meaning(setting, name, title);
+        reason.seen(seen, &*setting.source).changes(in_force(&server.ask))
     };
     let mut reasons: Vec<Reason> = server.settings.iter().map(one).collect();
     let decides = |setting: &Setting| matches!(setting.effect, Effect::Never | Effect::Synced);
     if !server.settings.iter().any(decides) {
         let seen = format!(
-            "{name} is {title}, whose own settings decide whether it syncs; they could not be \
-             read from outside"
+            "{name} is {title}: which of its settings decide whether it syncs could not be read \
+             from outside"
         );
         let reason = Reason::open("server-unread", Grade::Unproven).seen(seen, "/proc");
-        reasons.push(reason.changes(format!("ask it: {ask}")));
+        reasons.push(reason.changes(in_force(&server.ask)));
     }
     reasons
+}
+
+fn in_force(ask: &str) -> String {
+    format!("see what is in force: {ask}")
+}
+
+/// Returns what follows from a setting of a server.
+fn meaning(setting: &Setting, name: &str, title: &str) -> (Reason, String) {
+    let text = &setting.text;
+    if setting.standing == Standing::Unsure {
+        let reason = Reason::open("server-maybe", Grade::Unproven);
+        let seen = format!(
+            "a file of {name}, {title}, says `{text}`; whether that is in force is not known: it \
+             may have been changed since the server read it, or another file may say otherwise"
+        );
+        return (reason, seen);
+    }
+    let since = match setting.standing {
+        Standing::AtStart => "was started as",
+        _ => "is",
+    };
+    let is = format!("{name} {since} {title} with `{text}`");
+    match (setting.effect, setting.standing) {
+        (Effect::Never, _) => (
+            Reason::against("server-never-syncs", Grade::NotDurable),
+            format!("{is}: it syncs nothing"),
+        ),
+        (Effect::Late, _) => (
+            Reason::against("server-syncs-late", Grade::Suspect),
+            format!("{is}: commits are acknowledged before a sync"),
+        ),
+        (Effect::Torn, _) => (
+            Reason::open("server-mends-nothing", Grade::Consistent),
+            format!("{is}: torn pages stay torn after a crash"),
+        ),
+        (Effect::Synced, Standing::AtStart) => (
+            Reason::open("server-maybe", Grade::Unproven),
+            format!("{is}; that can be changed while it runs"),
+        ),
+        (Effect::Synced, _) => (Reason::speaks_for("server-syncs"), is),
+    }
+}
+
+/// Returns whether what it writes lies where syncs were tried.
+fn writes(process: &Process, name: &str, directory: &str) -> Vec<Reason> {
+    let source = format!("/proc/{}/fd and mountinfo", process.pid);
+    let files = match &process.writes {
+        Known::Yes(fact) => &fact.value,
+        Known::No(reason) => return vec![unknown(name, "which files it writes", reason)],
+    };
+    let log = process.server.as_ref().map_or(&[][..], |server| server.log);
+    let is_log = |file: &&Written| log.iter().any(|part| file.path.contains(part));
+    let logs: Vec<&Written> = files.iter().filter(is_log).collect();
+    let has_log = !logs.is_empty();
+    let judged = if has_log { logs } else { files.iter().collect() };
+    let elsewhere: Vec<&Written> = judged.iter().copied().filter(|file| !file.is_here).collect();
+    let what = if has_log { "its log" } else { "what it has open for writing" };
+    let Some(first) = elsewhere.first() else {
+        let seen = match judged.is_empty() {
+            true => format!("{name} has no file open for writing: where it writes is not seen"),
+            false => format!("{name} has {what} on the file system of {directory}"),
+        };
+        return vec![Reason::open("writes-here", Grade::Consistent).seen(seen, source)];
+    };
+    let (path, point) = (&first.path, &first.mount_point);
+    let change = format!("judge the other file system: straddle fsync {point} --pid {}", process.pid);
+    match judged.len() > elsewhere.len() && !has_log {
+        true => {
+            let seen = format!(
+                "{name} writes on other file systems too, which were not tried: {path}"
+            );
+            vec![Reason::open("writes-elsewhere", Grade::Consistent).seen(seen, source).changes(change)]
+        }
+        false => {
+            let seen = format!(
+                "{name} has {what} on another file system than {directory}, which was not tried: \
+                 {path}"
+            );
+            vec![Reason::open("writes-elsewhere", Grade::Unproven).seen(seen, source).changes(change)]
+        }
+    }
 }
 
 /// Returns what filters do to its calls.

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
@@ -153,7 +154,7 @@ fn opened(base: &str, line: &Line) -> Result<FileDisk, String> {
 }
 
 /// Returns what `path` leads to in the root of the process at `base`, not opened yet.
-fn within(base: &str, path: &Path) -> io::Result<OwnedFd> {
+pub(super) fn within(base: &str, path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let root = open(&*format!("{base}/root"), flags | OFlags::DIRECTORY, Mode::empty())?;
     let inside = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
@@ -174,12 +175,20 @@ fn reopened(file: impl AsFd) -> io::Result<FileDisk> {
     FileDisk::of_file(readable(file)?)
 }
 
-/// The content of the file at `path` in the root of the process at `base`.
-pub(super) fn content(base: &str, path: &Path) -> io::Result<Vec<u8>> {
+/// The content of the file at `path` in the root of the process at `base`, and when its inode was
+/// last changed, in nanoseconds since 1970.
+pub(super) fn content(base: &str, path: &Path) -> io::Result<(Vec<u8>, u64)> {
     let file = File::from(readable(within(base, path)?)?);
     let mut content = Vec::new();
-    file.take(FILE_BYTES_MAX).read_to_end(&mut content)?;
-    Ok(content)
+    (&file).take(FILE_BYTES_MAX).read_to_end(&mut content)?;
+    // Looked at after it was read: what changed meanwhile counts as changed.
+    let stat = file.metadata()?;
+    let nanoseconds = || {
+        let seconds = u64::try_from(stat.ctime()).ok()?.checked_mul(1_000_000_000)?;
+        seconds.checked_add(u64::try_from(stat.ctime_nsec()).ok()?)
+    };
+    let changed_ns = nanoseconds().ok_or_else(|| io::Error::other("its time is before 1970"))?;
+    Ok((content, changed_ns))
 }
 
 #[cfg(test)]

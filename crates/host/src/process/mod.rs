@@ -11,12 +11,14 @@
 //! | `status.rs` | who it is, whether it runs, its threads' modes |
 //! | `preloads.rs` | libraries that are to be loaded before its own |
 //! | `mapped.rs` | the files that it runs code of |
+//! | `open_files.rs` | the files that it has open for writing |
 //! | `threads.rs` | which threads are asked for their filters |
 //! | `filters.rs` | the filters of one thread |
 //! | `rights.rs` | what keeps us from seeing it, and what may help |
 
 mod filters;
 mod mapped;
+mod open_files;
 mod preloads;
 mod rights;
 pub(crate) mod status;
@@ -28,12 +30,14 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
+use rustix::time::ClockId;
 use thiserror::Error;
 use units::{Known, Source, text};
 
 use status::Stat;
 
 pub use mapped::Mapped;
+pub use open_files::{OpenFile, mount_table, open_for_writing, placed};
 pub use preloads::{Preload, own_preloads};
 pub use threads::{Filters, ThreadFilters};
 
@@ -191,17 +195,50 @@ pub fn command_line(pid: u32) -> Vec<String> {
     words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
 }
 
+/// The environment that process `pid` was started with, each word as `NAME=value`.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn environment(pid: u32) -> io::Result<Vec<String>> {
+    let bytes = read(&format!("/proc/{pid}/environ"))?;
+    let words = bytes.split(|&byte| byte == 0).take(COUNT_MAX);
+    Ok(words.map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+}
+
+/// The number of the process that started process `pid`, or took it over; `None` where that cannot
+/// be read.
+#[must_use]
+pub fn parent_of(pid: u32) -> Option<u32> {
+    stat_of(pid).ok().map(|stat| stat.parent)
+}
+
+/// When process `pid` was started, in nanoseconds since 1970 by the present clock, rounded down to
+/// a tick of the kernel's (10 ms, proc_pid_stat(5)); `None` where that cannot be read.
+#[must_use]
+pub fn started_ns(pid: u32) -> Option<u64> {
+    let now = |clock| {
+        let time = rustix::time::clock_gettime(clock);
+        let seconds_ns = u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?;
+        seconds_ns.checked_add(u64::try_from(time.tv_nsec).ok()?)
+    };
+    let tick_ns = 1_000_000_000_u64.checked_div(rustix::param::clock_ticks_per_second())?;
+    let after_boot_ns = stat_of(pid).ok()?.started.checked_mul(tick_ns)?;
+    let boot_ns = now(ClockId::Realtime)?.checked_sub(now(ClockId::Boottime)?)?;
+    boot_ns.checked_add(after_boot_ns)
+}
+
 /// The directory that process `pid` works in; `None` where it is not seen.
 #[must_use]
 pub fn directory_of(pid: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-/// Returns what the regular file at `path` holds in the root of process `pid`: its first 4 MiB.
+/// Returns what the regular file at `path` holds in the root of process `pid`, its first 4 MiB, and
+/// when its inode was last changed, in nanoseconds since 1970.
 ///
 /// # Errors
-/// When it cannot be opened or read.
-pub fn file_of(pid: u32, path: &Path) -> io::Result<Vec<u8>> {
+/// When it cannot be opened or read, or was changed before 1970.
+pub fn file_of(pid: u32, path: &Path) -> io::Result<(Vec<u8>, u64)> {
     mapped::content(&format!("/proc/{pid}"), path)
 }
 

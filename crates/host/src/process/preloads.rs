@@ -73,7 +73,7 @@ pub(super) fn of(base: &str) -> Result<Vec<Preload>, String> {
         .map_err(|error| rights::told("the environment it was started with", &error))?;
     let mut found = named_in(&environment);
     match mapped::content(base, Path::new(FILE)) {
-        Ok(list) => found.extend(libraries(&list, FILE)),
+        Ok((list, _)) => found.extend(libraries(&list, FILE)),
         // Most systems have none.
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(rights::told(format_args!("{FILE} in its root"), &error)),

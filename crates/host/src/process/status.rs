@@ -8,6 +8,8 @@ pub(crate) struct Stat {
     pub(crate) has_ended: bool,
     /// It is one of the kernel's own.
     pub(crate) is_kernel: bool,
+    /// The number of the process that started it, or took it over.
+    pub(crate) parent: u32,
     /// When it was started, in ticks since the machine was: no two of one number have the same.
     pub(crate) started: u64,
 }
@@ -28,6 +30,7 @@ impl Stat {
             name,
             has_ended: matches!(*fields.first()?, "Z" | "X" | "x"),
             is_kernel: number(9)? & KERNEL != 0,
+            parent: u32::try_from(number(4)?).ok()?,
             started: number(22)?,
         })
     }

@@ -25,8 +25,10 @@ use durability::{Evidence, Process, Untried, judge};
 use host::{Interrupt, Pinned};
 use report::Refusal;
 use report::fsync::Honesty;
+use units::{Known, text};
 
 use crate::fallen;
+use crate::mounted::Mounted;
 use crate::scene::Scene;
 
 pub(crate) use process::asked;
@@ -66,6 +68,15 @@ pub(crate) fn look(
         }),
     };
     let layers = found.into_iter().map(|found| found.layer).collect();
-    let evidence = Evidence { layers, times, untried, here: process::here(), process };
+    let process = process.map(|process| {
+        let writes = match Mounted::of(scene, directory) {
+            Ok(here) => process::writes(&process, &here.mount.device),
+            Err(reason) => Known::no(reason),
+        };
+        Process { writes, ..process }
+    });
+    let directory = text::escape(directory.given().as_os_str().as_encoded_bytes());
+    let here = process::here();
+    let evidence = Evidence { directory, layers, times, untried, here, process };
     Ok(document::of(&evidence, &judge(&evidence)))
 }

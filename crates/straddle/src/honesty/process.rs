@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use device::Disk;
 use durability::elf::{self, Elf, NoElf};
 use durability::{
-    Asked, CallFate, FilterSet, Here, Library, OTHERS, Process, ProgramKind, Running, SYNCS,
-    Server, fates,
+    Asked, CallFate, ConfigFile, FilterSet, Here, Library, OTHERS, Process, Processes, ProgramKind,
+    Running, SYNCS, Server, Written, fates,
 };
-use host::process::{Filters, Mapped, Preload, own_preloads};
+use host::process::{Filters, Mapped, OpenFile, Preload, own_preloads};
 use report::Refusal;
-use units::{Known, Source};
+use stack::mountinfo::{self, MountLine};
+use units::{Known, Source, text};
 
 /// What a C library starts programs and threads with: it defines syncs by right.
 const LIBC: &[&str] = &["__libc_start_main", "__libc_init", "pthread_create"];
@@ -129,7 +130,8 @@ pub(crate) fn asked(pid: u32) -> Result<Process, Refusal> {
     };
     let (name, tracer) = (look.name, look.tracer);
     let server = server(pid, &name, files.value().map_or(&[][..], Vec::as_slice));
-    Ok(Process { pid, name, tracer, files, absent, threads, alike, missed, calls, server })
+    let writes = Known::no("they were not looked at");
+    Ok(Process { pid, name, tracer, files, absent, threads, alike, missed, calls, server, writes })
 }
 
 /// The server that process `pid` is, with what can be read of its settings.
@@ -137,19 +139,69 @@ fn server(pid: u32, name: &str, files: &[Library]) -> Option<Server> {
     let program = files.iter().find(|file| file.is_program);
     let program = program.and_then(|file| file.name.rsplit('/').next()).unwrap_or_default();
     let libraries: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-    let directory = host::process::directory_of(pid).unwrap_or_default();
-    let text = |path: &str| {
-        let bytes = host::process::file_of(pid, Path::new(path)).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    };
     durability::server(&Running {
         names: &[name, program],
         libraries: &libraries,
         pid,
-        directory: directory.to_str().unwrap_or_default(),
-        arguments: &host::process::command_line,
-        file: &text,
+        processes: &Live,
     })
+}
+
+/// The processes of this machine.
+struct Live;
+
+impl Processes for Live {
+    fn arguments(&self, pid: u32) -> Vec<String> {
+        host::process::command_line(pid)
+    }
+
+    fn parent(&self, pid: u32) -> Option<u32> {
+        host::process::parent_of(pid)
+    }
+
+    fn environment(&self, pid: u32) -> Option<Vec<String>> {
+        host::process::environment(pid).ok()
+    }
+
+    fn directory(&self, pid: u32) -> Option<String> {
+        host::process::directory_of(pid)?.to_str().map(str::to_owned)
+    }
+
+    fn file(&self, pid: u32, path: &str) -> Option<ConfigFile> {
+        let (bytes, changed_ns) = host::process::file_of(pid, Path::new(path)).ok()?;
+        Some(ConfigFile { text: String::from_utf8_lossy(&bytes).into_owned(), changed_ns })
+    }
+
+    fn started_ns(&self, pid: u32) -> Option<u64> {
+        host::process::started_ns(pid)
+    }
+}
+
+/// The files that `process` writes; `device` is the number, as in the mount table, of the file
+/// system that syncs are tried on.
+pub(super) fn writes(process: &Process, device: &str) -> Known<Vec<Written>> {
+    let pid = process.pid;
+    let mut files = match host::process::open_for_writing(pid) {
+        Ok(files) => files,
+        Err(reason) => return Known::no(reason),
+    };
+    let table = match host::process::mount_table(pid) {
+        Ok(table) => table,
+        Err(error) => return Known::no(format!("its mount table cannot be read: {error}")),
+    };
+    let log = process.server.as_ref().and_then(|server| server.log_path.as_deref());
+    files.extend(log.and_then(|path| host::process::placed(pid, Path::new(&format!("{path}/.")))));
+    let mounts: Vec<MountLine> = mountinfo::lines(&table).collect();
+    // What is on no mount of the table is memory that has a name.
+    let one = |file: OpenFile| {
+        let mount = mounts.iter().find(|mount| mount.id == file.mount_id)?;
+        Some(Written {
+            path: text::escape(&file.path),
+            mount_point: mount.point.to_string(),
+            is_here: mount.device == device,
+        })
+    };
+    Known::yes(files.into_iter().filter_map(one).collect(), Source::Procfs)
 }
 
 /// Returns what filters make of calls that sync.

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use report::fsync::Honesty;
 use testkit::{Scratch, scratch::text, tool};
 
+use super::volume::Volume;
 use super::{check, with};
 
 /// A PostgreSQL of the test's own, stopped when dropped.
@@ -79,11 +81,29 @@ impl Postgres {
 
     /// Returns what is found of it where it was started with these options, and the file says this.
     fn found(&mut self, options: &str, file: &str, look: &Path) -> Honesty {
-        std::fs::write(self.data.join("postgresql.auto.conf"), file).expect("it can be written");
+        self.reconfigured(file);
         let pid = self.started(options);
         let found = with(look, &["--pid", &pid.to_string()]);
         self.stop();
         found
+    }
+
+    /// Returns what is found of it where the file says `then` since it was started with `first`.
+    fn changed(&mut self, first: &str, then: &str, look: &Path) -> Honesty {
+        self.reconfigured(first);
+        let pid = self.started("");
+        self.reconfigured(then);
+        let found = with(look, &["--pid", &pid.to_string()]);
+        self.stop();
+        found
+    }
+
+    /// Writes `postgresql.auto.conf`, and returns when its time stamp is past for any clock.
+    fn reconfigured(&self, file: &str) {
+        std::fs::write(self.data.join("postgresql.auto.conf"), file).expect("it can be written");
+        let written = Instant::now();
+        // A tick of the clock that processes are started by.
+        testkit::run::until("a tick has passed", || written.elapsed() > Duration::from_millis(40));
     }
 }
 
@@ -112,4 +132,28 @@ fn a_postgres_that_was_told_not_to_sync_is_not_called_durable() {
     let found = postgres.found("", "", look.path());
     assert!(found.evidence.iter().any(|one| one.code == "server-syncs"), "{found:#?}");
     assert!(found.evidence.iter().all(|one| one.direction != "against"), "{found:#?}");
+}
+
+#[test]
+fn a_postgres_whose_files_were_changed_since_it_was_started_is_neither_blamed_nor_believed() {
+    let (scratch, look) = (Scratch::new(), Scratch::new());
+    let Some(mut postgres) = Postgres::new(scratch.path()) else { return };
+    for (first, then) in [("fsync = off\n", ""), ("", "fsync = off\n")] {
+        let found = postgres.changed(first, then, look.path());
+        check(&found, "unproven", "server-maybe");
+        assert!(found.evidence.iter().all(|one| one.direction != "against"), "{found:#?}");
+        assert!(found.would_change.iter().any(|change| change.contains("SHOW fsync")), "{found:#?}");
+    }
+}
+
+#[test]
+fn a_postgres_whose_log_lies_elsewhere_is_not_called_durable_for_what_was_tried_here() {
+    let scratch = Scratch::new();
+    let Some(mut postgres) = Postgres::new(scratch.path()) else { return };
+    let elsewhere = Volume::new("ext4", "");
+    let found = postgres.found("", "", elsewhere.path());
+    check(&found, "unproven", "writes-elsewhere");
+    let seen = found.evidence.iter().find(|one| one.code == "writes-elsewhere").unwrap();
+    assert!(seen.sentence.contains("pg_wal"), "{seen:?}");
+    assert!(found.would_change.iter().any(|change| change.contains("straddle fsync")), "{found:#?}");
 }

@@ -1,0 +1,186 @@
+//! PostgreSQL: what its command line says overrules `postgresql.auto.conf`, and that
+//! `postgresql.conf`. All its processes work in the data directory, and all but the first have a
+//! title where their command line was.
+
+use units::text::escape;
+
+use super::{Effect, Processes, Running, Setting, Standing, cut};
+
+/// How the title of a process that the first one started begins.
+const TITLE: &str = "postgres: ";
+/// The wall clock may have been set, or the machine have been paused, if two accounts of one start
+/// are further apart.
+const AGREE_NS: u64 = 2_000_000_000;
+
+/// The settings that decide whether it syncs, and what each does where it is off.
+const WANTED: [(&str, Effect); 3] = [
+    ("fsync", Effect::Never),
+    ("synchronous_commit", Effect::Late),
+    ("full_page_writes", Effect::Torn),
+];
+
+/// Path of its write-ahead log, as the process sees it.
+pub(super) fn log(running: &Running<'_>) -> String {
+    running.within("pg_wal")
+}
+
+/// What could be read of its settings; of `fsync` also that it is on.
+pub(super) fn settings(running: &Running<'_>) -> Vec<Setting> {
+    let Some(read) = Read::of(running) else { return Vec::new() };
+    let found = WANTED.iter().filter_map(|&(name, effect)| {
+        let (value, source, standing) = read.value(name)?;
+        let effect = match is_off(&value) {
+            true => effect,
+            false if name == "fsync" => Effect::Synced,
+            false => return None,
+        };
+        Some(Setting { text: format!("{name} = {}", cut(&value)), source, effect, standing })
+    });
+    let mut found: Vec<Setting> = found.collect();
+    if read.value("fsync").is_none() && read.is_whole() {
+        found.insert(0, Setting {
+            text: "fsync = on, the default".to_owned(),
+            source: "the command line, postgresql.auto.conf, postgresql.conf".to_owned(),
+            effect: Effect::Synced,
+            standing: read.standing(),
+        });
+    }
+    found
+}
+
+/// What the first process of a server was told.
+struct Read {
+    first: u32,
+    given: Vec<(String, String)>,
+    /// `postgresql.auto.conf`, then `postgresql.conf`.
+    files: [Option<SettingsFile>; 2],
+}
+
+/// One of its two files.
+struct SettingsFile {
+    path: String,
+    text: String,
+    standing: Standing,
+}
+
+impl SettingsFile {
+    /// What a file includes may say otherwise; it is not followed.
+    fn includes(&self) -> bool {
+        let is_one = |line: &str| line.trim_start().to_ascii_lowercase().starts_with("include");
+        self.text.lines().any(is_one)
+    }
+}
+
+impl Read {
+    /// `None` where the command line of the first process cannot be read.
+    fn of(running: &Running<'_>) -> Option<Read> {
+        let processes = running.processes;
+        let is_titled = |pid| {
+            processes.arguments(pid).first().is_none_or(|word| word.starts_with(TITLE))
+        };
+        let first = match is_titled(running.pid) {
+            true => processes.parent(running.pid).filter(|&parent| !is_titled(parent))?,
+            false => running.pid,
+        };
+        let given = given(&processes.arguments(first));
+        let main = given.iter().rev().find(|(name, _)| name == "config_file");
+        let main = main.map_or("postgresql.conf", |(_, path)| path.as_str());
+        let started_ns = started_ns(processes, first, &running.within("postmaster.pid"));
+        let file = |path: &str| {
+            let path = running.within(path);
+            let file = processes.file(running.pid, &path)?;
+            let standing = Running::standing(&file, started_ns, Standing::InForce);
+            Some(SettingsFile { path, text: file.text, standing })
+        };
+        let files = [file("postgresql.auto.conf"), file(main)];
+        Some(Read { first, given, files })
+    }
+
+    /// Whether all that could set something was read.
+    fn is_whole(&self) -> bool {
+        self.files.iter().all(|file| file.as_ref().is_some_and(|file| !file.includes()))
+    }
+
+    /// How sure it is that the files are in force.
+    fn standing(&self) -> Standing {
+        let mut files = self.files.iter().flatten();
+        match files.all(|file| file.standing == Standing::InForce) {
+            true => Standing::InForce,
+            false => Standing::Unsure,
+        }
+    }
+
+    /// The value of a setting, where it stands, and how sure it is; `None` where nothing sets it.
+    fn value(&self, name: &str) -> Option<(String, String, Standing)> {
+        if let Some((_, value)) = self.given.iter().rev().find(|(given, _)| given == name) {
+            let source = format!("the command line of process {}", self.first);
+            return Some((value.clone(), source, Standing::InForce));
+        }
+        let (place, file, value) = self.files.iter().enumerate().find_map(|(place, file)| {
+            let file = file.as_ref()?;
+            Some((place, file, assigned(&file.text, name)?))
+        })?;
+        // What counts before it must be known to say nothing else.
+        let is_sure = |file: &Option<SettingsFile>| {
+            file.as_ref().is_some_and(|file| file.standing == Standing::InForce)
+        };
+        let standing = match self.files[..=place].iter().all(is_sure) && !file.includes() {
+            true => Standing::InForce,
+            false => Standing::Unsure,
+        };
+        Some((value, escape(file.path.as_bytes()), standing))
+    }
+}
+
+/// When the first process was started: by the kernel's account, or by its own where both disagree
+/// and that was earlier. Its own is the third line of `postmaster.pid`, in seconds.
+fn started_ns(processes: &dyn Processes, first: u32, pid_file: &str) -> Option<u64> {
+    let kernel_ns = processes.started_ns(first)?;
+    let file = processes.file(first, pid_file)?;
+    let own_s: u64 = file.text.lines().nth(2)?.trim().parse().ok()?;
+    let own_ns = own_s.checked_mul(1_000_000_000)?;
+    Some(if own_ns.abs_diff(kernel_ns) <= AGREE_NS { kernel_ns } else { own_ns.min(kernel_ns) })
+}
+
+/// Returns whether a value of PostgreSQL's is off: a word may be cut where it is plain which it is.
+fn is_off(value: &str) -> bool {
+    let value = value.to_ascii_lowercase();
+    let is_start = |word: &str| !value.is_empty() && word.starts_with(&value);
+    value == "0" || is_start("false") || is_start("no") || (value.len() > 1 && is_start("off"))
+}
+
+/// The settings of a command line: `-F`, `-c name=value`, `--name=value`.
+fn given(arguments: &[String]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut words = arguments.iter().skip(1);
+    while let Some(word) = words.next() {
+        let pair = match word.as_str() {
+            "-F" => Some("fsync=off"),
+            "-c" => words.next().map(String::as_str),
+            _ => word.strip_prefix("--").or_else(|| word.strip_prefix("-c")),
+        };
+        if let Some((name, value)) = pair.and_then(|pair| pair.split_once('=')) {
+            found.push((name.replace('-', "_").to_ascii_lowercase(), value.to_owned()));
+        }
+    }
+    found
+}
+
+/// Returns what a file of PostgreSQL's sets `name` to, the last time that it does.
+fn assigned(text: &str, name: &str) -> Option<String> {
+    let one = |line: &str| {
+        let line = line.trim_start();
+        let (found, rest) = line.split_at_checked(name.len())?;
+        let rest = rest.strip_prefix(|next: char| next == '=' || next.is_ascii_whitespace())?;
+        found.eq_ignore_ascii_case(name).then_some(())?;
+        let value = rest.trim_start_matches(|next: char| next == '=' || next.is_ascii_whitespace());
+        Some(match value.strip_prefix('\'') {
+            Some(quoted) => quoted.split('\'').next().unwrap_or_default().to_owned(),
+            None => value
+                .split(|next: char| next == '#' || next.is_ascii_whitespace())
+                .next()?
+                .to_owned(),
+        })
+    };
+    text.lines().filter_map(one).next_back()
+}

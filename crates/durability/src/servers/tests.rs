@@ -1,0 +1,260 @@
+//! Servers of known settings, and what is read of them.
+
+use super::*;
+
+/// When the process of the tests was started.
+const STARTED_NS: u64 = 1_700_000_000_000_000_000;
+
+/// Processes as the tests make them up.
+#[derive(Default)]
+struct Fake {
+    arguments: Vec<String>,
+    environment: Option<Vec<String>>,
+    files: Vec<(String, String, u64)>,
+    /// The first process of the server, where that is another one.
+    parent: Option<Vec<String>>,
+}
+
+const PID: u32 = 7;
+const PARENT: u32 = 5;
+
+impl Fake {
+    fn with(arguments: &[&str]) -> Fake {
+        let environment = Some(Vec::new());
+        Fake { arguments: owned(arguments), environment, ..Fake::default() }
+    }
+
+    /// With a file that was last changed so long after the start.
+    fn file(mut self, path: &str, text: &str, after_ns: i64) -> Fake {
+        let changed_ns = STARTED_NS.checked_add_signed(after_ns).unwrap();
+        self.files.push((path.to_owned(), text.to_owned(), changed_ns));
+        self
+    }
+
+    fn of(&self, name: &str) -> Server {
+        let running = Running { names: &[name], libraries: &[], pid: PID, processes: self };
+        server(&running).expect("it is known")
+    }
+
+    fn settings(&self, name: &str) -> Vec<(String, Effect, Standing)> {
+        let settings = self.of(name).settings.into_iter();
+        settings.map(|setting| (setting.text, setting.effect, setting.standing)).collect()
+    }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+impl Processes for Fake {
+    fn arguments(&self, pid: u32) -> Vec<String> {
+        match pid {
+            PARENT => self.parent.clone().unwrap_or_default(),
+            _ => self.arguments.clone(),
+        }
+    }
+
+    fn parent(&self, _: u32) -> Option<u32> {
+        self.parent.is_some().then_some(PARENT)
+    }
+
+    fn environment(&self, _: u32) -> Option<Vec<String>> {
+        self.environment.clone()
+    }
+
+    fn directory(&self, _: u32) -> Option<String> {
+        Some("/data".to_owned())
+    }
+
+    fn file(&self, _: u32, path: &str) -> Option<ConfigFile> {
+        let (_, text, changed_ns) = self.files.iter().find(|(known, ..)| known == path)?;
+        Some(ConfigFile { text: text.clone(), changed_ns: *changed_ns })
+    }
+
+    fn started_ns(&self, _: u32) -> Option<u64> {
+        Some(STARTED_NS)
+    }
+}
+
+/// An hour, before and after.
+const BEFORE: i64 = -3_600_000_000_000;
+const AFTER: i64 = 3_600_000_000_000;
+
+const PID_FILE: &str = "7\n/data\n1700000000\n5432\n";
+
+/// PostgreSQL with this command line and these files, as old as the last numbers say.
+fn postgres_at(arguments: &[&str], auto: (&str, i64), main: (&str, i64)) -> Fake {
+    Fake::with(arguments)
+        .file("/data/postmaster.pid", PID_FILE, 0)
+        .file("/data/postgresql.auto.conf", auto.0, auto.1)
+        .file("/data/postgresql.conf", main.0, main.1)
+}
+
+type Expected<'a> = [(&'a str, Effect, Standing)];
+
+#[track_caller]
+fn check(fake: &Fake, name: &str, expected: &Expected<'_>) {
+    let expected: Vec<_> = expected.iter().map(|&(text, a, b)| (text.to_owned(), a, b)).collect();
+    assert_eq!(fake.settings(name), expected);
+}
+
+#[track_caller]
+fn postgres(arguments: &[&str], auto: &str, main: &str, expected: &Expected<'_>) {
+    check(&postgres_at(arguments, (auto, BEFORE), (main, BEFORE)), "postgres", expected);
+}
+
+const OFF: (&str, Effect, Standing) = ("fsync = off", Effect::Never, Standing::InForce);
+const ON: (&str, Effect, Standing) = ("fsync = on", Effect::Synced, Standing::InForce);
+const DEFAULT: (&str, Effect, Standing) =
+    ("fsync = on, the default", Effect::Synced, Standing::InForce);
+
+#[test]
+fn settings_of_postgres_count_in_the_order_of_its_own() {
+    postgres(&["postgres"], "", "#fsync = off\n", &[DEFAULT]);
+    postgres(&["postgres"], "", "fsync = off # fast\n", &[OFF]);
+    postgres(&["postgres"], "", "FSYNC off\nfsync = on\n", &[ON]);
+    postgres(&["postgres"], "fsync = 'off'\n", "fsync = on\n", &[OFF]);
+    postgres(&["postgres", "-F"], "fsync = on", "", &[OFF]);
+    postgres(&["postgres", "-D", "/data", "-c", "fsync=off"], "", "", &[OFF]);
+    let zero = ("fsync = 0", Effect::Never, Standing::InForce);
+    postgres(&["postgres", "--fsync=0"], "", "", &[zero]);
+    postgres(&["postgres", "-c", "fsync=on"], "fsync=off", "", &[ON]);
+    let late = ("synchronous_commit = off", Effect::Late, Standing::InForce);
+    postgres(&["postgres"], "synchronous_commit=off", "", &[DEFAULT, late]);
+    let torn = ("full_page_writes = no", Effect::Torn, Standing::InForce);
+    postgres(&["postgres"], "", "full_page_writes=no", &[DEFAULT, torn]);
+    postgres(&["postgres"], "", "fsyncs = off\non = fsync\n", &[DEFAULT]);
+    check(&Fake::with(&["postgres"]), "postgres", &[]);
+}
+
+#[test]
+fn a_file_that_includes_others_settles_nothing() {
+    postgres(&["postgres"], "", "include_dir = 'conf.d'\n", &[]);
+    let unsure = ("fsync = on", Effect::Synced, Standing::Unsure);
+    postgres(&["postgres"], "", "fsync = on\ninclude 'fast.conf'\n", &[unsure]);
+    let unsure = ("fsync = off", Effect::Never, Standing::Unsure);
+    postgres(&["postgres"], "", "fsync = off\ninclude 'safe.conf'\n", &[unsure]);
+    // What is read last, and the command line, overrule it.
+    postgres(&["postgres"], "fsync = on\n", "include 'fast.conf'\n", &[ON]);
+    postgres(&["postgres", "-F"], "", "include 'safe.conf'\n", &[OFF]);
+}
+
+#[test]
+fn a_file_that_was_changed_after_the_start_settles_nothing() {
+    let unsure = |text, effect| [(text, effect, Standing::Unsure)];
+    let main = |text, age| postgres_at(&["postgres"], ("", BEFORE), (text, age));
+    // The line was deleted and nothing reloaded: the server may go on without syncs.
+    check(&main("", AFTER), "postgres", &unsure("fsync = on, the default", Effect::Synced));
+    check(&main("fsync = off", AFTER), "postgres", &unsure("fsync = off", Effect::Never));
+    check(&main("fsync = on", 0), "postgres", &unsure("fsync = on", Effect::Synced));
+    let auto = postgres_at(&["postgres"], ("", AFTER), ("fsync = on", BEFORE));
+    check(&auto, "postgres", &unsure("fsync = on", Effect::Synced));
+    // What the later file says is overruled, whenever it was changed.
+    let auto = postgres_at(&["postgres"], ("fsync = off", BEFORE), ("fsync = on", AFTER));
+    check(&auto, "postgres", &[OFF]);
+    check(&postgres_at(&["postgres", "-F"], ("", AFTER), ("", AFTER)), "postgres", &[OFF]);
+}
+
+#[test]
+fn a_clock_that_was_set_lets_no_changed_file_pass_for_an_old_one() {
+    // By its own account the server was started two hours before the kernel's: the file was
+    // changed in between.
+    let fake = Fake::with(&["postgres"])
+        .file("/data/postmaster.pid", "7\n/data\n1699992800\n5432\n", 0)
+        .file("/data/postgresql.auto.conf", "", 2 * BEFORE - 1)
+        .file("/data/postgresql.conf", "fsync = on", BEFORE);
+    check(&fake, "postgres", &[("fsync = on", Effect::Synced, Standing::Unsure)]);
+    let older = Fake { files: fake.files[..2].to_vec(), ..Fake::with(&["postgres"]) };
+    let older = older.file("/data/postgresql.conf", "fsync = on", 2 * BEFORE - 1);
+    check(&older, "postgres", &[ON]);
+    // Without an account of its own nothing is known of the time.
+    let none = Fake::with(&["postgres"])
+        .file("/data/postgresql.auto.conf", "", BEFORE)
+        .file("/data/postgresql.conf", "", BEFORE);
+    check(&none, "postgres", &[("fsync = on, the default", Effect::Synced, Standing::Unsure)]);
+}
+
+#[test]
+fn a_process_with_a_title_is_judged_by_what_started_it() {
+    let titled = |parent: Option<&[&str]>| Fake {
+        parent: parent.map(owned),
+        ..postgres_at(&["postgres: checkpointer "], ("", BEFORE), ("", BEFORE))
+    };
+    check(&titled(Some(&["/usr/bin/postgres", "-F"])), "postgres", &[OFF]);
+    check(&titled(Some(&["/usr/bin/postgres"])), "postgres", &[DEFAULT]);
+    check(&titled(Some(&[])), "postgres", &[]);
+    check(&titled(None), "postgres", &[]);
+}
+
+#[test]
+fn a_configuration_elsewhere_is_read_where_the_command_line_says() {
+    let arguments = ["postgres", "-c", "config_file=/etc/pg.conf"];
+    let fake = postgres_at(&arguments, ("", BEFORE), ("fsync = on", BEFORE));
+    check(&fake.file("/etc/pg.conf", "fsync = off", BEFORE), "postgres", &[OFF]);
+}
+
+#[test]
+fn etcd_is_read_by_its_flags_and_variables() {
+    let etcd = |arguments: &[&str], environment: &[&str], expected: &Expected<'_>| {
+        let environment = Some(owned(environment));
+        check(&Fake { environment, ..Fake::with(arguments) }, "etcd", expected);
+    };
+    let never = |text| [(text, Effect::Never, Standing::InForce)];
+    let synced = |text| [(text, Effect::Synced, Standing::InForce)];
+    let none = synced("no --unsafe-no-fsync");
+    etcd(&["etcd"], &["PATH=/bin"], &none);
+    etcd(&["etcd", "--unsafe-no-fsyncs", "--name", "a"], &[], &none);
+    for flag in ["--unsafe-no-fsync", "-unsafe-no-fsync", "--unsafe-no-fsync=true"] {
+        etcd(&["etcd", flag], &[], &never("--unsafe-no-fsync=true"));
+    }
+    etcd(&["etcd", "-unsafe-no-fsync=1"], &[], &never("--unsafe-no-fsync=1"));
+    etcd(&["etcd", "--unsafe-no-fsync=F"], &[], &synced("--unsafe-no-fsync=F"));
+    let last = ["etcd", "--unsafe-no-fsync", "--unsafe-no-fsync=false"];
+    etcd(&last, &[], &synced("--unsafe-no-fsync=false"));
+    let variable = ["ETCD_UNSAFE_NO_FSYNC=t"];
+    etcd(&["etcd"], &variable, &never("ETCD_UNSAFE_NO_FSYNC=t"));
+    // A flag counts before a variable.
+    etcd(&["etcd", "--unsafe-no-fsync=0"], &variable, &synced("--unsafe-no-fsync=0"));
+    etcd(&["etcd", "--config-file", "/etc/etcd.yml"], &[], &[]);
+    etcd(&["etcd"], &["ETCD_CONFIG_FILE=/etc/etcd.yml"], &[]);
+    etcd(&[], &[], &[]);
+    check(&Fake { environment: None, ..Fake::with(&["etcd"]) }, "etcd", &[]);
+    assert_eq!(Fake::with(&["etcd"]).of("etcd").ask, "strace -f -e trace=fdatasync,fsync -p 7");
+}
+
+#[test]
+fn other_servers_are_read_by_their_command_line() {
+    let late = |text| (text, Effect::Late, Standing::AtStart);
+    let with = |arguments: &[&str]| {
+        Fake::with(arguments).file("/data/redis.conf", "appendonly no\nappendfsync always\n", BEFORE)
+    };
+    let mysql = with(&["mysqld", "--innodb-flush-log-at-trx-commit=2"]);
+    check(&mysql, "mysqld", &[late("innodb-flush-log-at-trx-commit = 2")]);
+    let nosync = ("innodb_flush_method = nosync", Effect::Never, Standing::InForce);
+    check(&with(&["mysqld", "--innodb_flush_method=nosync"]), "mysqld", &[nosync]);
+    check(&with(&["mariadbd", "--sync_binlog", "1"]), "mariadbd", &[]);
+    // The last word counts, however it is spelled.
+    check(&with(&["mysqld", "--sync-binlog=0", "--sync_binlog=1"]), "mysqld", &[]);
+    let always = ("appendfsync = always", Effect::Synced, Standing::AtStart);
+    let both = [late("appendonly = no"), always];
+    check(&with(&["redis-server", "redis.conf"]), "redis-server", &both);
+    let overruled = [late("appendonly = no"), late("appendfsync = no")];
+    let arguments = ["redis-server", "redis.conf", "--appendfsync", "no"];
+    check(&with(&arguments), "redis-server", &overruled);
+    let changed = Fake::with(&["redis-server", "redis.conf"]);
+    let changed = changed.file("/data/redis.conf", "appendfsync no\n", AFTER);
+    let unsure = ("appendfsync = no", Effect::Late, Standing::Unsure);
+    check(&changed, "redis-server", &[unsure]);
+    check(&with(&["ceph-osd"]), "ceph-osd", &[]);
+}
+
+#[test]
+fn a_program_that_uses_sqlite_is_known_by_its_library_and_others_are_not() {
+    let of = |names: &[&str], libraries: &[&str]| {
+        let running = Running { names, libraries, pid: PID, processes: &Fake::default() };
+        server(&running).map(|server| server.title)
+    };
+    assert_eq!(of(&["firefox"], &["/usr/lib/libsqlite3.so.0"]), Some("a user of SQLite"));
+    assert_eq!(of(&["sleep"], &["/usr/lib/libc.so.6"]), None);
+    assert_eq!(of(&["mysqld"], &["/usr/lib/libsqlite3.so.0"]), Some("MySQL or MariaDB"));
+}
