@@ -230,31 +230,26 @@ fn writes(process: &Process, name: &str, directory: &str) -> Vec<Reason> {
     let has_log = !logs.is_empty();
     let judged = if has_log { logs } else { files.iter().collect() };
     let elsewhere: Vec<&Written> = judged.iter().copied().filter(|file| !file.is_here).collect();
-    let what = if has_log { "its log" } else { "what it has open for writing" };
+    let (what, lie) = match has_log {
+        true => (format!("the log of {name}"), "lies"),
+        false => (format!("the files that {name} has open for writing"), "lie"),
+    };
     let Some(first) = elsewhere.first() else {
         let seen = match judged.is_empty() {
             true => format!("{name} has no file open for writing: where it writes is not seen"),
-            false => format!("{name} has {what} on the file system of {directory}"),
+            false => format!("{what} {lie} on the file system of {directory}"),
         };
         return vec![Reason::open("writes-here", Grade::Consistent).seen(seen, source)];
     };
-    let (path, point) = (&first.path, &first.mount_point);
-    let change = format!("judge the other file system: straddle fsync {point} --pid {}", process.pid);
-    match judged.len() > elsewhere.len() && !has_log {
-        true => {
-            let seen = format!(
-                "{name} writes on other file systems too, which were not tried: {path}"
-            );
-            vec![Reason::open("writes-elsewhere", Grade::Consistent).seen(seen, source).changes(change)]
-        }
-        false => {
-            let seen = format!(
-                "{name} has {what} on another file system than {directory}, which was not tried: \
-                 {path}"
-            );
-            vec![Reason::open("writes-elsewhere", Grade::Unproven).seen(seen, source).changes(change)]
-        }
-    }
+    let (at_best, seen) = match judged.len() > elsewhere.len() && !has_log {
+        true => (Grade::Consistent, format!("{name} writes on other file systems too")),
+        false => (Grade::Unproven, format!("{what} {lie} on another file system than {directory}")),
+    };
+    let point = &first.mount_point;
+    let change =
+        format!("judge the other file system: straddle fsync {point} --pid {}", process.pid);
+    let seen = format!("{seen}, where no sync was tried: {}", first.path);
+    vec![Reason::open("writes-elsewhere", at_best).seen(seen, source).changes(change)]
 }
 
 /// Returns what filters do to its calls.

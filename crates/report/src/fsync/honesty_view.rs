@@ -9,7 +9,12 @@ use crate::words::Words;
 
 /// Writes all of it.
 pub(super) fn honesty(honesty: &Honesty, words: Words<'_>, limit: usize, text: &mut String) {
-    prose(grade(&honesty.grade, words), &words.text(&honesty.sentence), limit, text);
+    // The reason follows, with its source.
+    let sentence = match honesty.grade.as_str() {
+        "unproven" => "nothing speaks against it, but not all that matters could be seen.",
+        _ => &honesty.sentence,
+    };
+    prose(grade(&honesty.grade, words), &words.text(sentence), limit, text);
     for evidence in &honesty.evidence {
         let style = match evidence.direction.as_str() {
             "against" => BAD,

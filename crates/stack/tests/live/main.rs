@@ -88,14 +88,15 @@ fn what_a_capture_does_not_show_of_a_disk_is_unknown() {
 }
 
 #[test]
-fn what_is_mounted_or_blank_to_udev_on_a_captured_disk_is_known() {
+fn a_captured_disk_is_unknown_and_what_the_kernel_used_of_it_is_judged() {
     let mounted = ("/proc/self/mountinfo", "1 0 8:1 / /data rw - ext4 /dev/sda1 rw");
-    let blank = ("/run/udev/data/b8:1", "E:ID_PART_ENTRY_NUMBER=1\n");
-    for file in [mounted, blank] {
-        let seen = captured(&[file]);
-        assert_eq!(seen.device("sda").2.verdict, Verdict::Aligned, "{file:?}");
-        assert_eq!(seen.device("sda1").2.verdict, Verdict::Aligned, "{file:?}");
-    }
+    let seen = captured(&[mounted]);
+    assert_eq!(seen.device("sda").2.verdict, Verdict::Unknown);
+    assert_eq!(
+        seen.device("sda").2.reason,
+        "no bytes were captured: only what the kernel used of it is known"
+    );
+    assert_eq!(seen.device("sda1").2.verdict, Verdict::Aligned);
 }
 
 #[test]
@@ -379,7 +380,7 @@ fn no_flush_is_lost_in_an_array_that_does_not_run() {
         .files(&[("/sys/block/md0/slaves/sda/dev", "8:0")])
         .look("md0");
     assert_eq!(seen.device("md0").2.verdict, Verdict::Unknown);
-    assert_eq!(seen.codes(), [""; 0]);
+    assert_eq!(seen.codes(), ["ST407"], "its disk was not read, and nothing else");
 }
 
 #[test]

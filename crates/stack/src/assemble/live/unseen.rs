@@ -34,7 +34,8 @@ impl Live<'_> {
         }
     }
 
-    /// Notes on captured disks what on them nobody saw: of an array on the first of its disks.
+    /// Notes on captured disks that their bytes were not read, and what on them nobody saw: of an
+    /// array on the first of its disks.
     pub(super) fn note_unseen(&mut self, roots: &[LayerId]) {
         let mut noted = BTreeSet::new();
         for &root in roots {
@@ -47,12 +48,12 @@ impl Live<'_> {
                 .filter(|&id| stack.above(id).is_empty() && !self.is_seen(id) && noted.insert(id))
                 .map(|id| stack.layer(id).name.as_str())
                 .collect();
-            if unseen.is_empty() {
-                continue;
-            }
             let more = if unseen.len() > NAMES_MAX { " and others" } else { "" };
             let names = unseen[..unseen.len().min(NAMES_MAX)].join(", ");
-            let detail = format!("no bytes were captured, so what is on {names}{more} is unknown");
+            let detail = match unseen.is_empty() {
+                true => "no bytes were captured: only what the kernel used of it is known".into(),
+                false => format!("no bytes were captured, so what is on {names}{more} is unknown"),
+            };
             self.problem(root, detail);
         }
     }
@@ -77,15 +78,6 @@ impl Live<'_> {
         );
         !is_device
             || layer.length().is_some_and(|length| length <= EXTENDED_BYTES)
-            || self.is_blank_to_udev(id)
-    }
-
-    /// Returns whether udev looked at a device and recognized nothing on it.
-    fn is_blank_to_udev(&self, id: LayerId) -> bool {
-        let number = self.devices.get(&id).and_then(|&node| self.node(node).number);
-        let Some(number) = number else { return false };
-        let data = self.world.tree.read(&format!("/run/udev/data/b{number}"));
-        data.is_ok_and(|data| !data.lines().any(|line| line.starts_with("E:ID_FS_TYPE=")))
     }
 
     fn problem(&mut self, layer: LayerId, detail: String) {
