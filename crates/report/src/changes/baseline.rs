@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{Change, Seen, TargetChange, Trend, compare, values};
 use crate::digest::clip;
-use crate::document::{Document, SCHEMA, Severity, Target, Verdict};
+use crate::document::{Document, Layer, SCHEMA, Severity, Target, Verdict};
 use crate::text::one_line;
 
 /// The bytes of a message about a file's words.
@@ -152,13 +152,16 @@ fn changed(before: &Target, after: &Target) -> Option<TargetChange> {
     if changes.is_empty() && reason.is_none() {
         return None;
     }
+    let gone = gone(before, after);
     let has = |trend| changes.iter().any(|change: &Change| change.trend == trend);
     let trend = match () {
         () if has(Trend::Worse) => Trend::Worse,
         () if reason.is_some() => Trend::Unknown,
+        () if gone.is_some() => Trend::Vanished,
         () if has(Trend::Better) => Trend::Better,
         () => Trend::Changed,
     };
+    let reason = reason.or(gone);
     Some(TargetChange {
         target: one_line(&after.target),
         trend,
@@ -168,6 +171,33 @@ fn changed(before: &Target, after: &Target) -> Option<TargetChange> {
         reason,
         changes,
     })
+}
+
+/// Names a layer that was there and is not any more, whatever it is called now; `None` where each
+/// has its like, or could not be seen. Whether its loss is for the better nobody can tell.
+fn gone(before: &Target, after: &Target) -> Option<String> {
+    if before.refusal.is_some() || after.refusal.is_some() {
+        return None;
+    }
+    let mut left: HashMap<(&str, &str), usize> = HashMap::new();
+    for layer in &after.layers {
+        *left.entry(like(layer)).or_default() += 1;
+    }
+    let lost = before.layers.iter().find(|layer| match left.get_mut(&like(layer)) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    })?;
+    let title = if lost.title.is_empty() { String::new() } else { format!(" ({})", lost.title) };
+    let kind = lost.kind.replace('-', " ");
+    Some(one_line(&format!("the {kind} {}{title} is gone", lost.name)))
+}
+
+/// What a layer is, by which it is known again under another name.
+fn like(layer: &Layer) -> (&str, &str) {
+    (&layer.kind, layer.title.split(',').next().unwrap_or_default())
 }
 
 /// A target that is not in the baseline: what its rules found is new.
@@ -191,7 +221,7 @@ fn appeared(after: &Target) -> TargetChange {
     changes.extend(after.findings.iter().map(found));
     TargetChange {
         target: one_line(&after.target),
-        trend: Trend::Appeared,
+        trend: if after.refusal.is_some() { Trend::Unknown } else { Trend::Appeared },
         verdict_before: None,
         verdict_after: Some(after.verdict),
         answered: reason.is_none(),

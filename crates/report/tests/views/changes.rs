@@ -120,7 +120,16 @@ fn layers_that_appear_and_vanish_are_named_by_their_path() {
         words(&found.changes),
         ["appeared a.raw/swap swap - aligned", "vanished a.raw/a.raw#1 partition aligned -"]
     );
-    assert_eq!(found.trend, Trend::Changed);
+    assert_eq!(found.trend, Trend::Vanished);
+    assert!(!found.answered && found.reason.is_some_and(|it| it.ends_with(" is gone")));
+}
+
+#[test]
+fn a_layer_that_is_called_otherwise_now_has_not_vanished() {
+    let mut after = image("a.raw");
+    after.layers[1].name = "a.raw#7".to_owned();
+    let found = change(&image("a.raw"), &after).expect("a change");
+    assert_eq!((found.trend, found.answered), (Trend::Changed, true), "{found:?}");
 }
 
 #[test]

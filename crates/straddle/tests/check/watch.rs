@@ -101,11 +101,21 @@ fn an_image_repartitioned_between_two_looks_is_exactly_that_change() {
     assert_eq!(run(&[&watch[..], &["--save", base]].concat()).0, 1);
     assert_eq!(changes(&watch), (0, Vec::new()));
     // Put right, it is better, which fails nothing.
-    tool::run_with_input("sfdisk", &["-q", image], "label: dos\nstart=2048, size=40960\n");
+    let script = "label: dos\nstart=2048, size=40960\nstart=43008, size=40960\n";
+    tool::run_with_input("sfdisk", &["-q", image], script);
     let (status, list) = changes(&watch);
     assert_eq!(status, 0, "{list:?}");
+    assert!(list.contains(&"better disk.raw#2 ST102 warning -".to_owned()), "{list:?}");
+    // Taken away, nobody can tell whether that was meant.
+    tool::run_with_input("sfdisk", &["-q", image], "label: dos\nstart=2048, size=40960\n");
+    let (status, list) = changes(&watch);
+    assert_eq!(status, 5, "{list:?}");
     assert!(list.contains(&"vanished disk.raw#2 partition misaligned -".to_owned()), "{list:?}");
     assert!(list.contains(&"better disk.raw#2 ST102 warning -".to_owned()), "{list:?}");
+    let (status, out, _) = run(&[&watch[..], &["--format", "nagios"]].concat());
+    assert_eq!(status, 3, "{out}");
+    assert!(out.starts_with("STRADDLE UNKNOWN - 1 vanished in 2 targets; "), "{out}");
+    assert!(out.contains("the partition disk.raw#2 (dos, Linux) is gone"), "{out}");
 }
 
 #[test]
