@@ -14,6 +14,9 @@ use super::{
 const ALONE_MAX: usize = 64;
 /// What to do about intervals that are too wide.
 const LONGER: &str = "to be more certain, measure both again for longer: --seconds";
+/// The same of `bench`, which ends as soon as its own question is settled.
+const QUIETER: &str = "to be more certain, measure both again on a quiet machine: bench ends as \
+     soon as its own question is settled, so a larger --seconds may change nothing";
 /// True of every two runs.
 const NOT_PAIRED: &str = "the two runs are not paired: anything that changed in between can be \
      the cause of a difference";
@@ -60,7 +63,7 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
         before: was,
         after: is,
         setting,
-        notes: notes(answer),
+        notes: notes(answer, before),
         rows,
         only_before,
         only_after,
@@ -69,16 +72,20 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
 }
 
 /// Returns what the reader should know where anything was compared.
-fn notes(answer: Option<CompareAnswer>) -> Vec<String> {
+fn notes(answer: Option<CompareAnswer>, of: Measurement<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     if answer == Some(CompareAnswer::CannotTell) {
-        notes.push(LONGER.to_owned());
+        let certain = if matches!(of, Measurement::Bench(_)) { QUIETER } else { LONGER };
+        notes.push(certain.to_owned());
     }
     if answer.is_some() {
         notes.push(NOT_PAIRED.to_owned());
     }
     notes
 }
+
+/// Answers that leave the question open, of `fsync`: another one beside them is no difference.
+const OPEN: [&str; 3] = ["not-enough-evidence", "unproven", "opaque"];
 
 /// Figures of the same work: in the order of `after`, then those that are only in `before`.
 fn pairs<'a>(
@@ -168,11 +175,19 @@ fn answers(old: &Measured, new: &Measured) -> (CompareAnswer, Option<String>) {
         let reason = format!("the {when} run did not find it{}", because.unwrap_or_default());
         (CompareAnswer::CannotTell, Some(reason))
     };
+    let open = |when: &str, said: &str| {
+        let reason = format!("the {when} run did not settle it: {}", say(&said.replace('-', " ")));
+        (CompareAnswer::CannotTell, Some(reason))
+    };
     match (parts(old), parts(new)) {
         ((None, because), _) => missing("earlier", because),
         (_, (None, because)) => missing("later", because),
-        ((old, _), (new, _)) if old == new => (CompareAnswer::Same, None),
-        _ => (CompareAnswer::Differs, None),
+        ((Some(old), _), (Some(new), _)) => match (&*old, &*new) {
+            (old, new) if old == new => (CompareAnswer::Same, None),
+            (old, _) if OPEN.contains(&old) => open("earlier", old),
+            (_, new) if OPEN.contains(&new) => open("later", new),
+            _ => (CompareAnswer::Differs, None),
+        },
     }
 }
 

@@ -196,7 +196,7 @@ impl Page<'_> {
         };
         let answer = match row.is_judged || row.answer == CompareAnswer::Differs {
             true => row.answer.words(),
-            false => "",
+            false => "not judged",
         };
         [
             words.text(&row.name),

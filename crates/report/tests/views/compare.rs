@@ -223,6 +223,31 @@ fn a_verdict_and_a_grade_that_changed_differ() {
 }
 
 #[test]
+fn a_verdict_that_was_left_open_does_not_differ_from_one_that_was_reached() {
+    let with = |word: &str| {
+        let mut fsync = fsync();
+        fsync.seed += word.len() as u64;
+        fsync.verdict.as_mut().expect("the sample has one").verdict = word.to_owned();
+        fsync
+    };
+    let engine = fsync().verdict.expect("the sample has one").engine;
+    let answer = |before: &str, after: &str| {
+        let found = fsyncs(&with(before), &with(after));
+        let found = row(&found, &engine, "answer");
+        (found.answer, found.reason.clone().unwrap_or_default())
+    };
+    let open = "not-enough-evidence";
+    let (found, reason) = answer(open, "pass");
+    assert_eq!(found, CompareAnswer::CannotTell);
+    assert_eq!(reason, "the earlier run did not settle it: not enough evidence");
+    let (found, reason) = answer("fail", open);
+    assert_eq!(found, CompareAnswer::CannotTell);
+    assert!(reason.starts_with("the later run"), "{reason}");
+    assert_eq!(answer(open, open).0, CompareAnswer::Same);
+    assert_eq!(answer("warn", "pass").0, CompareAnswer::Differs);
+}
+
+#[test]
 fn probes_are_compared_by_what_they_found_and_what_said_it() {
     let granule = |found: &Comparing| {
         let row = row(found, "granule", "answer");
@@ -303,15 +328,15 @@ warning: the drive model of the later result is not known
   changed  seed 7 -> 8
            before    after     change
   4 KiB write + fdatasync, depth 1: aligned
-  median   8.35 ms   8.35 ms   1.00 times, no interval
-  p99      8.41 ms   8.41 ms   1.00 times, no interval
+  median   8.35 ms   8.35 ms   1.00 times, no interval   not judged
+  p99      8.41 ms   8.41 ms   1.00 times, no interval   not judged
   4 KiB write + fdatasync, depth 1: shifted 512 B
   ratio    3.00      1.50      46 to 54 % lower          differs
-  median   25.0 ms   12.5 ms   0.50 times, no interval
-  p99      33.4 ms   -         -
+  median   25.0 ms   12.5 ms   0.50 times, no interval   not judged
+  p99      33.4 ms   -         -                         not judged
   4 KiB write + fdatasync, depth 1: control
-  median   8.35 ms   8.35 ms   1.00 times, no interval
-  p99      8.42 ms   8.42 ms   1.00 times, no interval
+  median   8.35 ms   8.35 ms   1.00 times, no interval   not judged
+  p99      8.42 ms   8.42 ms   1.00 times, no interval   not judged
 only before: 4 KiB write, depth 8
 only after: 64 KiB read, depth 32
 note: the two runs are not paired: anything that changed in between can be the
@@ -339,15 +364,15 @@ warning: the drive model of the later result is not known
   changed  seed 7 -> 8
            after     change
   4 KiB write + fdatasync, depth 1: aligned
-  median   8.35 ms   1.00 times, no interval
-  p99      8.41 ms   1.00 times, no interval
+  median   8.35 ms   1.00 times, no interval   not judged
+  p99      8.41 ms   1.00 times, no interval   not judged
   4 KiB write + fdatasync, depth 1: shifted 512 B
   ratio    1.50      46 to 54 % lower          differs
-  median   12.5 ms   0.50 times, no interval
-  p99      -         -
+  median   12.5 ms   0.50 times, no interval   not judged
+  p99      -         -                         not judged
   4 KiB write + fdatasync, depth 1: control
-  median   8.35 ms   1.00 times, no interval
-  p99      8.42 ms   1.00 times, no interval
+  median   8.35 ms   1.00 times, no interval   not judged
+  p99      8.42 ms   1.00 times, no interval   not judged
 only before: 4 KiB write, depth 8
 only after: 64 KiB read, depth 32
 note: the two runs are not paired: anything that changed
