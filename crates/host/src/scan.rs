@@ -102,6 +102,8 @@ impl Listing {
             }
         } else if kind.is_dir() && depth >= DEPTH_MAX {
             self.omit(path, "it is more than 32 directories deep");
+        } else if kind.is_dir() && is_of_a_plan(&path) {
+            self.other(path, "the directory of a script of straddle plan");
         } else if kind.is_dir() {
             ahead.push((path, depth + 1));
         } else if kind.is_file() {
@@ -118,6 +120,13 @@ impl Listing {
     fn other(&mut self, path: PathBuf, what: &str) {
         self.others.push(Omitted { path, reason: what.to_owned() });
     }
+}
+
+/// Returns whether a script of `straddle plan` keeps in this directory what it moves: parts of
+/// disks, that are no disks.
+fn is_of_a_plan(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    name.starts_with(b"straddle-plan-") && path.join("resume.sh").is_file()
 }
 
 /// The kind of an entry that is no regular file, with its article.

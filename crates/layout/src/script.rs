@@ -183,13 +183,15 @@ impl Steps {
             for (index, range) in one.aside.iter().enumerate() {
                 let what =
                     format!("put back {} of partition {}", Exact(range.length_bytes()), one.number);
-                let at = one.to_bytes + range.start_bytes();
-                steps.step(&what, &format!("put aside-{}-{index} {at}", one.number));
+                let (at, length) = (one.to_bytes + range.start_bytes(), range.length_bytes());
+                steps.step(&what, &format!("put aside-{}-{index} {at} {length}", one.number));
             }
         }
         for (index, region) in plan.regions.iter().enumerate() {
             let what = format!("write the {}", region.what);
-            steps.step(&what, &format!("put table-{index} {}", region.at_bytes));
+            let (at, length) = (region.at_bytes, region.new.len());
+            let hash = hash([&region.new[..]].into_iter());
+            steps.step(&what, &format!("put table-{index} {at} {length} {hash}"));
         }
         steps.last_step = steps.count;
         let here = plan.regions.iter().enumerate();

@@ -40,13 +40,25 @@ keep() {
 
 # fetch FILE OFFSET LENGTH: bytes of the disk, kept in a file, whole or not at all.
 fetch() {
-    [ -f "$1" ] && return 0
+    [ ! -f "$1" ] || { long "$1" "$3" && return 0; }
     read_at "$2" "$3" >"$1.new"
     if [ "$(wc -c <"$1.new")" -ne "$3" ]; then
         printf 'error: cannot read %s bytes at byte %s of %s\n' "$3" "$2" "$disk" >&2
         exit 4
     fi
     keep "$1"
+}
+
+# long FILE LENGTH: a kept file must be as long as when it was kept.
+long() {
+    [ "$(wc -c <"$1")" -eq "$2" ] || damaged "$1" "has $(wc -c <"$1") bytes, not $2"
+}
+
+# damaged FILE WHAT: nothing of a kept file that something else changed is written to the disk.
+damaged() {
+    printf 'error: something changed %s, which holds data of %s: it %s\n' "$1" "$disk" "$2" >&2
+    printf 'hint: nothing of it was written; put the file back as it was\n' >&2
+    exit 4
 }
 
 # edit FILE OFFSET BYTES: changes bytes of a kept file.
@@ -92,8 +104,13 @@ erase() {
         count="$2" seek="$1" conv=notrunc,fsync status=none
 }
 
-# put NAME OFFSET: kept bytes to the disk.
-put() { write_at "$2" "$work/$1"; }
+# put NAME OFFSET LENGTH [HASH]: kept bytes to the disk.
+put() {
+    long "$work/$1" "$3"
+    [ -z "${4-}" ] || [ "$(hash <"$work/$1")" = "$4" ] ||
+        damaged "$work/$1" "is not what the plan computed"
+    write_at "$2" "$work/$1"
+}
 
 # move FROM TO LENGTH: each chunk is kept in a file before its new place is written, so that it can
 # be written again whenever this stops.
@@ -119,10 +136,7 @@ hash() { sha256sum | cut -d ' ' -f 1; }
 
 # same NAME HASH: whether kept bytes are what they should be.
 same() {
-    [ "$(hash <"$work/$1")" = "$2" ] || {
-        printf 'error: %s is not what the plan computed\n' "$work/$1" >&2
-        exit 4
-    }
+    [ "$(hash <"$work/$1")" = "$2" ] || damaged "$work/$1" "is not what the plan computed"
     sync "$work/$1"
 }
 
@@ -151,7 +165,7 @@ mark() {
         } | head -c 440 >"$work/mark.new"
         keep "$work/mark"
     }
-    put mark 0
+    put mark 0 440
 }
 
 # is_marked: whether the disk has the mark of this directory.
@@ -217,14 +231,14 @@ nothing_uses_it() {
 
 # not_on_it: refuses a directory that lies on the disk itself.
 not_on_it() {
+    [ "$(stat -fc %T "$work")" != tmpfs ] ||
+        say "warning: $work is in memory: a power cut during the move would lose data"
     [ -b "$disk" ] || return 0
     source=$(findmnt -nro SOURCE -T "$work" || true)
     for below in $(lsblk -nrpso NAME "${source%%\[*}" 2>/dev/null || true); do
         [ ! "$below" -ef "$disk" ] || refuse "$work is on $disk itself" \
             "name a directory on another disk: sh $(word "$script") $(word "$disk") DIR"
     done
-    [ "$(stat -fc %T "$work")" != tmpfs ] ||
-        say "warning: $work is in memory: a power cut during the move would lose data"
 }
 
 # stopped: says how to go on.
@@ -253,7 +267,8 @@ named() {
     if [ "$#" -lt 2 ] && [ "$(cat "$home/plan" 2>/dev/null)" = "$plan" ]; then
         work=$home
     else
-        mkdir -p "${2-$home}"
+        [ -d "${2-$home}" ] || mkdir "${2-$home}" || refuse "cannot make ${2-$home}" \
+            "name a directory on another disk: sh $(word "$script") $(word "$disk") DIR"
         work=$(realpath "${2-$home}")/straddle-plan-$plan
     fi
 }
@@ -283,8 +298,9 @@ as_it_was_left() {
         return 0
     elif [ "$finished" -ge "$mark_step" ]; then
         [ "$finished" -ge $((last_step - 1)) ] && tables_here ||
-            refuse "$disk is not as this script left it: another disk, or one that changed since" \
-                "name the right disk; for one restored from a backup, name another DIR"
+            refuse "$disk is not as this script left it in $work: another disk with the same \
+identifier, as a clone, or one that changed since" \
+                "name the right disk; for a clone or one restored from a backup, name another DIR"
     else
         not_marked
         [ "$(known_table | hash)" = "$table_hash" ] || refuse \
@@ -321,7 +337,8 @@ main() {
     same_disk
     exec 9<"$disk"
     flock -w 10 9 || refuse "another process has locked $disk" "fuser -v $(word "$disk")"
-    mkdir -p "$work"
+    mkdir -p "$work" || refuse "cannot make $work" \
+        "name a directory that you may write: sh $(word "$script") $(word "$disk") DIR"
     not_on_it
     nothing_uses_it
     if [ -f "$work/plan" ]; then

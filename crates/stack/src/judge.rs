@@ -5,7 +5,7 @@ use units::{ByteRange, Source, Unit};
 use crate::budget::Budget;
 use crate::graph::Stack;
 use crate::id::LayerId;
-use crate::layer::{Bare, LayerKind};
+use crate::layer::{Bare, Layer, LayerKind};
 use crate::mapping::{LaidStripe, Mapping};
 use crate::placement::{self, Obstacle, Path, Shifts};
 use crate::unit::UnitKind;
@@ -121,6 +121,9 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -
     for &leaf in under.iter().filter(|&&leaf| matches!(stack.layer(leaf).mapping, Mapping::Leaf)) {
         grounds.granule(stack, id, range, leaf);
     }
+    for &below in under.iter().chain([&id]) {
+        grounds.obstacles.extend(lacking(stack.layer(below)).map(Obstacle::Unknown));
+    }
     for &below in &under {
         if let Mapping::Unknown { on, reason } = &stack.layer(below).mapping
             && on.is_empty()
@@ -133,6 +136,18 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -
     }
     grounds.kernel(stack, &under);
     grounds.judgment()
+}
+
+/// Names how many members of an array or a volume were not given, beside those that are gone from
+/// it: how those lie is not known.
+fn lacking(layer: &Layer) -> Option<String> {
+    let gone = match &layer.kind {
+        LayerKind::MdArray(array) => usize::try_from(array.gone).unwrap_or(0),
+        _ => 0,
+    };
+    let missing = layer.mapping.missing().saturating_sub(gone);
+    let plural = if missing == 1 { "member was" } else { "members were" };
+    (missing > 0).then(|| format!("{missing} {plural} not given"))
 }
 
 struct Grounds<'a> {

@@ -233,6 +233,22 @@ impl Mapping {
         }
     }
 
+    /// Returns how many members of it were not given, those of each run counted.
+    #[must_use]
+    pub fn missing(&self) -> usize {
+        match self {
+            Mapping::Striped { members, .. }
+            | Mapping::Mirrored { members }
+            | Mapping::Parity { members, .. } => {
+                members.iter().filter(|member| member.is_none()).count()
+            }
+            Mapping::Segments(segments) => {
+                segments.iter().map(|segment| segment.mapping.missing()).sum()
+            }
+            _ => 0,
+        }
+    }
+
     fn stripe(&self, start_bytes: u64) -> Option<LaidStripe> {
         match self {
             Mapping::Striped { stripe, .. } => {

@@ -286,8 +286,12 @@ impl Round<'_> {
         let incomplete = assembled.incomplete;
         drop(assembled.stack);
         if let (What::Found(path), [only]) = (&target.what, result.layers.as_slice())
-            && only.verdict == Verdict::Unknown
-            && no_image::is_none(path)
+            && match only.verdict {
+                Verdict::Unknown => no_image::is_none(path),
+                // A log that was made longer ahead of its use is no blank disk.
+                Verdict::Empty => !no_image::is_named_as_image(path),
+                _ => false,
+            }
         {
             return Seen::LeftOut;
         }

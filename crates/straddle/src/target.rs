@@ -293,7 +293,9 @@ pub(crate) fn holds_none(name: &str) -> Refusal {
     Refusal {
         message: format!("cannot look into {name}: no disk image is in it"),
         hint: Some(
-            "name a directory that holds disk images, or each file: straddle check FILE".to_owned(),
+            "name a directory that holds disk images, or each file: straddle check FILE; for what \
+             the directory itself lies on, name its mount point, which findmnt -T shows"
+                .to_owned(),
         ),
     }
 }

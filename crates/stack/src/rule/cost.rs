@@ -130,12 +130,15 @@ impl<'a> Costs<'a> {
             true => vec![0],
             false => samples(self.case, id, length, write_bytes),
         };
-        let actual = (places.into_iter())
-            .filter_map(|start| self.effort(id, start, write_bytes))
-            .max_by_key(|effort| {
-            (effort.rmws + effort.parity_rmws, effort.writes, effort.leaves)
-        })?;
-        let aligned = self.aligned(id, leaf, write_bytes)?;
+        let efforts = places.into_iter().filter_map(|start| self.effort(id, start, write_bytes));
+        let efforts: Vec<Effort> = efforts.collect();
+        let rmws = |effort: &Effort| effort.rmws + effort.parity_rmws;
+        let worst = |effort: &&Effort| (rmws(effort), effort.writes, effort.leaves);
+        let actual = *efforts.iter().max_by_key(worst)?;
+        // Where one member alone is off, what is aligned to it is off the others.
+        let moved = self.aligned(id, leaf, write_bytes)?;
+        let best = |effort: &&Effort| (rmws(effort), effort.reads, effort.writes, effort.leaves);
+        let aligned = *efforts.iter().chain([&moved]).min_by_key(best)?;
         let several = (self.case.judgment(id).granule.as_ref())
             .is_some_and(|miss| miss.offset_bytes.is_none());
         if self.budget.is_spent() || several && actual == aligned {

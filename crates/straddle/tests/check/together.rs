@@ -7,7 +7,12 @@ use crate::run::{check, straddle, text};
 const MIB: u64 = 1 << 20;
 
 /// Two physical volumes of one group with a striped volume of `stripe` over both.
-fn group(scratch: &Scratch, alignment: &str, stripe: &str) -> Vec<std::path::PathBuf> {
+fn group(scratch: &Scratch, stripe: &str) -> Vec<std::path::PathBuf> {
+    group_of(scratch, [&["--dataalignment", "1m"]; 2], stripe)
+}
+
+/// The same, each made with options of its own.
+fn group_of(scratch: &Scratch, options: [&[&str]; 2], stripe: &str) -> Vec<std::path::PathBuf> {
     let images: Vec<_> =
         (0..2).map(|number| scratch.image(&format!("pv{number}.raw"), 64 * MIB)).collect();
     let loops: Vec<Loop> = images.iter().map(|image| Loop::attach(image, 512)).collect();
@@ -34,8 +39,8 @@ fn group(scratch: &Scratch, alignment: &str, stripe: &str) -> Vec<std::path::Pat
         let lines = said.lines().filter(|line| !line.contains("leaked"));
         assert!(output.status.success(), "{words:?}: {:#?}", lines.collect::<Vec<_>>());
     };
-    for device in &devices {
-        lvm(&["pvcreate", "-q", "--dataalignment", alignment, device]);
+    for (device, options) in devices.iter().zip(options) {
+        lvm(&[&["pvcreate", "-q"], options, &[*device]].concat());
     }
     let mut create = vec!["vgcreate", "-q", "-s", "1m", name.as_str()];
     create.extend(&devices);
@@ -54,7 +59,7 @@ fn two_physical_volumes_given_at_once_make_one_stack_with_the_striped_volume() {
     need_tools!("lvm");
     need_loops!();
     let scratch = Scratch::new();
-    let images = group(&scratch, "1m", "64k");
+    let images = group(&scratch, "64k");
     let checked = check(&[text(&images[0]), text(&images[1]), "--on", "512e"]);
     let volume = checked.layer("lvm-lv", "data");
     assert_eq!(volume["verdict"], "aligned", "{:#}", checked.target);
@@ -68,10 +73,28 @@ fn a_physical_volume_off_the_granule_takes_its_volume_with_it() {
     need_loops!();
     let scratch = Scratch::new();
     // LVM rounds odd alignments up, so the members themselves start off a boundary.
-    let images = group(&scratch, "1m", "64k");
+    let images = group(&scratch, "64k");
     let checked = check(&[text(&images[0]), text(&images[1]), "--on", "512e,origin=512"]);
     assert_eq!(checked.verdict("lvm-lv", "data"), "misaligned", "{:#}", checked.target);
     assert!(checked.findings().iter().any(|(code, _)| code == "ST101"));
+    assert_eq!(checked.status, 1);
+}
+
+#[test]
+fn one_of_two_members_that_is_off_costs_more_than_an_aligned_one() {
+    need_tools!("lvm");
+    need_loops!();
+    let scratch = Scratch::new();
+    let off: &[&str] = &["--dataalignment", "512", "--dataalignmentoffset", "63s"];
+    let images = group_of(&scratch, [&["--dataalignment", "1m"], off], "64k");
+    let checked = check(&[text(&images[0]), text(&images[1]), "--on", "512e"]);
+    let warned = checked.findings().iter().any(|(code, severity)| {
+        code == "ST102" && severity == "warning" || code == "ST101"
+    });
+    assert!(warned, "{:#}", checked.target);
+    let findings = checked.target["findings"].as_array().unwrap();
+    let costs: Vec<String> = findings.iter().map(|one| one["cost"].to_string()).collect();
+    assert!(costs.iter().any(|cost| cost.contains("aligned: writes 1")), "{costs:?}");
     assert_eq!(checked.status, 1);
 }
 
@@ -80,7 +103,7 @@ fn one_member_alone_says_what_is_missing() {
     need_tools!("lvm");
     need_loops!();
     let scratch = Scratch::new();
-    let images = group(&scratch, "1m", "64k");
+    let images = group(&scratch, "64k");
     let output = straddle(&["check", "--explain", text(&images[0])]);
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(out.contains("data"), "{out}");
@@ -109,10 +132,11 @@ fn a_group_of_which_a_physical_volume_was_not_given_says_so() {
     need_tools!("lvm");
     need_loops!();
     let scratch = Scratch::new();
-    let images = group(&scratch, "1m", "64k");
+    let images = group(&scratch, "64k");
     let checked = check(&[text(&images[0]), "--on", "512e"]);
     assert!(checked.has("ST411", "info"), "{:?}", checked.findings());
-    assert_eq!(checked.status, 0);
+    assert_eq!(checked.verdict("lvm-lv", "data"), "unknown", "half of it was not seen");
+    assert_eq!(checked.status, 5);
     let both = check(&[text(&images[0]), text(&images[1]), "--on", "512e"]);
     assert!(!both.has("ST411", "info"), "{:?}", both.findings());
 }
@@ -188,7 +212,7 @@ fn images_that_are_one_stack_are_shown_with_each_fix() {
     need_tools!("lvm");
     need_loops!();
     let scratch = Scratch::new();
-    let images = group(&scratch, "1m", "64k");
+    let images = group(&scratch, "64k");
     let output =
         straddle(&["check", text(&images[0]), text(&images[1]), "--on", "512e,origin=512"]);
     let out = String::from_utf8_lossy(&output.stdout).into_owned();

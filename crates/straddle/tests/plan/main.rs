@@ -267,6 +267,46 @@ fn half_moved(image: &Path, disk: &Path, on: &[&str]) -> Option<PathBuf> {
 }
 
 #[test]
+fn what_a_script_keeps_is_no_image_and_is_not_written_once_something_changed_it() {
+    need_tools!("sfdisk");
+    let scratch = scratch_in_memory();
+    let disk = image(&scratch, LOGICAL);
+    let script = scratch.path().join("plan.sh");
+    let words = ["plan", scratch::text(&disk), "--script", "-o", scratch::text(&script)];
+    assert_eq!(straddle(&words).status, Some(0));
+    let (cutting, calls) = (with_dd(&scratch, CUT), scratch.path().join("calls"));
+    // It is cut later and later, until it stops with the tables made and the disk half moved.
+    let kept = (1..200).find_map(|cut| {
+        std::fs::write(&calls, "0").expect("it is written");
+        let copy = scratch.path().join("copy.raw");
+        std::fs::copy(&disk, &copy).expect("it is copied");
+        let work = scratch.path().join("work");
+        let _ = std::fs::remove_dir_all(&work);
+        let mut command = Command::new("sh");
+        command.args([&script, &copy, &work]).env("STRADDLE_CHUNK_BYTES", "2097152");
+        command.env("CALLS", &calls).env("CUT_AT", cut.to_string()).env("PATH", &cutting);
+        Ran::of(&mut command);
+        let kept = half_moved(&disk, &copy, &[])?;
+        kept.join("table-0").exists().then_some((kept, copy))
+    });
+    let (kept, disk) = kept.expect("it was cut between two steps");
+    let check = straddle(&["check", "--json", scratch::text(kept.parent().expect("a parent"))]);
+    assert!(!check.out.contains("table-0") && check.status == Some(2), "{check:?}");
+    // Something makes a kept table longer, as a fix for a cut image would.
+    let table = std::fs::OpenOptions::new().write(true).open(kept.join("table-0"));
+    let table = table.expect("it is opened");
+    let length = table.metadata().expect("a file").len();
+    table.set_len(length + (20 << 20)).expect("it is made longer");
+    let resume = || Ran::of(Command::new("sh").arg(kept.join("resume.sh")).arg(&disk));
+    let ran = resume();
+    assert_eq!(ran.status, Some(4), "{ran:?}");
+    assert!(ran.errors.contains("something changed") && ran.errors.contains("table-0"), "{ran:?}");
+    table.set_len(length).expect("it is cut");
+    let ran = resume();
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+}
+
+#[test]
 fn a_disk_that_was_restored_is_not_taken_for_one_that_is_half_moved() {
     need_tools!("sfdisk");
     let scratch = scratch_in_memory();
