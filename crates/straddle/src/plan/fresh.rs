@@ -2,10 +2,10 @@
 
 use layout::Advice;
 use report::Refusal;
-use stack::{LayerId, Stack};
+use stack::{LayerId, LayerKind, Stack};
 use units::text::shell_word;
 
-use super::{assembled, meant};
+use super::{assembled, meant, unread};
 use crate::arguments::Plan;
 use crate::exit::Outcome;
 use crate::printer::{self, shown};
@@ -35,19 +35,37 @@ fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refusal> {
     let [target] = &targets[..] else { return Err(refuse("not one disk")) };
     let (assembled, device) = assembled(target, scene, plan.on.as_ref())?;
     let stack = &assembled.stack;
-    let disk = meant(stack, device.as_deref()).ok_or_else(|| refuse("it was not found"))?;
-    let found = recognized(stack, disk);
+    let outer = meant(stack, device.as_deref()).ok_or_else(|| refuse("it was not found"))?;
+    // The disk of an image is what its format gives a guest.
+    let is_format = |id: &LayerId| matches!(stack.layer(*id).kind, LayerKind::ImageFormat(_));
+    let disk = stack.over(outer).into_iter().rfind(is_format).unwrap_or(outer);
+    let withheld = withheld(stack, disk, &name);
     let advice = layout::advice(stack, disk, &shell_word(&name));
-    let shown = |one: &&Advice| !one.erases || found.is_none();
+    let shown = |one: &&Advice| !one.erases || withheld.is_none();
     let mut text = format!("{name}: layout for a new disk\n");
     for one in advice.iter().filter(shown) {
         text += &format!("  {:<13} {}\n", one.what, one.line);
     }
-    if let Some(found) = found {
-        text +=
-            &format!("  not shown     commands that would erase {name}; found on it: {found}\n");
+    if let Some(why) = withheld {
+        text += &format!("  not shown     commands that would erase {name}; {why}\n");
     }
     Ok(text)
+}
+
+/// Returns why no command that erases is shown; `None` where nothing speaks against it.
+fn withheld(stack: &Stack, disk: LayerId, name: &str) -> Option<String> {
+    if let Some(reason) = unread(stack, disk) {
+        return Some(format!("what is on it is not known: {reason}"));
+    }
+    let found = recognized(stack, disk).map(|found| format!("found on it: {found}"));
+    found.or_else(|| {
+        matches!(stack.layer(disk).kind, LayerKind::ImageFormat(_)).then(|| {
+            format!(
+                "partitioners do not open its format: lay out a raw image of the same size, then \
+                 qemu-img convert it into a new {name}"
+            )
+        })
+    })
 }
 
 /// Returns what is on the disk, in a few words; `None` where it may be blank.

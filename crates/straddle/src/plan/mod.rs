@@ -9,7 +9,7 @@ use layout::{After, NoPlan, Plan as Planned, Source};
 use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
 use report::{Refusal, RefusalKind};
 use stack::assemble::{self, Assembled, Start, StartKind};
-use stack::judge::{self, Judgment, Verdict};
+use stack::judge::{self, Verdict};
 use stack::rule::{self, Case, Finding, Severity};
 use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
 use units::text::shell_word;
@@ -112,7 +112,7 @@ fn next(plan: &Plan, found: &Found) -> Vec<String> {
     let file = plan.output.as_deref().filter(|_| plan.script);
     let file = file.map_or_else(|| "plan.sh".to_owned(), |file| shell_word(&shown(file)));
     let target = shell_word(&shown(&plan.target));
-    let copied = matches!(found.stack.layer(found.plan.disk).kind, LayerKind::ImageFormat(_));
+    let copied = found.copy;
     let (planned, disk) = match path(plan, found) {
         Some(_) => (&*target, &*target),
         None if copied => ("NEW", "NEW"),
@@ -138,6 +138,8 @@ enum Answer {
 struct Found {
     plan: Planned,
     stack: Stack,
+    /// True if it is of a raw copy of what was named.
+    copy: bool,
     serial: Option<String>,
     gains: Vec<String>,
     also_left: Vec<String>,
@@ -165,6 +167,14 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     let Some(disk) = layout::disk_of(&stack, device.as_deref()) else {
         return without_table(&stack, device.as_deref(), &refuse);
     };
+    // No partitioner opens an image: what is moved is a raw copy, and that is planned.
+    let copy = matches!(stack.layer(disk).kind, LayerKind::ImageFormat(_));
+    let of_format = if copy { in_format(&stack, disk, on) } else { Vec::new() };
+    let (stack, disk) = match copy {
+        true => raw_copy(&stack, disk, on)
+            .ok_or_else(|| refuse("a raw copy of it would hold no partition table", None))?,
+        false => (stack, disk),
+    };
     let wrong = |wrong: NoPlan| refuse(&wrong.reason, wrong.hint);
     let found = match layout::plan(&stack, disk, on) {
         Ok(found) => found,
@@ -176,8 +186,21 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     let gains = gains(&stack, &found, &findings);
     let serial = serial(scene, &stack, disk);
     let mut also_left = verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;
-    also_left.extend(in_format(&stack, disk, &judgments, &findings));
-    Ok(Answer::Plan(Box::new(Found { plan: found, stack, serial, gains, also_left })))
+    also_left.extend(of_format);
+    Ok(Answer::Plan(Box::new(Found { plan: found, stack, copy, serial, gains, also_left })))
+}
+
+/// The stack of a raw copy of the disk on layer `disk`, and that disk; `None` where its bytes
+/// cannot be read.
+fn raw_copy(stack: &Stack, disk: LayerId, on: Option<&Condition>) -> Option<(Stack, LayerId)> {
+    let bytes = Rc::clone(stack.bytes(disk)?);
+    let name = stack.layer(disk).name.clone();
+    let identity = device::FileIdentity { device: 0, inode: 0 };
+    let kind = StartKind::File { path: Vec::new(), identity };
+    let start = Start { kind, name, bytes: Some(Ok(bytes)) };
+    let stack = assemble::assemble(vec![start], &device::NoFiles, on).stack;
+    let disk = layout::disk_of(&stack, None)?;
+    Some((stack, disk))
 }
 
 /// The stack of a target, and the kernel's name of the device that was meant.
@@ -227,6 +250,9 @@ fn without_table(
     refuse: &dyn Fn(&str, Option<String>) -> Refused,
 ) -> Result<Answer, Refused> {
     let disk = meant(stack, device).ok_or_else(|| refuse("it was not found", None))?;
+    if let Some(reason) = unread(stack, disk) {
+        return Err(refuse(&reason, None));
+    }
     let over = stack.over(disk);
     let (images, above): (Vec<LayerId>, Vec<LayerId>) =
         over.iter().partition(|&&id| matches!(stack.layer(id).kind, LayerKind::ImageFormat(_)));
@@ -247,6 +273,14 @@ fn without_table(
         Verdict::Aligned => format!("no partition table; its {kind} is aligned"),
         _ => format!("no partition table; no move helps its {kind}: see straddle check"),
     }))
+}
+
+/// Returns why the bytes of a disk could not be read; `None` where they could.
+fn unread(stack: &Stack, disk: LayerId) -> Option<String> {
+    let layer = stack.layer(disk);
+    let is_read = stack.bytes(disk).is_some();
+    let problem = layer.problems.first().map(|problem| problem.detail.clone());
+    (!is_read).then(|| problem.unwrap_or_else(|| "its bytes could not be read".to_owned()))
 }
 
 /// Returns what one write costs before and after, for each row of the plan.
@@ -318,12 +352,9 @@ fn verified(stack: &Stack, plan: &Planned, on: Option<&Condition>) -> Result<Vec
 }
 
 /// Returns the findings on the image formats that hold the disk: no move in it mends them.
-fn in_format(
-    stack: &Stack,
-    disk: LayerId,
-    judgments: &[Judgment],
-    findings: &[Finding],
-) -> Vec<String> {
+fn in_format(stack: &Stack, disk: LayerId, on: Option<&Condition>) -> Vec<String> {
+    let judgments = judge::judge_all(stack);
+    let findings = rule::findings(&Case { stack, judgments: &judgments, told: on });
     let under = stack.under(disk);
     let about = findings.iter().filter(|one| {
         under.contains(&one.layer)
@@ -387,6 +418,9 @@ fn script(plan: &Plan, found: &Found) -> Option<String> {
 /// Returns where the disk of a plan is opened; `None` for a guest's disk, which only its image's
 /// format gives.
 fn path(plan: &Plan, found: &Found) -> Option<String> {
+    if found.copy {
+        return None;
+    }
     let layer = found.stack.layer(found.plan.disk);
     let device = |name: &str| format!("/dev/{}", name.replace('!', "/"));
     match &layer.kind {
