@@ -44,7 +44,7 @@ use report::bench::bench_json;
 
 use crate::arguments::Bench;
 use crate::destination::{self, Destination};
-use crate::exit::Outcome;
+use crate::exit::{CUT_OFF, Outcome};
 use crate::printer::shown;
 use found::Found;
 use ground::Ground;
@@ -73,6 +73,9 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     // Where the user wants no more, what cannot be done is no news.
     let signal = interrupt.signal();
     let refusal = refusal.filter(|_| signal.is_none());
+    if signal.is_some() {
+        session.note(CUT_OFF);
+    }
     let Found { target, scratch, experiments } = found;
     let document = session.document(target, scratch, experiments, refusal);
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
@@ -106,6 +109,7 @@ fn in_directory(
     let way = Way::of(session)?;
     session.grant(way.budget(session.bench));
     let mounts = private_mounts(&way, session.bench)?;
+    preview::announce(session, &way, directory)?;
     let ground = prepare(session, directory, found)?;
     quiet::settle(session, &ground.place);
     match way {

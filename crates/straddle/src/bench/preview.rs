@@ -58,15 +58,7 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
     let way = Way::of(session)?;
     session.grant(way.budget(session.bench));
     let scratch_bytes = session.scratch_bytes();
-    session.afford(scratch_bytes, "the scratch file")?;
-    let plan = ScratchPlan {
-        length_bytes: scratch_bytes,
-        seed: session.seed,
-        budget_bytes: session.bytes_left(),
-        nocow_on_btrfs: true,
-        may_move: false,
-    };
-    Scratch::possible(directory, plan).map_err(|error| Halt::from(no_file(&error)))?;
+    possible(session, directory)?;
     let number = host::file_facts(&directory.path()).ok().map(|facts| facts.device);
     let place = number.and_then(|number| {
         Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))
@@ -88,6 +80,39 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
     ));
     plan.wear = bench::wear(plan.written_bytes_max, capacity(session, place.as_ref()));
     Ok(plan)
+}
+
+/// Refuses a scratch file that cannot be made, as far as that can be told without writing.
+fn possible(session: &Session<'_>, directory: &Pinned) -> Result<(), Halt> {
+    session.afford(session.scratch_bytes(), "the scratch file")?;
+    let plan = ScratchPlan {
+        length_bytes: session.scratch_bytes(),
+        seed: session.seed,
+        budget_bytes: session.bytes_left(),
+        nocow_on_btrfs: true,
+        may_move: false,
+    };
+    Scratch::possible(directory, plan).map(drop).map_err(|error| Halt::from(no_file(&error)))
+}
+
+/// Says on standard error what is going to be written in `directory`, before it is.
+pub(super) fn announce(
+    session: &Session<'_>,
+    way: &Way,
+    directory: &Pinned,
+) -> Result<(), Halt> {
+    possible(session, directory)?;
+    let titles = match way {
+        Way::Inside => titles(session, None),
+        other => other.experiments(session.bench),
+    };
+    printer::note(&format!(
+        "writes at most {} in {}, for at most {} s",
+        Size(session.bytes_left()),
+        shown(directory.given()),
+        seconds(session, &titles)
+    ));
+    Ok(())
 }
 
 fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Result<DryRun, Halt> {

@@ -17,6 +17,10 @@ use report::{Answer, RefusalKind, State};
 use crate::arguments::{Arguments, Command, Format};
 use crate::printer::{self, Said};
 
+/// The note in a document of a run that a signal ended.
+pub(crate) const CUT_OFF: &str =
+    "it was interrupted: what is missing was not measured, or not to its end";
+
 /// How a command ended, when it ran at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {

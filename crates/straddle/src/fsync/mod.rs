@@ -37,7 +37,7 @@ use units::prefix::Size;
 
 use crate::arguments::Fsync;
 use crate::destination::{self, Destination};
-use crate::exit::Outcome;
+use crate::exit::{CUT_OFF, Outcome};
 use crate::{honesty, leftover};
 use durability::Process;
 use halt::Halt;
@@ -66,6 +66,9 @@ pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
     // Where the user wants no more, what cannot be done is no news.
     let signal = interrupt.signal();
     session.document.refusal = refusal.filter(|_| signal.is_none());
+    if signal.is_some() {
+        session.note(CUT_OFF);
+    }
     let document = session.ended();
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
     let destination = destination.filter(|_| !arguments.dry_run);

@@ -26,7 +26,7 @@ use report::probe::{Probe as Document, RunRefusal, probe_json, probe_table};
 use crate::arguments::Probe;
 use crate::bench::target::Target;
 use crate::destination::{self, Destination};
-use crate::exit::Outcome;
+use crate::exit::{CUT_OFF, Outcome};
 use crate::printer::{self, Said};
 use crate::scene::Scene;
 
@@ -79,8 +79,7 @@ fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), RunRefusal> {
     drop(watched);
     document::answer(run, &bed, &found, document);
     if run.interrupt.is_raised() {
-        let note = "it was interrupted: what cannot be told was not tried to its end";
-        document.notes.push(note.to_owned());
+        document.notes.push(CUT_OFF.to_owned());
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use testkit::{
     Scratch, experiment::is_void_by_chance, need_loops, need_tools, schema, scratch::text, tool,
 };
 
-use crate::run::{Ran, bench, measured};
+use crate::run::{Ran, bench, measured, said};
 use crate::volume::{Plan, Volume};
 
 const BENCH: &str = include_str!("../../../report/schema/straddle.bench.1.schema.json");
@@ -62,7 +62,7 @@ fn a_table_says_where_what_and_how_it_ended_and_the_code_goes_with_it() {
         }
         let told = verdicts.iter().find(|(word, _)| ran.out.contains(&format!("\n{word}: ")));
         assert_eq!(told.map(|(_, code)| *code), ran.status, "{ran:?}");
-        assert!(ran.errors.is_empty(), "nothing is drawn where nobody looks: {ran:?}");
+        assert!(said(&ran).is_empty(), "nothing is drawn where nobody looks: {ran:?}");
         volume.is_clean_again(&before);
     }
 }

@@ -13,7 +13,7 @@ use testkit::fuse::Fuse;
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use crate::disk::confirmation;
-use crate::run::{Going, Ran, bench, command, going};
+use crate::run::{Going, Ran, bench, command, going, said};
 use crate::volume::{Mount, Parts, Plan, Volume};
 
 const SCRATCH_SECTORS: u64 = 16 << 11;
@@ -152,7 +152,7 @@ fn a_drive_that_vanishes_while_the_scratch_file_is_written_is_named() {
     let frail = Frail::new();
     let ran = frail.pulled(&["--scratch", "128M"], WRITTEN, 4000);
     void(&ran);
-    assert!(ran.errors.starts_with("error: ") && ran.out.is_empty(), "{ran:?}");
+    assert!(said(&ran).starts_with("error: ") && ran.out.is_empty(), "{ran:?}");
 }
 
 #[test]

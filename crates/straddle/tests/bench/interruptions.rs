@@ -134,6 +134,8 @@ fn every_way_ends_by_a_signal_with_its_code_and_leaves_nothing() {
             assert!(ran.errors.contains(note), "{way:?} {signal}: {ran:?}");
             assert!(!ran.errors.contains("error:"), "{way:?} {signal}: {ran:?}");
             assert!(!ran.out.contains("Penalty"), "{way:?} {signal}: {ran:?}");
+            let forecast = ran.errors.starts_with("note: writes at most ");
+            assert!(forecast, "{way:?} {signal}: {ran:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use testkit::{Scratch, need_loops, need_tools, scratch::text, tool};
 
-use crate::run::{Ran, bench};
+use crate::run::{Ran, bench, said};
 use crate::volume::{Mount, Plan};
 
 /// Small and short, unless the words say otherwise.
@@ -19,7 +19,7 @@ fn refusal(arguments: &[&str]) -> String {
 #[track_caller]
 fn refused(ran: &Ran) -> String {
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.errors.starts_with("error: "), "{ran:?}");
+    assert!(said(ran).starts_with("error: "), "{ran:?}");
     assert!(ran.out.is_empty(), "errors are no data: {ran:?}");
     ran.errors.clone()
 }
@@ -260,7 +260,7 @@ fn an_operation_that_cannot_cross_a_granule_is_refused_and_does_not_panic() {
     for size in ["512", "1", "1000", "4097"] {
         let ran = bench(&[volume.name(), "--scratch", "8M", "--size", size]);
         assert_eq!(ran.status, Some(2), "{size}: {ran:?}");
-        assert!(ran.errors.starts_with("error: "), "{size}: {ran:?}");
+        assert!(said(&ran).starts_with("error: "), "{size}: {ran:?}");
     }
 }
 

@@ -22,6 +22,12 @@ pub(crate) fn bench(arguments: &[&str]) -> Ran {
     Ran::of(&mut command(arguments))
 }
 
+/// Returns what is said on standard error beside what is going to be written, which comes first.
+pub(crate) fn said(ran: &Ran) -> &str {
+    let (first, rest) = ran.errors.split_once('\n').unwrap_or_default();
+    if first.starts_with("note: writes at most ") { rest } else { &ran.errors }
+}
+
 /// `straddle bench` with `arguments`, going on by itself.
 pub(crate) fn going(arguments: &[&str]) -> Going {
     Going::with(&mut command(arguments))
