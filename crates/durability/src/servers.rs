@@ -322,12 +322,12 @@ fn etcd(running: &Running<'_>) -> Vec<Setting> {
     let arguments = running.processes.arguments(running.pid);
     let Some(environment) = running.processes.environment(running.pid) else { return Vec::new() };
     let flag = |name: &str| {
-        let named = arguments.iter().skip(1).filter_map(|word| {
+        let mut named = arguments.iter().skip(1).filter_map(|word| {
             let option = word.strip_prefix("--").or_else(|| word.strip_prefix('-'))?;
             let (found, value) = option.split_once('=').unwrap_or((option, "true"));
             (found == name).then(|| value.to_owned())
         });
-        named.last()
+        named.next_back()
     };
     let variable = |name: &str| {
         let start = format!("{name}=");
@@ -339,9 +339,7 @@ fn etcd(running: &Running<'_>) -> Vec<Setting> {
     }
     let shown = |name: &str, value: &str| format!("{name}={}", cut(value));
     let (text, source, value) = match (flag(FLAG), variable("ETCD_UNSAFE_NO_FSYNC")) {
-        (Some(value), _) => {
-            (shown(&format!("--{FLAG}"), &value), command_line(running.pid), value)
-        }
+        (Some(value), _) => (shown(&format!("--{FLAG}"), &value), command_line(running.pid), value),
         (None, Some(value)) => {
             let source = format!("its environment, /proc/{}/environ", running.pid);
             (shown("ETCD_UNSAFE_NO_FSYNC", &value), source, value)

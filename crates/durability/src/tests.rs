@@ -593,9 +593,7 @@ fn a_process_that_writes_on_another_file_system_is_not_judged_by_this_one() {
     let files = [("/var/log/etcd", false), ("/data/member/wal/0.wal", true)];
     check(&writing(&files, Some(etcd)), Grade::Consistent, "writes-here");
     let unseen = writing(&[], None);
-    let process = unseen.process.clone().map(|process| {
-        let writes = Known::no("may not be seen");
-        Process { writes, ..process }
-    });
+    let writes = Known::no("may not be seen");
+    let process = unseen.process.clone().map(|process| Process { writes, ..process });
     check(&Evidence { process, ..unseen }, Grade::Unproven, "process-unknown");
 }

@@ -74,7 +74,8 @@ pub fn judgment(profile: &Profile, tail: &Tail, few: Option<&Tail>) -> Judgment 
     let ends_within = |tail: &Tail| tail.high_ns.is_some_and(|high_ns| high_ns <= warn_ns);
     let begins_above = |limit_ns: u64| tail.low_ns.is_some_and(|low_ns| low_ns > limit_ns);
     if ends_within(tail) {
-        let next = "nothing; measure again after a change of drive, file system or firmware";
+        let next = "nothing now; a drive may be slower at another time and under load: measure \
+                    again then, and after a change of drive, file system or firmware";
         let next = if is_near(tail, warn_ns) { near(profile) } else { next.to_owned() };
         return settled(Fitness::Pass, &profile.pass, next);
     }

@@ -26,6 +26,13 @@ pub(crate) struct Content {
     writer: &'static str,
 }
 
+impl Content {
+    /// How each such file starts.
+    pub(crate) fn mark(&self) -> &'static str {
+        self.mark
+    }
+}
+
 /// A page of `straddle report`.
 pub(crate) const PAGE: Content =
     Content { name: "page", mark: PAGE_MARK, writer: "`straddle report`" };

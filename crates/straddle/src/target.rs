@@ -1,6 +1,7 @@
 //! What the user's words name: disks, partitions, mount points, images, directories of images.
 
-use std::os::unix::fs::FileTypeExt as _;
+use std::collections::HashSet;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -77,13 +78,25 @@ pub(crate) fn expand(paths: &[PathBuf], scene: &Scene) -> Vec<Target> {
         false => named(path, scene),
     };
     let mut targets = Vec::new();
+    let mut files = HashSet::new();
     for (directory, path) in paths.iter().enumerate() {
-        targets.extend(named(path).into_iter().map(|target| {
+        // A file that is named twice is one disk, not two of an array.
+        let is_new = |target: &Target| match &target.what {
+            What::File(path) => inode(path).is_none_or(|inode| files.insert(inode)),
+            _ => true,
+        };
+        targets.extend(named(path).into_iter().filter(is_new).map(|target| {
             let found = target.found.map(|found| Found { directory, ..found });
             Target { found, ..target }
         }));
     }
     targets
+}
+
+/// The numbers of the file system and of the file at `path`.
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    let data = std::fs::metadata(path).ok()?;
+    Some((data.dev(), data.ino()))
 }
 
 fn every_disk(scene: &Scene) -> Vec<Target> {

@@ -38,12 +38,15 @@ pub(super) fn settings(running: &Running<'_>) -> Vec<Setting> {
     });
     let mut found: Vec<Setting> = found.collect();
     if read.value("fsync").is_none() && read.is_whole() {
-        found.insert(0, Setting {
-            text: "fsync = on, the default".to_owned(),
-            source: "the command line, postgresql.auto.conf, postgresql.conf".to_owned(),
-            effect: Effect::Synced,
-            standing: read.standing(),
-        });
+        found.insert(
+            0,
+            Setting {
+                text: "fsync = on, the default".to_owned(),
+                source: "the command line, postgresql.auto.conf, postgresql.conf".to_owned(),
+                effect: Effect::Synced,
+                standing: read.standing(),
+            },
+        );
     }
     found
 }
@@ -75,9 +78,8 @@ impl Read {
     /// `None` where the command line of the first process cannot be read.
     fn of(running: &Running<'_>) -> Option<Read> {
         let processes = running.processes;
-        let is_titled = |pid| {
-            processes.arguments(pid).first().is_none_or(|word| word.starts_with(TITLE))
-        };
+        let is_titled =
+            |pid| processes.arguments(pid).first().is_none_or(|word| word.starts_with(TITLE));
         let first = match is_titled(running.pid) {
             true => processes.parent(running.pid).filter(|&parent| !is_titled(parent))?,
             false => running.pid,

@@ -168,9 +168,11 @@ fn a_clock_that_was_set_lets_no_changed_file_pass_for_an_old_one() {
     let older = older.file("/data/postgresql.conf", "fsync = on", 2 * BEFORE - 1);
     check(&older, "postgres", &[ON]);
     // Without an account of its own nothing is known of the time.
-    let none = Fake::with(&["postgres"])
-        .file("/data/postgresql.auto.conf", "", BEFORE)
-        .file("/data/postgresql.conf", "", BEFORE);
+    let none = Fake::with(&["postgres"]).file("/data/postgresql.auto.conf", "", BEFORE).file(
+        "/data/postgresql.conf",
+        "",
+        BEFORE,
+    );
     check(&none, "postgres", &[("fsync = on, the default", Effect::Synced, Standing::Unsure)]);
 }
 
@@ -226,7 +228,8 @@ fn etcd_is_read_by_its_flags_and_variables() {
 fn other_servers_are_read_by_their_command_line() {
     let late = |text| (text, Effect::Late, Standing::AtStart);
     let with = |arguments: &[&str]| {
-        Fake::with(arguments).file("/data/redis.conf", "appendonly no\nappendfsync always\n", BEFORE)
+        let file = "appendonly no\nappendfsync always\n";
+        Fake::with(arguments).file("/data/redis.conf", file, BEFORE)
     };
     let mysql = with(&["mysqld", "--innodb-flush-log-at-trx-commit=2"]);
     check(&mysql, "mysqld", &[late("innodb-flush-log-at-trx-commit = 2")]);

@@ -96,7 +96,13 @@ fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String
         _ => false,
     };
     let closed = case.stack.bytes(id).is_none()
-        && matches!(case.stack.layer(id).kind, LayerKind::Drive(_) | LayerKind::ImageFile);
+        && matches!(
+            case.stack.layer(id).kind,
+            LayerKind::Drive(_)
+                | LayerKind::ImageFile
+                | LayerKind::KernelPartition
+                | LayerKind::Mapped(_)
+        );
     let (code, severity) = match kind {
         // Not allowed to read is nobody's fault; the verdict says what stays unknown.
         ProblemKind::Unreadable if closed => ("ST407", Severity::Info),

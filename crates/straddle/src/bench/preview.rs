@@ -96,11 +96,7 @@ fn possible(session: &Session<'_>, directory: &Pinned) -> Result<(), Halt> {
 }
 
 /// Says on standard error what is going to be written in `directory`, before it is.
-pub(super) fn announce(
-    session: &Session<'_>,
-    way: &Way,
-    directory: &Pinned,
-) -> Result<(), Halt> {
+pub(super) fn announce(session: &Session<'_>, way: &Way, directory: &Pinned) -> Result<(), Halt> {
     possible(session, directory)?;
     let titles = match way {
         Way::Inside => titles(session, None),

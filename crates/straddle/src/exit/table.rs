@@ -12,7 +12,11 @@ pub(crate) struct Code {
 
 /// Every code. Of several that apply, the first one counts.
 pub(crate) const CODES: [Code; 7] = [
-    code(130, "interrupted by Ctrl-C; 128 + n after another signal n; a second signal ends it at once, without a word"),
+    code(
+        130,
+        "interrupted by Ctrl-C; 128 + n after another signal n; a second one ends it at once, \
+         without a word",
+    ),
     code(4, "stopped part way, resumable; for commands that move data (none yet)"),
     code(3, "refused for safety; nothing was written"),
     code(2, "misuse, or something named cannot be opened, read or measured"),

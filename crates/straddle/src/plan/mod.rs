@@ -86,7 +86,13 @@ fn show_script(
     }
     let Some(script) = script else {
         let target = &document.target;
-        printer::print(&format!("#!/bin/sh\n# {target}: nothing to change\n"))?;
+        let Some(destination) = destination else {
+            printer::print(&format!("#!/bin/sh\n# {target}: nothing to change\n"))?;
+            return Ok(());
+        };
+        // An older script in its place would still do what it was made for.
+        destination.write(&format!("{}\n# {target}: nothing to change\n", SCRIPT.mark()))?;
+        printer::note(&format!("nothing to change on {target}: the script does nothing"));
         return Ok(());
     };
     match destination {

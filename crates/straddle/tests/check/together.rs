@@ -88,9 +88,10 @@ fn one_of_two_members_that_is_off_costs_more_than_an_aligned_one() {
     let off: &[&str] = &["--dataalignment", "512", "--dataalignmentoffset", "63s"];
     let images = group_of(&scratch, [&["--dataalignment", "1m"], off], "64k");
     let checked = check(&[text(&images[0]), text(&images[1]), "--on", "512e"]);
-    let warned = checked.findings().iter().any(|(code, severity)| {
-        code == "ST102" && severity == "warning" || code == "ST101"
-    });
+    let warned = checked
+        .findings()
+        .iter()
+        .any(|(code, severity)| code == "ST102" && severity == "warning" || code == "ST101");
     assert!(warned, "{:#}", checked.target);
     let findings = checked.target["findings"].as_array().unwrap();
     let costs: Vec<String> = findings.iter().map(|one| one["cost"].to_string()).collect();
@@ -205,6 +206,13 @@ fn a_btrfs_of_which_a_device_was_not_given_says_so() {
     assert!(said.contains("given: 1 of the 2 devices of the btrfs"), "{said}");
     let both = check(&[text(&images[0]), text(&images[1]), "--on", "512e"]);
     assert_eq!(both.findings(), [], "{:#}", both.target);
+    // One that is named twice, by whatever path, is still one.
+    let link = scratch.path().join("link.raw");
+    std::os::unix::fs::symlink(&images[1], &link).expect("a link is made");
+    for again in [&images[1], &link] {
+        let twice = check(&[text(&images[1]), text(again), "--on", "512e"]);
+        assert!(twice.has("ST411", "info"), "{:?}", twice.findings());
+    }
 }
 
 #[test]

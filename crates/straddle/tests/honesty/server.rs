@@ -142,7 +142,10 @@ fn a_postgres_whose_files_were_changed_since_it_was_started_is_neither_blamed_no
         let found = postgres.changed(first, then, look.path());
         check(&found, "unproven", "server-maybe");
         assert!(found.evidence.iter().all(|one| one.direction != "against"), "{found:#?}");
-        assert!(found.would_change.iter().any(|change| change.contains("SHOW fsync")), "{found:#?}");
+        assert!(
+            found.would_change.iter().any(|change| change.contains("SHOW fsync")),
+            "{found:#?}"
+        );
     }
 }
 
@@ -155,5 +158,8 @@ fn a_postgres_whose_log_lies_elsewhere_is_not_called_durable_for_what_was_tried_
     check(&found, "unproven", "writes-elsewhere");
     let seen = found.evidence.iter().find(|one| one.code == "writes-elsewhere").unwrap();
     assert!(seen.sentence.contains("pg_wal"), "{seen:?}");
-    assert!(found.would_change.iter().any(|change| change.contains("straddle fsync")), "{found:#?}");
+    assert!(
+        found.would_change.iter().any(|change| change.contains("straddle fsync")),
+        "{found:#?}"
+    );
 }

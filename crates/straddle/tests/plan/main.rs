@@ -489,6 +489,22 @@ fn a_plan_says_where_the_image_format_itself_is_at_fault() {
 }
 
 #[test]
+fn a_script_of_a_plan_that_changes_nothing_takes_the_place_of_an_older_one() {
+    need_tools!("sfdisk");
+    let scratch = scratch_in_memory();
+    let disk = image(&scratch, "label: dos\nstart=2048, size=40960\n");
+    let script = scratch.path().join("plan.sh");
+    let words = ["plan", scratch::text(&disk), "--script", "-o", scratch::text(&script)];
+    for _ in 0..2 {
+        let ran = straddle(&words);
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        assert!(ran.errors.contains("nothing to change") && ran.out.is_empty(), "{ran:?}");
+        let ran = Ran::of(Command::new("sh").arg(&script));
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+    }
+}
+
+#[test]
 fn a_new_guest_disk_is_laid_out_by_its_own_length_and_not_by_its_file() {
     need_tools!("qemu-img");
     let scratch = scratch_in_memory();
@@ -516,10 +532,15 @@ fn a_disk_that_may_not_be_read_has_no_plan_and_is_not_called_blank() {
     let node = scratch::text(device.path());
     for part in [false, true] {
         let _held = part.then(|| device.partition(1));
-        for words in [&["plan", node][..], &["plan", "--script", node]] {
+        let as_nobody = |words: &[&str]| {
             let mut command = Command::new("setpriv");
             command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
-            let ran = Ran::of(command.arg(env!("CARGO_BIN_EXE_straddle")).args(words));
+            Ran::of(command.arg(env!("CARGO_BIN_EXE_straddle")).args(words))
+        };
+        let ran = as_nobody(&["check", "--format", "nagios", node]);
+        assert_eq!(ran.status, Some(3), "nothing is found, and nothing is known: {ran:?}");
+        for words in [&["plan", node][..], &["plan", "--script", node]] {
+            let ran = as_nobody(words);
             assert_eq!(ran.status, Some(5), "{ran:?}");
             assert!(ran.errors.contains("Permission denied"), "{ran:?}");
             assert!(!ran.errors.contains("--new") && ran.out.is_empty(), "{ran:?}");

@@ -76,8 +76,7 @@ impl Live<'_> {
                 | LayerKind::MdArray(_)
                 | LayerKind::Mapped(_)
         );
-        !is_device
-            || layer.length().is_some_and(|length| length <= EXTENDED_BYTES)
+        !is_device || layer.length().is_some_and(|length| length <= EXTENDED_BYTES)
     }
 
     fn problem(&mut self, layer: LayerId, detail: String) {
