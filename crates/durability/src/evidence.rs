@@ -61,6 +61,8 @@ pub enum Kind {
         kind: String,
         /// The options of its mount, as the kernel shows them.
         options: Vec<String>,
+        /// Place where it is mounted, harmless to print.
+        mount_point: String,
     },
     /// Memory: `tmpfs`, `zram`, `ram disk`.
     Memory(String),

@@ -38,7 +38,8 @@ fn none() -> Result<Counts, String> {
 
 fn system(kind: &str, options: &[&str]) -> Layer {
     let options = options.iter().map(|&option| option.to_owned()).collect();
-    layer(kind, Kind::FileSystem { kind: kind.to_owned(), options }, None, none())
+    let mount_point = "/data".to_owned();
+    layer(kind, Kind::FileSystem { kind: kind.to_owned(), options, mount_point }, None, none())
 }
 
 /// A disk of a virtual machine.

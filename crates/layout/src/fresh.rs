@@ -125,10 +125,16 @@ impl Fresh<'_> {
             ),
         )];
         if count > 0 {
-            let command = format!(
-                "printf 'label: gpt\\nstart={first}, size={count}\\n' | sfdisk {}",
-                self.name
-            );
+            let table = format!("printf 'label: gpt\\nstart={first}, size={count}\\n' | sfdisk");
+            let is_file = matches!(self.stack.layer(self.disk).kind, LayerKind::ImageFile);
+            // sfdisk takes a file for a disk of 512-byte sectors.
+            let command = match is_file && self.sector != 512 {
+                true => format!(
+                    "L=$(losetup --sector-size {} -f --show {}) && {table} $L; losetup -d $L",
+                    self.sector, self.name
+                ),
+                false => format!("{table} {}", self.name),
+            };
             lines.push(erase("one partition", &command, self.name));
         }
         lines

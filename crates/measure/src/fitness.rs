@@ -220,7 +220,7 @@ mod tests {
     fn a_pass_near_the_limit_says_that_the_next_run_may_not_pass() {
         let next = |at| judgment(&etcd(), &tail(at, Some(2), Some(10)), None).next;
         assert!(next(9).contains("within 20 % of the limit"), "{}", next(9));
-        assert!(next(7).starts_with("nothing; "), "{}", next(7));
+        assert!(next(7).starts_with("nothing now; "), "{}", next(7));
     }
 
     #[test]

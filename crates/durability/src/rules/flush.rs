@@ -1,5 +1,7 @@
 //! Whether flushes are sent, by what mounts say and by what devices count.
 
+use units::text::shell_word;
+
 use super::super::POWER_CUT;
 use super::super::evidence::{Evidence, Kind, Layer, median};
 use super::super::reach::{Reach, reach};
@@ -16,7 +18,7 @@ const OFF: [&str; 4] = ["barrier=0", "nobarrier", "barrier=none", "fsync_mode=no
 pub(crate) fn barriers(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for (place, layer) in evidence.layers.iter().enumerate() {
-        let Kind::FileSystem { kind, options } = &layer.kind else { continue };
+        let Kind::FileSystem { kind, options, mount_point } = &layer.kind else { continue };
         let Some(option) = options.iter().find(|option| OFF.contains(&option.as_str())) else {
             continue;
         };
@@ -24,13 +26,14 @@ pub(crate) fn barriers(evidence: &Evidence) -> Vec<Reason> {
             continue;
         }
         let on = if kind == "f2fs" { "fsync_mode=posix" } else { "barrier" };
+        let point = shell_word(mount_point);
         reasons.push(
             Reason::against("barrier-off", Grade::NotDurable)
                 .seen(
                     format!("{kind} is mounted with `{option}`: it sends no flushes"),
                     "/proc/self/mountinfo",
                 )
-                .changes(format!("mount it without {option}: mount -o remount,{on}")),
+                .changes(format!("mount it without {option}: mount -o remount,{on} {point}")),
         );
     }
     reasons

@@ -27,7 +27,7 @@ pub(crate) fn memory(evidence: &Evidence) -> Vec<Reason> {
 /// An overlay that leaves syncs out, whatever it lies on.
 pub(crate) fn left_out(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
-        Kind::FileSystem { kind, options } | Kind::Opaque { kind, options, .. }
+        Kind::FileSystem { kind, options, .. } | Kind::Opaque { kind, options, .. }
             if kind == "overlay" =>
         {
             options.iter().find(|option| VOLATILE.contains(&option.as_str())).cloned()

@@ -217,7 +217,7 @@ impl ScratchError {
             }
             ScratchError::ReadOnly { .. } => "name a directory that may be written",
             ScratchError::Refused { attempted: "make a file in", .. } => {
-                "name a directory on a disk, one that you may write"
+                "name a directory on a disk that you may write, or try sudo"
             }
             ScratchError::Space { .. }
             | ScratchError::Full { .. }

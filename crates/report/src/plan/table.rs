@@ -64,11 +64,12 @@ impl View<'_> {
                 self.words.size(plan.moved_bytes)
             )
         };
-        let units: Vec<String> = (plan.units.iter())
+        let mut units: Vec<String> = (plan.units.iter())
             .map(|one| {
                 format!("{} {}", self.words.text(&one.unit), self.words.exact(one.unit_bytes))
             })
             .collect();
+        units.dedup();
         let units =
             if units.is_empty() { String::new() } else { format!("; units: {}", units.join(", ")) };
         format!("{target}: {verdict}\n  {kind} table{units}\n")
@@ -82,6 +83,7 @@ impl View<'_> {
             for sentence in said(partition).iter().filter(|sentence| !sentence.is_empty()) {
                 let number = partition.number.to_string();
                 match found.iter_mut().find(|(other, _)| other == sentence) {
+                    Some((_, numbers)) if numbers.contains(&number) => {}
                     Some((_, numbers)) => numbers.push(number),
                     None => found.push((sentence, vec![number])),
                 }

@@ -2,6 +2,7 @@
 
 use format::ProblemKind;
 use format::blank;
+use format::image::Layout;
 
 use crate::graph::Stack;
 use crate::layer::{Bare, Layer, LayerKind};
@@ -45,6 +46,11 @@ fn untabled(layer: &Layer, is_blank: impl FnOnce() -> Result<bool, device::ReadE
         && image.encrypted
     {
         return Bare::Unknown("encrypted: what is inside cannot be read".to_owned());
+    }
+    if let LayerKind::ImageFormat(image) = &layer.kind
+        && let Layout::Unknown(reason) = &image.layout
+    {
+        return Bare::Unknown(reason.clone());
     }
     if layer.length() == Some(0) {
         return Bare::Unknown("0 bytes long".to_owned());

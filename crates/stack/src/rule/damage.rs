@@ -53,7 +53,8 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Takes the remedies from what lies on a half moved disk, where each of them would lose data.
+/// Takes the remedies from what lies on a half moved disk, where each of them would lose data, and
+/// plans from what lies on a damaged table, where there is none.
 pub(super) fn withhold(case: &Case<'_>, found: &mut [Finding]) {
     for (disk, layer) in case.stack.iter() {
         if layer.problems.iter().all(|problem| problem.kind != ProblemKind::HalfMoved) {
@@ -63,6 +64,21 @@ pub(super) fn withhold(case: &Case<'_>, found: &mut [Finding]) {
         let others = found.iter_mut().filter(|one| one.rule.code != "ST412");
         for one in others.filter(|one| one.layer == disk || over.contains(&one.layer)) {
             one.remedies = vec![Remedy::tell("finish the move first: ST412")];
+        }
+    }
+    for (disk, layer) in case.stack.iter() {
+        // The same kinds for which `straddle plan` refuses a table.
+        let is_damage = |kind| {
+            use ProblemKind::{Chain, Checksum, Copies, Outside, Overlap};
+            matches!(kind, Chain | Checksum | Copies | Outside | Overlap)
+        };
+        let bad = layer.problems.iter().map(|problem| problem.kind).find(|&kind| is_damage(kind));
+        let code = KINDS.iter().find(|(kind, ..)| Some(*kind) == bad).map(|(_, code, _)| code);
+        let Some(code) = code.filter(|_| !layer.tables.is_empty()) else { continue };
+        let over = case.stack.over(disk);
+        let planned = |one: &&mut Finding| one.remedies.iter().any(Remedy::is_plan);
+        for one in found.iter_mut().filter(|one| over.contains(&one.layer)).filter(planned) {
+            one.remedies = vec![Remedy::tell(format!("mend the table first: {code}"))];
         }
     }
 }
@@ -134,6 +150,12 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
         ))];
     }
     if let Some(image) = remedy::image_file(case, id) {
+        // What is wrong is the table of the guest's disk, which no tool mends in its image.
+        let is_table = !layer.tables.is_empty()
+            && matches!(kind, ProblemKind::Copies | ProblemKind::Checksum | ProblemKind::Outside);
+        if is_table {
+            return remedy::as_raw(image);
+        }
         return vec![Remedy::when("look first", Command::CheckImage(image))];
     }
     let repair = layer.tables.iter().find_map(|table| table.repair);

@@ -268,7 +268,7 @@ mod tests {
             assert!(check(grade, 12_000_000, "warn").sentence.contains("leader changes"));
             check(grade, 150_000_000, "fail");
         }
-        assert!(check("consistent", 300_000, "pass").next.starts_with("nothing;"));
+        assert!(check("consistent", 300_000, "pass").next.starts_with("nothing now;"));
         check("not-durable", 300_000, "fail");
     }
 

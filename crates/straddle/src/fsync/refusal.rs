@@ -158,9 +158,10 @@ pub(super) fn no_room(session: &Session<'_>, seen: &DurableSeen) -> Result<(), H
     };
     let path = &session.document.target.path;
     Err(Halt::undecided(
-        format!("{path} had no room while rows were measured, so {} mean nothing: {reason}", {
-            void.join(", ")
-        }),
+        format!(
+            "{path} had no room while rows were measured, so what was measured of {} means nothing: {reason}",
+            { void.join(", ") }
+        ),
         Some(format!(
             "free {} there, or ask for a larger quota, and measure again",
             Size(session.document.forecast.as_ref().map_or(0, |forecast| forecast.scratch_bytes))

@@ -69,7 +69,8 @@ impl Walk<'_> {
             return self.lost(&mount.kind, TOO_MANY);
         }
         let (kind, options) = (mount.kind.clone(), mount.options.clone());
-        let system = Kind::FileSystem { kind: kind.clone(), options: options.clone() };
+        let mount_point = mount.point.to_string();
+        let system = Kind::FileSystem { kind: kind.clone(), options: options.clone(), mount_point };
         let hides = |reason: &str| Kind::Opaque {
             kind: kind.clone(),
             options: options.clone(),

@@ -265,7 +265,8 @@ fn without_table(
     let Some(&top) = above.last() else {
         let mut judged = images.iter().map(|&id| judge::judge(stack, id));
         if let Some(unread) = judged.rfind(|one| one.verdict == Verdict::Unknown) {
-            return Err(refuse(&unread.reason, None));
+            let hint = "straddle check on it names the command that makes a disk of it".to_owned();
+            return Err(refuse(&unread.reason, Some(hint)));
         }
         let hint = "for a new disk: straddle plan --new TARGET".to_owned();
         return Err(refuse("no partition table and nothing else was recognized", Some(hint)));

@@ -204,3 +204,52 @@ fn an_extent_file_that_is_too_short_leaves_the_disk_unknown() {
     assert_eq!(checked.target["verdict"], "unknown", "{:#}", checked.target);
     assert!(checked.target.to_string().contains("`flat.raw` is too short"), "{:#}", checked.target);
 }
+
+/// Cuts the file at `path`.
+fn cut(path: &std::path::Path, length_bytes: u64) {
+    let file = std::fs::OpenOptions::new().write(true).open(path).expect("it is opened");
+    file.set_len(length_bytes).expect("it is cut");
+}
+
+#[test]
+fn no_plan_is_offered_of_a_table_that_is_damaged() {
+    need_tools!("sgdisk");
+    let scratch = Scratch::new();
+    let image = scratch.image("cut.raw", 64 << 20);
+    tool::run("sgdisk", &["-a1", "-n1:34:100033", text(&image)]);
+    cut(&image, 60 << 20);
+    let checked = check(&[text(&image)]);
+    assert!(checked.has("ST102", "warning"), "{:?}", checked.findings());
+    let said = checked.target["findings"].to_string();
+    assert!(said.contains("mend the table first: ST4"), "{said}");
+    assert!(!said.contains("straddle plan"), "{said}");
+}
+
+#[test]
+fn the_table_of_a_guest_is_mended_in_a_raw_copy() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = Scratch::new();
+    let raw = partitioned(&scratch, "disk.raw", 64 << 20, "label: dos\nstart=2048\n");
+    cut(&raw, 40 << 20);
+    let image = scratch.path().join("disk.qcow2");
+    tool::run("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", text(&raw), text(&image)]);
+    let checked = check(&[text(&image)]);
+    let said = checked.target["findings"].to_string();
+    assert!(said.contains("ST403") && said.contains("qemu-img convert -O raw"), "{said}");
+    assert!(!said.contains("qemu-img check"), "that looks at the image's own tables: {said}");
+}
+
+#[test]
+fn a_format_that_is_not_read_is_named_with_what_to_do_and_no_number_of_bytes() {
+    need_tools!("qemu-img");
+    let scratch = Scratch::new();
+    for format in ["qed", "parallels"] {
+        let image = scratch.path().join(format!("disk.{format}"));
+        tool::run("qemu-img", &["create", "-q", "-f", format, text(&image), "64M"]);
+        let checked = check(&[text(&image)]);
+        assert_eq!(checked.status, 5, "{:#}", checked.target);
+        let said = checked.target["layers"].to_string();
+        assert!(said.contains("not read, convert it first"), "{said}");
+        assert!(!said.contains("18446744073709551615"), "{said}");
+    }
+}

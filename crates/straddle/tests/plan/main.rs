@@ -519,6 +519,22 @@ fn a_new_guest_disk_is_laid_out_by_its_own_length_and_not_by_its_file() {
 }
 
 #[test]
+fn the_table_of_a_new_image_of_large_sectors_is_made_as_typed() {
+    need_tools!("sfdisk", "losetup");
+    need_loops!();
+    let scratch = Scratch::new();
+    let image = scratch.image("new.raw", 64 << 20);
+    let on = ["plan", "--new", "--on", "4Kn", scratch::text(&image)];
+    let ran = straddle(&on);
+    let line = ran.out.lines().find(|line| line.contains("sfdisk")).expect("a table is offered");
+    let command = line.trim().strip_prefix("one partition").expect("it says what it makes");
+    tool::run("sh", &["-ec", command]);
+    let check = straddle(&["check", "--on", "4Kn", scratch::text(&image)]);
+    assert_eq!(check.status, Some(0), "{check:?}");
+    assert!(check.out.contains("partition"), "{check:?}");
+}
+
+#[test]
 fn a_disk_that_may_not_be_read_has_no_plan_and_is_not_called_blank() {
     need_loops!();
     need_tools!("sfdisk", "setpriv");

@@ -12,7 +12,7 @@ mod start;
 
 pub(super) use command::{Command, Growth};
 pub(super) use device::{node, typed, within};
-pub(super) use start::{cluster_size, image_file, moved, plan, plan_of, rewrite_gpt};
+pub(super) use start::{as_raw, cluster_size, image_file, moved, plan, plan_of, rewrite_gpt};
 
 /// How a finding is put right; it prints as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,11 @@ enum Form {
 }
 
 impl Remedy {
+    /// Returns whether it is a plan of the whole disk.
+    pub(super) fn is_plan(&self) -> bool {
+        matches!(self.0, Form::Command { command: Command::Plan { .. }, .. })
+    }
+
     /// A command to type.
     pub(super) fn command(command: Command) -> Remedy {
         Remedy::when("", command)

@@ -132,12 +132,20 @@ fn planned_as_raw(case: &Case<'_>, id: LayerId) -> Option<Vec<Remedy>> {
     let image = image_file(case, disk)?;
     let on = case.told.map(ToString::to_string);
     Some(vec![
-        Remedy::when(
-            "copy the guest's disk to a raw file",
-            Command::Convert { image, format: "raw".to_owned() },
-        ),
+        raw_copy(image),
         Remedy::when("then plan the copy", Command::Plan { disk: "NEW".to_owned(), on }),
     ])
+}
+
+/// Mended in a raw copy, for the same reason.
+pub(in crate::rule) fn as_raw(image: String) -> Vec<Remedy> {
+    let then = "then mend the copy: straddle check NEW says how; and convert that back";
+    vec![raw_copy(image), Remedy::tell(then)]
+}
+
+fn raw_copy(image: String) -> Remedy {
+    let convert = Command::Convert { image, format: "raw".to_owned() };
+    Remedy::when("copy the guest's disk to a raw file", convert)
 }
 
 /// The file of an image format, as it is typed.
