@@ -159,8 +159,9 @@ pub(super) fn no_room(session: &Session<'_>, seen: &DurableSeen) -> Result<(), H
     let path = &session.document.target.path;
     Err(Halt::undecided(
         format!(
-            "{path} had no room while rows were measured, so what was measured of {} means nothing: {reason}",
-            { void.join(", ") }
+            "{path} had no room while rows were measured, so what was measured of {} means \
+             nothing: {reason}",
+            void.join(", ")
         ),
         Some(format!(
             "free {} there, or ask for a larger quota, and measure again",
