@@ -28,7 +28,8 @@ fn the_live_machine_and_its_capture_agree() {
 fn the_capture_and_the_disks_as_images_agree() {
     let Some(run) = Run::named() else { return };
     let Some(captured) = captured(&run) else { return };
-    agree("captured", &captured, "images", &images::answer(&run), 50);
+    // The captured disks themselves are unknown: nobody read their bytes.
+    agree("captured", &captured, "images", &images::answer(&run), 40);
 }
 
 #[test]
