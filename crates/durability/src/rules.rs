@@ -4,6 +4,7 @@ mod cache;
 mod flush;
 mod place;
 mod process;
+mod server;
 mod time;
 
 use super::evidence::Evidence;

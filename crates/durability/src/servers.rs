@@ -1,9 +1,9 @@
 //! Servers that can be told to leave syncs out: which settings decide that, where those can be read
 //! without the server, whether what was read is in force, and how to ask.
 //!
-//! A file says what a server reads when it is started or told to read it again. So a file counts
-//! only if it is older than the process; a setting that can be changed while the server runs is
-//! never more than what it was started with.
+//! A server reads a file when it is started or told to reload. So a file counts only if it is older
+//! than the process. A setting that can be changed at run time says only how the server was
+//! started.
 //!
 //! Sources: PostgreSQL "Setting Parameters" and "Write Ahead Log", postgres(1), and
 //! `src/include/utils/pidfile.h`; MySQL "InnoDB Startup Options and System Variables"; etcd
@@ -22,7 +22,7 @@ const SHOWN_MAX: usize = 80;
 pub struct Server {
     /// What it is called: `PostgreSQL`.
     pub title: &'static str,
-    /// The command that shows what is in force.
+    /// Command that shows what is in force.
     pub ask: String,
     /// What could be read of its settings.
     pub settings: Vec<Setting>,
@@ -42,7 +42,7 @@ pub struct Setting {
     pub source: String,
     /// What it does to syncs.
     pub effect: Effect,
-    /// How sure it is that the running server goes by it.
+    /// Confidence that the running server uses it.
     pub standing: Standing,
 }
 
@@ -59,31 +59,31 @@ pub enum Effect {
     Torn,
 }
 
-/// How sure it is that a running server goes by a setting that was read.
+/// Confidence that a running server uses a setting that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It was started with it, and nothing can change that while it runs, or nothing did.
+    /// The server was started with it, and nothing changed that.
     InForce,
-    /// It was started with it, and may have been told otherwise since, without a trace.
+    /// The server was started with it; a change at run time would leave no trace.
     AtStart,
-    /// The file was changed after the process was started, or when is not known.
+    /// The file may have been changed since the server read it, or another file may overrule it.
     Unsure,
 }
 
-/// What can be read of processes from outside.
+/// Reads facts about processes from outside.
 pub trait Processes {
-    /// The command line of a process; empty where it cannot be read.
+    /// Returns the command line of a process; empty where it cannot be read.
     fn arguments(&self, pid: u32) -> Vec<String>;
-    /// The process that started a process; `None` where that is not known.
+    /// Returns the process that started a process; `None` where that is not known.
     fn parent(&self, pid: u32) -> Option<u32>;
-    /// The environment that a process was started with, each as `NAME=value`; `None` where it
-    /// cannot be read.
+    /// Returns the environment that a process was started with, each as `NAME=value`; `None` where
+    /// it cannot be read.
     fn environment(&self, pid: u32) -> Option<Vec<String>>;
-    /// The directory that a process works in; `None` where it cannot be read.
+    /// Returns the working directory of a process; `None` where it cannot be read.
     fn directory(&self, pid: u32) -> Option<String>;
-    /// The file at a path, as a process sees it; `None` where it cannot be read.
+    /// Returns the file at a path, as a process sees it; `None` where it cannot be read.
     fn file(&self, pid: u32, path: &str) -> Option<ConfigFile>;
-    /// When a process was started, in nanoseconds since 1970 by the present clock; `None` where
+    /// Returns the start of a process, in nanoseconds since 1970 by the present clock; `None` where
     /// that is not known.
     fn started_ns(&self, pid: u32) -> Option<u64>;
 }
@@ -91,9 +91,9 @@ pub trait Processes {
 /// A file that a server reads settings from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigFile {
-    /// What it holds.
+    /// Content of the file.
     pub text: String,
-    /// When its inode was last changed, in nanoseconds since 1970.
+    /// Time of the last change of its inode, in nanoseconds since 1970.
     pub changed_ns: u64,
 }
 
@@ -105,7 +105,7 @@ pub struct Running<'a> {
     pub libraries: &'a [&'a str],
     /// Its number.
     pub pid: u32,
-    /// Where it is read.
+    /// Source of all facts about processes.
     pub processes: &'a dyn Processes,
 }
 
@@ -117,11 +117,13 @@ impl Running<'_> {
             _ => path.to_owned(),
         }
     }
+}
 
-    /// How sure it is that a process started at `started_ns` goes by what this file holds.
-    fn standing(file: &ConfigFile, started_ns: Option<u64>, unchanged: Standing) -> Standing {
-        match started_ns.is_some_and(|started_ns| file.changed_ns < started_ns) {
-            true => unchanged,
+impl ConfigFile {
+    /// Returns the standing of its settings in a process that was started at `started_ns`.
+    fn standing(&self, started_ns: Option<u64>) -> Standing {
+        match started_ns.is_some_and(|started_ns| self.changed_ns < started_ns) {
+            true => Standing::InForce,
             false => Standing::Unsure,
         }
     }
@@ -134,7 +136,7 @@ type Switch = (&'static str, &'static str, Effect);
 struct Known {
     programs: &'static [&'static str],
     title: &'static str,
-    /// The command that asks; `{pid}` stands for the number of the process.
+    /// Command that shows what is in force; `{pid}` stands for the number of the process.
     ask: &'static str,
     /// Settings that decide whether it syncs, and which can be changed only by a new start.
     fixed: &'static [Switch],
@@ -276,7 +278,7 @@ fn switched(known: &Known, running: &Running<'_>) -> Vec<Setting> {
 fn filed(running: &Running<'_>, path: &str) -> Vec<Given> {
     let Some(file) = running.processes.file(running.pid, path) else { return Vec::new() };
     let started_ns = running.processes.started_ns(running.pid);
-    let standing = Running::standing(&file, started_ns, Standing::InForce);
+    let standing = file.standing(started_ns);
     let pairs = file.text.lines().map(|line| {
         let mut words = line.split_ascii_whitespace();
         (words.next().unwrap_or_default(), words.next().unwrap_or_default())

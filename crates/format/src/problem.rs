@@ -28,6 +28,15 @@ pub enum ProblemKind {
     Unsupported,
 }
 
+impl ProblemKind {
+    /// Returns whether a partition table with such a problem must be repaired before it is changed.
+    #[must_use]
+    pub fn spoils_table(self) -> bool {
+        use ProblemKind::{Chain, Checksum, Copies, Outside, Overlap};
+        matches!(self, Chain | Checksum | Copies | Outside | Overlap)
+    }
+}
+
 /// One thing that is wrong, where, and with which values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {

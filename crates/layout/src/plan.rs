@@ -543,10 +543,8 @@ fn sound(case: &Case<'_>, disk: LayerId, table: &PartitionTable) -> Result<(), N
         let hint = "back up, recreate the slices on 1 MiB, restore".to_owned();
         return Err(NoPlan::new("BSD disklabels are not rewritten", Some(hint)));
     }
-    let bad = layer.problems.iter().find(|problem| {
-        use ProblemKind::{Chain, Checksum, Copies, Outside, Overlap, Unreadable};
-        matches!(problem.kind, Chain | Checksum | Copies | Outside | Overlap | Unreadable)
-    });
+    let is_bad = |kind: ProblemKind| kind.spoils_table() || kind == ProblemKind::Unreadable;
+    let bad = layer.problems.iter().find(|problem| is_bad(problem.kind));
     if let Some(problem) = bad {
         return Err(NoPlan::new(problem.detail.clone(), Some(mends)));
     }

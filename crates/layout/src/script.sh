@@ -51,13 +51,14 @@ fetch() {
 
 # long FILE LENGTH: a kept file must be as long as when it was kept.
 long() {
-    [ "$(wc -c <"$1")" -eq "$2" ] || damaged "$1" "has $(wc -c <"$1") bytes, not $2"
+    [ "$(wc -c <"$1")" -eq "$2" ] || damaged "$1" "has $(wc -c <"$1") bytes, not $2" \
+        "; if it was only made longer: truncate -s $2 $(word "$1")"
 }
 
-# damaged FILE WHAT: nothing of a kept file that something else changed is written to the disk.
+# damaged FILE WHAT [HINT]: nothing of a kept file that something else changed is written.
 damaged() {
     printf 'error: something changed %s, which holds data of %s: it %s\n' "$1" "$disk" "$2" >&2
-    printf 'hint: nothing of it was written; put the file back as it was\n' >&2
+    printf 'hint: nothing of it was written; put the file back as it was%s\n' "${3-}" >&2
     exit 4
 }
 

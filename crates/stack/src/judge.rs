@@ -138,14 +138,9 @@ fn judge_within(stack: &Stack, id: LayerId, range: ByteRange, budget: &Budget) -
     grounds.judgment()
 }
 
-/// Names how many members of an array or a volume were not given, beside those that are gone from
-/// it: how those lie is not known.
+/// Returns how many members of an array or a volume were not given, in words; `None` for none.
 fn lacking(layer: &Layer) -> Option<String> {
-    let gone = match &layer.kind {
-        LayerKind::MdArray(array) => usize::try_from(array.gone).unwrap_or(0),
-        _ => 0,
-    };
-    let missing = layer.mapping.missing().saturating_sub(gone);
+    let missing = layer.not_given();
     let plural = if missing == 1 { "member was" } else { "members were" };
     (missing > 0).then(|| format!("{missing} {plural} not given"))
 }

@@ -188,4 +188,14 @@ impl Layer {
     pub fn length(&self) -> Option<u64> {
         self.length_bytes.value().copied()
     }
+
+    /// Returns how many members of it were not given, beside those that an array has lost.
+    #[must_use]
+    pub fn not_given(&self) -> usize {
+        let gone = match &self.kind {
+            LayerKind::MdArray(array) => usize::try_from(array.gone).unwrap_or(usize::MAX),
+            _ => 0,
+        };
+        self.mapping.missing().saturating_sub(gone)
+    }
 }

@@ -233,7 +233,7 @@ impl Mapping {
         }
     }
 
-    /// Returns how many members of it were not given, those of each run counted.
+    /// Returns how many members it lacks, over all of its runs.
     #[must_use]
     pub fn missing(&self) -> usize {
         match self {

@@ -27,7 +27,7 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// How each such file starts.
+    /// Returns the first bytes of each such file.
     pub(crate) fn mark(&self) -> &'static str {
         self.mark
     }

@@ -6,13 +6,13 @@ use units::text::escape;
 
 use super::{Effect, Processes, Running, Setting, Standing, cut};
 
-/// How the title of a process that the first one started begins.
+/// Prefix of the title of each process that the first one started.
 const TITLE: &str = "postgres: ";
-/// The wall clock may have been set, or the machine have been paused, if two accounts of one start
-/// are further apart.
+/// Greatest distance of two accounts of one start. A clock that was set, or a paused machine, moves
+/// them further apart.
 const AGREE_NS: u64 = 2_000_000_000;
 
-/// The settings that decide whether it syncs, and what each does where it is off.
+/// Settings that decide whether it syncs, each with its effect when off.
 const WANTED: [(&str, Effect); 3] = [
     ("fsync", Effect::Never),
     ("synchronous_commit", Effect::Late),
@@ -24,7 +24,7 @@ pub(super) fn log(running: &Running<'_>) -> String {
     running.within("pg_wal")
 }
 
-/// What could be read of its settings; of `fsync` also that it is on.
+/// Returns its settings that are off, as far as they can be read, and `fsync` in any case.
 pub(super) fn settings(running: &Running<'_>) -> Vec<Setting> {
     let Some(read) = Read::of(running) else { return Vec::new() };
     let found = WANTED.iter().filter_map(|&(name, effect)| {
@@ -51,7 +51,7 @@ pub(super) fn settings(running: &Running<'_>) -> Vec<Setting> {
     found
 }
 
-/// What the first process of a server was told.
+/// Settings of the first process of a server: its command line and its files.
 struct Read {
     first: u32,
     given: Vec<(String, String)>,
@@ -67,7 +67,7 @@ struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// What a file includes may say otherwise; it is not followed.
+    /// Returns whether the file includes others, which are not followed.
     fn includes(&self) -> bool {
         let is_one = |line: &str| line.trim_start().to_ascii_lowercase().starts_with("include");
         self.text.lines().any(is_one)
@@ -91,19 +91,19 @@ impl Read {
         let file = |path: &str| {
             let path = running.within(path);
             let file = processes.file(running.pid, &path)?;
-            let standing = Running::standing(&file, started_ns, Standing::InForce);
+            let standing = file.standing(started_ns);
             Some(SettingsFile { path, text: file.text, standing })
         };
         let files = [file("postgresql.auto.conf"), file(main)];
         Some(Read { first, given, files })
     }
 
-    /// Whether all that could set something was read.
+    /// Returns whether every source of settings was read.
     fn is_whole(&self) -> bool {
         self.files.iter().all(|file| file.as_ref().is_some_and(|file| !file.includes()))
     }
 
-    /// How sure it is that the files are in force.
+    /// Returns the standing of what neither file sets.
     fn standing(&self) -> Standing {
         let mut files = self.files.iter().flatten();
         match files.all(|file| file.standing == Standing::InForce) {
@@ -112,7 +112,7 @@ impl Read {
         }
     }
 
-    /// The value of a setting, where it stands, and how sure it is; `None` where nothing sets it.
+    /// Returns the value of a setting, its source and its standing; `None` where nothing sets it.
     fn value(&self, name: &str) -> Option<(String, String, Standing)> {
         if let Some((_, value)) = self.given.iter().rev().find(|(given, _)| given == name) {
             let source = format!("the command line of process {}", self.first);
@@ -122,7 +122,7 @@ impl Read {
             let file = file.as_ref()?;
             Some((place, file, assigned(&file.text, name)?))
         })?;
-        // What counts before it must be known to say nothing else.
+        // The files that overrule this one must be known too.
         let is_sure = |file: &Option<SettingsFile>| {
             file.as_ref().is_some_and(|file| file.standing == Standing::InForce)
         };
@@ -134,8 +134,8 @@ impl Read {
     }
 }
 
-/// When the first process was started: by the kernel's account, or by its own where both disagree
-/// and that was earlier. Its own is the third line of `postmaster.pid`, in seconds.
+/// Returns the start of the first process by the kernel's account; by its own, the third line of
+/// `postmaster.pid` in seconds, where both disagree and that was earlier.
 fn started_ns(processes: &dyn Processes, first: u32, pid_file: &str) -> Option<u64> {
     let kernel_ns = processes.started_ns(first)?;
     let file = processes.file(first, pid_file)?;

@@ -173,8 +173,8 @@ fn changed(before: &Target, after: &Target) -> Option<TargetChange> {
     })
 }
 
-/// Names a layer that was there and is not any more, whatever it is called now; `None` where each
-/// has its like, or could not be seen. Whether its loss is for the better nobody can tell.
+/// Names a layer that is gone under any name; `None` where each has its like, or could not be seen.
+/// Nobody can tell whether its loss is for the better.
 fn gone(before: &Target, after: &Target) -> Option<String> {
     if before.refusal.is_some() || after.refusal.is_some() {
         return None;
@@ -195,7 +195,7 @@ fn gone(before: &Target, after: &Target) -> Option<String> {
     Some(one_line(&format!("the {kind} {}{title} is gone", lost.name)))
 }
 
-/// What a layer is, by which it is known again under another name.
+/// Kind and title of a layer, by which it is known again under another name.
 fn like(layer: &Layer) -> (&str, &str) {
     (&layer.kind, layer.title.split(',').next().unwrap_or_default())
 }

@@ -135,7 +135,7 @@ impl<'a> Costs<'a> {
         let rmws = |effort: &Effort| effort.rmws + effort.parity_rmws;
         let worst = |effort: &&Effort| (rmws(effort), effort.writes, effort.leaves);
         let actual = *efforts.iter().max_by_key(worst)?;
-        // Where one member alone is off, what is aligned to it is off the others.
+        // If one member alone is off, a place aligned to it is off the others.
         let moved = self.aligned(id, leaf, write_bytes)?;
         let best = |effort: &&Effort| (rmws(effort), effort.reads, effort.writes, effort.leaves);
         let aligned = *efforts.iter().chain([&moved]).min_by_key(best)?;

@@ -53,8 +53,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Takes the remedies from what lies on a half moved disk, where each of them would lose data, and
-/// plans from what lies on a damaged table, where there is none.
+/// Takes the remedies from what lies on a half moved disk, where each of them would lose data.
 pub(super) fn withhold(case: &Case<'_>, found: &mut [Finding]) {
     for (disk, layer) in case.stack.iter() {
         if layer.problems.iter().all(|problem| problem.kind != ProblemKind::HalfMoved) {
@@ -66,13 +65,13 @@ pub(super) fn withhold(case: &Case<'_>, found: &mut [Finding]) {
             one.remedies = vec![Remedy::tell("finish the move first: ST412")];
         }
     }
+}
+
+/// Replaces plans for what lies on a damaged table, which `straddle plan` refuses.
+pub(super) fn unplanned(case: &Case<'_>, found: &mut [Finding]) {
     for (disk, layer) in case.stack.iter() {
-        // The same kinds for which `straddle plan` refuses a table.
-        let is_damage = |kind| {
-            use ProblemKind::{Chain, Checksum, Copies, Outside, Overlap};
-            matches!(kind, Chain | Checksum | Copies | Outside | Overlap)
-        };
-        let bad = layer.problems.iter().map(|problem| problem.kind).find(|&kind| is_damage(kind));
+        let mut kinds = layer.problems.iter().map(|problem| problem.kind);
+        let bad = kinds.find(|kind| kind.spoils_table());
         let code = KINDS.iter().find(|(kind, ..)| Some(*kind) == bad).map(|(_, code, _)| code);
         let Some(code) = code.filter(|_| !layer.tables.is_empty()) else { continue };
         let over = case.stack.over(disk);
@@ -93,15 +92,10 @@ fn elsewhere(lack: beside::Lack) -> Option<Finding> {
 
 /// Returns whether nothing of an array is missing but members that it has lost.
 fn is_only_degraded(layer: &Layer) -> bool {
-    let LayerKind::MdArray(array) = &layer.kind else { return false };
-    let (Mapping::Mirrored { members }
-    | Mapping::Striped { members, .. }
-    | Mapping::Parity { members, .. }) = &layer.mapping
-    else {
-        return false;
-    };
-    let missing = members.iter().filter(|member| member.is_none()).count();
-    usize::try_from(array.gone).is_ok_and(|gone| missing <= gone)
+    use Mapping::{Mirrored, Parity, Striped};
+    matches!(layer.kind, LayerKind::MdArray(_))
+        && matches!(layer.mapping, Mirrored { .. } | Striped { .. } | Parity { .. })
+        && layer.not_given() == 0
 }
 
 fn damage(case: &Case<'_>, id: LayerId, kind: ProblemKind, mut texts: Vec<String>) -> Finding {
@@ -151,9 +145,7 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
     }
     if let Some(image) = remedy::image_file(case, id) {
         // What is wrong is the table of the guest's disk, which no tool mends in its image.
-        let is_table = !layer.tables.is_empty()
-            && matches!(kind, ProblemKind::Copies | ProblemKind::Checksum | ProblemKind::Outside);
-        if is_table {
+        if kind.spoils_table() && !layer.tables.is_empty() {
             return remedy::as_raw(image);
         }
         return vec![Remedy::when("look first", Command::CheckImage(image))];
@@ -187,13 +179,12 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
             )]
         }
         (ProblemKind::Unreadable, _) => {
-            let is_denied =
-                |text: &String| text.contains("Permission denied") && !text.contains("even root");
-            let tell = match texts.iter().any(is_denied) {
-                true => "read it as root",
-                false => "look for the reason in the kernel's log: dmesg",
-            };
-            vec![Remedy::tell(tell)]
+            let says = |word: &str| texts.iter().any(|text| text.contains(word));
+            vec![Remedy::tell(match () {
+                () if says("even root") => "run straddle check on the host",
+                () if says("Permission denied") => "read it as root",
+                () => "look for the reason in the kernel's log: dmesg",
+            })]
         }
         _ => Vec::new(),
     }

@@ -105,6 +105,7 @@ pub fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = costed.iter().flat_map(|check| check(case, &costs)).collect();
     found.extend(free.iter().flat_map(|check| check(case)));
     damage::withhold(case, &mut found);
+    damage::unplanned(case, &mut found);
     for finding in found.iter_mut().filter(|finding| finding.severity == Severity::Info) {
         let remedies = std::mem::take(&mut finding.remedies);
         finding.remedies = remedies.into_iter().map(Remedy::optional).collect();

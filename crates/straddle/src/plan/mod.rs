@@ -171,7 +171,7 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     let (Assembled { stack, .. }, device) =
         opened.map_err(|refusal| (RefusalKind::Misuse, refusal))?;
     let Some(disk) = layout::disk_of(&stack, device.as_deref()) else {
-        return without_table(&stack, device.as_deref(), &refuse);
+        return without_table(&stack, device.as_deref(), &name, &refuse);
     };
     // No partitioner opens an image: what is moved is a raw copy, and that is planned.
     let copy = matches!(stack.layer(disk).kind, LayerKind::ImageFormat(_));
@@ -253,6 +253,7 @@ fn meant(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
 fn without_table(
     stack: &Stack,
     device: Option<&str>,
+    name: &str,
     refuse: &dyn Fn(&str, Option<String>) -> Refused,
 ) -> Result<Answer, Refused> {
     let disk = meant(stack, device).ok_or_else(|| refuse("it was not found", None))?;
@@ -265,7 +266,7 @@ fn without_table(
     let Some(&top) = above.last() else {
         let mut judged = images.iter().map(|&id| judge::judge(stack, id));
         if let Some(unread) = judged.rfind(|one| one.verdict == Verdict::Unknown) {
-            let hint = "straddle check on it names the command that makes a disk of it".to_owned();
+            let hint = format!("straddle check {} names the command", shell_word(name));
             return Err(refuse(&unread.reason, Some(hint)));
         }
         let hint = "for a new disk: straddle plan --new TARGET".to_owned();

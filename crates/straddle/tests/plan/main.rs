@@ -41,6 +41,11 @@ fn plan(image: &Path, more: &[&str]) -> Value {
     document
 }
 
+/// Writes the script of the plan for `disk` to `script`.
+fn written(disk: &Path, script: &Path) -> Ran {
+    straddle(&["plan", scratch::text(disk), "--script", "-o", scratch::text(script)])
+}
+
 /// Types the script of the plan for `image` on `disk`.
 fn typed(image: &Path, disk: &Path, scratch: &Scratch, more: &[&str]) -> Ran {
     let script = straddle(&[&["plan", "--script", scratch::text(image)], more].concat());
@@ -272,8 +277,7 @@ fn what_a_script_keeps_is_no_image_and_is_not_written_once_something_changed_it(
     let scratch = scratch_in_memory();
     let disk = image(&scratch, LOGICAL);
     let script = scratch.path().join("plan.sh");
-    let words = ["plan", scratch::text(&disk), "--script", "-o", scratch::text(&script)];
-    assert_eq!(straddle(&words).status, Some(0));
+    assert_eq!(written(&disk, &script).status, Some(0));
     let (cutting, calls) = (with_dd(&scratch, CUT), scratch.path().join("calls"));
     // It is cut later and later, until it stops with the tables made and the disk half moved.
     let kept = (1..200).find_map(|cut| {
@@ -494,9 +498,8 @@ fn a_script_of_a_plan_that_changes_nothing_takes_the_place_of_an_older_one() {
     let scratch = scratch_in_memory();
     let disk = image(&scratch, "label: dos\nstart=2048, size=40960\n");
     let script = scratch.path().join("plan.sh");
-    let words = ["plan", scratch::text(&disk), "--script", "-o", scratch::text(&script)];
     for _ in 0..2 {
-        let ran = straddle(&words);
+        let ran = written(&disk, &script);
         assert_eq!(ran.status, Some(0), "{ran:?}");
         assert!(ran.errors.contains("nothing to change") && ran.out.is_empty(), "{ran:?}");
         let ran = Ran::of(Command::new("sh").arg(&script));

@@ -1,0 +1,78 @@
+//! Servers whose settings decide whether they sync.
+
+use super::super::caller::Process;
+use super::super::servers::{Effect, Setting, Standing};
+use super::{Grade, Reason};
+
+/// Returns whether it asks for syncs at all, as far as its settings can be read.
+pub(super) fn settings(process: &Process, name: &str) -> Vec<Reason> {
+    let Some(server) = &process.server else {
+        let seen = format!(
+            "whether {name} makes syncs at all was not looked at, only what becomes of those that \
+             it makes"
+        );
+        let change = format!(
+            "watch it: strace -f -e trace=fsync,fdatasync,msync,sync_file_range -p {}",
+            process.pid
+        );
+        let reason = Reason::open("calls-unseen", Grade::Consistent).seen(seen, "straddle");
+        return vec![reason.changes(change)];
+    };
+    let title = server.title;
+    let one = |setting: &Setting| {
+        let (reason, seen) = meaning(setting, name, title);
+        reason.seen(seen, &*setting.source).changes(in_force(&server.ask))
+    };
+    let mut reasons: Vec<Reason> = server.settings.iter().map(one).collect();
+    let decides = |setting: &Setting| matches!(setting.effect, Effect::Never | Effect::Synced);
+    if !server.settings.iter().any(decides) {
+        let seen = format!(
+            "{name} is {title}: its settings decide whether it syncs, and they could not be read \
+             from outside"
+        );
+        let reason = Reason::open("server-unread", Grade::Unproven).seen(seen, "/proc");
+        reasons.push(reason.changes(in_force(&server.ask)));
+    }
+    reasons
+}
+
+fn in_force(ask: &str) -> String {
+    format!("see what is in force: {ask}")
+}
+
+/// Returns what follows from a setting of a server.
+fn meaning(setting: &Setting, name: &str, title: &str) -> (Reason, String) {
+    let text = &setting.text;
+    if setting.standing == Standing::Unsure {
+        let reason = Reason::open("server-maybe", Grade::Unproven);
+        let seen = format!(
+            "the files of {name}, {title}, say `{text}`; whether that is in force is not known: \
+             they may have been changed since the server read them, or include others"
+        );
+        return (reason, seen);
+    }
+    let since = match setting.standing {
+        Standing::AtStart => "was started as",
+        _ => "is",
+    };
+    let is = format!("{name} {since} {title} with `{text}`");
+    match (setting.effect, setting.standing) {
+        (Effect::Never, _) => (
+            Reason::against("server-never-syncs", Grade::NotDurable),
+            format!("{is}: it syncs nothing"),
+        ),
+        (Effect::Late, _) => (
+            Reason::against("server-syncs-late", Grade::Suspect),
+            format!("{is}: commits are acknowledged before a sync"),
+        ),
+        (Effect::Torn, _) => (
+            Reason::open("server-mends-nothing", Grade::Consistent),
+            format!("{is}: torn pages stay torn after a crash"),
+        ),
+        (Effect::Synced, Standing::AtStart) => (
+            Reason::open("server-maybe", Grade::Unproven),
+            format!("{is}; that can be changed while it runs"),
+        ),
+        (Effect::Synced, _) => (Reason::speaks_for("server-syncs"), is),
+    }
+}
