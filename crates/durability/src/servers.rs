@@ -10,6 +10,7 @@
 //! "Configuration options" and `pkg/flags/flag.go`; Go's `strconv.ParseBool`; redis.conf;
 //! mongod(1); Ceph "Ceph Tell"; SQLite "PRAGMA synchronous"; CockroachDB "Cluster Settings".
 
+mod includes;
 mod postgres;
 
 use units::text::escape;
@@ -60,14 +61,14 @@ pub enum Effect {
 }
 
 /// Confidence that a running server uses a setting that was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// The server was started with it, and nothing changed that.
     InForce,
     /// The server was started with it; a change at run time would leave no trace.
     AtStart,
-    /// The file may have been changed since the server read it, or another file may overrule it.
-    Unsure,
+    /// The server may use another value, for this reason.
+    Unsure(String),
 }
 
 /// Reads facts about processes from outside.
@@ -83,6 +84,9 @@ pub trait Processes {
     fn directory(&self, pid: u32) -> Option<String>;
     /// Returns the file at a path, as a process sees it; `None` where it cannot be read.
     fn file(&self, pid: u32, path: &str) -> Option<ConfigFile>;
+    /// Returns the names in the directory at a path, as a process sees it, and the last change of
+    /// its inode, in nanoseconds since 1970; `None` where it cannot be read.
+    fn names(&self, pid: u32, path: &str) -> Option<(Vec<String>, u64)>;
     /// Returns the start of a process, in nanoseconds since 1970 by the present clock; `None` where
     /// that is not known.
     fn started_ns(&self, pid: u32) -> Option<u64>;
@@ -119,14 +123,12 @@ impl Running<'_> {
     }
 }
 
-impl ConfigFile {
-    /// Returns the standing of its settings in a process that was started at `started_ns`.
-    fn standing(&self, started_ns: Option<u64>) -> Standing {
-        match started_ns.is_some_and(|started_ns| self.changed_ns < started_ns) {
-            true => Standing::InForce,
-            false => Standing::Unsure,
-        }
-    }
+/// Returns the reason to doubt that a process read `path` as it is now, where it has one.
+fn doubt(path: &str, changed_ns: u64, started_ns: Option<u64>) -> Option<String> {
+    let is_older = started_ns.is_some_and(|started_ns| changed_ns < started_ns);
+    let changed =
+        || format!("{} may have changed since the server read it", escape(path.as_bytes()));
+    (!is_older).then(changed)
 }
 
 /// A switch of a server: its name, a value, what that does.
@@ -277,13 +279,13 @@ fn switched(known: &Known, running: &Running<'_>) -> Vec<Setting> {
 /// The lines `name value` of a file.
 fn filed(running: &Running<'_>, path: &str) -> Vec<Given> {
     let Some(file) = running.processes.file(running.pid, path) else { return Vec::new() };
-    let started_ns = running.processes.started_ns(running.pid);
-    let standing = file.standing(started_ns);
+    let doubt = doubt(path, file.changed_ns, running.processes.started_ns(running.pid));
+    let standing = doubt.map_or(Standing::InForce, Standing::Unsure);
     let pairs = file.text.lines().map(|line| {
         let mut words = line.split_ascii_whitespace();
         (words.next().unwrap_or_default(), words.next().unwrap_or_default())
     });
-    pairs.map(|pair| one(pair, path, standing)).collect()
+    pairs.map(|pair| one(pair, path, standing.clone())).collect()
 }
 
 fn one((name, value): (&str, &str), source: &str, standing: Standing) -> Given {
@@ -298,11 +300,11 @@ fn one((name, value): (&str, &str), source: &str, standing: Standing) -> Given {
 
 fn setting(known: &Known, given: &Given) -> Option<Setting> {
     let is_it = |switch: &&Switch| switch.0 == given.name && switch.1 == given.value;
-    let fixed = known.fixed.iter().find(is_it).map(|switch| (switch, given.standing));
+    let fixed = known.fixed.iter().find(is_it).map(|switch| (switch, given.standing.clone()));
     let (&(_, _, effect), standing) = fixed.or_else(|| {
-        let standing = match given.standing {
+        let standing = match &given.standing {
             Standing::InForce => Standing::AtStart,
-            other => other,
+            other => other.clone(),
         };
         Some((known.changeable.iter().find(is_it)?, standing))
     })?;

@@ -43,11 +43,11 @@ fn in_force(ask: &str) -> String {
 /// Returns what follows from a setting of a server.
 fn meaning(setting: &Setting, name: &str, title: &str) -> (Reason, String) {
     let text = &setting.text;
-    if setting.standing == Standing::Unsure {
+    if let Standing::Unsure(doubt) = &setting.standing {
         let reason = Reason::open("server-maybe", Grade::Unproven);
         let seen = format!(
             "the files of {name}, {title}, say `{text}`; whether that is in force is not known: \
-             they may have been changed since the server read them, or include others"
+             {doubt}"
         );
         return (reason, seen);
     }
@@ -56,7 +56,7 @@ fn meaning(setting: &Setting, name: &str, title: &str) -> (Reason, String) {
         _ => "is",
     };
     let is = format!("{name} {since} {title} with `{text}`");
-    match (setting.effect, setting.standing) {
+    match (setting.effect, &setting.standing) {
         (Effect::Never, _) => (
             Reason::against("server-never-syncs", Grade::NotDurable),
             format!("{is}: it syncs nothing"),

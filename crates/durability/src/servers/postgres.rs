@@ -4,6 +4,7 @@
 
 use units::text::escape;
 
+use super::includes::Settings;
 use super::{Effect, Processes, Running, Setting, Standing, cut};
 
 /// Prefix of the title of each process that the first one started.
@@ -44,7 +45,7 @@ pub(super) fn settings(running: &Running<'_>) -> Vec<Setting> {
                 text: "fsync = on, the default".to_owned(),
                 source: "the command line, postgresql.auto.conf, postgresql.conf".to_owned(),
                 effect: Effect::Synced,
-                standing: read.standing(),
+                standing: Read::standing(&read.files),
             },
         );
     }
@@ -55,23 +56,8 @@ pub(super) fn settings(running: &Running<'_>) -> Vec<Setting> {
 struct Read {
     first: u32,
     given: Vec<(String, String)>,
-    /// `postgresql.auto.conf`, then `postgresql.conf`.
-    files: [Option<SettingsFile>; 2],
-}
-
-/// One of its two files.
-struct SettingsFile {
-    path: String,
-    text: String,
-    standing: Standing,
-}
-
-impl SettingsFile {
-    /// Returns whether the file includes others, which are not followed.
-    fn includes(&self) -> bool {
-        let is_one = |line: &str| line.trim_start().to_ascii_lowercase().starts_with("include");
-        self.text.lines().any(is_one)
-    }
+    /// `postgresql.auto.conf`, then `postgresql.conf`, each with what it includes.
+    files: [Option<Settings>; 2],
 }
 
 impl Read {
@@ -88,28 +74,24 @@ impl Read {
         let main = given.iter().rev().find(|(name, _)| name == "config_file");
         let main = main.map_or("postgresql.conf", |(_, path)| path.as_str());
         let started_ns = started_ns(processes, first, &running.within("postmaster.pid"));
-        let file = |path: &str| {
-            let path = running.within(path);
-            let file = processes.file(running.pid, &path)?;
-            let standing = file.standing(started_ns);
-            Some(SettingsFile { path, text: file.text, standing })
-        };
+        let file = |path: &str| Settings::read(running, started_ns, &running.within(path));
         let files = [file("postgresql.auto.conf"), file(main)];
         Some(Read { first, given, files })
     }
 
-    /// Returns whether every source of settings was read.
+    /// Returns whether both files were read.
     fn is_whole(&self) -> bool {
-        self.files.iter().all(|file| file.as_ref().is_some_and(|file| !file.includes()))
+        self.files.iter().all(Option::is_some)
     }
 
-    /// Returns the standing of what neither file sets.
-    fn standing(&self) -> Standing {
-        let mut files = self.files.iter().flatten();
-        match files.all(|file| file.standing == Standing::InForce) {
-            true => Standing::InForce,
-            false => Standing::Unsure,
-        }
+    /// Returns the standing of what the last of these files sets: those before overrule it.
+    fn standing(files: &[Option<Settings>]) -> Standing {
+        let unread = "postgresql.auto.conf cannot be read";
+        let doubts = files.iter().map(|file| match file {
+            Some(file) => file.doubt.clone(),
+            None => Some(unread.to_owned()),
+        });
+        doubts.flatten().next().map_or(Standing::InForce, Standing::Unsure)
     }
 
     /// Returns the value of a setting, its source and its standing; `None` where nothing sets it.
@@ -118,19 +100,13 @@ impl Read {
             let source = format!("the command line of process {}", self.first);
             return Some((value.clone(), source, Standing::InForce));
         }
-        let (place, file, value) = self.files.iter().enumerate().find_map(|(place, file)| {
-            let file = file.as_ref()?;
-            Some((place, file, assigned(&file.text, name)?))
-        })?;
-        // The files that overrule this one must be known too.
-        let is_sure = |file: &Option<SettingsFile>| {
-            file.as_ref().is_some_and(|file| file.standing == Standing::InForce)
-        };
-        let standing = match self.files[..=place].iter().all(is_sure) && !file.includes() {
-            true => Standing::InForce,
-            false => Standing::Unsure,
-        };
-        Some((value, escape(file.path.as_bytes()), standing))
+        let (place, (value, path)) = self
+            .files
+            .iter()
+            .enumerate()
+            .find_map(|(place, file)| Some((place, file.as_ref()?.value(name)?)))?;
+        let standing = Read::standing(&self.files[..=place]);
+        Some((value.to_owned(), escape(path.as_bytes()), standing))
     }
 }
 
@@ -166,23 +142,4 @@ fn given(arguments: &[String]) -> Vec<(String, String)> {
         }
     }
     found
-}
-
-/// Returns what a file of PostgreSQL's sets `name` to, the last time that it does.
-fn assigned(text: &str, name: &str) -> Option<String> {
-    let one = |line: &str| {
-        let line = line.trim_start();
-        let (found, rest) = line.split_at_checked(name.len())?;
-        let rest = rest.strip_prefix(|next: char| next == '=' || next.is_ascii_whitespace())?;
-        found.eq_ignore_ascii_case(name).then_some(())?;
-        let value = rest.trim_start_matches(|next: char| next == '=' || next.is_ascii_whitespace());
-        Some(match value.strip_prefix('\'') {
-            Some(quoted) => quoted.split('\'').next().unwrap_or_default().to_owned(),
-            None => value
-                .split(|next: char| next == '#' || next.is_ascii_whitespace())
-                .next()?
-                .to_owned(),
-        })
-    };
-    text.lines().filter_map(one).next_back()
 }

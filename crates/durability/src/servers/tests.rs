@@ -71,6 +71,12 @@ impl Processes for Fake {
         Some(ConfigFile { text: text.clone(), changed_ns: *changed_ns })
     }
 
+    /// A directory is a file of names.
+    fn names(&self, pid: u32, path: &str) -> Option<(Vec<String>, u64)> {
+        let file = self.file(pid, &format!("{path}/"))?;
+        Some((file.text.split_whitespace().map(str::to_owned).collect(), file.changed_ns))
+    }
+
     fn started_ns(&self, _: u32) -> Option<u64> {
         Some(STARTED_NS)
     }
@@ -94,7 +100,8 @@ type Expected<'a> = [(&'a str, Effect, Standing)];
 
 #[track_caller]
 fn check(fake: &Fake, name: &str, expected: &Expected<'_>) {
-    let expected: Vec<_> = expected.iter().map(|&(text, a, b)| (text.to_owned(), a, b)).collect();
+    let expected = expected.iter().map(|(text, a, b)| ((*text).to_owned(), *a, b.clone()));
+    let expected: Vec<_> = expected.collect();
     assert_eq!(fake.settings(name), expected);
 }
 
@@ -127,28 +134,79 @@ fn settings_of_postgres_count_in_the_order_of_its_own() {
     check(&Fake::with(&["postgres"]), "postgres", &[]);
 }
 
+/// Doubts a setting of PostgreSQL.
+fn unsure(text: &str, effect: Effect, reason: &str) -> (String, Effect, Standing) {
+    (text.to_owned(), effect, Standing::Unsure(reason.to_owned()))
+}
+
 #[test]
-fn a_file_that_includes_others_settles_nothing() {
-    postgres(&["postgres"], "", "include_dir = 'conf.d'\n", &[]);
-    let unsure = ("fsync = on", Effect::Synced, Standing::Unsure);
-    postgres(&["postgres"], "", "fsync = on\ninclude 'fast.conf'\n", &[unsure]);
-    let unsure = ("fsync = off", Effect::Never, Standing::Unsure);
-    postgres(&["postgres"], "", "fsync = off\ninclude 'safe.conf'\n", &[unsure]);
-    // What is read last, and the command line, overrule it.
+fn files_that_a_configuration_includes_count_where_their_line_is() {
+    let of = |main: &str, files: &[(&str, &str)], expected: &Expected<'_>| {
+        let fake = postgres_at(&["postgres"], ("", BEFORE), (main, BEFORE));
+        let fake = fake.file("/data/conf.d/", "b.conf a.conf .z.conf c.txt", BEFORE);
+        let fake = fake.file("/data/empty.d/", "README", BEFORE);
+        let fake = fake.file("/data/", "conf.d postgresql.conf", BEFORE);
+        let add = |fake: Fake, (path, text): &(&str, &str)| fake.file(path, text, BEFORE);
+        check(&files.iter().fold(fake, add), "postgres", expected);
+    };
+    let [a, b] = ["/data/conf.d/a.conf", "/data/conf.d/b.conf"];
+    of("include_dir = 'empty.d'\n", &[], &[DEFAULT]);
+    of("include_dir 'empty.d'\nfsync = off\n", &[], &[OFF]);
+    of("include_if_exists 'none.conf'\n", &[], &[DEFAULT]);
+    of("include_dir = conf.d\n", &[(a, "fsync = off"), (b, "fsync = on")], &[ON]);
+    of("include_dir='conf.d'", &[(a, "fsync = on"), (b, "fsync = off")], &[OFF]);
+    of("fsync = off\nINCLUDE 'conf.d/b.conf'\n", &[(b, "fsync = on")], &[ON]);
+    of("include 'conf.d/b.conf'\nfsync = off\n", &[(b, "fsync = on")], &[OFF]);
+    // Paths are relative to the file that they stand in.
+    let nested = [(b, "include '../x.conf'\n"), ("/data/conf.d/../x.conf", "fsync = off")];
+    of("include_if_exists 'conf.d/b.conf'\n", &nested, &[OFF]);
+    // What is read last, and the command line, overrule them.
     postgres(&["postgres"], "fsync = on\n", "include 'fast.conf'\n", &[ON]);
     postgres(&["postgres", "-F"], "", "include 'safe.conf'\n", &[OFF]);
 }
 
 #[test]
+fn an_included_file_that_cannot_be_judged_settles_nothing_and_says_why() {
+    let of = |main: &str, files: &[(&str, &str, i64)], reason: &str| {
+        let fake = postgres_at(&["postgres"], ("", BEFORE), (main, BEFORE));
+        let add = |fake: Fake, &(path, text, age): &(&str, &str, i64)| fake.file(path, text, age);
+        let found = files.iter().fold(fake, add).settings("postgres");
+        assert_eq!(found, [unsure("fsync = on, the default", Effect::Synced, reason)]);
+    };
+    let changed = |path: &str| format!("{path} may have changed since the server read it");
+    let (directory, file) = ("/data/conf.d/", "/data/conf.d/a.conf");
+    let include = "include_dir = 'conf.d'";
+    of(include, &[], "/data/conf.d is included, and cannot be listed");
+    of(include, &[(directory, "", AFTER)], &changed("/data/conf.d"));
+    of(include, &[(directory, "a.conf", BEFORE), (file, "", AFTER)], &changed(file));
+    let unread = "/data/conf.d/a.conf is included, and cannot be read";
+    of(include, &[(directory, "a.conf", BEFORE)], unread);
+    of("include 'conf.d/a.conf'", &[], unread);
+    // A file that is missing may have been there.
+    of("include_if_exists a.conf", &[], "/data/a.conf is included, and cannot be read");
+    of("include_if_exists a.conf", &[("/data/", "", AFTER)], &changed("/data"));
+    let cycle = "/data/postgresql.conf is included by itself, or more than 10 levels deep";
+    of("include 'postgresql.conf'\ninclude 'postgresql.conf'\n", &[], cycle);
+    let large = " ".repeat(2 << 20);
+    of("include x", &[("/data/x", &large, BEFORE)], "/data/x is too large to be read");
+    let many = "include x\n".repeat(300);
+    of(&many, &[("/data/x", "", BEFORE)], "/data/x is one of more files than are read");
+}
+
+#[test]
 fn a_file_that_was_changed_after_the_start_settles_nothing() {
-    let unsure = |text, effect| [(text, effect, Standing::Unsure)];
+    let of = |fake: &Fake, text, effect, path| {
+        let reason = format!("/data/{path} may have changed since the server read it");
+        assert_eq!(fake.settings("postgres"), [unsure(text, effect, &reason)]);
+    };
     let main = |text, age| postgres_at(&["postgres"], ("", BEFORE), (text, age));
+    let file = "postgresql.conf";
     // The line was deleted and nothing reloaded: the server may go on without syncs.
-    check(&main("", AFTER), "postgres", &unsure("fsync = on, the default", Effect::Synced));
-    check(&main("fsync = off", AFTER), "postgres", &unsure("fsync = off", Effect::Never));
-    check(&main("fsync = on", 0), "postgres", &unsure("fsync = on", Effect::Synced));
+    of(&main("", AFTER), "fsync = on, the default", Effect::Synced, file);
+    of(&main("fsync = off", AFTER), "fsync = off", Effect::Never, file);
+    of(&main("fsync = on", 0), "fsync = on", Effect::Synced, file);
     let auto = postgres_at(&["postgres"], ("", AFTER), ("fsync = on", BEFORE));
-    check(&auto, "postgres", &unsure("fsync = on", Effect::Synced));
+    of(&auto, "fsync = on", Effect::Synced, "postgresql.auto.conf");
     // What the later file says is overruled, whenever it was changed.
     let auto = postgres_at(&["postgres"], ("fsync = off", BEFORE), ("fsync = on", AFTER));
     check(&auto, "postgres", &[OFF]);
@@ -163,7 +221,8 @@ fn a_clock_that_was_set_lets_no_changed_file_pass_for_an_old_one() {
         .file("/data/postmaster.pid", "7\n/data\n1699992800\n5432\n", 0)
         .file("/data/postgresql.auto.conf", "", 2 * BEFORE - 1)
         .file("/data/postgresql.conf", "fsync = on", BEFORE);
-    check(&fake, "postgres", &[("fsync = on", Effect::Synced, Standing::Unsure)]);
+    let reason = "/data/postgresql.conf may have changed since the server read it";
+    assert_eq!(fake.settings("postgres"), [unsure("fsync = on", Effect::Synced, reason)]);
     let older = Fake { files: fake.files[..2].to_vec(), ..Fake::with(&["postgres"]) };
     let older = older.file("/data/postgresql.conf", "fsync = on", 2 * BEFORE - 1);
     check(&older, "postgres", &[ON]);
@@ -173,7 +232,9 @@ fn a_clock_that_was_set_lets_no_changed_file_pass_for_an_old_one() {
         "",
         BEFORE,
     );
-    check(&none, "postgres", &[("fsync = on, the default", Effect::Synced, Standing::Unsure)]);
+    let reason = "/data/postgresql.auto.conf may have changed since the server read it";
+    let expected = unsure("fsync = on, the default", Effect::Synced, reason);
+    assert_eq!(none.settings("postgres"), [expected]);
 }
 
 #[test]
@@ -246,8 +307,9 @@ fn other_servers_are_read_by_their_command_line() {
     check(&with(&arguments), "redis-server", &overruled);
     let changed = Fake::with(&["redis-server", "redis.conf"]);
     let changed = changed.file("/data/redis.conf", "appendfsync no\n", AFTER);
-    let unsure = ("appendfsync = no", Effect::Late, Standing::Unsure);
-    check(&changed, "redis-server", &[unsure]);
+    let reason = "/data/redis.conf may have changed since the server read it";
+    let expected = unsure("appendfsync = no", Effect::Late, reason);
+    assert_eq!(changed.settings("redis-server"), [expected]);
     check(&with(&["ceph-osd"]), "ceph-osd", &[]);
 }
 

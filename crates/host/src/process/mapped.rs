@@ -6,7 +6,7 @@
 //! regular file: opening a device may do something.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{DirEntry, File, Metadata, metadata, read_dir};
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,7 +16,7 @@ use std::path::Path;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use units::text;
 
-use super::{FILE_BYTES_MAX, Preload, read, rights};
+use super::{COUNT_MAX, FILE_BYTES_MAX, Preload, read, rights};
 use crate::FileDisk;
 
 /// The most files that are opened.
@@ -182,13 +182,31 @@ pub(super) fn content(base: &str, path: &Path) -> io::Result<(Vec<u8>, u64)> {
     let mut content = Vec::new();
     (&file).take(FILE_BYTES_MAX).read_to_end(&mut content)?;
     // Looked at after it was read: what changed meanwhile counts as changed.
-    let stat = file.metadata()?;
+    Ok((content, changed_ns(&file.metadata()?)?))
+}
+
+/// The names in the directory at `path` in the root of the process at `base`, and when its inode
+/// was last changed, in nanoseconds since 1970.
+pub(super) fn names(base: &str, path: &Path) -> io::Result<(Vec<String>, u64)> {
+    let directory = within(base, path)?;
+    let here = format!("/proc/self/fd/{}", directory.as_raw_fd());
+    let name = |entry: io::Result<DirEntry>| {
+        entry.map(|entry| entry.file_name().to_string_lossy().into_owned())
+    };
+    let list = read_dir(&here)?.take(COUNT_MAX + 1).map(name);
+    let names = list.collect::<io::Result<Vec<String>>>()?;
+    if names.len() > COUNT_MAX {
+        return Err(io::Error::other("it holds too many names"));
+    }
+    Ok((names, changed_ns(&metadata(&here)?)?))
+}
+
+fn changed_ns(stat: &Metadata) -> io::Result<u64> {
     let nanoseconds = || {
         let seconds = u64::try_from(stat.ctime()).ok()?.checked_mul(1_000_000_000)?;
         seconds.checked_add(u64::try_from(stat.ctime_nsec()).ok()?)
     };
-    let changed_ns = nanoseconds().ok_or_else(|| io::Error::other("its time is before 1970"))?;
-    Ok((content, changed_ns))
+    nanoseconds().ok_or_else(|| io::Error::other("its time is before 1970"))
 }
 
 #[cfg(test)]

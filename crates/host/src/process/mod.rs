@@ -242,6 +242,15 @@ pub fn file_of(pid: u32, path: &Path) -> io::Result<(Vec<u8>, u64)> {
     mapped::content(&format!("/proc/{pid}"), path)
 }
 
+/// Returns the names in the directory at `path` in the root of process `pid`, and when its inode
+/// was last changed, in nanoseconds since 1970.
+///
+/// # Errors
+/// When it cannot be listed, holds more than 4096 names, or was changed before 1970.
+pub fn names_of(pid: u32, path: &Path) -> io::Result<(Vec<String>, u64)> {
+    mapped::names(&format!("/proc/{pid}"), path)
+}
+
 /// Returns whether this process runs under a seccomp filter.
 #[must_use]
 pub fn is_filtered() -> bool {

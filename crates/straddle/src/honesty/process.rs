@@ -172,6 +172,10 @@ impl Processes for Live {
         Some(ConfigFile { text: String::from_utf8_lossy(&bytes).into_owned(), changed_ns })
     }
 
+    fn names(&self, pid: u32, path: &str) -> Option<(Vec<String>, u64)> {
+        host::process::names_of(pid, Path::new(path)).ok()
+    }
+
     fn started_ns(&self, pid: u32) -> Option<u64> {
         host::process::started_ns(pid)
     }

@@ -43,6 +43,12 @@ impl Postgres {
             .output();
         let made = made.expect("initdb can be started");
         assert!(made.status.success(), "{made:?}");
+        // As Debian ships it.
+        let main = postgres.data.join("postgresql.conf");
+        let shipped = std::fs::read_to_string(&main).expect("initdb wrote it");
+        std::fs::create_dir(postgres.data.join("conf.d")).expect("a directory can be made");
+        std::fs::write(&main, shipped + "include_dir = 'conf.d'\n").expect("it can be written");
+        tool::run("chown", &[USER, text(&postgres.data.join("conf.d"))]);
         Some(postgres)
     }
 
