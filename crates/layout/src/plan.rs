@@ -6,7 +6,7 @@ use device::Disk;
 use format::ProblemKind;
 use format::table::{PartitionRole, PartitionTable, TableKind};
 use stack::judge::{self, Judgment};
-use stack::rule::Case;
+use stack::rule::{self, Case};
 use stack::{Condition, LayerId, LayerKind, Stack, UnitKind};
 use units::prefix::Exact;
 use units::{ByteRange, Source};
@@ -544,6 +544,11 @@ fn sound(case: &Case<'_>, disk: LayerId, table: &PartitionTable) -> Result<(), N
         return Err(NoPlan::new("BSD disklabels are not rewritten", Some(hint)));
     }
     let is_bad = |kind: ProblemKind| kind.spoils_table() || kind == ProblemKind::Unreadable;
+    if rule::is_covered_iso(case, disk) {
+        let reason = "the table of a bootable ISO covers the image, and no partitioner writes such";
+        let hint = "straddle check names the places for what is after the image".to_owned();
+        return Err(NoPlan::new(reason, Some(hint)));
+    }
     let bad = layer.problems.iter().find(|problem| is_bad(problem.kind));
     if let Some(problem) = bad {
         return Err(NoPlan::new(problem.detail.clone(), Some(mends)));

@@ -73,19 +73,14 @@ pub(crate) fn expand(paths: &[PathBuf], scene: &Scene) -> Vec<Target> {
     if paths.is_empty() {
         return every_disk(scene);
     }
-    let named = |path: &PathBuf| match scene.is_captured {
-        true => vec![captured(path, scene)],
-        false => named(path, scene),
-    };
+    let mut seen = HashSet::new();
     let mut targets = Vec::new();
-    let mut files = HashSet::new();
     for (directory, path) in paths.iter().enumerate() {
-        // A file that is named twice is one disk, not two of an array.
-        let is_new = |target: &Target| match &target.what {
-            What::File(path) => inode(path).is_none_or(|inode| files.insert(inode)),
-            _ => true,
+        let named = match scene.is_captured {
+            true => vec![captured(path, scene)],
+            false => named(path, scene, &mut seen),
         };
-        targets.extend(named(path).into_iter().filter(is_new).map(|target| {
+        targets.extend(named.into_iter().map(|target| {
             let found = target.found.map(|found| Found { directory, ..found });
             Target { found, ..target }
         }));
@@ -93,11 +88,8 @@ pub(crate) fn expand(paths: &[PathBuf], scene: &Scene) -> Vec<Target> {
     targets
 }
 
-/// The numbers of the file system and of the file at `path`.
-fn inode(path: &Path) -> Option<(u64, u64)> {
-    let data = std::fs::metadata(path).ok()?;
-    Some((data.dev(), data.ino()))
-}
+/// The numbers of file systems and of files that were named.
+type Seen = HashSet<(u64, u64)>;
 
 fn every_disk(scene: &Scene) -> Vec<Target> {
     let whose = if scene.is_captured { "the captured machine" } else { "this machine" };
@@ -211,14 +203,17 @@ fn plain(path: &Path) -> PathBuf {
     if plain.as_os_str().is_empty() { path.to_owned() } else { plain }
 }
 
-fn named(path: &Path, scene: &Scene) -> Vec<Target> {
-    if let Some(device) = bare_device(path) {
-        return named(&device, scene);
-    }
+/// What `path` names; nothing where it is a file that was named before: one disk, not two of an
+/// array.
+fn named(path: &Path, scene: &Scene, seen: &mut Seen) -> Vec<Target> {
     let path = &plain(path);
     let name = shown(path);
+    let file = |name| vec![Target { name, what: What::File(path.to_owned()), found: None }];
     match std::fs::metadata(path) {
         Err(error) => {
+            if let Some(device) = bare_device(path) {
+                return named(&device, scene, seen);
+            }
             let message = format!("cannot look at {name}: {error}");
             vec![refused(name, message, Some("check the path; lsblk -p lists block devices"))]
         }
@@ -227,9 +222,10 @@ fn named(path: &Path, scene: &Scene) -> Vec<Target> {
             Ok(Identity::Block { major, minor }) => {
                 vec![device(name, Number { major, minor }, scene)]
             }
-            _ => vec![Target { name, what: What::File(path.to_owned()), found: None }],
+            _ => file(name),
         },
-        Ok(_) => vec![Target { name, what: What::File(path.to_owned()), found: None }],
+        Ok(data) if seen.insert((data.dev(), data.ino())) => file(name),
+        Ok(_) => Vec::new(),
     }
 }
 

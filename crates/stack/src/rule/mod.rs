@@ -26,7 +26,7 @@ mod stripe;
 pub mod table;
 
 pub use cost::Cost;
-pub use rarely::read_only_medium;
+pub use rarely::{is_covered_iso, read_only_medium};
 pub use remedy::Remedy;
 pub use table::{RULES, Rule, rule};
 

@@ -42,8 +42,11 @@ pub(super) fn iso_around(case: &Case<'_>, id: LayerId) -> Option<LayerId> {
     let image = iso_on(case, disk)?;
     let tops = alignment::tops(case, own);
     let is_all = systems(case, &tops).any(|system| system.kind == "iso9660");
-    let is_within = is_all || image.size_bytes.is_some_and(|size| end <= size);
     let is_bare = tops == [own];
+    // xorriso lists the padding after the image as a partition: "Gap1" (libisofs, system_area.c).
+    let name = partition(case, own)?.name.as_ref();
+    let is_gap = is_bare && name.is_some_and(|name| name.raw().starts_with(b"Gap"));
+    let is_within = is_all || is_gap || image.size_bytes.is_some_and(|size| end <= size);
     let is_made_with_it = |&top: &LayerId| {
         systems(case, &[top])
             .any(|system| system.is_read_only || matches!(system.kind, "hfs" | "hfsplus"))
@@ -71,7 +74,7 @@ pub fn read_only_medium(stack: &Stack, disk: LayerId) -> Option<String> {
         return read_only(case, disk);
     }
     let is_part = |&top: &LayerId| {
-        systems(case, &[top]).any(|system| system.is_read_only) || iso_around(case, top).is_some()
+        systems(case, &[top]).any(|system| system.is_read_only) || why(case, top).is_some()
     };
     alignment::tops(case, disk)
         .iter()
@@ -79,8 +82,10 @@ pub fn read_only_medium(stack: &Stack, disk: LayerId) -> Option<String> {
         .then(|| "an ISO image is never written in place".to_owned())
 }
 
-/// Returns whether the disk is a bootable ISO whose entries cover each other.
-pub(super) fn is_covered_iso(case: &Case<'_>, disk: LayerId) -> bool {
+/// Returns whether the disk is a bootable ISO whose entries cover each other, which no partitioner
+/// writes.
+#[must_use]
+pub fn is_covered_iso(case: &Case<'_>, disk: LayerId) -> bool {
     let mut problems = case.stack.layer(disk).problems.iter();
     problems.any(|problem| problem.kind == ProblemKind::Overlap) && iso_on(case, disk).is_some()
 }

@@ -114,7 +114,10 @@ fn a_partition_for_data_after_an_iso_is_judged() {
     assert_eq!(checked.status, 1, "{:#}", checked.target);
     assert!(checked.has("ST101", "warning"), "{:?}", checked.findings());
     assert_eq!(checked.layer("partition", "#2")["first_bad"], true);
-    assert_eq!(straddle(&["plan", text(&stick)]).status.code(), Some(NO_VERDICT));
+    let plan = straddle(&["plan", text(&stick)]);
+    assert_eq!(plan.status.code(), Some(NO_VERDICT));
+    let said = String::from_utf8_lossy(&plan.stderr);
+    assert!(said.contains("bootable ISO") && !said.contains("mend the table"), "{said}");
     let fix = checked.target["findings"][0]["remedies"].to_string();
     assert!(fix.contains("back up, recreate it at sector"), "no tool writes such a table: {fix}");
 }
@@ -133,4 +136,44 @@ fn a_fat_that_took_the_place_of_an_iso_is_judged() {
     let checked = check(&[text(&stick), "--on", "512e"]);
     assert!(checked.has("ST101", "warning"), "{:#}", checked.target);
     assert_eq!(checked.status, 1);
+}
+
+/// An ISO image with an EFI partition of `bytes` after it, which xorriso appends.
+fn with_efi(scratch: &Scratch, content: &Path, bytes: u64, arguments: &[&str]) -> PathBuf {
+    let efi = scratch.image("efi", bytes);
+    tool::run("mkfs.vfat", &[text(&efi)]);
+    let image = scratch.path().join(format!("{bytes}.iso"));
+    let mut all = vec!["-as", "mkisofs", "-quiet", "-o", text(&image)];
+    all.extend(["-append_partition", "2", "0xef", text(&efi), "-no-emul-boot"]);
+    all.extend(arguments);
+    all.push(text(content));
+    tool::run("xorriso", &all);
+    image
+}
+
+#[test]
+fn an_iso_whose_first_entry_covers_the_mbr_has_nothing_to_mend() {
+    need_tools!("xorriso", "mkfs.vfat");
+    let scratch = Scratch::new();
+    let image = with_efi(&scratch, &content(&scratch), 4 * MIB, &[]);
+    let table = std::fs::read(&image).unwrap();
+    assert_eq!(table[446 + 8..446 + 12], [0; 4], "the first entry starts at sector 0");
+    assert_quiet(&image);
+    assert_no_plan(&image);
+}
+
+#[test]
+fn the_space_that_xorriso_lists_as_a_partition_after_an_iso_costs_nothing() {
+    need_tools!("xorriso", "mkfs.vfat");
+    let scratch = Scratch::new();
+    let content = content(&scratch);
+    let gpt = ["-appended_part_as_gpt", "-partition_cyl_align", "off"];
+    // Of two sizes, one ends off the granule, and what is after it starts there.
+    let starts = [4 * MIB, 4 * MIB + 2048].map(|bytes| {
+        let image = with_efi(&scratch, &content, bytes, &gpt);
+        assert_quiet(&image);
+        let checked = check(&[text(&image)]);
+        checked.layer("partition", "#3")["start_bytes"].as_u64().unwrap() % 4096
+    });
+    assert!(starts.contains(&2048), "{starts:?}");
 }
