@@ -28,6 +28,7 @@ mod place;
 mod plan;
 mod raw;
 mod script;
+mod sound;
 mod unit;
 
 pub use after::After;

@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use device::Disk;
-use format::ProblemKind;
 use format::table::{PartitionRole, PartitionTable, TableKind};
 use stack::judge::{self, Judgment};
-use stack::rule::{self, Case};
+use stack::rule::Case;
 use stack::{Condition, LayerId, LayerKind, Stack, UnitKind};
 use units::prefix::Exact;
 use units::{ByteRange, Source};
@@ -17,6 +16,7 @@ use crate::moves::{self, Move};
 use crate::piece::{self, Mark, Piece};
 use crate::place::{self, Place, Room};
 use crate::raw::{Mbr, Raw};
+use crate::sound::sound;
 
 /// How far before the first partition a boot loader is looked for.
 const GAP_BYTES_MAX: u64 = 4 << 20;
@@ -115,7 +115,7 @@ pub struct NoPlan {
 }
 
 impl NoPlan {
-    fn new(reason: impl Into<String>, hint: Option<String>) -> NoPlan {
+    pub(crate) fn new(reason: impl Into<String>, hint: Option<String>) -> NoPlan {
         NoPlan { reason: reason.into(), hint }
     }
 }
@@ -521,42 +521,6 @@ fn is_extended(role: PartitionRole) -> bool {
 fn is_container(stack: &Stack, id: LayerId) -> bool {
     matches!(&stack.layer(id).kind, LayerKind::Partition(partition, _)
         if matches!(partition.role, PartitionRole::Extended | PartitionRole::Protective))
-}
-
-/// Rejects a table that is damaged, or that does not describe the disk.
-fn sound(case: &Case<'_>, disk: LayerId, table: &PartitionTable) -> Result<(), NoPlan> {
-    let layer = case.stack.layer(disk);
-    let mends = "mend the table first: straddle check --explain shows what is wrong".to_owned();
-    let mut problems = layer.problems.iter();
-    if let Some(problem) = problems.find(|one| one.kind == ProblemKind::HalfMoved) {
-        let hint = "finish that first, DIR being that directory: sh DIR/resume.sh DISK";
-        return Err(NoPlan::new(problem.detail.clone(), Some(hint.to_owned())));
-    }
-    if let LayerKind::Drive(drive) = &layer.kind
-        && drive.zoned.value().is_some_and(|model| model == "host-managed")
-    {
-        let reason = "a host-managed zoned drive cannot be rewritten in place";
-        let hint = "back up, recreate the partitions where zones start, restore".to_owned();
-        return Err(NoPlan::new(reason, Some(hint)));
-    }
-    if table.kind == TableKind::Bsd {
-        let hint = "back up, recreate the slices on 1 MiB, restore".to_owned();
-        return Err(NoPlan::new("BSD disklabels are not rewritten", Some(hint)));
-    }
-    let is_bad = |kind: ProblemKind| kind.spoils_table() || kind == ProblemKind::Unreadable;
-    if rule::is_covered_iso(case, disk) {
-        let reason = "the table of a bootable ISO covers the image, and no partitioner writes such";
-        let hint = "straddle check names the places for what is after the image".to_owned();
-        return Err(NoPlan::new(reason, Some(hint)));
-    }
-    let bad = layer.problems.iter().find(|problem| is_bad(problem.kind));
-    if let Some(problem) = bad {
-        return Err(NoPlan::new(problem.detail.clone(), Some(mends)));
-    }
-    if table.partitions.iter().any(|one| one.range.length_bytes() == 0) {
-        return Err(NoPlan::new("a partition has no length", Some(mends)));
-    }
-    Ok(())
 }
 
 /// The first and last byte for partitions, and the grids of starts and ends.

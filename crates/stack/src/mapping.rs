@@ -125,7 +125,7 @@ pub struct Unread {
 }
 
 /// Why a file that an image names was not read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
     /// It is outside of the image's directory, and nobody asked for what is there.
     Outside,
@@ -136,14 +136,14 @@ pub enum Why {
         /// How long it must be.
         wanted_bytes: u64,
     },
-    /// It could not be opened; the image's problems say why.
-    Failed,
+    /// It could not be opened: the reason.
+    Failed(String),
 }
 
 impl fmt::Display for Unread {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
-        match self.why {
+        match &self.why {
             Why::Outside => write!(
                 formatter,
                 "the image names `{name}` outside of its directory: --follow-references"
@@ -153,7 +153,7 @@ impl fmt::Display for Unread {
                 "`{name}` is too short: it has {length_bytes} bytes, the image has {wanted_bytes} \
                  in it"
             ),
-            Why::Failed => write!(formatter, "`{name}` was not read"),
+            Why::Failed(reason) => write!(formatter, "`{name}`: {reason}"),
         }
     }
 }

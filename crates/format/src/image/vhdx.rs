@@ -59,6 +59,13 @@ fn facts(
 ) -> Result<Layout, String> {
     header::read(file, image, problems)?;
     let regions = header::regions(file, problems)?;
+    for (what, region) in [("metadata", regions.metadata), ("block table", regions.table)] {
+        let (end, length) = (region.end_bytes(), file.length_bytes());
+        if end > length {
+            let detail = format!("the {what} ends at {end}, past the end of the file at {length}");
+            problems.push(Problem::new(ProblemKind::Outside, region.start_bytes(), detail));
+        }
+    }
     let items = metadata::read(file, regions.metadata, problems)?;
     image.virtual_bytes = items.virtual_bytes;
     image.block_bytes = Some(items.block_bytes);
@@ -82,11 +89,6 @@ fn facts(
         let detail =
             format!("the block table has {length} bytes; the guest's size needs {needed} entries");
         problems.push(Problem::new(ProblemKind::Field, regions.table.start_bytes(), detail));
-    }
-    if regions.table.end_bytes() > file.length_bytes() {
-        let (end, length) = (regions.table.end_bytes(), file.length_bytes());
-        let detail = format!("the block table ends at {end}, past the end of the file at {length}");
-        problems.push(Problem::new(ProblemKind::Outside, regions.table.start_bytes(), detail));
     }
     Ok(Layout::Vhdx(Tables {
         table: regions.table,

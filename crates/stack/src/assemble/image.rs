@@ -77,15 +77,12 @@ impl Assembler<'_> {
                 Err(error) => {
                     let why = match error {
                         NotOpened::Outside => Why::Outside,
-                        NotOpened::Failed(reason) => {
-                            let kind = match reason.as_str() {
-                                CIRCLE => ProblemKind::Chain,
-                                _ => ProblemKind::Unreadable,
-                            };
+                        NotOpened::Failed(reason) if reason == CIRCLE => {
                             let detail = format!("`{name}`: {reason}");
-                            problems.push(Problem::new(kind, 0, detail));
-                            Why::Failed
+                            problems.push(Problem::new(ProblemKind::Chain, 0, detail));
+                            Why::Failed(reason)
                         }
+                        NotOpened::Failed(reason) => Why::Failed(reason),
                     };
                     layers.push(Err(Unread { name, why }));
                     disks.push(None);

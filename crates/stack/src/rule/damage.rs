@@ -143,6 +143,10 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
             remedy::typed(layer)
         ))];
     }
+    let is_image = matches!(layer.kind, LayerKind::ImageFormat(_)) && layer.tables.is_empty();
+    if kind == ProblemKind::Outside && is_image {
+        return vec![whole_file()];
+    }
     if let Some(image) = remedy::image_file(case, id) {
         // What is wrong is the table of the guest's disk, which no tool mends in its image.
         if kind.spoils_table() && !layer.tables.is_empty() {
@@ -188,6 +192,11 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
         }
         _ => Vec::new(),
     }
+}
+
+/// Returns what helps where a file ends before what is in it.
+pub(super) fn whole_file() -> Remedy {
+    Remedy::tell("get the whole file again")
 }
 
 /// A file that ends before its partitions do, made as long as they need.

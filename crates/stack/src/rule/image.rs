@@ -1,20 +1,21 @@
 //! Image formats: clusters below the granule, holes that get in the way, files that are missing.
 
-use format::image::{Image, ImageKind, Layout};
+use std::ops::ControlFlow;
+
+use device::ReadError;
+use format::ProblemKind;
+use format::image::{Extent, Image, ImageKind, Layout, Place};
 use format::named::Class;
+use units::ByteRange;
 use units::prefix::Exact;
 use units::text::shell_word;
-use units::{ByteRange, Unit};
 
 use super::remedy::Command;
-use super::{Case, Finding, Remedy, Severity, finding, remedy};
+use super::{Case, Finding, Remedy, Severity, damage, finding, remedy};
 use crate::id::LayerId;
 use crate::layer::LayerKind;
 use crate::mapping::{Mapping, Why};
 use crate::unit::UnitKind;
-
-/// Number of clusters looked at for compressed ones: 1 MiB of their table.
-const CLUSTERS_MAX: u64 = 1 << 17;
 
 pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -33,12 +34,16 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
         found.extend(small_cluster(case, id, unit));
         if let Mapping::Image { references, .. } = &layer.mapping {
             for unread in references.iter().filter_map(|reference| reference.as_ref().err()) {
-                let mut finding = finding("ST503", Severity::Info, id);
+                let severity = match unread.why {
+                    Why::Outside => Severity::Info,
+                    Why::Short { .. } | Why::Failed(_) => Severity::Warning,
+                };
+                let mut finding = finding("ST503", severity, id);
                 finding.evidence.push(unread.to_string());
                 finding.remedies.push(match unread.why {
                     Why::Outside => Remedy::command(Command::Follow(image_of(case, id))),
-                    Why::Short { .. } => Remedy::tell("get the whole file again"),
-                    Why::Failed => Remedy::tell("put it where the image says it is"),
+                    Why::Short { .. } => damage::whole_file(),
+                    Why::Failed(_) => Remedy::tell("put it where the image says it is"),
                 });
                 found.push(finding);
             }
@@ -51,7 +56,7 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
             finding.remedies.push(converted(case, id, "raw".to_owned()));
             found.push(finding);
         }
-        found.extend(compressed(case, id, image));
+        found.extend(listed(case, id, image));
         if let Layout::Unknown(reason) = &image.layout
             && layer.problems.iter().all(|problem| problem.detail != *reason)
         {
@@ -79,27 +84,53 @@ fn unpacked(case: &Case<'_>, id: LayerId, image: &Image) -> Option<Remedy> {
     }))
 }
 
-/// Compressed clusters of an image of which others may be plain, counted over its beginning.
-fn compressed(case: &Case<'_>, id: LayerId, image: &Image) -> Option<Finding> {
-    let Mapping::Image { file, .. } = &case.stack.layer(id).mapping else { return None };
-    if !matches!(image.layout, Layout::Qcow2(_)) {
-        return None;
+/// Returns what the tables of an image say of its bytes: that they are compressed, though others
+/// may be plain, or past the end of the file, which then was cut.
+fn listed(case: &Case<'_>, id: LayerId, image: &Image) -> Vec<Finding> {
+    let Mapping::Image { file, .. } = &case.stack.layer(id).mapping else { return Vec::new() };
+    let Some(disk) = case.stack.bytes(*file) else { return Vec::new() };
+    let file_bytes = disk.length_bytes();
+    let (mut compressed_bytes, mut lost_bytes) = (0_u64, 0_u64);
+    let mut count = |extent: Extent| {
+        let length = extent.guest.length_bytes();
+        match extent.place {
+            Place::Here(at) => lost_bytes += length - length.min(file_bytes.saturating_sub(at)),
+            Place::Compressed(at) if at >= file_bytes => lost_bytes += length,
+            Place::Compressed(_) => compressed_bytes += length,
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    };
+    let Some(all) = ByteRange::new(0, image.virtual_bytes) else { return Vec::new() };
+    let walked = image.extents(disk.as_ref(), all, &mut count);
+    let mut found = Vec::new();
+    let is_told = || {
+        let mut problems = case.stack.layer(id).problems.iter();
+        problems.any(|problem| problem.kind == ProblemKind::Outside)
+    };
+    // The last cluster may end where its data ends.
+    let is_lost = lost_bytes > 0 && lost_bytes >= image.block_bytes.unwrap_or(1);
+    if (is_lost || matches!(walked, Err(ReadError::PastEnd { .. }))) && !is_told() {
+        let mut finding = finding("ST403", Severity::Warning, id);
+        let name = &case.stack.layer(*file).name;
+        finding.evidence.push(format!(
+            "{} lists bytes that are past the end of {name} at {file_bytes}",
+            case.stack.layer(id).name
+        ));
+        finding.remedies.push(damage::whole_file());
+        found.push(finding);
     }
-    let disk = case.stack.bytes(*file)?;
-    let reach = image.block_bytes?.saturating_mul(CLUSTERS_MAX).min(image.virtual_bytes);
-    let shifts = image.shifts(disk.as_ref(), ByteRange::new(0, reach)?, Unit::new(512)?);
-    if shifts.compressed_bytes == 0 {
-        return None;
+    if compressed_bytes > 0 && matches!(image.layout, Layout::Qcow2(_)) {
+        let mut finding = finding("ST504", Severity::Info, id);
+        finding.evidence.push(format!(
+            "{} of the guest's disk are in compressed clusters, which have no alignment; what is \
+             written to one goes to a new place",
+            Exact(compressed_bytes)
+        ));
+        finding.remedies.push(converted(case, id, "qcow2".to_owned()));
+        found.push(finding);
     }
-    let mut finding = finding("ST504", Severity::Info, id);
-    finding.evidence.push(format!(
-        "{} of the guest's first {} are in compressed clusters, which have no alignment; what is \
-         written to one goes to a new place",
-        Exact(shifts.compressed_bytes),
-        Exact(reach)
-    ));
-    finding.remedies.push(converted(case, id, "qcow2".to_owned()));
-    Some(finding)
+    found
 }
 
 fn small_cluster(case: &Case<'_>, id: LayerId, unit: Option<u64>) -> Option<Finding> {

@@ -99,7 +99,9 @@ fn a_missing_backing_file_is_said_and_nothing_is_guessed() {
         ["create", "-q", "-u", "-f", "qcow2", "-F", "raw", "-b", text(&missing), text(&top), "64M"];
     tool::run("qemu-img", &arguments);
     let checked = check(&[text(&top)]);
-    assert!(checked.has("ST503", "info"), "{:?}", checked.findings());
+    let only = [("ST503".to_owned(), "warning".to_owned())];
+    assert_eq!(checked.findings(), only, "nothing but the file that is missing is to be mended");
+    assert!(checked.target.to_string().contains("No such file"), "{:#}", checked.target);
 }
 
 #[test]
@@ -114,8 +116,30 @@ fn an_image_whose_backing_file_is_missing_is_unknown_and_not_aligned() {
     std::fs::remove_file(&raw).expect("it is there");
     let checked = check(&[text(&top), "--on", "512e"]);
     assert_eq!(checked.verdict("image-format", ""), "unknown", "{:#}", checked.target);
-    assert!(checked.has("ST503", "info"), "{:?}", checked.findings());
-    assert_eq!(checked.status, 1, "the warning that bytes could not be read is a finding");
+    assert!(checked.has("ST503", "warning"), "{:?}", checked.findings());
+    assert_eq!(checked.status, 1, "the warning that a file was not read is a finding");
+}
+
+#[test]
+fn an_image_that_was_cut_short_is_told_to_be_fetched_again() {
+    need_tools!("sfdisk", "qemu-img", "qemu-io");
+    let scratch = Scratch::new();
+    let raw = partitioned(&scratch, "base.raw", 64 * MIB, "label: dos\nstart=2048\n");
+    tool::run("qemu-io", &["-f", "raw", "-c", "write -P 0x5a 1M 32M", text(&raw)]);
+    for format in ["qcow2", "vmdk", "vdi", "vhdx", "vpc"] {
+        let image = scratch.path().join(format);
+        tool::run("qemu-img", &["convert", "-O", format, text(&raw), text(&image)]);
+        assert!(!check(&[text(&image)]).has("ST403", "warning"), "{format} is whole");
+        let whole = std::fs::metadata(&image).expect("it is there").len();
+        // As a download that breaks off near its end, and near its start.
+        for length in [whole / 4 * 3, whole / 16] {
+            cut(&image, length);
+            let checked = check(&[text(&image)]);
+            assert!(checked.has("ST403", "warning"), "{format} {length}: {:#}", checked.target);
+            let said = checked.target.to_string();
+            assert!(said.contains("get the whole file again"), "{format} {length}: {said}");
+        }
+    }
 }
 
 #[test]
