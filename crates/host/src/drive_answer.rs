@@ -41,7 +41,9 @@ pub(crate) fn ask(
 /// Returns what the disk which the kernel calls `disk` may be asked, but for its health: nothing
 /// unless it is an NVMe namespace or a SCSI disk, to which ATA disks and USB bridges belong.
 pub(crate) fn questions(tree: &dyn KernelTree, disk: &str) -> Vec<Question> {
-    if disk.is_empty() || disk.starts_with('.') || disk.contains(['/', '\0']) {
+    // Other drivers do not call their disks so (drivers/scsi/sd.c, drivers/nvme/host/core.c).
+    let is_asked = ["sd", "nvme"].iter().any(|name| disk.starts_with(name));
+    if !is_asked || disk.contains(['/', '\0']) {
         return Vec::new();
     }
     let link = tree.link(&format!("/sys/class/block/{disk}/device/subsystem"));
