@@ -88,7 +88,7 @@ pub struct Process {
 pub struct Written {
     /// Its path as the process sees it, harmless to print.
     pub path: String,
-    /// Place where its file system is mounted, as the process sees it, harmless to print.
+    /// Path from here to where its file system is mounted, harmless to print.
     pub mount_point: String,
     /// True if it lies on the file system that syncs were tried on.
     pub is_here: bool,

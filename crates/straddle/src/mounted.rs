@@ -38,7 +38,8 @@ impl Mounted {
     pub(crate) fn of(scene: &Scene, pinned: &Pinned) -> Result<Mounted, String> {
         let path = pinned.path();
         let facts = host::file_facts(&path).map_err(|error| error.to_string())?;
-        Mounted::with(scene, &facts, &path)
+        let mounted = Mounted::with(scene, &facts, pinned.given())?;
+        Ok(Mounted { path: Some(path), ..mounted })
     }
 
     fn with(scene: &Scene, facts: &FileFacts, path: &Path) -> Result<Mounted, String> {

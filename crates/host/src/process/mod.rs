@@ -37,7 +37,7 @@ use units::{Known, Source, text};
 use status::Stat;
 
 pub use mapped::Mapped;
-pub use open_files::{OpenFile, mount_table, open_for_writing, placed};
+pub use open_files::{OpenFile, has_own_paths, mount_table, open_for_writing, placed};
 pub use preloads::{Preload, own_preloads};
 pub use threads::{Filters, ThreadFilters};
 

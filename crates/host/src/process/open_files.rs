@@ -54,6 +54,18 @@ pub fn placed(pid: u32, path: &Path) -> Option<OpenFile> {
     Some(OpenFile { path: path.as_os_str().as_bytes().to_vec(), mount_id })
 }
 
+/// Returns whether paths of process `pid` may lead elsewhere here: it has another mount namespace,
+/// another root directory, or hides which.
+#[must_use]
+pub fn has_own_paths(pid: u32) -> bool {
+    let link = |process: &str, name: &str| fs::read_link(format!("/proc/{process}/{name}")).ok();
+    let other = pid.to_string();
+    ["ns/mnt", "root"].iter().any(|name| {
+        let found = link(&other, name);
+        found.is_none() || found != link("self", name)
+    })
+}
+
 /// The mount table of process `pid`, as in `mountinfo`.
 ///
 /// # Errors

@@ -196,12 +196,17 @@ pub(super) fn writes(process: &Process, device: &str) -> Known<Vec<Written>> {
     let log = process.server.as_ref().and_then(|server| server.log_path.as_deref());
     files.extend(log.and_then(|path| host::process::placed(pid, Path::new(&format!("{path}/.")))));
     let mounts: Vec<MountLine> = mountinfo::lines(&table).collect();
+    // Its paths lead elsewhere from another mount namespace, or another root.
+    let root = match host::process::has_own_paths(pid) {
+        true => format!("/proc/{pid}/root"),
+        false => String::new(),
+    };
     // What is on no mount of the table is memory that has a name.
     let one = |file: OpenFile| {
         let mount = mounts.iter().find(|mount| mount.id == file.mount_id)?;
         Some(Written {
             path: text::escape(&file.path),
-            mount_point: mount.point.to_string(),
+            mount_point: format!("{root}{}", mount.point),
             is_here: mount.device == device,
         })
     };

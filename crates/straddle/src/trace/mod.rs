@@ -152,7 +152,8 @@ pub(crate) fn beneath_device(
 
 /// The mount that what has `facts` at `path` is on; `None` when it cannot be told.
 pub(crate) fn mount_of(scene: &Scene, facts: &FileFacts, path: &Path) -> Option<MountLine> {
-    mount::of(&mount::table(scene.tree()), facts, path)
+    let own = mount::of(&mount::table(scene.tree()), facts, path);
+    own.or_else(|| mount::of_process(scene.tree(), facts, path))
 }
 
 /// The most layers that one line names.

@@ -15,8 +15,22 @@ pub(super) fn table(tree: &dyn KernelTree) -> Vec<MountLine> {
     mountinfo::lines(&table).collect()
 }
 
+/// The mount that the file with `facts` is on to which a path through `/proc/PID/root` leads: by its
+/// number, in the table of that process.
+pub(super) fn of_process(
+    tree: &dyn KernelTree,
+    facts: &FileFacts,
+    path: &Path,
+) -> Option<MountLine> {
+    let mut names = path.strip_prefix("/proc").ok()?.iter();
+    let process = names.next()?.to_str()?;
+    let table = tree.bytes(&format!("/proc/{process}/mountinfo")).ok()?;
+    let number = facts.mount.value()?;
+    mountinfo::lines(&table).find(|line| line.id == *number)
+}
+
 /// The one of `mounts` that the file with `facts` at `path` is on: by its number, else by its
-/// device, else by the longest mount point on the way.
+/// device, else, where the number is not known, by the longest mount point on the way.
 pub(super) fn of(mounts: &[MountLine], facts: &FileFacts, path: &Path) -> Option<MountLine> {
     // The last mount on a place is the one in force.
     let last = |is: &dyn Fn(&MountLine) -> bool| mounts.iter().rev().find(|line| is(line));
@@ -29,7 +43,8 @@ pub(super) fn of(mounts: &[MountLine], facts: &FileFacts, path: &Path) -> Option
     if let Some(found) = last(&|line| line.device == device) {
         return Some(found.clone());
     }
-    longest(mounts, &absolute(path))
+    // A number that the table does not have is of another mount namespace.
+    facts.mount.value().is_none().then(|| longest(mounts, &absolute(path))).flatten()
 }
 
 /// `path` with its links followed, as far as that can be done.

@@ -353,3 +353,25 @@ fn what_is_no_process_to_look_at_is_refused_with_what_it_is() {
     let kernel = refused(2);
     assert!(kernel.message.contains("a thread of the kernel"), "{kernel:?}");
 }
+
+#[test]
+fn the_directory_that_is_offered_for_a_process_in_a_container_is_the_one_that_it_writes_to() {
+    if !host::is_root() || tool::find("unshare").is_none() {
+        testkit::skip("needs root and unshare");
+        return;
+    }
+    let scratch = Scratch::new();
+    let script = "mount -t tmpfs none \"$0\" && exec 3>\"$0/file\" && exec sleep \"$1\"";
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, text(scratch.path())]);
+    let sleeper = Sleeper::start(&mut command);
+    let found = of_process(scratch.path(), sleeper.0.id());
+    check(&found, "unproven", "writes-elsewhere");
+    let within = format!("/proc/{}/root{}", sleeper.0.id(), text(scratch.path()));
+    let offered = format!("straddle fsync {within} --pid {}", sleeper.0.id());
+    assert!(found.would_change.iter().any(|change| change.contains(&offered)), "{found:#?}");
+    // What is offered leads into the memory there, not to what has that path here.
+    let found = of_process(Path::new(&within), sleeper.0.id());
+    check(&found, "not-durable", "in-memory");
+    assert!(codes(&found).contains(&"writes-here"), "{found:#?}");
+}
