@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use device::Disk;
 use format::table::{PartitionRole, PartitionTable, TableKind};
-use stack::judge::{self, Judgment};
+use stack::judge::Judgment;
 use stack::rule::Case;
-use stack::{Condition, LayerId, LayerKind, Stack, UnitKind};
+use stack::{LayerId, LayerKind, Stack, UnitKind};
 use units::prefix::Exact;
 use units::{ByteRange, Source};
 
@@ -139,14 +139,12 @@ pub fn disk_of(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
     stack.iter().map(|(id, _)| id).find(has_table)
 }
 
-/// The cheapest sufficient change of the partitions on layer `disk` of `stack`.
+/// The cheapest sufficient change of the partitions on layer `disk` of the stack of `case`.
 ///
 /// # Errors
 /// Why there is none: no table that may be rewritten, or one that is damaged.
-pub fn plan(stack: &Stack, disk: LayerId, told: Option<&Condition>) -> Result<Plan, NoPlan> {
-    let judgments = judge::judge_all(stack);
-    let case = Case { stack, judgments: &judgments, told };
-    Ground::survey(&case, disk)?.plan(&judgments)
+pub fn plan(case: &Case<'_>, disk: LayerId) -> Result<Plan, NoPlan> {
+    Ground::survey(case, disk)?.plan(case.judgments)
 }
 
 /// All that is known before anything is placed.
@@ -370,6 +368,8 @@ impl<'a> Ground<'a> {
                 "a superblock is found from its end, so its length is kept"
             } else if piece.fixed.is_some() {
                 "it must stay as it is"
+            } else if piece.content.is_none() {
+                "nothing is recognized in it, so it is not cut, and the space after it is taken"
             } else {
                 "its content needs every byte, and the space after it is taken"
             };
@@ -558,10 +558,27 @@ fn boot_end(bytes: &dyn Disk, pieces: &[Piece], sector: u64) -> u64 {
     let start = pieces.first().map_or(0, |piece| {
         piece.record_at.unwrap_or(piece.range.start_bytes()).min(piece.range.start_bytes())
     });
-    let length = start.min(GAP_BYTES_MAX);
-    let gap = device::disk::read_vec(bytes, 0, length).unwrap_or_default();
-    let used = gap.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-    let used = u64::try_from(used).unwrap_or(u64::MAX).max(1).next_multiple_of(sector);
+    let used = used_bytes(bytes, start.min(GAP_BYTES_MAX));
+    let used = used.max(1).next_multiple_of(sector);
     // A gap longer than what is looked at is left alone.
     if start > GAP_BYTES_MAX { start } else { used.min(start) }
+}
+
+/// The byte after the last of the first `length` bytes that is not 0; all of them where they
+/// cannot be read.
+fn used_bytes(bytes: &dyn Disk, length: u64) -> u64 {
+    let mut buffer = vec![0; 64 << 10];
+    let mut end = length;
+    while end > 0 {
+        let from = end.saturating_sub(buffer.len() as u64);
+        let part = usize::try_from(end - from).unwrap_or(0);
+        if bytes.read_at(from, &mut buffer[..part]).is_err() {
+            return length;
+        }
+        if let Some(last) = buffer[..part].iter().rposition(|&byte| byte != 0) {
+            return from + last as u64 + 1;
+        }
+        end = from;
+    }
+    0
 }

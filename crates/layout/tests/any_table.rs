@@ -4,10 +4,10 @@
 use std::rc::Rc;
 
 use device::{Disk, FileIdentity, MemoryDisk, MemoryTree, NoFiles};
-use layout::{After, Plan};
+use layout::{After, NoPlan, Plan};
 use stack::assemble::{Start, StartKind, assemble};
 use stack::drive::Drive;
-use stack::{Condition, Stack};
+use stack::{Condition, LayerId, Stack};
 use units::random::Random;
 
 const DISK_BYTES: u64 = 64 << 20;
@@ -19,10 +19,15 @@ fn stack_of(disk: Rc<dyn Disk>, told: &Condition) -> Stack {
     assemble(vec![start], &NoFiles, Some(told)).stack
 }
 
+fn planned_of(stack: &Stack, id: LayerId, told: Option<&Condition>) -> Result<Plan, NoPlan> {
+    let judgments = stack::judge::judge_all(stack);
+    layout::plan(&stack::rule::Case { stack, judgments: &judgments, told }, id)
+}
+
 fn planned(disk: Rc<dyn Disk>, told: &Condition) -> Option<Plan> {
     let stack = stack_of(disk, told);
     let id = layout::disk_of(&stack, None)?;
-    layout::plan(&stack, id, Some(told)).ok()
+    planned_of(&stack, id, Some(told)).ok()
 }
 
 /// Entries of an MBR, or of a record: slot, type, start and length.
@@ -128,7 +133,7 @@ fn no_partition_is_moved_on_a_drive_that_takes_writes_at_the_end_of_zones_alone(
         let start = Start { kind, name: "sda".to_owned(), bytes: Some(Ok(Rc::new(disk))) };
         let stack = assemble(vec![start], &NoFiles, None).stack;
         let id = layout::disk_of(&stack, None).expect("there is a table");
-        layout::plan(&stack, id, None)
+        planned_of(&stack, id, None)
     };
     assert!(!planned("none").expect("there is a plan").is_empty());
     let refused = planned("host-managed").expect_err("nothing is moved");

@@ -42,10 +42,10 @@ pub fn partners(stack: &Stack, id: LayerId) -> Vec<LayerId> {
 
 /// Every part whose others are not in the stack.
 pub(crate) fn lacking(stack: &Stack) -> Vec<Lack> {
-    let mut devices: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut devices: BTreeMap<&str, BTreeMap<u64, u64>> = BTreeMap::new();
     for (_, _, beside) in parts(stack) {
-        if let Beside::OneOf(_, uuid) = beside {
-            *devices.entry(uuid).or_default() += 1;
+        if let Beside::OneOf { uuid, number, .. } = beside {
+            *devices.entry(uuid).or_default().entry(*number).or_default() += 1;
         }
     }
     let lack = |(layer, system, beside): (LayerId, &FileSystem, &Beside)| {
@@ -55,10 +55,22 @@ pub(crate) fn lacking(stack: &Stack) -> Vec<Lack> {
                 (uuid, Some(format!("its log is on another device, which was not given: {uuid}")))
             }
             Beside::LogOf(uuid) if alone() => (uuid, None),
-            Beside::OneOf(of, uuid) if devices.get(uuid.as_str()).is_some_and(|had| had < of) => {
-                let had = devices.get(uuid.as_str()).copied().unwrap_or_default();
-                let kind = system.kind;
-                (uuid, Some(format!("given: {had} of the {of} devices of the {kind}")))
+            Beside::OneOf { of, uuid, number } => {
+                let given = devices.get(uuid.as_str())?;
+                let (had, kind) = (given.len() as u64, system.kind);
+                match given.get(number) {
+                    Some(2..) => (
+                        uuid,
+                        Some(format!(
+                            "device {number} of the {kind} is given more than once: all but one \
+                             are copies, and only one may be attached when it is mounted"
+                        )),
+                    ),
+                    _ if had < *of => {
+                        (uuid, Some(format!("given: {had} of the {of} devices of the {kind}")))
+                    }
+                    _ => return None,
+                }
             }
             _ => return None,
         };

@@ -12,6 +12,7 @@ use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
 
 use crate::arguments::RuleChange;
 use crate::drive_facts;
+use crate::plan::offer;
 use crate::title;
 
 /// What decides how a stack is reported.
@@ -35,7 +36,9 @@ pub(crate) fn target(name: String, assembled: &Assembled, view: &View<'_>) -> re
     let layers: Vec<report::Layer> = (kept.iter())
         .map(|&id| layer(stack, id, &judgments[id.0], &bad, &judgments, &numbers))
         .collect();
-    let mut findings = rule::findings(&case)
+    let mut findings = rule::findings(&case);
+    offer::before_erasing(&case, &mut findings);
+    let mut findings = findings
         .into_iter()
         .filter_map(|found| finding(&found, &numbers, view.rules))
         .collect::<Vec<Finding>>();

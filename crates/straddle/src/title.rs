@@ -216,7 +216,7 @@ fn system_words(system: &FileSystem) -> Vec<String> {
         .map(|stripe| format!("stripe {} / {}", Size(stripe.unit_bytes), Size(stripe.width_bytes)));
     let beside = system.beside.as_ref().and_then(|beside| match beside {
         Beside::LogOn(_) => Some("log on another device".to_owned()),
-        Beside::OneOf(count, _) => Some(format!("on {count} devices")),
+        Beside::OneOf { of, .. } => Some(format!("on {of} devices")),
         Beside::LogOf(_) => None,
     });
     [Some(kind), block, stripe, beside].into_iter().flatten().collect()

@@ -59,8 +59,15 @@ pub enum Beside {
     LogOn(String),
     /// It is the log of those that name this UUID.
     LogOf(String),
-    /// It is one of so many devices that hold the file system of this UUID.
-    OneOf(u64, String),
+    /// It is one of several devices that hold a file system.
+    OneOf {
+        /// How many there are.
+        of: u64,
+        /// The file system's UUID.
+        uuid: String,
+        /// The device's number, which no other has.
+        number: u64,
+    },
 }
 
 /// RAID geometry as a file system keeps it, in bytes.

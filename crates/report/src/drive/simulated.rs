@@ -43,7 +43,7 @@ fn own_notes(simulation: &Simulation, look: &Look) -> Vec<String> {
         };
         notes.push(format!(
             "cost: time relative to {against}; RMW: read-modify-writes an operation. Simulated: no \
-             drive was touched"
+             drive was touched, and the slowest operations of a real one are slower"
         ));
     }
     notes

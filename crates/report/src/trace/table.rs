@@ -225,7 +225,9 @@ impl View<'_> {
         let mut text = String::new();
         if effort.told_ios > 0 {
             let mean = |number: u64| mean(number, effort.told_ios);
-            let mut parts = vec![format!("{} granules read", mean(effort.granules_read))];
+            let read = mean(effort.granules_read);
+            let s = if read == "1" { "" } else { "s" };
+            let mut parts = vec![format!("{read} granule{s} read")];
             if name == "write" {
                 parts.push(format!("{} written", mean(effort.granules_written)));
             }

@@ -77,7 +77,7 @@ pub(crate) struct Fsync {
     #[arg(
         long,
         value_name = "PID",
-        value_parser = clap::value_parser!(u32).range(1..),
+        value_parser = process,
         help_heading = "What to do"
     )]
     pub(crate) pid: Option<u32>,
@@ -199,4 +199,10 @@ fn time(text: &str) -> Result<u64, String> {
         Some(Duration(ns)) if ns <= 60_000_000_000 => Ok(ns),
         _ => Err("a whole number with its unit is meant, a minute at most: 300us, 2ms".to_owned()),
     }
+}
+
+/// The number of a process.
+fn process(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|&number: &u32| number > 0);
+    number.ok_or_else(|| "it is no process number; pgrep -n postgres prints one".to_owned())
 }

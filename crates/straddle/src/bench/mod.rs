@@ -94,6 +94,7 @@ fn measure(session: &mut Session<'_>, found: &mut Found) -> Result<(), Halt> {
 
 /// Returns what was named, where it goes together with what else was typed.
 fn asked(bench: &Bench) -> Result<Target, Halt> {
+    plan::addressable(&bench.shift, bench.size)?;
     let target = Target::of(&bench.target)?;
     if let Target::Directory(directory) = &target {
         bench.raw.write_device_needs_a_device("bench", directory.given())?;

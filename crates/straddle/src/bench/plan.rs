@@ -120,12 +120,7 @@ pub(crate) fn arms(
 ) -> Result<Vec<Arm>, String> {
     let unit_bytes = unit.length_bytes();
     let step = step_bytes.max(1);
-    if !operation_bytes.is_multiple_of(step) || operation_bytes == 0 {
-        return Err(format!(
-            "operations of {operation_bytes} bytes are not possible: their length must be a \
-             multiple of {step} bytes"
-        ));
-    }
+    whole_length(operation_bytes, step)?;
     if step.is_multiple_of(unit_bytes) && shifts.iter().all(|&shift| shift != SAME) {
         return Err(format!(
             "nothing can be misaligned: operations start on multiples of {step} bytes, and the \
@@ -177,14 +172,38 @@ fn usual(full: bool, step: u64, operation_bytes: u64, unit_bytes: u64) -> Vec<u6
     shifts
 }
 
+/// Refuses what no drive can address, before anything is announced or written.
+///
+/// # Errors
+/// When a shift or a length is no multiple of 512 bytes, the smallest logical sector there is.
+pub(crate) fn addressable(shifts: &[u64], operation_bytes: Option<u64>) -> Result<(), String> {
+    operation_bytes.map_or(Ok(()), |bytes| whole_length(bytes, 512))?;
+    shifts.iter().try_for_each(|&shift| whole_shift(shift, 512))
+}
+
+fn whole_length(bytes: u64, step: u64) -> Result<(), String> {
+    if bytes.is_multiple_of(step) && bytes > 0 {
+        return Ok(());
+    }
+    Err(format!(
+        "operations of {bytes} bytes are not possible: their length must be a multiple of {step} \
+         bytes: --size {step}"
+    ))
+}
+
+fn whole_shift(bytes: u64, step: u64) -> Result<(), String> {
+    if bytes.is_multiple_of(step) {
+        return Ok(());
+    }
+    Err(format!(
+        "a shift of {bytes} bytes is not possible: operations must start on multiples of {step} \
+         bytes: --shift {step}"
+    ))
+}
+
 /// Returns whether arms can be that far off.
 fn possible(shift: u64, step: u64, unit_bytes: u64) -> Result<(), String> {
-    if !shift.is_multiple_of(step) {
-        return Err(format!(
-            "a shift of {shift} bytes is not possible: operations must start on multiples of \
-             {step} bytes"
-        ));
-    }
+    whole_shift(shift, step)?;
     if shift.is_multiple_of(unit_bytes) {
         return Err(format!(
             "a shift of {shift} bytes is none: the unit is {unit_bytes} bytes long"

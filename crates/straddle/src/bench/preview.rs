@@ -111,6 +111,15 @@ pub(super) fn announce(session: &Session<'_>, way: &Way, directory: &Pinned) -> 
     Ok(())
 }
 
+/// Says on standard error what of a device is going to be overwritten, before it is.
+pub(super) fn announce_device(session: &Session<'_>, name: &str, bytes: u64, titles: &[String]) {
+    printer::note(&format!(
+        "overwrites the first {} of {name}, for at most {} s",
+        Size(bytes),
+        seconds(session, titles)
+    ));
+}
+
 fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Result<DryRun, Halt> {
     let writes = session.bench.raw.write_device;
     if writes {

@@ -20,7 +20,7 @@ use super::place::Place;
 use super::plan::{self, Budget, Work};
 use super::session::Session;
 use super::target::from_trace;
-use super::{document, quiet};
+use super::{document, preview, quiet};
 use crate::arguments::{Durable, RawDevice, Unit};
 use crate::printer::shown;
 
@@ -75,6 +75,10 @@ pub(crate) fn run(
     let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit);
     let arms = arms?;
     let works = works(session, size, claim.is_some());
+    if claim.is_some() {
+        let titles: Vec<String> = works.iter().map(Work::title).collect();
+        preview::announce_device(session, &name, length_bytes, &titles);
+    }
     each(session, &works, &arms, found, |_| {
         let file = opened(node, claim.as_ref())?;
         Ok((file, &place, Box::new(|| None)))

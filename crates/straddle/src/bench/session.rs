@@ -139,7 +139,8 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let (needs, left) = (Size(bytes), Size(self.bytes_left()));
-        let more = self.written_bytes.saturating_add(bytes).div_ceil(1 << 20);
+        // As much again three times is for what is compared: `Budget::HEADLINE` has it so.
+        let more = self.written_bytes.saturating_add(bytes.saturating_mul(4)).div_ceil(1 << 20);
         Err(refused(
             format!("{what} needs {needs}, and {left} may still be written"),
             Some(format!("allow more with --bytes-max {more}M, or make --scratch smaller")),

@@ -2,7 +2,7 @@
 
 use measure::ceiling::{Around, Bound, Ceiling, ceilings};
 use measure::fitness::{FEW_SHARE, Fitness, judgment};
-use measure::{Histogram, Tail, tail};
+use measure::{Tail, tail};
 use report::fsync::{EngineLimit, FsyncVerdict, Honesty, QuantileInterval};
 use workload::Profile;
 use workload::engine::Limit;
@@ -79,9 +79,7 @@ pub(crate) fn verdict(
         };
     };
     let judged = judgment(profile, &tail, few.as_ref());
-    let mut syncs = Histogram::new();
-    series_ns.iter().for_each(|ns| syncs.record(*ns));
-    let bounds = ceilings(&syncs, share, &circumstances.around, circumstances.seed);
+    let bounds = ceilings(series_ns, share, &circumstances.around, circumstances.seed);
     FsyncVerdict {
         verdict: judged.fitness.name().to_owned(),
         has_rare_stalls: judged.has_rare_stalls,

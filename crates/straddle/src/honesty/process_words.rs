@@ -20,8 +20,9 @@ pub(super) fn of(process: &Process) -> ProcessWord {
             }));
             let read = files.iter().filter(|file| matches!(file.takes, Known::Yes(_))).count();
             looked_at.push(format!(
-                "{read} of the {} it runs code of were read.",
-                counted(files.len(), "file")
+                "{read} of the {} it runs code of {} read.",
+                counted(files.len(), "file"),
+                were(read)
             ));
         }
         Known::No(reason) => unknown.push(format!("Its libraries are not known: {reason}.")),
@@ -55,7 +56,8 @@ pub(super) fn of(process: &Process) -> ProcessWord {
     looked_at.push(match &process.server {
         Some(server) if !server.settings.is_empty() => {
             let settings = counted(server.settings.len(), "setting");
-            format!("{settings} of {} were read from outside; it was not asked.", server.title)
+            let were = were(server.settings.len());
+            format!("{settings} of {} {were} read from outside; it was not asked.", server.title)
         }
         Some(server) => format!("{} was not asked what it does.", server.title),
         None => "Whether it makes syncs was not looked at.".to_owned(),
@@ -93,6 +95,10 @@ fn call(call: &CallFate) -> Option<String> {
         Fate::Unclear => Some(format!("A seccomp filter decides on {name} by its arguments.")),
         Fate::Done | Fate::Refused => None,
     }
+}
+
+fn were(count: usize) -> &'static str {
+    if count == 1 { "was" } else { "were" }
 }
 
 fn counted(count: usize, what: &str) -> String {

@@ -24,6 +24,7 @@ use crate::target::{self, Target, What};
 use crate::trace;
 
 mod fresh;
+pub(crate) mod offer;
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     let scene = Scene::live().ignoring_measured(plan.ignore_measured);
@@ -182,13 +183,14 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
         false => (stack, disk),
     };
     let wrong = |wrong: NoPlan| refuse(&wrong.reason, wrong.hint);
-    let found = match layout::plan(&stack, disk, on) {
+    let judgments = judge::judge_all(&stack);
+    let case = Case { stack: &stack, judgments: &judgments, told: on };
+    let found = match layout::plan(&case, disk) {
         Ok(found) => found,
         // The entries of a bootable ISO cover each other by design.
         Err(reason) => return read_only(&stack, disk).ok_or_else(|| wrong(reason)),
     };
-    let judgments = judge::judge_all(&stack);
-    let findings = rule::findings(&Case { stack: &stack, judgments: &judgments, told: on });
+    let findings = rule::findings(&case);
     let gains = gains(&stack, &found, &findings);
     let serial = serial(scene, &stack, disk);
     let mut also_left = verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;

@@ -15,7 +15,7 @@ pub(super) fn table(tree: &dyn KernelTree) -> Vec<MountLine> {
     mountinfo::lines(&table).collect()
 }
 
-/// The mount that the file with `facts` is on to which a path through `/proc/PID/root` leads: by its
+/// The mount of the file with `facts`, to which a path through `/proc/PID/root` leads: by its
 /// number, in the table of that process.
 pub(super) fn of_process(
     tree: &dyn KernelTree,

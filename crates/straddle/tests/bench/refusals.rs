@@ -265,6 +265,28 @@ fn an_operation_that_cannot_cross_a_granule_is_refused_and_does_not_panic() {
 }
 
 #[test]
+fn what_no_drive_can_address_is_refused_before_anything_is_announced() {
+    let scratch = Scratch::new();
+    for (option, hint) in [("--shift", "--shift 512"), ("--size", "--size 512")] {
+        let ran = bench(&[text(scratch.path()), option, "3"]);
+        assert_eq!(ran.status, Some(2), "{ran:?}");
+        assert!(ran.errors.starts_with("error: ") && ran.errors.contains(hint), "{ran:?}");
+    }
+}
+
+#[test]
+fn the_bytes_that_a_hint_names_are_enough() {
+    let scratch = Scratch::new();
+    let dry = |most: &str| bench(&[text(scratch.path()), "--dry-run", "--bytes-max", most]);
+    let refused = dry("1M");
+    let (_, rest) = refused.errors.split_once("--bytes-max ").expect("it names an amount");
+    let most = rest.split([',', ' ', '\n']).next().expect("a word");
+    assert_eq!(dry(most).status, Some(0), "{most}: {refused:?}");
+    let bytes = most.strip_suffix('M').and_then(|number| number.parse::<u64>().ok());
+    assert!(bytes.is_some_and(|bytes| bytes > 64), "the scratch file leaves some: {most}");
+}
+
+#[test]
 fn a_directory_is_not_written_to_as_a_device() {
     let scratch = Scratch::new();
     for more in [&[][..], &["--dry-run"], &["--confirm", "x"]] {

@@ -25,7 +25,8 @@ pub(crate) fn bench(arguments: &[&str]) -> Ran {
 /// Returns what is said on standard error beside what is going to be written, which comes first.
 pub(crate) fn said(ran: &Ran) -> &str {
     let (first, rest) = ran.errors.split_once('\n').unwrap_or_default();
-    if first.starts_with("note: writes at most ") { rest } else { &ran.errors }
+    let announced = ["note: writes at most ", "note: overwrites the first "];
+    if announced.iter().any(|words| first.starts_with(words)) { rest } else { &ran.errors }
 }
 
 /// `straddle bench` with `arguments`, going on by itself.

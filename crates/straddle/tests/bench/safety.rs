@@ -69,6 +69,7 @@ fn a_blank_device_that_is_named_right_is_written_to_and_one_that_is_not_is_not()
     let ran = bench(&[&[disk.name(), "--write-device", "--confirm", &right], &SMALL[..]].concat());
     assert_eq!(ran.status, Some(5), "four pairs are too few: {ran:?}");
     assert!(ran.out.contains("No verdict: "), "{ran:?}");
+    assert!(ran.errors.starts_with("note: overwrites the first "), "it is announced: {ran:?}");
     assert_ne!(disk.hash(), before, "so the refusals above are due to their words");
 }
 

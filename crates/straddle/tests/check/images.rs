@@ -2,7 +2,7 @@
 
 use testkit::{Scratch, need_tools, tool};
 
-use crate::run::{check, partitioned, text};
+use crate::run::{check, partitioned, place, text};
 
 const MIB: u64 = 1 << 20;
 
@@ -233,6 +233,49 @@ fn an_extent_file_that_is_too_short_leaves_the_disk_unknown() {
 fn cut(path: &std::path::Path, length_bytes: u64) {
     let file = std::fs::OpenOptions::new().write(true).open(path).expect("it is opened");
     file.set_len(length_bytes).expect("it is cut");
+}
+
+/// The remedies of the first finding on `image`.
+fn remedies(image: &std::path::Path) -> String {
+    check(&[text(image)]).target["findings"][0]["remedies"].to_string()
+}
+
+#[test]
+fn an_end_that_no_plan_can_move_needs_no_action() {
+    need_tools!("sgdisk", "sfdisk", "mkfs.ntfs", "dd");
+    let scratch = Scratch::new();
+    let usual = scratch.image("usual.raw", 100 * MIB);
+    tool::run("sgdisk", &["-n", "1:2048", text(&usual)]);
+    assert!(check(&[text(&usual)]).has("ST106", "info"), "sgdisk ends at the last usable sector");
+    let script = "label: dos\nstart=2048,size=100001,type=7\n";
+    let ntfs = partitioned(&scratch, "ntfs.raw", 100 * MIB, script);
+    let system = scratch.image("ntfs", 100_001 * 512);
+    tool::run("mkfs.ntfs", &["-q", "-f", "-F", text(&system)]);
+    place(&system, &ntfs, MIB);
+    for image in [usual, ntfs] {
+        let said = remedies(&image);
+        assert!(said.contains("no action needed; to see whether"), "{said}");
+        let plan = crate::run::straddle(&["plan", text(&image)]);
+        let said = String::from_utf8_lossy(&plan.stdout).into_owned();
+        assert!(said.contains("no move would help"), "{said}");
+    }
+}
+
+#[test]
+fn a_copy_of_a_device_of_a_btrfs_is_not_the_other_device() {
+    need_tools!("mkfs.btrfs");
+    let scratch = Scratch::new();
+    let [one, two] = ["one", "two"].map(|name| scratch.image(name, 200 * MIB));
+    tool::run("mkfs.btrfs", &["-q", "-f", "-d", "raid0", text(&one), text(&two)]);
+    assert_eq!(check(&[text(&one), text(&two)]).findings(), [], "both are given");
+    let copy = scratch.path().join("copy");
+    tool::run("cp", &["--sparse=always", text(&one), text(&copy)]);
+    for given in [&[&one, &copy][..], &[&one, &two, &copy]] {
+        let given: Vec<&str> = given.iter().map(|path| text(path)).collect();
+        let checked = check(&given);
+        assert!(checked.has("ST411", "info"), "{:?}", checked.findings());
+        assert!(checked.target.to_string().contains("given more than once"), "{given:?}");
+    }
 }
 
 #[test]

@@ -156,6 +156,15 @@ pub(crate) const CASES: &[Case] = &[
     image("qcow2", "disk.qcow2", |bench| guest(bench, "disk.qcow2", "qcow2")),
     image("VMDK", "disk.vmdk", |bench| guest(bench, "disk.vmdk", "vmdk")),
     image("VHDX", "disk.vhdx", |bench| guest(bench, "disk.vhdx", "vhdx")),
+    Case::typed("ST102", "a PV whose data is off", "lvm", "", "disk.raw", |bench| {
+        let lvm = testkit::Lvm::on(&[16 * MIB]);
+        lvm.run(&["pvcreate", "--dataalignmentoffset", "1536b", lvm.device(0)]);
+        let image = testkit::scratch::text(&lvm.images()[0]);
+        bench.shell(&format!("cp --sparse=always {image} pv"));
+        bench.table("disk.raw", 32 * MIB, "label: dos\nstart=2048,size=32768,type=8e\n");
+        bench.place("pv", "disk.raw", MIB);
+    })
+    .only("straddle plan", "disk.raw"),
     Case::typed("ST106", "an odd end", "", "512e", "disk.raw", |bench| {
         bench.table("disk.raw", 32 * MIB, "label: gpt\nstart=2048,size=20001,name=odd\n");
         bench.bytes("disk.raw", MIB, 20_000 * 512);

@@ -79,7 +79,9 @@ fn read_devices(block: &Block<4096>, heads: &Heads<'_>, found: &mut Found) {
     found.note("devices", devices.to_string());
     found.note("device number", block.le64::<201>().to_string());
     if devices > 1 {
-        found.value.beside = found.value.id.clone().map(|id| Beside::OneOf(devices, id));
+        let (of, number) = (devices, block.le64::<201>());
+        let uuid = found.value.id.clone();
+        found.value.beside = uuid.map(|uuid| Beside::OneOf { of, uuid, number });
     }
     if devices != 1 {
         found.note("size of all devices", bytes_text(block.le64::<112>()));

@@ -12,7 +12,8 @@ mod start;
 
 pub(super) use command::{Command, Growth};
 pub(super) use device::{node, typed, within};
-pub(super) use start::{as_raw, cluster_size, image_file, moved, plan, plan_of, rewrite_gpt};
+pub use start::plan_of;
+pub(super) use start::{as_raw, cluster_size, image_file, moved, plan, rewrite_gpt};
 
 /// How a finding is put right; it prints as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +28,15 @@ enum Form {
 
 impl Remedy {
     /// Returns whether it is a plan of the whole disk.
-    pub(super) fn is_plan(&self) -> bool {
+    #[must_use]
+    pub fn is_plan(&self) -> bool {
         matches!(self.0, Form::Command { command: Command::Plan { .. }, .. })
+    }
+
+    /// Returns whether it says that a layer is to be made again, which erases what is on it.
+    #[must_use]
+    pub fn erases(&self) -> bool {
+        matches!(self.0, Form::Recreate { .. })
     }
 
     /// A command to type.
@@ -51,11 +59,15 @@ impl Remedy {
         Remedy(Form::Recreate { with: with.into(), note, is_optional: false })
     }
 
-    /// As it is where nothing is wrong: what recreates a layer is not needed.
+    /// As it is where nothing is wrong: what recreates or moves a layer is not needed.
     pub(super) fn optional(self) -> Remedy {
         match self.0 {
             Form::Recreate { with, note, .. } => {
                 Remedy(Form::Recreate { with, note, is_optional: true })
+            }
+            Form::Command { when: "", command } => {
+                let when = "no action needed; to see whether it can be mended";
+                Remedy(Form::Command { when, command })
             }
             form => Remedy(form),
         }

@@ -80,7 +80,8 @@ pub(in crate::rule) fn plan(case: &Case<'_>, id: LayerId) -> Option<Remedy> {
 }
 
 /// The plan of a disk; `None` where entries of an ISO cover each other, which no tool writes.
-pub(in crate::rule) fn plan_of(case: &Case<'_>, disk: LayerId) -> Option<Remedy> {
+#[must_use]
+pub fn plan_of(case: &Case<'_>, disk: LayerId) -> Option<Remedy> {
     if rarely::is_covered_iso(case, disk) {
         return None;
     }
