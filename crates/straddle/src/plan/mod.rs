@@ -2,15 +2,14 @@
 
 use std::rc::Rc;
 
-use device::Disk;
 use host::Beside;
 use jiff::Timestamp;
-use layout::{After, NoPlan, Plan as Planned, Source};
+use layout::{NoPlan, Plan as Planned, Source};
 use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
 use report::{Refusal, RefusalKind};
 use stack::assemble::{self, Assembled, Start, StartKind};
 use stack::judge::{self, Verdict};
-use stack::rule::{self, Case, Finding, Severity};
+use stack::rule::{self, Case};
 use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
 use units::text::shell_word;
 
@@ -23,6 +22,7 @@ use crate::scene::Scene;
 use crate::target::{self, Target, What};
 use crate::trace;
 
+mod effect;
 mod fresh;
 pub(crate) mod offer;
 
@@ -176,7 +176,7 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     };
     // No partitioner opens an image: what is moved is a raw copy, and that is planned.
     let copy = matches!(stack.layer(disk).kind, LayerKind::ImageFormat(_));
-    let of_format = if copy { in_format(&stack, disk, on) } else { Vec::new() };
+    let of_format = if copy { effect::in_format(&stack, disk, on) } else { Vec::new() };
     let (stack, disk) = match copy {
         true => raw_copy(&stack, disk, on)
             .ok_or_else(|| refuse("a raw copy of it would hold no partition table", None))?,
@@ -191,9 +191,10 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
         Err(reason) => return read_only(&stack, disk).ok_or_else(|| wrong(reason)),
     };
     let findings = rule::findings(&case);
-    let gains = gains(&stack, &found, &findings);
+    let gains = effect::gains(&stack, &found, &findings);
     let serial = serial(scene, &stack, disk);
-    let mut also_left = verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;
+    let mut also_left =
+        effect::verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;
     also_left.extend(of_format);
     Ok(Answer::Plan(Box::new(Found { plan: found, stack, copy, serial, gains, also_left })))
 }
@@ -293,93 +294,12 @@ fn unread(stack: &Stack, disk: LayerId) -> Option<String> {
     (!is_read).then(|| problem.unwrap_or_else(|| "its bytes could not be read".to_owned()))
 }
 
-/// Returns what one write costs before and after, for each row of the plan.
-fn gains(stack: &Stack, plan: &Planned, findings: &[Finding]) -> Vec<String> {
-    let gain = |layer: LayerId| {
-        let over = stack.over(layer);
-        let about = |id: LayerId| id == layer || over.contains(&id);
-        let costs = findings.iter().filter(|one| about(one.layer));
-        costs.filter_map(|one| one.cost.as_ref()).map(rule::Cost::sentence).next()
-    };
-    plan.rows.iter().map(|row| gain(row.layer).unwrap_or_default()).collect()
-}
-
 /// The serial number of a drive, as the script reads it again.
 fn serial(scene: &Scene, stack: &Stack, disk: LayerId) -> Option<String> {
     let LayerKind::Drive(drive) = &stack.layer(disk).kind else { return None };
     let text = scene.tree().read(&format!("/sys/class/block/{}/device/serial", drive.name)).ok()?;
     let text: String = text.chars().filter(|letter| !matches!(letter, ' ' | '\n')).collect();
     Some(text).filter(|text| !text.is_empty())
-}
-
-/// Returns what is still wrong in what lies on the partitions when the plan is carried out.
-///
-/// # Errors
-/// When the disk would not hold the same as before: then straddle itself is at fault.
-fn verified(stack: &Stack, plan: &Planned, on: Option<&Condition>) -> Result<Vec<String>, String> {
-    let layer = stack.layer(plan.disk);
-    let kind = match &layer.kind {
-        LayerKind::Drive(drive) => StartKind::Drive(drive.clone()),
-        LayerKind::ImageFile => {
-            let path = layer.path.clone().unwrap_or_default().into_bytes();
-            let identity = device::FileIdentity { device: 0, inode: 0 };
-            StartKind::File { path, identity }
-        }
-        _ => return Ok(Vec::new()),
-    };
-    let Some(bytes) = stack.bytes(plan.disk) else { return Ok(Vec::new()) };
-    let after: Rc<dyn Disk> = Rc::new(After::new(Rc::clone(bytes), plan));
-    let start = Start { kind, name: layer.name.clone(), bytes: Some(Ok(after)) };
-    let after = assemble::assemble(vec![start], &device::NoFiles, on);
-    let Some(disk) = layout::disk_of(&after.stack, None) else {
-        return Err("the planned table cannot be read; please report this".to_owned());
-    };
-    let holds = |stack: &Stack, disk: LayerId| -> Vec<(u32, Vec<&'static str>)> {
-        let mut found: Vec<_> = (stack.above(disk).iter())
-            .filter_map(|&id| match &stack.layer(id).kind {
-                LayerKind::Partition(partition, _) => {
-                    let words = stack.above(id).iter().map(|&id| stack.layer(id).kind.word());
-                    Some((partition.number, words.collect()))
-                }
-                _ => None,
-            })
-            .collect();
-        found.sort();
-        found
-    };
-    if holds(stack, plan.disk) != holds(&after.stack, disk) {
-        return Err("the plan would change what is recognized; please report this".to_owned());
-    }
-    let stack = &after.stack;
-    let judgments = judge::judge_all(stack);
-    let findings = rule::findings(&Case { stack, judgments: &judgments, told: on });
-    let over = stack.over(disk);
-    let inside = |one: &&Finding| {
-        over.contains(&one.layer)
-            && !matches!(stack.layer(one.layer).kind, LayerKind::Partition(..))
-    };
-    Ok(findings.iter().filter(inside).filter_map(|one| left(stack, one)).collect())
-}
-
-/// Returns the findings on the image formats that hold the disk: no move in it mends them.
-fn in_format(stack: &Stack, disk: LayerId, on: Option<&Condition>) -> Vec<String> {
-    let judgments = judge::judge_all(stack);
-    let findings = rule::findings(&Case { stack, judgments: &judgments, told: on });
-    let under = stack.under(disk);
-    let about = findings.iter().filter(|one| {
-        under.contains(&one.layer)
-            && matches!(stack.layer(one.layer).kind, LayerKind::ImageFormat(_))
-            && judgments[one.layer.0].verdict != Verdict::Aligned
-    });
-    about.filter_map(|one| left(stack, one)).collect()
-}
-
-/// A finding that stays after the plan, in a sentence; `None` for one that needs no action.
-fn left(stack: &Stack, one: &Finding) -> Option<String> {
-    let evidence = one.evidence.first().cloned().unwrap_or_default();
-    let (name, code) = (&stack.layer(one.layer).name, one.rule.code);
-    (one.severity >= Severity::Warning)
-        .then(|| format!("{code} {name}: {evidence}; no move helps: straddle explain {code}"))
 }
 
 fn fill(document: &mut Layout, found: &Found) {
