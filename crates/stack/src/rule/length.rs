@@ -126,7 +126,7 @@ fn odd_partition(case: &Case<'_>, id: LayerId) -> Option<Finding> {
         if assumed { " (granule assumed)" } else { "" },
         sectors(case, id, length)
     ));
-    finding.remedies.extend(remedy::plan(case, id).map(Remedy::optional));
+    finding.remedies.extend(remedy::plan(case, id).map(Remedy::unneeded));
     Some(finding)
 }
 

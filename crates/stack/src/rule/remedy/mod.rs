@@ -59,15 +59,21 @@ impl Remedy {
         Remedy(Form::Recreate { with: with.into(), note, is_optional: false })
     }
 
-    /// As it is where nothing is wrong: what recreates or moves a layer is not needed.
+    /// As it is where nothing is wrong: what recreates a layer is not needed.
     pub(super) fn optional(self) -> Remedy {
         match self.0 {
             Form::Recreate { with, note, .. } => {
                 Remedy(Form::Recreate { with, note, is_optional: true })
             }
-            Form::Command { when: "", command } => {
-                let when = "no action needed; to see whether it can be mended";
-                Remedy(Form::Command { when, command })
+            form => Remedy(form),
+        }
+    }
+
+    /// A command for what costs nothing, and often cannot be mended.
+    pub(super) fn unneeded(self) -> Remedy {
+        match self.0 {
+            Form::Command { command, .. } => {
+                Remedy::when("no action needed; to see whether it can be mended", command)
             }
             form => Remedy(form),
         }
