@@ -564,8 +564,8 @@ fn boot_end(bytes: &dyn Disk, pieces: &[Piece], sector: u64) -> u64 {
     if start > GAP_BYTES_MAX { start } else { used.min(start) }
 }
 
-/// The byte after the last of the first `length` bytes that is not 0; all of them where they
-/// cannot be read.
+/// Number of bytes up to the last of the first `length` that is not 0; `length` where they cannot
+/// be read.
 fn used_bytes(bytes: &dyn Disk, length: u64) -> u64 {
     let mut buffer = vec![0; 64 << 10];
     let mut end = length;
@@ -575,11 +575,11 @@ fn used_bytes(bytes: &dyn Disk, length: u64) -> u64 {
         if bytes.read_at(from, &mut buffer[..part]).is_err() {
             return length;
         }
-        // Ored together many bytes are looked at in one step; one by one a gap takes a millisecond.
-        let is_blank = buffer[..part].iter().fold(0, |all, byte| all | byte) == 0;
-        let last = || buffer[..part].iter().rposition(|&byte| byte != 0);
-        if let Some(last) = (!is_blank).then(last).flatten() {
-            return from + last as u64 + 1;
+        let used = &buffer[..part];
+        // The compiler makes an OR of many bytes one step; a search goes byte by byte.
+        if used.iter().fold(0, |all, byte| all | byte) != 0 {
+            return from
+                + used.iter().rposition(|&byte| byte != 0).map_or(0, |last| last as u64 + 1);
         }
         end = from;
     }

@@ -1,4 +1,4 @@
-//! Which tables can be planned.
+//! Reasons to plan nothing: tables that are damaged, or that no tool rewrites.
 
 use format::ProblemKind;
 use format::table::{PartitionTable, TableKind};
@@ -27,12 +27,13 @@ pub(crate) fn sound(case: &Case<'_>, disk: LayerId, table: &PartitionTable) -> R
         let hint = "back up, recreate the slices on 1 MiB, restore".to_owned();
         return Err(NoPlan::new("BSD disklabels are not rewritten", Some(hint)));
     }
-    let is_bad = |kind: ProblemKind| kind.spoils_table() || kind == ProblemKind::Unreadable;
     if rule::is_covered_iso(case, disk) {
-        let reason = "the table of a bootable ISO covers the image, and no partitioner writes such";
-        let hint = "straddle check names the places for what is after the image".to_owned();
+        let reason = "its bootable ISO image has a partition entry that no partitioner can write";
+        let hint =
+            "straddle check names the new start of each partition after the image".to_owned();
         return Err(NoPlan::new(reason, Some(hint)));
     }
+    let is_bad = |kind: ProblemKind| kind.spoils_table() || kind == ProblemKind::Unreadable;
     let bad = layer.problems.iter().find(|problem| is_bad(problem.kind));
     if let Some(problem) = bad {
         return Err(NoPlan::new(problem.detail.clone(), Some(mends)));

@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn no_client_is_faster_than_the_ceiling_though_few_syncs_are_slow() {
+    fn no_client_is_faster_than_the_ceiling_where_a_few_syncs_are_fast() {
         // 99 of 100 syncs take 100 us and one takes none: 10 101 a second were measured.
         let mut syncs = vec![100_000; 99];
         syncs.push(0);

@@ -203,8 +203,8 @@ fn plain(path: &Path) -> PathBuf {
     if plain.as_os_str().is_empty() { path.to_owned() } else { plain }
 }
 
-/// What `path` names; nothing where it is a file that was named before: one disk, not two of an
-/// array.
+/// Targets that `path` names; none for a file that was named before, which is one disk and not two
+/// of an array.
 fn named(path: &Path, scene: &Scene, seen: &mut Seen) -> Vec<Target> {
     let path = &plain(path);
     let name = shown(path);

@@ -61,7 +61,7 @@ pub enum Beside {
     LogOf(String),
     /// It is one of several devices that hold a file system.
     OneOf {
-        /// How many there are.
+        /// Number of devices that hold it.
         of: u64,
         /// The file system's UUID.
         uuid: String,

@@ -141,13 +141,13 @@ fn evidence(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut S
 
 fn ceiling(ceiling: &Ceiling, words: Words<'_>, limit: usize, page: &mut String) {
     let rate = ceiling.operations_per_second.map(|rate| format!("{} a second", number(rate)));
-    let rate_is_told = rate.is_some();
     let latency = ceiling.latency_ns.map(|latency_ns| time(latency_ns, words));
     let pieces = vec![
         cell(words.text(&ceiling.name)),
         (NAME, rate.or(latency).unwrap_or_else(|| UNKNOWN.to_owned())),
         quiet(words.text(&ceiling.assumption)),
     ];
-    let label = if rate_is_told { "ceiling" } else { "at best" };
+    let is_rate = ceiling.operations_per_second.is_some();
+    let label = if is_rate { "ceiling" } else { "at best" };
     labeled(label, pieces, limit, page);
 }

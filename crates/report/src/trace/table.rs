@@ -226,8 +226,8 @@ impl View<'_> {
         if effort.told_ios > 0 {
             let mean = |number: u64| mean(number, effort.told_ios);
             let read = mean(effort.granules_read);
-            let s = if read == "1" { "" } else { "s" };
-            let mut parts = vec![format!("{read} granule{s} read")];
+            let granules = if read == "1" { "granule" } else { "granules" };
+            let mut parts = vec![format!("{read} {granules} read")];
             if name == "write" {
                 parts.push(format!("{} written", mean(effort.granules_written)));
             }

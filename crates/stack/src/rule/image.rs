@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use device::ReadError;
+use device::{Disk, ReadError};
 use format::ProblemKind;
-use format::image::{Extent, Image, ImageKind, Layout, Place};
+use format::image::{Image, ImageKind, Layout, Place};
 use format::named::Class;
 use units::ByteRange;
 use units::prefix::Exact;
@@ -84,48 +84,67 @@ fn unpacked(case: &Case<'_>, id: LayerId, image: &Image) -> Option<Remedy> {
     }))
 }
 
-/// Returns what the tables of an image say of its bytes: that they are compressed, though others
-/// may be plain, or past the end of the file, which then was cut.
+/// Bytes of the guest's disk, by what the tables of the image say of them.
+struct Listed {
+    /// Number of bytes in compressed clusters.
+    compressed_bytes: u64,
+    /// Number of bytes past the end of the image's file.
+    lost_bytes: u64,
+    /// True if a cluster or a table starts past the end of the file.
+    is_cut: bool,
+}
+
+impl Listed {
+    /// Walks the tables of `image`, as far as [`Image::extents`] does.
+    fn of(image: &Image, file: &dyn Disk) -> Option<Listed> {
+        let file_bytes = file.length_bytes();
+        let mut listed = Listed { compressed_bytes: 0, lost_bytes: 0, is_cut: false };
+        let all = ByteRange::new(0, image.virtual_bytes)?;
+        let walked = image.extents(file, all, &mut |extent| {
+            let length = extent.guest.length_bytes();
+            match extent.place {
+                Place::Here(at) => {
+                    listed.lost_bytes += length - length.min(file_bytes.saturating_sub(at));
+                }
+                Place::Compressed(at) if at >= file_bytes => listed.lost_bytes += length,
+                Place::Compressed(_) => listed.compressed_bytes += length,
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        });
+        // The last cluster may end where its data ends.
+        listed.is_cut = listed.lost_bytes >= image.block_bytes.unwrap_or(1).max(1)
+            || matches!(walked, Err(ReadError::PastEnd { .. }));
+        Some(listed)
+    }
+}
+
+/// Findings about the bytes that the tables of an image list: past the end of its file, or in
+/// compressed clusters though others may be plain.
 fn listed(case: &Case<'_>, id: LayerId, image: &Image) -> Vec<Finding> {
-    let Mapping::Image { file, .. } = &case.stack.layer(id).mapping else { return Vec::new() };
+    let layer = case.stack.layer(id);
+    let Mapping::Image { file, .. } = &layer.mapping else { return Vec::new() };
     let Some(disk) = case.stack.bytes(*file) else { return Vec::new() };
-    let file_bytes = disk.length_bytes();
-    let (mut compressed_bytes, mut lost_bytes) = (0_u64, 0_u64);
-    let mut count = |extent: Extent| {
-        let length = extent.guest.length_bytes();
-        match extent.place {
-            Place::Here(at) => lost_bytes += length - length.min(file_bytes.saturating_sub(at)),
-            Place::Compressed(at) if at >= file_bytes => lost_bytes += length,
-            Place::Compressed(_) => compressed_bytes += length,
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    };
-    let Some(all) = ByteRange::new(0, image.virtual_bytes) else { return Vec::new() };
-    let walked = image.extents(disk.as_ref(), all, &mut count);
+    let Some(listed) = Listed::of(image, disk.as_ref()) else { return Vec::new() };
     let mut found = Vec::new();
-    let is_told = || {
-        let mut problems = case.stack.layer(id).problems.iter();
-        problems.any(|problem| problem.kind == ProblemKind::Outside)
-    };
-    // The last cluster may end where its data ends.
-    let is_lost = lost_bytes > 0 && lost_bytes >= image.block_bytes.unwrap_or(1);
-    if (is_lost || matches!(walked, Err(ReadError::PastEnd { .. }))) && !is_told() {
+    let is_told = layer.problems.iter().any(|problem| problem.kind == ProblemKind::Outside);
+    if listed.is_cut && !is_told {
         let mut finding = finding("ST403", Severity::Warning, id);
-        let name = &case.stack.layer(*file).name;
         finding.evidence.push(format!(
-            "{} lists bytes that are past the end of {name} at {file_bytes}",
-            case.stack.layer(id).name
+            "{} lists data after the end of {}, at byte {}",
+            layer.name,
+            case.stack.layer(*file).name,
+            disk.length_bytes()
         ));
         finding.remedies.push(damage::whole_file());
         found.push(finding);
     }
-    if compressed_bytes > 0 && matches!(image.layout, Layout::Qcow2(_)) {
+    if listed.compressed_bytes > 0 && matches!(image.layout, Layout::Qcow2(_)) {
         let mut finding = finding("ST504", Severity::Info, id);
         finding.evidence.push(format!(
             "{} of the guest's disk are in compressed clusters, which have no alignment; what is \
              written to one goes to a new place",
-            Exact(compressed_bytes)
+            Exact(listed.compressed_bytes)
         ));
         finding.remedies.push(converted(case, id, "qcow2".to_owned()));
         found.push(finding);

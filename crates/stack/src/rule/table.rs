@@ -75,7 +75,7 @@ pub const RULES: &[Rule] = &[
         why: "The last granule is shared with the next partition. Layers that need whole granules \
               (LUKS with 4096-byte sectors, a 4Kn virtual disk) refuse the length, often only \
               after a later resize.",
-        fix: "straddle plan DISK.",
+        fix: "No action needed. To see whether the end can be moved: straddle plan DISK.",
     },
     Rule {
         code: "ST107",

@@ -204,5 +204,5 @@ fn time(text: &str) -> Result<u64, String> {
 /// The number of a process.
 fn process(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|&number: &u32| number > 0);
-    number.ok_or_else(|| "it is no process number; pgrep -n postgres prints one".to_owned())
+    number.ok_or_else(|| "expected a process number; pgrep -n postgres prints one".to_owned())
 }

@@ -139,7 +139,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         let (needs, left) = (Size(bytes), Size(self.bytes_left()));
-        // As much again three times is for what is compared: `Budget::HEADLINE` has it so.
+        // The comparison writes up to three times the scratch file, as `Budget::HEADLINE` allows.
         let more = self.written_bytes.saturating_add(bytes.saturating_mul(4)).div_ceil(1 << 20);
         Err(refused(
             format!("{what} needs {needs}, and {left} may still be written"),

@@ -1,4 +1,4 @@
-//! What a plan does for what lies on the disk, and what it cannot do.
+//! Effects of a plan on the content of the disk: gains, and findings that stay.
 
 use std::rc::Rc;
 

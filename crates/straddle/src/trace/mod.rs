@@ -152,8 +152,7 @@ pub(crate) fn beneath_device(
 
 /// The mount that what has `facts` at `path` is on; `None` when it cannot be told.
 pub(crate) fn mount_of(scene: &Scene, facts: &FileFacts, path: &Path) -> Option<MountLine> {
-    let own = mount::of(&mount::table(scene.tree()), facts, path);
-    own.or_else(|| mount::of_process(scene.tree(), facts, path))
+    mount::of(scene.tree(), &mount::table(scene.tree()), facts, path)
 }
 
 /// The most layers that one line names.

@@ -17,11 +17,7 @@ pub(super) fn table(tree: &dyn KernelTree) -> Vec<MountLine> {
 
 /// The mount of the file with `facts`, to which a path through `/proc/PID/root` leads: by its
 /// number, in the table of that process.
-pub(super) fn of_process(
-    tree: &dyn KernelTree,
-    facts: &FileFacts,
-    path: &Path,
-) -> Option<MountLine> {
+fn of_process(tree: &dyn KernelTree, facts: &FileFacts, path: &Path) -> Option<MountLine> {
     let mut names = path.strip_prefix("/proc").ok()?.iter();
     let process = names.next()?.to_str()?;
     let table = tree.bytes(&format!("/proc/{process}/mountinfo")).ok()?;
@@ -29,9 +25,15 @@ pub(super) fn of_process(
     mountinfo::lines(&table).find(|line| line.id == *number)
 }
 
-/// The one of `mounts` that the file with `facts` at `path` is on: by its number, else by its
-/// device, else, where the number is not known, by the longest mount point on the way.
-pub(super) fn of(mounts: &[MountLine], facts: &FileFacts, path: &Path) -> Option<MountLine> {
+/// The mount that the file with `facts` at `path` is on: the one of `mounts` with its number, else
+/// with its device, else one of the process through whose root `path` leads. Where the number is
+/// not known, the longest mount point on the way.
+pub(super) fn of(
+    tree: &dyn KernelTree,
+    mounts: &[MountLine],
+    facts: &FileFacts,
+    path: &Path,
+) -> Option<MountLine> {
     // The last mount on a place is the one in force.
     let last = |is: &dyn Fn(&MountLine) -> bool| mounts.iter().rev().find(|line| is(line));
     if let Some(&number) = facts.mount.value()
@@ -44,7 +46,10 @@ pub(super) fn of(mounts: &[MountLine], facts: &FileFacts, path: &Path) -> Option
         return Some(found.clone());
     }
     // A number that the table does not have is of another mount namespace.
-    facts.mount.value().is_none().then(|| longest(mounts, &absolute(path))).flatten()
+    match facts.mount.value() {
+        Some(_) => of_process(tree, facts, path),
+        None => longest(mounts, &absolute(path)),
+    }
 }
 
 /// `path` with its links followed, as far as that can be done.

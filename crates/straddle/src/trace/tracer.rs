@@ -137,8 +137,7 @@ impl<'a> Tracer<'a> {
             return Err(refused(name, "it became a block device", None));
         }
         let mounts = self.mounts.get_or_insert_with(|| mount::table(self.scene.tree()));
-        let mount = mount::of(mounts, &facts, path);
-        let mount = mount.or_else(|| mount::of_process(self.scene.tree(), &facts, path));
+        let mount = mount::of(self.scene.tree(), mounts, &facts, path);
         let mount = mount.ok_or_else(|| {
             let hint = Some("mount it: mount -t proc proc /proc");
             refused(name, "/proc/self/mountinfo does not say what it is on", hint)

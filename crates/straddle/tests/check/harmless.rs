@@ -42,7 +42,7 @@ fn every_image_is_the_same_to_the_byte_and_the_second_after_a_check() {
         };
         images.iter().map(of).collect()
     };
-    // Blocks are counted anew when what waits in memory is written.
+    // Writeback changes the number of blocks, so finish it before counting.
     images.iter().for_each(|path| std::fs::File::open(path).unwrap().sync_all().unwrap());
     let before = state();
     let paths: Vec<&str> = images.iter().map(|path| text(path)).collect();

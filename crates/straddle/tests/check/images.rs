@@ -2,7 +2,7 @@
 
 use testkit::{Scratch, need_tools, tool};
 
-use crate::run::{check, partitioned, place, text};
+use crate::run::{check, partitioned, place, straddle, text};
 
 const MIB: u64 = 1 << 20;
 
@@ -124,11 +124,8 @@ fn an_image_whose_backing_file_is_missing_is_unknown_and_not_aligned() {
 fn an_image_that_was_cut_short_is_told_to_be_fetched_again() {
     need_tools!("sfdisk", "qemu-img", "qemu-io");
     let scratch = Scratch::new();
-    let raw = partitioned(&scratch, "base.raw", 64 * MIB, "label: dos\nstart=2048\n");
-    tool::run("qemu-io", &["-f", "raw", "-c", "write -P 0x5a 1M 32M", text(&raw)]);
     for format in ["qcow2", "vmdk", "vdi", "vhdx", "vpc"] {
-        let image = scratch.path().join(format);
-        tool::run("qemu-img", &["convert", "-O", format, text(&raw), text(&image)]);
+        let image = full(&scratch, format, "");
         assert!(!check(&[text(&image)]).has("ST403", "warning"), "{format} is whole");
         let whole = std::fs::metadata(&image).expect("it is there").len();
         // As a download that breaks off near its end, and near its start.
@@ -255,7 +252,7 @@ fn an_end_that_no_plan_can_move_needs_no_action() {
     for image in [usual, ntfs] {
         let said = remedies(&image);
         assert!(said.contains("no action needed; to see whether"), "{said}");
-        let plan = crate::run::straddle(&["plan", text(&image)]);
+        let plan = straddle(&["plan", text(&image)]);
         let said = String::from_utf8_lossy(&plan.stdout).into_owned();
         assert!(said.contains("no move would help"), "{said}");
     }
