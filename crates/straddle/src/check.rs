@@ -16,15 +16,15 @@ use stack::kernel::NodeId;
 
 use crate::arguments::{Check, Color, Format};
 use crate::convert::{self, View};
-use crate::crew;
 use crate::exit::{self, Outcome};
-use crate::no_image;
-use crate::printer::{self, Said};
-use crate::run;
-use crate::scene::Scene;
+use crate::shared::beneath;
+use crate::shared::crew;
+use crate::shared::no_image;
+use crate::shared::printer::{self, Said};
+use crate::shared::run;
+use crate::shared::scene::Scene;
+use crate::shared::target::{self, Target, What};
 use crate::show::{Page, Piece, Press};
-use crate::target::{self, Target, What};
-use crate::trace;
 use crate::watch::{self, Save};
 
 pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
@@ -231,9 +231,9 @@ impl Round<'_> {
     /// lack members.
     fn each(&self, mut take: impl FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Rest> {
         let mut rest = Rest::default();
-        let hosts = || trace::Hosts::new(self.scene);
+        let hosts = || beneath::Hosts::new(self.scene);
         let look =
-            |hosts: &mut trace::Hosts<'_>, index: usize| self.look(&self.targets[index], hosts);
+            |hosts: &mut beneath::Hosts<'_>, index: usize| self.look(&self.targets[index], hosts);
         let take = |index, seen| {
             let Target { name, found, .. } = &self.targets[index];
             let directory = found.as_ref().map(|found| found.directory);
@@ -261,7 +261,7 @@ impl Round<'_> {
         Ok(rest)
     }
 
-    fn look(&self, target: &Target, hosts: &mut trace::Hosts<'_>) -> Seen {
+    fn look(&self, target: &Target, hosts: &mut beneath::Hosts<'_>) -> Seen {
         let Round { check, scene, press, .. } = self;
         if self.interrupt.is_raised() {
             return Seen::Missed;
@@ -322,7 +322,7 @@ fn assembled(
     check: &Check,
     members: &[&Target],
     scene: &Scene,
-    hosts: &mut trace::Hosts<'_>,
+    hosts: &mut beneath::Hosts<'_>,
 ) -> Result<assemble::Assembled, Refusal> {
     let mut nodes = BTreeSet::new();
     let mut starts = Vec::new();
@@ -346,7 +346,7 @@ fn assembled(
     {
         let nodes: Vec<_> = nodes.into_iter().collect();
         if starts.is_empty() {
-            return Ok(trace::beneath_loops(scene, scene.assemble(machine, &nodes, told)));
+            return Ok(beneath::beneath_loops(scene, scene.assemble(machine, &nodes, told)));
         }
         // Members that are files beside members that are disks: bytes alone join them.
         let disks = nodes.iter().map(|&id| machine.node(id)).filter(|node| node.below.is_empty());
@@ -419,7 +419,7 @@ fn together(check: &Check, members: &[&Target], scene: &Scene) -> report::Target
     // Where one of them is a file, or stands for all that it is joined to, all is shown.
     let meant: Option<Vec<String>> = members.iter().map(|one| meant(one, scene)).collect();
     let meant = meant.unwrap_or_default();
-    match assembled(check, members, scene, &mut trace::Hosts::new(scene)) {
+    match assembled(check, members, scene, &mut beneath::Hosts::new(scene)) {
         Ok(assembled) => result(check, name, &assembled, &meant),
         Err(refusal) => refused(name, refusal),
     }

@@ -7,7 +7,7 @@ use report::html::{Content, SOURCE_BYTES_MAX, Source, read as parse};
 
 use crate::arguments::Compare;
 use crate::exit::Outcome;
-use crate::printer::{self, Said, shown};
+use crate::shared::printer::{self, Said, shown};
 
 /// The longest result file that is read: histograms of hundreds of experiments fit.
 const BYTES_MAX: u64 = SOURCE_BYTES_MAX as u64;

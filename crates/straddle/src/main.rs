@@ -5,30 +5,17 @@ mod bench;
 mod check;
 mod compare;
 mod convert;
-mod crew;
-mod destination;
 mod drive_facts;
 mod drives;
-mod engine;
 mod exit;
 mod explain;
-mod fallen;
 mod fsync;
 mod generate;
-mod honesty;
-mod leftover;
-mod measured;
-mod mounted;
-mod no_image;
 mod page;
 mod plan;
-mod printer;
 mod probe;
-mod progress;
-mod run;
-mod scene;
+mod shared;
 mod show;
-mod target;
 mod title;
 mod trace;
 mod watch;
@@ -55,7 +42,7 @@ fn main() -> std::process::ExitCode {
         Command::Report(report) => page::run(report),
         Command::Drive(drive) => drives::run(drive),
         Command::Generate(generate) => generate::run(&generate.what),
-        Command::Version => printer::print(&format!("straddle {}\n", arguments::VERSION))
+        Command::Version => shared::printer::print(&format!("straddle {}\n", arguments::VERSION))
             .map(|_| exit::Outcome::Done)
             .map_err(anyhow::Error::from),
     };

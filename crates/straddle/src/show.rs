@@ -12,7 +12,7 @@ use report::{
 };
 
 use crate::arguments::{Check, Format};
-use crate::printer;
+use crate::shared::printer;
 
 /// How targets are shown.
 pub(crate) struct Press {

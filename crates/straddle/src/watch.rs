@@ -13,7 +13,7 @@ use report::{Baseline, BaselineFault, Blocks, Run, Summary};
 use units::text;
 
 use crate::arguments::{Arguments, Check, Command, is_standard_output};
-use crate::printer::shown;
+use crate::shared::printer::shown;
 
 /// The longest baseline that is read: ten thousand images take a tenth of it, and what is read
 /// takes a few times its length in memory.

@@ -17,12 +17,12 @@ use units::text;
 use super::contest::{self, Bounds, Done, Timed};
 use super::document::{self, About, Seen};
 use super::ground::Ground;
-use super::halt::Halt;
 use super::made::{Recipe, recipe};
 use super::plan::{self, Arm};
 use super::session::Session;
 use super::shifted::{self, Region};
 use crate::arguments::{Bench, FileSystem};
+use crate::shared::halt::Halt;
 
 /// A command as it was typed.
 struct Template<'a> {

@@ -5,9 +5,9 @@ use std::time::Duration;
 use measure::{Conclusion, Experiment, Plan, Stop, Verdict};
 
 use super::document::narrowed;
-use super::halt::Halt;
 use super::progress::Progress;
 use super::session::{Limit, Session};
+use crate::shared::halt::Halt;
 
 /// How long a rest goes on before it is looked whether the user wants to end, in nanoseconds.
 const REST_NS: u64 = 50_000_000;

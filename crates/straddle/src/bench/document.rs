@@ -7,8 +7,8 @@ use report::bench::{
     Regime, Step, Workload,
 };
 
-use super::place::Place;
 use super::plan;
+use crate::shared::place::Place;
 
 /// Latencies below this many have no 99th percentile.
 const P99_COUNT_MIN: u64 = 100;

@@ -1,17 +1,17 @@
 //! The scratch file in which everything is measured, and where it lies.
 
 use host::Pinned;
-use host::scratch::{Scratch, ScratchError, ScratchPlan};
+use host::scratch::{Scratch, ScratchPlan};
 use report::bench::{RunRefusal, Scratch as Document};
 use stack::UnitKind;
 use units::prefix::Size;
 
-use super::halt::{Halt, refused};
-use super::place::Place;
 use super::session::Session;
-use super::target::from_trace;
-use crate::leftover;
-use crate::printer::shown;
+use crate::shared::halt::{Halt, no_file, refused};
+use crate::shared::leftover;
+use crate::shared::measured_place::from_trace;
+use crate::shared::place::Place;
+use crate::shared::printer::shown;
 
 /// A scratch file whose way down is known.
 pub(crate) struct Ground {
@@ -120,11 +120,4 @@ fn unusable(scratch: &Scratch) -> Option<String> {
         Ok(usable) => usable.unusable.map(|reason| reason.to_string()),
         Err(error) => Some(error.to_string()),
     }
-}
-
-/// That there is no scratch file, with the length that would fit.
-pub(super) fn no_file(error: &ScratchError) -> RunRefusal {
-    let mebibytes = error.room_bytes().map(|bytes| bytes >> 20).filter(|number| *number > 0);
-    let smaller = mebibytes.map(|number| format!("--scratch {number}M"));
-    refused(error.to_string(), error.hint(smaller.as_deref()))
 }

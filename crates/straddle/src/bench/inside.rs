@@ -7,10 +7,10 @@ use measure::Role;
 use super::contest::Bounds;
 use super::found::Found;
 use super::ground::Ground;
-use super::halt::Halt;
 use super::live::{self, Setting};
 use super::plan::{self, Arm, Work};
 use super::session::Session;
+use crate::shared::halt::Halt;
 
 /// Compares all that was asked for.
 pub(crate) fn run(
@@ -45,7 +45,7 @@ pub(crate) fn on_scratch(
 
 /// What one comparison is made on: the open file, where it lies, and whether it still lies there.
 pub(crate) type Bed<'a> =
-    (std::os::fd::OwnedFd, &'a super::place::Place, Box<dyn Fn() -> Option<String> + 'a>);
+    (std::os::fd::OwnedFd, &'a crate::shared::place::Place, Box<dyn Fn() -> Option<String> + 'a>);
 
 /// Compares the arms under each workload, with the error and the bytes shared among them.
 pub(crate) fn each<'a>(

@@ -11,11 +11,11 @@ use units::prefix::Size;
 
 use super::contest::{self, Bounds, Timed};
 use super::document::{self, About, Seen};
-use super::halt::Halt;
-use super::place::Place;
 use super::plan::{self, Arm, Work};
 use super::session::Session;
 use crate::arguments::Durable;
+use crate::shared::halt::Halt;
+use crate::shared::place::Place;
 
 /// How often the length of a block is tried.
 const REHEARSALS: u64 = 4;

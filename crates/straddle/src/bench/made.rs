@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use host::{CommandError, CommandPlan, Interrupt, MountPlan, Mounted, PrivateMounts};
 
-use super::halt::Halt;
 use crate::arguments::FileSystem;
+use crate::shared::halt::Halt;
 
 /// How a file system is made and mounted. None of them may discard: that would punch holes into
 /// the file beneath.

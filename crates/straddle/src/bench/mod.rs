@@ -13,22 +13,19 @@
 //! | `preview`, `document`, `progress`, `show` | what is printed |
 
 mod command;
-mod contents;
 mod contest;
 mod document;
 mod found;
 mod ground;
-pub(crate) mod halt;
 mod inside;
 mod job;
 mod live;
 mod made;
-pub(crate) mod place;
 mod plan;
 mod preview;
 mod progress;
-pub(crate) mod quiet;
-pub(crate) mod raw;
+mod quiet;
+mod raw;
 mod replay;
 mod requests;
 mod session;
@@ -36,21 +33,20 @@ mod shifted;
 mod show;
 mod stage;
 mod suite;
-pub(crate) mod target;
 mod way;
 
 use host::{Interrupt, Pinned, PrivateMounts};
 use report::bench::bench_json;
 
 use crate::arguments::Bench;
-use crate::destination::{self, Destination};
 use crate::exit::{CUT_OFF, Outcome};
-use crate::printer::shown;
+use crate::shared::destination::{self, Destination};
+use crate::shared::halt::Halt;
+use crate::shared::measured_place::MeasuredPlace;
+use crate::shared::printer::shown;
 use found::Found;
 use ground::Ground;
-use halt::{Halt, undecided};
 use session::Session;
-use target::Target;
 use way::Way;
 
 pub(crate) use document::real;
@@ -65,11 +61,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     }
     let mut found = Found::default();
     found.target.path = shown(&bench.target);
-    let refusal = match measure(&mut session, &mut found) {
-        Ok(()) | Err(Halt::Interrupted) => None,
-        Err(Halt::Refused(refusal)) => Some(refusal),
-        Err(Halt::Void(reason)) => Some(undecided(reason, None)),
-    };
+    let refusal = measure(&mut session, &mut found).err().and_then(Halt::refusal);
     // Where the user wants no more, what cannot be done is no news.
     let signal = interrupt.signal();
     let refusal = refusal.filter(|_| signal.is_none());
@@ -87,16 +79,16 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
 
 fn measure(session: &mut Session<'_>, found: &mut Found) -> Result<(), Halt> {
     match asked(session.bench)? {
-        Target::Directory(directory) => in_directory(session, &directory, found),
-        Target::Device { node, number } => raw::run(session, &node, number, found),
+        MeasuredPlace::Directory(directory) => in_directory(session, &directory, found),
+        MeasuredPlace::Device { node, number } => raw::run(session, &node, number, found),
     }
 }
 
 /// Returns what was named, where it goes together with what else was typed.
-fn asked(bench: &Bench) -> Result<Target, Halt> {
+fn asked(bench: &Bench) -> Result<MeasuredPlace, Halt> {
     plan::addressable(&bench.shift, bench.size)?;
-    let target = Target::of(&bench.target)?;
-    if let Target::Directory(directory) = &target {
+    let target = MeasuredPlace::of(&bench.target, "bench")?;
+    if let MeasuredPlace::Directory(directory) = &target {
         bench.raw.write_device_needs_a_device("bench", directory.given())?;
     }
     Ok(target)

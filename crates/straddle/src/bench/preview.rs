@@ -5,18 +5,17 @@ use host::scratch::{Scratch, ScratchPlan};
 use report::bench::{self, DryRun, PLAN_SCHEMA};
 use units::prefix::Size;
 
-use super::ground::no_file;
-use super::halt::Halt;
-use super::place::Place;
 use super::plan::{self, Budget};
 use super::raw;
 use super::session::Session;
-use super::target::Target;
 use super::way::Way;
 use crate::arguments::BenchFormat;
 use crate::exit::Outcome;
-use crate::printer;
-use crate::printer::shown;
+use crate::shared::halt::{Halt, no_file};
+use crate::shared::measured_place::MeasuredPlace;
+use crate::shared::place::Place;
+use crate::shared::printer::{self, shown};
+use crate::shared::raw_claim;
 
 /// Source: `signal(7)`.
 const SIGINT: i32 = 2;
@@ -49,8 +48,8 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<Outcome> {
 
 fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {
     match super::asked(session.bench)? {
-        Target::Directory(directory) => in_directory(session, &directory),
-        Target::Device { node, number } => on_device(session, &node, number),
+        MeasuredPlace::Directory(directory) => in_directory(session, &directory),
+        MeasuredPlace::Device { node, number } => on_device(session, &node, number),
     }
 }
 
@@ -124,7 +123,7 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
     let writes = session.bench.raw.write_device;
     if writes {
         let length_bytes = session.bench.scratch.unwrap_or(Budget::HEADLINE.scratch_bytes);
-        raw::rehearse(&session.bench.raw, node, length_bytes)?;
+        raw_claim::rehearse(&session.bench.raw, node, length_bytes)?;
     }
     let place =
         Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))

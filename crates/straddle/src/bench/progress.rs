@@ -3,7 +3,7 @@
 use report::bench::{self, Step};
 
 use super::session::Session;
-use crate::progress::ProgressLine;
+use crate::shared::progress::ProgressLine;
 
 /// A line that is drawn again and again.
 pub(crate) struct Progress {

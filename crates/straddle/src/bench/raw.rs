@@ -3,26 +3,25 @@
 
 use std::os::fd::OwnedFd;
 
-use host::claim::{Claim, ClaimPlan, ClaimRefusal};
+use host::claim::Claim;
 use host::engine::{Access, open_pinned};
 use host::{FileDisk, Pinned};
 use report::Refusal;
-use report::RefusalKind;
 use report::bench::{RunRefusal, Scratch};
 use stack::UnitKind;
 use units::prefix::Size;
 
-use super::contents::contents;
 use super::found::Found;
-use super::halt::{Halt, refused};
 use super::inside::each;
-use super::place::Place;
 use super::plan::{self, Budget, Work};
 use super::session::Session;
-use super::target::from_trace;
 use super::{document, preview, quiet};
-use crate::arguments::{Durable, RawDevice, Unit};
-use crate::printer::shown;
+use crate::arguments::{Durable, Unit};
+use crate::shared::halt::{Halt, refused};
+use crate::shared::measured_place::from_trace;
+use crate::shared::place::Place;
+use crate::shared::printer::shown;
+use crate::shared::raw_claim::claimed;
 
 /// How much of a device is read at most: enough that no cache holds it.
 const READ_BYTES: u64 = 16 << 30;
@@ -121,41 +120,6 @@ fn opened(node: &Pinned, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {
         }),
         None => open_pinned(node, Access::Read, true).map_err(Halt::from),
     }
-}
-
-/// Takes the exclusive claim, and looks at what the bytes say through it: at all that may be known
-/// by its marks, and at the first `length_bytes`, which are going to be overwritten.
-pub(crate) fn claimed(
-    asked: &RawDevice,
-    node: &Pinned,
-    length_bytes: u64,
-) -> Result<Claim, RunRefusal> {
-    with_plan(asked, node, length_bytes, Claim::take)
-}
-
-/// Refuses what [`claimed`] would refuse, and opens nothing for writing.
-pub(crate) fn rehearse(
-    asked: &RawDevice,
-    node: &Pinned,
-    length_bytes: u64,
-) -> Result<(), RunRefusal> {
-    with_plan(asked, node, length_bytes, Claim::rehearse)
-}
-
-fn with_plan<Done>(
-    asked: &RawDevice,
-    node: &Pinned,
-    length_bytes: u64,
-    ask: impl Fn(ClaimPlan<'_>) -> Result<Done, ClaimRefusal>,
-) -> Result<Done, RunRefusal> {
-    let contents = |disk| contents(disk, length_bytes);
-    let confirm = asked.confirm.as_deref();
-    let plan =
-        ClaimPlan { node, confirm, overwrites_data: asked.overwrite_data, contents: &contents };
-    ask(plan).map_err(|error| {
-        let hint = error.hint();
-        RunRefusal { message: error.to_string(), hint, kind: RefusalKind::Safety }
-    })
 }
 
 fn of_device(name: &str, refusal: Refusal) -> RunRefusal {

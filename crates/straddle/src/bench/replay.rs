@@ -10,7 +10,7 @@ use workload::raidtest::{Request, RequestKind};
 use super::contest::Timed;
 use super::document::{self, Seen};
 use super::ground::Ground;
-use super::halt::Halt;
+use crate::shared::halt::Halt;
 
 /// Number of requests an observation has for each slot.
 const REQUESTS_A_SLOT: usize = 8;

@@ -12,12 +12,12 @@ use super::contest::{self, Bounds};
 use super::document::{self, About};
 use super::found::Found;
 use super::ground::Ground;
-use super::halt::{Halt, refused};
 use super::plan::{self, Arm};
 use super::replay::Replay;
 use super::session::Session;
 use super::shifted;
-use crate::printer::shown;
+use crate::shared::halt::{Halt, refused};
+use crate::shared::printer::shown;
 
 /// Number of requests in flight, as the article compares them.
 const DEPTHS: [u16; 2] = [1, 64];

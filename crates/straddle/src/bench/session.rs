@@ -12,12 +12,12 @@ use units::prefix::Size;
 
 use measure::{ArmPlan, Limits, Plan};
 
-use super::halt::refused;
 use super::plan::{self, Arm, Budget};
 use crate::arguments::Bench;
-use crate::progress;
-use crate::run;
-use crate::scene::Scene;
+use crate::shared::halt::refused;
+use crate::shared::progress;
+use crate::shared::run;
+use crate::shared::scene::Scene;
 
 /// What all ways of measuring share.
 pub(crate) struct Session<'a> {

@@ -10,7 +10,7 @@ use units::ByteRange;
 use units::prefix::Size;
 
 use super::ground::Ground;
-use super::halt::{Halt, refused};
+use crate::shared::halt::{Halt, refused};
 
 /// Returns what an ordinary user is told, who has no loop devices.
 pub(crate) fn need_root(what: &str) -> Result<(), RunRefusal> {

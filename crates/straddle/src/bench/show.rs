@@ -7,7 +7,7 @@ use report::bench::{self, Bench as Document};
 
 use crate::arguments::{Bench, BenchFormat};
 use crate::exit::Outcome;
-use crate::printer::{self, Said};
+use crate::shared::printer::{self, Said};
 
 /// Prints the result, and on standard error why there is none; whether anything was said.
 pub(super) fn result(

@@ -5,9 +5,9 @@ use std::path::Path;
 use host::{Interrupt, LoopDevice, Mounted, PrivateMounts};
 
 use super::ground::Ground;
-use super::halt::Halt;
 use super::made::Recipe;
 use super::shifted::{self, Region};
+use crate::shared::halt::Halt;
 
 /// The file system that is to be on it, and where it is mounted.
 #[derive(Clone, Copy)]

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use workload::{Job, JobFile};
 
-use super::halt::{Halt, refused};
 use super::made::recipe;
 use super::plan::Budget;
 use super::session::Session;
 use super::suite::Line;
 use super::{command, job, shifted, suite};
 use crate::arguments::{Bench, FileSystem};
+use crate::shared::halt::{Halt, refused};
 
 /// Above the least device of a file system, for what runs on it.
 const ROOM_BYTES: u64 = 32 << 20;

@@ -13,8 +13,8 @@ use units::text::escape;
 use super::ground::Ground;
 use super::opened::{Opened, opened};
 use crate::arguments::Simulate;
-use crate::printer::shown;
-use crate::scene::Scene;
+use crate::shared::printer::shown;
+use crate::shared::scene::Scene;
 
 /// The most layers that are simulated without being named.
 const LAYERS_MAX: usize = 64;

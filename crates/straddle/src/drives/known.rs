@@ -10,7 +10,7 @@ use report::drive::{
 
 use crate::arguments::{DriveList, DriveShow};
 use crate::exit::Outcome;
-use crate::printer::{self, shown};
+use crate::shared::printer::{self, shown};
 
 /// Lists the built-in drives.
 pub(super) fn list(list: &DriveList) -> anyhow::Result<Outcome> {

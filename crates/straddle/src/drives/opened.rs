@@ -13,10 +13,10 @@ use stack::{Layer, LayerId, Stack};
 use units::text::escape;
 
 use super::{btrfs, plan};
-use crate::printer::shown;
-use crate::scene::Scene;
-use crate::target::{self, What};
-use crate::trace;
+use crate::shared::beneath;
+use crate::shared::printer::shown;
+use crate::shared::scene::Scene;
+use crate::shared::target::{self, What};
 
 /// A stack, and the layers whose bytes are meant.
 pub(super) struct Opened {
@@ -164,7 +164,7 @@ fn of_devices(devices: &[(Vec<NodeId>, Option<NodeId>)], scene: &Scene) -> Resul
     let mut nodes: Vec<NodeId> = devices.iter().flat_map(|(nodes, _)| nodes.clone()).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    let assembled = trace::beneath_loops(scene, scene.assemble(machine, &nodes, None));
+    let assembled = beneath::beneath_loops(scene, scene.assemble(machine, &nodes, None));
     let meant: Vec<String> = devices
         .iter()
         .filter_map(|(_, meant)| *meant)

@@ -11,7 +11,7 @@ use stack::{Layer, LayerId, LayerKind, Stack};
 use units::text::escape;
 use units::{Known, Source};
 
-use crate::printer::shown;
+use crate::shared::printer::shown;
 
 /// Number of bytes that tell whether a file is a plan.
 const HEAD_BYTES: u64 = 4096;

@@ -5,7 +5,7 @@ use report::drive::{PUBLISHED_SCHEMA, Published, PublishedLine, published_json, 
 
 use crate::arguments::Simulate;
 use crate::exit::Outcome;
-use crate::printer::{self, Said};
+use crate::shared::printer::{self, Said};
 
 /// Puts every published number beside the model's.
 pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {

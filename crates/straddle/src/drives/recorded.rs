@@ -9,7 +9,7 @@ use anyhow::{anyhow, bail};
 use drive::run::Layout;
 use workload::trace::{Action, Entry, Notes, Stage, Stream, StreamError, TraceFormat};
 
-use crate::printer::shown;
+use crate::shared::printer::shown;
 
 /// A recorded workload in a file, that was read once as a whole.
 pub(super) struct Recorded {

@@ -25,7 +25,7 @@ use super::what_if::variants;
 use super::work::{Strand, Workload};
 use crate::arguments::Simulate;
 use crate::exit::Outcome;
-use crate::printer;
+use crate::shared::printer;
 
 /// What a host takes from a command to the next: a system call and an interrupt.
 const TURNAROUND_NS: u64 = 10_000;

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use report::{Answer, RefusalKind, State};
 
 use crate::arguments::{Arguments, Command, Format};
-use crate::printer::{self, Said};
+use crate::shared::printer::{self, Said};
 
 /// The note in a document of a run that a signal ended.
 pub(crate) const CUT_OFF: &str =

@@ -10,7 +10,7 @@ use workload::Engines;
 
 use crate::arguments::Explain;
 use crate::exit::Outcome;
-use crate::printer;
+use crate::shared::printer;
 
 pub(crate) fn run(explain: &Explain) -> anyhow::Result<Outcome> {
     let text = explain.words.join(" ");

@@ -9,7 +9,7 @@ use super::judged::Measured;
 use super::pace::Pace;
 use super::session::Session;
 use crate::arguments::FSYNC_SECONDS;
-use crate::engine;
+use crate::fsync::engine;
 
 /// The verdict on `profile` with what to do next as something to type, where it was too short to
 /// tell; where nothing counts, with the reason.

@@ -7,7 +7,7 @@ use workload::Profile;
 
 use super::schedule::Schedule;
 use crate::arguments::{FSYNC_SECONDS, Fsync};
-use crate::honesty;
+use crate::fsync::honesty;
 
 /// How much a slice writes, so that the bytes allow enough rounds.
 const SLICE_BYTES: u64 = 512 << 10;

@@ -5,9 +5,9 @@ use device::durable::{Method, Place};
 use measure::durable::{self, DurableSeen, QUESTIONS, RowPlan, RowSeen, SeriesPoint};
 use report::fsync::{FsyncRow, Rounds, RowComparison, SustainedPoint};
 
-use super::halt::Halt;
 use super::plan::Plan;
 use super::session::Session;
+use crate::shared::halt::Halt;
 
 /// The probability that any of the intervals of a run misses the truth.
 const ALPHA: f64 = 0.05;
@@ -67,7 +67,7 @@ fn row(plan: &RowPlan, seen: &RowSeen, alpha: f64) -> FsyncRow {
     let tail = |&(least, share): &(u64, f64)| {
         latencies.filter(|latencies| latencies.count() >= least)?;
         let tail = measure::Tail::with(seen.series.values(), share, alpha)?;
-        Some(crate::engine::interval(&tail, alpha))
+        Some(crate::fsync::engine::interval(&tail, alpha))
     };
     let mean_ns = seen.mean_ns().filter(|_| counts);
     FsyncRow {

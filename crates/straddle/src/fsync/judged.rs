@@ -10,12 +10,12 @@ use report::fsync::{FsyncVerdict, Honesty, Knee};
 use workload::Profile;
 
 use super::advice;
-use super::halt::Halt;
 use super::plan::Plan;
 use super::session::Session;
 use crate::arguments::Fsync;
-use crate::engine::{self, Circumstances};
-use crate::honesty::{self, LookTime};
+use crate::fsync::engine::{self, Circumstances};
+use crate::fsync::honesty::{self, LookTime};
+use crate::shared::halt::Halt;
 
 /// What was measured.
 pub(super) struct Measured<'a> {

@@ -1,7 +1,7 @@
 //! Options that do not go together, which is found out before anything is looked at.
 
-use super::halt::Halt;
 use crate::arguments::{BenchFormat, Fsync, FsyncRows, ROUND_TRIPS_MAX};
+use crate::shared::halt::Halt;
 
 /// Refuses what `arguments` cannot mean.
 pub(super) fn refused(arguments: &Fsync) -> Result<(), Halt> {

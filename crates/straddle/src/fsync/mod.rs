@@ -16,8 +16,9 @@
 mod advice;
 mod budget;
 mod document;
+mod engine;
 mod forecast;
-mod halt;
+mod honesty;
 mod judged;
 mod misuse;
 mod pace;
@@ -36,11 +37,11 @@ use report::fsync::{FsyncScratch, RunRefusal, Sustained, fsync_json};
 use units::prefix::Size;
 
 use crate::arguments::Fsync;
-use crate::destination::{self, Destination};
 use crate::exit::{CUT_OFF, Outcome};
-use crate::{honesty, leftover};
+use crate::shared::destination::{self, Destination};
+use crate::shared::halt::Halt;
+use crate::shared::leftover;
 use durability::Process;
-use halt::Halt;
 use judged::Measured;
 use plan::Plan;
 use schedule::Schedule;
@@ -55,14 +56,11 @@ pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
         true => previewed(&mut session)?,
         false => measured(&mut session),
     };
-    let refusal = match ended {
-        Ok(()) | Err(Halt::Interrupted) => None,
-        // Nothing else is of use once the file system went down.
-        Err(Halt::Refused(refusal)) => match session.fallen() {
-            Some(advice) => Some(RunRefusal { hint: Some(advice), ..refusal }),
-            None => Some(refusal),
-        },
-    };
+    // Nothing else is of use once the file system went down.
+    let refusal = ended.err().and_then(Halt::refusal).map(|refusal| match session.fallen() {
+        Some(advice) => RunRefusal { hint: Some(advice), ..refusal },
+        None => refusal,
+    });
     // Where the user wants no more, what cannot be done is no news.
     let signal = interrupt.signal();
     session.document.refusal = refusal.filter(|_| signal.is_none());

@@ -9,12 +9,12 @@ use workload::Profile;
 
 use super::budget::Budget;
 use super::forecast::{self, Uses};
-use super::halt::Halt;
 use super::judged;
 use super::schedule::Schedule;
 use super::session::Session;
 use crate::arguments::FsyncRows;
-use crate::honesty;
+use crate::fsync::honesty;
+use crate::shared::halt::Halt;
 
 /// The length of the file that is written over: `pg_test_fsync`'s, which is a WAL segment's.
 pub(super) const FILE_BYTES: u64 = 16 << 20;

@@ -5,12 +5,12 @@ use host::ScratchError;
 use measure::durable::{DurableSeen, RowSeen};
 use units::prefix::Size;
 
-use super::halt::Halt;
 use super::pace::SECONDS_MAX;
 use super::plan::Plan;
 use super::schedule::{SECOND_NS, Schedule};
 use super::session::Session;
 use crate::arguments::{Fsync, FsyncRows};
+use crate::shared::halt::Halt;
 
 /// Refuses a mount that cannot be written to: without a sync nothing is known, and what the layers
 /// below declare is about reads.

@@ -10,7 +10,7 @@
 //! that hangs. What it took is taken from the look, which begins nothing after the end of all. A
 //! sustained run takes the same time once more.
 
-use crate::honesty::LOOK_NS;
+use crate::fsync::honesty::LOOK_NS;
 
 pub(super) const SECOND_NS: u64 = 1_000_000_000;
 

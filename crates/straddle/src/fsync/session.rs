@@ -7,14 +7,14 @@ use host::{DurableFiles, Interrupt, Pinned};
 use jiff::Timestamp;
 use report::fsync::{FSYNC_SCHEMA, Fsync as Document};
 
-use super::halt::Halt;
 use super::schedule::Schedule;
 use crate::arguments::Fsync;
-use crate::fallen;
-use crate::printer::shown;
-use crate::progress::{self, ProgressLine};
-use crate::run;
-use crate::scene::Scene;
+use crate::shared::fallen;
+use crate::shared::halt::Halt;
+use crate::shared::printer::shown;
+use crate::shared::progress::{self, ProgressLine};
+use crate::shared::run;
+use crate::shared::scene::Scene;
 
 /// What all parts of a run share.
 pub(crate) struct Session<'a> {

@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::session::Session;
 use crate::arguments::{BenchFormat, Fsync, FsyncFailOn, FsyncRows};
 use crate::exit::Outcome;
-use crate::printer::{self, Said};
+use crate::shared::printer::{self, Said};
 
 /// Says on standard error what is going to be written, before it is.
 pub(super) fn forecast(session: &Session<'_>, plan: &Plan) {

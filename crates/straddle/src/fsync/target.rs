@@ -11,12 +11,13 @@ use stack::mountinfo::MountLine;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::{Known, text};
 
-use super::halt::Halt;
-use crate::mounted::{self, Mounted};
-use crate::printer::shown;
-use crate::scene::Scene;
-use crate::trace::mount::{Away, away};
-use crate::{title, trace};
+use crate::shared::beneath;
+use crate::shared::halt::Halt;
+use crate::shared::mount::{Away, away};
+use crate::shared::mounted::{self, Mounted};
+use crate::shared::printer::shown;
+use crate::shared::scene::Scene;
+use crate::title;
 
 /// Number of files and overlays that may lie in each other.
 const DEPTH_MAX: usize = 8;
@@ -102,7 +103,7 @@ impl Beneath<'_> {
         let node = mounted.devices(self.scene)?.first().copied();
         let number = node.and_then(|node| machine.node(node).number);
         let number = number.ok_or_else(|| format!("{kind} is on a device without a number"))?;
-        let (stack, id) = trace::beneath_device(self.scene, (number.major, number.minor))
+        let (stack, id) = beneath::beneath_device(self.scene, (number.major, number.minor))
             .map_err(|refusal| refusal.message)?;
         self.stack(&stack, id, depth)
     }

@@ -5,7 +5,7 @@ use device::{Durable, DurableFault};
 use host::DurableFiles;
 
 use super::session::Session;
-use crate::progress::ProgressLine;
+use crate::shared::progress::ProgressLine;
 
 /// Does what the files do, and says how far it is.
 pub(super) struct Watched<'a> {

@@ -10,7 +10,7 @@ use clap::CommandFactory as _;
 
 use crate::arguments::{Arguments, Color, GenerateWhat as What, Man};
 use crate::exit::Outcome;
-use crate::printer;
+use crate::shared::printer;
 
 pub(crate) fn run(what: &What) -> anyhow::Result<Outcome> {
     let text = match what {

@@ -8,7 +8,7 @@ use workload::raidtest::{GeneratePlan, Mix, Requests};
 
 use crate::arguments::{Color, Raidtest, RaidtestKind, is_standard_output};
 use crate::exit::Outcome;
-use crate::printer;
+use crate::shared::printer;
 
 pub(super) fn write(asked: &Raidtest) -> anyhow::Result<Outcome> {
     let plan = GeneratePlan {

@@ -11,7 +11,7 @@ use units::text::escape;
 
 use crate::arguments::{Color, Sysroot, is_standard_output};
 use crate::exit::Outcome;
-use crate::printer;
+use crate::shared::printer;
 
 pub(crate) fn write(sysroot: &Sysroot) -> anyhow::Result<Outcome> {
     let file = sysroot.output.as_deref().filter(|path| !is_standard_output(path));

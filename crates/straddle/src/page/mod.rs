@@ -5,9 +5,9 @@ mod source;
 use report::html::{Odd, Outlier};
 
 use crate::arguments::{Color, Report};
-use crate::destination::{self, Destination};
 use crate::exit::Outcome;
-use crate::printer;
+use crate::shared::destination::{self, Destination};
+use crate::shared::printer;
 
 /// The most hosts that are named on standard error; the page names more.
 const NAMED_MAX: usize = 20;

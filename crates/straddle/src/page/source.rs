@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use host::InputError;
 use report::html::{Draft, SOURCE_BYTES_MAX, Twin, Unread, read as parse};
 
-use crate::printer::shown;
+use crate::shared::printer::shown;
 
 /// The longest result file that is read.
 const FILE_BYTES: u64 = SOURCE_BYTES_MAX as u64;

@@ -8,9 +8,9 @@ use units::text::shell_word;
 use super::{assembled, meant, unread};
 use crate::arguments::Plan;
 use crate::exit::Outcome;
-use crate::printer::{self, shown};
-use crate::scene::Scene;
-use crate::target;
+use crate::shared::printer::{self, shown};
+use crate::shared::scene::Scene;
+use crate::shared::target;
 
 pub(super) fn run(plan: &Plan, scene: &Scene) -> anyhow::Result<Outcome> {
     match lines(plan, scene) {

@@ -14,13 +14,13 @@ use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
 use units::text::shell_word;
 
 use crate::arguments::{Plan, is_standard_output};
-use crate::destination::{Destination, PLAN, SCRIPT};
 use crate::exit::Outcome;
-use crate::printer::{self, shown};
-use crate::run;
-use crate::scene::Scene;
-use crate::target::{self, Target, What};
-use crate::trace;
+use crate::shared::beneath;
+use crate::shared::destination::{Destination, PLAN, SCRIPT};
+use crate::shared::printer::{self, shown};
+use crate::shared::run;
+use crate::shared::scene::Scene;
+use crate::shared::target::{self, Target, What};
 
 mod effect;
 mod fresh;
@@ -231,7 +231,7 @@ fn assembled(
             })?;
             let device = meant.map(|id| machine.node(id).name.clone());
             let assembled = scene.assemble(machine, nodes, on);
-            Ok((trace::beneath_loops(scene, assembled), device))
+            Ok((beneath::beneath_loops(scene, assembled), device))
         }
     }
 }

@@ -12,12 +12,12 @@ use stack::drive::Drive;
 use super::may::{no_file, possible, raw_bytes, scratch_bytes, usable};
 use super::watched::Watched;
 use super::whose::{drive, of_place, placed};
-use super::{Run, from_bench, refused};
-use crate::bench::place::Place;
-use crate::bench::raw;
-use crate::bench::target::Target;
-use crate::leftover;
-use crate::printer::shown;
+use super::{Run, refused};
+use crate::shared::leftover;
+use crate::shared::measured_place::MeasuredPlace;
+use crate::shared::place::Place;
+use crate::shared::printer::shown;
+use crate::shared::raw_claim;
 
 /// Place where a probe measures.
 pub(super) struct Bed {
@@ -46,13 +46,15 @@ impl Bed {
     /// Returns what `target` gives.
     pub(super) fn made(
         run: &Run<'_>,
-        target: &Target,
+        target: &MeasuredPlace,
         watched: &mut Watched<'_>,
         document: &mut Document,
     ) -> Result<Bed, RunRefusal> {
         match target {
-            Target::Directory(directory) => Bed::in_directory(run, directory, watched, document),
-            Target::Device { node, number } => Bed::on_device(run, node, *number, document),
+            MeasuredPlace::Directory(directory) => {
+                Bed::in_directory(run, directory, watched, document)
+            }
+            MeasuredPlace::Device { node, number } => Bed::on_device(run, node, *number, document),
         }
     }
 
@@ -93,8 +95,7 @@ impl Bed {
         let writes = run.probe.raw.write_device;
         let (ground, device_bytes) = match writes {
             true => {
-                let claim =
-                    raw::claimed(&run.probe.raw, node, scratch_bytes(run)?).map_err(from_bench)?;
+                let claim = raw_claim::claimed(&run.probe.raw, node, scratch_bytes(run)?)?;
                 let length_bytes = claim.length_bytes();
                 (Ground::Claimed(claim), length_bytes)
             }

@@ -12,10 +12,10 @@ use stack::UnitKind;
 use super::Run;
 use super::bed::Bed;
 use super::measuring::Found;
-use crate::bench::place::Place;
-use crate::measured::{self, Store};
-use crate::printer::shown;
-use crate::run;
+use crate::shared::measured::{self, Store};
+use crate::shared::place::Place;
+use crate::shared::printer::shown;
+use crate::shared::run;
 
 /// Why writes say nothing where none are made.
 const READS_ALONE: &str = "reads do not say what writes cost";

@@ -7,7 +7,7 @@ use host::scratch::{Scratch, ScratchError, ScratchPlan, direct_units_in};
 use report::probe::RunRefusal;
 
 use super::{Run, refused};
-use crate::printer::shown;
+use crate::shared::printer::shown;
 
 /// The scratch file's length, where the bytes allow it.
 const SCRATCH_BYTES: u64 = 64 << 20;

@@ -12,7 +12,7 @@ use report::probe::{Probe as Document, RunRefusal};
 use super::bed::Bed;
 use super::watched::Watched;
 use super::{Run, refused, undecided};
-use crate::bench::quiet::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
+use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 
 /// The probability that any of all answers is wrong, at most.
 const ALPHA: f64 = 0.02;
@@ -84,7 +84,7 @@ pub(super) fn run(
 }
 
 fn stretches(bed: &Bed) -> Vec<Stretch> {
-    let stretch = |run: &crate::bench::place::Run| Stretch {
+    let stretch = |run: &crate::shared::place::Run| Stretch {
         offset_bytes: run.offset_bytes,
         length_bytes: run.length_bytes,
         leaf: run.leaf.0,

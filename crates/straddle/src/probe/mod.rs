@@ -24,11 +24,11 @@ use report::RefusalKind;
 use report::probe::{Probe as Document, RunRefusal, probe_json, probe_table};
 
 use crate::arguments::Probe;
-use crate::bench::target::Target;
-use crate::destination::{self, Destination};
 use crate::exit::{CUT_OFF, Outcome};
-use crate::printer::{self, Said};
-use crate::scene::Scene;
+use crate::shared::destination::{self, Destination};
+use crate::shared::measured_place::MeasuredPlace;
+use crate::shared::printer::{self, Said};
+use crate::shared::scene::Scene;
 
 use bed::Bed;
 use watched::Watched;
@@ -64,8 +64,8 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
 
 /// Answers what was asked.
 fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), RunRefusal> {
-    let target = Target::of(&run.probe.target).map_err(from_bench)?;
-    if let Target::Directory(directory) = &target {
+    let target = MeasuredPlace::of(&run.probe.target, "probe")?;
+    if let MeasuredPlace::Directory(directory) = &target {
         run.probe.raw.write_device_needs_a_device("probe", directory.given())?;
     }
     if run.probe.dry_run {
@@ -82,12 +82,6 @@ fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), RunRefusal> {
         document.notes.push(CUT_OFF.to_owned());
     }
     Ok(())
-}
-
-/// A refusal of the bench's parts, as one of this.
-fn from_bench(refusal: RunRefusal) -> RunRefusal {
-    let hint = refusal.hint.map(|hint| hint.replace("straddle bench", "straddle probe"));
-    RunRefusal { hint, ..refusal }
 }
 
 /// A refusal that is no matter of safety.

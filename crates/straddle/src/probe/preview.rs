@@ -8,11 +8,11 @@ use units::prefix::Size;
 
 use super::may::{possible, raw_bytes, scratch_bytes};
 use super::whose::of_place;
-use super::{Run, document, from_bench, refused};
-use crate::bench::place::Place;
-use crate::bench::raw;
-use crate::bench::target::Target;
-use crate::printer::shown;
+use super::{Run, document, refused};
+use crate::shared::measured_place::MeasuredPlace;
+use crate::shared::place::Place;
+use crate::shared::printer::shown;
+use crate::shared::raw_claim;
 
 /// How much of the target is looked at to say what it lies on.
 const LOOK_BYTES: u64 = 1 << 20;
@@ -22,15 +22,19 @@ const LOOK_BYTES: u64 = 1 << 20;
 /// # Errors
 /// With what the run would be refused for, as far as that is known without opening anything for
 /// writing.
-pub(super) fn run(run: &Run<'_>, target: &Target, found: &mut Document) -> Result<(), RunRefusal> {
+pub(super) fn run(
+    run: &Run<'_>,
+    target: &MeasuredPlace,
+    found: &mut Document,
+) -> Result<(), RunRefusal> {
     let place = match target {
-        Target::Directory(directory) => {
+        MeasuredPlace::Directory(directory) => {
             in_directory(run, directory, found)?;
             // Of a directory it is what lies at the beginning of the device, where there is one.
             let number = file_facts(&directory.path()).ok().map(|facts| facts.device);
             number.and_then(|number| place(run, number, LOOK_BYTES).ok())
         }
-        Target::Device { node, number } => {
+        MeasuredPlace::Device { node, number } => {
             on_device(run, node, found)?;
             let length_bytes = found.target.length_bytes;
             let place = place(run, *number, length_bytes);
@@ -71,7 +75,7 @@ fn on_device(run: &Run<'_>, node: &Pinned, found: &mut Document) -> Result<(), R
         found.notes.push("the device is read, never written".to_owned());
         return Ok(());
     }
-    raw::rehearse(&run.probe.raw, node, length_bytes).map_err(from_bench)?;
+    raw_claim::rehearse(&run.probe.raw, node, length_bytes)?;
     let name = shown(node.given());
     found.notes.push(format!(
         "the first {} of {name} (bytes 0 to {}) are overwritten again and again, and lost",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use host::Interrupt;
 use host::engine::now_ns;
 
-use crate::progress::{self, ProgressLine};
+use crate::shared::progress::{self, ProgressLine};
 
 /// How long a rest goes on before it is looked whether the user wants to end, in nanoseconds.
 const REST_NS: u64 = 50_000_000;

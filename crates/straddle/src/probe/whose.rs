@@ -6,10 +6,9 @@ use report::probe::{Probe as Document, RunRefusal};
 use stack::UnitKind;
 use stack::drive::Drive;
 
-use super::from_bench;
-use crate::bench::place::Place;
-use crate::bench::target::from_trace;
-use crate::scene::Scene;
+use crate::shared::measured_place::from_trace;
+use crate::shared::place::Place;
+use crate::shared::scene::Scene;
 
 /// The place by the leaves' addresses; by the array's own where there are several.
 pub(super) fn placed(of: impl Fn(UnitKind) -> Result<Place, Refusal>) -> Result<Place, Refusal> {
@@ -56,7 +55,7 @@ fn cached_loop(scene: &Scene, place: &Place) -> Option<String> {
 
 /// That `name` cannot be probed, since where its bytes lie is not known.
 pub(super) fn of_place(name: &str, refusal: Refusal) -> RunRefusal {
-    let mut refusal = from_bench(from_trace(refusal));
+    let mut refusal = from_trace(refusal);
     refusal.message = format!("cannot probe {name}: {}", refusal.message);
     refusal
 }

@@ -15,8 +15,8 @@ use stack::trace::{self, Alignment, Cost, Piece};
 use stack::{LayerId, LayerKind, Stack};
 use units::{ByteRange, Known, text};
 
-use super::tracer::{Traced, Tracer};
 use crate::arguments::Trace;
+use crate::shared::tracer::{Traced, Tracer};
 use crate::{convert, title};
 
 /// Number of extents the document holds.

@@ -13,11 +13,11 @@ use super::{depth, layout, name};
 use crate::bench::contest::{self, Bounds, Timed};
 use crate::bench::document::{self, About, Seen};
 use crate::bench::ground::Ground;
-use crate::bench::halt::Halt;
 use crate::bench::live;
 use crate::bench::plan::{self, Arm};
 use crate::bench::session::Session;
 use crate::bench::stage::Stage;
+use crate::shared::halt::Halt;
 
 /// A job, its arms and what it does.
 pub(super) struct Case<'a> {

@@ -8,7 +8,6 @@ use super::case::{self, Case};
 use super::pattern::{drawn, pattern};
 use super::{depth, name};
 use crate::bench::ground::Ground;
-use crate::bench::halt::Halt;
 use crate::bench::made::{self, Recipe};
 use crate::bench::plan::Arm;
 use crate::bench::replay::Replay;
@@ -16,6 +15,7 @@ use crate::bench::session::Session;
 use crate::bench::shifted;
 use crate::bench::stage::{Stage, Wanted};
 use crate::bench::{requests, way};
+use crate::shared::halt::Halt;
 
 /// Requests that are drawn where a job mixes reads and writes.
 const DRAWN: usize = 65_536;

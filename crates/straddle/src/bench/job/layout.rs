@@ -9,9 +9,9 @@ use units::prefix::Size;
 
 use super::case::Case;
 use super::name;
-use crate::bench::halt::{Halt, refused};
 use crate::bench::session::Session;
 use crate::bench::stage::Stage;
+use crate::shared::halt::{Halt, refused};
 
 /// Returns what a job's operations go to on a stage, open, and its length: the device, or a file
 /// that is laid out on its file system.

@@ -19,8 +19,8 @@ use super::plan::{self, Arm};
 use super::session::Session;
 use super::{inside, way};
 use crate::bench::found::Found;
-use crate::bench::halt::{Halt, refused};
-use crate::printer::shown;
+use crate::shared::halt::{Halt, refused};
+use crate::shared::printer::shown;
 
 /// The most operations in flight.
 const DEPTH_MAX: u64 = 1024;

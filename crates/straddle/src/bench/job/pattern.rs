@@ -8,9 +8,9 @@ use workload::{Job, job};
 
 use super::name;
 use crate::arguments::Durable;
-use crate::bench::halt::{Halt, refused};
 use crate::bench::plan::Work;
 use crate::bench::session::Session;
+use crate::shared::halt::{Halt, refused};
 
 /// Writes to a page cache between two times that they are written out, at depth 1.
 const BUFFERED_WRITES: u32 = 32;

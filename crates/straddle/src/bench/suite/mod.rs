@@ -25,8 +25,8 @@ use super::progress::Progress;
 use super::session::Session;
 use super::shifted::{self, Region};
 use crate::bench::found::Found;
-use crate::bench::halt::{Halt, refused};
-use crate::printer::shown;
+use crate::shared::halt::{Halt, refused};
+use crate::shared::printer::shown;
 
 /// The sectors of 512 bytes at which a partition starts in the aligned and the shifted arm.
 const START_ALIGNED: u64 = 40;

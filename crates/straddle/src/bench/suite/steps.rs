@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use host::{FileLoad, FileStep, PrivateMounts};
 
-use crate::bench::halt::Halt;
 use crate::bench::made::Recipe;
+use crate::shared::halt::Halt;
 
 /// The steps in their order, each as a person says it; the first makes the file system.
 pub(super) const STEPS: [(Option<FileStep>, &str); 5] = [

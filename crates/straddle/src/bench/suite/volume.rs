@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 
 use host::{CommandPlan, Interrupt};
 
-use crate::bench::halt::{Halt, refused};
 use crate::bench::made::{failed, installed};
-use crate::printer::shown;
+use crate::shared::halt::{Halt, refused};
+use crate::shared::printer::shown;
 
 const PACKAGE: &str = "lvm2";
 const CONTROL: &str = "/dev/mapper/control";

@@ -17,9 +17,12 @@ use stack::mountinfo::MountLine;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::{ByteRange, Known, Source, text};
 
-use super::seam::Device;
-use super::{btrfs, mount};
-use crate::scene::Scene;
+use crate::shared::mount;
+use crate::shared::scene::Scene;
+use joined::Device;
+
+mod btrfs;
+mod joined;
 
 /// Number of files that may lie in each other.
 const DEPTH_MAX: usize = 8;
@@ -31,13 +34,13 @@ const FROM_THE_START: [&str; 12] = [
 ];
 
 /// Puts stacks under files.
-pub(super) struct Tracer<'a> {
-    pub(super) scene: &'a Scene,
-    pub(super) stack: Stack,
-    pub(super) notes: Vec<String>,
+pub(crate) struct Tracer<'a> {
+    pub(crate) scene: &'a Scene,
+    pub(crate) stack: Stack,
+    pub(crate) notes: Vec<String>,
     sync: bool,
     /// True if holes count as what they will be: blocks of the file system.
-    pub(super) fills_holes: bool,
+    pub(crate) fills_holes: bool,
     /// What is in the stack, by the first of the devices that are joined: where their layers are.
     joined: BTreeMap<NodeId, Range<usize>>,
     /// What is mounted, read when it is first asked for.
@@ -47,19 +50,19 @@ pub(super) struct Tracer<'a> {
 }
 
 /// A file in the stack.
-pub(super) struct Traced {
+pub(crate) struct Traced {
     /// Its layer.
-    pub(super) id: LayerId,
+    pub(crate) id: LayerId,
     /// The layer of the file system in whose addresses its extents are told.
-    pub(super) system: Option<LayerId>,
+    pub(crate) system: Option<LayerId>,
     /// Its length in bytes.
-    pub(super) length_bytes: u64,
+    pub(crate) length_bytes: u64,
     /// Its extents and holes.
-    pub(super) runs: Vec<Run>,
+    pub(crate) runs: Vec<Run>,
     /// What statx says of it.
-    pub(super) facts: FileFacts,
+    pub(crate) facts: FileFacts,
     /// What it is mounted from.
-    pub(super) mount: MountLine,
+    pub(crate) mount: MountLine,
 }
 
 /// That the file at `path` is the one behind a loop device.
@@ -81,13 +84,13 @@ fn confirm(name: &str, path: &Path) -> Result<(), String> {
 }
 
 /// A refusal to trace `name`.
-pub(super) fn refused(name: &str, reason: &str, hint: Option<&str>) -> Refusal {
+pub(crate) fn refused(name: &str, reason: &str, hint: Option<&str>) -> Refusal {
     let hint = hint.map(str::to_owned);
     Refusal { message: format!("cannot trace {name}: {reason}"), hint }
 }
 
 impl<'a> Tracer<'a> {
-    pub(super) fn new(scene: &'a Scene, sync: bool) -> Tracer<'a> {
+    pub(crate) fn new(scene: &'a Scene, sync: bool) -> Tracer<'a> {
         Tracer {
             scene,
             stack: Stack::new(),
@@ -101,7 +104,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Adds the file at `path`, and all that it lies on.
-    pub(super) fn file(&mut self, path: &Path) -> Result<Traced, Refusal> {
+    pub(crate) fn file(&mut self, path: &Path) -> Result<Traced, Refusal> {
         let name = text::escape(path.as_os_str().as_bytes());
         let facts = host::file_facts(path).map_err(|error| {
             let hint = Some("check the path, and whether you may search its directories");
@@ -178,7 +181,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Notes what a reader of the trace of the file at `path` should know.
-    pub(super) fn note(&mut self, Traced { runs, mount, .. }: &Traced, path: &Path) {
+    pub(crate) fn note(&mut self, Traced { runs, mount, .. }: &Traced, path: &Path) {
         let mut note = |text: &str| self.notes.push(text.to_owned());
         if runs.iter().any(|run| run.state == State::Delayed) {
             note("parts wait in memory and have no place yet; --sync has them written first");
@@ -207,7 +210,8 @@ impl<'a> Tracer<'a> {
         name: &str,
     ) -> Result<Space, Refusal> {
         if mount.kind == "btrfs" {
-            return btrfs::space(self, disk, name);
+            let devices = self.btrfs_devices(disk, name)?;
+            return Ok(btrfs::space(&mut self.stack, &mut self.notes, &devices, disk));
         }
         if facts.device.0 == 0 {
             let reason = format!("its {} is on no single block device", mount.kind);
@@ -240,8 +244,34 @@ impl<'a> Tracer<'a> {
         })
     }
 
+    /// The layers of a btrfs's devices by their numbers; those that are missing are left out, and
+    /// noted.
+    fn btrfs_devices(
+        &mut self,
+        file: &FileDisk,
+        name: &str,
+    ) -> Result<BTreeMap<u64, LayerId>, Refusal> {
+        let listed = host::btrfs_devices(file).map_err(|error| {
+            refused(name, &format!("its btrfs does not tell its devices: {error}"), None)
+        })?;
+        let mut found = BTreeMap::new();
+        for device in listed {
+            let path = text::escape(device.path.as_os_str().as_encoded_bytes());
+            match host::identity(&device.path) {
+                Ok(Identity::Block { major, minor }) => {
+                    found.insert(device.number, self.device((major, minor))?);
+                }
+                _ => {
+                    let number = device.number;
+                    self.notes.push(format!("device {number} of the btrfs ({path}) is not there"));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// The layer of a block device, added with all that it lies on unless it is there.
-    pub(super) fn device(&mut self, number: (u32, u32)) -> Result<LayerId, Refusal> {
+    pub(crate) fn device(&mut self, number: (u32, u32)) -> Result<LayerId, Refusal> {
         let device = Device::numbered(self.scene, number)?;
         if let Some(layers) = self.joined.get(&device.key()) {
             return device.layer(&self.stack, layers.clone());
@@ -256,7 +286,7 @@ impl<'a> Tracer<'a> {
 
     /// Takes what was put above devices out of the stack again: the next file may be on the same
     /// ones.
-    pub(super) fn keep_devices(&mut self) {
+    pub(crate) fn keep_devices(&mut self) {
         let end = self.joined.values().map(|layers| layers.end).max().unwrap_or(0);
         self.stack.truncate(end);
         self.notes.clear();
@@ -264,7 +294,7 @@ impl<'a> Tracer<'a> {
 
     /// The loop devices at the bottom of `upper`, as [`Tracer::behind_loops`] has them, but for
     /// those over files in memory: nothing lies beneath them that has granules.
-    pub(super) fn loops_on_disks(&mut self, upper: &Stack) -> Vec<(LayerId, Mapping)> {
+    pub(crate) fn loops_on_disks(&mut self, upper: &Stack) -> Vec<(LayerId, Mapping)> {
         let in_memory = |mapping: &Mapping| match mapping {
             Mapping::Unknown { reason, .. } => reason.ends_with(mount::IN_MEMORY),
             _ => false,

@@ -12,9 +12,9 @@ use units::text;
 
 use super::companion;
 use super::device::{self, Found};
-use crate::mounted::{self, Mounted};
-use crate::scene::Scene;
-use crate::trace::mount::{self, Away};
+use crate::shared::mount::{self, Away};
+use crate::shared::mounted::{self, Mounted};
+use crate::shared::scene::Scene;
 
 /// The most layers of one path.
 const LAYERS_MAX: usize = 256;

@@ -20,8 +20,8 @@ use stack::kernel::{Machine, NodeId, Number};
 use stack::mountinfo::MountLine;
 use units::text::escape;
 
-use crate::mounted::{Mounted, node_of};
-use crate::scene::Scene;
+use crate::shared::mounted::{Mounted, node_of};
+use crate::shared::scene::Scene;
 
 /// Another device of a file system.
 #[derive(Clone, Debug, PartialEq, Eq)]

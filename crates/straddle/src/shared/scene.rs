@@ -11,8 +11,8 @@ use stack::drive::{Answers, Drive};
 use stack::kernel::{Listed, Machine, NodeId, Part};
 use units::text;
 
-use crate::crew;
-use crate::measured::Store;
+use crate::shared::crew;
+use crate::shared::measured::Store;
 
 /// A machine and how to ask it.
 pub(crate) struct Scene {

@@ -27,9 +27,9 @@ use report::Refusal;
 use report::fsync::Honesty;
 use units::{Known, text};
 
-use crate::fallen;
-use crate::mounted::Mounted;
-use crate::scene::Scene;
+use crate::shared::fallen;
+use crate::shared::mounted::Mounted;
+use crate::shared::scene::Scene;
 
 pub(crate) use process::asked;
 pub(crate) use windows::{LENGTH_BYTES_MAX, LOOK_NS, LookTime, WRITTEN_BYTES_MAX};

@@ -10,8 +10,9 @@ use stack::resolve::{self, On};
 use stack::{LayerId, LayerKind, Stack, UnitKind};
 use units::{ByteRange, Source, Unit};
 
-use crate::scene::Scene;
-use crate::{title, trace};
+use crate::shared::beneath;
+use crate::shared::scene::Scene;
+use crate::title;
 
 /// How much is asked of the stack at once, so that no answer is cut.
 const WINDOW_BYTES: u64 = 64 << 20;
@@ -69,7 +70,7 @@ impl Place {
         length_bytes: u64,
         wanted: UnitKind,
     ) -> Result<Place, Refusal> {
-        let (stack, id, facts) = trace::beneath(scene, path)?;
+        let (stack, id, facts) = beneath::beneath(scene, path)?;
         Ok(Place::of(stack, id, length_bytes, wanted)?.counted_by(scene, facts.device))
     }
 
@@ -80,7 +81,7 @@ impl Place {
         length_bytes: u64,
         wanted: UnitKind,
     ) -> Result<Place, Refusal> {
-        let (stack, id) = trace::beneath_device(scene, number)?;
+        let (stack, id) = beneath::beneath_device(scene, number)?;
         Ok(Place::of(stack, id, length_bytes, wanted)?.counted_by(scene, number))
     }
 

@@ -10,7 +10,7 @@ use report::Refusal;
 use stack::mountinfo::{self, MountLine};
 
 /// The table of mounts; empty where there is none.
-pub(super) fn table(tree: &dyn KernelTree) -> Vec<MountLine> {
+pub(crate) fn table(tree: &dyn KernelTree) -> Vec<MountLine> {
     let table = tree.bytes("/proc/self/mountinfo").unwrap_or_default();
     mountinfo::lines(&table).collect()
 }
@@ -28,7 +28,7 @@ fn of_process(tree: &dyn KernelTree, facts: &FileFacts, path: &Path) -> Option<M
 /// The mount that the file with `facts` at `path` is on: the one of `mounts` with its number, else
 /// with its device, else one of the process through whose root `path` leads. Where the number is
 /// not known, the longest mount point on the way.
-pub(super) fn of(
+pub(crate) fn of(
     tree: &dyn KernelTree,
     mounts: &[MountLine],
     facts: &FileFacts,
@@ -73,7 +73,7 @@ fn point(mount: &MountLine) -> &Path {
 }
 
 /// Why nothing lies beneath a file.
-pub(super) const IN_MEMORY: &str = "so its bytes are in memory alone";
+pub(crate) const IN_MEMORY: &str = "so its bytes are in memory alone";
 
 /// Types whose files are in memory.
 const MEMORY: [&str; 10] = [
@@ -131,7 +131,7 @@ pub(crate) fn away(kind: &str) -> Option<Away> {
 }
 
 /// Why a file of this mount cannot be traced; `None` when it may be.
-pub(super) fn refusal(mount: &MountLine, name: &str, path: &Path) -> Option<Refusal> {
+pub(crate) fn refusal(mount: &MountLine, name: &str, path: &Path) -> Option<Refusal> {
     let kind = mount.kind.as_str();
     let refuse = |reason: String, hint: Option<String>| {
         Some(Refusal { message: format!("cannot trace {name}: {reason}"), hint })

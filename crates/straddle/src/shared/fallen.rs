@@ -10,8 +10,8 @@ use std::path::Path;
 use stack::mountinfo::MountLine;
 use units::text::escape;
 
-use crate::scene::Scene;
-use crate::trace::mount;
+use crate::shared::mount;
+use crate::shared::scene::Scene;
 
 /// How file systems show that they went down: XFS by an error of every call, others by an option
 /// (`ext4_show_options`); those that only stop writing are mounted read-only.

@@ -17,8 +17,8 @@ use super::identity::{differs, identity};
 use super::name::{file_name, old_file_name};
 use super::reading::read;
 use super::trust::trusted_directory;
-use crate::printer;
-use crate::printer::shown;
+use crate::shared::printer;
+use crate::shared::printer::shown;
 
 /// Place where files are.
 #[derive(Debug)]

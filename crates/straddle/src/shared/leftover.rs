@@ -7,7 +7,7 @@ use host::scratch::{Fate, Leftover, sweep};
 use units::prefix::Size;
 use units::text::escape;
 
-use crate::printer;
+use crate::shared::printer;
 
 /// Removes scratch files that earlier runs left in `directory` when they were killed, before a new
 /// one is made there, and says so on standard error.

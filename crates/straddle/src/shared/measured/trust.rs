@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use crate::printer::shown;
+use crate::shared::printer::shown;
 
 /// Others may write it: group or world.
 pub(super) const OTHERS_WRITE: u32 = 0o022;

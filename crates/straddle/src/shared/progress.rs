@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use report::Look;
 
-use crate::printer;
+use crate::shared::printer;
 
 /// How far apart two drawings are at least.
 const EVERY_NS: u64 = 100_000_000;

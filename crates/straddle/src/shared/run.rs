@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use report::Run;
 use units::text::escape;
 
-use crate::scene::Scene;
+use crate::shared::scene::Scene;
 
 /// The run that began at `started` and looks at `scene`: a captured machine has its own name and
 /// kernel, as far as the capture tells them.

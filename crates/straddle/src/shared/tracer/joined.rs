@@ -1,4 +1,4 @@
-//! The seam to `check`: the stack of a block device by its number.
+//! The stack of a block device by its number.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use stack::kernel::{Machine, NodeId, Number};
 use stack::{LayerId, Stack};
 use units::text;
 
-use crate::scene::Scene;
+use crate::shared::scene::Scene;
 
 /// A block device among all that it is joined to.
 pub(super) struct Device<'a> {

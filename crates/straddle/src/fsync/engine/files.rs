@@ -76,7 +76,7 @@ mod tests {
     fn a_sites_file_is_read_and_a_wrong_one_is_named_with_its_line() {
         let scratch = testkit::Scratch::new();
         let (good, bad) = (scratch.path().join("own.toml"), scratch.path().join("bad.toml"));
-        let text = include_str!("../../../workload/tests/seeds/profile/own.toml");
+        let text = include_str!("../../../../workload/tests/seeds/profile/own.toml");
         std::fs::write(&good, text).unwrap();
         std::fs::write(&bad, text.replace("sync=", "sink=")).unwrap();
         assert!(engines(std::slice::from_ref(&good)).unwrap().find("a").is_ok());

@@ -1,16 +1,16 @@
-//! What TARGET is: a directory in which a scratch file can be, or a raw device.
+//! Where to measure: a directory in which a scratch file can be, or a raw device.
 
 use std::path::Path;
 
 use host::{Identity, Pinned};
 use report::bench::RunRefusal;
 
-use super::halt::refused;
-use crate::printer::shown;
+use crate::shared::halt::refused;
+use crate::shared::printer::shown;
 
 /// Place where is measured.
 #[derive(Clone, Debug)]
-pub(crate) enum Target {
+pub(crate) enum MeasuredPlace {
     /// In a scratch file in this directory.
     Directory(Pinned),
     /// On the device itself.
@@ -22,9 +22,9 @@ pub(crate) enum Target {
     },
 }
 
-impl Target {
-    /// Returns what `path` leads to: it is followed here, and never again.
-    pub(crate) fn of(path: &Path) -> Result<Target, RunRefusal> {
+impl MeasuredPlace {
+    /// Returns what `path` leads to: it is followed here, and never again. Hints name `command`.
+    pub(crate) fn of(path: &Path, command: &str) -> Result<MeasuredPlace, RunRefusal> {
         let name = shown(path);
         let pinned = Pinned::at(path).map_err(|error| {
             refused(
@@ -34,12 +34,12 @@ impl Target {
         })?;
         match pinned.identity() {
             Identity::Block { major, minor } => {
-                Ok(Target::Device { node: pinned, number: (major, minor) })
+                Ok(MeasuredPlace::Device { node: pinned, number: (major, minor) })
             }
-            Identity::File { .. } if pinned.is_directory() => Ok(Target::Directory(pinned)),
+            Identity::File { .. } if pinned.is_directory() => Ok(MeasuredPlace::Directory(pinned)),
             Identity::File { .. } => Err(refused(
                 format!("cannot measure in {name}: it is neither a directory nor a block device"),
-                Some(format!("straddle bench {} measures beside it", parent(path))),
+                Some(format!("straddle {command} {} measures beside it", parent(path))),
             )),
         }
     }
@@ -66,13 +66,15 @@ mod tests {
     fn a_file_and_nothing_are_refused_with_what_to_do() {
         let scratch = testkit::Scratch::new();
         let file = scratch.image("file", 4096);
-        let refusal = Target::of(&file).unwrap_err();
+        let refusal = MeasuredPlace::of(&file, "bench").unwrap_err();
         assert!(refusal.message.contains("neither"), "{refusal:?}");
         assert!(refusal.hint.unwrap().contains("straddle bench"));
-        assert!(Target::of(Path::new("/nonexistent/x")).unwrap_err().hint.is_some());
+        assert!(
+            MeasuredPlace::of(Path::new("/nonexistent/x"), "bench").unwrap_err().hint.is_some()
+        );
         let directory = file.parent().unwrap();
         assert!(
-            matches!(Target::of(directory), Ok(Target::Directory(it)) if it.given() == directory)
+            matches!(MeasuredPlace::of(directory, "bench"), Ok(MeasuredPlace::Directory(it)) if it.given() == directory)
         );
     }
 }

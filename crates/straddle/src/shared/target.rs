@@ -12,9 +12,9 @@ use stack::assemble::{Start, StartKind};
 use stack::kernel::{Machine, NodeId, NodeKind, Number, md};
 use units::text;
 
-use crate::no_image;
-use crate::printer::shown;
-use crate::scene::Scene;
+use crate::shared::no_image;
+use crate::shared::printer::shown;
+use crate::shared::scene::Scene;
 
 /// What helps where the kernel's tree is missing.
 const MOUNT_SYS: &str = "mount it: mount -t sysfs sysfs /sys";

@@ -7,8 +7,6 @@ use measure::Fault;
 use report::RefusalKind;
 use report::bench::RunRefusal;
 
-use super::ground::no_file;
-
 /// Why a measurement ended before its time.
 #[derive(Clone, Debug)]
 pub(crate) enum Halt {
@@ -31,13 +29,35 @@ pub(crate) fn undecided(message: impl Into<String>, hint: Option<String>) -> Run
 }
 
 impl Halt {
+    /// It cannot be done here.
+    pub(crate) fn refused(message: impl Into<String>, hint: Option<String>) -> Halt {
+        Halt::Refused(refused(message, hint))
+    }
+
     /// It cannot be done here, and `hint` may help.
     pub(crate) fn hinted(message: impl Into<String>, hint: impl Into<String>) -> Halt {
         Halt::Refused(refused(message, Some(hint.into())))
     }
-}
 
-impl Halt {
+    /// It was tried, and came to no verdict.
+    pub(crate) fn undecided(message: impl Into<String>, hint: Option<String>) -> Halt {
+        Halt::Refused(undecided(message, hint))
+    }
+
+    /// What was measured failed, which is a finding.
+    pub(crate) fn fault(message: impl Into<String>, hint: Option<String>) -> Halt {
+        Halt::Refused(RunRefusal { kind: RefusalKind::Fault, ..refused(message, hint) })
+    }
+
+    /// The refusal that a document shows; `None` where the user wants no more.
+    pub(crate) fn refusal(self) -> Option<RunRefusal> {
+        match self {
+            Halt::Interrupted => None,
+            Halt::Refused(refusal) => Some(refusal),
+            Halt::Void(reason) => Some(undecided(reason, None)),
+        }
+    }
+
     /// Everything that was asked for needs a depth, and the drive is in use.
     pub(crate) fn busy() -> Halt {
         let message = "nothing was measured: other I/O keeps the drive busy, and all that was \
@@ -45,6 +65,13 @@ impl Halt {
         let hint = "run it when the drive is idle, or take your share now: --share 100";
         Halt::Refused(undecided(message, Some(hint.to_owned())))
     }
+}
+
+/// That there is no scratch file, with the length that would fit.
+pub(crate) fn no_file(error: &ScratchError) -> RunRefusal {
+    let mebibytes = error.room_bytes().map(|bytes| bytes >> 20).filter(|number| *number > 0);
+    let smaller = mebibytes.map(|number| format!("--scratch {number}M"));
+    refused(error.to_string(), error.hint(smaller.as_deref()))
 }
 
 impl From<RunRefusal> for Halt {

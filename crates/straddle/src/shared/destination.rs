@@ -13,7 +13,7 @@ use anyhow::{anyhow, bail};
 use report::html::PAGE_MARK;
 
 use crate::arguments::{BenchFormat, Printed, is_standard_output};
-use crate::printer::shown;
+use crate::shared::printer::shown;
 
 /// What goes to a file, and which files it may replace.
 #[derive(Clone, Copy, Debug)]

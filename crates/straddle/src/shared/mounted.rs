@@ -13,8 +13,8 @@ use stack::kernel::{Machine, NodeId, Number};
 use stack::mountinfo::{self, MountLine};
 use units::text::escape;
 
-use crate::scene::Scene;
-use crate::trace;
+use crate::shared::mount;
+use crate::shared::scene::Scene;
 
 const TABLE: &str = "/proc/self/mountinfo";
 
@@ -43,7 +43,7 @@ impl Mounted {
     }
 
     fn with(scene: &Scene, facts: &FileFacts, path: &Path) -> Result<Mounted, String> {
-        let mount = trace::mount_of(scene, facts, path)
+        let mount = mount::of(scene.tree(), &mount::table(scene.tree()), facts, path)
             .ok_or_else(|| format!("{TABLE} does not say what it is on"))?;
         Ok(Mounted { mount, path: Some(path.to_owned()), device: facts.device })
     }

@@ -1,0 +1,41 @@
+//! How busy others keep a drive.
+
+use std::time::Duration;
+
+use device::{Counters as _, DiskCounts};
+use host::DiskStats;
+
+use crate::shared::place::Place;
+
+/// How long the drive is watched.
+pub(crate) const WATCH: Duration = Duration::from_millis(150);
+/// A drive is busy that has something in flight for this part of the time, in percent.
+pub(crate) const BUSY_PERCENT: u64 = 10;
+/// What is taken of a busy drive's time, in percent.
+pub(crate) const SHARE_PERCENT: u8 = 25;
+
+/// For how much of the time others have something in flight; `None` when it does not count.
+pub(crate) fn busy_percent(place: &Place) -> Option<u64> {
+    let mut counters = DiskStats::open(place.counted?).ok()?;
+    let before = counters.counts().ok()?;
+    std::thread::sleep(WATCH);
+    Some(percent(&counters.counts().ok()?.since(&before)))
+}
+
+fn percent(since: &DiskCounts) -> u64 {
+    let watched_ms = u64::try_from(WATCH.as_millis()).unwrap_or(u64::MAX);
+    since.busy_ms.saturating_mul(100).div_euclid(watched_ms).min(100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_of_time_is_that_with_something_in_flight() {
+        let since = |busy_ms| DiskCounts { busy_ms, ..DiskCounts::default() };
+        assert_eq!(percent(&since(0)), 0);
+        assert_eq!(percent(&since(75)), 50);
+        assert_eq!(percent(&since(1000)), 100);
+    }
+}

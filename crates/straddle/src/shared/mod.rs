@@ -1,0 +1,34 @@
+//! What commands share. Nothing here knows of a command.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `scene`, `target`, `no_image` | the machine that is looked at, and what the user's words name on it |
+//! | `mount`, `mounted`, `fallen` | mount tables, what a path is mounted from, file systems that went down |
+//! | `tracer`, `beneath`, `place` | the way down from a file or a device to its drives |
+//! | `measured` | what was measured of drives before |
+//! | `measured_place`, `raw_claim`, `contents` | where to measure: a directory, or a device and the claim on it |
+//! | `busy`, `halt`, `leftover` | whether others use a drive, why a run ended, what earlier runs left |
+//! | `printer`, `progress`, `destination`, `run` | where words and results go, and which run they are of |
+//! | `crew` | work on many things at once |
+
+pub(crate) mod beneath;
+pub(crate) mod busy;
+pub(crate) mod contents;
+pub(crate) mod crew;
+pub(crate) mod destination;
+pub(crate) mod fallen;
+pub(crate) mod halt;
+pub(crate) mod leftover;
+pub(crate) mod measured;
+pub(crate) mod measured_place;
+pub(crate) mod mount;
+pub(crate) mod mounted;
+pub(crate) mod no_image;
+pub(crate) mod place;
+pub(crate) mod printer;
+pub(crate) mod progress;
+pub(crate) mod raw_claim;
+pub(crate) mod run;
+pub(crate) mod scene;
+pub(crate) mod target;
+pub(crate) mod tracer;
