@@ -9,6 +9,7 @@ use report::bench::{
 
 use super::plan;
 use crate::shared::place::Place;
+use crate::shared::real::real;
 
 /// Latencies below this many have no 99th percentile.
 const P99_COUNT_MIN: u64 = 100;
@@ -145,12 +146,6 @@ fn of_arm(arm: &plan::Arm, seen: &Seen, times: &Histogram, turn_ns: Option<u64>)
         histogram: times.buckets().collect(),
         drive,
     }
-}
-
-/// A number of nanoseconds as a real number: exact below 2^53, three months.
-#[expect(clippy::cast_precision_loss, reason = "a latency of three months is none")]
-pub(crate) fn real(number: u64) -> f64 {
-    number as f64
 }
 
 /// Returns what was measured.

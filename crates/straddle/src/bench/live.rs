@@ -16,6 +16,7 @@ use super::session::Session;
 use crate::arguments::Durable;
 use crate::shared::halt::Halt;
 use crate::shared::place::Place;
+use crate::shared::real::real;
 
 /// How often the length of a block is tried.
 const REHEARSALS: u64 = 4;
@@ -226,8 +227,8 @@ fn affordable(work: &measure::Work, bytes: u64, arms: usize) -> u64 {
 
 pub(crate) fn seen<Q: Queue>(subject: &Subject<Q, DiskStats>, arm: usize) -> Seen {
     let seen = subject.seen(arm);
-    let seconds = document::real(seen.busy_ns) / 1e9;
-    let rate = (seconds > 0.0).then(|| document::real(seen.operations) / seconds);
+    let seconds = real(seen.busy_ns) / 1e9;
+    let rate = (seconds > 0.0).then(|| real(seen.operations) / seconds);
     Seen {
         latencies: Some(seen.latencies.clone()),
         counts: seen.counts,

@@ -49,9 +49,6 @@ use ground::Ground;
 use session::Session;
 use way::Way;
 
-pub(crate) use document::real;
-pub(crate) use job::read_alone as read_job;
-
 pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
     let mut session = Session::new(bench, interrupt.clone());

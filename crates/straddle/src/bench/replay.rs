@@ -8,9 +8,10 @@ use measure::Histogram;
 use workload::raidtest::{Request, RequestKind};
 
 use super::contest::Timed;
-use super::document::{self, Seen};
+use super::document::Seen;
 use super::ground::Ground;
 use crate::shared::halt::Halt;
+use crate::shared::real::real;
 
 /// Number of requests an observation has for each slot.
 const REQUESTS_A_SLOT: usize = 8;
@@ -62,7 +63,7 @@ impl<'a> Replay<'a> {
     /// Returns what each arm saw.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         let seen = |(latencies, busy_ns): (&Histogram, &u64)| {
-            let rate = document::real(latencies.count()) / (document::real(*busy_ns) / 1e9);
+            let rate = real(latencies.count()) / (real(*busy_ns) / 1e9);
             Seen {
                 latencies: Some(latencies.clone()),
                 operations_per_second: Some(rate).filter(|rate| rate.is_finite()),

@@ -16,6 +16,7 @@ use super::plan::{self, Arm, Budget};
 use crate::arguments::Bench;
 use crate::shared::halt::refused;
 use crate::shared::progress;
+use crate::shared::real::real;
 use crate::shared::run;
 use crate::shared::scene::Scene;
 
@@ -81,7 +82,7 @@ impl<'a> Session<'a> {
             Limit::Seconds => self.comparison_ns().div_ceil(1_000_000_000),
             Limit::Bytes => self.bytes_max.div_ceil(1 << 20),
         };
-        let wanted = (super::document::real(now) * times).ceil();
+        let wanted = (real(now) * times).ceil();
         // A count of minutes or MiB is far below 2^53.
         #[expect(
             clippy::cast_possible_truncation,

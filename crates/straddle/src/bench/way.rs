@@ -11,6 +11,7 @@ use super::suite::Line;
 use super::{command, job, shifted, suite};
 use crate::arguments::{Bench, FileSystem};
 use crate::shared::halt::{Halt, refused};
+use crate::shared::job_file;
 
 /// Above the least device of a file system, for what runs on it.
 const ROOM_BYTES: u64 = 32 << 20;
@@ -36,7 +37,7 @@ impl Way {
     pub(super) fn of(session: &mut Session<'_>) -> Result<Way, Halt> {
         let bench = session.bench;
         if let Some(path) = &bench.job {
-            let file = job::read(path, &bench.set)?;
+            let file = job_file::read(path, &bench.set)?;
             job::mixed_are_plain(&file.jobs, |job| file_system_of(bench, job).is_some())?;
             let inside = job::fits_inside(&file.jobs) && bench.fs.is_none();
             if !inside {

@@ -10,7 +10,7 @@ use units::text::escape;
 use super::laid::{Depth, Laid, Way};
 use super::recorded::Recorded;
 use crate::arguments::Simulate;
-use crate::bench::read_job;
+use crate::shared::job_file;
 
 /// What is done on each drive.
 pub(super) struct Workload {
@@ -38,7 +38,10 @@ impl Workload {
     /// When a job file or a trace cannot be read.
     pub(super) fn of(asked: &Simulate) -> anyhow::Result<Workload> {
         if let Some(path) = &asked.job {
-            let file = read_job(path)?;
+            let file = job_file::read(path, &[]).map_err(|refusal| {
+                let hint = refusal.hint.map(|hint| format!("\nhint: {hint}"));
+                anyhow!("{}{}", refusal.message, hint.unwrap_or_default())
+            })?;
             let titles: Vec<String> = file.jobs.iter().map(workload::Job::title).collect();
             let remarks = file.remarks.iter().map(|remark| escape(remark.to_string().as_bytes()));
             let waits = file.jobs.iter().skip(1).filter(|job| job.stonewall).map(|job| {

@@ -8,6 +8,7 @@ use report::fsync::{FsyncRow, Rounds, RowComparison, SustainedPoint};
 use super::plan::Plan;
 use super::session::Session;
 use crate::shared::halt::Halt;
+use crate::shared::real::real;
 
 /// The probability that any of the intervals of a run misses the truth.
 const ALPHA: f64 = 0.05;
@@ -160,11 +161,11 @@ fn comparisons(plan: &Plan, seen: &DurableSeen) -> Vec<RowComparison> {
 
 /// A stretch of a sustained run.
 pub(super) fn point(point: &SeriesPoint) -> SustainedPoint {
-    let seconds = crate::bench::real(point.took_ns) / 1e9;
+    let seconds = real(point.took_ns) / 1e9;
     SustainedPoint {
         at_ns: point.at_ns,
         at_bytes: point.at_bytes,
-        bytes_per_second: crate::bench::real(point.bytes) / seconds,
+        bytes_per_second: real(point.bytes) / seconds,
         operations: point.operations,
         median_ns: point.median_ns,
         greatest_ns: point.greatest_ns,

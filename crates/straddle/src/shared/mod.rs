@@ -9,7 +9,8 @@
 //! | `measured_place`, `raw_claim`, `contents` | where to measure: a directory, or a device and the claim on it |
 //! | `busy`, `halt`, `leftover` | whether others use a drive, why a run ended, what earlier runs left |
 //! | `printer`, `progress`, `destination`, `run` | where words and results go, and which run they are of |
-//! | `crew` | work on many things at once |
+//! | `job_file` | fio's job files |
+//! | `crew`, `real` | work on many things at once, whole numbers as real ones |
 
 pub(crate) mod beneath;
 pub(crate) mod busy;
@@ -18,6 +19,7 @@ pub(crate) mod crew;
 pub(crate) mod destination;
 pub(crate) mod fallen;
 pub(crate) mod halt;
+pub(crate) mod job_file;
 pub(crate) mod leftover;
 pub(crate) mod measured;
 pub(crate) mod measured_place;
@@ -28,6 +30,7 @@ pub(crate) mod place;
 pub(crate) mod printer;
 pub(crate) mod progress;
 pub(crate) mod raw_claim;
+pub(crate) mod real;
 pub(crate) mod run;
 pub(crate) mod scene;
 pub(crate) mod target;

@@ -6,8 +6,6 @@ mod devices;
 mod layout;
 mod pattern;
 
-use std::path::Path;
-
 use host::PrivateMounts;
 use measure::Role;
 use units::text;
@@ -20,46 +18,9 @@ use super::session::Session;
 use super::{inside, way};
 use crate::bench::found::Found;
 use crate::shared::halt::{Halt, refused};
-use crate::shared::printer::shown;
 
 /// The most operations in flight.
 const DEPTH_MAX: u64 = 1024;
-/// The longest job file that is read, in bytes: more than `workload` takes.
-const TEXT_BYTES_MAX: u64 = 1 << 20;
-
-/// The jobs of a file, with what the command line puts over them.
-pub(crate) fn read(path: &Path, set: &[String]) -> Result<JobFile, Halt> {
-    let name = shown(path);
-    let wrong = |message: String, hint: String| Halt::hinted(message, hint);
-    let mut told = Vec::new();
-    for word in set {
-        let (option, value) = word.split_once('=').unwrap_or((word, ""));
-        told.push((option.to_owned(), value.to_owned()));
-    }
-    let bytes = host::read_input(path, TEXT_BYTES_MAX).map_err(|error| {
-        let hint = "name a job file of fio's; `-` is not read".to_owned();
-        wrong(format!("cannot read the job file {name}: {error}"), hint)
-    })?;
-    let words = String::from_utf8_lossy(&bytes);
-    JobFile::parse(&words, &told)
-        .map_err(|error| wrong(format!("cannot run the job file {name}: {error}"), error.hint()))
-}
-
-/// The jobs of a file, for another command.
-///
-/// # Errors
-/// When it cannot be read, or holds no jobs.
-pub(crate) fn read_alone(path: &Path) -> anyhow::Result<JobFile> {
-    read(path, &[]).map_err(|halt| match halt {
-        Halt::Refused(refusal) => {
-            let hint = refusal.hint.map(|hint| format!("\nhint: {hint}"));
-            anyhow::anyhow!("{}{}", refusal.message, hint.unwrap_or_default())
-        }
-        Halt::Void(reason) => anyhow::anyhow!(reason),
-        Halt::Interrupted => anyhow::anyhow!("interrupted"),
-    })
-}
-
 /// Returns whether all that is asked can be done by direct I/O inside the scratch file.
 pub(crate) fn fits_inside(jobs: &[Job]) -> bool {
     jobs.iter().all(|job| job.direct && !matches!(job.action, job::Action::Mixed { .. }))
