@@ -14,13 +14,13 @@ use report::{Answer, Blocks, Refusal, Summary, Verdict};
 use stack::assemble::{self, Devices as _};
 use stack::kernel::NodeId;
 
-use crate::arguments::{Check, Color, Format};
+use crate::arguments::{Check, Format};
 use crate::convert::{self, View};
 use crate::exit::{self, Outcome};
 use crate::shared::beneath;
 use crate::shared::crew;
 use crate::shared::no_image;
-use crate::shared::printer::{self, Said};
+use crate::shared::printer::{self, Content, Said};
 use crate::shared::run;
 use crate::shared::scene::Scene;
 use crate::shared::target::{self, Target, What};
@@ -33,15 +33,15 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     let again = baseline.as_ref().filter(|_| check.targets.is_empty());
     let again = again.and_then(|baseline| watch::again(check, baseline));
     let check = again.as_ref().unwrap_or(check);
-    let scene = match &check.sysroot {
+    let scene = match &check.sysroot.tree {
         Some(path) => Scene::of(host::sysroot::open(path)?, true),
         None => Scene::live(),
     };
-    let scene = scene.ignoring_measured(check.ignore_measured);
+    let scene = scene.ignoring_measured(check.measured.is_ignored);
     let targets = target::expand(&check.targets, &scene);
     // Formats for machines hold no colors that would have to be taken out again.
     let people = check.chosen() == Format::Table;
-    let mut output = printer::output(if people { check.color } else { Color::Always });
+    let mut output = printer::output(if people { Content::Text } else { Content::Data });
     let mut own = run::run(started, &scene);
     if again.is_some() {
         own.command = watch::command(check);

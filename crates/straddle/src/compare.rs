@@ -26,7 +26,7 @@ pub(crate) fn run(words: &Compare) -> anyhow::Result<Outcome> {
             before.command(),
         );
     };
-    let text = if words.json {
+    let text = if words.document.json {
         compare_json(&comparing)
     } else {
         compare_table(&comparing, &printer::look(false))

@@ -30,6 +30,7 @@ fn main() -> std::process::ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return exit::misuse(&typed, &error),
     };
+    shared::printer::use_color(arguments.color);
     let done = match &arguments.command {
         Command::Check(check) => check::run(check),
         Command::Explain(explain) => explain::run(explain),

@@ -79,7 +79,7 @@ impl Press {
             );
         }
         let saves = check.save.is_some();
-        let look = Look { bytes: check.bytes, ..printer::look(check.explain) };
+        let look = Look { bytes: check.exact.bytes, ..printer::look(check.explain) };
         // Where nothing fails the command, the worst still fails its case.
         let fails = check.fail_on.severity().unwrap_or(report::Severity::Error);
         let least = check.fail_on.severity();

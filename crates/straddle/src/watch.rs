@@ -59,7 +59,7 @@ pub(crate) fn again(check: &Check, baseline: &Baseline) -> Option<Check> {
     let mut again = check.clone();
     again.targets = before.targets;
     again.on = again.on.or(before.on);
-    again.sysroot = again.sysroot.or(before.sysroot);
+    again.sysroot.tree = again.sysroot.tree.or(before.sysroot.tree);
     Some(again)
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn again(check: &Check, baseline: &Baseline) -> Option<Check> {
 pub(crate) fn command(check: &Check) -> Vec<String> {
     let mut words = vec!["straddle".to_owned(), "check".to_owned()];
     words.extend(check.on.iter().map(|on| format!("--on={on}")));
-    words.extend(check.sysroot.iter().map(|path| format!("--sysroot={}", shown(path))));
+    words.extend(check.sysroot.tree.iter().map(|path| format!("--sysroot={}", shown(path))));
     words.push("--".to_owned());
     words.extend(check.targets.iter().map(|path| shown(path)));
     words

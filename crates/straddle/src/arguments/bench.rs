@@ -5,15 +5,16 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
+use super::common::{Json, Measured, Start, Unknown};
 use super::printed::Printed;
 use super::raw_device::RawDevice;
-use super::{Unknown, help, seconds, size, size_above_0};
+use super::{help, seconds, size, size_above_0};
 
 /// Measure what misalignment costs here, with a confidence interval, touching nothing else
 ///
 /// Writes only to a scratch file of its own in TARGET, bounded in bytes and seconds, which has no
 /// name and is gone however the program ends. Aligned and shifted operations take turns in an
-/// order that coins decide; a third arm, aligned again, must show no difference.
+/// random order; a third arm, aligned again, must show no difference.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("on_devices").args(["job", "suite", "command"]).multiple(true))]
 #[command(after_help = help("bench", "\
@@ -35,16 +36,16 @@ pub(crate) struct Bench {
 
     /// How far the shifted arm is off, in bytes; may be repeated
     ///
-    /// Without it one logical sector; with --full also half a granule. 0 compares what is the same,
-    /// to see how often a difference is found where there is none.
+    /// If omitted one logical sector, with --full also half a granule. 0 compares identical arms:
+    /// how often is a difference found where there is none?
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "What to do")]
     pub(crate) shift: Vec<u64>,
 
-    /// Bytes an operation; without it 4 KiB, or a granule where that is larger
+    /// Bytes of each operation; if omitted 4 KiB, or one granule where that is larger
     #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "What to do")]
     pub(crate) size: Option<u64>,
 
-    /// What operations must fit: the drive's granule, or the chunk of an array
+    /// Unit that operations are aligned to: the drive's granule, or an array's chunk
     #[arg(
         long,
         value_enum,
@@ -54,9 +55,8 @@ pub(crate) struct Bench {
     )]
     pub(crate) unit: Unit,
 
-    /// Leave out what straddle probe measured of the drive
-    #[arg(long, help_heading = "What to do")]
-    pub(crate) ignore_measured: bool,
+    #[command(flatten)]
+    pub(crate) measured: Measured,
 
     /// Read instead of writing
     #[arg(long, help_heading = "What to do")]
@@ -99,7 +99,7 @@ pub(crate) struct Bench {
     )]
     pub(crate) job: Option<PathBuf>,
 
-    /// Give an option of the job file another value: rw=write; may be repeated
+    /// Change an option of the job file: rw=write; may be repeated
     #[arg(
         long = "set",
         value_name = "OPTION=VALUE",
@@ -108,7 +108,7 @@ pub(crate) struct Bench {
     )]
     pub(crate) set: Vec<String>,
 
-    /// File system to make on the device for a job or command; without it the raw device
+    /// File system to make on the device for a job or command; if omitted the raw device is used
     #[arg(long, value_name = "TYPE", requires = "on_devices", help_heading = "What to do")]
     pub(crate) fs: Option<FileSystem>,
 
@@ -133,19 +133,19 @@ pub(crate) struct Bench {
     )]
     pub(crate) suite: bool,
 
-    /// A directory that the suite packs and unpacks; without it a tree that a seed makes
+    /// Directory that the suite packs and unpacks; if omitted a tree made from the seed
     #[arg(long, value_name = "DIR", requires = "suite", help_heading = "What to do")]
     pub(crate) tree: Option<PathBuf>,
 
-    /// The length of the scratch file
+    /// Length of the scratch file
     #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "Bounds")]
     pub(crate) scratch: Option<u64>,
 
-    /// The most bytes to write, the scratch file included
+    /// Most bytes to write, including the scratch file
     #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "Bounds")]
     pub(crate) bytes_max: Option<u64>,
 
-    /// The longest time to measure each comparison: 90s, 5m, 1h; a plain number is seconds
+    /// Longest time to measure each comparison: 90s, 5m, 1h; a plain number is seconds
     #[arg(
         long,
         value_name = "TIME",
@@ -155,7 +155,7 @@ pub(crate) struct Bench {
     )]
     pub(crate) seconds: Option<u32>,
 
-    /// The most pairs, for each comparison
+    /// Most pairs of each comparison
     #[arg(
         long,
         value_name = "N",
@@ -164,7 +164,7 @@ pub(crate) struct Bench {
     )]
     pub(crate) pairs: Option<u32>,
 
-    /// The most of the drive's time to take, in percent; without it 25 where the drive is busy
+    /// Largest share of the drive's time to use, in percent; if omitted 25 where the drive is busy
     #[arg(
         long,
         value_name = "PERCENT",
@@ -173,13 +173,8 @@ pub(crate) struct Bench {
     )]
     pub(crate) share: Option<u8>,
 
-    /// Decides all orders and offsets; printed, and drawn where it is not given
-    #[arg(long, value_name = "N", help_heading = "Bounds")]
-    pub(crate) seed: Option<u64>,
-
-    /// Say what would be written, for how long, and what it means; then stop
-    #[arg(long, short = 'n', help_heading = "Bounds")]
-    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) start: Start,
 
     #[command(flatten)]
     pub(crate) raw: RawDevice,
@@ -194,7 +189,7 @@ pub(crate) struct Bench {
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
 
-    /// A command to run once for each pair and arm: {device} and {mount} are put in
+    /// Command to run once for each pair and arm; {device} and {mount} are replaced
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
@@ -216,9 +211,8 @@ pub(crate) struct Compare {
     /// The later one
     #[arg(value_name = "B")]
     pub(crate) after: PathBuf,
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) document: Json,
 
     #[command(flatten)]
     pub(crate) unknown: Unknown,
@@ -226,7 +220,7 @@ pub(crate) struct Compare {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Durable {
-    /// Not at all: as the caches like
+    /// No sync: data may stay in volatile caches
     None,
     /// fdatasync after each write
     Fdatasync,

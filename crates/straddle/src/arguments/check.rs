@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use report::Severity;
 use stack::Condition;
 
-use super::{Color, Unknown, help};
+use super::common::{Bytes, Measured, Sysroot, Unknown};
+use super::help;
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
@@ -40,13 +41,11 @@ pub(crate) struct Check {
     #[arg(long, value_name = "DISK", help_heading = "Judging")]
     pub(crate) on: Option<Condition>,
 
-    /// Judge a captured machine: a directory or a file of `straddle generate sysroot`
-    #[arg(long, value_name = "TREE", help_heading = "Judging")]
-    pub(crate) sysroot: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) sysroot: Sysroot,
 
-    /// Leave out what straddle probe measured of drives
-    #[arg(long, help_heading = "Judging")]
-    pub(crate) ignore_measured: bool,
+    #[command(flatten)]
+    pub(crate) measured: Measured,
 
     /// Read files that an image names outside of its directory
     ///
@@ -78,9 +77,8 @@ pub(crate) struct Check {
     #[arg(long, help_heading = "Output")]
     pub(crate) only_bad: bool,
 
-    /// Print exact numbers of bytes beside sizes
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) bytes: bool,
+    #[command(flatten)]
+    pub(crate) exact: Bytes,
 
     /// Compare with this baseline and print changes only
     ///
@@ -131,16 +129,6 @@ pub(crate) struct Check {
         help_heading = "Output"
     )]
     pub(crate) message_bytes: u16,
-
-    /// When to use color; meaning never depends on it
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = Color::Auto,
-        value_name = "WHEN",
-        help_heading = "Output"
-    )]
-    pub(crate) color: Color,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
+use super::common::{Json, Sysroot};
 use super::offered::DRIVES;
 use super::{help, size, size_above_0};
 
@@ -27,9 +28,8 @@ pub(crate) enum DriveWhat {
 
 #[derive(Debug, Args)]
 pub(crate) struct DriveList {
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) document: Json,
 }
 
 #[derive(Debug, Args)]
@@ -42,9 +42,8 @@ pub(crate) struct DriveShow {
     #[arg(long, conflicts_with = "json")]
     pub(crate) toml: bool,
 
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) document: Json,
 }
 
 /// Tell what a workload would cost on a drive, aligned and misaligned; or check the models
@@ -55,6 +54,7 @@ pub(crate) struct DriveShow {
     .args(["profiles", "published"])
     .required(true)
     .multiple(false))]
+#[command(mut_arg("sysroot", |sysroot| sysroot.requires("stack")))]
 #[command(after_help = help("drive simulate", "\
 Examples:
   straddle drive simulate --profile hdd-7200-512e
@@ -150,9 +150,8 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "NAME", requires = "stack", help_heading = "Place")]
     pub(crate) layer: Option<String>,
 
-    /// Take the stack of a captured machine: a directory or a file of `straddle generate sysroot`
-    #[arg(long, value_name = "TREE", requires = "stack", help_heading = "Place")]
-    pub(crate) sysroot: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) captured: Sysroot,
 
     /// Read instead of writing
     #[arg(long, requires = "profiles", help_heading = "Workload")]
@@ -279,9 +278,8 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Bounds")]
     pub(crate) seed: u64,
 
-    /// Print one JSON document
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) document: Json,
 }
 
 impl Simulate {

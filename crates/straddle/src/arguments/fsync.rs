@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use workload::engine::Duration;
 
+use super::common::{Start, Unknown};
 use super::offered::ENGINES;
-
 use super::printed::Printed;
-use super::{Unknown, help, seconds, size_above_0};
+use super::{help, seconds, size_above_0};
 
 /// The most round trips of a group.
 pub(crate) const ROUND_TRIPS_MAX: usize = 99;
@@ -19,10 +19,9 @@ pub(crate) const FSYNC_SECONDS: u32 = 15;
 /// Measure how long durable writes take in a directory, and whether its syncs are real
 ///
 /// Writes only to scratch files of its own in DIR, bounded in bytes and seconds, which are gone
-/// however the program ends; where they must have names (btrfs and others), and it and what guards
-/// them are killed at once, the next run in DIR removes them. All rows of pg_test_fsync, under its
-/// labels, take turns in an order that is drawn anew each round, beside rows that show what
-/// write-ahead logs meet. What is going to be written is said before it is.
+/// however the program ends; if SIGKILL leaves one behind (btrfs and others need names), the next
+/// run in DIR removes it. Measures all rows of pg_test_fsync, under its labels, and rows that write
+/// as write-ahead logs do; the rows take turns in random order. Says what it will write first.
 #[derive(Debug, Args)]
 #[command(after_help = help("fsync", "\
 Examples:
@@ -31,7 +30,7 @@ Examples:
   straddle fsync /data --dry-run           what that would write, and for how long
   straddle fsync /data --rows pg           the rows of pg_test_fsync alone
   straddle fsync /data --rows none         only whether a completed sync is real, in a second
-  straddle fsync /data --pid 4711          also what process 4711 makes of its own syncs
+  straddle fsync /data --pid 4711          also whether the syncs of process 4711 are intercepted
   straddle fsync /data --rows all          also 1, 2, 4, 8, 16 and 32 writes for each sync
   straddle fsync /data --sustained --bytes-max 8G
                                            write on until the drive's buffer is full
@@ -66,14 +65,13 @@ pub(crate) struct Fsync {
     )]
     pub(crate) engine: Option<String>,
 
-    /// Also look what a running process makes of its own syncs: libraries, filters, its tracer
+    /// Also check whether a running process's syncs are intercepted: libraries, filters, a tracer
     ///
-    /// Every file that it runs code of is read for an fsync and its kin in libc's place: the
-    /// program itself, what LD_PRELOAD, LD_AUDIT and /etc/ld.so.preload asked for (libeatmydata)
-    /// and all other libraries; its threads' seccomp filters are followed for syncs that they
-    /// suppress; and whether it is traced is looked at. Without root much of another user's process
-    /// cannot be seen. Where it runs under seccomp filters it is stopped for a moment, so that they
-    /// can be read.
+    /// Looks for functions that replace libc's fsync and the like in the program, in what
+    /// LD_PRELOAD, LD_AUDIT and /etc/ld.so.preload name (libeatmydata), and in every other loaded
+    /// library; for seccomp filters that suppress syncs; and for a tracer. Without root, little of
+    /// another user's process can be seen. A process with seccomp filters is stopped for a moment
+    /// while they are read.
     #[arg(
         long,
         value_name = "PID",
@@ -82,14 +80,14 @@ pub(crate) struct Fsync {
     )]
     pub(crate) pid: Option<u32>,
 
-    /// Know this engine too, or instead of the one of its name; may be repeated
+    /// Add an engine profile, or override a built-in one; may be repeated
     #[arg(long = "profile", value_name = "FILE", requires = "engine", help_heading = "What to do")]
     pub(crate) profiles: Vec<PathBuf>,
 
-    /// The round trips from this node to the others of its group, 99 at most: 300us,300us
+    /// Round trips from this node to the others of its group, at most 99: 300us,300us
     ///
-    /// For what is possible at best; without it 500us in groups of three and five nodes. The first
-    /// is also taken for that to a client.
+    /// Used for the best possible rates; if omitted 500us in groups of three and five nodes. The
+    /// first one is also used as the round trip to a client.
     #[arg(
         long = "rtt",
         value_name = "TIME",
@@ -100,7 +98,7 @@ pub(crate) struct Fsync {
     )]
     pub(crate) round_trips_ns: Vec<u64>,
 
-    /// The commits that share a sync, for what is possible at best; without it 100
+    /// Commits that share a sync, for the best possible rates; if omitted 100
     #[arg(
         long,
         value_name = "N",
@@ -112,14 +110,14 @@ pub(crate) struct Fsync {
 
     /// Also write without a pause, to see where the drive's write buffer ends
     ///
-    /// It takes what --bytes-max leaves, in --seconds more.
+    /// Writes what --bytes-max leaves, within --seconds more.
     #[arg(long, help_heading = "What to do")]
     pub(crate) sustained: bool,
 
-    /// The most seconds that all of it takes: making the files, the rows, the look at the syncs
+    /// Longest time for everything: making the files, the rows, checking the syncs
     ///
-    /// --sustained takes as many again. A call that is under way at the end is waited for. With
-    /// --for, more than the default also lifts the number of writes at which it would stop.
+    /// --sustained takes as long again. A call that is under way at the end is waited for. With
+    /// --for, a time above the default also raises the number of writes at which it stops.
     #[arg(
         long,
         value_name = "TIME",
@@ -130,7 +128,7 @@ pub(crate) struct Fsync {
     )]
     pub(crate) seconds: u32,
 
-    /// The most bytes to write, the scratch files included
+    /// Most bytes to write, including the scratch files
     #[arg(
         long,
         value_name = "SIZE",
@@ -140,13 +138,8 @@ pub(crate) struct Fsync {
     )]
     pub(crate) bytes_max: u64,
 
-    /// Decides the order of the rows and the bytes written; drawn where it is not given
-    #[arg(long, value_name = "N", help_heading = "Bounds")]
-    pub(crate) seed: Option<u64>,
-
-    /// Say what would be written, for how long, and what it means; then stop
-    #[arg(long, short = 'n', help_heading = "Bounds")]
-    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) start: Start,
 
     /// Exit with 1 when the verdict is at least this bad
     #[arg(
@@ -171,15 +164,15 @@ pub(crate) struct Fsync {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FsyncRows {
-    /// Those of `pg_test_fsync`
+    /// The rows of `pg_test_fsync`
     Pg,
-    /// Those that show what write-ahead logs meet
+    /// Writes as write-ahead logs do them
     Wal,
-    /// Both, and each method past the page cache and through it
+    /// Both, each method with and without the page cache
     Usual,
-    /// Also several writes for each sync
+    /// Also several writes per sync
     All,
-    /// None: only whether a completed sync is real
+    /// No rows: only check whether a completed sync is real
     None,
 }
 

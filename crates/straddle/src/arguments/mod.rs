@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod common;
 mod drive;
 mod explain;
 mod fsync;
@@ -14,14 +15,14 @@ mod probe;
 mod raw_device;
 mod seconds;
 mod trace;
-mod unknown;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 use crate::exit::table;
 
 pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
+pub(crate) use common::Color;
 pub(crate) use drive::{
     Drive, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Simulate, Survivors,
 };
@@ -35,7 +36,6 @@ pub(crate) use probe::Probe;
 pub(crate) use raw_device::RawDevice;
 use seconds::seconds;
 pub(crate) use trace::Trace;
-use unknown::Unknown;
 
 /// The version of this build and the commit that it was built from; `unknown` outside of git.
 pub(crate) const VERSION: &str =
@@ -43,7 +43,8 @@ pub(crate) const VERSION: &str =
 
 /// Finds misalignment in every layer of a storage stack.
 ///
-/// Reading is the default. What measures writes to a scratch file of its own, and to nothing else.
+/// Reading is the default. Commands that measure write to a scratch file of their own and to nothing
+/// else.
 #[derive(Debug, Parser)]
 #[command(
     name = "straddle",
@@ -64,6 +65,17 @@ Start with:
   straddle check --help       all options"
 )]
 pub(crate) struct Arguments {
+    /// When to use color; meaning never depends on it
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t = Color::Auto,
+        value_name = "WHEN",
+        help_heading = "Output"
+    )]
+    pub(crate) color: Color,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -121,13 +133,6 @@ fn size_above_0(text: &str) -> Result<u64, String> {
         Ok(bytes) => Ok(bytes),
         Err(error) => Err(error.to_string()),
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    Auto,
-    Always,
-    Never,
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use stack::Condition;
 
+use super::common::{Json, Measured};
 use super::help;
 
 /// Plan the cheapest change that aligns a disk's partitions, with all data kept
@@ -31,9 +32,8 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "DISK")]
     pub(crate) on: Option<Condition>,
 
-    /// Leave out what straddle probe measured of drives
-    #[arg(long)]
-    pub(crate) ignore_measured: bool,
+    #[command(flatten)]
+    pub(crate) measured: Measured,
 
     /// Say how to lay out a disk without data: where to start, ashift, options of mkfs and others
     ///
@@ -45,9 +45,8 @@ pub(crate) struct Plan {
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(crate) script: bool,
 
-    /// Print one JSON document
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) document: Json,
 
     /// Also write the plan as JSON to this file, or the script with --script
     ///

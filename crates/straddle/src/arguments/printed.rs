@@ -1,8 +1,10 @@
 //! What `bench` and `fsync` share: how a result is printed, and where it is kept.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
+
+use super::common::Kept;
 
 /// How a result is printed, and where it is kept.
 #[derive(Debug, Args)]
@@ -16,29 +18,16 @@ pub(crate) struct Printed {
     #[arg(long, conflicts_with = "format")]
     json: bool,
 
-    /// Also write the whole result, with its histograms, to this file; - prints it, as --json
-    ///
-    /// It replaces a result, and nothing else.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Show no progress while it measures
-    #[arg(
-        long,
-        env = "STRADDLE_NO_PROGRESS",
-        value_parser = clap::builder::FalseyValueParser::new(),
-        action = clap::ArgAction::SetTrue
-    )]
-    pub(crate) no_progress: bool,
+    #[command(flatten)]
+    pub(crate) kept: Kept,
 }
 
 impl Printed {
     /// How to print.
     pub(crate) fn format(&self) -> BenchFormat {
-        let prints_result = self.output.as_deref().is_some_and(is_standard_output);
         match self.format {
             _ if self.json => BenchFormat::Json,
-            BenchFormat::Table if prints_result => BenchFormat::Json,
+            BenchFormat::Table if self.kept.is_printed() => BenchFormat::Json,
             format => format,
         }
     }
@@ -53,8 +42,8 @@ pub(crate) fn is_standard_output(path: &Path) -> bool {
 pub(crate) enum BenchFormat {
     /// For people
     Table,
-    /// One document: straddle generate schema bench or fsync
+    /// One document; straddle generate schema describes it
     Json,
-    /// As fio prints, for programs that read that
+    /// As fio prints, for programs that read fio's JSON
     FioJson,
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Unknown, help, size_above_0};
+use super::common::{Bytes, Json, Measured, Unknown};
+use super::{help, size_above_0};
 
 /// Show where the bytes of a file lie, layer by layer, and how they are aligned
 ///
@@ -14,7 +15,7 @@ use super::{Unknown, help, size_above_0};
 #[command(after_help = help("trace", "\
 Examples:
   straddle trace /var/lib/mysql/ibdata1          every extent, down to the drives
-  straddle trace --io 16K ibdata1                what its 16 KiB pages cost to read and write
+  straddle trace --size 16K ibdata1              what its 16 KiB pages cost to read and write
   straddle trace --offset 1M --length 64K file   a part of it
   straddle trace --json file                     for programs; see straddle generate schema trace
 
@@ -25,34 +26,31 @@ pub(crate) struct Trace {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// The first byte of the file to trace: 1M
+    /// First byte of the file to trace: 1M
     #[arg(long, value_name = "SIZE", value_parser = units::prefix::parse, default_value = "0")]
     pub(crate) offset: u64,
 
-    /// How many bytes to trace; to the file's end where it is not given
+    /// Number of bytes to trace; if omitted to the file's end
     #[arg(long, value_name = "SIZE", value_parser = units::prefix::parse)]
     pub(crate) length: Option<u64>,
 
-    /// Count what reads and writes of this length cost, one behind the other: 16K
-    #[arg(long, value_name = "SIZE", value_parser = size_above_0)]
-    pub(crate) io: Option<u64>,
+    /// Count what reads and writes of this size cost, one after another: 16K
+    #[arg(long, alias = "io", value_name = "SIZE", value_parser = size_above_0)]
+    pub(crate) size: Option<u64>,
 
-    /// Have the file written to its place first; without it, what waits in memory is said to
+    /// Flush the file first; otherwise delayed allocations are reported as such
     #[arg(long)]
     pub(crate) sync: bool,
 
     #[command(flatten)]
     pub(crate) unknown: Unknown,
 
-    /// Leave out what straddle probe measured of drives
-    #[arg(long)]
-    pub(crate) ignore_measured: bool,
+    #[command(flatten)]
+    pub(crate) measured: Measured,
 
-    /// Print one JSON document
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) document: Json,
 
-    /// Print exact numbers of bytes beside sizes
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) bytes: bool,
+    #[command(flatten)]
+    pub(crate) exact: Bytes,
 }

@@ -53,7 +53,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
     let mut session = Session::new(bench, interrupt.clone());
     let destination = Destination::of_result(destination::BENCH, &bench.printed)?;
-    if bench.dry_run {
+    if bench.start.dry_run {
         return preview::run(&mut session);
     }
     let mut found = Found::default();

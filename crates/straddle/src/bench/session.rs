@@ -58,13 +58,13 @@ impl<'a> Session<'a> {
         let drawn = u64::try_from(started.as_nanosecond().rem_euclid(1 << 53)).unwrap_or(1);
         Session {
             bench,
-            scene: Scene::live().ignoring_measured(bench.ignore_measured),
-            seed: bench.seed.unwrap_or(drawn),
+            scene: Scene::live().ignoring_measured(bench.measured.is_ignored),
+            seed: bench.start.seed.unwrap_or(drawn),
             notes: Vec::new(),
             interrupt,
             share_percent: bench.share.unwrap_or(100),
             is_busy: false,
-            shows_progress: progress::is_wanted(bench.printed.no_progress),
+            shows_progress: progress::is_wanted(bench.printed.kept.no_progress),
             started,
             since: Instant::now(),
             budget: Budget::HEADLINE,

@@ -40,7 +40,7 @@ impl Grounds {
     /// When something cannot be read, nothing is in it, no layer has the name, or none of them lies
     /// on drives at addresses that are known; says why and what helps.
     pub(super) fn of(paths: &[PathBuf], asked: &Simulate) -> anyhow::Result<Grounds> {
-        let scene = match &asked.sysroot {
+        let scene = match &asked.captured.tree {
             Some(tree) => Scene::of(host::sysroot::open(tree)?, true),
             None => Scene::live(),
         };

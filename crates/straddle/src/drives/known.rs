@@ -15,7 +15,7 @@ use crate::shared::printer::{self, shown};
 /// Lists the built-in drives.
 pub(super) fn list(list: &DriveList) -> anyhow::Result<Outcome> {
     let drives = document(profile::built_in().iter());
-    let text = match list.json {
+    let text = match list.document.json {
         true => drives_json(&drives),
         false => drive_list(&drives, &printer::look(false)),
     };
@@ -36,7 +36,7 @@ pub(super) fn show(show: &DriveShow) -> anyhow::Result<Outcome> {
         bail!("{} is a file already\nhint: --toml prints built-in drives", show.drive);
     }
     let drives = document(std::iter::once(&found));
-    let text = match (show.json, drives.drives.first()) {
+    let text = match (show.document.json, drives.drives.first()) {
         (false, Some(drive)) => drive_text(drive, &printer::look(false)),
         _ => drives_json(&drives),
     };

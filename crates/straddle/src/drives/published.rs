@@ -16,7 +16,7 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
         seed: asked.seed,
         lines: compared.iter().map(line).collect(),
     };
-    let text = match asked.json {
+    let text = match asked.document.json {
         true => published_json(&document),
         false => published_table(&document, &printer::look(false)),
     };

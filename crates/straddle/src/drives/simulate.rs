@@ -73,7 +73,7 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
         let ratio = against.map(|rate| rate / arm.operations_per_second);
         arm.ratio = ratio.filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
     }
-    let text = match asked.json {
+    let text = match asked.document.json {
         true => simulation_json(&document),
         false => simulation_table(&document, &printer::look(false)),
     };

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
     let mut session = Session::new(arguments, interrupt.clone());
     let destination = Destination::of_result(destination::FSYNC, &arguments.printed)?;
-    let ended = match arguments.dry_run {
+    let ended = match arguments.start.dry_run {
         true => previewed(&mut session)?,
         false => measured(&mut session),
     };
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
     }
     let document = session.ended();
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
-    let destination = destination.filter(|_| !arguments.dry_run);
+    let destination = destination.filter(|_| !arguments.start.dry_run);
     let kept = destination.map_or(Ok(()), |file| file.write(&fsync_json(&document)));
     let said = show::result(arguments, &document, signal)?;
     kept?;

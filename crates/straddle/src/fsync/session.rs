@@ -38,7 +38,7 @@ impl<'a> Session<'a> {
             schema: FSYNC_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             run: run::run(started, &scene),
-            seed: arguments.seed.unwrap_or(drawn),
+            seed: arguments.start.seed.unwrap_or(drawn),
             ..Document::default()
         };
         let directory = Pinned::at(&arguments.directory);
@@ -76,7 +76,7 @@ impl<'a> Session<'a> {
 
     /// The line that says how far it is, from `begun_ns` of a clock of its caller's.
     pub(crate) fn progress(&self, begun_ns: u64) -> ProgressLine {
-        ProgressLine::new(progress::is_wanted(self.arguments.printed.no_progress), begun_ns)
+        ProgressLine::new(progress::is_wanted(self.arguments.printed.kept.no_progress), begun_ns)
     }
 
     /// Says something that belongs to the result, once.

@@ -60,7 +60,7 @@ pub(super) fn result(
     let said = signal.map(|_| printer::interrupted()).or(refused);
     let is_empty = document.rows.is_empty();
     let text = match arguments.printed.format() {
-        _ if arguments.dry_run => String::new(),
+        _ if arguments.start.dry_run => String::new(),
         BenchFormat::Json => fsync::fsync_json(document),
         // Without rows it would be a success with nothing in it.
         BenchFormat::FioJson if is_empty => String::new(),
@@ -83,7 +83,7 @@ pub(super) fn outcome(
     signal: Option<i32>,
     said: Option<Said>,
 ) -> Outcome {
-    if arguments.dry_run && document.refusal.is_none() && signal.is_none() {
+    if arguments.start.dry_run && document.refusal.is_none() && signal.is_none() {
         return Outcome::Done;
     }
     let said = Said::or(said, "nothing was measured");

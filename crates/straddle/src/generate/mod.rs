@@ -8,9 +8,9 @@ mod sysroot;
 
 use clap::CommandFactory as _;
 
-use crate::arguments::{Arguments, Color, GenerateWhat as What, Man};
+use crate::arguments::{Arguments, GenerateWhat as What, Man};
 use crate::exit::Outcome;
-use crate::shared::printer;
+use crate::shared::printer::{self, Content};
 
 pub(crate) fn run(what: &What) -> anyhow::Result<Outcome> {
     let text = match what {
@@ -29,6 +29,6 @@ pub(crate) fn run(what: &What) -> anyhow::Result<Outcome> {
         }
         What::Schema(schema) => schema::text(schema.name).into(),
     };
-    printer::print_bytes(Color::Never, &text)?;
+    printer::print_bytes(Content::Data, &text)?;
     Ok(Outcome::Done)
 }

@@ -6,9 +6,9 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use workload::raidtest::{GeneratePlan, Mix, Requests};
 
-use crate::arguments::{Color, Raidtest, RaidtestKind, is_standard_output};
+use crate::arguments::{Raidtest, RaidtestKind, is_standard_output};
 use crate::exit::Outcome;
-use crate::shared::printer;
+use crate::shared::printer::{self, Content};
 
 pub(super) fn write(asked: &Raidtest) -> anyhow::Result<Outcome> {
     let plan = GeneratePlan {
@@ -26,7 +26,7 @@ pub(super) fn write(asked: &Raidtest) -> anyhow::Result<Outcome> {
         .map_err(|error| anyhow::Error::msg(format!("{error}\nhint: {}", error.hint())))?;
     if is_standard_output(&asked.file) {
         // These are no words: nothing is taken out of them.
-        printer::print_bytes(Color::Always, &requests.encode())?;
+        printer::print_bytes(Content::Data, &requests.encode())?;
         printer::note(&requests.title());
         return Ok(Outcome::Done);
     }

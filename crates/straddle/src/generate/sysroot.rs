@@ -9,9 +9,9 @@ use host::LiveTree;
 use host::capture::{self, Mask};
 use units::text::escape;
 
-use crate::arguments::{Color, Sysroot, is_standard_output};
+use crate::arguments::{Sysroot, is_standard_output};
 use crate::exit::Outcome;
-use crate::shared::printer;
+use crate::shared::printer::{self, Content};
 
 pub(crate) fn write(sysroot: &Sysroot) -> anyhow::Result<Outcome> {
     let file = sysroot.output.as_deref().filter(|path| !is_standard_output(path));
@@ -34,7 +34,7 @@ pub(crate) fn write(sysroot: &Sysroot) -> anyhow::Result<Outcome> {
 /// Writes `bytes` to `path`, which must not exist yet unless `force` is set, or to standard output.
 fn put(path: Option<&Path>, force: bool, bytes: &[u8]) -> anyhow::Result<()> {
     let Some(path) = path else {
-        printer::print_bytes(Color::Always, bytes)?;
+        printer::print_bytes(Content::Data, bytes)?;
         return Ok(());
     };
     let mut options = OpenOptions::new();

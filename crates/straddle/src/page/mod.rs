@@ -4,10 +4,10 @@ mod source;
 
 use report::html::{Odd, Outlier};
 
-use crate::arguments::{Color, Report};
+use crate::arguments::Report;
 use crate::exit::Outcome;
 use crate::shared::destination::{self, Destination};
-use crate::shared::printer;
+use crate::shared::printer::{self, Content};
 
 /// The most hosts that are named on standard error; the page names more.
 const NAMED_MAX: usize = 20;
@@ -30,7 +30,7 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Outcome> {
         Some(destination) => destination.write(&page)?,
         None => {
             // A page has no colors of a terminal that would have to be taken out.
-            printer::print_bytes(Color::Always, page.as_bytes())?;
+            printer::print_bytes(Content::Data, page.as_bytes())?;
         }
     }
     Ok(outcome)

@@ -27,7 +27,7 @@ mod fresh;
 pub(crate) mod offer;
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
-    let scene = Scene::live().ignoring_measured(plan.ignore_measured);
+    let scene = Scene::live().ignoring_measured(plan.measured.is_ignored);
     if plan.new {
         return fresh::run(plan, &scene);
     }
@@ -63,7 +63,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
         return Ok(outcome);
     }
     let to_output = plan.output.as_deref().is_some_and(is_standard_output);
-    if plan.json || to_output {
+    if plan.document.json || to_output {
         printer::print(&json)?;
     } else {
         printer::print(&report::plan::table(&document, &steps, &printer::look(false)))?;

@@ -28,7 +28,7 @@ pub(super) fn begun(run: &Run<'_>, started: Timestamp) -> Document {
         run: run::run(started, &run.scene),
         seed: run.seed,
         elapsed_ns: 0,
-        dry_run: run.probe.dry_run,
+        dry_run: run.probe.start.dry_run,
         target: ProbeTarget { path: shown(&run.probe.target), ..ProbeTarget::default() },
         spent: Spent {
             bytes_max: run.probe.bytes_max,

@@ -43,7 +43,7 @@ struct Run<'a> {
 }
 
 pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
-    let destination = Destination::of(destination::PROBE, probe.output.as_ref())?;
+    let destination = Destination::of(destination::PROBE, probe.kept.output.as_ref())?;
     let started = Timestamp::now();
     let begun = std::time::Instant::now();
     // Any number will do that another run is unlikely to have; it is printed.
@@ -52,7 +52,7 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
         probe,
         scene: Scene::live().ignoring_measured(true),
         interrupt: Interrupt::install()?,
-        seed: probe.seed.unwrap_or(drawn),
+        seed: probe.start.seed.unwrap_or(drawn),
     };
     let mut document = document::begun(&run, started);
     if let Err(refusal) = fill(&run, &mut document) {
@@ -68,11 +68,11 @@ fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), RunRefusal> {
     if let MeasuredPlace::Directory(directory) = &target {
         run.probe.raw.write_device_needs_a_device("probe", directory.given())?;
     }
-    if run.probe.dry_run {
+    if run.probe.start.dry_run {
         return preview::run(run, &target, document);
     }
     let most_ns = u64::from(run.probe.seconds).saturating_mul(1_000_000_000);
-    let mut watched = Watched::new(&run.interrupt, run.probe.no_progress, most_ns);
+    let mut watched = Watched::new(&run.interrupt, run.probe.kept.no_progress, most_ns);
     let bed = Bed::made(run, &target, &mut watched, document)?;
     document::describe(&bed, document);
     let found = measuring::run(run, &bed, &mut watched, document)?;

@@ -121,13 +121,13 @@ impl Destination {
         printed: &Printed,
     ) -> anyhow::Result<Option<Destination>> {
         let is_document = printed.format() == BenchFormat::Json;
-        if printed.output.as_deref().is_some_and(is_standard_output) && !is_document {
+        if printed.kept.is_printed() && !is_document {
             bail!(
                 "-o - and --format fio-json would both print a document\n\
                  hint: leave one of them out, or name a file for the result: -o result.json"
             );
         }
-        Destination::of(content, printed.output.as_ref())
+        Destination::of(content, printed.kept.output.as_ref())
     }
 
     /// `text` in its place.

@@ -10,6 +10,15 @@ use report::Look;
 
 use crate::arguments::Color;
 
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Text for people, in colors where they are wanted.
+    Text,
+    /// Bytes that are printed as they are.
+    Data,
+}
+
 /// Standard output, which drops colors that nobody would see. Once its reader is gone it takes
 /// everything and prints nothing: the command goes on, so that its exit code is the one of what was
 /// found, not of who read it.
@@ -68,13 +77,10 @@ impl io::Write for Output {
     }
 }
 
-/// Standard output, in colors as `color` says.
-pub(crate) fn output(color: Color) -> Output {
-    let is_colorful = match color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => AutoStream::choice(&io::stdout()) != ColorChoice::Never,
-    };
+/// Standard output for `content`.
+pub(crate) fn output(content: Content) -> Output {
+    let is_colorful =
+        content == Content::Data || AutoStream::choice(&io::stdout()) != ColorChoice::Never;
     let stream = io::BufWriter::with_capacity(1 << 16, io::stdout());
     let colorless = (!is_colorful).then(StripBytes::new);
     Output { stream, colorless, is_empty: true, is_unread: false }
@@ -100,17 +106,26 @@ impl Said {
 /// # Errors
 /// When standard output does not take it.
 pub(crate) fn print(text: &str) -> io::Result<Option<Said>> {
-    print_bytes(Color::Auto, text.as_bytes())
+    print_bytes(Content::Text, text.as_bytes())
 }
 
-/// Prints `bytes` on standard output, whole, in colors as `color` says; `None` for no bytes.
+/// Prints `bytes` on standard output, whole; `None` for no bytes.
 ///
 /// # Errors
 /// When standard output does not take them.
-pub(crate) fn print_bytes(color: Color, bytes: &[u8]) -> io::Result<Option<Said>> {
-    let mut output = output(color);
+pub(crate) fn print_bytes(content: Content, bytes: &[u8]) -> io::Result<Option<Said>> {
+    let mut output = output(content);
     output.write_all(bytes)?;
     output.end()
+}
+
+/// From here on colors are used as `color` says.
+pub(crate) fn use_color(color: Color) {
+    match color {
+        Color::Auto => {}
+        Color::Always => ColorChoice::Always.write_global(),
+        Color::Never => ColorChoice::Never.write_global(),
+    }
 }
 
 /// Returns how text is laid out here, where sizes are rounded.

@@ -69,7 +69,7 @@ pub(super) fn of(
             omitted_extents += 1;
         }
     }
-    let cost = trace.io.map(|io| cost(&trace::cost(stack, traced.id, range, io)));
+    let cost = trace.size.map(|io| cost(&trace::cost(stack, traced.id, range, io)));
     Document {
         file_bytes: Some(traced.length_bytes),
         offset_bytes: range.start_bytes(),

@@ -7,9 +7,9 @@ use stack::file::Run;
 use units::ByteRange;
 use units::prefix::Exact;
 
-use crate::arguments::{Color, Trace};
+use crate::arguments::Trace;
 use crate::exit::Outcome;
-use crate::shared::printer::{self, Said, shown};
+use crate::shared::printer::{self, Content, Said, shown};
 use crate::shared::run;
 use crate::shared::scene::Scene;
 use crate::shared::tracer::{Traced, Tracer};
@@ -17,7 +17,7 @@ use crate::shared::tracer::{Traced, Tracer};
 mod document;
 
 pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
-    let scene = Scene::live().ignoring_measured(trace.ignore_measured);
+    let scene = Scene::live().ignoring_measured(trace.measured.is_ignored);
     let run = run::run(Timestamp::now(), &scene);
     let mut tracer = Tracer::new(&scene, trace.sync);
     let traced = match tracer.file(&trace.file).and_then(|traced| reached(trace, traced)) {
@@ -81,12 +81,12 @@ fn range(trace: &Trace, traced: &Traced) -> ByteRange {
 }
 
 fn print(trace: &Trace, document: &Document) -> std::io::Result<Option<Said>> {
-    let text = match trace.json {
+    let text = match trace.document.json {
         true => document.json(),
         false => {
-            let look = Look { bytes: trace.bytes, ..printer::look(false) };
+            let look = Look { bytes: trace.exact.bytes, ..printer::look(false) };
             report::trace::table(document, &look)
         }
     };
-    printer::print_bytes(Color::Never, text.as_bytes())
+    printer::print_bytes(Content::Text, text.as_bytes())
 }

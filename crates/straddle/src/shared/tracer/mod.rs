@@ -197,7 +197,7 @@ impl<'a> Tracer<'a> {
         let own = absolute.as_os_str().as_bytes();
         let named = |line: &str| line.split_whitespace().next().map(str::to_owned);
         if swaps.lines().skip(1).filter_map(named).any(|path| path.as_bytes() == own) {
-            note("in use as swap, past the file system and in whole pages: see --io 4K");
+            note("in use as swap, past the file system and in whole pages: see --size 4K");
         }
     }
 

@@ -1,0 +1,97 @@
+//! Options that several commands have: each is defined once.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::printed::is_standard_output;
+
+/// When to use color.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+/// One document instead of text for people.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Json {
+    /// Print one JSON document
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+/// How exact sizes are printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Bytes {
+    /// Print exact numbers of bytes beside sizes
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) bytes: bool,
+}
+
+/// What a missing verdict means for the exit code.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Unknown {
+    /// Exit with 0 instead of 5 where there is no verdict
+    ///
+    /// For gates that accept what cannot be judged. Whatever was found still counts.
+    #[arg(id = "allow_unknown", long = "allow-unknown", help_heading = "Exit code")]
+    pub(crate) is_allowed: bool,
+}
+
+/// Whether granules that were measured count.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Measured {
+    /// Ignore what straddle probe measured on this machine's drives
+    #[arg(id = "ignore_measured", long = "ignore-measured", help_heading = "Judging")]
+    pub(crate) is_ignored: bool,
+}
+
+/// A captured machine in place of this one.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Sysroot {
+    /// Use a captured machine: a directory or a file of `straddle generate sysroot`
+    #[arg(id = "sysroot", long, value_name = "TREE", help_heading = "Judging")]
+    pub(crate) tree: Option<PathBuf>,
+}
+
+/// How a measurement begins.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Bounds")]
+pub(crate) struct Start {
+    /// Random seed; chosen at random and printed if omitted
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Say what would be written, for how long, and what it means; then stop
+    #[arg(long, short = 'n')]
+    pub(crate) dry_run: bool,
+}
+
+/// Where the result of a measurement is kept, and what is shown meanwhile.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Kept {
+    /// Also write the whole result, with its histograms, to this file; - prints it, as --json
+    ///
+    /// It replaces a result, and nothing else.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Show no progress while it measures
+    #[arg(
+        long,
+        env = "STRADDLE_NO_PROGRESS",
+        value_parser = clap::builder::FalseyValueParser::new(),
+        action = clap::ArgAction::SetTrue
+    )]
+    pub(crate) no_progress: bool,
+}
+
+impl Kept {
+    /// Returns whether the result goes to standard output in place of a table.
+    pub(crate) fn is_printed(&self) -> bool {
+        self.output.as_deref().is_some_and(is_standard_output)
+    }
+}
