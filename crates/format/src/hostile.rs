@@ -9,7 +9,8 @@ use device::{Disk, disk, pack};
 use units::{ByteRange, SectorSize, Unit};
 
 use crate::Parsed;
-use crate::filesystem::{self, Heads, Reader, chunks};
+use crate::filesystem::{self, chunks};
+use crate::heads::Heads;
 use crate::identify::{ata, ata_health, nvme, nvme_health, scsi};
 use crate::image::guest::Guest;
 use crate::image::{self, Image, recognize};
@@ -28,13 +29,13 @@ pub struct Parser {
 #[derive(Clone, Copy)]
 enum Call {
     Plain(fn(&dyn Disk)),
-    FileSystem(Reader),
+    FileSystem(filesystem::Reader),
     /// The image reader of the parser's name.
     Image,
 }
 
 /// The parsers that no table lists.
-const PLAIN: [Parser; 17] = [
+const PLAIN: [Parser; 18] = [
     Parser::new("mbr", |disk| both_sectors(disk, mbr::read)),
     Parser::new("gpt", |disk| both_sectors(disk, gpt::read)),
     Parser::new("bsd", |disk| {
@@ -83,6 +84,10 @@ const PLAIN: [Parser; 17] = [
         drop(black_box((nvme_health::health(&bytes), ata_health::health(&bytes))));
     }),
     Parser::new("chunks", placed),
+    Parser::new("others", |disk| {
+        let heads = Heads::new(disk);
+        drop(black_box(filesystem::RARE.map(|read| read(&heads))));
+    }),
     Parser::new("probe", |disk| {
         for sector in SECTORS {
             for start_bytes in [0, 63 * 512] {
@@ -92,13 +97,12 @@ const PLAIN: [Parser; 17] = [
     }),
 ];
 
-/// Every parser: tables and members, each file system's, each image format's, and `probe`, which
-/// asks all but the images'.
+/// Every parser: tables and members, each common file system's, `others` for the rarer ones, each
+/// image format's, and `probe`, which asks all but the images'.
 #[must_use]
 pub fn parsers() -> Vec<Parser> {
-    let systems = filesystem::READERS.iter().copied().flatten();
-    let systems =
-        systems.map(|reader| Parser { name: reader.name, call: Call::FileSystem(*reader) });
+    let systems = filesystem::COMMON.into_iter();
+    let systems = systems.map(|(name, read)| Parser { name, call: Call::FileSystem(read) });
     let images = recognize::names().map(|name| Parser { name, call: Call::Image });
     PLAIN.into_iter().chain(systems).chain(images).collect()
 }
@@ -123,7 +127,7 @@ impl Parser {
     pub fn run(&self, disk: &dyn Disk) {
         match self.call {
             Call::Plain(call) => call(disk),
-            Call::FileSystem(reader) => drop(black_box((reader.read)(&Heads::new(disk)))),
+            Call::FileSystem(reader) => drop(black_box(reader(&Heads::new(disk)))),
             Call::Image => {
                 if let Some(found) = recognize::read_as(disk, |name| name == self.name) {
                     located(disk, &found.value);

@@ -9,6 +9,7 @@
 pub mod blank;
 pub mod bytes;
 pub mod filesystem;
+pub mod heads;
 pub mod hostile;
 pub mod identify;
 pub mod image;

@@ -4,7 +4,8 @@ use device::Disk;
 use units::SectorSize;
 
 use crate::Parsed;
-use crate::filesystem::{self, FileSystem, Heads};
+use crate::filesystem::{self, FileSystem};
+use crate::heads::Heads;
 use crate::member::{bcache, integrity, luks, lvm, md};
 use crate::named::{self, Class, Named};
 use crate::table::{PartitionTable, TableKind, choice};

@@ -11,7 +11,7 @@
 
 use device::Disk;
 
-use crate::filesystem::Heads;
+use crate::heads::Heads;
 use crate::named::NAMED;
 use crate::named::Place::{self, End, Sectors, Start};
 

@@ -8,7 +8,8 @@
 use device::Disk;
 use units::DiskText;
 
-use super::{Heads, common, other};
+use super::{f2fs, jfs, reiserfs};
+use crate::heads::Heads;
 
 /// How a superblock names another device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +35,11 @@ pub fn companions(disk: &dyn Disk, kind: &str) -> Option<Vec<Companion>> {
     let heads = Heads::new(disk);
     match kind {
         "f2fs" => {
-            let paths = common::f2fs_devices(&heads)?;
+            let paths = f2fs::devices(&heads)?;
             Some(paths.into_iter().map(Companion::Path).collect())
         }
-        "jfs" => Some(other::jfs_log_device(&heads)?.map(numbered).into_iter().collect()),
-        "reiserfs" => Some(other::reiserfs_log_device(&heads)?.map(numbered).into_iter().collect()),
+        "jfs" => Some(jfs::log_device(&heads)?.map(numbered).into_iter().collect()),
+        "reiserfs" => Some(reiserfs::log_device(&heads)?.map(numbered).into_iter().collect()),
         _ => None,
     }
 }

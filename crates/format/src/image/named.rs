@@ -5,7 +5,7 @@ use device::Disk;
 
 use super::{Image, ImageKind, Layout};
 use crate::Parsed;
-use crate::filesystem::Heads;
+use crate::heads::Heads;
 use crate::named::{self, Class};
 
 /// The image, archive or compressed file that `file` is.

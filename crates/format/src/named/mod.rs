@@ -6,7 +6,7 @@
 
 use device::Disk;
 
-use crate::filesystem::Heads;
+use crate::heads::Heads;
 
 mod table;
 #[cfg(test)]

@@ -1,0 +1,136 @@
+//! The facts about a file system, whichever it is.
+
+use units::DiskText;
+
+/// What a superblock says that matters for layout. Everything is in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSystem {
+    /// The name that `mount -t` and `blkid` use: `ext4`, `xfs`, `vfat`, `zfs_member`, `swap`.
+    pub kind: &'static str,
+    /// True if it is made whole and never written in place: ISO 9660, squashfs, a UDF that says so.
+    pub is_read_only: bool,
+    /// A variant that users know by name: `FAT16`, `2` for an XFS without CRCs and so on.
+    pub variant: Option<String>,
+    /// The volume's label.
+    pub label: Option<DiskText>,
+    /// The UUID or serial as `blkid` prints it.
+    pub id: Option<String>,
+    /// The unit in which it allocates and writes: block, or cluster where that is larger.
+    pub block_bytes: Option<u64>,
+    /// The smallest unit it reads or writes, which must not be below the device's logical sector:
+    /// XFS and btrfs sector size, FAT, exFAT and NTFS bytes per sector, 2^ashift.
+    pub sector_bytes: Option<u64>,
+    /// Its total size, when the superblock says.
+    pub size_bytes: Option<u64>,
+    /// Place where the area that its blocks or clusters count from starts, from the volume's start:
+    /// 0 for most; the cluster heap for FAT and exFAT; 4 MiB for ZFS.
+    pub data_offset_bytes: u64,
+    /// The RAID geometry that it was told.
+    pub stripe: Option<FsStripe>,
+    /// Place where an XFS keeps what a new stripe unit must fit.
+    pub xfs: Option<XfsPlaces>,
+    /// Place where it believes its partition starts on the disk (NTFS, FAT hidden sectors; exFAT
+    /// partition offset), when it says so and that is not 0.
+    pub partition_offset_bytes: Option<u64>,
+    /// What it has on other devices, or they in it.
+    pub beside: Option<Beside>,
+    /// Other fields worth showing, each a term of that file system and its value in the term's
+    /// unit.
+    pub details: Vec<(&'static str, String)>,
+}
+
+/// How a file system and what it has on other devices name each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Its log is on another device, which has this UUID.
+    LogOn(String),
+    /// It is the log of those that name this UUID.
+    LogOf(String),
+    /// It is one of several devices that hold a file system.
+    OneOf {
+        /// Number of devices that hold it.
+        of: u64,
+        /// The file system's UUID.
+        uuid: String,
+        /// The device's number, which no other has.
+        number: u64,
+    },
+}
+
+/// RAID geometry as a file system keeps it, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FsStripe {
+    /// Chunk on one disk: ext4 stride, XFS sunit; 0 when only a width is set.
+    pub unit_bytes: u64,
+    /// All data disks: ext4 stripe width, XFS swidth; 0 when only a unit is set.
+    pub width_bytes: u64,
+}
+
+/// What decides whether Linux takes another stripe unit for an XFS, in bytes. Source: Linux
+/// `fs/xfs/xfs_mount.c`, `xfs_check_new_dalign` and `xfs_validate_new_dalign`;
+/// `fs/xfs/libxfs/xfs_ialloc.c`, `xfs_ialloc_calc_rootino`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct XfsPlaces {
+    /// The block.
+    pub block_bytes: u64,
+    /// Place where the block of the root inode starts.
+    pub root_at_bytes: u64,
+    /// An allocation group.
+    pub group_bytes: u64,
+    /// True if the superblock can hold a stripe at all.
+    pub has_stripe: bool,
+}
+
+impl XfsPlaces {
+    /// Fewest blocks before the first that mkfs could have given to the root inode: headers, three
+    /// roots and the free list.
+    const BEFORE_ROOT_BLOCKS: u64 = 8;
+
+    /// Returns whether Linux surely keeps a stripe unit of `unit_bytes` that a mount gives: whole
+    /// blocks that divide the allocation group, with the root inode where mkfs would have put it.
+    #[must_use]
+    pub fn takes_unit(&self, unit_bytes: u64) -> bool {
+        let divides = |bytes: u64| bytes.checked_rem(unit_bytes) == Some(0);
+        let before = self.root_at_bytes.checked_sub(unit_bytes);
+        self.has_stripe
+            && unit_bytes.checked_rem(self.block_bytes) == Some(0)
+            && divides(self.group_bytes)
+            && divides(self.root_at_bytes)
+            && before.is_some_and(|before| {
+                before < self.block_bytes.saturating_mul(Self::BEFORE_ROOT_BLOCKS)
+            })
+    }
+}
+
+/// Kinds that are made whole and never written in place.
+const READ_ONLY: [&str; 6] = ["iso9660", "squashfs", "squashfs3", "erofs", "cramfs", "romfs"];
+
+impl FileSystem {
+    /// A file system of `kind` of which nothing is known yet.
+    #[must_use]
+    pub fn named(kind: &'static str) -> FileSystem {
+        FileSystem {
+            kind,
+            is_read_only: READ_ONLY.contains(&kind),
+            variant: None,
+            label: None,
+            id: None,
+            block_bytes: None,
+            sector_bytes: None,
+            size_bytes: None,
+            data_offset_bytes: 0,
+            stripe: None,
+            xfs: None,
+            partition_offset_bytes: None,
+            beside: None,
+            details: Vec::new(),
+        }
+    }
+
+    /// A file system of `kind` that reads, writes and allocates blocks of `block_bytes`.
+    #[must_use]
+    pub fn of_blocks(kind: &'static str, block_bytes: u64) -> FileSystem {
+        let block_bytes = Some(block_bytes);
+        FileSystem { block_bytes, sector_bytes: block_bytes, ..FileSystem::named(kind) }
+    }
+}
