@@ -8,6 +8,7 @@
 
 pub mod blank;
 pub mod bytes;
+pub mod checksum;
 pub mod filesystem;
 pub mod heads;
 pub mod hostile;

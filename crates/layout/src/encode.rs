@@ -1,6 +1,7 @@
 //! A table's new bytes: only places, sizes and checksums change.
 
 use device::{Disk, disk};
+use format::checksum::CRC32;
 
 use crate::place::Place;
 use crate::raw::{Copy, Gpt, Mbr, RECORD_BYTES, Raw, entry_at, header_crc, number, put};
@@ -106,7 +107,7 @@ fn gpt_regions(
     }
     let copy = |copy: &Copy, word: &str| {
         let mut header = copy.header.clone();
-        put(&mut header, 88, 4, crc32fast::hash(&entries).into());
+        put(&mut header, 88, 4, CRC32.checksum(&entries).into());
         seal(&mut header);
         [
             Region {
@@ -158,7 +159,7 @@ fn converted(
         for (at, value) in fields.into_iter().chain([(72, entries_at)]) {
             put(&mut header, at, 8, value);
         }
-        put(&mut header, 88, 4, crc32fast::hash(entries).into());
+        put(&mut header, 88, 4, CRC32.checksum(entries).into());
         seal(&mut header);
         header
     };

@@ -6,6 +6,7 @@ use super::field::{bytes_text, holding, label, power_of_two, uuid};
 use super::found::Found;
 use super::system::Beside;
 use crate::bytes::Block;
+use crate::checksum::CRC32C;
 use crate::heads::Heads;
 
 /// Place where the first superblock stands.
@@ -63,7 +64,7 @@ fn verify(block: &Block<4096>, found: &mut Found) {
         None => found.wrong_field(AT + 196, format!("checksum type {kind}")),
     }
     if kind == 0 {
-        found.compare_checksums(AT, block.le32::<0>(), crc32c::crc32c(&block.0[32..]));
+        found.compare_checksums(AT, block.le32::<0>(), CRC32C.checksum(&block.0[32..]));
     } else {
         found.unsupported(
             AT,
@@ -107,7 +108,7 @@ mod tests {
         bytes[0x90..0x98].copy_from_slice(&[0, 0x10, 0, 0, 0, 0x40, 0, 0]);
         bytes[196] = checksum;
         bytes[299..303].copy_from_slice(b"data");
-        let sum = crc32c::crc32c(&bytes[32..]);
+        let sum = CRC32C.checksum(&bytes[32..]);
         bytes[..4].copy_from_slice(&sum.to_le_bytes());
         bytes
     }

@@ -7,6 +7,7 @@ use super::field::{bytes_text, holding, label, power, power_of_two, uuid};
 use super::found::Found;
 use super::system::{Beside, FsStripe};
 use crate::bytes::Block;
+use crate::checksum::CRC32C;
 use crate::heads::Heads;
 
 /// Place where the superblock stands.
@@ -61,8 +62,7 @@ fn beside(block: &Block<1024>) -> Option<Beside> {
 
 /// The CRC of everything before its own place; as the kernel counts, without the last inversion.
 fn checksum(block: &Block<1024>) -> u32 {
-    // The kernel's `crc32c` lacks the last inversion.
-    !crc32c::crc32c(&block.0[..0x3fc])
+    !CRC32C.checksum(&block.0[..0x3fc])
 }
 
 /// The magic is two bytes, so it needs company: most of these fields have few possible values.

@@ -2,12 +2,12 @@
 //!
 //! Source: `include/f2fs_fs.h` of f2fs-tools, `struct f2fs_super_block`.
 
-use crc::{Algorithm, CRC_32_ISO_HDLC, Crc};
 use units::DiskText;
 
 use super::field::{bytes_text, holding, not_empty, power, uuid};
 use super::found::Found;
 use crate::bytes::Block;
+use crate::checksum::seeded_crc32;
 use crate::heads::Heads;
 
 /// Place where the first superblock stands.
@@ -21,10 +21,6 @@ const DEVICES: usize = 2201;
 const DEVICES_MAX: usize = 8;
 const DEVICE_BYTES: usize = 68;
 const PATH_BYTES: usize = 64;
-
-/// The usual CRC that starts with the magic number and is not inverted at the end.
-static CRC32: Crc<u32> =
-    Crc::<u32>::new(&Algorithm { init: MAGIC.reverse_bits(), xorout: 0, ..CRC_32_ISO_HDLC });
 
 /// The file system whose first superblock stands at 1024.
 pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
@@ -75,7 +71,7 @@ fn verify(block: &Block<LENGTH>, found: &mut Found) {
     let stored = usize::try_from(at).ok().and_then(|at| block.0.get(at..)?.first_chunk::<4>());
     match (stored, usize::try_from(at)) {
         (Some(stored), Ok(end)) => {
-            let computed = CRC32.checksum(&block.0[..end]);
+            let computed = seeded_crc32(MAGIC, &[&block.0[..end]]);
             found.compare_checksums(AT + u64::from(at), u32::from_le_bytes(*stored), computed);
         }
         _ => found.wrong_field(AT + 32, format!("checksum at {at} of {LENGTH} bytes")),
@@ -140,7 +136,7 @@ mod tests {
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
         }
         bytes[124..130].copy_from_slice(b"e\0s\0p\0");
-        let sum = CRC32.checksum(&bytes[..3068]);
+        let sum = seeded_crc32(MAGIC, &[&bytes[..3068]]);
         bytes[3068..].copy_from_slice(&sum.to_le_bytes());
         bytes
     }

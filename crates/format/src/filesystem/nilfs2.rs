@@ -7,10 +7,9 @@ use super::field;
 use super::found::Found;
 use super::system::FileSystem;
 use crate::bytes::Block;
+use crate::checksum::seeded_crc32;
 use crate::heads::Heads;
 use crate::{Parsed, Problem, ProblemKind};
-use crc::{CRC_32_ISO_HDLC, Crc};
-
 /// Place where the first superblock stands.
 const FIRST_BYTES: u64 = 1024;
 
@@ -54,13 +53,8 @@ fn superblock(heads: &Heads<'_>, at_bytes: u64) -> Option<Superblock> {
     if superblock.array::<6, 2>() != MAGIC {
         return None;
     }
-    let engine = Crc::<u32>::new(&CRC_32_ISO_HDLC);
-    // The seed is the raw register; the crate takes it unreflected, and inverts the result.
-    let mut digest = engine.digest_with_initial(superblock.le32::<12>().reverse_bits());
-    digest.update(&covered[..16]);
-    digest.update(&[0; 4]);
-    digest.update(&covered[20..]);
-    (!digest.finalize() == superblock.le32::<16>()).then_some(superblock)
+    let sum = seeded_crc32(superblock.le32::<12>(), &[&covered[..16], &[0; 4], &covered[20..]]);
+    (sum == superblock.le32::<16>()).then_some(superblock)
 }
 
 fn system(superblock: &Superblock) -> Option<FileSystem> {

@@ -7,6 +7,7 @@ use super::found::Found;
 use super::system::{Beside, FsStripe, XfsPlaces};
 use crate::Problem;
 use crate::bytes::Block;
+use crate::checksum::CRC32C;
 use crate::heads::Heads;
 
 const MAGIC: &[u8] = b"XFSB";
@@ -69,7 +70,7 @@ fn verify(heads: &Heads<'_>, sector_bytes: u64, found: &mut Found) {
     let mut stored = [0; 4];
     stored.copy_from_slice(&sector[CRC_AT..CRC_AT + 4]);
     sector[CRC_AT..CRC_AT + 4].fill(0);
-    found.compare_checksums(224, u32::from_le_bytes(stored), crc32c::crc32c(&sector));
+    found.compare_checksums(224, u32::from_le_bytes(stored), CRC32C.checksum(&sector));
 }
 
 fn read_layout(block: &Block<512>, heads: &Heads<'_>, found: &mut Found) {
@@ -131,7 +132,7 @@ mod tests {
         bytes[104] = 2;
         bytes[108..112].copy_from_slice(b"data");
         bytes[120..123].copy_from_slice(&[12, 9, 9]);
-        let sum = crc32c::crc32c(&bytes);
+        let sum = CRC32C.checksum(&bytes);
         bytes[CRC_AT..CRC_AT + 4].copy_from_slice(&sum.to_le_bytes());
         bytes
     }

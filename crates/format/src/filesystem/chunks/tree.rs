@@ -4,6 +4,7 @@ use device::{Disk, disk};
 
 use super::{ChunkMap, CopyPlace, item};
 use crate::bytes::{Block, block_at};
+use crate::checksum::CRC32C;
 use crate::{Parsed, Problem, ProblemKind};
 
 /// Place where the first superblock stands.
@@ -175,7 +176,7 @@ impl<'a> Volume<'a> {
         if header.le64::<80>() != wanted.generation || header.byte::<100>() != wanted.level {
             return wrong("generation or level");
         }
-        let crc = crc32c::crc32c(&bytes[32..]);
+        let crc = CRC32C.checksum(&bytes[32..]);
         if self.superblock.le16::<196>() == 0 && header.le32::<0>() != crc {
             return wrong("checksum");
         }

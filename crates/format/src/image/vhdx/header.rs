@@ -1,11 +1,11 @@
 //! The two headers and the two region tables.
 
-use crc::{CRC_32_ISCSI, Crc};
 use device::{Disk, disk};
 use units::{ByteRange, DiskText};
 use uuid::{Uuid, uuid};
 
 use crate::bytes::{self, Block};
+use crate::checksum::CRC32C;
 use crate::image::Image;
 use crate::{Problem, ProblemKind};
 
@@ -17,9 +17,6 @@ const REGIONS_MAX: u32 = 2047;
 
 const TABLE: Uuid = uuid!("2dc27766-f623-4200-9d64-115e9bfd4a08");
 const METADATA: Uuid = uuid!("8b7ca206-4790-4b9a-b8fe-575f050f886e");
-
-/// CRC-32C, which all VHDX structures use.
-const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 
 type Header = Block<4096>;
 
@@ -76,7 +73,7 @@ fn header(file: &dyn Disk, at: u64) -> Result<Header, Problem> {
 /// Returns whether the checksum at byte 4 is right.
 fn checked(bytes: &[u8], at: u64, what: &str) -> Result<(), Problem> {
     let stored = bytes::block_at::<4>(bytes, 4).map_or(0, |field| field.le32::<0>());
-    let mut digest = CHECKSUM.digest();
+    let mut digest = CRC32C.digest();
     digest.update(bytes.get(..4).unwrap_or_default());
     digest.update(&[0; 4]);
     digest.update(bytes.get(8..).unwrap_or_default());

@@ -2,7 +2,6 @@
 
 use super::super::{Extent, ReferenceRole};
 use super::*;
-use crc::{CRC_32_ISCSI, Crc};
 use device::MemoryDisk;
 use uuid::Uuid;
 
@@ -11,7 +10,7 @@ fn guid(text: &str) -> [u8; 16] {
 }
 
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
-    let sum = Crc::<u32>::new(&CRC_32_ISCSI).checksum(&bytes);
+    let sum = crate::checksum::CRC32C.checksum(&bytes);
     bytes[4..8].copy_from_slice(&sum.to_le_bytes());
     bytes
 }

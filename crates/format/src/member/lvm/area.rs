@@ -9,8 +9,8 @@
 
 use device::{Disk, disk};
 
-use super::checksum::checksum;
 use super::label::Location;
+use super::label::checksum;
 use super::notes::Notes;
 use super::{VolumeGroup, group, text};
 use crate::bytes::Block;

@@ -9,8 +9,8 @@ use device::{Disk, disk};
 use units::text;
 
 use super::SECTOR_BYTES;
-use super::checksum::checksum;
 use crate::bytes::{self, Block};
+use crate::checksum::seeded_crc32;
 use crate::{Parsed, Problem, ProblemKind};
 
 const SECTOR: usize = 512;
@@ -167,4 +167,10 @@ fn locations(sector: &[u8], mut at: usize) -> (Vec<Location>, Option<usize>) {
 fn used(sector: &[u8], at: usize) -> Option<bool> {
     let extension: Block<8> = bytes::block_at(sector, at)?;
     (extension.le32::<0>() >= 2).then(|| extension.le32::<4>() & 1 == 1)
+}
+
+/// LVM's checksum: the common CRC-32 with a seed of its own and no final inversion. Source: lvm2
+/// `lib/misc/crc.c` and `INITIAL_CRC`.
+pub(super) fn checksum(bytes: &[u8]) -> u32 {
+    seeded_crc32(0xf597_a6cf, &[bytes])
 }

@@ -9,7 +9,6 @@
 //! Source: lvm2 `lib/label/label.h`, `lib/format_text/layout.h`, `lib/format_text/import_vsn1.c`.
 
 mod area;
-mod checksum;
 mod graph;
 mod group;
 mod label;

@@ -2,7 +2,7 @@
 
 use device::MemoryDisk;
 
-use super::checksum::checksum;
+use super::label::checksum;
 
 /// 32 characters for a UUID.
 pub(super) const ID: &str = "abcdefGHIJklmnopQRSTuvwx0123!#yz";

@@ -4,6 +4,7 @@ use device::{Disk, disk};
 use units::{Lba, SectorSize};
 
 use super::header::{self, HEADER_BYTES, Header, REVISION};
+use crate::checksum::CRC32;
 use crate::{Problem, ProblemKind};
 
 /// The most entries that are read: tools write 128, Linux numbers no more than 255 partitions of a
@@ -192,7 +193,7 @@ impl Copy {
         if taken < u64::from(count) {
             return false;
         }
-        let (stored, computed) = (self.header.entries_crc, header::crc(&self.entries));
+        let (stored, computed) = (self.header.entries_crc, CRC32.checksum(&self.entries));
         if stored != computed {
             let detail = format!(
                 "{place} GPT entries: checksum is {stored:#010x}, computed {computed:#010x}"

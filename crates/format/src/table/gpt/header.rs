@@ -4,6 +4,7 @@ use units::Lba;
 use uuid::Uuid;
 
 use crate::bytes::{self, Block};
+use crate::checksum::CRC32;
 
 /// The bytes that every header has.
 pub(super) const HEADER_BYTES: usize = 92;
@@ -56,17 +57,12 @@ impl Header {
     pub(super) fn computed_crc(&self, sector: &[u8]) -> Option<u32> {
         let length = usize::try_from(self.header_bytes).ok()?;
         let header = sector.get(..length).filter(|header| header.len() >= HEADER_BYTES)?;
-        let mut digest = crc32fast::Hasher::new();
+        let mut digest = CRC32.digest();
         digest.update(&header[..CRC_AT]);
         digest.update(&[0; 4]);
         digest.update(&header[CRC_AT + 4..]);
         Some(digest.finalize())
     }
-}
-
-/// The checksum of an entry array.
-pub(super) fn crc(bytes: &[u8]) -> u32 {
-    crc32fast::hash(bytes)
 }
 
 /// A GUID as text, in lower case: its first three fields are little-endian.
