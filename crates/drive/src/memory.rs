@@ -12,7 +12,7 @@ use crate::server::{Agenda, Server, transfer_ns, turn};
 use crate::{Action, Command, Done, Model, Tally};
 
 /// What such a drive is: [`MemoryPlan::checked`] says what each value may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPlan {
     /// Number of bytes it holds.
     pub capacity_bytes: u64,

@@ -4,12 +4,15 @@
 //! Nothing here opens a file: a job's `filename` is kept as it was written. Nothing panics on any
 //! input, and no count that was read decides how much is allocated before it is checked.
 
+mod duration;
 pub mod engine;
 pub mod hostile;
 pub mod job;
+pub mod profile_text;
 pub mod raidtest;
 pub mod trace;
 
+pub use duration::Duration;
 pub use engine::{Engines, Profile};
 pub use job::{Job, JobError, JobFile};
 pub use raidtest::{RaidtestError, Requests};

@@ -7,9 +7,10 @@ use crate::hard_disk::PlanFault;
 use crate::hard_disk::plan::{CAPACITY_BYTES_MAX, TIME_NS_MAX};
 
 /// How an array lays its bytes on its members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
     /// In chunks, round the members.
+    #[default]
     Raid0,
     /// The same bytes on every member.
     Raid1,
@@ -49,7 +50,7 @@ impl Level {
 }
 
 /// What is read before a part of a stripe is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ParityWrite {
     /// The old data and the old parity: read-modify-write.
     ReadModify,
@@ -57,11 +58,12 @@ pub enum ParityWrite {
     Reconstruct,
     /// Whichever reads less; the rest where it is as much, as md does it (`handle_stripe_dirtying`
     /// in `drivers/md/raid5.c`, with `rmw_level` 1).
+    #[default]
     Fewer,
 }
 
 /// What an array is: [`ArrayPlan::checked`] says what each value may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArrayPlan {
     /// How bytes lie on the members.
     pub level: Level,

@@ -5,16 +5,17 @@ use crate::hard_disk::PlanFault;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// How a random part of the way is spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Spread {
     /// All values are as likely.
+    #[default]
     Uniform,
     /// The middle is the likeliest: the mean of two uniform values.
     Triangular,
 }
 
 /// How much a volume does in a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Operations a second that it may always do, and credits that come in.
     pub baseline_per_second: u64,
@@ -46,7 +47,7 @@ impl Limits {
 }
 
 /// What a network volume adds to its store: [`CloudPlan::checked`] says what each value may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CloudPlan {
     /// The way there.
     pub request_ns: u64,

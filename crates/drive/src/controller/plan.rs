@@ -4,7 +4,7 @@ use crate::hard_disk::PlanFault;
 use crate::hard_disk::plan::TIME_NS_MAX;
 
 /// What a controller is: [`ControllerPlan::checked`] says what each value may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ControllerPlan {
     /// The cache.
     pub cache_bytes: u64,

@@ -3,7 +3,7 @@
 use crate::hard_disk::PlanFault;
 
 /// What a flash drive is: [`FlashPlan::checked`] says what each value may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlashPlan {
     /// Number of bytes it holds.
     pub capacity_bytes: u64,

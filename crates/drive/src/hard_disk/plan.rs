@@ -2,9 +2,10 @@
 
 /// How firmware writes sectors of which it gets a part: each is read, and written whole when it
 /// comes by again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rmw {
     /// A buffer that does not forget takes the parts; nothing is read.
+    #[default]
     Buffered,
     /// All parts are read in one pass, and all is written in the next.
     Batched,
@@ -15,16 +16,17 @@ pub enum Rmw {
 }
 
 /// Which of the waiting commands is done next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scheduler {
     /// In the order in which they came.
+    #[default]
     Fifo,
     /// That whose first sector is reached first: shortest access time first.
     Nearest,
 }
 
 /// What a hard disk is: [`HardDiskPlan::checked`] says what each value may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HardDiskPlan {
     /// Number of bytes it holds.
     pub capacity_bytes: u64,

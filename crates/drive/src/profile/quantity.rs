@@ -3,7 +3,8 @@
 use std::fmt;
 
 use units::prefix::{self, Size};
-use workload::engine::Duration;
+use workload::Duration;
+use workload::profile_text::TIME_FORM;
 
 /// How a value is written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ impl Quantity {
         match self {
             Quantity::Bytes => "a size such as 4 KiB".to_owned(),
             Quantity::Rate => "bytes a second such as 550 MB".to_owned(),
-            Quantity::Time => "a whole number with ns, us, ms or s, such as 10 ms".to_owned(),
+            Quantity::Time => TIME_FORM.to_owned(),
             Quantity::Count => "a whole number".to_owned(),
             Quantity::Word(words) => format!("one of {}", words.join(", ")),
         }

@@ -4,226 +4,176 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use toml::Spanned;
+use workload::profile_text::{ProfileError, ProfileText, Scalar};
 
-use super::{DriveProfile, DriveProfileProblem, Form, Kind, Label, PROFILE_BYTES_MAX, Value};
+use super::described::DriveProfile;
+use super::field::Form;
+use super::kind::Kind;
+use super::texts;
+use super::value::{Label, Value};
 
-/// A problem with its line, from 1.
-type Refused = (usize, DriveProfileProblem);
-
-/// The longest text behind a key, in bytes.
-const TEXT_BYTES_MAX: usize = 1000;
-/// The most notes.
-const NOTES_MAX: usize = 32;
-
+/// A profile as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawProfile {
-    name: Spanned<String>,
+pub(super) struct RawProfile {
+    pub(super) name: Spanned<String>,
     /// A built-in profile, which gives everything that this file leaves out.
-    #[serde(default)]
     base: Option<Spanned<String>>,
-    #[serde(default)]
     title: Option<Spanned<String>>,
-    #[serde(default)]
     kind: Option<Spanned<String>>,
-    #[serde(default)]
-    member: Option<Spanned<String>>,
+    pub(super) member: Option<Spanned<String>>,
     #[serde(default)]
     notes: Vec<Spanned<String>>,
     #[serde(default)]
-    values: BTreeMap<Spanned<String>, RawValue>,
+    pub(super) values: BTreeMap<Spanned<String>, RawValue>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[serde(expecting = "{ value = \"...\", label = \"predicted\", source = \"...\" }")]
-struct RawValue {
-    value: Spanned<String>,
+#[serde(expecting = "{ value = ..., label = \"predicted\", source = \"...\" }")]
+pub(super) struct RawValue {
+    value: Spanned<Scalar>,
     label: Spanned<String>,
-    #[serde(default)]
     by: Option<Spanned<String>>,
     source: Spanned<String>,
 }
 
-/// The profile that `text` holds.
-pub(super) fn profile(text: &str) -> Result<DriveProfile, Refused> {
-    if text.len() > PROFILE_BYTES_MAX {
-        return Err((1, DriveProfileProblem::TooLong { bytes: text.len() }));
+/// The text of a profile in `file`.
+pub(super) fn source<'a>(file: &'a str, text: &'a str) -> ProfileText<'a> {
+    let form_hint = "`straddle drive show NAME --toml` prints one to copy";
+    ProfileText { whose: "the drive's", form_hint, file, text }
+}
+
+/// The built-in profile called `name`.
+pub(super) fn built_in(name: &str) -> Option<DriveProfile> {
+    let text = texts::called(name)?;
+    let source = source(name, text);
+    profile(&source, &source.parse().ok()?).ok()
+}
+
+/// The profile that `raw`, which stands in `source`, describes.
+pub(super) fn profile(
+    source: &ProfileText<'_>,
+    raw: &RawProfile,
+) -> Result<DriveProfile, ProfileError> {
+    let base = raw.base.as_ref().map(|name| base(source, name)).transpose()?;
+    let base = base.as_ref();
+    let kind = kind(source, raw, base)?;
+    let forms = kind.forms();
+    let is_known = |key: &str| forms.iter().any(|form| form.key == key);
+    if let Some(key) = raw.values.keys().find(|key| !is_known(key.get_ref())) {
+        let keys: Vec<&str> = forms.iter().map(|form| form.key).collect();
+        let found: String = key.get_ref().chars().take(80).collect();
+        let problem = format!("{} has no `{found}`", kind.with_article());
+        return Err(source.error(key, problem, format!("it has {}", keys.join(", "))));
     }
-    let raw: RawProfile = toml::from_str(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        (line(text, at), DriveProfileProblem::Form { message: error.message().to_owned() })
-    })?;
-    Values { text }.profile(&raw)
-}
-
-/// The line, from 1, of the value called `name`.
-pub(super) fn line_of(text: &str, name: &str) -> usize {
-    let is_key = |line: &str| line.split('=').next().is_some_and(|key| key.trim() == name);
-    text.lines().position(is_key).map_or(1, |place| place + 1)
-}
-
-/// The number, from 1, of the line that holds the byte `at`.
-fn line(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
-    before.iter().filter(|byte| **byte == b'\n').count() + 1
-}
-
-/// The values of a profile, with the text in which their lines are counted.
-struct Values<'a> {
-    text: &'a str,
-}
-
-impl Values<'_> {
-    fn profile(&self, raw: &RawProfile) -> Result<DriveProfile, Refused> {
-        let base = raw.base.as_ref().map(|name| self.base(name)).transpose()?;
-        let kind = self.kind(raw, base.as_ref())?;
-        let forms = kind.forms();
-        if let Some(key) = raw.values.keys().find(|key| !has(&forms, key.get_ref())) {
-            let keys: Vec<&str> = forms.iter().map(|form| form.key).collect();
-            let (key_text, keys) = (clipped(key.get_ref()), keys.join(", "));
-            let kind = kind.word();
-            let problem = DriveProfileProblem::NoSuchValue { kind, key: key_text, keys };
-            return Err(self.refused(key, problem));
+    let of_form = |form: &Form| {
+        if let Some((_, own)) = raw.values.iter().find(|(key, _)| key.get_ref() == form.key) {
+            return value(source, *form, own);
         }
-        let inherited = |key| base.as_ref()?.values.iter().find(|value| value.key == key).cloned();
-        let value = |form: &Form| {
-            if let Some((_, own)) = raw.values.iter().find(|(key, _)| key.get_ref() == form.key) {
-                return self.value(*form, own);
-            }
-            let missing = DriveProfileProblem::Missing { kind: kind.word(), key: form.key };
-            inherited(form.key).ok_or_else(|| self.refused(&raw.name, missing))
-        };
-        let inherited_notes = base.as_ref().map_or_else(Vec::new, |base| base.notes.clone());
-        let notes = raw.notes.iter().map(|note| self.text("notes", note));
-        let notes: Vec<String> = notes.collect::<Result<_, _>>()?;
-        if let Some(note) = raw.notes.get(NOTES_MAX) {
-            return Err(self.unreadable("notes", note, "one of 32 notes at most"));
-        }
-        Ok(DriveProfile {
-            name: self.name(&raw.name)?,
-            title: self.title(raw, base.as_ref())?,
-            kind,
-            member: self.member(kind, raw, base.as_ref())?,
-            notes: [inherited_notes, notes].concat(),
-            values: forms.iter().map(value).collect::<Result<_, _>>()?,
+        let inherited = base.and_then(|base| base.value(form.key)).cloned();
+        inherited.ok_or_else(|| {
+            let key = form.key;
+            let hint =
+                format!("add {key} = {{ value = ..., label = \"predicted\", source = \"...\" }}");
+            source.error(&raw.name, format!("{} needs `{key}`", kind.with_article()), hint)
         })
-    }
+    };
+    let inherited_notes = base.map_or_else(Vec::new, |base| base.notes.clone());
+    Ok(DriveProfile {
+        name: source.name(&raw.name)?,
+        title: match (&raw.title, base) {
+            (Some(title), _) => source.line("title", title)?,
+            (None, Some(base)) => base.title.clone(),
+            (None, None) => return Err(lacks(source, raw, "title")),
+        },
+        kind,
+        member: member(source, kind, raw, base)?,
+        notes: [inherited_notes, source.notes(&raw.notes)?].concat(),
+        values: forms.iter().map(of_form).collect::<Result<_, _>>()?,
+    })
+}
 
-    /// The built-in profile that `name` says.
-    fn base(&self, name: &Spanned<String>) -> Result<DriveProfile, Refused> {
-        super::from_built_in(name.get_ref()).ok_or_else(|| {
-            let names = super::built_in_names().collect::<Vec<_>>().join(", ");
-            self.unreadable("base", name, &format!("one of {names}"))
-        })
-    }
+/// The error of a profile without a base that lacks what every profile has.
+fn lacks(source: &ProfileText<'_>, raw: &RawProfile, key: &str) -> ProfileError {
+    let hint =
+        format!("add {key} = \"...\", or base = \"hdd-7200-512e\" to change a built-in profile");
+    let problem = format!("it has no `{key}`, and no `base` to take it from");
+    source.error(&raw.name, problem, hint)
+}
 
-    fn title(&self, raw: &RawProfile, base: Option<&DriveProfile>) -> Result<String, Refused> {
-        match (&raw.title, base) {
-            (Some(title), _) => self.text("title", title),
-            (None, Some(base)) => Ok(base.title.clone()),
-            (None, None) => {
-                Err(self.refused(&raw.name, DriveProfileProblem::NoKey { key: "title" }))
-            }
-        }
-    }
+/// The built-in profile that `name` says.
+fn base(source: &ProfileText<'_>, name: &Spanned<String>) -> Result<DriveProfile, ProfileError> {
+    built_in(name.get_ref()).ok_or_else(|| {
+        let names = texts::names().collect::<Vec<_>>().join(", ");
+        source.unreadable("base", name, &format!("one of {names}"))
+    })
+}
 
-    /// The kind that the file says, which is also the kind of its base.
-    fn kind(&self, raw: &RawProfile, base: Option<&DriveProfile>) -> Result<Kind, Refused> {
-        let Some(word) = &raw.kind else {
-            let missing = DriveProfileProblem::NoKey { key: "kind" };
-            return base.map(|base| base.kind).ok_or_else(|| self.refused(&raw.name, missing));
-        };
-        let kinds: Vec<Kind> = base.map_or(Kind::ALL.to_vec(), |base| vec![base.kind]);
-        let words: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
-        let found = kinds.iter().find(|kind| kind.word() == word.get_ref());
-        let expects = format!("one of {}", words.join(", "));
-        found.copied().ok_or_else(|| self.unreadable("kind", word, &expects))
-    }
-
-    /// The drive that it is made of, where its kind is made of one.
-    fn member(
-        &self,
-        kind: Kind,
-        raw: &RawProfile,
-        base: Option<&DriveProfile>,
-    ) -> Result<Option<String>, Refused> {
-        match (&raw.member, kind.has_member()) {
-            (Some(member), true) => Ok(Some(self.text("member", member)?)),
-            (None, true) if base.is_some() => Ok(base.and_then(|base| base.member.clone())),
-            (None, true) => {
-                let problem = DriveProfileProblem::NoMember { kind: kind.word() };
-                Err(self.refused(&raw.name, problem))
-            }
-            (Some(member), false) => {
-                Err(self.refused(member, DriveProfileProblem::NotMade { kind: kind.word() }))
-            }
-            (None, false) => Ok(None),
-        }
-    }
-
-    fn value(&self, form: Form, raw: &RawValue) -> Result<Value, Refused> {
-        let Form { key, quantity } = form;
-        let amount = quantity.read(raw.value.get_ref());
-        let unreadable = || self.unreadable(key, &raw.value, &quantity.expects());
-        let amount = amount.ok_or_else(unreadable)?;
-        let source = self.text("source", &raw.source)?;
-        Ok(Value { key, quantity, amount, label: self.label(key, raw)?, source })
-    }
-
-    fn label(&self, key: &str, raw: &RawValue) -> Result<Label, Refused> {
-        let by = raw.by.as_ref().map(|by| self.text("by", by)).transpose()?;
-        let label = raw.label.get_ref();
-        match (label.as_str(), by) {
-            ("predicted", None) => Ok(Label::Predicted),
-            ("calibrated", Some(by)) => Ok(Label::Calibrated(by)),
-            ("fitted", Some(by)) => Ok(Label::Fitted(by)),
-            ("calibrated" | "fitted", None) => {
-                let (key, label) = (key.to_owned(), label.clone());
-                Err(self.refused(&raw.label, DriveProfileProblem::NoReason { key, label }))
-            }
-            _ => {
-                let expects = "predicted, or calibrated or fitted with `by`";
-                Err(self.unreadable("label", &raw.label, expects))
-            }
-        }
-    }
-
-    /// Returns what people type: letters, digits and hyphens.
-    fn name(&self, value: &Spanned<String>) -> Result<String, Refused> {
-        let name = value.get_ref();
-        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-        if (1..=40).contains(&name.len()) && name.bytes().all(is_part) {
-            return Ok(name.clone());
-        }
-        Err(self.unreadable("name", value, "a name of at most 40 letters, digits and hyphens"))
-    }
-
-    /// A line of text for people.
-    fn text(&self, key: &str, value: &Spanned<String>) -> Result<String, Refused> {
-        let text = value.get_ref().trim();
-        if (1..=TEXT_BYTES_MAX).contains(&text.len()) && !text.contains(char::is_control) {
-            return Ok(text.to_owned());
-        }
-        let expects = format!("one line of text, of 1 to {TEXT_BYTES_MAX} bytes");
-        Err(self.unreadable(key, value, &expects))
-    }
-
-    fn unreadable(&self, key: &str, at: &Spanned<String>, expects: &str) -> Refused {
-        let (value, expects) = (clipped(at.get_ref()), expects.to_owned());
-        self.refused(at, DriveProfileProblem::Unreadable { key: key.to_owned(), value, expects })
-    }
-
-    fn refused<T>(&self, at: &Spanned<T>, problem: DriveProfileProblem) -> Refused {
-        (line(self.text, at.span().start), problem)
+/// The kind that the file says, which is also the kind of its base.
+fn kind(
+    source: &ProfileText<'_>,
+    raw: &RawProfile,
+    base: Option<&DriveProfile>,
+) -> Result<Kind, ProfileError> {
+    match (&raw.kind, base) {
+        (Some(word), Some(base)) => source.word("kind", word, &[(base.kind.word(), base.kind)]),
+        (Some(word), None) => source.word("kind", word, &Kind::ALL.map(|kind| (kind.word(), kind))),
+        (None, Some(base)) => Ok(base.kind),
+        (None, None) => Err(lacks(source, raw, "kind")),
     }
 }
 
-fn has(forms: &[Form], key: &str) -> bool {
-    forms.iter().any(|form| form.key == key)
+/// The drive that it is made of, where its kind is made of one.
+fn member(
+    source: &ProfileText<'_>,
+    kind: Kind,
+    raw: &RawProfile,
+    base: Option<&DriveProfile>,
+) -> Result<Option<String>, ProfileError> {
+    let word = kind.with_article();
+    match (&raw.member, kind.has_member()) {
+        (Some(member), true) => Ok(Some(source.line("member", member)?)),
+        (None, true) => match base {
+            Some(base) => Ok(base.member.clone()),
+            None => {
+                let problem = format!("{word} needs `member`, the drive that it is made of");
+                let hint = "add member = \"hdd-7200-512e\" above [values], or another of straddle \
+                            drive list";
+                Err(source.error(&raw.name, problem, hint.to_owned()))
+            }
+        },
+        (Some(member), false) => {
+            let problem = format!(
+                "{word} is made of no other drive: an array and a controller have a `member`"
+            );
+            Err(source.error(member, problem, "leave member out".to_owned()))
+        }
+        (None, false) => Ok(None),
+    }
 }
 
-/// As much of `text` as an error shows.
-pub(super) fn clipped(text: &str) -> String {
-    text.chars().take(80).collect()
+fn value(source: &ProfileText<'_>, form: Form, raw: &RawValue) -> Result<Value, ProfileError> {
+    let Form { key, quantity } = form;
+    let amount = quantity.read(&raw.value.get_ref().to_string());
+    let amount = amount.ok_or_else(|| source.unreadable(key, &raw.value, &quantity.expects()))?;
+    let told = source.line("source", &raw.source)?;
+    Ok(Value { key, quantity, amount, label: label(source, key, raw)?, source: told })
+}
+
+fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<Label, ProfileError> {
+    let by = raw.by.as_ref().map(|by| source.line("by", by)).transpose()?;
+    match (raw.label.get_ref().as_str(), by) {
+        ("predicted", None) => Ok(Label::Predicted),
+        ("calibrated", Some(by)) => Ok(Label::Calibrated(by)),
+        ("fitted", Some(by)) => Ok(Label::Fitted(by)),
+        (label @ ("calibrated" | "fitted"), None) => {
+            let problem = format!("`{key}` is {label} and says not `by` which published number");
+            Err(source.error(&raw.label, problem, "add by = \"...\"".to_owned()))
+        }
+        _ => {
+            let expects = "predicted, or calibrated or fitted with `by`";
+            Err(source.unreadable("label", &raw.label, expects))
+        }
+    }
 }

@@ -1,24 +1,26 @@
-//! Profiles of the house, and such as no drive can have.
+//! Built-in profiles, and such as no drive can have.
 
-use super::*;
+use workload::profile_text::{PROFILE_BYTES_MAX, ProfileError};
+
+use super::{DriveProfile, built_in, texts};
 
 const FILE: &str = "mine.toml";
 
 fn text() -> &'static str {
-    super::text("hdd-7200-512e").expect("it is of the house")
+    texts::called("hdd-7200-512e").expect("it is built in")
 }
 
-/// The error of the house's disk with `from` replaced.
-fn error(from: &str, to: &str) -> DriveProfileError {
+/// The error of the built-in disk with `from` replaced.
+fn error(from: &str, to: &str) -> ProfileError {
     let changed = text().replacen(from, to, 1);
     assert_ne!(changed, text(), "{from} stands in it");
     DriveProfile::parse(FILE, &changed).expect_err("it is refused")
 }
 
 #[test]
-fn every_profile_of_the_house_is_read_and_is_called_as_its_file() {
-    for (profile, (file, _)) in built_in().iter().zip(BUILT_IN) {
-        assert_eq!(format!("{}.toml", profile.name), file);
+fn every_built_in_profile_is_read_and_is_called_as_its_file() {
+    for (profile, (file, _)) in built_in().iter().zip(texts::BUILT_IN) {
+        assert_eq!(profile.name, *file);
         assert_eq!(profile.values.len(), profile.kind.forms().len());
         profile.model().unwrap();
     }
@@ -27,17 +29,21 @@ fn every_profile_of_the_house_is_read_and_is_called_as_its_file() {
 #[test]
 fn a_drive_that_cannot_be_is_refused_with_its_line_and_its_bounds() {
     for (from, to, word, hint) in [
-        ("\"7200\"", "\"0\"", "rpm is 0", "choose from 60 to 100000"),
+        ("7200,", "0,", "rpm is 0", "choose from 60 to 100000"),
         ("\"4 KiB\"", "\"3\"", "physical_sector is 3", "choose a sector"),
-        ("\"7200\"", "\"10000000000\"", "rpm is 10000000000", "choose from 60"),
-        ("\"7200\"", "\"-1\"", "is not a whole number", "write a whole number"),
+        ("7200,", "10000000000,", "rpm is 10000000000", "choose from 60"),
+        ("7200,", "\"10000000000\",", "rpm is 10000000000", "choose from 60"),
+        ("7200,", "-1,", "`rpm = -1` is not a whole number", "write a whole number"),
+        ("7200,", "\"many\",", "`rpm = \"many\"` is not a whole number", "write a whole number"),
+        ("7200,", "7200.0,", "expected a number or a text in quotes", "straddle drive show"),
+        ("\"16 ms\"", "16", "`full_stroke = 16` is not a whole number with ns", "write a whole"),
         ("\"16 ms\"", "\"1 us\"", "settle is 1200000", "choose a short stroke"),
         ("\"per-sector\"", "\"psychic\"", "is not one of buffered, batched", "write one of"),
         ("rpm = {", "speed = {", "a hard-disk has no `speed`", "it has capacity"),
         ("by = \"39", "buy = \"39", "unknown field", "straddle drive show"),
         ("by = \"39 writes a second, misaligned, raw\", ", "", "says not `by`", "add by"),
         ("\"hard-disk\"", "\"drum\"", "is not one of hard-disk", "write one of"),
-        ("\"7200\"", "7200", "integer `7200`, expected a string", "put it in quotes"),
+        ("\"hard-disk\"", "7200", "integer `7200`, expected a string", "put it in quotes"),
         ("rpm = {", "rpm = 7200 #", "integer `7200`, expected { value = ", "straddle drive show"),
         (
             "kind = ",
@@ -63,7 +69,7 @@ fn an_array_or_a_controller_is_told_of_what_it_can_be_made_and_how_that_is_writt
         ("raid5-5x64k", "member = \"hdd-7200-512e\"", "hdd-7200-512e, ", "raid0-2x16k"),
         ("raid5-bbu", "member = \"raid5-5x64k\"", "raid0-2x16k, ", "raid5-bbu"),
     ] {
-        let whole = super::text(name).expect("it is of the house");
+        let whole = texts::called(name).expect("it is built in");
         let refused = |to: &str| {
             let changed = whole.replacen(member, to, 1);
             assert_ne!(changed, whole, "{member} stands in it");
@@ -99,9 +105,9 @@ fn a_value_that_the_user_gives_stands_in_for_the_profile_s() {
 #[test]
 fn a_profile_with_a_base_changes_only_the_values_that_it_names() {
     let text = "name = \"mine\"\nbase = \"hdd-7200-512e\"\nnotes = [\"slower\"]\n[values]\n\
-        rpm = { value = \"5400\", label = \"predicted\", source = \"data sheet\" }\n";
+        rpm = { value = 5400, label = \"predicted\", source = \"data sheet\" }\n";
     let mine = DriveProfile::parse(FILE, text).unwrap();
-    let base = from_built_in("hdd-7200-512e").unwrap();
+    let base = built_in().first().expect("there are some");
     assert_eq!((mine.amount("rpm"), mine.kind), (Some(5400), base.kind));
     assert_eq!((&mine.title, mine.notes.len()), (&base.title, base.notes.len() + 1));
     for value in mine.values.iter().filter(|value| value.key != "rpm") {
@@ -109,6 +115,13 @@ fn a_profile_with_a_base_changes_only_the_values_that_it_names() {
     }
     let array = "name = \"mine\"\nbase = \"raid5-5x64k\"\nmember = \"m4-256\"\n";
     assert_eq!(DriveProfile::parse(FILE, array).unwrap().member.as_deref(), Some("m4-256"));
+}
+
+#[test]
+fn a_number_in_quotes_means_the_same_as_without() {
+    let quoted = text().replacen("value = 7200", "value = \"7200\"", 1);
+    assert_ne!(quoted, text());
+    assert_eq!(DriveProfile::parse(FILE, &quoted), DriveProfile::parse(FILE, text()));
 }
 
 #[test]

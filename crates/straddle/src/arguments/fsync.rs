@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use workload::engine::Duration;
+use workload::Duration;
 
 use super::common::{Start, Unknown};
 use super::offered::ENGINES;

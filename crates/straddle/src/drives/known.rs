@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
-use drive::profile::{self, DriveProfile, PROFILE_BYTES_MAX};
+use drive::profile::{self, DriveProfile};
 use report::drive::{
     DRIVES_SCHEMA, DriveText, DriveValue, Drives, drive_list, drive_text, drives_json,
 };
+use workload::profile_text::PROFILE_BYTES_MAX;
 
 use crate::arguments::{DriveList, DriveShow};
 use crate::exit::Outcome;

@@ -3,8 +3,8 @@
 use stack::history::DEFAULTS;
 use stack::lexicon::{Entry, Page};
 use stack::rule::Rule;
+use workload::Duration;
 use workload::Profile;
-use workload::engine::Duration;
 
 /// Lines are broken here.
 const WIDTH: usize = 80;

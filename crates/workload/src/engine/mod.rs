@@ -5,8 +5,6 @@
 //! files of the house are embedded and read by the same code as a site's own, which may add engines
 //! or replace them. `docs/engines.md` describes the form and lists all engines; [`page`] makes it.
 
-mod duration;
-mod error;
 pub mod page;
 mod pattern;
 mod reader;
@@ -14,16 +12,12 @@ mod reader;
 use std::sync::LazyLock;
 
 use crate::job::distance;
+use crate::profile_text::{ProfileError, ProfileText};
 
-pub use duration::Duration;
-pub use error::{ProfileError, ProfileProblem};
 pub use pattern::{Pattern, Placement, Space, Sync};
 
 /// Number of letters a word may be off for a name to be suggested.
 const LETTERS_MAX: usize = 3;
-
-/// The longest profile that is read, in bytes.
-pub const PROFILE_BYTES_MAX: usize = 64 << 10;
 
 /// An engine: what it does, and how long it can wait.
 #[derive(Clone, Debug, PartialEq)]
@@ -232,11 +226,8 @@ impl Profile {
     /// # Errors
     /// With the line, when it is no TOML, a key is missing or not known, or a value is absurd.
     pub fn parse(file: &str, text: &str) -> Result<Profile, ProfileError> {
-        reader::profile(text).map_err(|(line, problem)| ProfileError {
-            file: file.to_owned(),
-            line,
-            problem,
-        })
+        let form_hint = "docs/engines.md shows the form";
+        reader::profile(&ProfileText { whose: "the", form_hint, file, text })
     }
 }
 

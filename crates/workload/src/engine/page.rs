@@ -1,6 +1,7 @@
 //! The document of all engines, `docs/engines.md`.
 
-use super::{Duration, Engines, Limit, Profile};
+use super::{Engines, Limit, Profile};
+use crate::Duration;
 
 /// The form of a profile, as the document shows it.
 const FORM: &str = include_str!("form.md");

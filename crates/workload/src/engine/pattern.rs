@@ -2,7 +2,7 @@
 
 use units::prefix::Size;
 
-use super::Duration;
+use crate::Duration;
 
 /// The write pattern of an engine, at depth 1: one durable write behind the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

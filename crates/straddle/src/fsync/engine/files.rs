@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use host::InputError;
 use units::text::escape;
-use workload::engine::PROFILE_BYTES_MAX;
+use workload::profile_text::PROFILE_BYTES_MAX;
 use workload::{Engines, Profile};
 
 /// Place where it is said what stands in a profile.

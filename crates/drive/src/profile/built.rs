@@ -1,0 +1,105 @@
+//! From a profile to a drive, and from a text to a profile of which a drive can be built.
+
+use std::sync::LazyLock;
+
+use workload::profile_text::ProfileError;
+
+use super::described::DriveProfile;
+use super::field::filled;
+use super::kind::Kind;
+use super::reader::RawProfile;
+use super::{array, cloud, flash, hard_disk, memory, reader, texts};
+use crate::hard_disk::PlanFault;
+use crate::{Controller, Flash, HardDisk, Memory, Model};
+
+static BUILT_IN: LazyLock<Vec<DriveProfile>> = LazyLock::new(|| {
+    let read = |&(name, text): &(&str, &str)| {
+        DriveProfile::parse(name, text).expect("a test reads every built-in profile")
+    };
+    texts::BUILT_IN.iter().map(read).collect()
+});
+
+/// The built-in profiles.
+#[must_use]
+pub fn built_in() -> &'static [DriveProfile] {
+    &BUILT_IN
+}
+
+/// The text of the built-in profile called `name`, to be copied and edited.
+#[must_use]
+pub fn text(name: &str) -> Option<&'static str> {
+    texts::called(name)
+}
+
+impl DriveProfile {
+    /// The profile that `text` holds; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// When it is too long, no TOML, has keys that the kind has not or lacks some that it has, or a
+    /// value cannot be read or be true; with its line.
+    pub fn parse(file: &str, text: &str) -> Result<DriveProfile, ProfileError> {
+        let source = reader::source(file, text);
+        let raw: RawProfile = source.parse()?;
+        let profile = reader::profile(&source, &raw)?;
+        let Err(fault) = profile.model() else { return Ok(profile) };
+        if let ("member", Some(member)) = (fault.value, &raw.member) {
+            let simpler = texts::names().filter_map(reader::built_in);
+            let simpler = simpler.filter(|other| other.kind.depth() < profile.kind.depth());
+            let names: Vec<String> = simpler.map(|other| other.name).collect();
+            let expects = format!("one of {}", names.join(", "));
+            return Err(source.unreadable("member", member, &expects));
+        }
+        // A value of the base stands on no line.
+        let at = raw.values.keys().find(|key| key.get_ref() == fault.value).unwrap_or(&raw.name);
+        Err(source.error(at, fault.to_string(), format!("choose {}", fault.wanted)))
+    }
+
+    /// The drive, at time 0.
+    ///
+    /// # Errors
+    /// When a value is out of its bounds, as only [`DriveProfile::with`] can make it.
+    pub fn model(&self) -> Result<Box<dyn Model>, PlanFault> {
+        // What is too large for the plan's field is told as it was written.
+        let as_written = |fault: PlanFault| PlanFault {
+            found: self.amount(fault.value).unwrap_or(fault.found),
+            ..fault
+        };
+        self.plain_model().map_err(as_written)
+    }
+
+    fn plain_model(&self) -> Result<Box<dyn Model>, PlanFault> {
+        let values = &self.values[..];
+        Ok(match self.kind {
+            Kind::HardDisk => Box::new(HardDisk::new(filled(hard_disk::FIELDS, values))?),
+            Kind::Flash => Box::new(Flash::new(filled(flash::FIELDS, values))?),
+            Kind::Memory => Box::new(Memory::new(filled(memory::FIELDS, values))?),
+            Kind::Cloud => Box::new(filled(cloud::FIELDS, values).model()?),
+            Kind::Array => self.array_of(&self.inner()?)?,
+            Kind::Controller => {
+                let plan = filled(array::CONTROLLER_FIELDS, values);
+                Box::new(Controller::new(plan, self.inner()?.model()?)?)
+            }
+        })
+    }
+
+    /// The drive that it is made of.
+    fn inner(&self) -> Result<DriveProfile, PlanFault> {
+        let wanted = "a built-in drive profile of a simpler kind";
+        let fault = PlanFault { value: "member", found: 0, wanted };
+        let member = self.member.as_deref().and_then(reader::built_in);
+        member.filter(|member| member.kind.depth() < self.kind.depth()).ok_or(fault)
+    }
+
+    /// The array that this profile describes, of drives as `member` is instead of its own.
+    ///
+    /// # Errors
+    /// When this is no array, `member` is one or has one within, or a value is out of its bounds.
+    pub fn array_of(&self, member: &DriveProfile) -> Result<Box<dyn Model>, PlanFault> {
+        if self.kind != Kind::Array || member.kind.depth() >= self.kind.depth() {
+            let wanted = "a drive that is no array and no controller";
+            return Err(PlanFault { value: "member", found: 0, wanted });
+        }
+        let array = filled(array::FIELDS, &self.values);
+        Ok(Box::new(array.model(|rpm| member.faster(rpm).model())?))
+    }
+}

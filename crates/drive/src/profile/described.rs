@@ -1,0 +1,60 @@
+//! A drive, described.
+
+use super::kind::Kind;
+use super::value::{Label, Value};
+
+/// A drive, described.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriveProfile {
+    /// What people type: `hdd-7200-512e`.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// Which kind of drive it is.
+    pub kind: Kind,
+    /// The built-in drive that an array or a controller is made of.
+    pub member: Option<String>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// Its values, in the order of the kind's fields.
+    pub values: Vec<Value>,
+}
+
+impl DriveProfile {
+    /// The profile of a drive that turns so many times a minute more; others are as they are.
+    #[must_use]
+    pub fn faster(&self, rpm: u64) -> DriveProfile {
+        let mut faster = self.clone();
+        for value in faster.values.iter_mut().filter(|value| value.key == "rpm") {
+            value.amount = value.amount.saturating_add(rpm);
+        }
+        faster
+    }
+
+    /// The profile with another value for `key`, which the user decided.
+    ///
+    /// # Errors
+    /// With what was expected, when the kind has no such value, or `text` is none.
+    pub fn with(mut self, key: &str, text: &str) -> Result<DriveProfile, String> {
+        let Some(value) = self.values.iter_mut().find(|value| value.key == key) else {
+            let keys: Vec<&str> = self.kind.forms().iter().map(|form| form.key).collect();
+            return Err(format!("it has no `{key}`; it has {}", keys.join(", ")));
+        };
+        let amount = value.quantity.read(text);
+        value.amount = amount
+            .ok_or_else(|| format!("`{key} = {text}` is not {}", value.quantity.expects()))?;
+        (value.label, value.source) = (Label::Predicted, "the command line".to_owned());
+        Ok(self)
+    }
+
+    /// The value called `key`.
+    pub(super) fn value(&self, key: &str) -> Option<&Value> {
+        self.values.iter().find(|value| value.key == key)
+    }
+
+    /// The amount of the value called `key`.
+    #[must_use]
+    pub fn amount(&self, key: &str) -> Option<u64> {
+        self.value(key).map(|value| value.amount)
+    }
+}
