@@ -5,6 +5,7 @@
 //! arm that moves, a mapping unit that must be read before it can be written whole.
 
 pub mod array;
+mod bounds;
 mod clock;
 pub mod cloud;
 pub mod command;
@@ -25,6 +26,7 @@ pub mod tally;
 mod wire;
 
 pub use array::{Array, ArrayPlan, Member};
+pub use bounds::PlanFault;
 pub use cloud::{Cloud, CloudPlan, Ideal, Limits, Spread};
 pub use command::{Action, Command, Done, Fault};
 pub use controller::{Controller, ControllerPlan};

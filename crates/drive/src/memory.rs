@@ -6,7 +6,8 @@
 //! Persistent Memory", FAST 2020). A part of a line is read before the line is written. What is
 //! acknowledged is durable, so that a flush costs a command and no more.
 
-use crate::hard_disk::PlanFault;
+use crate::bounds::{PlanFault, capacity, check, logical_sector, speed, time};
+use crate::model::refuses;
 use crate::power::{Data, MediumLog, Sectors, Span, Told};
 use crate::server::{Agenda, Server, transfer_ns, turn};
 use crate::{Action, Command, Done, Model, Tally};
@@ -40,29 +41,20 @@ impl MemoryPlan {
     /// # Errors
     /// When a value is out of its bounds; the first such is named.
     pub fn checked(self) -> Result<MemoryPlan, PlanFault> {
-        let is_power =
-            |bytes: u64, least: u64| bytes.is_power_of_two() && (least..=65_536).contains(&bytes);
-        let size = (1 << 20..=1 << 56).contains(&self.capacity_bytes)
-            && self.capacity_bytes.is_multiple_of(self.logical_bytes.max(1));
-        let sector = "a power of two from 512 to 65536";
-        let line = "a power of two from 64 to 65536";
-        let time = |value, ns| (ns <= 10_000_000_000, value, ns, "at most 10 s");
-        let speed = self.link_bytes_per_second;
+        let line = self.line_bytes.is_power_of_two() && (64..=65_536).contains(&self.line_bytes);
         let checks = [
-            (is_power(self.logical_bytes, 512), "logical_sector", self.logical_bytes, sector),
-            (is_power(self.line_bytes, 64), "line", self.line_bytes, line),
-            (size, "capacity", self.capacity_bytes, "whole sectors, from 1 MiB to 2^56"),
+            logical_sector(self.logical_bytes),
+            (line, "line", self.line_bytes, "a power of two from 64 to 65536"),
+            capacity(self.capacity_bytes, self.logical_bytes),
             ((1..=4096).contains(&self.banks), "banks", self.banks.into(), "from 1 to 4096"),
             time("read", self.read_ns),
             time("write", self.write_ns),
             time("host", self.host_ns),
             time("command", self.command_ns),
-            ((1_000..=1 << 40).contains(&speed), "link", speed, "from 1000 to 2^40"),
+            speed("link", self.link_bytes_per_second),
         ];
-        match checks.into_iter().find(|(is_right, ..)| !is_right) {
-            Some((_, value, found, wanted)) => Err(PlanFault { value, found, wanted }),
-            None => Ok(self),
-        }
+        check(checks)?;
+        Ok(self)
     }
 }
 
@@ -202,8 +194,7 @@ impl Memory {
 impl Model for Memory {
     fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
         self.advance(at_ns, done);
-        if let Err(fault) = command.checked(self.plan.capacity_bytes, self.plan.logical_bytes) {
-            done.push(Done { id: command.id, at_ns, outcome: Err(fault) });
+        if refuses(self, &command, at_ns, done) {
             return;
         }
         let end_ns = self.ends_ns(&command, at_ns);

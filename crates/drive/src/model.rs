@@ -82,6 +82,20 @@ pub trait Model {
     }
 }
 
+/// Refuses a command that `model` cannot do, at `at_ns`; true if it does.
+pub(crate) fn refuses(
+    model: &impl Model,
+    command: &Command,
+    at_ns: u64,
+    done: &mut Vec<Done>,
+) -> bool {
+    let outcome = command.checked(model.capacity_bytes(), model.logical_bytes());
+    if outcome.is_err() {
+        done.push(Done { id: command.id, at_ns, outcome });
+    }
+    outcome.is_err()
+}
+
 impl<M: Model + ?Sized> Model for Box<M> {
     fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
         (**self).submit(command, at_ns, done);

@@ -37,8 +37,9 @@ use stripes::Stripes;
 use units::ByteRange;
 use units::stripe::Rotation;
 
+use crate::bounds::PlanFault;
 use crate::clock::goes_on;
-use crate::hard_disk::PlanFault;
+use crate::model::refuses;
 use crate::power::{Aftermath, Cut, CutFault, HostLog, Sectors, Told};
 use crate::slab::Slab;
 use crate::{Action, Command, Done, Fault, Model, Tally};
@@ -251,8 +252,7 @@ impl<M: Model> Array<M> {
 impl<M: Model> Model for Array<M> {
     fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
         self.advance(at_ns, done);
-        if let Err(fault) = command.checked(self.shape.capacity_bytes, self.shape.logical_bytes) {
-            done.push(Done { id: command.id, at_ns, outcome: Err(fault) });
+        if refuses(self, &command, at_ns, done) {
             return;
         }
         let (next, end) = match command.action {
@@ -331,8 +331,7 @@ impl<M: Model> Model for Array<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hard_disk::HardDisk;
-    use crate::hard_disk::plan::tests::DISK;
+    use crate::profile;
     use units::random::Random;
 
     const PLAN: ArrayPlan = ArrayPlan {
@@ -348,7 +347,8 @@ mod tests {
 
     /// The most things that an array keeps at once while so many commands pass, 32 at once.
     fn most(commands: u64) -> (usize, usize, usize) {
-        let disk = || HardDisk::new(DISK).expect("such a disk can be");
+        let disk = profile::called("hdd-7200-512n").expect("a built-in drive");
+        let disk = || disk.model().expect("such a disk can be");
         let members = (0..5).map(|_| Member { model: disk(), offset_bytes: 0 }).collect();
         let mut array = Array::new(PLAN, members).expect("such an array can be");
         let (mut random, mut done) = (Random::new(5), Vec::new());

@@ -3,8 +3,7 @@
 use units::stripe::{Rotation, Stripe};
 
 use crate::Model;
-use crate::hard_disk::PlanFault;
-use crate::hard_disk::plan::{CAPACITY_BYTES_MAX, TIME_NS_MAX};
+use crate::bounds::{CAPACITY_BYTES_MAX, PlanFault, check, time};
 
 /// How an array lays its bytes on its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,18 +111,16 @@ impl ArrayPlan {
             && self.row_bytes >= 512
             && self.chunk_bytes.is_multiple_of(self.row_bytes);
         let stripes = (1..=65_536).contains(&self.stripes);
-        let checks: [(bool, &'static str, u64, &'static str); 6] = [
+        let checks = [
             (members, "members", self.members, wanted_members),
             (copies >= least && is_copied, "copies", copies, "2 at least, and divide members"),
             (chunk, "chunk", self.chunk_bytes, wanted_chunk),
             (row || !has_parity, "row", self.row_bytes, "a power of two from 512 to chunk"),
             (stripes || !has_parity, "stripes", self.stripes, "from 1 to 65536"),
-            (self.hold_ns <= TIME_NS_MAX, "hold", self.hold_ns, "at most 10 s"),
+            time("hold", self.hold_ns),
         ];
-        match checks.into_iter().find(|(is_right, ..)| !is_right) {
-            Some((_, value, found, wanted)) => Err(PlanFault { value, found, wanted }),
-            None => Ok(self),
-        }
+        check(checks)?;
+        Ok(self)
     }
 
     /// Returns whether there are as many members as the level can have, and what those are.

@@ -1,6 +1,6 @@
 //! A store that takes no time.
 
-use crate::hard_disk::PlanFault;
+use crate::bounds::{PlanFault, capacity, check, logical_sector};
 use crate::power::{Data, MediumLog, Sectors, Told};
 use crate::{Action, Command, Done, Model, Tally};
 
@@ -22,14 +22,7 @@ impl Ideal {
     /// When the sector is no power of two from 512 to 65536, or the capacity not whole sectors from
     /// 1 MiB to 2^56.
     pub fn new(capacity_bytes: u64, logical_bytes: u64) -> Result<Ideal, PlanFault> {
-        let fault = |value, found, wanted| Err(PlanFault { value, found, wanted });
-        if !logical_bytes.is_power_of_two() || !(512..=65_536).contains(&logical_bytes) {
-            return fault("logical_sector", logical_bytes, "a power of two from 512 to 65536");
-        }
-        let is_size = (1 << 20..=1 << 56).contains(&capacity_bytes);
-        if !is_size || !capacity_bytes.is_multiple_of(logical_bytes) {
-            return fault("capacity", capacity_bytes, "whole sectors, from 1 MiB to 2^56");
-        }
+        check([logical_sector(logical_bytes), capacity(capacity_bytes, logical_bytes)])?;
         Ok(Ideal { capacity_bytes, logical_bytes, now_ns: 0, tally: Tally::default(), log: None })
     }
 }

@@ -17,7 +17,8 @@ pub use ideal::Ideal;
 pub use plan::{CloudPlan, Limits, Spread};
 use units::random::Random;
 
-use crate::hard_disk::PlanFault;
+use crate::bounds::PlanFault;
+use crate::model::refuses;
 use crate::power::{Aftermath, Cut, CutFault, HostLog, MediumLog, Told};
 use crate::server::{Agenda, Server, transfer_ns};
 use crate::{Action, Command, Done, Model, Tally};
@@ -106,8 +107,7 @@ impl<M: Model> Cloud<M> {
 impl<M: Model> Model for Cloud<M> {
     fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
         self.advance(at_ns, done);
-        if let Err(fault) = command.checked(self.capacity_bytes(), self.logical_bytes()) {
-            done.push(Done { id: command.id, at_ns, outcome: Err(fault) });
+        if refuses(self, &command, at_ns, done) {
             return;
         }
         let left_ns = self.leaves_ns(&command, at_ns);

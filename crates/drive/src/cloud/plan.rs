@@ -1,8 +1,6 @@
 //! What a network volume is.
 
-use crate::hard_disk::PlanFault;
-
-const SECOND_NS: u64 = 1_000_000_000;
+use crate::bounds::{PlanFault, check, speed, time};
 
 /// How a random part of the way is spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -69,7 +67,6 @@ impl CloudPlan {
     /// # Errors
     /// When a value is out of its bounds; the first such is named.
     pub fn checked(self) -> Result<CloudPlan, PlanFault> {
-        let time = |value, ns| (ns <= 10 * SECOND_NS, value, ns, "at most 10 s");
         let limits = self.limits;
         let rate = 1..=1_000_000_000;
         let burst = (limits.baseline_per_second..=1_000_000_000).contains(&limits.burst_per_second);
@@ -91,16 +88,9 @@ impl CloudPlan {
                 limits.counted_bytes,
                 "from 512 to 2^40",
             ),
-            (
-                (1_000..=1 << 40).contains(&limits.bytes_per_second),
-                "rate",
-                limits.bytes_per_second,
-                "from 1000 to 2^40",
-            ),
+            speed("rate", limits.bytes_per_second),
         ];
-        match checks.into_iter().find(|(is_right, ..)| !is_right) {
-            Some((_, value, found, wanted)) => Err(PlanFault { value, found, wanted }),
-            None => Ok(self),
-        }
+        check(checks)?;
+        Ok(self)
     }
 }

@@ -26,9 +26,10 @@ use destage::Destage;
 use ledger::Ledger;
 pub use plan::ControllerPlan;
 
+use crate::bounds::PlanFault;
 use crate::clock::goes_on;
-use crate::hard_disk::PlanFault;
 use crate::hard_disk::cache::{Cache, Extent};
+use crate::model::refuses;
 use crate::power::{Aftermath, Cut, CutFault, HostLog, Told};
 use crate::slab::Slab;
 use crate::wire::Wire;
@@ -259,8 +260,7 @@ impl<M: Model> Model for Controller<M> {
     fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
         self.advance(at_ns, done);
         self.asked_ns = at_ns;
-        if let Err(fault) = command.checked(self.capacity_bytes(), self.logical_bytes()) {
-            done.push(Done { id: command.id, at_ns, outcome: Err(fault) });
+        if refuses(self, &command, at_ns, done) {
             return;
         }
         if let (Action::Write { .. }, Some(ledger)) = (command.action, &mut self.ledger) {

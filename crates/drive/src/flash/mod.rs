@@ -42,7 +42,8 @@ use units::{Layout, Span};
 use unmapped::Unmapped;
 use write::Arrival;
 
-use crate::hard_disk::PlanFault;
+use crate::bounds::PlanFault;
+use crate::model::refuses;
 use crate::power::{self, Aftermath, Cut, CutFault, HostLog, MediumLog, Sectors, Told};
 use crate::server::{Agenda, Server, transfer_ns};
 use crate::{Action, Command, Done, Model, Tally};
@@ -195,8 +196,7 @@ impl Flash {
 impl Model for Flash {
     fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
         self.advance(at_ns, done);
-        if let Err(fault) = command.checked(self.plan.capacity_bytes, self.plan.logical_bytes) {
-            done.push(Done { id: command.id, at_ns, outcome: Err(fault) });
+        if refuses(self, &command, at_ns, done) {
             return;
         }
         let end_ns = self.ends_ns(&command, at_ns);

@@ -1,6 +1,8 @@
 //! What a flash drive is.
 
-use crate::hard_disk::PlanFault;
+use crate::bounds::{
+    CAPACITY_BYTES_MAX, Check, PlanFault, capacity, check, logical_sector, speed, time,
+};
 
 /// What a flash drive is: [`FlashPlan::checked`] says what each value may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,12 +81,8 @@ pub struct FlashPlan {
     pub erased_bytes: u64,
 }
 
-const TIME_NS_MAX: u64 = 10_000_000_000;
-const CAPACITY_BYTES_MAX: u64 = 1 << 56;
 /// The most pages that a buffer holds: what bounds the model's memory.
 const BUFFER_PAGES_MAX: u64 = 1 << 20;
-
-type Check = (bool, &'static str, u64, &'static str);
 
 impl FlashPlan {
     /// The plan, where such a drive can be.
@@ -92,20 +90,15 @@ impl FlashPlan {
     /// # Errors
     /// When a value is out of its bounds; the first such is named.
     pub fn checked(self) -> Result<FlashPlan, PlanFault> {
-        let checks = self.sizes().into_iter().chain(self.times()).chain(self.counts());
-        match checks.into_iter().find(|(is_right, ..)| !is_right) {
-            Some((_, value, found, wanted)) => Err(PlanFault { value, found, wanted }),
-            None => Ok(self),
-        }
+        check(self.sizes().into_iter().chain(self.times()).chain(self.counts()))?;
+        Ok(self)
     }
 
     fn sizes(&self) -> [Check; 10] {
-        let is_power =
-            |bytes: u64, most: u64| bytes.is_power_of_two() && (512..=most).contains(&bytes);
+        let is_unit = |bytes: u64| bytes.is_power_of_two() && (512..=1 << 20).contains(&bytes);
         let whole = |bytes: u64| bytes.is_multiple_of(self.logical_bytes.max(1));
-        let size = (1 << 20..=CAPACITY_BYTES_MAX).contains(&self.capacity_bytes)
-            && whole(self.capacity_bytes);
-        let unit = is_power(self.unit_bytes, 1 << 20) && self.unit_bytes >= self.logical_bytes;
+        let page = is_unit(self.page_bytes);
+        let unit = is_unit(self.unit_bytes) && self.unit_bytes >= self.logical_bytes;
         let origin = self.origin_bytes < self.unit_bytes && whole(self.origin_bytes);
         let spare =
             self.spare_bytes >= self.capacity_bytes / 100 && self.spare_bytes <= CAPACITY_BYTES_MAX;
@@ -115,21 +108,11 @@ impl FlashPlan {
         let buffer = self.buffer_bytes == 0 || (1..=BUFFER_PAGES_MAX).contains(&pages);
         let units = "a power of two from logical_sector to 1 MiB";
         [
-            (
-                is_power(self.logical_bytes, 65_536),
-                "logical_sector",
-                self.logical_bytes,
-                "a power of two from 512 to 65536",
-            ),
-            (size, "capacity", self.capacity_bytes, "whole sectors, from 1 MiB to 2^56"),
+            logical_sector(self.logical_bytes),
+            capacity(self.capacity_bytes, self.logical_bytes),
             (unit, "unit", self.unit_bytes, units),
             (origin, "origin", self.origin_bytes, "whole sectors below unit"),
-            (
-                is_power(self.page_bytes, 1 << 20),
-                "page",
-                self.page_bytes,
-                "a power of two from 512 to 1 MiB",
-            ),
+            (page, "page", self.page_bytes, "a power of two from 512 to 1 MiB"),
             (spare, "spare", self.spare_bytes, "from a hundredth of capacity to 2^56"),
             (self.used_bytes <= self.capacity_bytes, "used", self.used_bytes, "at most capacity"),
             (erased, "erased", self.erased_bytes, "at most what is not in use"),
@@ -139,10 +122,6 @@ impl FlashPlan {
     }
 
     fn times(&self) -> [Check; 12] {
-        let time = |value, ns| (ns <= TIME_NS_MAX, value, ns, "at most 10 s");
-        let speed = |value, speed: u64| {
-            ((1_000..=1 << 40).contains(&speed), value, speed, "from 1000 to 2^40")
-        };
         [
             time("read", self.read_ns),
             time("program", self.program_ns),

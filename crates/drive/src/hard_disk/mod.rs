@@ -29,11 +29,12 @@ use ahead::Ahead;
 use arm::{Arm, Run};
 use cache::{Cache, Extent};
 use choice::{Choice, Dirty, Waiting};
-pub(crate) use plan::CAPACITY_BYTES_MAX;
-pub use plan::{HardDiskPlan, PlanFault, Rmw, Scheduler};
+pub use plan::{HardDiskPlan, Rmw, Scheduler};
 use units::ByteRange;
 
+use crate::bounds::PlanFault;
 use crate::clock::goes_on;
+use crate::model::refuses;
 use crate::power::{Data, MediumLog, Sectors, Told};
 use crate::wire::Wire;
 use crate::{Action, Command, Done, Model, Tally};
@@ -356,8 +357,7 @@ impl Model for HardDisk {
     fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
         self.advance(at_ns, done);
         self.asked_ns = at_ns;
-        if let Err(fault) = command.checked(self.plan.capacity_bytes, self.plan.logical_bytes) {
-            done.push(Done { id: command.id, at_ns, outcome: Err(fault) });
+        if refuses(self, &command, at_ns, done) {
             return;
         }
         if let (Action::Write { .. }, Some(log)) = (command.action, &mut self.log) {

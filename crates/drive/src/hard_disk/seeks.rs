@@ -65,13 +65,14 @@ fn first(step: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::tests::DISK;
     use super::*;
 
     #[test]
     fn the_bounds_hold_every_seek_and_are_a_fiftieth_apart_at_most() {
         for all in [1, 7, 31, 32, 33, 5000, 1 << 20, (1 << 48) - 1] {
-            let seeks = Seeks::new(&DISK, all);
+            let (settle_ns, full_stroke_ns) = (1_500_000, 14_000_000);
+            let plan = HardDiskPlan { settle_ns, full_stroke_ns, ..HardDiskPlan::default() };
+            let seeks = Seeks::new(&plan, all);
             let powers = (0..48).flat_map(|power| [(1 << power) - 1, 1 << power, 3 << power]);
             for cylinders in powers.chain(0..1000).filter(|cylinders| *cylinders <= all) {
                 let (shortest_ns, longest_ns) = seeks.bounds_ns(cylinders);

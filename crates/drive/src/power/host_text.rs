@@ -21,7 +21,7 @@ use units::ByteRange;
 use units::text::escape;
 
 use super::{HostLog, Moment, Sectors, Told};
-use crate::hard_disk::CAPACITY_BYTES_MAX;
+use crate::bounds::{CAPACITY_BYTES_MAX, PlanFault};
 
 /// The longest text that is read, in bytes.
 pub const TEXT_BYTES_MAX: usize = 256 << 20;
@@ -50,7 +50,7 @@ pub enum HostTextProblem {
     Head { expected: &'static str },
     /// The drive cannot have such sectors.
     #[error("{fault}")]
-    Sectors { fault: crate::hard_disk::PlanFault },
+    Sectors { fault: PlanFault },
     /// No event looks so.
     #[error("`{}` is no event", escape(line.as_bytes()))]
     Event { line: String },

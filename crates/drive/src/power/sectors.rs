@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use units::ByteRange;
 
-use crate::hard_disk::PlanFault;
+use crate::bounds::{PlanFault, check};
 
 /// The sectors of a drive, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,10 +40,8 @@ impl Sectors {
             (physical, "physical_sector", physical_bytes, "whole logical sectors, up to 2^30"),
             (origin, "origin", origin_bytes, "whole logical sectors below physical_sector"),
         ];
-        match checks.into_iter().find(|(is_right, ..)| !is_right) {
-            Some((_, value, found, wanted)) => Err(PlanFault { value, found, wanted }),
-            None => Ok(self),
-        }
+        check(checks)?;
+        Ok(self)
     }
 
     /// The logical sectors that `range` touches.

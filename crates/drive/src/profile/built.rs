@@ -9,7 +9,7 @@ use super::field::filled;
 use super::kind::Kind;
 use super::reader::RawProfile;
 use super::{array, cloud, flash, hard_disk, memory, reader, texts};
-use crate::hard_disk::PlanFault;
+use crate::bounds::PlanFault;
 use crate::{Controller, Flash, HardDisk, Memory, Model};
 
 static BUILT_IN: LazyLock<Vec<DriveProfile>> = LazyLock::new(|| {
@@ -23,6 +23,12 @@ static BUILT_IN: LazyLock<Vec<DriveProfile>> = LazyLock::new(|| {
 #[must_use]
 pub fn built_in() -> &'static [DriveProfile] {
     &BUILT_IN
+}
+
+/// The built-in profile called `name`.
+#[must_use]
+pub fn called(name: &str) -> Option<&'static DriveProfile> {
+    BUILT_IN.iter().find(|profile| profile.name == name)
 }
 
 /// The text of the built-in profile called `name`, to be copied and edited.

@@ -28,7 +28,7 @@ mod reader;
 mod texts;
 mod value;
 
-pub use built::{built_in, text};
+pub use built::{built_in, called, text};
 pub use described::DriveProfile;
 pub use field::Form;
 pub use kind::Kind;

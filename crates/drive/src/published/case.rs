@@ -1,6 +1,6 @@
 //! What is run on which drive.
 
-use super::Figures;
+use super::figures::Figures;
 use crate::profile;
 use crate::run::{Ext4Sync, Job, Limits, Place, Seen, Source, Stream, run};
 
@@ -129,8 +129,7 @@ fn near_ext4() -> Ext4Sync {
 
 /// Runs `sources`, each in so many lanes, on the built-in drive called `name`.
 fn on(name: &str, sources: &mut [(&mut dyn Source, u16)]) -> Figures {
-    let drive = profile::built_in().iter().find(|profile| profile.name == name);
-    let drive = drive.expect("a built-in drive");
+    let drive = profile::called(name).expect("a built-in drive");
     let mut model = drive.model().expect("a test makes every built-in drive");
     let turn_ns = drive.amount("rpm").map_or(0, |rpm| 60_000_000_000 / rpm.max(1));
     let mut took_ns = Vec::with_capacity(1 << 16);

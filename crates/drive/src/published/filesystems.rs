@@ -11,14 +11,13 @@
 
 use workload::trace::Entry;
 
+use super::compared::{Article, Compared, Standing};
 use super::figures::real;
 use super::recorded::{Step, System, entries};
-use super::{Article, Compared, Standing};
+
 use crate::profile;
 use crate::run::{Job, Layout, Limits, Replay, Seen, run};
 
-/// Place where it was published.
-pub(super) const ARTICLE: Article = Article::FourKib;
 /// The drive.
 const DRIVE: &str = "wd10ears";
 const SECTOR_BYTES: u64 = 512;
@@ -46,25 +45,27 @@ enum Of {
 struct Line {
     step: Step,
     of: Of,
-    what: &'static str,
-    least: f64,
-    most: f64,
-    outside: &'static str,
+    published: Compared,
 }
 
 const fn exact(step: Step, of: Of, what: &'static str, published: f64) -> Line {
-    Line { step, of, what, least: published, most: published, outside: "" }
+    line(step, of, what, (published, published))
 }
 
 /// One that has no number of its own: it is among the six.
 const fn among(step: Step, system: System, what: &'static str, range: (f64, f64)) -> Line {
-    let (least, most) = range;
-    Line { step, of: One(system), what, least, most, outside: "" }
+    line(step, One(system), what, range)
+}
+
+const fn line(step: Step, of: Of, what: &'static str, range: (f64, f64)) -> Line {
+    let standing = Standing::Predicted;
+    let published = Compared::published(Article::FourKib, what, "times", range, standing, BOUND);
+    Line { step, of, published }
 }
 
 /// One that is outside its bound, with the reason.
 const fn but(line: Line, outside: &'static str) -> Line {
-    Line { outside, ..line }
+    Line { published: Compared { outside, ..line.published }, ..line }
 }
 
 use Of::{Least, Mean, MeanBut, Most, One};
@@ -165,19 +166,7 @@ pub(super) fn compared() -> Vec<Compared> {
 
 impl Line {
     fn compared(&self, ratios: &[f64; 6]) -> Compared {
-        Compared {
-            article: ARTICLE,
-            what: self.what,
-            unit: "times",
-            published: self.least,
-            published_max: self.most,
-            model: self.of.value(ratios),
-            profile: DRIVE,
-            standing: Standing::Predicted,
-            bound_percent: BOUND,
-            note: "",
-            outside: self.outside,
-        }
+        Compared { model: self.of.value(ratios), profile: DRIVE, ..self.published }
     }
 }
 
@@ -204,8 +193,7 @@ fn ratio(system: System, step: Step) -> f64 {
 /// Returns how long the step of `trace` takes in a partition at `start_bytes`, until its last
 /// operation has ended. What is in the drive's cache then is not waited for, as no unmount does.
 fn took_ns(trace: &[Entry], start_bytes: u64) -> u64 {
-    let drive = profile::built_in().iter().find(|profile| profile.name == DRIVE);
-    let drive = drive.expect("a built-in drive");
+    let drive = profile::called(DRIVE).expect("a built-in drive");
     let mut model = drive.model().expect("a test makes every built-in drive");
     let entries = || trace.iter().copied();
     let layout = Layout::of(entries());

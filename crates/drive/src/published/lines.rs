@@ -1,36 +1,8 @@
 //! The published numbers.
 
-use super::figures::Figure;
-use super::{Case, Compared, Figures, Standing};
-
-/// Place where a number was published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Article {
-    /// "Advanced format disks": a 512e disk, aligned and 2 KiB off.
-    AdvancedFormat,
-    /// An SSD from sector 34 and from sector 2048.
-    SsdAlignment,
-    /// Why fsync decides a database's speed: syncs of named drives.
-    Fsync,
-    /// A RAID 0 whose requests cross chunks.
-    BlocksAlignment,
-    /// Disks with sectors of 4 KiB under Linux.
-    FourKib,
-}
-
-impl Article {
-    /// Its title, with what it is about.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Article::AdvancedFormat => "advanced format disks (7200 rpm 512e disk, fio)",
-            Article::SsdAlignment => "SSD alignment, tried again (Micron m4, XFS, fio)",
-            Article::Fsync => "disk misconceptions: fsync (named drives, pg_test_fsync)",
-            Article::BlocksAlignment => "file system blocks alignment (RAID 0, raidtest)",
-            Article::FourKib => "Linux on disks with 4 KiB sectors",
-        }
-    }
-}
+use super::case::Case;
+use super::compared::{Article, Compared, Standing};
+use super::figures::{Figure, Figures};
 
 /// Place where a model's number comes from.
 #[derive(Clone, Copy, Debug)]
@@ -45,19 +17,36 @@ enum From {
     Efficiency { user: u32, gap: u32, code: u32 },
 }
 
-/// A published number.
+/// A published number, and where the model's comes from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    article: Article,
-    what: &'static str,
-    unit: &'static str,
-    published: f64,
-    published_max: f64,
+    published: Compared,
     from: From,
-    standing: Standing,
-    bound_percent: f64,
-    note: &'static str,
-    outside: &'static str,
+}
+
+impl Line {
+    const fn of(self, article: Article) -> Line {
+        Line { published: Compared { article, ..self.published }, ..self }
+    }
+
+    /// The line of a range that ends with `published_max`.
+    const fn up_to(self, published_max: f64) -> Line {
+        Line { published: Compared { published_max, ..self.published }, ..self }
+    }
+
+    const fn noted(self, note: &'static str) -> Line {
+        Line { published: Compared { note, ..self.published }, ..self }
+    }
+
+    /// The line that the model does not reach, and why.
+    const fn outside(self, outside: &'static str) -> Line {
+        Line { published: Compared { outside, ..self.published }, ..self }
+    }
+
+    /// The line in another unit, from another figure.
+    const fn from(self, unit: &'static str, from: From) -> Line {
+        Line { published: Compared { unit, ..self.published }, from }
+    }
 }
 
 /// Medians may be off by so many percent.
@@ -75,19 +64,10 @@ const fn line(
     standing: Standing,
     bound_percent: f64,
 ) -> Line {
-    let (article, note, outside) = (Article::AdvancedFormat, "", "");
-    let published_max = published;
+    let (article, range) = (Article::AdvancedFormat, (published, published));
     Line {
-        article,
-        what,
-        unit,
-        published,
-        published_max,
+        published: Compared::published(article, what, unit, range, standing, bound_percent),
         from,
-        standing,
-        bound_percent,
-        note,
-        outside,
     }
 }
 
@@ -102,8 +82,7 @@ const fn of_ssd(
     standing: Standing,
 ) -> Line {
     let from = From::Run(Case::Jobs { reads, is_misaligned }, Rate);
-    let article = Article::SsdAlignment;
-    Line { article, ..line(what, "IOPS", published, from, standing, MEAN) }
+    line(what, "IOPS", published, from, standing, MEAN).of(Article::SsdAlignment)
 }
 
 /// Returns how many whole turns so many of a thousand writes take at most.
@@ -117,11 +96,6 @@ const fn turns(
     line(what, "turns", published, From::Run(case, Turns(mille)), standing, EXACT)
 }
 
-/// A line that the model does not reach, and why.
-const fn outside(line: Line, outside: &'static str) -> Line {
-    Line { outside, ..line }
-}
-
 const fn synced(
     what: &'static str,
     (published, published_max): (f64, f64),
@@ -129,8 +103,7 @@ const fn synced(
     standing: Standing,
 ) -> Line {
     let from = From::Run(case, Period);
-    let article = Article::Fsync;
-    Line { article, published_max, ..line(what, "ms", published, from, standing, MEAN) }
+    line(what, "ms", published, from, standing, MEAN).of(Article::Fsync).up_to(published_max)
 }
 
 const fn striped(
@@ -141,8 +114,7 @@ const fn striped(
     standing: Standing,
 ) -> Line {
     let from = From::Run(Case::Striped { readers, is_misaligned }, Rate);
-    let article = Article::BlocksAlignment;
-    Line { article, ..line(what, "requests/s", published, from, standing, MEAN) }
+    line(what, "requests/s", published, from, standing, MEAN).of(Article::BlocksAlignment)
 }
 
 /// "RAID 5 and 6: 5 to 30 %".
@@ -151,8 +123,7 @@ const fn parity(what: &'static str, level: u8, kib: u64) -> Line {
         Case::Parity { level, kib, is_misaligned: true },
         Case::Parity { level, kib, is_misaligned: false },
     );
-    let article = Article::FourKib;
-    Line { article, published_max: 30.0, ..line(what, "% longer", 5.0, from, Predicted, MEAN) }
+    line(what, "% longer", 5.0, from, Predicted, MEAN).of(Article::FourKib).up_to(30.0)
 }
 
 const BY_RMW: &str = "rmw = per-sector was chosen by this rate, of 2, 3 or 4 turns";
@@ -191,48 +162,33 @@ pub(super) const LINES: &[Line] = &[
     turns("raw, aligned, p50", 1.0, Case::Raw(false), 500, Predicted),
     turns("raw, aligned, p95", 1.0, Case::Raw(false), 950, Predicted),
     turns("raw, aligned, p99", 1.0, Case::Raw(false), 990, Predicted),
-    outside(turns("raw, aligned, p99.9", 5.0, Case::Raw(false), 999, Predicted), RARE),
-    Line {
-        note: BY_RMW,
-        ..line("raw, misaligned", "IOPS", 38.66, From::Run(Case::Raw(true), Rate), Calibrated, MEAN)
-    },
-    Line {
-        note: BY_RMW,
-        ..line(
-            "raw, misaligned, mean",
-            "ms",
-            25.85,
-            From::Run(Case::Raw(true), Mean),
-            Calibrated,
-            MEAN,
-        )
-    },
-    Line { note: BY_RMW, ..turns("raw, misaligned, p50", 3.0, Case::Raw(true), 500, Calibrated) },
-    Line { note: BY_RMW, ..turns("raw, misaligned, p95", 3.0, Case::Raw(true), 950, Calibrated) },
-    outside(turns("raw, misaligned, p99", 9.0, Case::Raw(true), 990, Predicted), RARE),
-    outside(turns("raw, misaligned, p99.9", 12.0, Case::Raw(true), 999, Predicted), RARE),
+    turns("raw, aligned, p99.9", 5.0, Case::Raw(false), 999, Predicted).outside(RARE),
+    line("raw, misaligned", "IOPS", 38.66, From::Run(Case::Raw(true), Rate), Calibrated, MEAN)
+        .noted(BY_RMW),
+    line("raw, misaligned, mean", "ms", 25.85, From::Run(Case::Raw(true), Mean), Calibrated, MEAN)
+        .noted(BY_RMW),
+    turns("raw, misaligned, p50", 3.0, Case::Raw(true), 500, Calibrated).noted(BY_RMW),
+    turns("raw, misaligned, p95", 3.0, Case::Raw(true), 950, Calibrated).noted(BY_RMW),
+    turns("raw, misaligned, p99", 9.0, Case::Raw(true), 990, Predicted).outside(RARE),
+    turns("raw, misaligned, p99.9", 12.0, Case::Raw(true), 999, Predicted).outside(RARE),
     line("ext4, aligned", "IOPS", 29.56, From::Run(Case::Ext4(false), Rate), Predicted, MEAN),
     line("ext4, aligned, mean", "ms", 33.81, From::Run(Case::Ext4(false), Mean), Predicted, MEAN),
     turns("ext4, aligned, p5", 3.0, Case::Ext4(false), 50, Predicted),
     turns("ext4, aligned, p50", 4.0, Case::Ext4(false), 500, Predicted),
-    outside(
-        turns("ext4, aligned, p90", 5.0, Case::Ext4(false), 900, Predicted),
-        "the writeback of metadata that a fresh file system still does is not modeled",
-    ),
-    outside(turns("ext4, aligned, p95", 6.0, Case::Ext4(false), 950, Predicted), "as p90"),
-    outside(turns("ext4, aligned, p99", 7.0, Case::Ext4(false), 990, Predicted), "as p90"),
-    outside(turns("ext4, aligned, p99.9", 14.0, Case::Ext4(false), 999, Predicted), RARE),
+    turns("ext4, aligned, p90", 5.0, Case::Ext4(false), 900, Predicted)
+        .outside("the writeback of metadata that a fresh file system still does is not modeled"),
+    turns("ext4, aligned, p95", 6.0, Case::Ext4(false), 950, Predicted).outside("as p90"),
+    turns("ext4, aligned, p99", 7.0, Case::Ext4(false), 990, Predicted).outside("as p90"),
+    turns("ext4, aligned, p99.9", 14.0, Case::Ext4(false), 999, Predicted).outside(RARE),
     line("ext4, misaligned", "IOPS", 11.21, From::Run(Case::Ext4(true), Rate), Predicted, MEAN),
     line("ext4, misaligned, mean", "ms", 89.16, From::Run(Case::Ext4(true), Mean), Predicted, MEAN),
     turns("ext4, misaligned, p5", 9.0, Case::Ext4(true), 50, Predicted),
     turns("ext4, misaligned, p50", 10.0, Case::Ext4(true), 500, Predicted),
-    outside(
-        turns("ext4, misaligned, p90", 14.0, Case::Ext4(true), 900, Predicted),
-        "one seek and one misaligned write more, of the same writeback",
-    ),
-    outside(turns("ext4, misaligned, p95", 14.0, Case::Ext4(true), 950, Predicted), "as p90"),
-    outside(turns("ext4, misaligned, p99", 17.0, Case::Ext4(true), 990, Predicted), "as p90"),
-    outside(turns("ext4, misaligned, p99.9", 54.0, Case::Ext4(true), 999, Predicted), RARE),
+    turns("ext4, misaligned, p90", 14.0, Case::Ext4(true), 900, Predicted)
+        .outside("one seek and one misaligned write more, of the same writeback"),
+    turns("ext4, misaligned, p95", 14.0, Case::Ext4(true), 950, Predicted).outside("as p90"),
+    turns("ext4, misaligned, p99", 17.0, Case::Ext4(true), 990, Predicted).outside("as p90"),
+    turns("ext4, misaligned, p99.9", 54.0, Case::Ext4(true), 999, Predicted).outside(RARE),
     line(
         "raw, no sync: aligned over misaligned",
         "times",
@@ -241,50 +197,28 @@ pub(super) const LINES: &[Line] = &[
         Predicted,
         MEDIAN,
     ),
-    Line {
-        note: "the median of five runs; the host's floor was set by this rate",
-        ..of_ssd("read, sector 2048", 29_947.0, true, false, Calibrated)
-    },
-    Line {
-        note: "the mean of five runs",
-        ..of_ssd("read, sector 34", 21_395.0, true, true, Predicted)
-    },
-    Line {
-        note: "the median of five runs",
-        ..of_ssd("write, sector 2048", 28_581.0, false, false, Predicted)
-    },
-    Line {
-        note: "the mean of five runs; what a slot takes was chosen by this rate",
-        ..of_ssd("write, sector 34", 1495.0, false, true, Fitted)
-    },
-    Line {
-        note: "the time to program a page was chosen by this time",
-        ..synced("local NVMe of a cloud, 2019: fsync", (4.4, 4.4), Case::SyncedExt4(0), Calibrated)
-    },
-    Line {
-        note: "a single client's ceiling is one commit a sync: at most 230 a second",
-        unit: "a second",
-        from: From::Run(Case::SyncedExt4(0), Rate),
-        ..synced("its single client", (227.0, 230.0), Case::SyncedExt4(0), Calibrated)
-    },
+    of_ssd("read, sector 2048", 29_947.0, true, false, Calibrated)
+        .noted("the median of five runs; the host's floor was set by this rate"),
+    of_ssd("read, sector 34", 21_395.0, true, true, Predicted).noted("the mean of five runs"),
+    of_ssd("write, sector 2048", 28_581.0, false, false, Predicted)
+        .noted("the median of five runs"),
+    of_ssd("write, sector 34", 1495.0, false, true, Fitted)
+        .noted("the mean of five runs; what a slot takes was chosen by this rate"),
+    synced("local NVMe of a cloud, 2019: fsync", (4.4, 4.4), Case::SyncedExt4(0), Calibrated)
+        .noted("the time to program a page was chosen by this time"),
+    synced("its single client", (227.0, 230.0), Case::SyncedExt4(0), Calibrated)
+        .from("a second", From::Run(Case::SyncedExt4(0), Rate))
+        .noted("a single client's ceiling is one commit a sync: at most 230 a second"),
     synced("DC S3700 and its like", (0.15, 0.2), Case::Synced(1), Predicted),
-    Line {
-        unit: "a second",
-        from: From::Run(Case::Synced(1), Rate),
-        ..synced("their single client: \"5000\"", (5000.0, 6700.0), Case::Synced(1), Predicted)
-    },
+    synced("their single client: \"5000\"", (5000.0, 6700.0), Case::Synced(1), Predicted)
+        .from("a second", From::Run(Case::Synced(1), Rate)),
     synced("DC P3700: \"below 0.1 ms\"", (0.0, 0.1), Case::Synced(2), Predicted),
     synced("Optane", (0.02, 0.03), Case::Synced(3), Predicted),
-    Line {
-        unit: "times",
-        from: From::Ratio(Case::Synced(4), Case::Synced(1)),
-        note: "the SSD 710 is taken as its like, the DC S3700",
-        ..synced("SSD 710 over 950 Pro", (11.0, 11.0), Case::Synced(4), Predicted)
-    },
-    Line {
-        note: "the mean seek was set by this rate",
-        ..striped("n = 1, aligned", 133.0, 1, false, Calibrated)
-    },
+    synced("SSD 710 over 950 Pro", (11.0, 11.0), Case::Synced(4), Predicted)
+        .from("times", From::Ratio(Case::Synced(4), Case::Synced(1)))
+        .noted("the SSD 710 is taken as its like, the DC S3700"),
+    striped("n = 1, aligned", 133.0, 1, false, Calibrated)
+        .noted("the mean seek was set by this rate"),
     striped("n = 1, 7680 bytes off", 112.0, 1, true, Predicted),
     striped("n = 64, aligned", 594.0, 64, false, Fitted),
     striped("n = 64, 7680 bytes off", 314.0, 64, true, Fitted),
@@ -309,18 +243,6 @@ impl Line {
                 (f64::from(user) * 100.0 / whole, "")
             }
         };
-        Compared {
-            article: self.article,
-            what: self.what,
-            unit: self.unit,
-            published: self.published,
-            published_max: self.published_max,
-            model,
-            profile,
-            standing: self.standing,
-            bound_percent: self.bound_percent,
-            note: self.note,
-            outside: self.outside,
-        }
+        Compared { model, profile, ..self.published }
     }
 }

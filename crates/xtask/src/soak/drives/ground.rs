@@ -20,7 +20,7 @@ pub(super) fn queue(
     profile: &DriveProfile,
     depth: u16,
     seed: u64,
-) -> Result<ModelQueue<Box<dyn Model>>, drive::hard_disk::PlanFault> {
+) -> Result<ModelQueue<Box<dyn Model>>, drive::PlanFault> {
     let model = profile.model()?;
     let host = Host {
         depth,

@@ -5,7 +5,7 @@ use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw};
 use drive::power::{Cut, Faults, Liar, Lies, Logged, Unserialized, cut, judge};
 use units::random::Random;
 
-use crate::disk::{PLAN, drive, told};
+use super::logged::{PLAN, drive, told};
 
 /// Returns how many promised sectors are missing over cuts of liars, with faults besides.
 fn missing(lies: Lies, faults: Faults, random: &mut Random) -> u64 {

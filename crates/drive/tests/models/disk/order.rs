@@ -7,7 +7,8 @@ use drive::hard_disk::{HardDisk, HardDiskPlan, Scheduler};
 use drive::{Action, Command, Fault, Host, Model as _, ModelQueue};
 use units::random::Random;
 
-use crate::any::{PLAN, disk, plan, run};
+use super::any::{PLAN, disk, plan, run};
+use crate::shared::TURN_NS;
 
 /// Reads of single sectors all at once; the order in which they end, and when.
 fn reads(plan: HardDiskPlan, count: u64, random: &mut Random) -> Vec<(u64, u64)> {
@@ -55,7 +56,7 @@ fn choosing_is_never_slower_than_a_turn_and_a_stroke_for_each_and_pays() {
             let mut random = Random::new(seed);
             let plan = HardDiskPlan { scheduler, cache_bytes: 0, ..PLAN };
             let ended = reads(plan, 80, &mut random);
-            let most_ns = PLAN.full_stroke_ns + 2 * crate::any::TURN_NS;
+            let most_ns = PLAN.full_stroke_ns + 2 * TURN_NS;
             assert!(ended.windows(2).all(|two| two[1].1 - two[0].1 <= most_ns), "seed {seed}");
             ended.last().expect("some ended").1
         };
@@ -135,7 +136,7 @@ fn a_disk_that_is_told_an_earlier_time_says_so() {
 
 #[test]
 fn a_write_that_is_forced_takes_its_pass_and_a_flush_of_nothing_takes_none() {
-    let pass_ns = crate::any::TURN_NS / (PLAN.outer_track_bytes / 4096);
+    let pass_ns = TURN_NS / (PLAN.outer_track_bytes / 4096);
     for seed in 0..50 {
         let mut random = Random::new(seed);
         let mut disk = disk(HardDiskPlan { origin_bytes: 0, ..plan(&mut random) });

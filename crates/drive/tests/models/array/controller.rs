@@ -1,13 +1,13 @@
 //! A controller answers from its cache, loses nothing, and is no faster in the end than what is
 //! below it.
 
-use drive::array::{Array, ArrayPlan, Level, Member, ParityWrite};
+use drive::array::{Array, ArrayPlan};
 use drive::{Action, Command, Controller, ControllerPlan, Done, HardDisk, Model};
 use units::random::Random;
-use units::stripe::Rotation;
 
-use crate::published::DISK;
-use crate::recorder::Recorder;
+use super::recorder::Recorder;
+use super::spindles::{STRIPED, array};
+use crate::shared::{RAID5, WRITE, command, drive, run_out};
 
 const PLAN: ControllerPlan = ControllerPlan {
     cache_bytes: 1 << 20,
@@ -18,51 +18,21 @@ const PLAN: ControllerPlan = ControllerPlan {
     idle_ns: 100_000_000,
 };
 
-const WRITE: Action = Action::Write { fua: false };
-
-fn command(id: u64, action: Action, offset_bytes: u64, length_bytes: u64) -> Command {
-    Command { id, action, offset_bytes, length_bytes }
-}
-
-fn run_out<M: Model>(model: &mut M, done: &mut Vec<Done>) {
-    while let Some(next_ns) = model.next_ns() {
-        model.advance(next_ns, done);
-    }
+/// A command with a name.
+fn named(id: u64, action: Action, offset_bytes: u64, length_bytes: u64) -> Command {
+    Command { id, ..command(action, offset_bytes, length_bytes) }
 }
 
 /// Does `commands` with `depth` in flight; when the last ended, and the model.
-fn closed<M: Model>(mut model: M, commands: &[Command], depth: usize) -> (u64, M) {
-    let (mut done, mut now_ns, mut ended, mut begun) = (Vec::new(), 0, 0, 0);
-    while ended < commands.len() {
-        while begun < commands.len() && begun - ended < depth {
-            model.submit(commands[begun], now_ns, &mut done);
-            begun += 1;
-        }
-        now_ns = model.next_ns().expect("a command is in flight").max(now_ns);
-        model.advance(now_ns, &mut done);
-        ended += done.drain(..).count();
-    }
-    (now_ns, model)
+fn closed<M: Model>(mut model: M, commands: &[Command], depth: u64) -> (u64, M) {
+    let count = commands.len() as u64;
+    let next = |_, number| commands[usize::try_from(number).expect("few")];
+    let seen = drive(&mut model, depth, count, next);
+    (seen.end_ns, model)
 }
 
 fn raid5() -> Array<HardDisk> {
-    let plan = ArrayPlan {
-        level: Level::Raid5(Rotation::LeftSymmetric),
-        members: 5,
-        chunk_bytes: 65_536,
-        turns: true,
-        row_bytes: 4096,
-        parity_write: ParityWrite::Fewer,
-        stripes: 256,
-        hold_ns: 0,
-    };
-    let disk = |spindle: u32| {
-        let disk = drive::HardDiskPlan { rpm: 7200 + 3 * spindle, ..DISK };
-        HardDisk::new(disk).expect("such a disk can be")
-    };
-    let members =
-        (0..5).map(|spindle| Member { model: disk(spindle), offset_bytes: 1 << 20 }).collect();
-    Array::new(plan, members).expect("such an array can be")
+    array(ArrayPlan { members: 5, ..RAID5 }, 1 << 20)
 }
 
 #[test]
@@ -70,17 +40,17 @@ fn a_write_and_a_flush_end_when_the_cache_has_them() {
     let mut model =
         Controller::new(PLAN, Recorder::new(1 << 30, 1)).expect("such a controller can be");
     let mut done = Vec::new();
-    model.submit(command(1, Action::Write { fua: true }, 4096, 4096), 0, &mut done);
+    model.submit(named(1, Action::Write { fua: true }, 4096, 4096), 0, &mut done);
     model.advance(1_000_000, &mut done);
-    model.submit(command(2, Action::Flush, 0, 0), 1_000_000, &mut done);
-    model.submit(command(3, Action::Read, 4096, 4096), 1_000_000, &mut done);
+    model.submit(named(2, Action::Flush, 0, 0), 1_000_000, &mut done);
+    model.submit(named(3, Action::Read, 4096, 4096), 1_000_000, &mut done);
     model.advance(2_000_000, &mut done);
     let at = |id, at_ns| Done { id, at_ns, outcome: Ok(()) };
     assert_eq!(done, [at(1, 24_096), at(2, 1_020_000), at(3, 1_044_096)]);
     assert!(model.model().told.is_empty(), "nothing went below");
     assert_eq!((model.kept_bytes(), model.tally().cache_hits), (4096, 1));
     // The host is silent, and the cache is emptied.
-    run_out(&mut model, &mut done);
+    run_out(&mut model, 0, &mut done);
     let told = model.model().told[0];
     assert_eq!((told.action, told.from_ns), (Action::Write { fua: true }, 101_000_000));
     assert_eq!((model.kept_bytes(), model.model().told.len()), (0, 1));
@@ -107,12 +77,12 @@ fn what_is_written_comes_below_once_in_whole_and_nothing_else_does() {
             if action == WRITE {
                 wanted[range..range + usize::try_from(sectors).expect("few")].fill(true);
             }
-            model.submit(command(id, action, first * 512, bytes), now_ns, &mut done);
+            model.submit(named(id, action, first * 512, bytes), now_ns, &mut done);
             let kept = model.kept_bytes();
             assert!(kept <= cache_bytes, "seed {seed}: {kept} kept");
             now_ns += random.below(3) * random.below(50_000);
         }
-        run_out(&mut model, &mut done);
+        run_out(&mut model, 0, &mut done);
         assert_eq!(model.kept_bytes(), 0, "seed {seed}");
         assert!(done.windows(2).all(|pair| pair[0].at_ns <= pair[1].at_ns), "seed {seed}");
         let mut ids: Vec<u64> = done.iter().map(|done| done.id).collect();
@@ -139,12 +109,12 @@ fn what_is_written_comes_below_once_in_whole_and_nothing_else_does() {
 #[test]
 fn small_sequential_writes_reach_raid5_as_full_stripes_that_read_nothing() {
     let writes: Vec<Command> =
-        (0..4096).map(|number| command(number, WRITE, number * 4096, 4096)).collect();
+        (0..4096).map(|number| command(WRITE, number * 4096, 4096)).collect();
     let (bare_ns, bare) = closed(raid5(), &writes, 1);
     assert!(bare.tally().member_reads >= 2 * 4096, "{:?}", bare.tally());
     let cached = Controller::new(PLAN, raid5()).expect("such a controller can be");
     let (cached_ns, mut cached) = closed(cached, &writes, 1);
-    run_out(&mut cached, &mut Vec::new());
+    run_out(&mut cached, 0, &mut Vec::new());
     let tally = cached.tally();
     assert_eq!((tally.parity_rmws, tally.parity_updates), (0, 16 << 20 >> 18));
     assert_eq!((tally.commands, tally.written_bytes), (4096, 16 << 20));
@@ -153,11 +123,10 @@ fn small_sequential_writes_reach_raid5_as_full_stripes_that_read_nothing() {
 
 #[test]
 fn a_full_cache_is_as_fast_as_what_is_below_it() {
-    let disk = || HardDisk::new(DISK).expect("such a disk can be");
+    let disk = || HardDisk::new(STRIPED).expect("such a disk can be");
     let mut random = Random::new(9);
-    let writes: Vec<Command> = (0..4000)
-        .map(|number| command(number, WRITE, random.below(1 << 20) * 4096, 4096))
-        .collect();
+    let writes: Vec<Command> =
+        (0..4000).map(|_| command(WRITE, random.below(1 << 20) * 4096, 4096)).collect();
     let (bare_ns, _) = closed(disk(), &writes, 32);
     let cached = Controller::new(PLAN, disk()).expect("such a controller can be");
     let (cached_ns, mut cached) = closed(cached, &writes, 32);
@@ -166,7 +135,7 @@ fn a_full_cache_is_as_fast_as_what_is_below_it() {
     assert!(cached_ns < bare_ns && cached_ns * 4 > bare_ns, "{bare_ns} and {cached_ns} ns");
     let early = cached.tally();
     assert!(early.member_writes * 4096 + PLAN.cache_bytes >= 4000 * 4096, "{early:?}");
-    run_out(&mut cached, &mut Vec::new());
+    run_out(&mut cached, 0, &mut Vec::new());
     let rate = |from: usize| {
         // The time of the first few alone.
         let model = Controller::new(PLAN, disk()).expect("such a controller can be");

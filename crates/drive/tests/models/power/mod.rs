@@ -1,11 +1,11 @@
 //! Power cuts: what drives hold after one, and what the oracle says of it.
 
-mod disk;
 mod every;
 mod honest;
 mod kinds;
 mod letter;
 mod liars;
+mod logged;
 mod oracle;
 mod outcomes;
 mod policies;

@@ -6,7 +6,7 @@ use drive::hard_disk::{HardDiskPlan, Rmw};
 use drive::power::{Aftermath, Cut, CutFault, Faults, Held, Survivors, UnderHead, cut, judge};
 use drive::{Action, Command, Model as _};
 
-use crate::disk::{PLAN, disk};
+use super::logged::{PLAN, disk, drive, told};
 
 /// All aftermaths of one forced write of `sectors` from `first`, cut every 10 us from its begin to
 /// its end.
@@ -95,10 +95,10 @@ fn what_cannot_be_torn_or_does_not_fit_is_refused() {
 
 #[test]
 fn a_log_that_is_full_is_not_judged() {
-    let told = crate::disk::told(&PLAN);
+    let told = told(&PLAN);
     let model = drive::HardDisk::new(PLAN).expect("such a disk can be");
     let mut model = drive::power::Logged::new(model, told, 10).expect("it keeps a log");
-    crate::disk::drive(&mut model, 40, &mut units::random::Random::new(1));
+    drive(&mut model, 40, &mut units::random::Random::new(1));
     let medium = model.medium_log().expect("it is kept");
     assert_eq!(cut(model.log(), medium, &Cut::at(5)), Err(CutFault::Full));
     assert_eq!(judge(model.log(), &Aftermath::new(5, [])), Err(CutFault::Full));
@@ -117,9 +117,9 @@ fn a_disk_that_was_told_something_already_keeps_no_log() {
 fn a_disk_from_a_profile_keeps_its_log_as_others_do() {
     let profile = &drive::profile::built_in()[0];
     let model = profile.model().expect("a test reads every built-in profile");
-    let told = crate::disk::told(&PLAN);
+    let told = told(&PLAN);
     let mut model = drive::power::Logged::new(model, told, 100).expect("it keeps a log");
-    let end_ns = crate::disk::drive(&mut model, 20, &mut units::random::Random::new(2));
+    let end_ns = drive(&mut model, 20, &mut units::random::Random::new(2));
     let medium = model.medium_log().expect("it is kept");
     let after = cut(model.log(), medium, &Cut::at(end_ns)).expect("it can be cut");
     assert!(judge(model.log(), &after).expect("there is room").is_kept());

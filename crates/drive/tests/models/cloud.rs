@@ -1,9 +1,8 @@
 //! What a network volume's limits let through.
 
-mod load;
-
 use drive::{Action, Cloud, CloudPlan, Flash, Ideal, Limits, Memory, MemoryPlan, Model, Spread};
-use load::{Seen, WRITE, command, drive};
+
+use crate::shared::{Seen, WRITE, command, drive, is_near};
 
 const GIB: u64 = 1 << 30;
 
@@ -27,10 +26,6 @@ fn writes(volume: &mut impl Model, depth: u64, count: u64, bytes: u64) -> Seen {
     drive(volume, depth, count, |_, number| command(WRITE, number % 1000 * bytes, bytes))
 }
 
-fn is_near(found: u64, wanted: u64) {
-    assert!(found.abs_diff(wanted) * 100 <= wanted, "{found}, not {wanted}");
-}
-
 #[test]
 fn gp2_has_the_limits_that_are_documented() {
     let baseline = |gib| (Limits::gp2(gib).baseline_per_second, Limits::gp2(gib).burst_per_second);
@@ -51,13 +46,13 @@ fn gp2_has_the_limits_that_are_documented() {
 #[test]
 fn a_burst_lasts_as_long_as_its_credits_and_the_baseline_follows() {
     let limits = Limits { credits: 5400, ..Limits::gp2(100) };
-    is_near(writes(&mut volume(limits), 32, 6000, 4096).per_second(), 3000);
+    is_near(writes(&mut volume(limits), 32, 6000, 4096).per_second(), 3000, 1);
     let seen = writes(&mut volume(limits), 32, 9000, 4096);
     // 6000 in the two seconds of the burst, and 3000 in ten.
-    is_near(seen.end_ns, 12_000_000_000);
+    is_near(seen.end_ns, 12_000_000_000, 1);
     // Without credits, the baseline at once; the first waits for nothing.
     let limits = Limits { credits: 0, burst_per_second: 300, ..limits };
-    is_near(writes(&mut volume(limits), 32, 3000, 4096).per_second(), 300);
+    is_near(writes(&mut volume(limits), 32, 3000, 4096).per_second(), 300, 1);
     assert!(writes(&mut volume(limits), 1, 1, 4096).end_ns <= 500_000);
 }
 
@@ -86,9 +81,9 @@ fn credits_come_back_while_nothing_is_done() {
 #[test]
 fn a_large_operation_counts_as_several_and_bytes_have_a_limit_of_their_own() {
     let limits = Limits { credits: 0, burst_per_second: 300, ..Limits::gp2(100) };
-    is_near(writes(&mut volume(limits), 8, 3000, 256 << 10).per_second(), 300);
-    is_near(writes(&mut volume(limits), 8, 1500, 512 << 10).per_second(), 150);
-    is_near(writes(&mut volume(limits), 8, 1500, (256 << 10) + 4096).per_second(), 150);
+    is_near(writes(&mut volume(limits), 8, 3000, 256 << 10).per_second(), 300, 1);
+    is_near(writes(&mut volume(limits), 8, 1500, 512 << 10).per_second(), 150, 1);
+    is_near(writes(&mut volume(limits), 8, 1500, (256 << 10) + 4096).per_second(), 150, 1);
     // 1111 of 2000 credits at 1000 a second, and the rest at 100.
     let burst = Limits {
         baseline_per_second: 100,
@@ -97,9 +92,9 @@ fn a_large_operation_counts_as_several_and_bytes_have_a_limit_of_their_own() {
         bytes_per_second: 1 << 40,
         ..limits
     };
-    is_near(writes(&mut volume(burst), 8, 1000, 512 << 10).end_ns, 10_000_000_000);
+    is_near(writes(&mut volume(burst), 8, 1000, 512 << 10).end_ns, 10_000_000_000, 1);
     let limits = Limits { bytes_per_second: 16 << 20, ..limits };
-    is_near(writes(&mut volume(limits), 8, 640, 256 << 10).per_second(), 64);
+    is_near(writes(&mut volume(limits), 8, 640, 256 << 10).per_second(), 64, 1);
 }
 
 #[test]
@@ -112,7 +107,7 @@ fn one_at_a_time_takes_the_way_there_and_back_and_no_more_than_the_jitter() {
         took_ns.sort_unstable();
         let (least, most) = (took_ns[0], took_ns[4999]);
         assert!(least >= 400_000 && most <= 500_000, "{spread:?}: {least} to {most}");
-        is_near(took_ns[2500], 450_000);
+        is_near(took_ns[2500], 450_000, 1);
         // A quarter of uniform values lies in the lower quarter, and an eighth of triangular ones.
         let lower = took_ns.iter().filter(|&&took_ns| took_ns < 425_000).count();
         let wanted = if spread == Spread::Uniform { 1150..1350 } else { 540..710 };
@@ -170,10 +165,9 @@ fn a_plan_that_cannot_be_says_which_value_and_why() {
 /// A built-in drive with a write cache that loses nothing, and of which it tells.
 #[test]
 fn a_volume_tells_of_the_write_cache_that_its_store_tells_of() {
-    let house = drive::profile::built_in();
-    let of = |name: &str| house.iter().find(|profile| profile.name == name).expect("of the house");
     let over = |name: &str| {
-        let store = of(name).model().expect("such a drive can be");
+        let store = drive::profile::called(name).expect("a built-in drive");
+        let store = store.model().expect("such a drive can be");
         Cloud::new(plan(Limits::gp2(100)), store).expect("such a volume can be")
     };
     let told = |name: &str| (over(name).told().has_volatile_cache, over(name).has_write_cache());

@@ -5,7 +5,8 @@ use drive::power::{Cut, Held, Survivors, UnderHead, cut, judge};
 use drive::{Action, Command, Model as _};
 use units::random::Random;
 
-use crate::disk::{PLAN, any_cut, any_plan, disk, drive, told};
+use super::logged::{PLAN, any_cut, any_plan, disk, drive, told};
+use crate::shared::{command, once};
 
 /// What was seen over many cuts.
 #[derive(Debug, Default)]
@@ -121,12 +122,10 @@ fn after_a_flush_every_sector_holds_the_newest_write_and_nothing_is_left_open() 
             for lba in first..first + sectors {
                 newest[usize::try_from(lba).expect("small")] = Some(number);
             }
-            let action = Action::Write { fua };
-            let (offset_bytes, length_bytes) = (first * 512, sectors * 512);
-            now_ns = once(&mut model, Command { id, action, offset_bytes, length_bytes }, now_ns);
+            let write = command(Action::Write { fua }, first * 512, sectors * 512);
+            now_ns = once(&mut model, Command { id, ..write }, now_ns);
         }
-        let flush = Command { id: 99, action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
-        now_ns = once(&mut model, flush, now_ns);
+        now_ns = once(&mut model, Command { id: 99, ..command(Action::Flush, 0, 0) }, now_ns);
         let medium = model.medium_log().expect("it is kept");
         for survivors in [Survivors::None, Survivors::All, Survivors::Worst] {
             let cut_ = Cut { survivors, ..Cut::at(now_ns) };
@@ -137,16 +136,4 @@ fn after_a_flush_every_sector_holds_the_newest_write_and_nothing_is_left_open() 
             }
         }
     }
-}
-
-/// Sends one command and waits for it; when it ended.
-fn once(model: &mut impl drive::Model, command: Command, now_ns: u64) -> u64 {
-    let mut done = Vec::new();
-    model.submit(command, now_ns, &mut done);
-    let mut now_ns = now_ns;
-    while done.is_empty() {
-        now_ns = model.next_ns().expect("it ends");
-        model.advance(now_ns, &mut done);
-    }
-    now_ns
 }

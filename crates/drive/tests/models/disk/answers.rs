@@ -5,7 +5,8 @@ use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
 use drive::{Action, Command, Done, Model as _};
 use units::random::Random;
 
-use crate::any;
+use super::any;
+use crate::shared::{DISK, WRITE};
 
 /// A hash over numbers (FNV-1a).
 struct Hash(u64);
@@ -29,33 +30,8 @@ impl Hash {
     }
 }
 
-/// A 512e disk of 6 TB whose cache is soon full.
-const DISK: HardDiskPlan = HardDiskPlan {
-    capacity_bytes: 6_001_175_126_016,
-    logical_bytes: 512,
-    physical_bytes: 4096,
-    origin_bytes: 0,
-    rpm: 7200,
-    outer_track_bytes: 1_761_280,
-    inner_track_bytes: 880_640,
-    zones: 16,
-    heads: 12,
-    skew_ns: 1_500_000,
-    settle_ns: 1_200_000,
-    full_stroke_ns: 16_000_000,
-    rmw: Rmw::PerSector,
-    command_ns: 30_000,
-    link_bytes_per_second: 550_000_000,
-    cache_bytes: 1 << 20,
-    run_bytes: 1 << 20,
-    idle_ns: 50_000_000,
-    holds_tail: true,
-    read_ahead_bytes: 1 << 20,
-    depth: 32,
-    scheduler: Scheduler::Nearest,
-};
-
-const WRITE: Action = Action::Write { fua: false };
+/// A disk whose cache is soon full.
+const SMALL_CACHE: HardDiskPlan = HardDiskPlan { cache_bytes: 1 << 20, run_bytes: 1 << 20, ..DISK };
 
 /// What is done: the actions in turn, how far off 4 KiB, and among how many places at random.
 const LOADS: [(&[Action], u64, Option<u64>); 6] = [
@@ -99,7 +75,7 @@ fn every_load_of_every_policy_gives_the_same_answers_on_every_machine() {
     for scheduler in [Scheduler::Fifo, Scheduler::Nearest] {
         for rmw in [Rmw::Buffered, Rmw::Batched, Rmw::PerSector, Rmw::Serial] {
             for cache_bytes in [0, 1 << 20] {
-                let plan = HardDiskPlan { scheduler, rmw, cache_bytes, ..DISK };
+                let plan = HardDiskPlan { scheduler, rmw, cache_bytes, ..SMALL_CACHE };
                 for (number, hash) in hashes.iter_mut().enumerate() {
                     load(&mut any::disk(plan), number, 32, 1000, hash);
                     let few = HardDiskPlan { depth: 8, ..plan };

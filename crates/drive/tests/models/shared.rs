@@ -1,6 +1,49 @@
-//! A host that keeps so many commands in flight, and what it saw.
+//! Sample drives, and hosts that send them commands.
 
+use drive::array::{ArrayPlan, Level, ParityWrite};
+use drive::hard_disk::{HardDiskPlan, Rmw, Scheduler};
 use drive::{Action, Command, Done, Model};
+use units::stripe::Rotation;
+
+pub(crate) const TURN_NS: u64 = 60_000_000_000 / 7200;
+
+/// A 7200 rpm 512e disk of 6 TB.
+pub(crate) const DISK: HardDiskPlan = HardDiskPlan {
+    capacity_bytes: 6_001_175_126_016,
+    logical_bytes: 512,
+    physical_bytes: 4096,
+    origin_bytes: 0,
+    rpm: 7200,
+    outer_track_bytes: 1_761_280,
+    inner_track_bytes: 880_640,
+    zones: 16,
+    heads: 12,
+    skew_ns: 1_500_000,
+    settle_ns: 1_200_000,
+    full_stroke_ns: 16_000_000,
+    rmw: Rmw::PerSector,
+    command_ns: 30_000,
+    link_bytes_per_second: 550_000_000,
+    cache_bytes: 128 << 20,
+    run_bytes: 32 << 20,
+    idle_ns: 50_000_000,
+    holds_tail: true,
+    read_ahead_bytes: 1 << 20,
+    depth: 32,
+    scheduler: Scheduler::Nearest,
+};
+
+/// An array as md makes it, of members that turn.
+pub(crate) const RAID5: ArrayPlan = ArrayPlan {
+    level: Level::Raid5(Rotation::LeftSymmetric),
+    members: 3,
+    chunk_bytes: 65_536,
+    turns: true,
+    row_bytes: 4096,
+    parity_write: ParityWrite::Fewer,
+    stripes: 256,
+    hold_ns: 0,
+};
 
 /// What a host saw.
 pub(crate) struct Seen {
@@ -22,6 +65,32 @@ pub(crate) const WRITE: Action = Action::Write { fua: false };
 /// A command without a name.
 pub(crate) fn command(action: Action, offset_bytes: u64, length_bytes: u64) -> Command {
     Command { id: 0, action, offset_bytes, length_bytes }
+}
+
+/// Checks that `found` is within so many hundredths of `wanted`.
+#[track_caller]
+pub(crate) fn is_near(found: u64, wanted: u64, percent: u64) {
+    assert!(found.abs_diff(wanted) * 100 <= wanted * percent, "{found}, not {wanted}");
+}
+
+/// Lets time pass until nothing happens any more; when that is, from `now_ns` on.
+pub(crate) fn run_out(model: &mut impl Model, mut now_ns: u64, done: &mut Vec<Done>) -> u64 {
+    while let Some(next_ns) = model.next_ns() {
+        now_ns = next_ns;
+        model.advance(now_ns, done);
+    }
+    now_ns
+}
+
+/// Sends one command and waits for it; when it ended.
+pub(crate) fn once(model: &mut impl Model, command: Command, mut now_ns: u64) -> u64 {
+    let mut done = Vec::new();
+    model.submit(command, now_ns, &mut done);
+    while done.is_empty() {
+        now_ns = model.next_ns().expect("it ends");
+        model.advance(now_ns, &mut done);
+    }
+    now_ns
 }
 
 /// Gives `model` `count` commands, of which `next` names each for its slot and number; each slot of

@@ -3,5 +3,5 @@
 mod controller;
 mod plan;
 mod property;
-mod published;
 mod recorder;
+mod spindles;

@@ -5,7 +5,8 @@ use drive::{Action, Command, Done, Fault, Model};
 use units::random::Random;
 use units::stripe::{Rotation, Stripe};
 
-use crate::recorder::{Recorder, Told};
+use super::recorder::{Recorder, Told};
+use crate::shared::run_out;
 
 const ROTATIONS: [Rotation; 6] = [
     Rotation::LeftAsymmetric,
@@ -118,13 +119,6 @@ fn command(id: u64, capacity_bytes: u64, random: &mut Random) -> Command {
 }
 
 /// Runs until nothing happens any more.
-fn run_out<M: Model>(model: &mut M, done: &mut Vec<Done>) {
-    while let Some(next_ns) = model.next_ns() {
-        model.advance(next_ns, done);
-    }
-}
-
-/// The sectors that were told with `action`, by member and number from the start of its data.
 fn told(told: &[Vec<Told>], offsets: &[u64], action: Action) -> Vec<(usize, u64)> {
     let mut found = Vec::new();
     for (member, (told, offset)) in told.iter().zip(offsets).enumerate() {
@@ -151,7 +145,7 @@ fn every_sector_of_a_command_is_in_one_piece_of_each_copy_and_it_ends_with_its_l
         let command = command(7, array.capacity_bytes(), &mut random);
         let mut done = Vec::new();
         array.submit(command, 100, &mut done);
-        run_out(&mut array, &mut done);
+        run_out(&mut array, 0, &mut done);
         let (log, at) = (all_told(&array), format!("seed {seed}: {plan:?}, {command:?}"));
         let last = log.iter().flatten().map(|told| told.to_ns).max().unwrap_or(100);
         assert_eq!(done, [Done { id: 7, at_ns: last, outcome: Ok(()) }], "{at}");
@@ -209,7 +203,7 @@ fn run(seed: u64) -> Run {
         commands.push((command, now_ns));
         now_ns += random.below(3) * random.below(1000);
     }
-    run_out(&mut array, &mut done);
+    run_out(&mut array, 0, &mut done);
     let told = all_told(&array);
     Run { plan, offsets, commands, done, told }
 }
@@ -328,7 +322,7 @@ fn sequential_writes_that_are_held_become_full_stripes_and_read_nothing() {
             let command = Command { id, action, offset_bytes: id * 1024, length_bytes: 1024 };
             array.submit(command, id * 2000, &mut done);
         }
-        run_out(&mut array, &mut done);
+        run_out(&mut array, 0, &mut done);
         assert_eq!(done.len(), 40);
         let tally = array.tally();
         (tally.parity_updates, tally.parity_rmws, tally.member_reads)

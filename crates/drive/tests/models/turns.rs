@@ -1,36 +1,10 @@
 //! What a synced 4 KiB write costs a disk that turns, in turns.
 
 use device::{Action, Completion, Operation, Queue, SyncKind};
-use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
+use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw};
 use drive::{Host, Model as _, ModelQueue};
 
-const TURN_NS: u64 = 60_000_000_000 / 7200;
-
-/// A 7200 rpm 512e disk of 6 TB.
-const PLAN: HardDiskPlan = HardDiskPlan {
-    capacity_bytes: 6_001_175_126_016,
-    logical_bytes: 512,
-    physical_bytes: 4096,
-    origin_bytes: 0,
-    rpm: 7200,
-    outer_track_bytes: 1_761_280,
-    inner_track_bytes: 880_640,
-    zones: 16,
-    heads: 12,
-    skew_ns: 1_500_000,
-    settle_ns: 1_200_000,
-    full_stroke_ns: 16_000_000,
-    rmw: Rmw::PerSector,
-    command_ns: 30_000,
-    link_bytes_per_second: 550_000_000,
-    cache_bytes: 128 << 20,
-    run_bytes: 32 << 20,
-    idle_ns: 50_000_000,
-    holds_tail: true,
-    read_ahead_bytes: 1 << 20,
-    depth: 32,
-    scheduler: Scheduler::Nearest,
-};
+use crate::shared::{DISK, TURN_NS};
 
 /// The median time of a write and its sync, one behind the other, from `start_bytes`.
 fn synced(plan: HardDiskPlan, start_bytes: u64) -> u64 {
@@ -70,7 +44,7 @@ fn a_misaligned_write_takes_the_turns_of_its_policy_and_an_aligned_one_takes_one
     let aligned = 131_072 * 1024;
     let policies = [(Rmw::Buffered, 1), (Rmw::Batched, 2), (Rmw::PerSector, 3), (Rmw::Serial, 4)];
     for (rmw, turns) in policies {
-        let plan = HardDiskPlan { rmw, ..PLAN };
+        let plan = HardDiskPlan { rmw, ..DISK };
         for (start, turns) in [(aligned, 1), (aligned + 2048, turns)] {
             let took = synced(plan, start);
             let wanted = turns * TURN_NS;

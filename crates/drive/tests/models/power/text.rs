@@ -2,7 +2,7 @@
 
 use drive::power::{HostLog, HostTextError, HostTextProblem};
 
-use crate::disk::{any_plan, disk, drive};
+use super::logged::{any_plan, disk, drive};
 
 #[test]
 fn a_log_that_is_written_and_read_is_the_same_and_judges_the_same() {

@@ -1,21 +1,11 @@
 //! Arrays that cannot be are refused, and the refusal says why.
 
 use drive::Model as _;
-use drive::array::{Array, ArrayPlan, Level, Member, ParityWrite};
+use drive::array::{Array, ArrayPlan, Level, Member};
 use units::stripe::Rotation;
 
-use crate::recorder::Recorder;
-
-const PLAN: ArrayPlan = ArrayPlan {
-    level: Level::Raid5(Rotation::LeftSymmetric),
-    members: 3,
-    chunk_bytes: 65_536,
-    turns: true,
-    row_bytes: 4096,
-    parity_write: ParityWrite::Fewer,
-    stripes: 256,
-    hold_ns: 0,
-};
+use super::recorder::Recorder;
+use crate::shared::RAID5;
 
 fn members(sizes: &[(u64, u64)]) -> Vec<Member<Recorder>> {
     let member = |&(bytes, offset_bytes): &(u64, u64)| Member {
@@ -32,46 +22,46 @@ fn check(plan: ArrayPlan, wanted: &str) {
 
 #[test]
 fn absurd_plans_are_refused_with_the_value_that_is_absurd() {
-    let raid0 = ArrayPlan { level: Level::Raid0, ..PLAN };
-    let raid6 = ArrayPlan { level: Level::Raid6(Rotation::LeftSymmetric), ..PLAN };
+    let raid0 = ArrayPlan { level: Level::Raid0, ..RAID5 };
+    let raid6 = ArrayPlan { level: Level::Raid6(Rotation::LeftSymmetric), ..RAID5 };
     let power = "a power of two from 512 to 1 GiB";
     check(
         ArrayPlan { chunk_bytes: 0, ..raid0 },
         "chunk is 0; it must be a multiple of 512 from 512 bytes to 1 GiB",
     );
-    check(ArrayPlan { chunk_bytes: 0, ..PLAN }, &format!("chunk is 0; it must be {power}"));
+    check(ArrayPlan { chunk_bytes: 0, ..RAID5 }, &format!("chunk is 0; it must be {power}"));
     check(
-        ArrayPlan { chunk_bytes: 49_152, ..PLAN },
+        ArrayPlan { chunk_bytes: 49_152, ..RAID5 },
         &format!("chunk is 49152; it must be {power}"),
     );
     assert!(ArrayPlan { chunk_bytes: 49_152, ..raid0 }.checked().is_ok());
-    let many = ArrayPlan { members: 1_000_000_000, ..PLAN };
+    let many = ArrayPlan { members: 1_000_000_000, ..RAID5 };
     check(many, "members is 1000000000; it must be from 2 to 1920");
     check(ArrayPlan { members: 1, ..raid0 }, "members is 1; it must be from 2 to 1920");
     check(ArrayPlan { members: 3, ..raid6 }, "members is 3; it must be from 4 to 257");
     check(ArrayPlan { members: 258, ..raid6 }, "members is 258; it must be from 4 to 257");
-    let raid10 = |copies| ArrayPlan { level: Level::Raid10 { copies }, ..PLAN };
+    let raid10 = |copies| ArrayPlan { level: Level::Raid10 { copies }, ..RAID5 };
     for copies in [0, 1, 2, u64::MAX] {
         let wanted = format!("copies is {copies}; it must be 2 at least, and divide members");
         check(raid10(copies), &wanted);
     }
     let row = "it must be a power of two from 512 to chunk";
     for row_bytes in [0, 3, 131_072] {
-        check(ArrayPlan { row_bytes, ..PLAN }, &format!("row is {row_bytes}; {row}"));
+        check(ArrayPlan { row_bytes, ..RAID5 }, &format!("row is {row_bytes}; {row}"));
     }
-    check(ArrayPlan { stripes: 0, ..PLAN }, "stripes is 0; it must be from 1 to 65536");
-    let hold = ArrayPlan { hold_ns: u64::MAX, ..PLAN };
+    check(ArrayPlan { stripes: 0, ..RAID5 }, "stripes is 0; it must be from 1 to 65536");
+    let hold = ArrayPlan { hold_ns: u64::MAX, ..RAID5 };
     check(hold, "hold is 18446744073709551615; it must be at most 10 s");
 }
 
 #[test]
 fn of_members_of_different_sizes_the_smallest_counts() {
     let sizes = [(10 << 20, 0), ((4 << 20) + 4096, 1 << 20), (8 << 20, 512)];
-    let array = Array::new(PLAN, members(&sizes)).expect("such an array can be");
+    let array = Array::new(RAID5, members(&sizes)).expect("such an array can be");
     assert_eq!(array.capacity_bytes(), 2 * (3 << 20));
     assert_eq!(array.logical_bytes(), 512);
     assert_eq!(array.stripe_bytes(), Some(2 * 65_536));
-    let raid1 = ArrayPlan { level: Level::Raid1, chunk_bytes: 0, ..PLAN };
+    let raid1 = ArrayPlan { level: Level::Raid1, chunk_bytes: 0, ..RAID5 };
     let array = Array::new(raid1, members(&sizes)).expect("such an array can be");
     assert_eq!((array.capacity_bytes(), array.stripe_bytes()), ((3 << 20) + 4096, None));
 }
@@ -97,11 +87,11 @@ fn members_that_do_not_fit_are_refused() {
         ),
     ];
     for (sizes, wanted) in cases {
-        let fault = Array::new(PLAN, members(sizes)).expect_err("such an array cannot be");
+        let fault = Array::new(RAID5, members(sizes)).expect_err("such an array cannot be");
         assert_eq!(fault.to_string(), wanted);
     }
     let huge = [(1 << 55, 0); 3];
-    let fault = Array::new(ArrayPlan { level: Level::Raid0, ..PLAN }, members(&huge));
+    let fault = Array::new(ArrayPlan { level: Level::Raid0, ..RAID5 }, members(&huge));
     let wanted = "a member's bytes is 36028797018963968; it must be 2^56 over all";
     assert_eq!(fault.expect_err("too large").to_string(), wanted);
 }

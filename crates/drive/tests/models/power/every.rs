@@ -5,8 +5,9 @@ use drive::power::{Cut, Faults, Held, Liar, Lies, Logged, Survivors, UnderHead, 
 use drive::{Action, Command, Model};
 use units::random::Random;
 
-use crate::disk::{any_cut, drive};
-use crate::kinds::{KINDS, Kind, logged, model};
+use super::kinds::{KINDS, Kind, logged, model};
+use super::logged::{any_cut, drive};
+use crate::shared::{command, once, run_out};
 
 const HONEST: Lies = Lies { flush: false, fua: false };
 
@@ -148,18 +149,10 @@ fn a_protection_that_fails_is_found_and_so_is_what_drives_were_seen_to_lose() {
 /// A drive of `kind` that was written to and then flushed until nothing was left to do.
 fn flushed(kind: Kind, random: &mut Random) -> (Logged<Box<dyn Model>>, u64) {
     let mut model = logged(model(kind, HONEST, random));
-    let (mut now_ns, mut done) = (drive(&mut model, 40, random), Vec::new());
-    while let Some(next_ns) = model.next_ns() {
-        now_ns = next_ns;
-        model.advance(now_ns, &mut done);
-    }
-    done.clear();
-    let flush = Command { id: 9999, action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
-    model.submit(flush, now_ns, &mut done);
-    while done.is_empty() {
-        now_ns = model.next_ns().expect("it ends");
-        model.advance(now_ns, &mut done);
-    }
+    let now_ns = drive(&mut model, 40, random);
+    let now_ns = run_out(&mut model, now_ns, &mut Vec::new());
+    let flush = Command { id: 9999, ..command(Action::Flush, 0, 0) };
+    let now_ns = once(&mut model, flush, now_ns);
     (model, now_ns)
 }
 

@@ -5,7 +5,8 @@ use drive::{Action, Command, Model as _};
 use units::ByteRange;
 use units::random::Random;
 
-use crate::any::{PLAN, TURN_NS, command, disk, plan, run};
+use super::any::{PLAN, command, disk, plan, run};
+use crate::shared::TURN_NS;
 
 #[test]
 fn the_arm_is_in_one_place_at_a_time_and_its_account_adds_up() {

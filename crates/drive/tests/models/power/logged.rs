@@ -5,13 +5,11 @@ use drive::power::{Cut, Logged, Sectors, Survivors, Told, UnderHead};
 use drive::{Action, Command, Done, Model};
 use units::random::Random;
 
+use crate::shared::DISK;
+
 /// 16 MiB, with tracks of 16 physical sectors, so that a cut often finds one under the head.
 pub(crate) const PLAN: HardDiskPlan = HardDiskPlan {
     capacity_bytes: 16 << 20,
-    logical_bytes: 512,
-    physical_bytes: 4096,
-    origin_bytes: 0,
-    rpm: 7200,
     outer_track_bytes: 64 << 10,
     inner_track_bytes: 32 << 10,
     zones: 4,
@@ -19,16 +17,12 @@ pub(crate) const PLAN: HardDiskPlan = HardDiskPlan {
     skew_ns: 500_000,
     settle_ns: 300_000,
     full_stroke_ns: 4_000_000,
-    rmw: Rmw::PerSector,
-    command_ns: 30_000,
-    link_bytes_per_second: 550_000_000,
     cache_bytes: 128 << 10,
     run_bytes: 16 << 10,
     idle_ns: 5_000_000,
-    holds_tail: true,
     read_ahead_bytes: 0,
     depth: 8,
-    scheduler: Scheduler::Nearest,
+    ..DISK
 };
 
 /// A disk as chance says: any policy, 512e, 512e from another origin, or 512n, with or without cache.

@@ -1,9 +1,8 @@
 //! What flash drives are known to do, from their parts' times.
 
-mod load;
-
 use drive::{Action, Flash, FlashPlan, Model as _, Tally};
-use load::{Seen, WRITE, command, drive};
+
+use crate::shared::{Seen, WRITE, command, drive, is_near};
 
 const US: u64 = 1000;
 
@@ -55,11 +54,6 @@ fn eight_jobs(plan: FlashPlan, action: Action, shift_bytes: u64) -> Seen {
         places[job] += 1;
         command(action, (((slot % 8) * 7) << 30) + shift_bytes + (places[job] - 1) * 4096, 4096)
     })
-}
-
-/// Returns whether `found` is within so many hundredths of `wanted`.
-fn is_near(found: u64, wanted: u64, percent: u64) {
-    assert!(found.abs_diff(wanted) * 100 <= wanted * percent, "{found}, not {wanted}");
 }
 
 #[test]
@@ -377,7 +371,7 @@ fn a_protected_buffer_takes_misaligned_writes_at_once_until_it_is_full_of_them()
 /// SSD 500 GB Review", page 6). Calibrated: both numbers of the burst. Predicted: what follows it.
 #[test]
 fn a_970_evo_writes_as_published_before_and_behind_its_knee() {
-    let known = drive_of("970-evo-500");
+    let known = drive::profile::called("970-evo-500").expect("a built-in drive");
     let mut model = known.model().unwrap();
     let (mut now_ns, mut done, mut ends) = (0, Vec::new(), vec![0]);
     let mebibytes = 30_000;
@@ -397,9 +391,4 @@ fn a_970_evo_writes_as_published_before_and_behind_its_knee() {
     is_near(rate(22_000, 29_900), 600, 10);
     let slow = (100..29_000).step_by(100).find(|&at| rate(at, at + 100) < 1200);
     is_near(u64::try_from(slow.expect("there is a knee")).unwrap() << 20, 22_000_000_000, 3);
-}
-
-fn drive_of(name: &str) -> &'static drive::profile::DriveProfile {
-    let known = drive::profile::built_in().iter().find(|known| known.name == name);
-    known.expect("it is of the house")
 }

@@ -4,61 +4,42 @@
 //! with the file system at an offset of 7680 bytes every request crosses a chunk, at 0 none does.
 //! One reader did 133 requests/s aligned and 112 misaligned, 64 readers 594 and 314.
 
-use drive::array::{Array, ArrayPlan, Level, Member, ParityWrite};
-use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
-use drive::{Action, Command, Model as _};
+use drive::array::{Array, ArrayPlan, Level, Member};
+use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw};
+use drive::{Action, Model as _};
 use units::random::Random;
 use units::stripe::Rotation;
 
+use crate::shared::{DISK, RAID5, TURN_NS, command, drive};
+
 /// A 7200 rpm 512n disk of 40 GB, whose stroke is calibrated by one number: that one reader's
 /// aligned request takes 1/133 s.
-pub(crate) const DISK: HardDiskPlan = HardDiskPlan {
+pub(crate) const STRIPED: HardDiskPlan = HardDiskPlan {
     capacity_bytes: 40_000_000_000,
-    logical_bytes: 512,
     physical_bytes: 512,
-    origin_bytes: 0,
-    rpm: 7200,
-    outer_track_bytes: 1_761_280,
-    inner_track_bytes: 880_640,
-    zones: 16,
     heads: 4,
-    skew_ns: 1_500_000,
     settle_ns: 1_500_000,
     full_stroke_ns: 18_200_000,
     rmw: Rmw::Buffered,
-    command_ns: 30_000,
-    link_bytes_per_second: 550_000_000,
     cache_bytes: 0,
     run_bytes: 1 << 20,
-    idle_ns: 50_000_000,
     holds_tail: false,
     read_ahead_bytes: 0,
-    depth: 32,
-    scheduler: Scheduler::Nearest,
+    ..DISK
 };
 
-const TURN_NS: u64 = 60_000_000_000 / 7200;
-
-const ARRAY: ArrayPlan = ArrayPlan {
-    level: Level::Raid0,
-    members: 2,
-    chunk_bytes: 16_384,
-    turns: true,
-    row_bytes: 512,
-    parity_write: ParityWrite::Fewer,
-    stripes: 256,
-    hold_ns: 0,
-};
+const ARRAY: ArrayPlan =
+    ArrayPlan { level: Level::Raid0, members: 2, chunk_bytes: 16_384, row_bytes: 512, ..RAID5 };
 
 /// An array of disks that turn side by side, each at a pace of its own: the angle between two of
 /// them takes every value, as that of real spindles does.
-fn array(plan: ArrayPlan) -> Array<HardDisk> {
+pub(crate) fn array(plan: ArrayPlan, offset_bytes: u64) -> Array<HardDisk> {
     let disk = |spindle: u32| {
-        let plan = HardDiskPlan { rpm: 7200 + 3 * spindle, ..DISK };
+        let plan = HardDiskPlan { rpm: 7200 + 3 * spindle, ..STRIPED };
         HardDisk::new(plan).expect("such a disk can be")
     };
     let members = (0..u32::try_from(plan.members).expect("few"))
-        .map(|spindle| Member { model: disk(spindle), offset_bytes: 0 })
+        .map(|spindle| Member { model: disk(spindle), offset_bytes })
         .collect();
     Array::new(plan, members).expect("such an array can be")
 }
@@ -76,24 +57,14 @@ struct Requests {
 
 /// The mean nanoseconds of a request, all of them in a closed loop; and the array.
 fn mean_ns(plan: ArrayPlan, requests: Requests) -> (u64, Array<HardDisk>) {
-    let mut array = array(plan);
-    let (mut random, mut done) = (Random::new(11), Vec::new());
-    let (mut begun, mut ended, mut now_ns) = (0, 0, 0);
-    while ended < requests.count {
-        while begun - ended < requests.depth {
-            let number = random.below(requests.span_bytes / requests.bytes);
-            let offset_bytes = number * requests.bytes + requests.offset_bytes;
-            let length_bytes = requests.bytes;
-            let action = requests.action;
-            let command = Command { id: begun, action, offset_bytes, length_bytes };
-            array.submit(command, now_ns, &mut done);
-            begun += 1;
-        }
-        now_ns = array.next_ns().expect("a request is in flight").max(now_ns);
-        array.advance(now_ns, &mut done);
-        ended += done.drain(..).count() as u64;
-    }
-    (now_ns / ended, array)
+    let mut array = array(plan, 0);
+    let mut random = Random::new(11);
+    let seen = drive(&mut array, requests.depth, requests.count, |_, _| {
+        let number = random.below(requests.span_bytes / requests.bytes);
+        let offset_bytes = number * requests.bytes + requests.offset_bytes;
+        command(requests.action, offset_bytes, requests.bytes)
+    });
+    (seen.end_ns / requests.count, array)
 }
 
 fn reads(depth: u64, offset_bytes: u64, count: u64) -> u64 {
@@ -118,8 +89,8 @@ fn a_read_that_crosses_a_chunk_waits_for_the_later_of_two_spindles_a_sixth_of_a_
     // Predicted: E[max] of two waits is 2T/3, that of one is T/2. Half of the bytes pass at once, on
     // the medium and on the wire.
     let sixth = TURN_NS / 6;
-    let saved =
-        8192 * TURN_NS / DISK.outer_track_bytes + 8192 * 1_000_000_000 / DISK.link_bytes_per_second;
+    let saved = 8192 * TURN_NS / STRIPED.outer_track_bytes
+        + 8192 * 1_000_000_000 / STRIPED.link_bytes_per_second;
     let more = crossing - aligned + saved;
     assert!(more.abs_diff(sixth) * 20 < sixth, "{more} ns more, {sixth} expected");
     let published = 1_000_000_000 / 112;

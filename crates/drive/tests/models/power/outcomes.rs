@@ -6,24 +6,20 @@ use drive::hard_disk::{HardDisk, HardDiskPlan};
 use drive::power::{Aftermath, Cut, CutFault, Held, Logged, cut, judge, legal, outcomes};
 use drive::{Action, Command, Model as _};
 
-use crate::disk::{PLAN, any_cut, any_plan, disk, drive};
+use super::logged::{PLAN, any_cut, any_plan, disk, drive};
+use crate::shared::{command, once};
 
 /// Sends writes of sectors (first, how many, forced) one behind the other, and flushes where there
 /// are none; when the last ended. The disk has no time to empty its cache.
 fn send(model: &mut Logged<HardDisk>, writes: &[(u64, u64, bool)]) -> u64 {
-    let (mut now_ns, mut done) = (0, Vec::new());
+    let mut now_ns = 0;
     for (id, &(first, sectors, fua)) in (0..).zip(writes) {
         let (action, offset_bytes) = match sectors {
             0 => (Action::Flush, 0),
             _ => (Action::Write { fua }, first * 512),
         };
-        let length_bytes = sectors * 512;
-        model.submit(Command { id, action, offset_bytes, length_bytes }, now_ns, &mut done);
-        while done.is_empty() {
-            now_ns = model.next_ns().expect("it ends");
-            model.advance(now_ns, &mut done);
-        }
-        done.clear();
+        let write = command(action, offset_bytes, sectors * 512);
+        now_ns = once(model, Command { id, ..write }, now_ns);
     }
     now_ns
 }

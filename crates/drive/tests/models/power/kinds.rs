@@ -9,7 +9,7 @@ use drive::{
 use units::random::Random;
 use units::stripe::Rotation;
 
-use crate::disk::PLAN;
+use super::logged::PLAN;
 
 /// Which kind of drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! What persistent memory does, from its parts' times.
 
-mod load;
-
 use drive::{Action, Memory, MemoryPlan, Model as _};
-use load::{WRITE, command, drive};
+
+use crate::shared::{WRITE, command, drive};
 
 /// As an Intel Optane P4800X: about 10 us a command and half a million 4 KiB commands a second, of
 /// lines of 4 KiB. Fitted.

@@ -4,32 +4,23 @@ use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
 use drive::{Action, Command, Done, Model as _};
 use units::random::Random;
 
-pub(crate) const TURN_NS: u64 = 60_000_000_000 / 7200;
+use crate::shared::DISK;
 
 /// A disk of one zone and one head, so that places can be worked out by hand.
 pub(crate) const PLAN: HardDiskPlan = HardDiskPlan {
     capacity_bytes: 1 << 33,
-    logical_bytes: 512,
-    physical_bytes: 4096,
-    origin_bytes: 0,
-    rpm: 7200,
     outer_track_bytes: 1 << 20,
     inner_track_bytes: 1 << 20,
     zones: 1,
     heads: 1,
     skew_ns: 0,
     settle_ns: 1_000_000,
-    full_stroke_ns: 16_000_000,
-    rmw: Rmw::PerSector,
-    command_ns: 30_000,
     link_bytes_per_second: 500_000_000,
     cache_bytes: 8 << 20,
     run_bytes: 1 << 20,
     idle_ns: 20_000_000,
-    holds_tail: true,
     read_ahead_bytes: 0,
-    depth: 32,
-    scheduler: Scheduler::Nearest,
+    ..DISK
 };
 
 /// A random disk of the same places.

@@ -1,0 +1,123 @@
+//! A published number beside the model's.
+
+/// Place where a number was published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Article {
+    /// "Advanced format disks": a 512e disk, aligned and 2 KiB off.
+    AdvancedFormat,
+    /// An SSD from sector 34 and from sector 2048.
+    SsdAlignment,
+    /// Why fsync decides a database's speed: syncs of named drives.
+    Fsync,
+    /// A RAID 0 whose requests cross chunks.
+    BlocksAlignment,
+    /// Disks with sectors of 4 KiB under Linux.
+    FourKib,
+}
+
+impl Article {
+    /// Its title, with what it is about.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Article::AdvancedFormat => "advanced format disks (7200 rpm 512e disk, fio)",
+            Article::SsdAlignment => "SSD alignment, tried again (Micron m4, XFS, fio)",
+            Article::Fsync => "disk misconceptions: fsync (named drives, pg_test_fsync)",
+            Article::BlocksAlignment => "file system blocks alignment (RAID 0, raidtest)",
+            Article::FourKib => "Linux on disks with 4 KiB sectors",
+        }
+    }
+}
+
+/// How a model came to say what it says of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// Nothing of the drive was set by this line or its like.
+    Predicted,
+    /// One value of the drive was set so that this line comes out.
+    Calibrated,
+    /// Several values were set so that lines such as this come out; it does not count.
+    Fitted,
+    /// Arithmetic alone.
+    Derived,
+}
+
+impl Standing {
+    /// The word: `predicted`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Standing::Predicted => "predicted",
+            Standing::Calibrated => "calibrated",
+            Standing::Fitted => "fitted",
+            Standing::Derived => "derived",
+        }
+    }
+}
+
+/// A published number beside the model's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compared {
+    /// Place where it was published.
+    pub article: Article,
+    /// What was measured, on what.
+    pub what: &'static str,
+    /// The unit of both numbers.
+    pub unit: &'static str,
+    /// What was published; of a range the lower end.
+    pub published: f64,
+    /// The upper end of a range; else as `published`.
+    pub published_max: f64,
+    /// What the model says.
+    pub model: f64,
+    /// The profile of the drive; empty where none is needed.
+    pub profile: &'static str,
+    /// How the model came to say that.
+    pub standing: Standing,
+    /// By how many percent it may be off.
+    pub bound_percent: f64,
+    /// What a reader should know, such as by what it was calibrated.
+    pub note: &'static str,
+    /// Why it is not within its bound; empty where it is.
+    pub outside: &'static str,
+}
+
+impl Compared {
+    /// A published number of which no model has said anything yet.
+    pub(super) const fn published(
+        article: Article,
+        what: &'static str,
+        unit: &'static str,
+        (published, published_max): (f64, f64),
+        standing: Standing,
+        bound_percent: f64,
+    ) -> Compared {
+        Compared {
+            article,
+            what,
+            unit,
+            published,
+            published_max,
+            model: f64::NAN,
+            profile: "",
+            standing,
+            bound_percent,
+            note: "",
+            outside: "",
+        }
+    }
+
+    /// By how many percent the model is above what was published; of a range 0 within it, else
+    /// from its nearer end.
+    #[must_use]
+    pub fn error_percent(&self) -> f64 {
+        let near = self.model.clamp(self.published, self.published_max);
+        if near > 0.0 { (self.model / near - 1.0) * 100.0 } else { 0.0 }
+    }
+
+    /// Returns whether it is within its bound.
+    #[must_use]
+    pub fn is_within(&self) -> bool {
+        self.error_percent().abs() <= self.bound_percent
+    }
+}

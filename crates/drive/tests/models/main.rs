@@ -1,0 +1,13 @@
+//! What the models do, beside what is known of such drives.
+
+mod array;
+mod barriers;
+mod cloud;
+mod disk;
+mod flash;
+mod green;
+mod memory;
+mod power;
+mod published;
+mod shared;
+mod turns;
