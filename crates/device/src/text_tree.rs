@@ -1,5 +1,7 @@
 //! A captured tree that answers from the one text that it came in.
 
+use std::hint::black_box;
+
 use units::text::escape;
 
 use crate::manifest::{self, ManifestError};
@@ -132,4 +134,30 @@ fn missing(path: &str) -> TreeError {
 
 fn unreadable(path: &str, reason: &str) -> TreeError {
     TreeError::Unreadable { path: escape(path.as_bytes()), reason: reason.to_owned() }
+}
+
+/// Reads a manifest from any bytes and asks everything of the tree that it makes: what fuzzers run.
+/// Each answer may be an error; none may be a panic, a hang or large.
+///
+/// # Panics
+/// When a name that a directory lists is not found in it.
+pub fn hostile(bytes: &[u8]) {
+    let Ok(tree) = TextTree::from_bytes(bytes.to_owned()) else { return };
+    let mut ahead = vec![String::new()];
+    for _ in 0..1000 {
+        let Some(path) = ahead.pop() else { break };
+        let here = if path.is_empty() { "/" } else { &path };
+        for name in tree.list(here).unwrap_or_default() {
+            // Bytes that are no text are replaced in a list, and then lead nowhere.
+            let odd = name.contains(char::REPLACEMENT_CHARACTER);
+            let inner = format!("{path}/{name}");
+            drop(black_box(tree.read(&inner)));
+            let link = tree.link(&inner);
+            let listed = odd || !matches!(link, Err(TreeError::Missing { .. }));
+            assert!(listed, "{inner} is listed and missing");
+            if ahead.len() < 1000 && link.is_err() && tree.list(&inner).is_ok() {
+                ahead.push(inner);
+            }
+        }
+    }
 }

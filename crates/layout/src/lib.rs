@@ -27,8 +27,8 @@ mod piece;
 mod place;
 mod plan;
 mod raw;
+mod refusal;
 mod script;
-mod sound;
 mod unit;
 
 pub use after::After;
@@ -36,5 +36,6 @@ pub use content::FixUp;
 pub use encode::Region;
 pub use fresh::{Advice, advice};
 pub use moves::Move;
-pub use plan::{NoPlan, Plan, Row, disk_of, plan};
+pub use plan::{Plan, Row, disk_of, plan};
+pub use refusal::NoPlan;
 pub use script::{Source, script};

@@ -16,7 +16,7 @@ use crate::moves::{self, Move};
 use crate::piece::{self, Mark, Piece};
 use crate::place::{self, Place, Room};
 use crate::raw::{Mbr, Raw};
-use crate::sound::sound;
+use crate::refusal::{NoPlan, reject_unsound};
 
 /// How far before the first partition a boot loader is looked for.
 const GAP_BYTES_MAX: u64 = 4 << 20;
@@ -105,21 +105,6 @@ impl Plan {
     }
 }
 
-/// Why there is no plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoPlan {
-    /// Why, to follow "cannot plan DISK: ".
-    pub reason: String,
-    /// What helps, where anything does.
-    pub hint: Option<String>,
-}
-
-impl NoPlan {
-    pub(crate) fn new(reason: impl Into<String>, hint: Option<String>) -> NoPlan {
-        NoPlan { reason: reason.into(), hint }
-    }
-}
-
 /// The layer of `stack` whose partition table is planned: the one that the kernel calls `device`,
 /// or the lowest that has one.
 #[must_use]
@@ -170,7 +155,7 @@ impl<'a> Ground<'a> {
         };
         let bytes = case.stack.bytes(disk).cloned();
         let bytes = bytes.ok_or_else(|| NoPlan::new("the disk cannot be read", None))?;
-        sound(case, disk, table)?;
+        reject_unsound(case, disk, table)?;
         let raw = Raw::read(bytes.as_ref(), table).map_err(|reason| NoPlan::new(reason, None))?;
         let sector = match layer.units.used(UnitKind::LogicalSector) {
             Some((unit, source)) if source != Source::Assumed => unit.length_bytes(),

@@ -34,59 +34,8 @@ pub(crate) mod escape;
 mod parse;
 mod write;
 
-use thiserror::Error;
-
 pub(crate) use parse::read as parse;
-pub use parse::{NODES_MAX, PATH_PARTS_MAX, TEXT_BYTES_MAX};
+pub use parse::{
+    FIRST_LINE, ManifestError, NODES_MAX, PATH_PARTS_MAX, TEXT_BYTES_MAX, is_manifest,
+};
 pub use write::{Entry, Manifest, PathError};
-
-/// The first line of every manifest of this version.
-pub const FIRST_LINE: &str = "straddle.sysroot/1";
-
-/// What all versions of the first line start with.
-const FAMILY: &str = "straddle.sysroot/";
-
-/// Why a text is no manifest.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("line {line}: {reason}")]
-pub struct ManifestError {
-    /// The line, from 1.
-    pub line: usize,
-    /// What is wrong with it, in lower case and without a full stop.
-    pub reason: String,
-}
-
-/// Returns whether `bytes` start as a manifest does, of whichever version.
-#[must_use]
-pub fn is_manifest(bytes: &[u8]) -> bool {
-    bytes.starts_with(FAMILY.as_bytes())
-}
-
-/// Reads a manifest from any bytes and asks everything of the tree that it makes: what fuzzers run.
-/// Each answer may be an error; none may be a panic, a hang or large.
-///
-/// # Panics
-/// When a name that a directory lists is not found in it.
-pub fn hostile(bytes: &[u8]) {
-    use crate::{KernelTree as _, TreeError};
-    use std::hint::black_box;
-
-    let Ok(tree) = crate::TextTree::from_bytes(bytes.to_owned()) else { return };
-    let mut ahead = vec![String::new()];
-    for _ in 0..1000 {
-        let Some(path) = ahead.pop() else { break };
-        let here = if path.is_empty() { "/" } else { &path };
-        for name in tree.list(here).unwrap_or_default() {
-            // Bytes that are no text are replaced in a list, and then lead nowhere.
-            let odd = name.contains(char::REPLACEMENT_CHARACTER);
-            let inner = format!("{path}/{name}");
-            drop(black_box(tree.read(&inner)));
-            let link = tree.link(&inner);
-            let listed = odd || !matches!(link, Err(TreeError::Missing { .. }));
-            assert!(listed, "{inner} is listed and missing");
-            if ahead.len() < 1000 && link.is_err() && tree.list(&inner).is_ok() {
-                ahead.push(inner);
-            }
-        }
-    }
-}

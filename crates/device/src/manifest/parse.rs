@@ -7,10 +7,17 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU32;
 
+use thiserror::Error;
 use units::text;
 
-use super::{FAMILY, FIRST_LINE, ManifestError, escape};
+use super::escape;
 use crate::nodes::{self, Directory, Kind, Node, Nodes, Span, UNKNOWN};
+
+/// The first line of every manifest of this version.
+pub const FIRST_LINE: &str = "straddle.sysroot/1";
+
+/// What all versions of the first line start with.
+const FAMILY: &str = "straddle.sysroot/";
 
 /// The longest text that is read, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 << 20;
@@ -18,6 +25,22 @@ pub const TEXT_BYTES_MAX: usize = 64 << 20;
 pub const NODES_MAX: usize = 1 << 21;
 /// The most parts of a path.
 pub const PATH_PARTS_MAX: usize = 64;
+
+/// Why a text is no manifest.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}: {reason}")]
+pub struct ManifestError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it, in lower case and without a full stop.
+    pub reason: String,
+}
+
+/// True if `bytes` start as a manifest of any version.
+#[must_use]
+pub fn is_manifest(bytes: &[u8]) -> bool {
+    bytes.starts_with(FAMILY.as_bytes())
+}
 
 /// Reads `text`.
 ///

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use thiserror::Error;
 use units::text;
 
-use super::{FIRST_LINE, PATH_PARTS_MAX, escape};
+use super::escape;
+use super::parse::{FIRST_LINE, PATH_PARTS_MAX};
 
 /// A captured tree while it is filled. The text is sorted, so two captures of one machine differ
 /// where the machine does.

@@ -1,7 +1,7 @@
 //! What is declared of caches, and what drives say of theirs.
 
-use super::super::evidence::{DriveWord, Evidence, Kind, Layer, Protection};
-use super::{Grade, Reason};
+use crate::evidence::{DriveWord, Evidence, Kind, Layer, Protection};
+use crate::reason::{Grade, Reason};
 
 const DECLARED: &str = "queue/write_cache";
 

@@ -2,10 +2,10 @@
 
 use units::text::shell_word;
 
-use super::super::POWER_CUT;
-use super::super::evidence::{Evidence, Kind, Layer, median};
-use super::super::reach::{Reach, reach};
-use super::{Grade, Reason, time_of};
+use crate::evidence::{Evidence, Kind, Layer, median};
+use crate::reach::{Reach, reach};
+use crate::reason::POWER_CUT;
+use crate::reason::{Grade, Reason, time_of};
 
 const COUNTERS: &str = "flushes of /sys/block/*/stat";
 

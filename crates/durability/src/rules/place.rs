@@ -1,7 +1,7 @@
 //! What lies at the bottom.
 
-use super::super::evidence::{Evidence, Kind};
-use super::{Grade, Reason};
+use crate::evidence::{Evidence, Kind};
+use crate::reason::{Grade, Reason};
 
 const MOUNTS: &str = "/proc/self/mountinfo";
 /// With which an overlay leaves syncs out. Source: Linux `Documentation/filesystems/overlayfs.rst`,

@@ -3,9 +3,10 @@
 use units::Known;
 use units::text::shell_word;
 
-use super::super::caller::{Fate, Library, Process, Written};
-use super::super::evidence::Evidence;
-use super::{Grade, Reason, server};
+use super::server;
+use crate::caller::{Fate, Library, Process, Written};
+use crate::evidence::Evidence;
+use crate::reason::{Grade, Reason};
 
 /// Words of libraries whose purpose is to make syncs do nothing.
 const SUPPRESSORS: [&str; 3] = ["eatmydata", "nosync", "libfsyncless"];

@@ -1,8 +1,8 @@
 //! Servers whose settings decide whether they sync.
 
-use super::super::caller::Process;
-use super::super::servers::{Effect, Setting, Standing};
-use super::{Grade, Reason};
+use crate::caller::Process;
+use crate::reason::{Grade, Reason};
+use crate::servers::{Effect, Setting, Standing};
 
 /// Returns whether it asks for syncs at all, as far as its settings can be read.
 pub(super) fn settings(process: &Process, name: &str) -> Vec<Reason> {

@@ -5,11 +5,11 @@
 
 use units::durable::DURABLE_APART;
 
-use super::super::evidence::{
+use super::flush::{self, Arrival, arrival};
+use crate::evidence::{
     DriveWord, Evidence, Kind, Layer, Medium, Protection, Times, Untried, median,
 };
-use super::flush::{self, Arrival, arrival};
-use super::{Grade, Reason, time_of};
+use crate::reason::{Grade, Reason, time_of};
 
 const TIMED: &str = "measured here";
 const TIMED_AND_COUNTED: &str = "measured here, flushes of /sys/block/*/stat";

@@ -6,7 +6,7 @@
 
 use units::text::escape;
 
-use super::{Running, doubt};
+use super::setting::{Running, doubt};
 
 /// Depth of the deepest file that PostgreSQL includes; the first file has depth 0.
 const DEPTH_MAX: usize = 10;

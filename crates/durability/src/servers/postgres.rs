@@ -5,7 +5,7 @@
 use units::text::escape;
 
 use super::includes::Settings;
-use super::{Effect, Processes, Running, Setting, Standing, cut};
+use super::setting::{Effect, Processes, Running, Setting, Standing, cut};
 
 /// Prefix of the title of each process that the first one started.
 const TITLE: &str = "postgres: ";

@@ -14,24 +14,15 @@ use std::path::Path;
 
 use units::text::escape;
 
-use super::Contents;
-use super::device::{self, Device};
-use super::refusal::ClaimRefusal;
-use super::world::{Live, Number, World};
+use super::device::{self, Device, number_of, serial, wwn};
+use super::machine::{LiveMachine, Machine};
+use super::number::Number;
+use super::refusal::{ClaimRefusal, PATH_AND_BYTES};
 use crate::Pinned;
 
-pub(super) const PATH_AND_BYTES: &str = "path with its exact length (PATH=BYTES)";
 const SERIAL_OR_WWN: &str = "serial number or WWN";
-/// Place where drivers put a serial: virtio, MMC and others beside the disk, NVMe at the
-/// controller.
-const SERIALS: [&str; 3] = ["serial", "device/serial", "device/vpd_pg80"];
-/// Place where the kernel puts a world-wide name.
-const WWNS: [&str; 2] = ["wwid", "device/wwid"];
 /// What stands before a world-wide name in sysfs, in udev's links and in lsblk.
 const WWN_PREFIXES: [&str; 5] = ["wwn-", "naa.", "eui.", "uuid.", "0x"];
-/// The head of a page of vital product data.
-const PAGE_HEAD_BYTES: usize = 4;
-
 /// What to type behind `--confirm`. Shown as it is to be typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IdentityWords {
@@ -67,8 +58,8 @@ impl fmt::Display for IdentityWords {
 /// # Errors
 /// [`ClaimRefusal`] when it is no block device, or sysfs does not show it.
 pub fn identity_words(node: &Pinned) -> Result<IdentityWords, ClaimRefusal> {
-    let number = super::number(node)?;
-    Ok(accepted(&Live::new(), node.given(), number)?.swap_remove(0))
+    let number = number_of(node)?;
+    Ok(accepted(&LiveMachine::new(), node.given(), number)?.swap_remove(0))
 }
 
 /// That `typed` names the device.
@@ -76,13 +67,13 @@ pub fn identity_words(node: &Pinned) -> Result<IdentityWords, ClaimRefusal> {
 /// # Errors
 /// [`ClaimRefusal::NotConfirmed`] when it does not, with what is on the device.
 pub(super) fn check(
-    world: &impl World,
+    machine: &impl Machine,
     node: &Path,
     number: Number,
-    contents: &Contents,
+    signatures: &[String],
     typed: &str,
 ) -> Result<(), ClaimRefusal> {
-    let accepted = accepted(world, node, number)?;
+    let accepted = accepted(machine, node, number)?;
     let fits = accepted.iter().any(|words| match words {
         IdentityWords::Serial(serial) => typed.trim() == serial,
         IdentityWords::Wwn(name) => bare(typed) == bare(name),
@@ -95,27 +86,27 @@ pub(super) fn check(
         node: node.to_owned(),
         given: typed.to_owned(),
         wanted: accepted[0].wanted(),
-        signatures: contents.signatures.clone(),
+        signatures: signatures.to_owned(),
     })
 }
 
 /// The words that fit, the best first; at least one.
 pub(super) fn accepted(
-    world: &impl World,
+    machine: &impl Machine,
     node: &Path,
     number: Number,
 ) -> Result<Vec<IdentityWords>, ClaimRefusal> {
-    let own = Device::numbered(world, number)?;
+    let own = Device::numbered(machine, number)?;
     let mut found = Vec::new();
     // A partition's serial would be that of its disk, and so of the other partitions.
-    if !own.is_partition(world) {
-        let serial = serial(world, &own.directory).filter(|own| is_only(world, own, serial));
+    if !own.is_partition(machine) {
+        let serial = serial(machine, &own.directory).filter(|own| is_only(machine, own, serial));
         found.extend(serial.map(IdentityWords::Serial));
-        let name = wwn(world, &own.directory).filter(|own| is_only(world, own, wwn));
+        let name = wwn(machine, &own.directory).filter(|own| is_only(machine, own, wwn));
         found.extend(name.map(IdentityWords::Wwn));
     }
     if found.is_empty() {
-        let length_bytes = own.length_bytes(world)?;
+        let length_bytes = own.length_bytes(machine)?;
         let words = format!("{}={length_bytes}", node.display());
         found.push(IdentityWords::PathAndBytes(words));
     }
@@ -123,32 +114,12 @@ pub(super) fn accepted(
 }
 
 /// Returns whether at most one disk of this machine says `own`.
-fn is_only<W: World>(world: &W, own: &str, read: fn(&W, &str) -> Option<String>) -> bool {
-    let disks = device::disks(world);
+fn is_only<W: Machine>(machine: &W, own: &str, read: fn(&W, &str) -> Option<String>) -> bool {
+    let disks = device::disks(machine);
     let same = disks.iter().filter(|name| {
-        read(world, &format!("/sys/block/{name}")).is_some_and(|other| other == own)
+        read(machine, &format!("/sys/block/{name}")).is_some_and(|other| other == own)
     });
     same.count() <= 1
-}
-
-fn serial<W: World>(world: &W, directory: &str) -> Option<String> {
-    SERIALS.into_iter().find_map(|name| {
-        let bytes = world.tree().bytes(&format!("{directory}/{name}")).ok()?;
-        let page = name.ends_with("vpd_pg80");
-        word(if page { bytes.get(PAGE_HEAD_BYTES..)? } else { &bytes })
-    })
-}
-
-pub(super) fn wwn<W: World>(world: &W, directory: &str) -> Option<String> {
-    let read = |name| word(&world.tree().bytes(&format!("{directory}/{name}")).ok()?);
-    WWNS.into_iter().find_map(read)
-}
-
-/// The text in `bytes`; `None` where there is none.
-fn word(bytes: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_matches(|letter: char| letter.is_whitespace() || letter == '\0');
-    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// A world-wide name without what tools put before it.

@@ -1,9 +1,23 @@
 //! One block device, as sysfs describes it.
 
-use super::SECTOR_BYTES;
-use super::refusal::ClaimRefusal;
-use super::world::{Number, World};
 use device::TreeError;
+use rustix::fs::FileType;
+
+use super::machine::Machine;
+use super::number::{Number, parsed};
+use super::refusal::ClaimRefusal;
+use crate::{Identity, Pinned};
+
+/// The kernel counts lengths in these, whatever the device's own sectors are
+/// (`Documentation/ABI/stable/sysfs-block`).
+pub(super) const SECTOR_BYTES: u64 = 512;
+/// Files in which drivers show a serial: virtio, MMC and others beside the disk, NVMe at the
+/// controller.
+const SERIALS: [&str; 3] = ["serial", "device/serial", "device/vpd_pg80"];
+/// Files in which the kernel shows a world-wide name.
+const WWNS: [&str; 2] = ["wwid", "device/wwid"];
+/// The head of a page of vital product data.
+const PAGE_HEAD_BYTES: usize = 4;
 
 /// A block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,28 +35,28 @@ impl Device {
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when sysfs does not show it.
     pub(super) fn numbered(
-        world: &impl World,
+        machine: &impl Machine,
         (major, minor): Number,
     ) -> Result<Device, ClaimRefusal> {
-        let link = world.tree().link(&format!("/sys/dev/block/{major}:{minor}"));
+        let link = machine.tree().link(&format!("/sys/dev/block/{major}:{minor}"));
         let directory = link.map_err(|error| ClaimRefusal::Unknown {
             device: format!("block device {major}:{minor}"),
             reason: error.to_string(),
         })?;
-        Device::at(world, directory)
+        Device::at(machine, directory)
     }
 
     /// The device that the kernel calls `name`.
-    pub(super) fn named(world: &impl World, name: &str) -> Result<Device, ClaimRefusal> {
-        let link = world.tree().link(&format!("/sys/class/block/{name}"));
-        Device::at(world, link.map_err(|error| unknown(name, &error))?)
+    pub(super) fn named(machine: &impl Machine, name: &str) -> Result<Device, ClaimRefusal> {
+        let link = machine.tree().link(&format!("/sys/class/block/{name}"));
+        Device::at(machine, link.map_err(|error| unknown(name, &error))?)
     }
 
     /// The device whose directory in sysfs is `directory`.
-    fn at(world: &impl World, directory: String) -> Result<Device, ClaimRefusal> {
+    fn at(machine: &impl Machine, directory: String) -> Result<Device, ClaimRefusal> {
         let name = last(&directory).to_owned();
         let unknown = |reason: String| ClaimRefusal::Unknown { device: node(&name), reason };
-        let text = world.tree().read(&format!("{directory}/dev"));
+        let text = machine.tree().read(&format!("{directory}/dev"));
         let text = text.map_err(|error| unknown(error.to_string()))?;
         let number = parsed(&text).ok_or_else(|| unknown(format!("{directory}/dev holds none")))?;
         Ok(Device { number, name, directory })
@@ -60,8 +74,8 @@ impl Device {
 
     /// The character devices through which the same disk is read and written: SCSI's generic one
     /// and its successor, NVMe's generic one.
-    pub(super) fn characters(&self, world: &impl World) -> Vec<Number> {
-        let tree = world.tree();
+    pub(super) fn characters(&self, machine: &impl Machine) -> Vec<Number> {
+        let tree = machine.tree();
         let scsi = ["scsi_generic", "bsg"].map(|kind| format!("{}/device/{kind}", self.directory));
         let listed = scsi.iter().flat_map(|directory| {
             let names = tree.list(directory).unwrap_or_default();
@@ -77,8 +91,8 @@ impl Device {
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when it does not.
-    pub(super) fn word(&self, world: &impl World, name: &str) -> Result<String, ClaimRefusal> {
-        let text = world.tree().read(&format!("{}/{name}", self.directory));
+    pub(super) fn word(&self, machine: &impl Machine, name: &str) -> Result<String, ClaimRefusal> {
+        let text = machine.tree().read(&format!("{}/{name}", self.directory));
         text.map(|text| text.trim().to_owned()).map_err(|error| unknown(&self.name, &error))
     }
 
@@ -86,8 +100,8 @@ impl Device {
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when it does not.
-    pub(super) fn bytes(&self, world: &impl World, name: &str) -> Result<u64, ClaimRefusal> {
-        let text = self.word(world, name)?;
+    pub(super) fn bytes(&self, machine: &impl Machine, name: &str) -> Result<u64, ClaimRefusal> {
+        let text = self.word(machine, name)?;
         let length = text.parse::<u64>().ok().and_then(|sectors| sectors.checked_mul(SECTOR_BYTES));
         length.ok_or_else(|| ClaimRefusal::Unknown {
             device: self.node(),
@@ -99,30 +113,30 @@ impl Device {
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when sysfs does not say it.
-    pub(super) fn length_bytes(&self, world: &impl World) -> Result<u64, ClaimRefusal> {
-        self.bytes(world, "size")
+    pub(super) fn length_bytes(&self, machine: &impl Machine) -> Result<u64, ClaimRefusal> {
+        self.bytes(machine, "size")
     }
 
     /// The metadata of the arrays in it, where it is a container of such: of an array in one the
     /// kernel says `external:/md127/0`, or `external:-md127/0`.
-    pub(super) fn container_of(&self, world: &impl World) -> Option<String> {
-        let word = world.tree().read(&format!("{}/md/metadata_version", self.directory)).ok()?;
+    pub(super) fn container_of(&self, machine: &impl Machine) -> Option<String> {
+        let word = machine.tree().read(&format!("{}/md/metadata_version", self.directory)).ok()?;
         let metadata = word.trim().strip_prefix("external:")?;
         (!metadata.starts_with(['/', '-'])).then(|| metadata.to_uppercase())
     }
 
     /// Returns whether it is a partition.
-    pub(super) fn is_partition(&self, world: &impl World) -> bool {
-        world.tree().read(&format!("{}/partition", self.directory)).is_ok()
+    pub(super) fn is_partition(&self, machine: &impl Machine) -> bool {
+        machine.tree().read(&format!("{}/partition", self.directory)).is_ok()
     }
 
     /// The disk that it is a partition of.
-    pub(super) fn disk(&self, world: &impl World) -> Result<Option<Device>, ClaimRefusal> {
-        if !self.is_partition(world) {
+    pub(super) fn disk(&self, machine: &impl Machine) -> Result<Option<Device>, ClaimRefusal> {
+        if !self.is_partition(machine) {
             return Ok(None);
         }
         let parent = self.directory.rsplit_once('/').map_or("", |(parent, _)| parent);
-        Device::at(world, parent.to_owned()).map(Some)
+        Device::at(machine, parent.to_owned()).map(Some)
     }
 
     /// Returns what a directory of links to devices leads to; nothing where it is not there, as
@@ -132,21 +146,15 @@ impl Device {
     /// [`ClaimRefusal::Unknown`] when one of them is not described.
     pub(super) fn linked(
         &self,
-        world: &impl World,
+        machine: &impl Machine,
         directory: &str,
     ) -> Result<Vec<Device>, ClaimRefusal> {
-        match world.tree().list(&format!("{}/{directory}", self.directory)) {
-            Ok(names) => names.iter().map(|name| Device::named(world, name)).collect(),
+        match machine.tree().list(&format!("{}/{directory}", self.directory)) {
+            Ok(names) => names.iter().map(|name| Device::named(machine, name)).collect(),
             Err(TreeError::Missing { .. }) => Ok(Vec::new()),
             Err(error) => Err(unknown(&self.name, &error)),
         }
     }
-}
-
-/// The number in `text`: `8:1`.
-pub(super) fn parsed(text: &str) -> Option<Number> {
-    let (major, minor) = text.trim().split_once(':')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// The usual node of the device that the kernel calls `name`, where a slash is written as `!`.
@@ -163,10 +171,60 @@ fn last(path: &str) -> &str {
 }
 
 /// The disks of this machine, as sysfs names them, without those that are another way to one.
-pub(super) fn disks(world: &impl World) -> Vec<String> {
-    let names = world.tree().list("/sys/block").unwrap_or_default();
+pub(super) fn disks(machine: &impl Machine) -> Vec<String> {
+    let names = machine.tree().list("/sys/block").unwrap_or_default();
     let hidden = |name: &String| {
-        world.tree().read(&format!("/sys/block/{name}/hidden")).is_ok_and(|text| text.trim() == "1")
+        machine
+            .tree()
+            .read(&format!("/sys/block/{name}/hidden"))
+            .is_ok_and(|text| text.trim() == "1")
     };
     names.into_iter().filter(|name| !hidden(name)).collect()
+}
+
+/// Returns the serial number that sysfs shows in `directory`; `None` where it shows none.
+pub(super) fn serial<W: Machine>(machine: &W, directory: &str) -> Option<String> {
+    SERIALS.into_iter().find_map(|name| {
+        let bytes = machine.tree().bytes(&format!("{directory}/{name}")).ok()?;
+        let page = name.ends_with("vpd_pg80");
+        word(if page { bytes.get(PAGE_HEAD_BYTES..)? } else { &bytes })
+    })
+}
+
+/// Returns the world-wide name that sysfs shows in `directory`; `None` where it shows none.
+pub(super) fn wwn<W: Machine>(machine: &W, directory: &str) -> Option<String> {
+    let read = |name| word(&machine.tree().bytes(&format!("{directory}/{name}")).ok()?);
+    WWNS.into_iter().find_map(read)
+}
+
+/// The text in `bytes`; `None` where there is none.
+fn word(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_matches(|letter: char| letter.is_whitespace() || letter == '\0');
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Returns the number of the block device that `node` is of.
+///
+/// # Errors
+/// [`ClaimRefusal::NotABlockDevice`].
+pub(super) fn number_of(node: &Pinned) -> Result<Number, ClaimRefusal> {
+    match node.identity() {
+        Identity::Block { major, minor } => Ok((major, minor)),
+        Identity::File { .. } => {
+            let found = kind(node.kind());
+            Err(ClaimRefusal::NotABlockDevice { node: node.given().to_owned(), found })
+        }
+    }
+}
+
+fn kind(kind: FileType) -> &'static str {
+    match kind {
+        FileType::RegularFile => "a regular file",
+        FileType::Directory => "a directory",
+        FileType::CharacterDevice => "a character device",
+        FileType::Fifo => "a FIFO",
+        FileType::Socket => "a socket",
+        _ => "of another kind",
+    }
 }

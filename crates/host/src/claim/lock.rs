@@ -41,10 +41,10 @@ impl NodeLocks {
     ) -> Result<NodeLocks, ClaimRefusal> {
         let refused = |device: String| ClaimRefusal::Locked { node: node.to_owned(), device };
         let own = rustix::io::fcntl_dupfd_cloexec(file, 0);
-        let own = own.map_err(|error| super::refused(node, error))?;
+        let own = own.map_err(|error| ClaimRefusal::kernel(node, error))?;
         locked(&own)
             .map_err(|_| refused(units::text::escape(node.as_os_str().as_encoded_bytes())))?;
-        let known = rustix::fs::fstat(&own).map_err(|error| super::refused(node, error))?;
+        let known = rustix::fs::fstat(&own).map_err(|error| ClaimRefusal::kernel(node, error))?;
         let mut files = vec![own];
         for device in devices {
             let Some((other, inode)) = opened(device) else { continue };

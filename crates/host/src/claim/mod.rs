@@ -3,8 +3,8 @@
 //! A device is handed out only where nobody uses its bytes: nobody has it, its partitions, its disk
 //! or what is built on them mounted, swaps to it, holds it or shows it by a loop device; nothing is
 //! known to be on it; and whoever asks has said which device is meant in words that fit no other.
-//! The checks stand in `relatives` (who shares its bytes, by the `atlas` of where all bytes are),
-//! `uses` and `users` (who uses them) and `confirm` (what to type). They run in this order, and the
+//! The checks are in `relatives` (who shares its bytes, by the `device_map` of where all bytes
+//! are), `in_use` and `users` (who uses them) and `confirm` (what to type). They run in this order, and the
 //! first that fails is the answer:
 //!
 //! | check | why it stands there |
@@ -33,35 +33,35 @@
 //! What is *not* here: knowing signatures. The caller looks at the claimed device and says what it
 //! found.
 
-mod atlas;
 mod confirm;
 mod device;
+mod device_map;
+mod in_use;
 mod lock;
+mod loop_backing;
+mod machine;
+mod number;
 mod refusal;
 mod relatives;
-mod showing;
+mod sought;
 mod users;
-mod uses;
-mod world;
 
 pub use confirm::{IdentityWords, identity_words};
-pub use refusal::{ClaimRefusal, Relation, Use};
+pub use refusal::{ClaimRefusal, Relation};
+pub use sought::Use;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use self::device::Device;
+use self::device::{Device, number_of};
 use self::lock::NodeLocks;
-use self::world::{Live, Number, World};
+use self::machine::{LiveMachine, Machine};
+use self::number::Number;
 use crate::{FileDisk, Identity, Pinned, inquiry};
-
-/// The kernel counts lengths in these, whatever the device's own sectors are
-/// (`Documentation/ABI/stable/sysfs-block`).
-const SECTOR_BYTES: u64 = 512;
 
 /// What is on a device, as far as who wants to write to it can tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Held {
         let flags = OFlags::RDONLY | OFlags::EXCL;
         let file = opened(&node.path(), flags, node.given())?;
         is_of(&file, number, node.given())?;
-        let nodes = relatives::nodes(&Live::new(), number)?;
+        let nodes = relatives::nodes(&LiveMachine::new(), number)?;
         let locks = NodeLocks::take(file.as_fd(), &nodes, node.given())?;
         let seen = Seen { number, length_bytes: length(node.given(), file.as_fd())? };
         let sequence = inquiry::sequence(file.as_fd()).ok();
@@ -130,7 +130,7 @@ impl Held {
     fn contents(&self, plan: ClaimPlan<'_>) -> Result<Contents, ClaimRefusal> {
         // What is kept in memory may be older than what was written through the whole disk.
         let _ = inquiry::forget_cached(self.file.as_fd());
-        let refused = |error| refused(plan.node.given(), error);
+        let refused = |error| ClaimRefusal::kernel(plan.node.given(), error);
         let file = rustix::io::fcntl_dupfd_cloexec(&self.file, 0).map_err(refused)?;
         Ok((plan.contents)(FileDisk::of_device(file).map_err(refused)?))
     }
@@ -154,7 +154,7 @@ impl Held {
 
 /// That what is on the device may be written over.
 fn permitted(
-    world: &impl World,
+    machine: &impl Machine,
     node: &Path,
     number: Number,
     contents: &Contents,
@@ -162,7 +162,7 @@ fn permitted(
     overwrites_data: bool,
 ) -> Result<(), ClaimRefusal> {
     if let Some(typed) = typed {
-        confirm::check(world, node, number, contents, typed)?;
+        confirm::check(machine, node, number, &contents.signatures, typed)?;
     }
     let is_named = typed.is_some();
     if !contents.signatures.is_empty() {
@@ -179,15 +179,15 @@ fn permitted(
 
 /// Claims a device that nobody uses and that may be written over, without opening it for writing.
 fn held(plan: ClaimPlan<'_>, typed: Option<&str>) -> Result<Held, ClaimRefusal> {
-    let world = Live::new();
-    let number = number(plan.node)?;
+    let machine = LiveMachine::new();
+    let number = number_of(plan.node)?;
     let (node, path) = (plan.node.given(), plan.node.path());
     // Who uses it is said before the kernel says that somebody does.
-    look(&world, number, Some(&path))?;
+    look(&machine, number, Some(&path))?;
     let held = Held::take(plan.node, number)?;
     let contents = held.contents(plan)?;
-    permitted(&world, node, number, &contents, typed, plan.overwrites_data)?;
-    if look(&world, number, Some(&path))? != held.seen {
+    permitted(&machine, node, number, &contents, typed, plan.overwrites_data)?;
+    if look(&machine, number, Some(&path))? != held.seen {
         return Err(ClaimRefusal::Changed { node: node.to_owned(), what: "its length" });
     }
     Ok(held)
@@ -246,43 +246,21 @@ impl AsFd for Claim {
     }
 }
 
-/// The number of the block device that `node` is of.
-fn number(node: &Pinned) -> Result<Number, ClaimRefusal> {
-    match node.identity() {
-        Identity::Block { major, minor } => Ok((major, minor)),
-        Identity::File { .. } => {
-            let found = kind(node.kind());
-            Err(ClaimRefusal::NotABlockDevice { node: node.given().to_owned(), found })
-        }
-    }
-}
-
-fn kind(kind: FileType) -> &'static str {
-    match kind {
-        FileType::RegularFile => "a regular file",
-        FileType::Directory => "a directory",
-        FileType::CharacterDevice => "a character device",
-        FileType::Fifo => "a FIFO",
-        FileType::Socket => "a socket",
-        _ => "of another kind",
-    }
-}
-
 /// That nobody uses device `number`, of which `node` is a node, by what the kernel's files say.
-fn look(world: &impl World, number: Number, node: Option<&Path>) -> Result<Seen, ClaimRefusal> {
-    let own = Device::numbered(world, number)?;
-    let length_bytes = own.length_bytes(world)?;
+fn look(machine: &impl Machine, number: Number, node: Option<&Path>) -> Result<Seen, ClaimRefusal> {
+    let own = Device::numbered(machine, number)?;
+    let length_bytes = own.length_bytes(machine)?;
     if length_bytes == 0 {
         let device = own.node();
-        return Err(match own.container_of(world) {
+        return Err(match own.container_of(machine) {
             Some(metadata) => ClaimRefusal::Container { device, metadata },
             None => ClaimRefusal::Empty { device },
         });
     }
-    if own.word(world, "ro")? != "0" {
+    if own.word(machine, "ro")? != "0" {
         return Err(ClaimRefusal::ReadOnly { device: own.node() });
     }
-    uses::check(world, &own, node)?;
+    in_use::check(machine, &own, node)?;
     Ok(Seen { number, length_bytes })
 }
 
@@ -291,13 +269,13 @@ fn opened(path: &Path, flags: OFlags, node: &Path) -> Result<OwnedFd, ClaimRefus
     let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
     rustix::fs::open(path, flags, Mode::empty()).map_err(|error| match error {
         Errno::BUSY => ClaimRefusal::HeldElsewhere { node: node.to_owned() },
-        error => refused(node, error),
+        error => ClaimRefusal::kernel(node, error),
     })
 }
 
 /// That an open file is of block device `number`.
 fn is_of(file: &OwnedFd, number: Number, node: &Path) -> Result<(), ClaimRefusal> {
-    let stat = rustix::fs::fstat(file).map_err(|error| refused(node, error))?;
+    let stat = rustix::fs::fstat(file).map_err(|error| ClaimRefusal::kernel(node, error))?;
     match Identity::of(&stat) == (Identity::Block { major: number.0, minor: number.1 }) {
         true => Ok(()),
         false => Err(ClaimRefusal::Changed { node: node.to_owned(), what: "its number" }),
@@ -305,20 +283,7 @@ fn is_of(file: &OwnedFd, number: Number, node: &Path) -> Result<(), ClaimRefusal
 }
 
 fn length(node: &Path, file: BorrowedFd<'_>) -> Result<u64, ClaimRefusal> {
-    inquiry::length_bytes(file).map_err(|error| refused(node, error))
-}
-
-fn refused(node: &Path, error: Errno) -> ClaimRefusal {
-    let reason = io::Error::from(error).to_string();
-    let hint = match error {
-        Errno::NOENT => "check the path; lsblk -p lists block devices",
-        Errno::ACCESS | Errno::PERM => "writing to a device needs root: try sudo",
-        Errno::NXIO | Errno::NODEV => "no device answers behind this node; lsblk -p lists those",
-        Errno::NOMEDIUM => "insert a medium first",
-        Errno::ROFS => "the device is read-only",
-        _ => "",
-    };
-    ClaimRefusal::Kernel { node: node.to_owned(), reason, hint }
+    inquiry::length_bytes(file).map_err(|error| ClaimRefusal::kernel(node, error))
 }
 
 #[cfg(test)]

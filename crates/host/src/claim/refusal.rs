@@ -1,11 +1,16 @@
 //! Why a device is not handed out for writing.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use thiserror::Error;
 use units::text::escape;
 
-pub use super::users::Use;
+use super::sought::Use;
+
+/// The words by which a device is named that has no serial number and no world-wide name.
+pub(super) const PATH_AND_BYTES: &str = "path with its exact length (PATH=BYTES)";
 
 /// How a device shares bytes with the one that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -238,6 +243,22 @@ pub enum ClaimRefusal {
 }
 
 impl ClaimRefusal {
+    /// What the kernel said of `node`, with what may help.
+    pub(super) fn kernel(node: &Path, error: Errno) -> ClaimRefusal {
+        let reason = io::Error::from(error).to_string();
+        let hint = match error {
+            Errno::NOENT => "check the path; lsblk -p lists block devices",
+            Errno::ACCESS | Errno::PERM => "writing to a device needs root: try sudo",
+            Errno::NXIO | Errno::NODEV => {
+                "no device answers behind this node; lsblk -p lists those"
+            }
+            Errno::NOMEDIUM => "insert a medium first",
+            Errno::ROFS => "the device is read-only",
+            _ => "",
+        };
+        ClaimRefusal::Kernel { node: node.to_owned(), reason, hint }
+    }
+
     /// Returns what to do next, in lower case and without a full stop; `None` when nothing is known
     /// to help. It never holds the words that `--confirm` wants, and says how to wipe a device only
     /// where that was named right.
@@ -309,7 +330,7 @@ fn used(how: Use, device: &str) -> String {
 }
 
 fn confirmed_by(node: &str, wanted: &str) -> String {
-    if wanted == super::confirm::PATH_AND_BYTES {
+    if wanted == PATH_AND_BYTES {
         return format!(
             "read its length: blockdev --getsize64 {node}; then --confirm {node}=BYTES"
         );
@@ -317,7 +338,7 @@ fn confirmed_by(node: &str, wanted: &str) -> String {
     format!("read it: straddle check {node}, or the label of the drive; then --confirm WORDS")
 }
 
-fn shown(path: &std::path::Path) -> String {
+fn shown(path: &Path) -> String {
     escape(path.as_os_str().as_encoded_bytes())
 }
 

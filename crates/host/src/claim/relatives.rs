@@ -1,9 +1,10 @@
 //! Who shares bytes with a device.
 
-use super::atlas::{Atlas, Place};
 use super::device::{Device, unknown};
+use super::device_map::{DeviceBytes, DeviceMap};
+use super::machine::Machine;
+use super::number::Number;
 use super::refusal::{ClaimRefusal, Relation};
-use super::world::{Number, World};
 use crate::Identity;
 
 /// A device that shares bytes with the one that is wanted, or is that one.
@@ -31,13 +32,13 @@ pub(super) struct Relatives {
 ///
 /// # Errors
 /// [`ClaimRefusal::Unknown`] when that cannot be told.
-pub(super) fn all(world: &impl World, own: &Device) -> Result<Relatives, ClaimRefusal> {
-    let atlas = Atlas::of(world)?;
-    let place = atlas.place(own.number)?;
-    let family = Family { atlas: &atlas, own, place: &place };
+pub(super) fn all(machine: &impl Machine, own: &Device) -> Result<Relatives, ClaimRefusal> {
+    let devices = DeviceMap::of(machine)?;
+    let bytes = devices.bytes(own.number)?;
+    let family = Family { devices: &devices, own, bytes: &bytes };
     let mut found: Vec<(usize, Relative)> = Vec::new();
-    for device in atlas.devices() {
-        let other = atlas.place(device.number)?;
+    for device in devices.devices() {
+        let other = devices.bytes(device.number)?;
         if let Some(relation) = family.relation(device.number, &other) {
             found.push((other.depth(), family.relative(device, relation)));
         }
@@ -53,7 +54,7 @@ pub(super) fn all(world: &impl World, own: &Device) -> Result<Relatives, ClaimRe
     for under in held {
         let relation =
             if under.number == own.number { Relation::Itself } else { Relation::Partition };
-        for holder in under.linked(world, "holders")? {
+        for holder in under.linked(machine, "holders")? {
             // The devices were listed before: one that came since is known by its holding alone.
             if !found.iter().any(|(_, one)| one.device.number == holder.number) {
                 let under = (under.node(), relation);
@@ -69,41 +70,41 @@ pub(super) fn all(world: &impl World, own: &Device) -> Result<Relatives, ClaimRe
         let error = device::TreeError::Missing { path: own.directory.clone() };
         return Err(unknown(&own.name, &error));
     }
-    Ok(Relatives { all, files: place.files().collect() })
+    Ok(Relatives { all, files: bytes.files().collect() })
 }
 
 /// The device that is wanted, and where its bytes are.
 struct Family<'a> {
-    atlas: &'a Atlas,
+    devices: &'a DeviceMap,
     own: &'a Device,
-    place: &'a Place,
+    bytes: &'a DeviceBytes,
 }
 
 impl Family<'_> {
-    /// Returns how device `number`, whose bytes are at `place`, shares some with the one that is
+    /// Returns how device `number`, whose bytes are at `bytes`, shares some with the one that is
     /// wanted;
     /// `None` where it shares none.
-    fn relation(&self, number: Number, place: &Place) -> Option<Relation> {
+    fn relation(&self, number: Number, bytes: &DeviceBytes) -> Option<Relation> {
         let own = self.own.number;
         if number == own {
             return Some(Relation::Itself);
         }
-        if self.place.passes(number) {
+        if self.bytes.passes(number) {
             return Some(self.below(number));
         }
-        if place.passes(own) {
-            let is_partition = self.atlas.disk(number) == Some(own);
+        if bytes.passes(own) {
+            let is_partition = self.devices.disk(number) == Some(own);
             return Some(if is_partition { Relation::Partition } else { Relation::Above });
         }
-        if !self.place.overlaps(place) {
+        if !self.bytes.overlaps(bytes) {
             return None;
         }
-        let is_same_file =
-            self.atlas.file(number).is_some() && self.atlas.file(number) == self.atlas.file(own);
+        let is_same_file = self.devices.file(number).is_some()
+            && self.devices.file(number) == self.devices.file(own);
         Some(match () {
             () if is_same_file => Relation::Beside,
             // What is made of others shows their bytes for as long as it is there.
-            () if self.atlas.is_built(number) => Relation::Above,
+            () if self.devices.is_built(number) => Relation::Above,
             () => Relation::Overlapping,
         })
     }
@@ -111,9 +112,9 @@ impl Family<'_> {
     /// The relation of a device on the way down.
     fn below(&self, number: Number) -> Relation {
         let own = self.own.number;
-        let is_disk = |of: Number| self.atlas.disk(of) == Some(number);
-        let loops = |of: Number| self.atlas.is_loop(of);
-        let is_behind = |of: Number| loops(of) && self.atlas.below(of).any(|it| it == number);
+        let is_disk = |of: Number| self.devices.disk(of) == Some(number);
+        let loops = |of: Number| self.devices.is_loop(of);
+        let is_behind = |of: Number| loops(of) && self.devices.below(of).any(|it| it == number);
         match () {
             () if is_disk(own) => Relation::Disk,
             () if is_behind(own) => Relation::Backing,
@@ -125,22 +126,22 @@ impl Family<'_> {
         let own = self.own;
         // The nearest of those that it stands on.
         let mut below: Vec<(Number, Relation)> = self
-            .atlas
+            .devices
             .below(device.number)
             .filter_map(|it| {
-                let place = self.atlas.place(it).ok()?;
-                Some((it, self.relation(it, &place)?))
+                let bytes = self.devices.bytes(it).ok()?;
+                Some((it, self.relation(it, &bytes)?))
             })
             .collect();
         below.sort_by_key(|&(number, relation)| (number != own.number, relation));
         let under = below
             .first()
-            .and_then(|&(number, relation)| Some((self.atlas.device(number)?.node(), relation)));
+            .and_then(|&(number, relation)| Some((self.devices.device(number)?.node(), relation)));
         Relative {
             device: device.clone(),
             relation,
             under: under.unwrap_or_else(|| (own.node(), Relation::Itself)),
-            is_loop: self.atlas.is_loop(device.number),
+            is_loop: self.devices.is_loop(device.number),
         }
     }
 }
@@ -150,8 +151,8 @@ impl Family<'_> {
 ///
 /// # Errors
 /// [`ClaimRefusal::Unknown`] when that cannot be told.
-pub(super) fn nodes(world: &impl World, number: Number) -> Result<Vec<Device>, ClaimRefusal> {
-    let own = Device::numbered(world, number)?;
-    let all = all(world, &own)?.all.into_iter();
+pub(super) fn nodes(machine: &impl Machine, number: Number) -> Result<Vec<Device>, ClaimRefusal> {
+    let own = Device::numbered(machine, number)?;
+    let all = all(machine, &own)?.all.into_iter();
     Ok(all.filter(|one| one.relation != Relation::Above).map(|one| one.device).collect())
 }

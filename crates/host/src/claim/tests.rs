@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use ::device::{KernelTree, MemoryTree};
 
-use super::users::{Sought, Used, User};
-use super::world::Shown;
+use super::machine::Shown;
+use super::sought::{Sought, Used, User};
 use super::*;
 
 const DISK: Number = (8, 0);
@@ -20,7 +20,7 @@ struct Fake {
     user: Result<Option<User>, String>,
 }
 
-impl World for Fake {
+impl Machine for Fake {
     fn tree(&self) -> &dyn KernelTree {
         &self.tree
     }
@@ -445,7 +445,7 @@ fn what_cannot_be_read_is_a_refusal_and_not_a_leave() {
 /// Returns whether `typed` names the device.
 fn confirms(fake: &Fake, number: Number, typed: &str) -> bool {
     let node = Path::new("/dev/x");
-    match confirm::check(fake, node, number, &Contents::default(), typed) {
+    match confirm::check(fake, node, number, &[], typed) {
         Ok(()) => true,
         Err(refusal @ ClaimRefusal::NotConfirmed { .. }) => {
             let said = format!("{refusal} {}", refusal.hint().unwrap());

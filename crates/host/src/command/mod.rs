@@ -188,7 +188,8 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
     let process = Pid::from_child(&child);
     let out = child.stdout.take().expect("it was piped");
     let errors = child.stderr.take().expect("it was piped");
-    let followed = pipe::follow(process, out.into(), errors.into(), begun, plan);
+    let followed =
+        pipe::follow(process, out.into(), errors.into(), begun, plan.budget, plan.interrupt);
     let left_running = process::others_in(group);
     guard.kill();
     let lost = |attempted| {

@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::CommandPlan;
+use crate::Interrupt;
 
 /// What is kept of each stream, in bytes.
 const KEPT_BYTES: usize = 64 << 10;
@@ -73,17 +73,18 @@ pub(super) fn follow(
     output: OwnedFd,
     errors: OwnedFd,
     begun: Instant,
-    plan: CommandPlan<'_>,
+    budget: Duration,
+    interrupt: &Interrupt,
 ) -> Result<Followed, (&'static str, Errno)> {
     let process =
         pidfd_open(process, PidfdFlags::empty()).map_err(|error| ("pidfd_open", error))?;
     let mut output = Stream::new(output).map_err(|error| ("fcntl", error))?;
     let mut errors = Stream::new(errors).map_err(|error| ("fcntl", error))?;
     let end = loop {
-        if plan.interrupt.is_raised() {
-            break End::Interrupted(plan.interrupt.signal().unwrap_or(0));
+        if interrupt.is_raised() {
+            break End::Interrupted(interrupt.signal().unwrap_or(0));
         }
-        let left = plan.budget.saturating_sub(begun.elapsed());
+        let left = budget.saturating_sub(begun.elapsed());
         if left.is_zero() {
             break End::Budget;
         }

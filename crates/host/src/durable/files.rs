@@ -1,61 +1,14 @@
 //! The scratch files, each made for a kind of place.
 
 use device::DurableFault;
-use device::durable::{Place, Way};
+use device::durable::Place;
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
 use crate::engine::now_ns;
-use crate::scratch::{Scratch, ScratchError, ScratchPlan};
+use crate::scratch::{Scratch, ScratchError};
 
-use super::{DurablePlan, neighbor};
-
-/// What such a file begins with, before it is made empty.
-const SEED_BYTES: u64 = 4096;
-
-/// Returns how many bytes all files of `plan` take at most.
-pub(super) fn scratch_bytes(plan: &DurablePlan<'_>) -> u64 {
-    let rooms = small(plan.ways).saturating_mul(plan.room_bytes);
-    let bytes = plan.file_bytes.saturating_add(rooms);
-    match plan.ways.iter().any(|way| way.is_contended) {
-        true => bytes.saturating_add(neighbor::BYTES_MAX),
-        false => bytes,
-    }
-}
-
-/// Returns how many bytes are written to make them.
-pub(super) fn made_bytes(plan: &DurablePlan<'_>) -> u64 {
-    let neighbors = u64::from(plan.ways.iter().any(|way| way.is_contended));
-    let small = small(plan.ways).saturating_add(neighbors);
-    plan.file_bytes.saturating_add(small.saturating_mul(SEED_BYTES))
-}
-
-/// Returns how many files there are that grow, or whose space is taken.
-fn small(ways: &[Way]) -> u64 {
-    let is_wanted = |place: Place| u64::from(ways.iter().any(|way| way.place == place));
-    is_wanted(Place::Preallocated) + is_wanted(Place::Append)
-}
-
-/// A scratch file as long as all of them together.
-pub(super) fn whole_plan(plan: &DurablePlan<'_>) -> ScratchPlan {
-    ScratchPlan { length_bytes: whole_pages(plan.scratch_bytes()), ..of_length(plan, 0) }
-}
-
-/// The next multiple of a page.
-fn whole_pages(bytes: u64) -> u64 {
-    bytes.checked_next_multiple_of(4096).unwrap_or(bytes)
-}
-
-/// A scratch file of `length_bytes`.
-pub(super) fn of_length(plan: &DurablePlan<'_>, length_bytes: u64) -> ScratchPlan {
-    ScratchPlan {
-        length_bytes,
-        seed: plan.seed,
-        budget_bytes: plan.budget_bytes,
-        nocow_on_btrfs: false,
-        may_move: true,
-    }
-}
+use super::plan::{DurablePlan, SEED_BYTES};
 
 /// The files.
 #[derive(Debug)]
@@ -75,10 +28,10 @@ pub(super) struct Files {
 impl Files {
     /// Makes them, no longer than until `end_ns`.
     pub(super) fn create(plan: &DurablePlan<'_>, end_ns: u64) -> Result<Files, ScratchError> {
-        Scratch::possible_anywhere(&plan.directory, whole_plan(plan))?;
+        Scratch::possible_anywhere(&plan.directory, plan.whole())?;
         let goes_on = |_| !plan.interrupt.is_raised() && now_ns() < end_ns;
         let scratch = |length_bytes| {
-            Scratch::create_anywhere_while(&plan.directory, of_length(plan, length_bytes), goes_on)
+            Scratch::create_anywhere_while(&plan.directory, plan.of_length(length_bytes), goes_on)
         };
         let small = |place| match plan.ways.iter().any(|way| way.place == place) {
             true => scratch(SEED_BYTES).map(Some),

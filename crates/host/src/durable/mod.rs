@@ -17,62 +17,21 @@
 mod calls;
 mod files;
 mod neighbor;
+mod plan;
+
+pub use plan::DurablePlan;
 
 use device::durable::{Method, Place, Way};
 use device::{Durable, DurableFault};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::Interrupt;
-use crate::Pinned;
 use crate::engine::{Buffers, EngineError, now_ns};
 use crate::scratch::{Scratch, ScratchError};
 
 use self::calls::Step;
 use self::files::Files;
 use self::neighbor::Neighbor;
-
-/// What is to be done where.
-#[derive(Clone, Debug)]
-pub struct DurablePlan<'a> {
-    /// The directory whose file system is meant.
-    pub directory: Pinned,
-    /// The ways, each known by its number here.
-    pub ways: &'a [Way],
-    /// The length of the file that is written over, in bytes: a multiple of 4096.
-    pub file_bytes: u64,
-    /// How long each file may become that grows, or whose space is taken, in bytes.
-    pub room_bytes: u64,
-    /// What decides the bytes that are written.
-    pub seed: u64,
-    /// Number of bytes making the files may write at most.
-    pub budget_bytes: u64,
-    /// How long making the files may take, in nanoseconds; a call that is under way is waited for.
-    pub ready_ns: u64,
-    /// What ends it early.
-    pub interrupt: Interrupt,
-}
-
-impl DurablePlan<'_> {
-    /// Returns how many bytes all files take at most.
-    #[must_use]
-    pub fn scratch_bytes(&self) -> u64 {
-        files::scratch_bytes(self)
-    }
-
-    /// Returns how many bytes are written to make them.
-    #[must_use]
-    pub fn made_bytes(&self) -> u64 {
-        files::made_bytes(self)
-    }
-
-    /// Returns whether the files could be made, as far as that can be told without making them.
-    ///
-    /// # Errors
-    /// As [`DurableFiles::create`], but for what only a write meets.
-    pub fn possible(&self) -> Result<(), ScratchError> {
-        Scratch::possible_anywhere(&self.directory, files::whole_plan(self))
-    }
-}
 
 /// The files, and what is being done in them.
 #[derive(Debug)]

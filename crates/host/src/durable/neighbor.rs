@@ -2,8 +2,8 @@
 //! page cache and without a sync, while a row is measured. Each piece is sent on its way to the
 //! drive at once, as databases do it and the kernel when much waits in memory.
 //!
-//! It is bounded: [`BYTES_MAX`] for each slice of the row, in pieces with a pause behind each.
-//! Between slices it does nothing.
+//! It is bounded: [`NEIGHBOR_BYTES_MAX`] for each slice of the row, in pieces with a pause after
+//! each. Between slices it does nothing.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
@@ -18,10 +18,9 @@ use rustix::io::Errno;
 use crate::engine::{Access, now_ns};
 use crate::scratch::{Scratch, ScratchError};
 
-use super::{DurablePlan, calls, files};
+use super::calls;
+use super::plan::{DurablePlan, NEIGHBOR_BYTES_MAX, SEED_BYTES};
 
-/// The most that it writes in one slice, in bytes.
-pub(super) const BYTES_MAX: u64 = 1 << 20;
 /// What it writes at once, in bytes.
 const PIECE_BYTES: usize = 32 << 10;
 /// How long it waits behind each piece.
@@ -42,7 +41,7 @@ impl Neighbor {
     /// Starts it, no later than `end_ns`; it waits.
     pub(super) fn start(plan: &DurablePlan<'_>, end_ns: u64) -> Result<Neighbor, ScratchError> {
         let goes_on = |_| !plan.interrupt.is_raised() && now_ns() < end_ns;
-        let small = files::of_length(plan, 4096);
+        let small = plan.of_length(SEED_BYTES);
         let scratch = Scratch::create_anywhere_while(&plan.directory, small, goes_on)?;
         let refused = |reason: String| ScratchError::Refused {
             attempted: "start another writer in",
@@ -106,7 +105,7 @@ fn gone() -> DurableFault {
 fn written(file: &OwnedFd, bytes: &[u8], halted: &AtomicBool) -> Result<u64, Errno> {
     rustix::fs::ftruncate(file.as_fd(), 0)?;
     let mut at_bytes = 0_u64;
-    while !halted.load(Ordering::SeqCst) && at_bytes < BYTES_MAX {
+    while !halted.load(Ordering::SeqCst) && at_bytes < NEIGHBOR_BYTES_MAX {
         let moved = rustix::io::pwrite(file.as_fd(), bytes, at_bytes)?;
         if moved == 0 {
             return Err(Errno::IO);

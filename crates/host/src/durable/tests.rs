@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::Pinned;
+
 use super::*;
 
 const WAY: Way = Way {

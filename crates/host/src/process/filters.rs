@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
+use super::procfs::{read, tracer};
 use super::rights;
 use crate::engine::now_ns;
 
@@ -60,8 +61,8 @@ fn asked(number: u32) -> Result<Vec<Vec<u8>>, String> {
 
 /// Why it may not be traced.
 fn refused(number: c_long) -> String {
-    let status = super::read(&format!("/proc/{number}/status")).unwrap_or_default();
-    match super::tracer(&status) {
+    let status = read(&format!("/proc/{number}/status")).unwrap_or_default();
+    match tracer(&status) {
         Some((tracer, name)) => {
             format!("process {tracer} ({name}) traces it already, and but one may: end that first")
         }

@@ -8,7 +8,8 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `status.rs` | who it is, whether it runs, its threads' modes |
+//! | `procfs.rs` | who it is, whether it runs, its threads' modes |
+//! | `root_files.rs` | files and directories in its root |
 //! | `preloads.rs` | libraries that are to be loaded before its own |
 //! | `mapped.rs` | the files that it runs code of |
 //! | `open_files.rs` | the files that it has open for writing |
@@ -20,12 +21,12 @@ mod filters;
 mod mapped;
 mod open_files;
 mod preloads;
+pub(crate) mod procfs;
 mod rights;
-pub(crate) mod status;
+mod root_files;
 mod threads;
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -34,17 +35,13 @@ use rustix::time::ClockId;
 use thiserror::Error;
 use units::{Known, Source, text};
 
-use status::Stat;
+use procfs::{COUNT_MAX, Stat, read, tracer};
 
 pub use mapped::Mapped;
 pub use open_files::{OpenFile, has_own_paths, mount_table, open_for_writing, placed};
 pub use preloads::{Preload, own_preloads};
+pub use procfs::is_filtered;
 pub use threads::{Filters, ThreadFilters};
-
-/// The most bytes that are read of one file.
-const FILE_BYTES_MAX: u64 = 4 << 20;
-/// The most libraries and threads that are listed.
-const COUNT_MAX: usize = 4096;
 
 /// What was seen of a process.
 #[derive(Debug)]
@@ -239,7 +236,7 @@ pub fn directory_of(pid: u32) -> Option<PathBuf> {
 /// # Errors
 /// When it cannot be opened or read, or was changed before 1970.
 pub fn file_of(pid: u32, path: &Path) -> io::Result<(Vec<u8>, u64)> {
-    mapped::content(&format!("/proc/{pid}"), path)
+    root_files::content(&format!("/proc/{pid}"), path)
 }
 
 /// Returns the names in the directory at `path` in the root of process `pid`, and when its inode
@@ -248,14 +245,7 @@ pub fn file_of(pid: u32, path: &Path) -> io::Result<(Vec<u8>, u64)> {
 /// # Errors
 /// When it cannot be listed, holds more than 4096 names, or was changed before 1970.
 pub fn names_of(pid: u32, path: &Path) -> io::Result<(Vec<String>, u64)> {
-    mapped::names(&format!("/proc/{pid}"), path)
-}
-
-/// Returns whether this process runs under a seccomp filter.
-#[must_use]
-pub fn is_filtered() -> bool {
-    let status = read("/proc/thread-self/status");
-    status.is_ok_and(|status| status::field(&status, b"Seccomp:") == Some(2))
+    root_files::names(&format!("/proc/{pid}"), path)
 }
 
 /// The files that this process runs code of, and which of `preloads` put them there.
@@ -295,24 +285,11 @@ fn stat_of(pid: u32) -> Result<Stat, ProcessError> {
     }
 }
 
-fn tracer(status: &[u8]) -> Option<(u32, String)> {
-    let number = status::field(status, b"TracerPid:").filter(|&number| number != 0)?;
-    let number = u32::try_from(number).ok()?;
-    let name = read(&format!("/proc/{number}/comm")).unwrap_or_default();
-    Some((number, text::escape(name.trim_ascii_end())))
-}
-
 fn known<T>(found: Result<T, String>) -> Known<T> {
     match found {
         Ok(value) => Known::yes(value, Source::Procfs),
         Err(reason) => Known::no(reason),
     }
-}
-
-fn read(path: &str) -> io::Result<Vec<u8>> {
-    let mut content = Vec::new();
-    File::open(path)?.take(FILE_BYTES_MAX).read_to_end(&mut content)?;
-    Ok(content)
 }
 
 #[cfg(test)]

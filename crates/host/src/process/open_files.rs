@@ -10,7 +10,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use super::{COUNT_MAX, mapped, read, rights, status};
+use super::procfs::{COUNT_MAX, field, read};
+use super::{rights, root_files};
 
 /// The bit of a descriptor's link that says it is open for writing.
 const MAY_WRITE: u32 = 0o200;
@@ -49,7 +50,7 @@ pub fn open_for_writing(pid: u32) -> Result<Vec<OpenFile>, String> {
 /// at.
 #[must_use]
 pub fn placed(pid: u32, path: &Path) -> Option<OpenFile> {
-    let file = mapped::within(&format!("/proc/{pid}"), path).ok()?;
+    let file = root_files::within(&format!("/proc/{pid}"), path).ok()?;
     let mount_id = mount_id(&format!("/proc/self/fdinfo/{}", file.as_fd().as_raw_fd()))?;
     Some(OpenFile { path: path.as_os_str().as_bytes().to_vec(), mount_id })
 }
@@ -75,5 +76,5 @@ pub fn mount_table(pid: u32) -> io::Result<Vec<u8>> {
 }
 
 fn mount_id(fdinfo: &str) -> Option<u64> {
-    status::field(&read(fdinfo).ok()?, b"mnt_id:")
+    field(&read(fdinfo).ok()?, b"mnt_id:")
 }

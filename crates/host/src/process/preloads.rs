@@ -4,16 +4,17 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::{COUNT_MAX, mapped, read, rights};
-
 use units::text;
+
+use super::procfs::{COUNT_MAX, read};
+use super::{rights, root_files};
 
 /// A library that is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preload {
     /// As it is named, harmless to print.
     pub name: String,
-    /// Place where: `LD_PRELOAD`.
+    /// The variable or file that names it: `LD_PRELOAD`.
     pub named_by: &'static str,
     /// As it is named.
     pub(super) raw: Vec<u8>,
@@ -72,7 +73,7 @@ pub(super) fn of(base: &str) -> Result<Vec<Preload>, String> {
     let environment = read(&format!("{base}/environ"))
         .map_err(|error| rights::told("the environment it was started with", &error))?;
     let mut found = named_in(&environment);
-    match mapped::content(base, Path::new(FILE)) {
+    match root_files::content(base, Path::new(FILE)) {
         Ok((list, _)) => found.extend(libraries(&list, FILE)),
         // Most systems have none.
         Err(error) if error.kind() == ErrorKind::NotFound => {}

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 
 use rustix::io::Errno;
 
-use super::read;
+use super::procfs::{is_filtered, read};
 
 /// `CAP_SYS_PTRACE`, as needed to look into processes of others (ptrace(2)).
 const TRACE: u64 = 1 << 19;
@@ -36,7 +36,7 @@ pub(super) fn advice_on_memory() -> String {
 
 /// Returns what may help where its filters are not given.
 pub(super) fn advice_on_filters() -> String {
-    match super::is_filtered() {
+    match is_filtered() {
         true => "straddle itself runs under a seccomp filter, and who does is given none of \
                  others: run it outside of the container"
             .to_owned(),

@@ -30,7 +30,7 @@ fn a_process_shows_its_filters_and_goes_on_afterwards() {
     let found = look_at_process(child.number()).unwrap();
     child::until("it goes on", || !matches!(state(child.number()), 't' | 'T'));
     let status = read(&format!("/proc/{}/status", child.number())).unwrap();
-    assert_eq!(status::field(&status, b"TracerPid:"), Some(0));
+    assert_eq!(procfs::field(&status, b"TracerPid:"), Some(0));
     match found.filters {
         Known::Yes(filters) => {
             let Filters { sets, threads, missed, .. } = filters.value;

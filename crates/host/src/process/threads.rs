@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{COUNT_MAX, filters, read, rights, status};
+use super::procfs::{COUNT_MAX, Stat, field, read};
+use super::{filters, rights};
 
 /// The most threads that are stopped to be asked.
 const ASKED_MAX: usize = 64;
@@ -45,7 +46,7 @@ pub(super) fn living(pid: u32) -> Option<String> {
     let mut threads = numbers(pid).ok()?.into_iter();
     threads.find_map(|thread| {
         let base = format!("/proc/{pid}/task/{thread}");
-        let stat = status::Stat::parse(&read(&format!("{base}/stat")).ok()?)?;
+        let stat = Stat::parse(&read(&format!("{base}/stat")).ok()?)?;
         (!stat.has_ended).then_some(base)
     })
 }
@@ -129,15 +130,15 @@ fn in_order(threads: &[Thread]) -> Vec<Thread> {
 
 fn thread(pid: u32, number: u32) -> Option<Thread> {
     let base = format!("/proc/{pid}/task/{number}");
-    let stat = status::Stat::parse(&read(&format!("{base}/stat")).ok()?)?;
+    let stat = Stat::parse(&read(&format!("{base}/stat")).ok()?)?;
     if stat.has_ended {
         return None;
     }
     let status = read(&format!("{base}/status")).ok()?;
     // 0 none, 1 strict, 2 filters. Kernels before 5.9 do not count them.
-    let count = match status::field(&status, b"Seccomp:") {
+    let count = match field(&status, b"Seccomp:") {
         Some(1) => None,
-        Some(2) => Some(status::field(&status, b"Seccomp_filters:").unwrap_or(1)),
+        Some(2) => Some(field(&status, b"Seccomp_filters:").unwrap_or(1)),
         _ => Some(0),
     };
     Some(Thread { count, number })

@@ -19,7 +19,8 @@
 //! | `unnamed`, `named` | the empty file, without a name or with one |
 //! | `guard`, `lock`, `label` | what removes the name, holds it, and marks it as ours |
 //! | `leftover` | what earlier runs could not remove |
-//! | `content` | its bytes |
+//! | `plan` | the wanted length and content |
+//! | `fill` | its bytes |
 //! | `direct` | what direct I/O on it must be aligned to |
 //! | `place` | where its bytes lie, and whether writes can be placed there |
 //! | `settle` | making parts real again that were set aside as zeros |
@@ -27,16 +28,17 @@
 //!
 //! Source: open(2) on `O_TMPFILE`; `Documentation/filesystems/fiemap.rst` of Linux.
 
-mod content;
 mod direct;
 mod error;
 mod filesystem;
+mod fill;
 mod guard;
 mod label;
 mod leftover;
 mod lock;
 mod named;
 mod place;
+mod plan;
 mod settle;
 mod site;
 mod unnamed;
@@ -53,8 +55,8 @@ use crate::Pinned;
 use crate::engine::{Access, EngineError, now_ns, open_measured};
 use crate::extents::extents_of;
 
-use self::content::fill;
 use self::direct::direct_units;
+use self::fill::fill;
 pub(crate) use self::named::{Name, synced_file};
 use self::site::{Purpose, Site};
 use self::unnamed::nameless;
@@ -63,24 +65,8 @@ pub use direct::DirectUnits;
 pub use error::ScratchError;
 pub use leftover::{Fate, Leftover, sweep};
 pub use place::{Unusable, Usable, same_places, usable};
+pub use plan::ScratchPlan;
 pub use site::{direct_units_in, takes_files};
-
-/// What is to be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScratchPlan {
-    /// How long it is to be: a multiple of 4096.
-    pub length_bytes: u64,
-    /// What decides its bytes.
-    pub seed: u64,
-    /// Number of bytes that may be written at most. A longer file is refused, not made shorter.
-    pub budget_bytes: u64,
-    /// On btrfs, whether the file is written in place (`chattr +C`), as it must be where writes are
-    /// placed. Elsewhere it has no meaning.
-    pub nocow_on_btrfs: bool,
-    /// True if a file system that writes elsewhere each time (ZFS, bcachefs, f2fs, nilfs2) will do:
-    /// where no write is to be placed.
-    pub may_move: bool,
-}
 
 /// A file without a name, full of random bytes.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use device::ExtentFlags;
 use units::ByteRange;
 
-use super::content::write_all;
+use super::fill::write_all;
 use super::{Scratch, ScratchError, whole};
 use crate::engine::{Access, Buffers};
 use crate::extents::extents_of;

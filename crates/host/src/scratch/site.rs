@@ -6,9 +6,10 @@ use rustix::fs::{Mode, OFlags};
 use units::DiskText;
 
 use super::direct::{DirectUnits, direct_units};
+use super::error::ScratchError;
 use super::filesystem::{self, Filesystem, Unfit};
+use super::plan::ScratchPlan;
 use super::unnamed::nameless;
-use super::{ScratchError, ScratchPlan};
 use crate::Pinned;
 
 /// What the file's length is a multiple of.

@@ -14,31 +14,9 @@ mod udev;
 
 use device::manifest::{Entry, Manifest};
 
-use names::Names;
-use secrets::Secrets;
-
-/// What is masked in captures, and by what: use one for all captures of one machine.
-#[derive(Clone, Debug, Default)]
-pub struct Mask {
-    secrets: Secrets,
-    names: Names,
-    keep_paths: bool,
-}
+pub use names::Mask;
 
 impl Mask {
-    /// Nothing is known yet. Where `keep_paths` is set, mount points and the files behind loop
-    /// devices keep their paths; else directories outside the system's keep only their depth.
-    #[must_use]
-    pub fn new(keep_paths: bool) -> Mask {
-        Mask { keep_paths, ..Mask::default() }
-    }
-
-    /// Returns how many different serials, identifiers and hosts were masked.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.secrets.count() + self.names.count()
-    }
-
     /// The capture without them.
     #[must_use]
     pub fn apply(&mut self, capture: &Manifest) -> Manifest {
@@ -110,18 +88,9 @@ impl Mask {
             })
             .collect()
     }
-
-    /// A path on the machine: a mount point, a directory, a file behind a loop device.
-    fn path(&mut self, path: &str) -> String {
-        if self.keep_paths {
-            self.secrets.in_text(path)
-        } else {
-            self.names.path(path, &mut self.secrets)
-        }
-    }
 }
 
-/// Returns whether a file of `/sys` is an identifier and nothing else.
+/// True if a file of `/sys` is an identifier and nothing else.
 fn is_identifier(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     path.starts_with("/sys/") && places::IDENTIFIERS.contains(&name) && !path.ends_with("/dm/uuid")

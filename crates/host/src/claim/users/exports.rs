@@ -7,8 +7,8 @@ use std::path::Path;
 
 use device::KernelTree as _;
 
-use super::{Sought, Use, User};
 use crate::LiveTree;
+use crate::claim::sought::{Sought, Use, User};
 
 const CONFIG: &str = "/sys/kernel/config";
 

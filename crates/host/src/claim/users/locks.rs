@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Facts, Sought, Use, Used, User};
 use crate::Identity;
+use crate::claim::sought::{Facts, Sought, Use, Used, User};
 
 /// The first lock on a file or node of `sought` that leaves room for nobody else.
 ///

@@ -24,106 +24,16 @@ mod exports;
 mod locks;
 mod mapped;
 mod opened;
-mod sight;
+mod proc_visibility;
 
-use std::collections::BTreeSet;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, CWD, FileType, StatxFlags};
-use rustix::io::Errno;
 use units::text::escape;
 
-use super::world::Number;
-use crate::process::status::Stat;
-use crate::{Identity, LiveTree};
+use crate::LiveTree;
+use crate::process::procfs::Stat;
 
-/// What nobody may use.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sought {
-    /// Block devices.
-    pub(super) devices: BTreeSet<Number>,
-    /// Character devices through which the same disks are written.
-    pub(super) characters: BTreeSet<Number>,
-    /// Files in which their bytes are.
-    pub(super) files: BTreeSet<Identity>,
-    /// Nodes of the devices, on which locks are taken.
-    pub(super) nodes: Vec<PathBuf>,
-}
-
-/// What is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Used {
-    Device(Number),
-    Character(Number),
-    File(Identity),
-}
-
-/// How it is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
-    /// It is open for writing.
-    Open,
-    /// It is mapped into memory, and may be written there.
-    Mapped,
-    /// There is a lock on it.
-    Locked,
-    /// The kernel serves it to other machines.
-    Served,
-}
-
-/// Who uses something.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct User {
-    /// `process 12 (qemu)`; harmless to print.
-    pub(super) who: String,
-    /// Its number, where it is a process that is known.
-    pub(super) pid: Option<u32>,
-    pub(super) what: Used,
-    pub(super) how: Use,
-}
-
-impl Sought {
-    /// Returns what of it has this number or inode.
-    fn has(&self, found: &Facts) -> Option<Used> {
-        let number = found.number;
-        match found.kind {
-            FileType::BlockDevice => self.devices.contains(&number).then_some(Used::Device(number)),
-            FileType::CharacterDevice => {
-                self.characters.contains(&number).then_some(Used::Character(number))
-            }
-            _ => self.files.contains(&found.identity).then_some(Used::File(found.identity)),
-        }
-    }
-
-    /// Returns what of it is at `path`; `None` where nothing of it is, or nothing at all.
-    fn at(&self, path: &Path) -> Option<Used> {
-        self.has(&Facts::of(path).ok()?)
-    }
-}
-
-/// Who a file is.
-struct Facts {
-    kind: FileType,
-    /// Of a device.
-    number: Number,
-    identity: Identity,
-}
-
-impl Facts {
-    /// Returns what `path` leads to. No file system asks its server or its daemon, which may hang.
-    fn of(path: &Path) -> Result<Facts, Errno> {
-        let flags = AtFlags::STATX_DONT_SYNC;
-        let stat = rustix::fs::statx(CWD, path, flags, StatxFlags::TYPE | StatxFlags::INO)?;
-        let device = rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor);
-        Ok(Facts {
-            kind: FileType::from_raw_mode(stat.stx_mode.into()),
-            number: (stat.stx_rdev_major, stat.stx_rdev_minor),
-            identity: Identity::File { device, inode: stat.stx_ino },
-        })
-    }
-}
+use super::sought::{Sought, Use, User, has_gone};
 
 /// For how long a user is looked at again before it is one: a process that was just started has the
 /// files, and the privacy, of the one that started it, until it runs its own program.
@@ -147,7 +57,7 @@ pub(super) fn first(tree: &LiveTree, sought: &Sought) -> Result<Option<User>, St
 
 /// The first user of `sought` that there is at this moment.
 fn now(tree: &LiveTree, sought: &Sought) -> Result<Option<User>, String> {
-    sight::check()?;
+    proc_visibility::check()?;
     if let Some(user) = exports::first(tree, sought)? {
         return Ok(Some(user));
     }
@@ -202,7 +112,7 @@ impl Process {
                 how,
             })),
             Err(error) if has_gone(&error) => Ok(None),
-            Err(_) if self.pid == sight::FIRST => Ok(None),
+            Err(_) if self.pid == proc_visibility::FIRST => Ok(None),
             Err(error) => Err(format!("{self} does not show which files it has open: {error}")),
         }
     }
@@ -212,12 +122,6 @@ impl std::fmt::Display for Process {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "process {} ({})", self.pid, self.name)
     }
-}
-
-/// Returns whether that is what is said of a process, thread or descriptor that is no more.
-fn has_gone(error: &io::Error) -> bool {
-    let gone = [Errno::NOENT, Errno::SRCH].map(Errno::raw_os_error);
-    error.raw_os_error().is_some_and(|number| gone.contains(&number))
 }
 
 #[cfg(test)]

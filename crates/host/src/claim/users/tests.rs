@@ -1,6 +1,7 @@
 //! Users among the processes of this machine: children of the tests.
 
 use std::fs::File;
+use std::path::Path;
 
 use super::*;
 use crate::child::{self, Child};
@@ -16,7 +17,9 @@ fn user(file: &Path) -> Option<User> {
 
 /// Returns whether processes of this machine can be looked at, which a test that cannot says aloud.
 fn is_blind() -> bool {
-    match sight::check().and_then(|()| first(&LiveTree::new(Path::new("/")), &Sought::default())) {
+    match proc_visibility::check()
+        .and_then(|()| first(&LiveTree::new(Path::new("/")), &Sought::default()))
+    {
         Ok(_) => false,
         Err(reason) => {
             testkit::skip(&format!("users are not seen here: {reason}"));

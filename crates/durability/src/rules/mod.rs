@@ -1,4 +1,4 @@
-//! What each piece of evidence says. One function a subject; none knows of another.
+//! The reasons that each piece of evidence gives. One file a subject.
 
 mod cache;
 mod flush;
@@ -7,8 +7,8 @@ mod process;
 mod server;
 mod time;
 
-use super::evidence::Evidence;
-use super::{Grade, Reason};
+use crate::evidence::Evidence;
+use crate::reason::Reason;
 
 pub use process::{OTHERS, SYNCS, is_suppressor};
 
@@ -32,12 +32,3 @@ pub(super) const RULES: &[Rule] = &[
     time::flash,
     time::methods,
 ];
-
-/// A time as people read it: `47 µs`.
-fn time_of(ns: u64) -> String {
-    match ns {
-        0..10_000 => format!("{}.{} µs", ns.div_euclid(1000), ns.rem_euclid(1000).div_euclid(100)),
-        10_000..10_000_000 => format!("{} µs", ns.div_euclid(1000)),
-        _ => format!("{} ms", ns.div_euclid(1_000_000)),
-    }
-}

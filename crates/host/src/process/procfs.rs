@@ -1,4 +1,14 @@
-//! Who a process is, and what its state is: `/proc/PID/stat` and `status`.
+//! Files of `/proc`: reading them, and what `/proc/PID/stat` and `status` say.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+
+use units::text;
+
+/// The most bytes that are read of one file.
+pub(super) const FILE_BYTES_MAX: u64 = 4 << 20;
+/// The most libraries, threads, files and words that are listed.
+pub(super) const COUNT_MAX: usize = 4096;
 
 /// What `stat` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +51,28 @@ pub(crate) fn field(status: &[u8], name: &[u8]) -> Option<u64> {
     let mut lines = status.split(|&byte| byte == b'\n');
     let value = lines.find_map(|line| line.strip_prefix(name))?;
     std::str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
+/// Reads the first 4 MiB of a file.
+pub(super) fn read(path: &str) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    File::open(path)?.take(FILE_BYTES_MAX).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// The process that traces the one of this `status`, by number and name.
+pub(super) fn tracer(status: &[u8]) -> Option<(u32, String)> {
+    let number = field(status, b"TracerPid:").filter(|&number| number != 0)?;
+    let number = u32::try_from(number).ok()?;
+    let name = read(&format!("/proc/{number}/comm")).unwrap_or_default();
+    Some((number, text::escape(name.trim_ascii_end())))
+}
+
+/// True if this process runs under a seccomp filter.
+#[must_use]
+pub fn is_filtered() -> bool {
+    let status = read("/proc/thread-self/status");
+    status.is_ok_and(|status| field(&status, b"Seccomp:") == Some(2))
 }
 
 #[cfg(test)]

@@ -20,12 +20,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use device::answer;
 
-use super::SECTOR_BYTES;
-use super::confirm::wwn;
-use super::device::{Device, parsed};
+use super::device::{Device, SECTOR_BYTES, wwn};
+use super::loop_backing;
+use super::machine::Machine;
+use super::number::{Number, parsed};
 use super::refusal::ClaimRefusal;
-use super::showing;
-use super::world::{Number, World};
 use crate::Identity;
 
 /// Number of devices that may stand on each other; the kernel's own bounds are lower.
@@ -92,17 +91,17 @@ struct Run {
     range: Range,
 }
 
-/// Place where all bytes of a device are.
+/// The runs on leaves that hold all bytes of a device.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct DeviceBytes {
     runs: Vec<Run>,
     /// The devices that were passed on the way down, itself among them.
     passed: BTreeSet<Number>,
 }
 
-impl Place {
+impl DeviceBytes {
     /// Returns whether one byte at least is in both.
-    pub(super) fn overlaps(&self, other: &Place) -> bool {
+    pub(super) fn overlaps(&self, other: &DeviceBytes) -> bool {
         let meet = |one: &Run, other: &Run| {
             one.leaf == other.leaf && one.range.both(other.range).is_some()
         };
@@ -130,33 +129,33 @@ impl Place {
 
 /// Every block device of the machine.
 #[derive(Debug)]
-pub(super) struct Atlas {
+pub(super) struct DeviceMap {
     entries: BTreeMap<Number, Entry>,
     /// The leaf of which a disk is another way to the same bytes.
     same: BTreeMap<Number, Number>,
 }
 
-impl Atlas {
-    /// The devices of `world`.
+impl DeviceMap {
+    /// The devices of `machine`.
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when that cannot be told.
-    pub(super) fn of(world: &impl World) -> Result<Atlas, ClaimRefusal> {
-        let names = world.tree().list("/sys/class/block").map_err(|error| {
+    pub(super) fn of(machine: &impl Machine) -> Result<DeviceMap, ClaimRefusal> {
+        let names = machine.tree().list("/sys/class/block").map_err(|error| {
             let device = "any device".to_owned();
             ClaimRefusal::Unknown { device, reason: error.to_string() }
         })?;
-        let tables = Tables::of(world);
+        let tables = Tables::of(machine);
         let mut entries = BTreeMap::new();
         for name in names {
             // One that goes meanwhile, or has no number, has no bytes either.
-            let Ok(device) = Device::named(world, &name) else { continue };
-            if let Some(entry) = entry(world, &tables, device)? {
+            let Ok(device) = Device::named(machine, &name) else { continue };
+            if let Some(entry) = entry(machine, &tables, device)? {
                 entries.insert(entry.device.number, entry);
             }
         }
-        let same = same(world, &entries);
-        Ok(Atlas { entries, same })
+        let same = same(machine, &entries);
+        Ok(DeviceMap { entries, same })
     }
 
     /// All devices.
@@ -207,11 +206,11 @@ impl Atlas {
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when they are followed for too long.
-    pub(super) fn place(&self, number: Number) -> Result<Place, ClaimRefusal> {
+    pub(super) fn bytes(&self, number: Number) -> Result<DeviceBytes, ClaimRefusal> {
         let length = self.entries.get(&number).map_or(u64::MAX, |entry| entry.length_bytes);
-        let mut place = Place::default();
-        match self.follow(number, Range::new(0, length), &mut place, 0) {
-            true => Ok(place),
+        let mut bytes = DeviceBytes::default();
+        match self.follow(number, Range::new(0, length), &mut bytes, 0) {
+            true => Ok(bytes),
             false => Err(ClaimRefusal::Unknown {
                 device: self.device(number).map_or_else(String::new, Device::node),
                 reason: "it stands on too many others".to_owned(),
@@ -220,15 +219,15 @@ impl Atlas {
     }
 
     /// Adds where `range` of a device is; `false` where that leads on for too long.
-    fn follow(&self, number: Number, range: Range, place: &mut Place, depth: usize) -> bool {
-        if depth > DEPTH_MAX || place.runs.len() > RUNS_MAX {
+    fn follow(&self, number: Number, range: Range, bytes: &mut DeviceBytes, depth: usize) -> bool {
+        if depth > DEPTH_MAX || bytes.runs.len() > RUNS_MAX {
             return false;
         }
-        place.passed.insert(number);
+        bytes.passed.insert(number);
         let parts = self.entries.get(&number).map_or(&[][..], |entry| &entry.parts);
         if parts.is_empty() && range.start < range.end {
             let leaf = Ground::Device(self.same.get(&number).copied().unwrap_or(number));
-            place.runs.push(Run { leaf, range });
+            bytes.runs.push(Run { leaf, range });
         }
         parts.iter().all(|part| {
             let Some(own) = part.own.both(range) else { return true };
@@ -240,14 +239,14 @@ impl Atlas {
                 false => part.below,
             };
             match &part.ground {
-                Ground::Device(number) => self.follow(*number, below, place, depth + 1),
+                Ground::Device(number) => self.follow(*number, below, bytes, depth + 1),
                 leaf => {
-                    place.runs.push(Run { leaf: leaf.clone(), range: below });
+                    bytes.runs.push(Run { leaf: leaf.clone(), range: below });
                     let Ground::Volume(pool, _) = leaf else { return true };
                     // The volume has no byte of the pool for itself that could be named.
-                    let mut under = Place::default();
+                    let mut under = DeviceBytes::default();
                     let is_known = self.follow(*pool, Range::ALL, &mut under, depth + 1);
-                    place.passed.append(&mut under.passed);
+                    bytes.passed.append(&mut under.passed);
                     is_known
                 }
             }
@@ -256,36 +255,36 @@ impl Atlas {
 }
 
 fn entry(
-    world: &impl World,
+    machine: &impl Machine,
     tables: &Tables,
     device: Device,
 ) -> Result<Option<Entry>, ClaimRefusal> {
-    let Ok(length_bytes) = device.length_bytes(world) else { return Ok(None) };
-    let disk = device.disk(world)?;
+    let Ok(length_bytes) = device.length_bytes(machine) else { return Ok(None) };
+    let disk = device.disk(machine)?;
     let parts = match &disk {
         Some(disk) => {
             // Where its beginning is not told it may be anywhere.
-            let start = device.bytes(world, "start").ok();
+            let start = device.bytes(machine, "start").ok();
             let below = start.map_or(Range::ALL, |start| Range::new(start, length_bytes));
             let own = Range::new(0, length_bytes);
             let ground = Ground::Device(disk.number);
             vec![Part { own, ground, below, is_linear: start.is_some() }]
         }
-        None => parts(world, tables, &device, length_bytes)?,
+        None => parts(machine, tables, &device, length_bytes)?,
     };
     let disk = disk.map(|disk| disk.number);
-    let is_loop = disk.is_none() && !parts.is_empty() && showing::is_loop(&device);
+    let is_loop = disk.is_none() && !parts.is_empty() && loop_backing::is_loop(&device);
     Ok(Some(Entry { device, length_bytes, disk, is_loop, parts }))
 }
 
 /// Returns what a device that is no partition is made of; nothing where it is a leaf.
 fn parts(
-    world: &impl World,
+    machine: &impl Machine,
     tables: &Tables,
     device: &Device,
     length_bytes: u64,
 ) -> Result<Vec<Part>, ClaimRefusal> {
-    if let Some(shown) = showing::shown(world, device)? {
+    if let Some(shown) = loop_backing::shown(machine, device)? {
         let ground = match shown.what {
             Identity::Block { major, minor } => Ground::Device((major, minor)),
             file @ Identity::File { .. } => Ground::File(file),
@@ -294,7 +293,7 @@ fn parts(
         let below = Range::new(shown.from_bytes, length);
         return Ok(vec![Part { own: Range::ALL, ground, below, is_linear: true }]);
     }
-    let slaves = device.linked(world, "slaves")?;
+    let slaves = device.linked(machine, "slaves")?;
     let anywhere = |own: Range| {
         slaves.iter().map(move |slave| Part {
             own,
@@ -303,7 +302,7 @@ fn parts(
             is_linear: false,
         })
     };
-    let name = world.tree().read(&format!("{}/dm/name", device.directory)).ok();
+    let name = machine.tree().read(&format!("{}/dm/name", device.directory)).ok();
     let lines = name.and_then(|name| tables.lines.get(name.trim()));
     let Some(lines) = lines else {
         return Ok(anywhere(Range::new(0, length_bytes)).collect());
@@ -329,8 +328,8 @@ struct Line {
 
 impl Tables {
     /// Those that the kernel tells; none where it tells none.
-    fn of(world: &impl World) -> Tables {
-        let text = world.tree().read(answer::DM_TABLES).unwrap_or_default();
+    fn of(machine: &impl Machine) -> Tables {
+        let text = machine.tree().read(answer::DM_TABLES).unwrap_or_default();
         let mut lines: BTreeMap<String, Vec<Line>> = BTreeMap::new();
         for line in text.lines() {
             let Some((name, target)) = line.split_once(": ") else { continue };
@@ -389,12 +388,12 @@ impl Line {
 
 /// Disks that are another way to the same bytes: their world-wide names and their lengths are the
 /// same. Each leads to the first of them.
-fn same(world: &impl World, entries: &BTreeMap<Number, Entry>) -> BTreeMap<Number, Number> {
+fn same(machine: &impl Machine, entries: &BTreeMap<Number, Entry>) -> BTreeMap<Number, Number> {
     let leaves = entries.values().filter(|entry| entry.parts.is_empty() && entry.length_bytes > 0);
     let mut first: BTreeMap<(String, u64), Number> = BTreeMap::new();
     let mut same = BTreeMap::new();
     for entry in leaves {
-        let Some(name) = wwn(world, &entry.device.directory) else { continue };
+        let Some(name) = wwn(machine, &entry.device.directory) else { continue };
         let number = entry.device.number;
         let known = first.entry((name, entry.length_bytes)).or_insert(number);
         if *known != number {

@@ -5,10 +5,27 @@ use format::table::{PartitionTable, TableKind};
 use stack::rule::{self, Case};
 use stack::{LayerId, LayerKind};
 
-use crate::plan::NoPlan;
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoPlan {
+    /// Why, to follow "cannot plan DISK: ".
+    pub reason: String,
+    /// What helps, where anything does.
+    pub hint: Option<String>,
+}
+
+impl NoPlan {
+    pub(crate) fn new(reason: impl Into<String>, hint: Option<String>) -> NoPlan {
+        NoPlan { reason: reason.into(), hint }
+    }
+}
 
 /// Rejects a table that is damaged, or that does not describe the disk.
-pub(crate) fn sound(case: &Case<'_>, disk: LayerId, table: &PartitionTable) -> Result<(), NoPlan> {
+pub(crate) fn reject_unsound(
+    case: &Case<'_>,
+    disk: LayerId,
+    table: &PartitionTable,
+) -> Result<(), NoPlan> {
     let layer = case.stack.layer(disk);
     let mends = "mend the table first: straddle check --explain shows what is wrong".to_owned();
     let mut problems = layer.problems.iter();

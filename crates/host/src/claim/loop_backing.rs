@@ -5,19 +5,22 @@
 use std::path::Path;
 
 use super::device::Device;
+use super::machine::{Machine, Shown};
 use super::refusal::ClaimRefusal;
-use super::world::{Shown, World};
 
 /// Returns what a loop device shows; `None` where it shows nothing, or is no loop device.
 ///
 /// # Errors
 /// [`ClaimRefusal::Unknown`] when that cannot be told.
-pub(super) fn shown(world: &impl World, device: &Device) -> Result<Option<Shown>, ClaimRefusal> {
+pub(super) fn shown(
+    machine: &impl Machine,
+    device: &Device,
+) -> Result<Option<Shown>, ClaimRefusal> {
     let index = index(device);
-    let path = world.tree().read(&format!("{}/loop/backing_file", device.directory)).ok();
+    let path = machine.tree().read(&format!("{}/loop/backing_file", device.directory)).ok();
     let Some((index, path)) = index.zip(path) else { return Ok(None) };
     // The path says less: it may be that of another mount namespace.
-    world.behind(index).or_else(|error| match world.identity(Path::new(&path)) {
+    machine.behind(index).or_else(|error| match machine.identity(Path::new(&path)) {
         // Where in the file it begins is not known: it may show all of it.
         Some(what) => Ok(Some(Shown { what, from_bytes: 0, limit_bytes: None })),
         None => Err(ClaimRefusal::Unknown {

@@ -6,11 +6,9 @@ use std::path::Path;
 use device::KernelTree;
 use rustix::io::Errno;
 
-use super::users::{self, Sought, User};
+use super::sought::{Sought, User};
+use super::users;
 use crate::{Identity, LiveTree, loops};
-
-/// A device's number: major and minor.
-pub(super) type Number = (u32, u32);
 
 /// What a loop device shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +22,7 @@ pub(super) struct Shown {
 }
 
 /// The machine.
-pub(super) trait World {
+pub(super) trait Machine {
     /// Its `/sys` and `/proc`.
     fn tree(&self) -> &dyn KernelTree;
 
@@ -46,17 +44,17 @@ pub(super) trait World {
 
 /// This machine.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct LiveMachine {
     tree: LiveTree,
 }
 
-impl Live {
-    pub(super) fn new() -> Live {
-        Live { tree: LiveTree::new(Path::new("/")) }
+impl LiveMachine {
+    pub(super) fn new() -> LiveMachine {
+        LiveMachine { tree: LiveTree::new(Path::new("/")) }
     }
 }
 
-impl World for Live {
+impl Machine for LiveMachine {
     fn tree(&self) -> &dyn KernelTree {
         &self.tree
     }

@@ -9,7 +9,8 @@ use units::random::Random;
 
 use crate::engine::Buffers;
 
-use super::{ScratchError, ScratchPlan};
+use super::error::ScratchError;
+use super::plan::ScratchPlan;
 
 /// How much one call writes.
 const CHUNK_BYTES: u32 = 1 << 20;

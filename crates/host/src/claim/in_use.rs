@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 
 use units::text::escape;
 
-use super::device::{Device, parsed};
+use super::device::Device;
+use super::machine::Machine;
+use super::number::{Number, parsed};
 use super::refusal::{ClaimRefusal, Relation};
 use super::relatives::{self, Relative, Relatives};
-use super::users::{Sought, Used, User};
-use super::world::{Number, World};
+use super::sought::{Sought, Used, User};
 use crate::Identity;
 
 /// This thread's mounts, and those of the first process, which may be others.
@@ -31,18 +32,18 @@ const BTRFS: &str = "/sys/fs/btrfs";
 /// [`ClaimRefusal::BacksLoop`], [`ClaimRefusal::SharedFile`], [`ClaimRefusal::Used`], in this
 /// order, and [`ClaimRefusal::Unknown`] where that cannot be told.
 pub(super) fn check(
-    world: &impl World,
+    machine: &impl Machine,
     own: &Device,
     pinned: Option<&Path>,
 ) -> Result<(), ClaimRefusal> {
     let wanted = own.node();
-    let relatives = relatives::all(world, own)?;
-    let mounts = mounts(world, &wanted)?;
+    let relatives = relatives::all(machine, own)?;
+    let mounts = mounts(machine, &wanted)?;
     mounted(&relatives.all, &wanted, &mounts)?;
-    swapped(&relatives, &wanted, &swaps(world, &wanted)?)?;
+    swapped(&relatives, &wanted, &swaps(machine, &wanted)?)?;
     built_on(&relatives.all, &wanted)?;
     kept_here(&relatives.files, &wanted, &mounts)?;
-    open(world, &relatives, &wanted, pinned)
+    open(machine, &relatives, &wanted, pinned)
 }
 
 /// A mounted device.
@@ -91,26 +92,26 @@ fn mounted(all: &[Relative], wanted: &str, mounts: &[Mount]) -> Result<(), Claim
     Ok(())
 }
 
-fn mounts(world: &impl World, wanted: &str) -> Result<Vec<Mount>, ClaimRefusal> {
-    let [own, first] = MOUNT_TABLES.map(|path| world.tree().bytes(path));
+fn mounts(machine: &impl Machine, wanted: &str) -> Result<Vec<Mount>, ClaimRefusal> {
+    let [own, first] = MOUNT_TABLES.map(|path| machine.tree().bytes(path));
     let own = own.map_err(|error| unknown(wanted, error.to_string()))?;
     // Who may not look at the first process knows what this one sees.
     let tables = [own, first.unwrap_or_default()];
     let lines = tables.iter().flat_map(|table| table.split(|&byte| byte == b'\n'));
-    let mut mounts: Vec<Mount> = lines.flat_map(|line| mounts_of(world, line)).collect();
-    mounts.extend(btrfs_members(world));
+    let mut mounts: Vec<Mount> = lines.flat_map(|line| mounts_of(machine, line)).collect();
+    mounts.extend(btrfs_members(machine));
     Ok(mounts)
 }
 
 /// The devices of a line of mountinfo: its number, and what its source leads to, since btrfs and
 /// others have numbers of their own; bcachefs lists sources with colons.
-fn mounts_of(world: &impl World, line: &[u8]) -> Vec<Mount> {
+fn mounts_of(machine: &impl Machine, line: &[u8]) -> Vec<Mount> {
     let mut fields = line.split(|&byte| byte == b' ');
     let (Some(number), Some(point)) = (fields.nth(2), fields.nth(1)) else { return Vec::new() };
     let mut behind = fields.skip_while(|field| *field != b"-").skip(1);
     let kind = String::from_utf8_lossy(behind.next().unwrap_or_default()).into_owned();
     let source = behind.next().unwrap_or_default();
-    let sources = source.split(|&byte| byte == b':').filter_map(|path| device(world, path));
+    let sources = source.split(|&byte| byte == b':').filter_map(|path| device(machine, path));
     let own = std::str::from_utf8(number).ok().and_then(parsed);
     let point = escape(&unescaped(point));
     let numbers = own.into_iter().chain(sources);
@@ -118,12 +119,12 @@ fn mounts_of(world: &impl World, line: &[u8]) -> Vec<Mount> {
 }
 
 /// The devices of every mounted btrfs, of which mountinfo names one.
-fn btrfs_members(world: &impl World) -> Vec<Mount> {
+fn btrfs_members(machine: &impl Machine) -> Vec<Mount> {
     let mut found = Vec::new();
-    for name in world.tree().list(BTRFS).unwrap_or_default() {
+    for name in machine.tree().list(BTRFS).unwrap_or_default() {
         let directory = format!("{BTRFS}/{name}/devices");
-        for member in world.tree().list(&directory).unwrap_or_default() {
-            let number = world.tree().read(&format!("{directory}/{member}/dev"));
+        for member in machine.tree().list(&directory).unwrap_or_default() {
+            let number = machine.tree().read(&format!("{directory}/{member}/dev"));
             let number = number.ok().and_then(|text| parsed(&text));
             let point = format!("(btrfs {})", escape(name.as_bytes()));
             found.extend(number.map(|number| Mount { number, point, kind: "btrfs".to_owned() }));
@@ -134,18 +135,18 @@ fn btrfs_members(world: &impl World) -> Vec<Mount> {
 
 /// The block device that an escaped path of a table of the kernel leads to; where its node is not
 /// there, the device of the same name.
-fn device(world: &impl World, escaped: &[u8]) -> Option<Number> {
+fn device(machine: &impl Machine, escaped: &[u8]) -> Option<Number> {
     let bytes = unescaped(escaped);
     let path = Path::new(OsStr::from_bytes(&bytes));
     if !path.is_absolute() {
         return None;
     }
-    match world.identity(path) {
+    match machine.identity(path) {
         Some(Identity::Block { major, minor }) => Some((major, minor)),
         Some(Identity::File { .. }) => None,
         None => {
             let name = path.strip_prefix("/dev").ok()?.to_str()?.replace('/', "!");
-            parsed(&world.tree().read(&format!("/sys/class/block/{name}/dev")).ok()?)
+            parsed(&machine.tree().read(&format!("/sys/class/block/{name}/dev")).ok()?)
         }
     }
 }
@@ -169,9 +170,9 @@ fn swapped(relatives: &Relatives, wanted: &str, swaps: &[Identity]) -> Result<()
 }
 
 /// Returns what the kernel swaps to. A file that is no longer where it was is left out.
-fn swaps(world: &impl World, wanted: &str) -> Result<Vec<Identity>, ClaimRefusal> {
+fn swaps(machine: &impl Machine, wanted: &str) -> Result<Vec<Identity>, ClaimRefusal> {
     // A kernel without swap has no table.
-    let table = match world.tree().bytes(SWAPS) {
+    let table = match machine.tree().bytes(SWAPS) {
         Err(device::TreeError::Missing { .. }) => return Ok(Vec::new()),
         table => table.map_err(|error| unknown(wanted, error.to_string()))?,
     };
@@ -179,14 +180,14 @@ fn swaps(world: &impl World, wanted: &str) -> Result<Vec<Identity>, ClaimRefusal
     for line in table.split(|&byte| byte == b'\n').skip(1) {
         let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
         let (Some(path), Some(kind)) = (fields.next(), fields.next()) else { continue };
-        if let Some((major, minor)) = device(world, path) {
+        if let Some((major, minor)) = device(machine, path) {
             found.push(Identity::Block { major, minor });
         } else if kind == b"partition" {
             let reason = format!("which device the swap {} is", escape(&unescaped(path)));
             return Err(unknown(wanted, format!("{reason} cannot be told")));
         } else {
             let bytes = unescaped(path);
-            found.extend(world.identity(Path::new(OsStr::from_bytes(&bytes))));
+            found.extend(machine.identity(Path::new(OsStr::from_bytes(&bytes))));
         }
     }
     Ok(found)
@@ -221,7 +222,7 @@ fn built_on(all: &[Relative], wanted: &str) -> Result<(), ClaimRefusal> {
 
 /// That no process uses any of the devices, nor a file in which bytes of them are.
 fn open(
-    world: &impl World,
+    machine: &impl Machine,
     relatives: &Relatives,
     wanted: &str,
     pinned: Option<&Path>,
@@ -230,16 +231,16 @@ fn open(
     let nodes = devices().map(|device| PathBuf::from(device.path()));
     let sought = Sought {
         devices: devices().map(|device| device.number).collect(),
-        characters: devices().flat_map(|device| device.characters(world)).collect(),
+        characters: devices().flat_map(|device| device.characters(machine)).collect(),
         files: relatives.files.iter().copied().collect(),
         nodes: nodes.chain(pinned.map(Path::to_owned)).collect(),
     };
-    let user = world.user(&sought).map_err(|reason| unknown(wanted, reason))?;
+    let user = machine.user(&sought).map_err(|reason| unknown(wanted, reason))?;
     let Some(User { who, pid, what, how }) = user else { return Ok(()) };
     let of = |is_it: &dyn Fn(&Device) -> bool| relatives.all.iter().find(|one| is_it(&one.device));
     let one = match what {
         Used::Device(number) => of(&|device| device.number == number),
-        Used::Character(number) => of(&|device| device.characters(world).contains(&number)),
+        Used::Character(number) => of(&|device| device.characters(machine).contains(&number)),
         Used::File(_) => None,
     };
     let device = match (what, one) {

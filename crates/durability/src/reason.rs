@@ -1,0 +1,110 @@
+//! A reason for or against a durable sync, and the grade that it allows.
+
+/// The test that would prove more than any evidence here.
+pub const POWER_CUT: &str = "a power cut under load, with a check of what was lost";
+
+/// How far a completed sync can be trusted, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Grade {
+    /// All that was seen fits a durable sync, down to the last device that this machine sees.
+    Consistent,
+    /// Nothing speaks against it, and something that matters could not be seen.
+    Unproven,
+    /// A layer hides all that is below it.
+    Opaque,
+    /// Something was seen that a durable sync does not usually show.
+    Suspect,
+    /// What was seen cannot be durable.
+    NotDurable,
+}
+
+impl Grade {
+    /// The word for it in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Grade::Consistent => "consistent",
+            Grade::Unproven => "unproven",
+            Grade::Opaque => "opaque",
+            Grade::Suspect => "suspect",
+            Grade::NotDurable => "not-durable",
+        }
+    }
+}
+
+/// Which way a reason points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// It speaks against a durable sync.
+    Against,
+    /// It leaves the question open.
+    Open,
+    /// It speaks for it.
+    For,
+}
+
+impl Direction {
+    /// The word for it in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Direction::Against => "against",
+            Direction::Open => "open",
+            Direction::For => "for",
+        }
+    }
+}
+
+/// One thing that was seen, and what follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// A stable name: `barrier-off`.
+    pub code: &'static str,
+    /// Which way it points.
+    pub direction: Direction,
+    /// The best grade that it allows.
+    pub at_best: Grade,
+    /// What was seen, as a sentence without its full stop.
+    pub sentence: String,
+    /// Who says so.
+    pub source: String,
+    /// What would change it; `None` where nothing needs to: each that allows no more than unproven
+    /// has one.
+    pub change: Option<String>,
+}
+
+impl Reason {
+    pub(crate) fn new(code: &'static str, direction: Direction, at_best: Grade) -> Reason {
+        let (sentence, source) = (String::new(), String::new());
+        Reason { code, direction, at_best, sentence, source, change: None }
+    }
+
+    pub(crate) fn against(code: &'static str, at_best: Grade) -> Reason {
+        Reason::new(code, Direction::Against, at_best)
+    }
+
+    pub(crate) fn open(code: &'static str, at_best: Grade) -> Reason {
+        Reason::new(code, Direction::Open, at_best)
+    }
+
+    pub(crate) fn speaks_for(code: &'static str) -> Reason {
+        Reason::new(code, Direction::For, Grade::Consistent)
+    }
+
+    pub(crate) fn seen(self, sentence: impl Into<String>, source: impl Into<String>) -> Reason {
+        Reason { sentence: sentence.into(), source: source.into(), ..self }
+    }
+
+    pub(crate) fn changes(self, change: impl Into<String>) -> Reason {
+        Reason { change: Some(change.into()), ..self }
+    }
+}
+
+/// A time as people read it: `47 µs`.
+pub(crate) fn time_of(ns: u64) -> String {
+    match ns {
+        0..10_000 => format!("{}.{} µs", ns.div_euclid(1000), ns.rem_euclid(1000).div_euclid(100)),
+        10_000..10_000_000 => format!("{} µs", ns.div_euclid(1000)),
+        _ => format!("{} ms", ns.div_euclid(1_000_000)),
+    }
+}

@@ -1,0 +1,18 @@
+//! The wanted length and content of a scratch file.
+
+/// What is to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScratchPlan {
+    /// How long it is to be: a multiple of 4096.
+    pub length_bytes: u64,
+    /// What decides its bytes.
+    pub seed: u64,
+    /// Number of bytes that may be written at most. A longer file is refused, not made shorter.
+    pub budget_bytes: u64,
+    /// On btrfs, whether the file is written in place (`chattr +C`), as it must be where writes are
+    /// placed. Elsewhere it has no meaning.
+    pub nocow_on_btrfs: bool,
+    /// True if a file system that writes elsewhere each time (ZFS, bcachefs, f2fs, nilfs2) will do:
+    /// where no write is to be placed.
+    pub may_move: bool,
+}
