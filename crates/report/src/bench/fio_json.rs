@@ -10,9 +10,9 @@
 //!   0.8 %; least and greatest are exact;
 //! - each job has an object `straddle` beside fio's keys: experiment, arm, shift, verdict, ratio.
 
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::unix_time::Moment;
 use super::{Arm, Bench, Experiment};
 
 /// The shares of which fio gives the latency, in percent. Source: `init.c`, `def_percentile_list`
@@ -34,11 +34,11 @@ const SECOND_NS: f64 = 1e9;
 pub fn fio_json(bench: &Bench) -> String {
     let mut top = Map::new();
     top.insert("fio version".to_owned(), format!("straddle-{}", bench.version).into());
-    if let Some(started) = Moment::parse(&bench.run.started) {
-        let seconds = started.unix_seconds();
+    if let Ok(started) = bench.run.started.parse::<Timestamp>() {
+        let seconds = started.as_second();
         top.insert("timestamp".to_owned(), seconds.into());
         top.insert("timestamp_ms".to_owned(), (seconds * 1000).into());
-        top.insert("time".to_owned(), started.asctime().into());
+        top.insert("time".to_owned(), asctime(started).into());
     }
     top.insert("global options".to_owned(), json!({}));
     let jobs: Vec<Value> = (bench.experiments.iter().enumerate())
@@ -50,6 +50,11 @@ pub fn fio_json(bench: &Bench) -> String {
     top.insert("jobs".to_owned(), jobs.into());
     top.insert("disk_util".to_owned(), disk_util(bench));
     crate::json::ended(serde_json::to_string_pretty(&top))
+}
+
+/// `Sat Nov 21 22:35:42 2026`, as C's `asctime` writes it, in UTC.
+fn asctime(moment: Timestamp) -> String {
+    moment.strftime("%a %b %e %H:%M:%S %Y").to_string()
 }
 
 /// The titles of the experiments that [`fio_json`] leaves out: they ran commands, of which fio's
@@ -291,4 +296,22 @@ fn whole(value: f64) -> Option<Value> {
 
 fn real(value: u64) -> f64 {
     value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expected values are those of `date -u -d TEXT '+%s %a %b %e %T %Y'`.
+    #[test]
+    fn moments_are_written_as_asctime_does() {
+        for (text, seconds, expected) in [
+            ("1970-01-01T00:00:00Z", 0, "Thu Jan  1 00:00:00 1970"),
+            ("2000-02-29T23:59:59Z", 951_868_799, "Tue Feb 29 23:59:59 2000"),
+            ("2026-03-01T12:00:00.123Z", 1_772_366_400, "Sun Mar  1 12:00:00 2026"),
+        ] {
+            let moment: Timestamp = text.parse().unwrap();
+            assert_eq!((moment.as_second(), &*asctime(moment)), (seconds, expected), "{text}");
+        }
+    }
 }

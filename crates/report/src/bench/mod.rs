@@ -15,7 +15,6 @@ mod prediction;
 mod progress;
 pub(crate) mod sentences;
 mod table;
-mod unix_time;
 
 use serde::{Deserialize, Serialize};
 

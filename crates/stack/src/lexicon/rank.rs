@@ -6,6 +6,8 @@
 
 use std::sync::LazyLock;
 
+use strsim::osa_distance;
+
 use super::pattern::normal;
 use super::search::{Entry, HISTORY};
 use crate::rule::RULES;
@@ -130,47 +132,8 @@ fn is_same(own: &str, word: &str) -> bool {
 /// Returns whether `word` is a name with a slip in it.
 fn is_nearly(own: &str, word: &str) -> bool {
     let (shorter, longer) = (own.len().min(word.len()), own.len().max(word.len()));
-    shorter > 3 && longer <= WORD_MAX && longer - shorter <= 2 && distance(own, word) <= longer / 4
-}
-
-/// The least number of letters to put in, leave out, change or swap with the next.
-fn distance(one: &str, other: &str) -> usize {
-    let one: Vec<char> = one.chars().collect();
-    let other: Vec<char> = other.chars().collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
-    for (row, left) in one.iter().enumerate() {
-        let mut next = vec![row + 1];
-        for (column, right) in other.iter().enumerate() {
-            let change = last[column] + usize::from(left != right);
-            let mut best = change.min(last[column + 1] + 1).min(next[column] + 1);
-            let swapped = row > 0 && column > 0;
-            if swapped && one[row - 1] == *right && *left == other[column - 1] {
-                best = best.min(before[column - 1] + 1);
-            }
-            next.push(best);
-        }
-        before = std::mem::replace(&mut last, next);
-    }
-    last.last().copied().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_distance_counts_letters_put_in_left_out_changed_and_swapped() {
-        for (one, other, expected) in [
-            ("ashift", "ashift", 0),
-            ("ashfit", "ashift", 1),
-            ("ashif", "ashift", 1),
-            ("aschift", "ashift", 1),
-            ("bshift", "ashift", 1),
-            ("", "plp", 3),
-        ] {
-            assert_eq!(distance(one, other), expected, "{one} {other}");
-            assert_eq!(distance(other, one), expected, "{other} {one}");
-        }
-    }
+    shorter > 3
+        && longer <= WORD_MAX
+        && longer - shorter <= 2
+        && osa_distance(own, word) <= longer / 4
 }

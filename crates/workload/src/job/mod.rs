@@ -192,24 +192,13 @@ fn unknown(name: &str) -> Problem {
 /// The longest word for which a near one is looked for, in bytes.
 const WORD_BYTES_MAX: usize = 40;
 
-/// Returns how many letters must be put in, left out or changed to make one word the other
-/// (Levenshtein 1966); of long words only that they are far.
+/// Returns how many letters must be put in, left out or changed to make one word the other; of long
+/// words only that they are far.
 pub(crate) fn distance(one: &str, other: &str) -> usize {
-    if one.len() > WORD_BYTES_MAX || other.len() > WORD_BYTES_MAX {
-        return usize::MAX;
+    match one.len().max(other.len()) > WORD_BYTES_MAX {
+        true => usize::MAX,
+        false => strsim::levenshtein(one, other),
     }
-    let other = other.as_bytes();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (number, letter) in one.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = number + 1;
-        for column in 0..other.len() {
-            let changed = diagonal + usize::from(other[column] != letter);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]
