@@ -43,7 +43,7 @@ pub(crate) const VERSION: &str =
 
 /// Finds misalignment in every layer of a storage stack.
 ///
-/// Reading is the default. Commands that measure write to a scratch file of their own and to nothing
+/// Reading is the default. Commands that measure write to a scratch file of their own and nothing
 /// else.
 #[derive(Debug, Parser)]
 #[command(

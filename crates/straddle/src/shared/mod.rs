@@ -2,13 +2,15 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `scene`, `target`, `no_image` | the machine that is looked at, and what the user's words name on it |
-//! | `mount`, `mounted`, `fallen` | mount tables, what a path is mounted from, file systems that went down |
+//! | `scene`, `target`, `no_image` | the machine that is looked at, what the user's words name |
+//! | `mount`, `mounted`, `fallen` | mount tables, what a path is mounted from, dead file systems |
 //! | `tracer`, `beneath`, `place` | the way down from a file or a device to its drives |
 //! | `measured` | what was measured of drives before |
-//! | `measured_place`, `raw_claim`, `contents` | where to measure: a directory, or a device and the claim on it |
-//! | `busy`, `halt`, `leftover` | whether others use a drive, why a run ended, what earlier runs left |
-//! | `printer`, `progress`, `destination`, `run` | where words and results go, and which run they are of |
+//! | `measured_place` | where to measure: a directory or a device |
+//! | `raw_claim`, `contents` | the claim on a device, and what is on it |
+//! | `busy`, `halt`, `leftover` | others on a drive, why a run ended, what earlier runs left |
+//! | `printer`, `progress` | where words go, how far a measurement is |
+//! | `destination`, `run` | where results go, and which run they are of |
 //! | `job_file` | fio's job files |
 //! | `crew`, `real` | work on many things at once, whole numbers as real ones |
 
