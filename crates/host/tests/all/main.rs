@@ -1,0 +1,9 @@
+//! The running machine: claims, disks, queues and captures.
+
+mod claim;
+mod disks;
+mod engine;
+mod sysroots;
+
+#[global_allocator]
+static COUNTING: testkit::memory::Counting = testkit::memory::Counting;

@@ -1,0 +1,21 @@
+//! What each view makes of documents made by hand.
+
+mod bench;
+mod changes;
+mod compare;
+mod drive;
+mod fio;
+mod fsync;
+mod hostile;
+mod html;
+mod json;
+mod junit;
+mod lines;
+mod monitors;
+mod probe;
+mod sample;
+mod sarif;
+mod schema;
+mod trace;
+mod tree;
+mod whole;

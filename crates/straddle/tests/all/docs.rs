@@ -1,0 +1,393 @@
+//! The documentation says what the program does: `docs/rules.md` is made from the table of rules,
+//! `docs/explain.md` from the pages of `straddle explain`, and what the README tells people to type
+//! exists.
+//!
+//! After a change of them or of what is printed, all are written anew by
+//! `STRADDLE_UPDATE_DOCS=1 cargo test -p straddle --test all docs`.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+#[path = "../../src/exit/table.rs"]
+mod table;
+
+use crate::walks;
+use stack::history::DEFAULTS;
+use stack::lexicon::{GROUPS, Page, pages};
+use stack::rule::RULES;
+
+/// What the digit behind `ST` stands for.
+const SUBJECTS: [(&str, &str); 7] = [
+    ("ST1", "Starts and ends"),
+    ("ST2", "Stripes"),
+    ("ST3", "Sector sizes"),
+    ("ST4", "Damage, and what could not be read"),
+    ("ST5", "Images"),
+    ("ST6", "What drives report"),
+    ("ST7", "The running kernel"),
+];
+
+/// What to type after a change.
+const UPDATE: &str = "run STRADDLE_UPDATE_DOCS=1 cargo test -p straddle --test all docs";
+
+fn is_update() -> bool {
+    std::env::var_os("STRADDLE_UPDATE_DOCS").is_some()
+}
+
+fn straddle(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_straddle")).args(arguments).output().expect("the binary runs")
+}
+
+fn printed(arguments: &[&str]) -> String {
+    String::from_utf8(straddle(arguments).stdout).expect("it prints UTF-8")
+}
+
+fn file(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+fn readme() -> String {
+    std::fs::read_to_string(file("README.md")).expect("the README is there")
+}
+
+/// The page of all rules.
+fn page() -> String {
+    let mut page = "# Rules\n\n\
+        Made from the table of rules; `straddle explain CODE` prints each of them.\n\
+        Severity follows from the predicted cost; `--rule CODE=SEVERITY` changes it, \
+        `--rule CODE=off` switches a rule off.\n"
+        .to_owned();
+    for (prefix, subject) in SUBJECTS {
+        page += &format!("\n## {subject}\n");
+        for rule in RULES.iter().filter(|rule| rule.code.starts_with(prefix)) {
+            page += &format!("\n### {}: {}\n\n", rule.code, plain(rule.title));
+            page += &format!("{}\n\n", plain(rule.why));
+            page += &format!("**Fix:** {}\n", plain(rule.fix));
+        }
+    }
+    page
+}
+
+/// The page of all words and log lines, so that a search for one of them finds it.
+fn words() -> String {
+    let mut text = "# Words and log lines\n\n\
+        Made from the pages of `straddle explain`: give it a word, or paste a whole log line.\n\
+        The codes of findings are in [rules.md](rules.md).\n"
+        .to_owned();
+    for group in GROUPS {
+        text += &format!("\n## {}\n", plain(group.title));
+        for page in pages().iter().filter(|page| page.group == group) {
+            text += &entry(page);
+        }
+    }
+    text += "\n## History: what each partitioner did by default\n\n";
+    for made in DEFAULTS {
+        let head = format!("{}, {} ({})", made.tool, made.versions, made.years);
+        text += &format!("- **{}**: {} {}\n", plain(&head), plain(made.rule), source(made.source));
+    }
+    text
+}
+
+fn entry(page: &Page) -> String {
+    let mut text = format!("\n### {}\n\n**{}**\n", plain(page.name), plain(page.title));
+    let mut paragraph = |label: &str, body: String| {
+        if !body.is_empty() {
+            text += &format!("\n{label}{body}\n");
+        }
+    };
+    let code = |line: &str| format!("`{line}`");
+    let lines: Vec<String> = page.lines.iter().map(|line| code(line.text)).collect();
+    paragraph("Also called: ", plain(&page.also.join(", ")));
+    paragraph("Lines: ", lines.join(", "));
+    paragraph("", plain(page.means));
+    paragraph("Causes: ", plain(page.cause));
+    let list =
+        |items: Vec<String>| -> String { items.iter().map(|item| format!("\n- {item}")).collect() };
+    paragraph("Check next:\n", list(page.check.iter().map(|step| plain(step)).collect()));
+    paragraph("See also: ", plain(&page.see.join(", ")));
+    paragraph("From: ", page.from.iter().map(|from| source(from)).collect::<Vec<_>>().join(", "));
+    text
+}
+
+/// An address as a link, and what stands behind it.
+fn source(text: &str) -> String {
+    let (address, more) = text.split_once(' ').unwrap_or((text, ""));
+    format!("<{address}> {}", plain(more)).trim_end().to_owned()
+}
+
+/// Text with single blanks, in which Markdown sees no markup.
+fn plain(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut escaped = String::new();
+    for character in words.join(" ").chars() {
+        if matches!(character, '*' | '_' | '<' | '>' | '#' | '|' | '`' | '[' | ']') {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+/// The file and the name of the test that ends so.
+fn walk(ending: &table::Ending) -> (&'static str, &'static str) {
+    let key = (ending.command, ending.number);
+    let found = walks::WALKS.iter().find(|(_, _, walked)| walked.contains(&key));
+    let (file, test, _) = found.unwrap_or_else(|| panic!("no test walks {key:?}"));
+    (file, test)
+}
+
+/// The page of exit codes.
+fn exit_codes() -> String {
+    let mut text = "# Exit codes\n\n\
+        Made from `crates/straddle/src/exit/table.rs`, as the help and the manual pages are.\n\n\
+        Every code other than 0 comes with its reason: a line on standard error, or the verdict on \
+        standard output.\nOf several codes that apply, the uppermost here counts: a finding \
+        outranks a missing verdict.\n\n| code | means |\n|---|---|\n"
+        .to_owned();
+    for code in table::CODES {
+        text += &format!("| {} | {} |\n", code.number, code.means);
+    }
+    text += "\n`--allow-unknown` (check, trace, bench, probe, compare, fsync) makes 5 into 0.\n\
+        `check --format nagios` and `npd` follow those monitors' codes: \
+        [monitoring.md](monitoring.md).\n\n\
+        | command | code | means | walked by, in `crates/straddle` |\n|---|---|---|---|\n";
+    for ending in table::ENDINGS {
+        let table::Ending { command, number, means } = ending;
+        let (file, test) = walk(ending);
+        text += &format!("| {command} | {number} | {means} | `{file}` {test} |\n");
+    }
+    text
+}
+
+#[test]
+fn the_page_of_exit_codes_is_their_table_and_every_test_that_it_names_exists() {
+    for ending in table::ENDINGS {
+        let (file, test) = walk(ending);
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file);
+        let source = std::fs::read_to_string(&path).expect("the file of the test is there");
+        let lines: Vec<&str> = source.lines().map(str::trim).collect();
+        let is_it =
+            |two: &[&str]| two[0] == "#[test]" && two[1].starts_with(&format!("fn {test}()"));
+        assert!(lines.windows(2).any(is_it), "{file}: {test}");
+    }
+    let walked: usize = walks::WALKS.iter().map(|(_, _, walked)| walked.len()).sum();
+    assert_eq!(walked, table::ENDINGS.len(), "each is walked once");
+    let path = file("docs/exit-codes.md");
+    let fresh = exit_codes();
+    if is_update() {
+        std::fs::write(&path, &fresh).expect("docs/exit-codes.md can be written");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == fresh, "docs/exit-codes.md is not up to date: {UPDATE}");
+}
+
+#[test]
+fn the_help_of_every_command_has_its_exit_codes() {
+    for ending in table::ENDINGS {
+        let words: Vec<&str> = ending.command.split(' ').chain(["--help"]).collect();
+        let help = printed(&words);
+        assert!(help.contains(&table::help(ending.command)), "{}", ending.command);
+    }
+}
+
+#[test]
+fn the_page_of_rules_is_the_table_of_rules() {
+    let path = file("docs/rules.md");
+    let page = page();
+    if is_update() {
+        std::fs::write(&path, &page).expect("docs/rules.md can be written");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == page, "docs/rules.md is not up to date: {UPDATE}");
+}
+
+#[test]
+fn the_page_of_words_is_what_explain_knows() {
+    let path = file("docs/explain.md");
+    let fresh = words();
+    if is_update() {
+        std::fs::write(&path, &fresh).expect("docs/explain.md can be written");
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == fresh, "docs/explain.md is not up to date: {UPDATE}");
+}
+
+#[test]
+fn every_command_and_option_that_a_page_names_exists() {
+    for page in pages() {
+        for step in page.check.iter().chain([&page.means, &page.cause]) {
+            for (_, rest) in
+                step.match_indices("straddle ").map(|(at, typed)| step.split_at(at + typed.len()))
+            {
+                let word: String = rest.chars().take_while(char::is_ascii_lowercase).collect();
+                if word == "does" {
+                    continue;
+                }
+                let help = straddle(&[&word, "--help"]);
+                assert!(help.status.success(), "{}: straddle {word}", page.name);
+                let known = options(&String::from_utf8_lossy(&help.stdout));
+                // Up to the end of the step or of the command: what follows is another tool's.
+                let own = rest.split(['|', ';']).next().unwrap_or_default();
+                assert!(options(own).is_subset(&known), "{}: {own}", page.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_rule_is_on_the_page_and_in_explain() {
+    let (page, list) = (page(), printed(&["explain"]));
+    for rule in RULES {
+        assert!(page.contains(&format!("### {}: ", rule.code)), "{} has no subject", rule.code);
+        assert!(list.contains(&format!("{}  {}", rule.code, rule.title)), "{}", rule.code);
+        assert!(printed(&["explain", rule.code]).starts_with(rule.code));
+    }
+}
+
+/// The long options in `text`: `--fail-on`.
+fn options(text: &str) -> BTreeSet<String> {
+    let is_part = |character: char| character.is_ascii_alphabetic() || character == '-';
+    text.split(|character| !is_part(character))
+        .filter(|word| word.starts_with("--") && word.len() > 2)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_option_of_straddle_that_the_readme_names_is_in_its_help() {
+    let helps = [
+        &["check", "--help"][..],
+        &["trace", "--help"],
+        &["plan", "--help"],
+        &["bench", "--help"],
+        &["probe", "--help"],
+        &["fsync", "--help"],
+        &["report", "--help"],
+        &["generate", "sysroot", "--help"],
+    ];
+    let known: BTreeSet<String> =
+        helps.into_iter().flat_map(|arguments| options(&printed(arguments))).collect();
+    let readme = readme();
+    // What stands after the command on its line, and inline code that is an option alone.
+    let commands =
+        ["check", "bench", "probe", "fsync", "report"].map(|it| format!("straddle {it} "));
+    let typed = commands
+        .iter()
+        .flat_map(|command| readme.lines().filter_map(move |line| line.split_once(command)));
+    let inline = readme.split('`').skip(1).step_by(2).filter(|code| code.starts_with("--"));
+    let named: BTreeSet<String> =
+        typed.map(|(_, typed)| typed).chain(inline).flat_map(options).collect();
+    assert!(named.len() > 4, "the README names options: {named:?}");
+    assert!(named.is_subset(&known), "named {named:?}, known {known:?}");
+}
+
+#[test]
+fn every_command_and_code_that_the_readme_names_exists() {
+    let readme = readme();
+    let commands = readme.match_indices("`straddle ").chain(readme.match_indices("    straddle "));
+    for (at, typed) in commands {
+        let rest = &readme[at + typed.len()..];
+        let word: String = rest.chars().take_while(char::is_ascii_lowercase).collect();
+        assert!(straddle(&[&word, "--help"]).status.success(), "there is no straddle {word}");
+    }
+    for (at, _) in readme.match_indices("straddle explain ST") {
+        let code = &readme[at + "straddle explain ".len()..][..5];
+        assert!(straddle(&["explain", code]).status.success(), "{code}");
+    }
+}
+
+/// Only the time that a run takes differs from one to the next.
+fn timeless(screen: &str) -> String {
+    let lines = screen.lines().map(|line| match line.rsplit_once(" in ") {
+        Some((counts, _)) if line.ends_with("nothing was written.") => counts.to_owned(),
+        _ => line.trim_end().to_owned(),
+    });
+    lines.collect::<Vec<String>>().join("\n")
+}
+
+#[test]
+fn the_screen_in_the_readme_is_what_its_commands_print() {
+    testkit::need_tools!("sfdisk", "mkfs.ext4");
+    let readme = readme();
+    let start = readme.find("    $ ").expect("the README shows commands");
+    let lines = readme[start..].split_inclusive('\n').take_while(|line| line.starts_with("    "));
+    let block: String = lines.collect();
+    let lines = block.lines().map(|line| &line[4..]);
+    let (typed, shown): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("$ "));
+    let typed: Vec<&str> = typed.iter().map(|line| &line[2..]).collect();
+    let scratch = testkit::Scratch::new();
+    let here = PathBuf::from(env!("CARGO_BIN_EXE_straddle"));
+    let here = here.parent().expect("the binary is in a directory");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-c", &typed.join(" && ")])
+        .current_dir(scratch.path())
+        .env("PATH", format!("{}:{path}:/usr/sbin:/sbin", here.display()))
+        .env("LC_ALL", "C.UTF-8")
+        .env("COLUMNS", "100")
+        .env_remove("TERM")
+        .output()
+        .expect("a shell runs");
+    let printed = String::from_utf8(output.stdout).expect("it prints UTF-8");
+    if timeless(&shown.join("\n")) != timeless(&printed) && is_update() {
+        let typed = block.lines().filter(|line| line.starts_with("    $ ")).map(str::to_owned);
+        let lines: Vec<String> =
+            typed.chain(printed.lines().map(|line| format!("    {line}"))).collect();
+        let fresh = readme.replace(&block, &(lines.join("\n") + "\n"));
+        std::fs::write(file("README.md"), fresh).expect("the README can be written");
+        return;
+    }
+    assert_eq!(timeless(&shown.join("\n")), timeless(&printed), "{UPDATE}");
+}
+
+#[test]
+fn the_exit_codes_are_those_of_the_readme() {
+    let readme = readme();
+    assert!(readme.contains("[docs/exit-codes.md](docs/exit-codes.md)"));
+    let blank = testkit::Scratch::new();
+    let blank = blank.image("blank.raw", 1 << 20);
+    let clean = straddle(&["check", testkit::scratch::text(&blank)]);
+    assert_eq!(clean.status.code(), Some(0));
+    assert_eq!(straddle(&["check", "/nonexistent"]).status.code(), Some(2));
+    assert_eq!(straddle(&["check", "--nonsense"]).status.code(), Some(2));
+    assert_eq!(straddle(&["explain", "ST000"]).status.code(), Some(2));
+}
+
+/// The page about monitors, in lines.
+fn monitoring() -> String {
+    std::fs::read_to_string(file("docs/monitoring.md")).expect("the page is there")
+}
+
+#[test]
+fn every_option_and_format_that_the_page_about_monitors_names_is_in_the_help() {
+    let help = printed(&["check", "--help"]);
+    let (page, known) = (monitoring(), options(&help));
+    let typed = page.lines().filter_map(|line| line.split_once("straddle check "));
+    let inline = page.split('`').skip(1).step_by(2).filter(|code| code.starts_with("--"));
+    let named =
+        typed.map(|(_, typed)| typed).chain(inline).filter(|text| !text.contains("config."));
+    let named: BTreeSet<String> = named.flat_map(options).collect();
+    assert!(named.len() > 4, "{named:?}");
+    assert!(named.is_subset(&known), "named {named:?}, known {known:?}");
+    for format in ["table", "json", "jsonl", "junit", "sarif", "nagios", "npd"] {
+        assert!(help.contains(&format!("- {format}:")), "{format} is not in the help");
+        assert!(readme().contains(&format!("`{format}`")), "{format} is not in the README");
+    }
+}
+
+#[test]
+fn the_configuration_for_the_node_problem_detector_fits_what_straddle_takes() {
+    let page = monitoring();
+    let json = page.split("```").find_map(|part| part.strip_prefix("json\n")).expect("a block");
+    let config: serde_json::Value = serde_json::from_str(json).expect("the block is JSON");
+    let rule = &config["rules"][0];
+    assert_eq!(rule["condition"], config["conditions"][0]["type"]);
+    let words: Vec<&str> =
+        rule["args"].as_array().expect("a list").iter().map(|one| one.as_str().unwrap()).collect();
+    let limit = config["pluginConfig"]["max_output_length"].to_string();
+    assert!(words.windows(2).any(|two| two == ["--message-bytes", &limit]), "{words:?}");
+    let output = straddle(&[&words[..], &["/nonexistent"]].concat());
+    assert_eq!(output.status.code(), Some(2), "Unknown");
+    assert!(!output.stdout.is_empty() && output.stdout.len() <= 201);
+}

@@ -1,0 +1,19 @@
+//! Every command that measures nothing, as a user runs it.
+
+mod amplify;
+mod amplify_drive;
+mod captured;
+mod check;
+mod docs;
+mod drive;
+mod drive_stack;
+mod generate;
+mod inputs;
+mod plan;
+mod power_cuts;
+mod report;
+mod result_file;
+mod simulate;
+mod sysroot;
+mod trace;
+mod walks;

@@ -1,0 +1,70 @@
+//! Files that are no result: each is named, with what was expected and what to do.
+
+use std::fs;
+
+use testkit::{Scratch, scratch::text};
+
+use super::run::{checked, report};
+
+#[test]
+fn a_file_that_is_no_result_is_named_and_the_others_are_shown() {
+    let scratch = Scratch::new();
+    let check = checked(&scratch);
+    let whole = fs::read(&check).unwrap();
+    let deep = "[".repeat(2_000_000);
+    let wrong = "{\"schema\": \"straddle.check/1\", \"version\": 5, \"targets\": {}}";
+    for (name, content, reason) in [
+        ("cut", &whole[..whole.len() / 2], "it is damaged"),
+        ("empty", b"", "it is no document of straddle"),
+        ("deep", deep.as_bytes(), "it is no document of straddle"),
+        ("wrong", wrong.as_bytes(), "it is damaged"),
+        (
+            "future",
+            b"{\"schema\": \"straddle.bench/2\"}",
+            "a version that this straddle does not know",
+        ),
+        ("list", b"[]", "it is a JSON list, not one JSON object"),
+        ("lines", b"{\"schema\": \"straddle.target/1\"}\n{}\n", "behind its first JSON object"),
+        (
+            "older",
+            b"{\"schema\": \"straddle.bench/1\", \"version\": \"0.0.1\"}",
+            "straddle 0.0.1 wrote it",
+        ),
+        ("other", b"{\"schema\": \"straddle.bench.plan/1\"}", "which is no result of straddle"),
+        ("bytes", b"\xff\xfe\x00\x01", "it is no text"),
+        ("fio", b"{\"fio version\": \"fio-3.33\"}", "it names no schema"),
+    ] {
+        let path = scratch.file(name, content);
+        let ran = report(&[text(&path), &check]);
+        assert_eq!(ran.status, Some(2), "{name}");
+        assert!(ran.errors.contains(&format!("error: cannot show {}", text(&path))), "{ran:?}");
+        assert!(ran.errors.contains(reason), "{name}: {}", ran.errors);
+        assert!(ran.errors.contains("\nhint: "), "{name}: {}", ran.errors);
+        assert!(!ran.errors.contains("struct "), "{name}: {}", ran.errors);
+        assert!(ran.out.contains("Files that are not shown"), "{name}");
+        assert!(ran.out.contains("check of"), "{name}: the other one is shown");
+        // Alone it makes no page.
+        let alone = report(&[text(&path)]);
+        assert_eq!((alone.status, alone.out.as_str()), (Some(2), ""), "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_file_or_too_long_is_not_read() {
+    let scratch = Scratch::new();
+    let long = scratch.image("long.json", (64 << 20) + 1);
+    for (path, reason) in [
+        ("/nonexistent.json", "No such file"),
+        (text(scratch.path()), "is a directory"),
+        ("/dev/zero", "not a regular file"),
+        (text(&long), "longer than 64 MiB"),
+    ] {
+        let ran = report(&[path]);
+        assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{path}");
+        assert!(ran.errors.contains(reason) && ran.errors.contains("hint: "), "{path}: {ran:?}");
+    }
+    let twice = report(&["-", "-"]);
+    assert_eq!(twice.status, Some(2));
+    assert!(twice.errors.contains("standard input can be read once"), "{twice:?}");
+    assert_eq!(report(&[]).status, Some(2));
+}

@@ -1,0 +1,97 @@
+//! The test that ends with each exit code of each command: files below `crates/straddle`.
+
+/// A file and a test in it, and the commands and codes that it walks.
+pub(crate) type Walk = (&'static str, &'static str, &'static [(&'static str, u8)]);
+
+/// Every code of every command.
+pub(crate) const WALKS: &[Walk] = &[
+    (
+        "tests/measure/exits.rs",
+        "every_ending_of_check_has_its_code_and_says_why",
+        &[("check", 0), ("check", 1), ("check", 2), ("check", 5)],
+    ),
+    (
+        "tests/measure/exits.rs",
+        "commands_that_measure_nothing_have_their_codes_and_say_why",
+        &[
+            ("explain", 0),
+            ("explain", 2),
+            ("plan", 0),
+            ("plan", 2),
+            ("plan", 5),
+            ("report", 0),
+            ("report", 2),
+            ("drive simulate", 0),
+            ("drive simulate", 2),
+            ("generate", 0),
+            ("generate", 2),
+            ("version", 0),
+        ],
+    ),
+    (
+        "tests/measure/exits.rs",
+        "every_ending_of_trace_has_its_code_and_says_why",
+        &[("trace", 0), ("trace", 2), ("trace", 5)],
+    ),
+    (
+        "tests/measure/exits.rs",
+        "a_penalty_is_found_a_faster_run_is_clean_and_three_pairs_are_no_verdict",
+        &[("bench", 0), ("bench", 1), ("bench", 5)],
+    ),
+    (
+        "tests/measure/exits.rs",
+        "what_cannot_be_measured_is_misuse_and_says_why",
+        &[("bench", 2), ("probe", 2), ("fsync", 2)],
+    ),
+    ("tests/measure/bench/safety.rs", "a_device_that_somebody_holds_is_refused", &[("bench", 3)]),
+    (
+        "tests/measure/bench/interruptions.rs",
+        "every_way_ends_by_a_signal_with_its_code_and_leaves_nothing",
+        &[("bench", 130)],
+    ),
+    (
+        "tests/measure/probe/mod.rs",
+        "a_probe_keeps_to_its_bytes_and_leaves_nothing_behind",
+        &[("probe", 0)],
+    ),
+    (
+        "tests/measure/bench/faults.rs",
+        "a_probe_whose_drive_goes_is_no_verdict_and_names_the_error",
+        &[("probe", 5)],
+    ),
+    (
+        "tests/measure/probe/mod.rs",
+        "a_raw_device_is_read_and_not_written_and_without_the_right_word_refused",
+        &[("probe", 3)],
+    ),
+    (
+        "tests/measure/probe/mod.rs",
+        "a_result_that_was_cut_off_by_a_signal_says_so",
+        &[("probe", 130)],
+    ),
+    (
+        "tests/measure/exits.rs",
+        "every_ending_of_compare_has_its_code_and_says_why",
+        &[("compare", 0), ("compare", 1), ("compare", 2), ("compare", 5)],
+    ),
+    (
+        "tests/measure/engines.rs",
+        "limits_that_nothing_exceeds_pass_and_those_that_all_exceed_fail",
+        &[("fsync", 0), ("fsync", 1)],
+    ),
+    (
+        "tests/measure/fsync/answers.rs",
+        "too_few_writes_end_in_an_option_to_type_that_is_more_than_was_given",
+        &[("fsync", 5)],
+    ),
+    (
+        "tests/measure/fsync/endings.rs",
+        "a_signal_ends_it_with_its_code_and_leaves_nothing",
+        &[("fsync", 130)],
+    ),
+    (
+        "src/drives/published.rs",
+        "a_figure_outside_its_bounds_is_found_unless_its_reason_is_known",
+        &[("drive simulate", 1)],
+    ),
+];

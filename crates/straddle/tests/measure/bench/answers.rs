@@ -1,0 +1,357 @@
+//! What a user sees: tables, documents, plans, files, and exit codes that go with the verdicts.
+
+use std::fs;
+
+use serde_json::Value;
+use testkit::{
+    Scratch, experiment::is_void_by_chance, need_loops, need_tools, schema, scratch::text, tool,
+};
+
+use super::run::{Ran, bench, measured, said};
+use super::volume::{Plan, Volume};
+
+const BENCH: &str = include_str!("../../../../report/schema/straddle.bench.1.schema.json");
+const COMPARE: &str = include_str!("../../../../report/schema/straddle.compare.1.schema.json");
+const PLANNED: &str = include_str!("../../../../report/schema/straddle.bench.plan.1.schema.json");
+/// An interval of what is alike.
+const EVEN: [f64; 3] = [1.0, 0.97, 1.03];
+/// A small scratch file and few pairs.
+const SMALL: [&str; 4] = ["--scratch", "8M", "--pairs", "24"];
+
+/// The document, which is as its schema says.
+#[track_caller]
+fn valid(schema: &str, ran: &Ran) -> Value {
+    let schema = serde_json::from_str(schema).expect("the schema is JSON");
+    let document = ran.document();
+    assert_eq!(schema::faults(&schema, &document), Vec::<String>::new());
+    document
+}
+
+/// A run on `volume` with these arguments behind.
+fn on(volume: &Volume, arguments: &[&str]) -> Ran {
+    bench(&[&[volume.name()], &SMALL[..], arguments].concat())
+}
+
+/// The exit code that goes with a verdict.
+fn code(verdict: &Value) -> i32 {
+    match verdict.as_str() {
+        Some("no-penalty" | "small") => 0,
+        Some("penalty") => 1,
+        Some("inconclusive" | "void") => 5,
+        other => panic!("{other:?} is no verdict"),
+    }
+}
+
+#[test]
+fn a_table_says_where_what_and_how_it_ended_and_the_code_goes_with_it() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mkfs.xfs");
+    let verdicts = [
+        ("No penalty", 0),
+        ("Small difference", 0),
+        ("Penalty", 1),
+        ("No verdict", 5),
+        ("Void", 5),
+    ];
+    for plan in [Plan::EXT4, Plan::XFS] {
+        let volume = plan.mounted();
+        let before = volume.state();
+        let ran = on(&volume, &["--explain"]);
+        for part in ["scratch: 8 MiB in ", "aligned", "shifted 512 B", "ratio, 95 % interval"] {
+            assert!(ran.out.contains(part), "{part}: {ran:?}");
+        }
+        let told = verdicts.iter().find(|(word, _)| ran.out.contains(&format!("\n{word}: ")));
+        assert_eq!(told.map(|(_, code)| *code), ran.status, "{ran:?}");
+        assert!(said(&ran).is_empty(), "nothing is drawn where nobody looks: {ran:?}");
+        volume.is_clean_again(&before);
+    }
+}
+
+#[test]
+fn documents_of_all_ways_are_as_the_schema_says_and_carry_what_repeats_them() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "dd");
+    let volume = Plan::EXT4.mounted();
+    let before = volume.state();
+    let scratch = Scratch::new();
+    let job = scratch.file("job", b"[x]\nrw=write\nbs=4k\nsize=1m\nfsync=1\n");
+    for arguments in [
+        &[][..],
+        &["--read", "--depth", "8"],
+        &["--shift", "512", "--shift", "2K", "--sync", "fsync"],
+        &["--depth", "8", "--sync", "none", "--size", "8K"],
+        &["--job", text(&job)],
+        &["--pairs", "2", "--", "dd", "if=/dev/zero", "of={device}", "bs=4k", "count=1"],
+        &["--shift", "100"],
+    ] {
+        let bounds: &[&str] = if arguments.contains(&"--pairs") { &SMALL[..2] } else { &SMALL };
+        let ran = bench(&[&["--json", volume.name()], bounds, arguments].concat());
+        let document = valid(BENCH, &ran);
+        assert_eq!(document["seed"], 1);
+        let words: Vec<&str> = document["command"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
+        assert!(words.contains(&volume.name()), "{words:?}");
+        let experiments = document["experiments"].as_array().expect("a list");
+        // A penalty outranks a verdict that is missing.
+        let codes: Vec<i32> = experiments.iter().map(|one| code(&one["verdict"])).collect();
+        let worst = [1, 5, 0].into_iter().find(|code| codes.contains(code)).unwrap_or(2);
+        assert_eq!(ran.status, Some(worst), "{arguments:?} {:?}", ran.errors);
+        assert_eq!(experiments.is_empty(), !document["refusal"].is_null(), "{arguments:?}");
+    }
+    volume.is_clean_again(&before);
+}
+
+#[test]
+fn the_whole_matrix_is_compared_with_the_error_shared_among_it() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let volume = Plan::EXT4.mounted();
+    let ran = on(&volume, &["--full", "--json", "--seconds", "1"]);
+    let document = valid(BENCH, &ran);
+    let experiments = document["experiments"].as_array().expect("a list");
+    assert!(experiments.len() > 5, "{experiments:#?}");
+    let questions: usize = experiments
+        .iter()
+        .map(|one| one["comparisons"].as_array().expect("a list").len() - 1)
+        .sum();
+    let alpha: f64 = experiments[0]["alpha"].as_f64().expect("a number");
+    let questions = f64::from(u32::try_from(questions).expect("they are few"));
+    assert!((alpha * questions - 0.05).abs() < 1e-9, "{alpha} for {questions}");
+}
+
+#[test]
+fn a_dry_run_opens_nothing_for_writing_and_says_what_would_be_written() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "strace");
+    let volume = Plan::EXT4.mounted();
+    let (before, written) = (volume.state(), volume.written_sectors());
+    let scratch = Scratch::new();
+    let calls = scratch.path().join("calls");
+    let job = scratch.file("job", b"[x]\nrw=write\nbs=4k\nsize=1m\nfsync=1\ndirectory=/x\n");
+    for arguments in [
+        &[][..],
+        &["--full"],
+        &["--suite", "--fs", "ext4"],
+        &["--job", text(&job)],
+        &["--", "touch", "{mount}/x"],
+    ] {
+        let binary = env!("CARGO_BIN_EXE_straddle");
+        let head =
+            ["-f", "-e", "trace=open,openat,openat2,creat,mkdir,ioctl,mount", "-o", text(&calls)];
+        let words = [binary, "bench", volume.name(), "--dry-run", "--json"];
+        let ran: Ran = tool::output("strace", &[&head[..], &words, arguments].concat()).into();
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let plan = valid(PLANNED, &ran);
+        assert!(plan["written_bytes_max"].as_u64() > Some(0), "{plan:#}");
+        let calls = fs::read_to_string(&calls).expect("strace wrote it");
+        for word in [
+            "O_RDWR",
+            "O_WRONLY",
+            "O_CREAT",
+            "O_TMPFILE",
+            "LOOP_CONF",
+            "LOOP_CTL",
+            "LOOP_SET",
+            "mount(",
+        ] {
+            let touching = calls.lines().find(|line| line.contains(word));
+            assert!(touching.is_none_or(|line| line.contains("/dev/null")), "{touching:?}");
+        }
+    }
+    assert_eq!(volume.written_sectors(), written);
+    volume.is_clean_again(&before);
+}
+
+#[test]
+fn what_is_written_stays_within_its_bound_as_the_device_counts() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "sync");
+    let volume = Plan::EXT4.mounted();
+    tool::run("sync", &["--file-system", volume.name()]);
+    let before = volume.written_sectors();
+    let arguments = ["--scratch", "8M", "--bytes-max", "16M", "--sync", "none", "--depth", "8"];
+    let (document, _) = measured(&[&[volume.name()], &arguments[..]].concat());
+    let pairs = document["experiments"][0]["pairs"].as_u64();
+    assert!(pairs > Some(0), "{document:#}");
+    let written = (volume.written_sectors() - before) * 512;
+    // The file system's own records are not the benchmark's.
+    assert!((8 << 20..18 << 20).contains(&written), "{written}");
+}
+
+#[test]
+fn results_that_were_kept_are_compared_and_one_that_is_slower_is_named() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let volume = Plan::EXT4.mounted();
+    let scratch = Scratch::new();
+    let path = |name: &str| scratch.path().join(name);
+    let kept = |name: &str| {
+        let ran = on(&volume, &["--output", text(&path(name))]);
+        assert!(ran.out.contains("ratio, 95 % interval"), "{ran:?}");
+        let text = fs::read_to_string(path(name)).expect("it was kept");
+        valid(BENCH, &Ran { status: None, out: text, errors: String::new() })
+    };
+    let (first, _) = (kept("first"), kept("second"));
+    let compare = |second: &str| -> Ran {
+        let binary = env!("CARGO_BIN_EXE_straddle");
+        let words =
+            ["compare", "--json", text(&path("first")), text(&path(second))].map(str::to_owned);
+        std::process::Command::new(binary).args(words).output().expect("it runs").into()
+    };
+    let same = compare("first");
+    assert_eq!(same.status, Some(0), "{same:?}");
+    valid(COMPARE, &same);
+    assert!(matches!(compare("second").status, Some(0 | 1 | 5)));
+    // What drives would have said on which a shift costs nothing, and ten times.
+    let like = |verdict: &str, interval: [f64; 3]| {
+        let mut document = first.clone();
+        let experiment = &mut document["experiments"][0];
+        experiment["verdict"] = verdict.into();
+        for one in experiment["comparisons"].as_array_mut().expect("a list") {
+            let [ratio, low, high] = if one["arm"] == "control" { EVEN } else { interval };
+            (one["ratio"], one["low"], one["high"]) = (ratio.into(), low.into(), high.into());
+        }
+        document.to_string()
+    };
+    fs::write(path("first"), like("no-penalty", EVEN)).expect("it can be written");
+    fs::write(path("slow"), like("penalty", [10.0, 9.0, 11.0])).expect("it can be written");
+    assert_eq!(compare("first").status, Some(0));
+    assert_eq!(compare("slow").status, Some(1), "{:?}", compare("slow"));
+    fs::write(path("broken"), "{").expect("it can be written");
+    let broken = compare("broken");
+    assert_eq!(broken.status, Some(2));
+    assert!(broken.errors.contains("hint: "), "{broken:?}");
+}
+
+#[test]
+fn a_document_for_readers_of_fio_has_a_job_for_each_arm() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let volume = Plan::EXT4.mounted();
+    let document = on(&volume, &["--format", "fio-json"]).document();
+    let jobs = document["jobs"].as_array().expect("a list");
+    assert_eq!(jobs.len(), 3);
+    for job in jobs {
+        assert_eq!(job["write"]["total_ios"], jobs[0]["write"]["total_ios"], "{job:#}");
+        assert!(job["write"]["total_ios"].as_u64() > Some(0), "{job:#}");
+        assert!(job["write"]["clat_ns"]["mean"].as_f64() > Some(0.0), "{job:#}");
+    }
+}
+
+#[test]
+fn a_seed_decides_which_places_are_written() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "strace");
+    let volume = Plan::EXT4.mounted();
+    let scratch = Scratch::new();
+    let calls = scratch.path().join("calls");
+    let places = |seed: &str| -> Vec<String> {
+        let binary = env!("CARGO_BIN_EXE_straddle");
+        let head = ["-f", "-e", "trace=pread64,preadv2", "-o", text(&calls), binary, "bench"];
+        let words = [volume.name(), "--read", "--pairs", "12", "--scratch", "8M", "--share", "100"];
+        let _ = tool::output("strace", &[&head[..], &words, &["--seed", seed]].concat());
+        let calls = fs::read_to_string(&calls).expect("strace wrote it");
+        let reads = calls.lines().filter(|line| line.contains(", 4096"));
+        let offset = |line: &str| line.split(", 4096").nth(1).map(str::to_owned);
+        reads.filter_map(offset).filter(|rest| rest.contains(") = 4096")).collect()
+    };
+    let first = places("5");
+    assert!(first.len() >= 36, "{first:?}");
+    assert_eq!(first, places("5"));
+    assert_ne!(first, places("6"));
+}
+
+#[test]
+fn arms_that_are_alike_are_called_so_and_never_a_penalty() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let volume = Plan::EXT4.mounted();
+    let ran = on(&volume, &["--shift", "0"]);
+    assert!(ran.out.contains("aligned too"), "{ran:?}");
+    assert!(ran.out.contains("either way"), "{ran:?}");
+    assert_ne!(ran.status, Some(1), "{ran:?}");
+}
+
+/// A command that does nothing, on shifted devices for a while. Where `delay` says so, it sleeps on
+/// the shifted ones, which it knows by their offset in the scratch file: the files of the tests lie
+/// on whole pages.
+fn delayed(delay: &str) -> (Value, i32) {
+    let volume = Plan::EXT4.mounted();
+    let before = volume.state();
+    let offset = "$(cat /sys/block/$(basename {device})/loop/offset)";
+    let script = format!("[ $(({offset} % 4096)) = 0 ] || {delay}");
+    let arguments =
+        ["--scratch", "8M", "--pairs", "30", "--shift", "512", "--", "sh", "-c", &script];
+    let words = [&[volume.name()], &arguments[..]].concat();
+    let answers = std::iter::repeat_with(|| measured(&words)).take(3);
+    let mut sound = answers.filter(|(document, _)| !is_void_by_chance(&document["experiments"][0]));
+    let answer = sound.next().expect("chance voids 1 run in 20, not 3 in a row");
+    volume.is_clean_again(&before);
+    answer
+}
+
+#[test]
+fn a_delay_on_the_shifted_device_alone_is_found_as_a_penalty() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let (document, status) = delayed("sleep 0.06");
+    let experiment = &document["experiments"][0];
+    assert_eq!((experiment["verdict"].as_str(), status), (Some("penalty"), 1), "{experiment:#}");
+    let judged = &experiment["comparisons"][0];
+    assert!(judged["low"].as_f64() > Some(1.1), "{judged:#}");
+}
+
+#[test]
+fn the_same_command_without_the_delay_is_no_penalty() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let (document, status) = delayed("true");
+    let experiment = &document["experiments"][0];
+    assert_ne!(experiment["verdict"], "penalty", "{experiment:#}");
+    assert_ne!(status, 1);
+}
+
+#[test]
+fn a_command_that_discards_its_device_does_not_move_the_scratch_file() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "blkdiscard", "fallocate");
+    let volume = Plan::EXT4.mounted();
+    let script = "blkdiscard -f {device}; fallocate -n -p -l 1M {device}; \
+                  blkdiscard -f -z {device}; true";
+    let arguments = ["--scratch", "8M", "--pairs", "3", "--", "sh", "-c", script];
+    let ran = bench(&[&[volume.name()], &arguments[..]].concat());
+    assert_eq!(ran.status, Some(5), "{ran:?}");
+    assert!(ran.out.contains("No verdict: "), "{ran:?}");
+}
+
+#[test]
+fn every_shift_has_a_verdict_of_its_own() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let volume = Plan::EXT4.mounted();
+    let shifts = ["--shift", "0", "--shift", "512", "--shift", "2K"];
+    let document = on(&volume, &[&shifts[..], &["--json"]].concat()).document();
+    let experiments = document["experiments"].as_array().expect("a list");
+    assert_eq!(experiments.len(), 3);
+    let judged = |one: &Value| one["arms"][1]["shift_bytes"].as_u64();
+    let judged: Vec<_> = experiments.iter().map(judged).collect();
+    assert_eq!(judged, [Some(0), Some(512), Some(2048)]);
+}
+
+#[test]
+fn a_command_runs_for_as_many_pairs_as_were_asked_and_what_it_writes_is_counted_once() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "dd");
+    let volume = Plan::EXT4.mounted();
+    let dd = ["dd", "if=/dev/zero", "of={device}", "bs=1M", "count=2", "oflag=direct"];
+    let words = [volume.name(), "--scratch", "16M", "--pairs", "4", "--json", "--"];
+    let document = bench(&[&words[..], &dd[..]].concat()).document();
+    let experiment = &document["experiments"][0];
+    assert_eq!(experiment["pairs"], 4, "{experiment:#}");
+    // Three arms of 2 MiB in each of four pairs.
+    assert_eq!(experiment["written_bytes"], 24 << 20, "{experiment:#}");
+}

@@ -1,0 +1,7 @@
+//! The commands that measure, as a user runs them: `bench`, `fsync` and `probe`.
+
+mod bench;
+mod engines;
+mod exits;
+mod fsync;
+mod probe;
