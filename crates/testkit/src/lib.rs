@@ -49,21 +49,45 @@ pub fn skip(reason: &str) {
     }
 }
 
-/// Returns from the test, counted as skipped, unless every named tool is there.
+/// Reason of a skip outside the full tier.
+pub const FULL_TIER: &str = "full tier: cargo xtask test";
+
+/// True if all tests run, also those that need root or take long. `cargo xtask test` asks for that
+/// by setting `STRADDLE_TESTS` to `full`; a plain `cargo test` runs the fast tier.
+#[must_use]
+pub fn is_full_tier() -> bool {
+    std::env::var_os("STRADDLE_TESTS").is_some_and(|tier| tier == "full")
+}
+
+/// Returns from the test, counted as skipped, outside the full tier: for tests that take long.
+#[macro_export]
+macro_rules! need_full_tier {
+    () => {
+        if !$crate::is_full_tier() {
+            $crate::skip($crate::FULL_TIER);
+            return;
+        }
+    };
+}
+
+/// Returns from the test, counted as skipped, unless every named tool is there and quick enough for
+/// this tier.
 #[macro_export]
 macro_rules! need_tools {
     ($($tool:expr),+ $(,)?) => {
-        $(if $crate::tool::find($tool).is_none() {
-            $crate::skip(&format!("needs {}", $tool));
+        $(if let Some(reason) = $crate::tool::lack($tool) {
+            $crate::skip(&reason);
             return;
         })+
     };
 }
 
-/// Returns from the test, counted as skipped, unless it runs as root with loop devices.
+/// Returns from the test, counted as skipped, unless it runs in the full tier, as root, with loop
+/// devices.
 #[macro_export]
 macro_rules! need_loops {
     () => {
+        $crate::need_full_tier!();
         if !$crate::loops::available() {
             $crate::skip("needs root and loop devices");
             return;

@@ -3,6 +3,19 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+/// Tools whose tests take long: emulators, compilers, a browser, a server, whatever traces.
+const SLOW: [&str; 9] = [
+    "c++",
+    "cc",
+    "chromium",
+    "fio",
+    "pg_test_fsync",
+    "qemu-img",
+    "qemu-io",
+    "qemu-system-x86_64",
+    "strace",
+];
+
 /// Returns where `name` is installed, also in the system directories that an ordinary user's `PATH`
 /// lacks;
 /// `None` when it is not.
@@ -14,6 +27,16 @@ pub fn find(name: &str) -> Option<PathBuf> {
         .chain(of_postgresql())
         .map(|directory| directory.join(name))
         .find(|candidate| candidate.is_file())
+}
+
+/// Returns why a test that needs tool `name` cannot run: the tool is missing, or too slow for the
+/// fast tier. `None` when it can run.
+#[must_use]
+pub fn lack(name: &str) -> Option<String> {
+    if SLOW.contains(&name) && !crate::is_full_tier() {
+        return Some(crate::FULL_TIER.to_owned());
+    }
+    find(name).is_none().then(|| format!("needs {name}"))
 }
 
 /// Returns where Debian puts the programs of PostgreSQL's server: a directory for each version.

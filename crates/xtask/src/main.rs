@@ -24,7 +24,9 @@ use anyhow::{Context as _, bail};
 const USAGE: &str = "\
 usage: cargo xtask CHORE
 
-  test [ARGUMENT...]            run every test, count the skipped ones, look for leftovers;
+  test [--no-install] [ARGUMENT...]
+                                list the missing tools' packages and install them (Debian, root),
+                                run every test, count the skipped ones, look for leftovers; other
                                 arguments go to cargo test
   fuzz [--seconds N] [TARGET]   run every fuzz target, or one, for N seconds each (5)
   seeds DIRECTORY               make packed disk heads with the real tools
@@ -105,7 +107,10 @@ fn chore() -> anyhow::Result<bool> {
         }
         ["simulate", count] => bench::drive::simulate(number(count)?),
         ["bare", list] => bench::bare::run(Path::new(list)),
-        ["install-tools"] => packages::install(),
+        ["install-tools"] => {
+            packages::install();
+            Ok(true)
+        }
         _ => bail!("what is asked is not known\n\n{USAGE}"),
     }
 }

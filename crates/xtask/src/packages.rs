@@ -105,20 +105,17 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("zstd", &["zstd"]),
 ];
 
-/// Installs what is missing, with apt as root; elsewhere names it and goes on, since tests that
-/// need a missing tool say so and are counted. Always `true`.
-pub(crate) fn install() -> anyhow::Result<bool> {
+/// Lists the missing packages, then installs them, with apt as root; elsewhere only names them,
+/// since tests that need a missing tool say so and are counted.
+pub(crate) fn install() {
     let missing = missing();
-    if missing.is_empty() {
-        return Ok(true);
+    if missing.is_empty() || !may_install() {
+        return name_missing();
     }
-    let names = missing.join(" ");
-    if !may_install() {
-        println!("tests will be skipped for want of these Debian packages: {names}");
-        println!("hint: sudo apt-get install {names}");
-        return Ok(true);
+    println!("Debian packages that will be installed (--no-install skips this):");
+    for package in &missing {
+        println!("  {package}");
     }
-    println!("installing {names}");
     apt(&["update"]);
     let options = ["install", "--yes", "--no-install-recommends"];
     if !apt(&[&options[..], &missing].concat()) {
@@ -131,7 +128,16 @@ pub(crate) fn install() -> anyhow::Result<bool> {
     if !still.is_empty() {
         println!("could not be installed, so tests will be skipped: {}", still.join(" "));
     }
-    Ok(true)
+}
+
+/// Prints the missing packages, and the command that installs them.
+pub(crate) fn name_missing() {
+    let missing = missing();
+    if !missing.is_empty() {
+        let names = missing.join(" ");
+        println!("tests will be skipped because these Debian packages are missing: {names}");
+        println!("hint: sudo apt-get install {names}");
+    }
 }
 
 /// The packages of which a tool is missing.

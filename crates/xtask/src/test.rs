@@ -11,10 +11,20 @@ use crate::guest;
 use crate::leftovers::Room;
 use crate::packages;
 
-/// Installs what is missing, runs `cargo test` with `arguments` added, and prints as the last line
-/// `N passed, N failed, N skipped`. Whether all was well.
+/// Installs missing tools unless `arguments` begin with `--no-install`, runs the full tier of
+/// `cargo test` with the other arguments added, and prints as the last line `N passed, N failed, N
+/// skipped`. True if all was well.
 pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
-    packages::install()?;
+    let arguments = match arguments {
+        ["--no-install", rest @ ..] => {
+            packages::name_missing();
+            rest
+        }
+        all => {
+            packages::install();
+            all
+        }
+    };
     let room = Room::new()?;
     let notes = tempfile::tempdir().context("a directory for notes cannot be made")?;
     let skips = notes.path().join("skips");
@@ -25,6 +35,7 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
         .args(["test", "--workspace", "--locked", "--no-fail-fast", "--profile", "checked"])
         .args(arguments)
         .current_dir(crate::root())
+        .env("STRADDLE_TESTS", "full")
         .env("STRADDLE_SKIPS", &skips)
         .env("TMPDIR", room.path())
         .envs(guests)

@@ -81,7 +81,7 @@ fn again_as_nobody(test: &str) {
     let output = tool::command("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(program)
-        .args(["--exact", test])
+        .args(["--exact", &format!("disks::{test}")])
         .env("TMPDIR", "/tmp")
         .output()
         .expect("setpriv is installed");

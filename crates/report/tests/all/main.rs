@@ -1,4 +1,4 @@
-//! What each view makes of documents made by hand.
+//! Every view of documents made by hand.
 
 mod bench;
 mod changes;

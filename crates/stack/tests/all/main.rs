@@ -1,4 +1,4 @@
-//! Stacks that bytes and a kernel tell of, told ones and hostile ones.
+//! Stacks assembled from bytes and from a kernel's answers, sound and hostile ones.
 
 mod drives;
 mod guest;

@@ -6,12 +6,12 @@ pub(crate) type Walk = (&'static str, &'static str, &'static [(&'static str, u8)
 /// Every code of every command.
 pub(crate) const WALKS: &[Walk] = &[
     (
-        "tests/measure/exits.rs",
+        "tests/exits.rs",
         "every_ending_of_check_has_its_code_and_says_why",
         &[("check", 0), ("check", 1), ("check", 2), ("check", 5)],
     ),
     (
-        "tests/measure/exits.rs",
+        "tests/exits.rs",
         "commands_that_measure_nothing_have_their_codes_and_say_why",
         &[
             ("explain", 0),
@@ -29,17 +29,17 @@ pub(crate) const WALKS: &[Walk] = &[
         ],
     ),
     (
-        "tests/measure/exits.rs",
+        "tests/exits.rs",
         "every_ending_of_trace_has_its_code_and_says_why",
         &[("trace", 0), ("trace", 2), ("trace", 5)],
     ),
     (
-        "tests/measure/exits.rs",
+        "tests/exits.rs",
         "a_penalty_is_found_a_faster_run_is_clean_and_three_pairs_are_no_verdict",
         &[("bench", 0), ("bench", 1), ("bench", 5)],
     ),
     (
-        "tests/measure/exits.rs",
+        "tests/exits.rs",
         "what_cannot_be_measured_is_misuse_and_says_why",
         &[("bench", 2), ("probe", 2), ("fsync", 2)],
     ),
@@ -70,7 +70,7 @@ pub(crate) const WALKS: &[Walk] = &[
         &[("probe", 130)],
     ),
     (
-        "tests/measure/exits.rs",
+        "tests/exits.rs",
         "every_ending_of_compare_has_its_code_and_says_why",
         &[("compare", 0), ("compare", 1), ("compare", 2), ("compare", 5)],
     ),

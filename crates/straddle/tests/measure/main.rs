@@ -2,6 +2,5 @@
 
 mod bench;
 mod engines;
-mod exits;
 mod fsync;
 mod probe;

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
-use testkit::loops::{self, Loop};
-use testkit::{Scratch, need_tools, schema};
+use testkit::{Loop, Scratch, need_loops, need_tools, schema};
 
 const SCHEMA: &str = include_str!("../../../../report/schema/straddle.probe.1.schema.json");
 
@@ -187,10 +186,7 @@ fn too_few_bytes_and_a_file_are_refused_with_what_to_do() {
 
 #[test]
 fn a_raw_device_is_read_and_not_written_and_without_the_right_word_refused() {
-    if !loops::available() {
-        testkit::skip("no loop devices here");
-        return;
-    }
+    need_loops!();
     let scratch = Scratch::new();
     let before = vec![0; 64 << 20];
     let file = scratch.file("disk", &before);
@@ -219,10 +215,7 @@ fn a_raw_device_is_read_and_not_written_and_without_the_right_word_refused() {
 
 #[test]
 fn a_dry_run_of_writing_needs_no_words_says_what_is_lost_and_refuses_what_the_run_would() {
-    if !loops::available() {
-        testkit::skip("no loop devices here");
-        return;
-    }
+    need_loops!();
     let scratch = Scratch::new();
     let before = vec![0; 80 << 20];
     let file = scratch.file("disk", &before);
@@ -255,10 +248,7 @@ fn a_dry_run_of_writing_needs_no_words_says_what_is_lost_and_refuses_what_the_ru
 
 #[test]
 fn wrong_words_for_a_device_with_data_are_named_before_the_data_and_no_wipe_is_told() {
-    if !loops::available() {
-        testkit::skip("no loop devices here");
-        return;
-    }
+    need_loops!();
     let scratch = Scratch::new();
     let mut bytes = vec![0; 32 << 20];
     // The mark of a swap area of 4 KiB pages.
@@ -285,10 +275,7 @@ fn wrong_words_for_a_device_with_data_are_named_before_the_data_and_no_wipe_is_t
 
 #[test]
 fn a_device_with_no_room_is_refused_before_anything_is_written() {
-    if !loops::available() {
-        testkit::skip("no loop devices here");
-        return;
-    }
+    need_loops!();
     let scratch = Scratch::new();
     let file = scratch.image("disk", 1 << 20);
     let before = std::fs::read(&file).expect("it is there");
@@ -307,10 +294,7 @@ fn a_device_with_no_room_is_refused_before_anything_is_written() {
 
 #[test]
 fn what_is_found_through_the_page_cache_of_a_loop_is_not_of_the_drive_beneath() {
-    if !loops::available() {
-        testkit::skip("no loop devices here");
-        return;
-    }
+    need_loops!();
     let scratch = Scratch::new();
     let file = scratch.file("disk", &vec![0x5a; 32 << 20]);
     let cached = Loop::attach(&file, 512);
@@ -329,10 +313,7 @@ fn what_is_found_through_the_page_cache_of_a_loop_is_not_of_the_drive_beneath() 
 
 #[test]
 fn a_dry_run_refuses_a_device_whose_bytes_lie_nowhere_as_the_run_does() {
-    if !loops::available() {
-        testkit::skip("no loop devices here");
-        return;
-    }
+    need_loops!();
     let scratch = Scratch::new();
     // All of it is a hole.
     let file = scratch.image("disk", 32 << 20);

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use testkit::loops::{self, Loop};
-use testkit::{Scratch, need_tools};
+use testkit::{Loop, Scratch, need_loops, need_tools};
 
 use super::{document, straddle};
 
@@ -48,10 +47,7 @@ fn writing_to_the_device_of_a_directory_is_wrong_use_and_says_what_to_type() {
 #[test]
 fn a_file_system_without_direct_io_is_refused_before_the_scratch_file_is_written() {
     need_tools!("mkfs.ext4", "mount", "umount");
-    if !loops::available() {
-        testkit::skip("no loop devices here");
-        return;
-    }
+    need_loops!();
     let scratch = Scratch::new();
     let file = scratch.image("disk", 200 << 20);
     testkit::tool::run("mkfs.ext4", &["-q", file.to_str().expect("text")]);
@@ -64,10 +60,7 @@ fn a_file_system_without_direct_io_is_refused_before_the_scratch_file_is_written
 #[test]
 fn btrfs_is_refused_with_a_hint_that_helps_compressed_or_not() {
     need_tools!("mkfs.btrfs", "mount", "umount");
-    if !loops::available() {
-        testkit::skip("no loop devices here");
-        return;
-    }
+    need_loops!();
     let scratch = Scratch::new();
     let file = scratch.image("disk", 400 << 20);
     testkit::tool::run("mkfs.btrfs", &["-q", file.to_str().expect("text")]);
