@@ -3,6 +3,8 @@
 //! Each rule is a function from one file to what is wrong in it, so each is tested on a line of
 //! text. The same run is a test, so that `cargo test` checks the project itself.
 
+mod wording;
+
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -64,13 +66,27 @@ const WORLD: &[&str] = &["fs", "env", "time", "process", "net", "os"];
 /// Files outside `host` that may hold unsafe code: a test's allocator.
 const UNSAFE: &[&str] = &["crates/testkit/src/memory.rs"];
 
+/// Pages whose width is checked, besides those in `docs`.
+const PAGES: [&str; 3] = ["README.md", "CONTRIBUTING.md", "SECURITY.md"];
+
 const LINES_MAX: usize = 600;
 const COLUMNS_MAX: usize = 100;
 
 type Rule = fn(&Source) -> Vec<Finding>;
 
-const RULES: &[Rule] =
-    &[head, length, columns, unfinished, unsafe_code, world, dependencies, lints, tools];
+const RULES: &[Rule] = &[
+    head,
+    length,
+    columns,
+    unfinished,
+    unsafe_code,
+    world,
+    dependencies,
+    lints,
+    tools,
+    wording::doc_starts,
+    wording::prose,
+];
 
 /// A file of the project.
 struct Source {
@@ -112,19 +128,23 @@ pub(crate) fn wrap() -> anyhow::Result<()> {
 }
 
 fn findings(root: &Path) -> anyhow::Result<Vec<String>> {
-    let mut wrong = Vec::new();
-    for source in sources(root)? {
-        for found in RULES.iter().flat_map(|rule| rule(&source)) {
+    let sources = sources(root)?;
+    let mut wrong = wording::vague_names(&sources);
+    for source in &sources {
+        for found in RULES.iter().flat_map(|rule| rule(source)) {
             wrong.push(format!("{}:{}: {}", source.path, found.line, found.what));
         }
     }
     Ok(wrong)
 }
 
-/// Every source file and manifest below `crates` and `fuzz`, in order.
+/// Every source file and manifest below `crates` and `fuzz`, and every page, in order.
 fn sources(root: &Path) -> anyhow::Result<Vec<Source>> {
     let mut found = Vec::new();
-    let mut ahead = vec![root.join("crates"), root.join("fuzz")];
+    let mut ahead = ["crates", "fuzz", "docs"].map(|name| root.join(name)).to_vec();
+    for page in PAGES {
+        found.push(Source { path: page.to_owned(), text: text_of(&root.join(page))? });
+    }
     while let Some(directory) = ahead.pop() {
         let entries = std::fs::read_dir(&directory)
             .with_context(|| format!("{} cannot be read", directory.display()))?;
@@ -133,11 +153,12 @@ fn sources(root: &Path) -> anyhow::Result<Vec<Source>> {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if path.is_dir() && !["target", "corpus", "artifacts", "heads"].contains(&&*name) {
                 ahead.push(path);
-            } else if name == "Cargo.toml" || name.ends_with(".rs") {
-                let text = std::fs::read_to_string(&path)
-                    .with_context(|| format!("{} cannot be read", path.display()))?;
+            } else {
                 let path = path.strip_prefix(root)?.to_string_lossy().into_owned();
-                found.push(Source { path, text });
+                let is_page = path.starts_with("docs/") && name.ends_with(".md");
+                if is_page || name == "Cargo.toml" || name.ends_with(".rs") {
+                    found.push(Source { text: text_of(&root.join(&path))?, path });
+                }
             }
         }
     }
@@ -145,9 +166,21 @@ fn sources(root: &Path) -> anyhow::Result<Vec<Source>> {
     Ok(found)
 }
 
+fn text_of(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
+}
+
 impl Source {
     fn is_rust(&self) -> bool {
-        Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
+        self.path.ends_with(".rs")
+    }
+
+    fn is_markdown(&self) -> bool {
+        self.path.ends_with(".md")
+    }
+
+    fn is_manifest(&self) -> bool {
+        self.path.ends_with("Cargo.toml")
     }
 
     /// The room that the file is in.
@@ -266,7 +299,7 @@ fn world(source: &Source) -> Vec<Finding> {
 
 /// Arrows between rooms point down only.
 fn dependencies(source: &Source) -> Vec<Finding> {
-    if source.is_rust() {
+    if !source.is_manifest() {
         return Vec::new();
     }
     let Some((_, may_use)) = ROOMS.iter().find(|(room, _)| *room == source.room()) else {
@@ -292,7 +325,7 @@ fn dependencies(source: &Source) -> Vec<Finding> {
 }
 
 fn lints(source: &Source) -> Vec<Finding> {
-    let bound = source.is_rust()
+    let bound = !source.is_manifest()
         || source.room() == "fuzz"
         || source.text.contains("[lints]\nworkspace = true");
     (!bound)
