@@ -271,16 +271,15 @@ mod tests {
 
     #[test]
     fn a_drive_just_over_a_limit_passes_and_one_just_below_fails_in_fewer_than_5_of_100_runs() {
-        use crate::model::series::Kind;
-        let kind = Kind::Alike(0.7);
-        let truth_ns = crate::number::whole(kind.quantile_ns(0.99));
+        let series = testkit::times::Series::Alike(0.7);
+        let truth_ns = crate::number::whole(series.quantile_ns(0.99));
         let mut over = etcd();
         over.warn.above_ns = truth_ns - truth_ns / 200;
         let mut below = etcd();
         (below.warn.above_ns, below.fail.above_ns) = (1000, truth_ns + truth_ns / 200);
         let (mut passed, mut failed) = (0, 0);
         for seed in 1..=300 {
-            let tail = Tail::of(&kind.series(seed, 4000), 0.99).unwrap();
+            let tail = Tail::of(&series.values(seed, 4000), 0.99).unwrap();
             passed += u32::from(judgment(&over, &tail, None).fitness == Fitness::Pass);
             failed += u32::from(judgment(&below, &tail, None).fitness == Fitness::Fail);
         }

@@ -230,9 +230,7 @@ fn median(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::series::Kind;
-    use crate::model::{Pace, Temper};
-    use crate::number::whole;
+    use testkit::times::{Pace, Series, whole};
 
     const STEP_BYTES: u64 = 1 << 20;
 
@@ -243,13 +241,13 @@ mod tests {
 
     /// Returns what a drive without a knee does, in five kinds.
     fn flat(seed: u64) -> Vec<Stretch> {
-        let mut pace = Pace::new(Temper::Steady, seed);
+        let mut pace = Pace::new(false, seed);
         match seed % 5 {
-            0 => run(Kind::Alike(0.0).series(seed, 2000)),
-            1 => run(Kind::Alike(0.35).series(seed, 2000)),
-            2 => run(Kind::Alike(0.9).series(seed, 2000)),
+            0 => run(Series::Alike(0.0).values(seed, 2000)),
+            1 => run(Series::Alike(0.35).values(seed, 2000)),
+            2 => run(Series::Alike(0.9).values(seed, 2000)),
             3 => run((0..2000).map(|_| whole(pace.next_ns(0)))),
-            _ => run(Kind::Regimes { slow_down: 0.01, speed_up: 0.02 }.series(seed, 2000)),
+            _ => run(Series::Regimes { slow_down: 0.01, speed_up: 0.02 }.values(seed, 2000)),
         }
     }
 

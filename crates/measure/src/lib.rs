@@ -9,8 +9,6 @@ pub mod experiment;
 pub mod fitness;
 pub mod histogram;
 pub mod knee;
-#[cfg(any(test, feature = "model"))]
-pub mod model;
 mod number;
 pub mod plan;
 pub mod probe;

@@ -18,15 +18,6 @@ pub(crate) fn wide(value: usize) -> u64 {
     value.try_into().expect("no machine addresses more than 64 bits")
 }
 
-/// A number of things in memory, of which there are few.
-///
-/// # Panics
-/// When this machine does not address so many.
-#[cfg(any(test, feature = "model"))]
-pub(crate) fn few(count: u64) -> usize {
-    usize::try_from(count).expect("few")
-}
-
 /// The whole number at or below `value`: 0 for what is negative or no number, the greatest for
 /// what is too large.
 #[expect(

@@ -12,6 +12,7 @@ pub mod run;
 pub mod schema;
 pub mod scratch;
 pub mod suppress;
+pub mod times;
 pub mod tool;
 
 pub use loops::Loop;

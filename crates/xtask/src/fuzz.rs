@@ -6,9 +6,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::Mutex;
 
 use anyhow::{Context as _, bail, ensure};
+
+use crate::cargo::cargo;
+use crate::trials::{processors, trials};
 
 const COVERAGE: &[&str] = &[
     "-Cpasses=sancov-module",
@@ -41,23 +43,16 @@ pub(crate) fn run(seconds: u64, only: Option<&str>) -> anyhow::Result<bool> {
         ensure!(names.iter().any(|name| name == only), "there is no target called {only}");
     }
     let programs = build(&directory)?;
-    let chosen = names.iter().filter(|name| only.is_none_or(|only| only == name.as_str()));
-    let ahead = Mutex::new(chosen.collect::<Vec<_>>().into_iter());
-    let tally = Mutex::new(Tally::default());
-    let work = || -> anyhow::Result<()> {
-        while let Some(name) = { ahead.lock().expect("no thread panicked").next() } {
-            let output =
-                Target { directory: &directory, programs: &programs, name }.run(seconds)?;
-            tally.lock().expect("no thread panicked").add(name, &output);
-        }
-        Ok(())
+    let chosen = |name: &&String| only.is_none_or(|only| only == name.as_str());
+    let chosen: Vec<&String> = names.iter().filter(chosen).collect();
+    let mut tally = Tally::default();
+    let trial = |name: &&String, _| {
+        Target { directory: &directory, programs: &programs, name }.run(seconds)
     };
-    let count = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("no thread panicked"))
+    trials(&chosen, 1..=1, processors(), trial, |place, _, output| {
+        tally.add(chosen[place], &output);
     })?;
-    let Tally { targets, runs, failed } = tally.into_inner().expect("no thread panicked");
+    let Tally { targets, runs, failed } = tally;
     println!("fuzz: {targets} targets, {runs} runs");
     if !failed.is_empty() {
         println!("failed: {}", failed.join(", "));
@@ -114,12 +109,10 @@ fn build(directory: &Path) -> anyhow::Result<PathBuf> {
     let triple = version.lines().find_map(|line| line.strip_prefix("host: "));
     let triple = triple.context("rustc names no host")?;
     // With --target, the flags do not reach build scripts, which would not link with them.
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--release", "--locked", "--bins", "--target", triple])
+    let status = cargo(&["build", "--release", "--locked", "--bins", "--target", triple])
         .current_dir(directory)
         .env("RUSTFLAGS", COVERAGE.join(" "))
         .env("CARGO_TARGET_DIR", directory.join("target"))
-        .stdin(Stdio::null())
         .status()
         .context("cargo cannot be started")?;
     if !status.success() {

@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use testkit::tool;
 
+use crate::cargo::cargo;
+
 /// What the guest cannot do without; `guest/README.md` says for what.
 const NEEDS: [&str; 6] = ["python3", "apt-get", "depmod", "xz", "zstd", "qemu-system-x86_64"];
 
@@ -49,12 +51,8 @@ pub(crate) fn results() -> Vec<(&'static str, PathBuf)> {
 
 /// Builds the binary as the tests have it; whether that worked.
 fn build() -> bool {
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--locked", "--profile", "checked", "--package", "straddle"])
-        .args(["--target-dir", "target"])
-        .current_dir(crate::root())
-        .stdin(Stdio::null())
-        .status();
+    let mut build = cargo(&["build", "--locked", "--profile", "checked", "--package", "straddle"]);
+    let status = build.args(["--target-dir", "target"]).status();
     status.is_ok_and(|status| status.success())
 }
 

@@ -2,9 +2,11 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "chores talk to whoever typed them")]
 
 mod bench;
+mod cargo;
 mod fuzz;
 mod guest;
 mod leftovers;
+mod options;
 mod packages;
 mod recipes;
 mod record;
@@ -14,6 +16,7 @@ mod soak;
 mod sysroot;
 mod test;
 mod tidy;
+mod trials;
 mod wrap;
 
 use std::path::{Path, PathBuf};
@@ -49,19 +52,24 @@ usage: cargo xtask CHORE
                                 the guest, but for --here
   bench drive [--commands N]    how many commands a second drive models take, with N (1000000) of
                                 each load
-  soak models [--seeds N]       run the experiment on model drives with seeds 1 to N (200), and
-                                fail when one of its promises does not hold
-  soak drives [--seeds N [--drive NAME]]
+  soak models [--seeds N]       run the experiment on times of known ratio with seeds 1 to N (200)
+  soak probe [--seeds N] [--drive NAME]
+                                probe drives whose geometry is given, with seeds 1 to N (200)
+  soak drives [--seeds N] [--drive NAME]
                                 bench's experiment and the probe on every built-in drive and on
-                                shapes made of them, with seeds 1 to N (200); fail when one says
-                                what the profile does not
-  soak drive [--commands N]     give drive models N commands (100M), and fail when their memory
-                                grows behind the first million
+                                variants of them, with seeds 1 to N (200), against their profiles
+  soak drive [--commands N]     give drive models N commands (100M): their memory must not grow
+                                after the first million
   soak tails [--seeds N]        check intervals of quantiles on series of known quantiles, with
-                                seeds 1 to N (1000); fail when fewer hold them than is promised
-  soak bench [DIR] [--runs N] [--seed N] [--program PATH]
-                                run straddle bench on identical arms N times (200) in DIR (beside
-                                the build), and fail when it finds what is not there
+                                seeds 1 to N (1000)
+  soak plan [DIR] [OPTION...]   type the scripts of plans on copies of made disks: --disks N (1000),
+                                --seed N, --program PATH
+  soak names [DIR] [OPTION...]  check names of a megabyte, and a directory of N images: --disks N
+                                (100000), --program PATH
+  soak races [--count N]        race claims and scratch files N times (10000)
+  soak bench [DIR] [OPTION...]  run straddle bench on identical arms N times in DIR (beside the
+                                build): --runs N (200), --seed N, --program PATH
+                                each soak fails when a promise does not hold
   ask MANIFEST                  time reading a manifest and its files; bench sysroot runs this
   loop ARM PATH MILLISECONDS    run one measuring loop; bench harness runs this
   simulate N                    give drive models N commands each; bench drive runs this

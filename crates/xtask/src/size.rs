@@ -118,8 +118,7 @@ fn entries(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
 /// Returns how many programs `cargo test` builds, doc tests left out.
 fn test_executables() -> anyhow::Result<usize> {
     let arguments = ["metadata", "--no-deps", "--format-version", "1"];
-    let output =
-        std::process::Command::new("cargo").args(arguments).current_dir(crate::root()).output()?;
+    let output = crate::cargo::cargo(&arguments).output()?;
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
     let packages = metadata["packages"].as_array().context("cargo lists no packages")?;
     let targets = packages.iter().flat_map(|one| one["targets"].as_array().into_iter().flatten());

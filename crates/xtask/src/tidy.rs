@@ -314,8 +314,8 @@ fn dependencies(source: &Source) -> Vec<Finding> {
         }
         let name = line.split(['.', '=', ' ']).next().unwrap_or_default();
         let room = ROOMS.iter().any(|(room, _)| *room == name);
-        let allowed =
-            may_use.contains(&name) || (section == "dev-dependencies" && name == "testkit");
+        let is_test = section == "dev-dependencies" && ["drive", "testkit"].contains(&name);
+        let allowed = may_use.contains(&name) || is_test;
         if section.ends_with("dependencies") && room && !allowed {
             let what = format!("{} may not use {name}", source.room());
             found.push(Finding::new(number + 1, what));

@@ -1,49 +1,116 @@
-//! One subject on a model drive that notes what it was asked.
+//! One subject on a model drive that notes what it was asked, fails and miscounts as it is told.
 
-use device::{Action, Completion, Durability, Operation, Queue, QueueError, SyncKind};
+use device::{
+    Action, Completion, Counters, CountersError, DiskCounts, Durability, Operation, Queue,
+    QueueError, SyncKind,
+};
+use drive::profile::built_in;
+use drive::{Host, Model, ModelCounters, ModelQueue};
 use units::Unit;
 
 use super::{Fault, Subject, Work};
-use crate::model::{Counting, Drive, DriveCounters, DrivePlan, Effect, Failure, Temper};
-use crate::{Order, Run, Slots, SlotsPlan};
+use crate::{ArmPlan, Experiment, Limits, Order, Plan, Role, Run, Slots, SlotsPlan, Stop, Verdict};
 
-/// A model drive, what was pushed, and the most that was in flight at once.
+/// What becomes of an operation.
+#[derive(Clone, Copy)]
+enum Failure {
+    /// It moves half of its bytes.
+    Short,
+    /// It fails with this error's number.
+    Error(i32),
+    /// The queue stops.
+    Stop,
+}
+
+/// A queue over a model drive, what was pushed, and the most that was in flight at once.
 struct Noting {
-    drive: Drive,
+    queue: ModelQueue<Box<dyn Model>>,
+    /// The operation with this number, from 0, fails so.
+    failure: Option<(usize, Failure)>,
+    /// The number of each slot's operation.
+    numbers: [usize; DEPTH as usize],
     pushed: Vec<Operation>,
     flying: usize,
     flying_max: usize,
     is_silent: bool,
 }
 
+const DEPTH: u16 = 16;
+
 impl Queue for Noting {
     fn depth(&self) -> u16 {
-        self.drive.depth()
+        self.queue.depth()
     }
 
     fn buffer(&mut self, slot: u16) -> &mut [u8] {
-        self.drive.buffer(slot)
+        self.queue.buffer(slot)
     }
 
     fn push(&mut self, operation: Operation) {
+        self.numbers[usize::from(operation.slot)] = self.pushed.len();
         self.pushed.push(operation);
         self.flying += 1;
         self.flying_max = self.flying_max.max(self.flying);
-        self.drive.push(operation);
+        self.queue.push(operation);
     }
 
     fn submit(&mut self) -> Result<(), QueueError> {
-        self.drive.submit()
+        match self.failure {
+            Some((number, Failure::Stop)) if number < self.pushed.len() => {
+                let reason = "the model was told to".to_owned();
+                Err(QueueError { attempted: "a submission to the model", reason })
+            }
+            _ => self.queue.submit(),
+        }
     }
 
     fn reap(&mut self, completions: &mut [Completion], least: usize) -> Result<usize, QueueError> {
-        let ended = self.drive.reap(completions, least)?;
+        let ended = self.queue.reap(completions, least)?;
         self.flying -= ended;
+        for completion in &mut completions[..ended] {
+            match self.failure {
+                Some((number, failure)) if number == self.numbers[usize::from(completion.slot)] => {
+                    completion.result = match failure {
+                        Failure::Error(error) => Err(error),
+                        Failure::Short | Failure::Stop => completion.result.map(|all| all / 2),
+                    };
+                }
+                _ => {}
+            }
+        }
         Ok(if self.is_silent { 0 } else { ended })
     }
 
     fn now_ns(&mut self) -> u64 {
-        self.drive.now_ns()
+        self.queue.now_ns()
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy)]
+enum Counting {
+    /// What is asked.
+    Exact,
+    /// Nothing of one write in so many: something above answered for it.
+    Fewer(u64),
+    /// Twice the bytes of each write.
+    Twice,
+}
+
+struct Miscounting {
+    counters: ModelCounters,
+    counting: Counting,
+}
+
+impl Counters for Miscounting {
+    fn counts(&mut self) -> Result<DiskCounts, CountersError> {
+        let mut counts = self.counters.counts()?;
+        match self.counting {
+            Counting::Exact => {}
+            Counting::Fewer(one_in) => counts.write_sectors -= counts.writes.div_ceil(one_in) * 8,
+            Counting::Twice => counts.write_sectors *= 2,
+        }
+        Ok(counts)
     }
 }
 
@@ -56,37 +123,37 @@ fn work(depth: u16, sync: Option<SyncKind>, sync_every: u32, block_operations: u
 
 fn subject(
     work: Work,
-    failure: Option<(u64, Failure)>,
+    failure: Option<(usize, Failure)>,
     counting: Counting,
-) -> Subject<Noting, DriveCounters> {
-    let unit = Unit::new(4096).unwrap();
-    let effect = Effect { times: 3.0, plus_ns: 0.0 };
-    let (temper, depth, buffer_bytes, seed) = (Temper::Steady, 16, 8192, 1);
-    let drive = Drive::new(DrivePlan {
-        unit,
-        effect,
-        temper,
-        depth,
-        buffer_bytes,
-        failure,
-        counting,
-        seed,
-    });
+) -> Subject<Noting, Miscounting> {
+    let profile = built_in().iter().find(|profile| profile.name == "optane-p4800x");
+    let host = Host {
+        depth: DEPTH,
+        buffer_bytes: 8192,
+        start_bytes: 0,
+        turnaround_ns: 0,
+        has_cache: true,
+        has_fua: false,
+    };
+    let queue = ModelQueue::new(profile.unwrap().model().unwrap(), host);
     let runs = [Run { offset_bytes: 1 << 20, length_bytes: 8 << 20, leaf: 0, address_bytes: 0 }];
     let slots = Slots::new(SlotsPlan {
         runs: &runs,
-        unit,
+        unit: Unit::new(4096).unwrap(),
         operation_bytes: 4096,
         shifts_bytes: &[0, 512],
         order: Order::Cursor,
-        seed,
+        seed: 1,
     });
-    let counters = drive.counters();
-    let queue = Noting { drive, pushed: Vec::new(), flying: 0, flying_max: 0, is_silent: false };
+    let counters = Miscounting { counters: queue.counters(), counting };
+    let numbers = [0; DEPTH as usize];
+    let pushed = Vec::new();
+    let queue =
+        Noting { queue, failure, numbers, pushed, flying: 0, flying_max: 0, is_silent: false };
     Subject::new(queue, Some(counters), work, slots.unwrap(), 2)
 }
 
-fn exact(work: Work) -> Subject<Noting, DriveCounters> {
+fn exact(work: Work) -> Subject<Noting, Miscounting> {
     subject(work, None, Counting::Exact)
 }
 
@@ -103,7 +170,7 @@ fn at_depth_one_an_observation_is_a_write_and_its_sync() {
     let seen = subject.seen(1);
     assert_eq!((seen.operations, seen.observations, seen.busy_ns), (1, 1, time_ns));
     assert_eq!((seen.latencies.count(), seen.latencies.max()), (1, time_ns));
-    assert_eq!(seen.counts.unwrap().flushes, Some(1));
+    assert_eq!(seen.counts.unwrap().flushes, Some(0), "sync_file_range sends none");
     assert!(seen.syncs.max() < time_ns);
     assert_eq!(subject.written_bytes(), 4096);
 }
@@ -114,6 +181,7 @@ fn at_depth_one_with_a_sync_for_four_writes_an_observation_has_all_four() {
     subject.observe(0).unwrap();
     let seen = subject.seen(0);
     assert_eq!((seen.operations, seen.latencies.count(), seen.syncs.count()), (4, 4, 1));
+    assert_eq!(seen.counts.unwrap().flushes, Some(1));
     let last = subject.queue_mut().pushed[4];
     assert_eq!((last.action, last.length_bytes), (Action::Sync(SyncKind::Data), 0));
 }
@@ -183,7 +251,7 @@ fn a_queue_that_stops_or_gives_nothing_back_is_not_waited_for() {
 const NAMES: [&str; 2] = ["aligned", "shifted"];
 
 /// The subject behind so many observations of each arm.
-fn observed(counting: Counting, work: Work, count: u32) -> Subject<Noting, DriveCounters> {
+fn observed(counting: Counting, work: Work, count: u32) -> Subject<Noting, Miscounting> {
     let mut subject = subject(work, None, counting);
     for _ in 0..count {
         subject.observe(0).unwrap();
@@ -206,16 +274,54 @@ fn a_drive_that_counts_less_than_was_asked_voids_when_it_is_no_chance() {
 
 #[test]
 fn a_drive_that_counts_more_is_remarked_and_voids_nothing() {
-    let plain = observed(Counting::More(4096), work(1, None, 0, 1), 10);
+    let plain = observed(Counting::Twice, work(1, None, 0, 1), 10);
     assert_eq!((plain.accounting(), plain.seen(1).more), (None, 10));
     let said = "the drive typically counted 2.0 times the bytes of a write in all arms: others'";
     let remarks = plain.remarks(&NAMES);
     assert_eq!(remarks.len(), 1, "what all arms meet is said once");
     assert!(remarks[0].starts_with(said), "{remarks:?}");
-    let synced = observed(Counting::More(4096), work(1, Some(SyncKind::Data), 1, 1), 10);
+    let synced = observed(Counting::Twice, work(1, Some(SyncKind::Data), 1, 1), 10);
     let remark = &synced.remarks(&NAMES)[0];
     assert!(
         remark.contains("the file system's journal, or others' work; its time is in all"),
         "{remark}"
     );
+}
+
+#[test]
+fn a_failure_in_the_middle_voids_the_experiment_and_is_named() {
+    let reason = |failure| {
+        let work = work(1, None, 0, 1);
+        let mut subject = subject(work, Some((20, failure)), Counting::Exact);
+        let arms = [("aligned", Role::Baseline), ("shifted", Role::Shifted)];
+        let mut experiment = Experiment::new(Plan {
+            arms: arms.map(|(name, role)| ArmPlan { name: name.to_owned(), role }).to_vec(),
+            alpha: 0.05,
+            pairs_max: 100,
+            limits: Limits::default(),
+            seed: 1,
+        })
+        .unwrap();
+        let mut times_ns = [0; 2];
+        while !experiment.standing().is_done {
+            subject.start_pair();
+            let order = experiment.order().to_vec();
+            let observed = order.iter().try_for_each(|&arm| {
+                times_ns[arm] = subject.observe(arm)?;
+                Ok::<(), Fault>(())
+            });
+            match observed {
+                Ok(()) => experiment.record(&times_ns),
+                Err(fault) => experiment.void(fault.to_string()),
+            }
+        }
+        let conclusion = experiment.finish(Stop::Rule);
+        assert_eq!(conclusion.verdict, Verdict::Void);
+        assert_eq!(subject.queue_mut().pushed.len(), 21);
+        conclusion.reason
+    };
+    let short = reason(Failure::Short);
+    assert!(short.contains("moved 2048 bytes only"), "{short}");
+    assert!(reason(Failure::Error(5)).ends_with("failed: Input/output error (os error 5)"));
+    assert!(reason(Failure::Stop).contains("a submission to the model failed"));
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use units::random::Random;
 
 use super::images::Images;
 use super::memory::{self, Peak};
@@ -52,11 +52,7 @@ impl Contest<'_> {
     ///
     /// # Errors
     /// When something cannot be run.
-    pub(super) fn against_bare(
-        &self,
-        pairs: usize,
-        coin: &mut dyn FnMut() -> bool,
-    ) -> anyhow::Result<()> {
+    pub(super) fn against_bare(&self, pairs: u64, random: &mut Random) -> anyhow::Result<()> {
         let list = self.record()?;
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         println!("A / C: straddle's time over the bare program's, which is single-threaded");
@@ -69,7 +65,7 @@ impl Contest<'_> {
             for format in FORMATS {
                 let ratios = ratio::pairs(
                     pairs,
-                    &mut *coin,
+                    random,
                     || tools::timed(&mut self.straddle(format, pinned)?),
                     || tools::timed(&mut self.bare(&list, pinned)?),
                 )?;
@@ -123,9 +119,9 @@ impl Contest<'_> {
     /// When something cannot be run.
     pub(super) fn against_tools(
         &self,
-        rounds: usize,
+        rounds: u64,
         order: &[usize],
-        coin: &mut dyn FnMut() -> bool,
+        random: &mut Random,
     ) -> anyhow::Result<()> {
         println!("B / A: the tools' time over straddle's");
         let tried = &order[..order.len().min(TRIED)];
@@ -133,7 +129,7 @@ impl Contest<'_> {
         sfdisk::look(&self.images, tried)?;
         let seconds = sfdisk::look(&self.images, tried)?.as_secs_f64();
         let sample = &order[..sample(tried.len(), seconds, order.len())];
-        let scale = of(order.len())? / of(sample.len())?;
+        let scale = order.len() as f64 / sample.len() as f64;
         if sample.len() < order.len() {
             let (some, all) = (sample.len(), order.len());
             println!("  the tools look at {some} images of {all}, and their time is scaled to all");
@@ -145,7 +141,7 @@ impl Contest<'_> {
             }
             let ratios = ratio::pairs(
                 rounds,
-                &mut *coin,
+                random,
                 || Ok(sfdisk::look(&self.images, sample)?.mul_f64(scale)),
                 || match named {
                     true => tools::timed(&mut self.straddle_named(format, pinned)?),
@@ -234,17 +230,8 @@ fn command(path: &Path, pinned: bool) -> anyhow::Result<Command> {
 /// Returns how many of `all` images can be looked at in a round, when `tried` of them take
 /// `seconds`.
 fn sample(tried: usize, seconds: f64, all: usize) -> usize {
-    let fits = |count: &usize| {
-        of(*count).is_ok_and(|count| {
-            count * seconds <= ROUND_SECONDS_MAX * of(tried.max(1)).unwrap_or(1.0)
-        })
-    };
+    let fits = |count: &usize| *count as f64 * seconds <= ROUND_SECONDS_MAX * tried.max(1) as f64;
     (1..=all).rev().find(fits).unwrap_or(1)
-}
-
-/// A count of images as a number to reckon with.
-fn of(count: usize) -> anyhow::Result<f64> {
-    Ok(f64::from(u32::try_from(count).context("there are too many images")?))
 }
 
 fn print_ratio(what: &str, ratios: &Ratios) {

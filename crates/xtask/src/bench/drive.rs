@@ -4,11 +4,14 @@
 use std::process::Command as Process;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use drive::hard_disk::{HardDiskPlan, Rmw, Scheduler};
 use drive::{Action, Command, Flash, FlashPlan, HardDisk, Model};
 use rustix::time::{ClockId, clock_gettime};
 use units::random::Random;
+
+use crate::cargo;
+use crate::options::Options;
 
 /// What a model should take in a second of a core.
 const RATE_LEAST: f64 = 1e6;
@@ -92,14 +95,10 @@ const LOADS: [Load; 5] = [
 /// # Errors
 /// When it cannot be built or run, or a word is not known.
 pub(super) fn run(words: &[&str]) -> anyhow::Result<bool> {
-    let commands = match words {
-        [] => "1000000",
-        ["--commands", number] => number,
-        _ => bail!("{} is not known; known is --commands N", words.join(" ")),
-    };
+    let commands = Options::parse(words, &["--commands"])?.count("--commands", 1_000_000)?;
     super::print_load();
-    let program = super::build_of(&["xtask"])?.join("xtask");
-    let status = Process::new(program).args(["simulate", commands]).status();
+    let program = cargo::released(&["xtask"])?.join("xtask");
+    let status = Process::new(program).args(["simulate", &commands.to_string()]).status();
     Ok(status.context("what was built cannot be started")?.success())
 }
 

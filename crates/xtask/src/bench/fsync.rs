@@ -1,17 +1,19 @@
 //! `cargo xtask bench fsync`: the rows of `straddle fsync` beside those of the real
 //! `pg_test_fsync`, in the same directory.
 //!
-//! Each round runs both, in an order that a coin decides. For each row it takes the ratio of the
+//! Each round runs both, in an order that chance decides. For each row it takes the ratio of the
 //! mean times, straddle's over the other's; over the rounds that gives a geometric mean with
 //! Student's interval. A row whose interval is wider than [`NOISY`] says nothing and is listed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use serde_json::Value;
 
+use super::rounds::rounds;
 use super::tools;
+use crate::options::{DIRECTORY, Options};
 
 /// Between which bounds the ratio of means should be.
 const WANTED: (f64, f64) = (0.9, 1.1);
@@ -25,36 +27,6 @@ const STUDENT: [f64; 30] = [
     2.052, 2.048, 2.045, 2.042,
 ];
 
-/// What was asked for.
-struct Options {
-    directory: Option<PathBuf>,
-    rounds: usize,
-    seconds: u64,
-    program: Option<PathBuf>,
-}
-
-impl Options {
-    fn parse(mut words: &[&str]) -> anyhow::Result<Options> {
-        let mut options = Options { directory: None, rounds: 10, seconds: 16, program: None };
-        while let [word, rest @ ..] = words {
-            if !word.starts_with('-') {
-                options.directory = Some(std::path::absolute(word)?);
-                words = rest;
-                continue;
-            }
-            let [value, rest @ ..] = rest else { bail!("{word} needs a value") };
-            match *word {
-                "--rounds" => options.rounds = usize::try_from(crate::number(value)?)?.max(2),
-                "--seconds" => options.seconds = crate::number(value)?.max(1),
-                "--program" => options.program = Some(std::path::absolute(value)?),
-                _ => bail!("{word} is not known; known are --rounds, --seconds, --program"),
-            }
-            words = rest;
-        }
-        Ok(options)
-    }
-}
-
 /// A row of either program: its label, and the mean time of an operation in microseconds.
 type Row = (String, Option<f64>);
 
@@ -64,34 +36,28 @@ type Row = (String, Option<f64>);
 /// # Errors
 /// When something cannot be built or run.
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
-    let options = Options::parse(words)?;
-    let program = match &options.program {
-        Some(program) => program.clone(),
-        None => super::build_of(&["straddle"])?.join("straddle"),
-    };
-    let room = match &options.directory {
-        Some(directory) => tempfile::Builder::new().prefix("bench-").tempdir_in(directory),
-        None => {
-            let here = std::env::current_exe()?;
-            let beside = here.parent().context("this program lies in a directory")?;
-            tempfile::Builder::new().prefix("bench-").tempdir_in(beside)
-        }
-    };
+    let options = Options::parse(words, &[DIRECTORY, "--rounds", "--seconds", "--program"])?;
+    // An interval needs two rounds.
+    let count = options.count("--rounds", 10)?.max(2);
+    let seconds = options.count("--seconds", 16)?;
+    let program = super::program(&options)?;
+    let beside = || program.parent().unwrap_or(&program).to_owned();
+    let directory = options.path(DIRECTORY)?.unwrap_or_else(beside);
+    let room = tempfile::Builder::new().prefix("bench-").tempdir_in(directory);
     let room = room.context("a directory to measure in cannot be made")?;
     super::print_load();
-    let mut random = testkit::random(1);
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for round in 0..options.rounds {
-        let first = random.below(2) == 0;
-        for straddle in [first, !first] {
-            match straddle {
-                true => ours.push(straddles(&program, room.path(), options.seconds)?),
-                false => theirs.push(postgresqls(room.path())?),
-            }
+    let mut ran = 0;
+    let [ours, theirs] = rounds(count, &mut testkit::random(1), |place| {
+        ran += 1;
+        if ran % 2 == 1 {
+            println!("round {} of {count}", ran / 2 + 1);
         }
-        println!("round {} of {}", round + 1, options.rounds);
-    }
-    print(&compared(&ours, &theirs)?, options.rounds);
+        match place {
+            0 => straddles(&program, room.path(), seconds),
+            _ => postgresqls(room.path()),
+        }
+    })?;
+    print(&compared(&ours, &theirs)?, count);
     Ok(true)
 }
 
@@ -181,7 +147,7 @@ fn interval(logs: &[f64]) -> Option<(f64, f64, f64)> {
     Some((mean.exp(), (mean - half).exp(), (mean + half).exp()))
 }
 
-fn print(rows: &[Compared], rounds: usize) {
+fn print(rows: &[Compared], rounds: u64) {
     println!("mean time of an operation, straddle's over pg_test_fsync's, {rounds} rounds");
     println!("{:<28} {:>10} {:>10}   ratio   95 % interval", "row", "usecs/op", "usecs/op");
     let (mut missed, mut noisy) = (Vec::new(), Vec::new());

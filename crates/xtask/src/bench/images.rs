@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use units::random::Random;
 
 use super::sfdisk::{self, Partition};
 use super::tools;
@@ -56,7 +57,7 @@ pub(super) struct Images {
     pub(super) occupied_bytes: u64,
 }
 
-/// Makes `count` images in `directory`, which exists; `choose` picks a number below its argument.
+/// Makes `count` images in `directory`, which exists, of templates that `random` chooses.
 ///
 /// # Errors
 /// When a tool is missing or fails, or the disk is full.
@@ -64,7 +65,7 @@ pub(super) fn make(
     directory: &Path,
     workshop: &Path,
     count: usize,
-    mut choose: impl FnMut(u64) -> u64,
+    random: &mut Random,
 ) -> anyhow::Result<Images> {
     let mut templates = Vec::new();
     for (number, template) in TEMPLATES.iter().enumerate() {
@@ -77,9 +78,8 @@ pub(super) fn make(
     }
     let mut images =
         Images { paths: Vec::new(), partitions: Vec::new(), length_bytes: 0, occupied_bytes: 0 };
-    let kinds = u64::try_from(templates.len())?;
     for number in 0..count {
-        let (template, partitions) = &templates[usize::try_from(choose(kinds))?];
+        let (template, partitions) = random.choose(&templates);
         let path = directory.join(format!("disk-{number:05}.img"));
         tools::run("cp", &["--sparse=always", "--", tools::text(template)?, tools::text(&path)?])?;
         let data = std::fs::metadata(&path)?;

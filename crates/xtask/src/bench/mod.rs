@@ -13,48 +13,20 @@ mod images;
 mod machine;
 mod memory;
 pub(crate) mod ratio;
+mod rounds;
 mod sfdisk;
 pub(crate) mod sysroot;
 pub(crate) mod tools;
 mod trace;
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 
 use self::contest::Contest;
 use self::images::Images;
-
-/// What was asked for.
-struct Options {
-    images: usize,
-    /// Pairs of straddle and the bare program.
-    pairs: usize,
-    /// Pairs of straddle and the tools, which take longer.
-    rounds: usize,
-    /// What is measured in place of straddle as it is now, such as an older build of it.
-    program: Option<PathBuf>,
-}
-
-impl Options {
-    fn parse(mut words: &[&str]) -> anyhow::Result<Options> {
-        let mut options = Options { images: 1000, pairs: 20, rounds: 3, program: None };
-        while let [word, rest @ ..] = words {
-            let [value, rest @ ..] = rest else { bail!("{word} needs a value") };
-            let count = || anyhow::Ok(usize::try_from(crate::number(value)?)?.max(1));
-            match *word {
-                "--images" => options.images = count()?,
-                "--pairs" => options.pairs = count()?,
-                "--rounds" => options.rounds = count()?,
-                "--program" => options.program = Some(std::path::absolute(value)?),
-                _ => bail!("{word} is not known; known are --images, --pairs, --rounds, --program"),
-            }
-            words = rest;
-        }
-        Ok(options)
-    }
-}
+use crate::cargo;
+use crate::options::Options;
 
 /// Runs the whole benchmark as `words` say and prints what it finds. Always `true`: a missed target
 /// is said, and is no failure.
@@ -62,63 +34,46 @@ impl Options {
 /// # Errors
 /// When something cannot be built, made or run.
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
-    if let ["sysroot", rest @ ..] = words {
-        return sysroot::run(rest);
+    match words {
+        ["sysroot", rest @ ..] => return sysroot::run(rest),
+        ["harness", rest @ ..] => return harness::run(rest),
+        ["drive", rest @ ..] => return drive::run(rest),
+        ["fsync", rest @ ..] => return fsync::run(rest),
+        _ => {}
     }
-    if let ["harness", rest @ ..] = words {
-        return harness::run(rest);
-    }
-    if let ["drive", rest @ ..] = words {
-        return drive::run(rest);
-    }
-    if let ["fsync", rest @ ..] = words {
-        return fsync::run(rest);
-    }
-    let options = Options::parse(words)?;
-    let built = build()?;
-    let program = options.program.clone().unwrap_or_else(|| built.join("straddle"));
+    let options = Options::parse(words, &["--images", "--pairs", "--rounds", "--program"])?;
+    let count = usize::try_from(options.count("--images", 1000)?)?;
+    let (pairs, rounds) = (options.count("--pairs", 20)?, options.count("--rounds", 3)?);
+    let program = program(&options)?;
+    let built = cargo::released(&["xtask"])?;
     // Beside the build, for that is on a disk, where the usual place may be in memory.
     let room = tempfile::Builder::new().prefix("bench-").tempdir_in(&built);
     let room = room.context("a directory for the images cannot be made")?;
     let directory = room.path().join("images");
     std::fs::create_dir(&directory)?;
     let mut random = testkit::random(1);
-    let images =
-        images::make(&directory, room.path(), options.images, |bound| random.below(bound))?;
+    let images = images::make(&directory, room.path(), count, &mut random)?;
     print_images(&images);
     print_load();
 
-    let sample = shuffled(options.images, |bound| random.below(bound));
-    let mut coin = || random.below(2) == 0;
+    let sample = rounds::shuffled(count, &mut random);
     let contest =
         Contest { program, bare: built.join("xtask"), room: room.path(), directory, images };
-    contest.against_bare(options.pairs, &mut coin)?;
-    contest.against_tools(options.rounds, &sample, &mut coin)?;
+    contest.against_bare(pairs, &mut random)?;
+    contest.against_tools(rounds, &sample, &mut random)?;
     contest.memory()?;
     Ok(true)
 }
 
-/// Builds straddle and these chores for release; the directory that holds both.
+/// Returns the program that was named, or straddle as it is now, built for release.
 ///
 /// # Errors
-/// When cargo cannot be started, or the build fails.
-pub(crate) fn build() -> anyhow::Result<PathBuf> {
-    build_of(&["straddle", "xtask"])
-}
-
-/// Builds packages for release; the directory that holds their programs.
-fn build_of(packages: &[&str]) -> anyhow::Result<PathBuf> {
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--quiet", "--release"])
-        .args(packages.iter().flat_map(|package| ["--package", package]))
-        .current_dir(crate::root())
-        .stdin(Stdio::null())
-        .status()
-        .context("cargo cannot be started")?;
-    anyhow::ensure!(status.success(), "{} cannot be built", packages.join(" and "));
-    let here = std::env::current_exe()?;
-    let target = here.ancestors().nth(2).context("this program lies in cargo's directory")?;
-    Ok(target.join("release"))
+/// When it cannot be built.
+pub(crate) fn program(options: &Options<'_>) -> anyhow::Result<PathBuf> {
+    match options.path("--program")? {
+        Some(program) => Ok(program),
+        None => Ok(cargo::released(&["straddle"])?.join("straddle")),
+    }
 }
 
 fn print_images(images: &Images) {
@@ -139,41 +94,4 @@ pub(crate) fn print_load() {
     let load = load.split(' ').next().unwrap_or_default();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     println!("machine: {processors} processors; load before the first run: {load}");
-}
-
-/// The numbers below `count`, shuffled by `choose`, which picks a number below its argument
-/// (Fisher and Yates).
-pub(crate) fn shuffled(count: usize, mut choose: impl FnMut(u64) -> u64) -> Vec<usize> {
-    let mut numbers: Vec<usize> = (0..count).collect();
-    for end in (1..count).rev() {
-        let bound = u64::try_from(end + 1).unwrap_or(u64::MAX);
-        numbers.swap(end, usize::try_from(choose(bound)).unwrap_or(end));
-    }
-    numbers
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shuffle_keeps_every_number_once() {
-        let mut state = 7_u64;
-        let mut numbers = shuffled(100, |bound| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) % bound
-        });
-        assert_ne!(numbers, (0..100).collect::<Vec<_>>());
-        numbers.sort_unstable();
-        assert_eq!(numbers, (0..100).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn options_are_read_and_what_is_not_known_is_refused() {
-        let options = Options::parse(&["--images", "5", "--pairs", "0"]).unwrap();
-        assert_eq!((options.images, options.pairs, options.rounds), (5, 1, 3));
-        for wrong in [&["--images"][..], &["--images", "x"], &["--fast", "1"]] {
-            assert!(Options::parse(wrong).is_err(), "{wrong:?}");
-        }
-    }
 }

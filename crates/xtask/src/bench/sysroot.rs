@@ -7,11 +7,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use device::{KernelTree, TextTree};
 
 use super::ratio::{self, Ratios};
 use super::{machine, tools};
+use crate::cargo;
+use crate::options::Options;
 
 /// What `lsblk` is asked for: all that it knows of what `straddle check` reads.
 const COLUMNS: &str = "NAME,KNAME,MAJ:MIN,TYPE,SIZE,RO,ROTA,ALIGNMENT,MIN-IO,OPT-IO,PHY-SEC,\
@@ -21,20 +23,12 @@ const COLUMNS: &str = "NAME,KNAME,MAJ:MIN,TYPE,SIZE,RO,ROTA,ALIGNMENT,MIN-IO,OPT
 ///
 /// # Errors
 /// When something cannot be built, made or run.
-pub(super) fn run(mut words: &[&str]) -> anyhow::Result<bool> {
-    let (mut disks, mut pairs, mut program) = (1000, 10, None);
-    while let [word, rest @ ..] = words {
-        let [value, rest @ ..] = rest else { bail!("{word} needs a value") };
-        match *word {
-            "--disks" => disks = usize::try_from(crate::number(value)?)?.max(1),
-            "--pairs" => pairs = usize::try_from(crate::number(value)?)?.max(1),
-            "--program" => program = Some(std::path::absolute(value)?),
-            _ => bail!("{word} is not known; known are --disks, --pairs, --program"),
-        }
-        words = rest;
-    }
-    let built = super::build()?;
-    let program = program.unwrap_or_else(|| built.join("straddle"));
+pub(super) fn run(words: &[&str]) -> anyhow::Result<bool> {
+    let options = Options::parse(words, &["--disks", "--pairs", "--program"])?;
+    let disks = usize::try_from(options.count("--disks", 1000)?)?;
+    let pairs = options.count("--pairs", 10)?;
+    let program = super::program(&options)?;
+    let built = cargo::released(&["xtask"])?;
     let room = tempfile::Builder::new().prefix("bench-").tempdir_in(&built)?;
     let (directory, text) = (room.path().join("machine"), room.path().join("machine.sysroot"));
     let mut random = testkit::random(1);
@@ -51,14 +45,13 @@ pub(super) fn run(mut words: &[&str]) -> anyhow::Result<bool> {
     // These chores are built for release there, which this run may not be.
     let said = tools::answer(Command::new(built.join("xtask")).arg("ask").arg(&text))?;
     print!("{said}");
-    let mut coin = || random.below(2) == 0;
     let mut lsblk = lsblk(&directory)?;
     let mut lsblk = || tools::timed(&mut lsblk);
     println!("lsblk, all devices with their topology, beside straddle check, which judges them");
     for (what, root) in [("the directory", &directory), ("the text", &text)] {
         for format in ["jsonl", "table"] {
             let mut check = check(&program, root, format);
-            let ratios = ratio::pairs(pairs, &mut coin, &mut lsblk, || tools::timed(&mut check))?;
+            let ratios = ratio::pairs(pairs, &mut random, &mut lsblk, || tools::timed(&mut check))?;
             print(&format!("{what}, {format}: straddle is N times faster"), &ratios);
         }
     }
@@ -66,7 +59,7 @@ pub(super) fn run(mut words: &[&str]) -> anyhow::Result<bool> {
     let mut of_directory = check(&program, &directory, "jsonl");
     let ratios = ratio::pairs(
         pairs,
-        &mut coin,
+        &mut random,
         || tools::timed(&mut of_directory),
         || tools::timed(&mut of_text),
     )?;

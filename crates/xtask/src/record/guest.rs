@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, ensure};
 
 use super::recipe::Recipe;
+use crate::cargo::cargo;
 
 /// The directory of packages and results, beside the tests' own.
 const WORK: &str = "target/guest";
@@ -17,8 +18,7 @@ const PROGRAM: &str = "target/checked/xtask";
 /// # Errors
 /// When the guest cannot be built or booted, or gives other traces than were asked for.
 pub(super) fn record(directory: &Path, recipes: &[&Recipe]) -> anyhow::Result<()> {
-    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build.args(["build", "--locked", "--profile", "checked", "--package", "xtask"]);
+    let mut build = cargo(&["build", "--locked", "--profile", "checked", "--package", "xtask"]);
     done(build.args(["--target-dir", "target"]), "cannot build xtask for the guest")?;
     let mut guest = Command::new("python3");
     guest.args(["guest/run", WORK, "record", "--program", PROGRAM, "--tries", "1"]);

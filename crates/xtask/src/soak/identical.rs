@@ -7,34 +7,36 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 use report::bench::bench_parse;
 
-use super::options::{Options, Place};
+use super::Place;
 use crate::bench::{self, tools};
+use crate::options::Options;
+use crate::trials::trials;
 
-/// Number of runs there are unless told otherwise.
-const RUNS: u64 = 200;
 /// Of a hundred runs, the most that may find a difference.
 const FALSE_PERCENT_MAX: u64 = 2;
 
-/// Runs it and prints how many runs ended in which verdict; whether few enough found a difference.
+/// Makes so many runs and prints how many ended in which verdict; 1 where too many found a
+/// difference.
 ///
 /// # Errors
 /// When straddle cannot be built, or a run does not measure.
-pub(super) fn run(options: &Options) -> anyhow::Result<bool> {
-    let place = options.place()?;
-    let runs = options.runs.unwrap_or(RUNS);
+pub(super) fn run(options: &Options<'_>, runs: u64) -> anyhow::Result<usize> {
+    let first = options.count("--seed", 1)?;
+    let place = Place::of(options)?;
     bench::print_load();
     let mut verdicts: BTreeMap<String, u64> = BTreeMap::new();
-    for seed in (options.seed()..).take(usize::try_from(runs)?) {
-        let (verdict, reason) = bench(&place, seed)?;
+    // One after the other, since they share the disk.
+    let run = |place: &Place, seed| bench(place, seed);
+    trials(&[place], first..=first + runs - 1, 1, run, |_, seed, (verdict, reason)| {
         if verdict != "no-penalty" {
             println!("seed {seed}: {verdict}: {reason}");
         }
         *verdicts.entry(verdict).or_default() += 1;
-    }
+    })?;
     let counts: Vec<String> =
         verdicts.iter().map(|(verdict, count)| format!("{verdict} {count}")).collect();
     println!("{runs} runs of identical arms: {}", counts.join(", "));
-    Ok(is_honest(&verdicts, runs))
+    Ok(usize::from(!is_honest(&verdicts, runs)))
 }
 
 fn is_honest(verdicts: &BTreeMap<String, u64>, runs: u64) -> bool {

@@ -1,9 +1,9 @@
-//! `cargo xtask soak`: the experiment, many times, against what is known to be true.
+//! `cargo xtask soak`: what is promised, many times, against what is known to be true.
 //!
 //! | chore | what is known |
 //! |---|---|
-//! | `models` | the truth of model drives, which is computed |
-//! | `probe` | the geometry of model drives, which is given |
+//! | `models` | the true ratio of arms whose times are computed |
+//! | `probe` | the geometry of exact drives, which is given |
 //! | `drives` | what the built-in profiles say of their drives |
 //! | `drive` | the memory of drive models, which does not grow |
 //! | `tails` | the quantiles of series that are computed |
@@ -19,48 +19,122 @@ mod identical;
 mod model_memory;
 mod models;
 mod names;
-mod options;
 mod plan;
-mod probe;
 mod races;
 mod tails;
 
-use anyhow::bail;
+use std::path::PathBuf;
 
-use self::options::Options;
+use anyhow::{Context as _, bail, ensure};
+
+use crate::bench;
+use crate::cargo::cargo;
+use crate::options::{DIRECTORY, Options};
+
+/// A soak: what may be typed, and what is run.
+struct Soak {
+    name: &'static str,
+    /// The option that says how many trials there are, and how many without it.
+    count: (&'static str, u64),
+    /// What else may be typed.
+    options: &'static [&'static str],
+    /// True if only these chores built for release are quick enough.
+    is_released: bool,
+    /// Gives back how many bounds were missed.
+    run: Run,
+}
+
+type Run = fn(&Options<'_>, u64) -> anyhow::Result<usize>;
+
+/// What may be typed for those that write on this machine's disk.
+const PLACE: &[&str] = &[DIRECTORY, "--seed", "--program"];
+
+const SOAKS: [Soak; 9] = [
+    computed("models", ("--seeds", 200), &[], models::run),
+    computed("probe", ("--seeds", 200), &["--drive"], drives::run_exact),
+    computed("drives", ("--seeds", 200), &["--drive"], drives::run),
+    computed("drive", ("--commands", 100_000_000), &["--model"], model_memory::run),
+    computed("tails", ("--seeds", 1000), &[], tails::run),
+    of_product("plan", ("--disks", 1000), PLACE, plan::run),
+    of_product("names", ("--disks", 100_000), PLACE, names::run),
+    of_product("races", ("--count", 10_000), &[], races::run),
+    of_product("bench", ("--runs", 200), PLACE, identical::run),
+];
+
+/// A soak of what these chores compute themselves: only a build for release is quick enough.
+const fn computed(
+    name: &'static str,
+    count: (&'static str, u64),
+    options: &'static [&'static str],
+    run: Run,
+) -> Soak {
+    Soak { name, count, options, is_released: true, run }
+}
+
+/// A soak of programs that are built for it.
+const fn of_product(
+    name: &'static str,
+    count: (&'static str, u64),
+    options: &'static [&'static str],
+    run: Run,
+) -> Soak {
+    Soak { name, count, options, is_released: false, run }
+}
 
 /// Runs the soak that the first of `words` names; whether every bound held.
 ///
 /// # Errors
 /// When the words are not known, or something cannot be built or run.
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
-    match words {
-        ["models"] => models::run(200),
-        ["models", "--seeds", seeds] => models::run(crate::number(seeds)?.max(1)),
-        ["probe"] => probe::run(200),
-        ["probe", "--seeds", seeds] => probe::run(crate::number(seeds)?.max(1)),
-        ["drive"] => model_memory::run(100_000_000),
-        ["drive", "--commands", count] => model_memory::run(model_memory::count(count)?),
-        ["drive", "--commands", count, "--model", name] => {
-            model_memory::run_one(name, model_memory::count(count)?)
-        }
-        ["drives"] => drives::run(200, None),
-        ["drives", "--seeds", seeds] => drives::run(crate::number(seeds)?.max(1), None),
-        ["drives", "--seeds", seeds, "--drive", name] => {
-            drives::run(crate::number(seeds)?.max(1), Some(name))
-        }
-        ["races"] => races::run(10_000),
-        ["races", "--count", count] => races::run(crate::number(count)?.max(1)),
-        ["tails"] => tails::run(1000),
-        ["tails", "--seeds", seeds] => tails::run(crate::number(seeds)?.max(1)),
-        ["bench", rest @ ..] => identical::run(&Options::parse(rest, &["--runs"])?),
-        ["plan", rest @ ..] => plan::run(&Options::parse(rest, &["--disks"])?),
-        ["names", rest @ ..] => names::run(&Options::parse(rest, &["--disks"])?),
-        _ => bail!(
-            "soak is told what: models [--seeds N], probe [--seeds N], drives [--seeds N \
-             [--drive NAME]], drive [--commands N], tails [--seeds N], plan [--disks N], \
-             races [--count N], names [--disks N], bench"
-        ),
+    let named = words.first().and_then(|name| SOAKS.iter().find(|soak| soak.name == *name));
+    let Some(Soak { name, count: (counted, default), options, is_released, run }) = named else {
+        let all: Vec<String> =
+            SOAKS.iter().map(|soak| format!("{} [{} N]", soak.name, soak.count.0)).collect();
+        bail!("no such soak; there are {}", all.join(", "));
+    };
+    let options = Options::parse(&words[1..], &[&[*counted], *options].concat())?;
+    let count = options.count(counted, *default)?;
+    if *is_released && cfg!(debug_assertions) {
+        return released(words);
+    }
+    let missed = run(&options, count)?;
+    let unit = counted.trim_start_matches('-');
+    let held = if missed == 0 { "held".to_owned() } else { format!("MISSED: {missed}") };
+    println!("soak {name}: {count} {unit}, {held}");
+    Ok(missed == 0)
+}
+
+/// Runs this soak again, built for release.
+fn released(words: &[&str]) -> anyhow::Result<bool> {
+    let run = ["run", "--quiet", "--release", "--package", "xtask", "--", "soak"];
+    let status = cargo(&run).args(words).status().context("cargo cannot be started")?;
+    match status.code() {
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => bail!("the chores built for release failed: {status}"),
+    }
+}
+
+/// What runs, and where scratch files are made.
+struct Place {
+    program: PathBuf,
+    directory: PathBuf,
+}
+
+impl Place {
+    /// The program that was named, or straddle as it is now; the directory that was named, or that
+    /// of the program.
+    ///
+    /// # Errors
+    /// When it cannot be built, or the directory is none.
+    fn of(options: &Options<'_>) -> anyhow::Result<Place> {
+        let program = bench::program(options)?;
+        let beside = || program.parent().unwrap_or(&program).to_owned();
+        let directory = options.path(DIRECTORY)?.unwrap_or_else(beside);
+        let kind = std::fs::metadata(&directory);
+        let kind = kind.with_context(|| format!("cannot look at {}", directory.display()))?;
+        ensure!(kind.is_dir(), "{} is no directory", directory.display());
+        Ok(Place { program, directory })
     }
 }
 
@@ -70,12 +144,11 @@ mod tests {
 
     #[test]
     fn a_soak_that_is_not_known_is_refused() {
-        let wrong: [&[&str]; 7] = [
+        let wrong: [&[&str]; 6] = [
             &[],
             &["bonch"],
             &["models", "--seeds", "x"],
             &["drive", "--commands", "0"],
-            &["drive", "--commands", "1", "--model", "no-such"],
             &["bench", "--pairs", "3"],
             &["bench", "--runs", "0"],
         ];

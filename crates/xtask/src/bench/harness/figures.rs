@@ -1,23 +1,21 @@
 //! What the contestants' rounds come to, as it is printed.
 
 use super::arm::Done;
-use super::spread::{self, Spread};
+use crate::bench::ratio::Spread;
 
 /// Operations a second.
 pub(super) fn rates(done: &[Done]) -> Vec<f64> {
-    done.iter()
-        .map(|done| spread::real(done.operations) * 1e9 / spread::real(done.wall_ns))
-        .collect()
+    done.iter().map(|done| done.operations as f64 * 1e9 / done.wall_ns as f64).collect()
 }
 
 /// Nanoseconds of the thread's time an operation.
 pub(super) fn costs(done: &[Done]) -> Vec<f64> {
-    done.iter().map(|done| spread::real(done.busy_ns) / spread::real(done.operations)).collect()
+    done.iter().map(|done| done.busy_ns as f64 / done.operations as f64).collect()
 }
 
 /// Nanoseconds of the thread's time in the program an operation.
 pub(super) fn users(done: &[Done]) -> Vec<f64> {
-    done.iter().map(|done| spread::real(done.user_ns) / spread::real(done.operations)).collect()
+    done.iter().map(|done| done.user_ns as f64 / done.operations as f64).collect()
 }
 
 /// The first over the second, round by round.

@@ -7,7 +7,6 @@
 mod arm;
 mod figures;
 mod fio;
-mod spread;
 
 use std::fs::File;
 use std::os::fd::AsFd as _;
@@ -22,7 +21,10 @@ use units::random::Random;
 
 use self::arm::Done;
 use self::figures::{better, costs, least, most, over, print, rates, users};
+use super::rounds::rounds;
 use super::tools;
+use crate::cargo;
+use crate::options::Options;
 
 /// The length of the file that is written and read.
 const LENGTH_BYTES: u64 = 16 << 20;
@@ -36,44 +38,27 @@ const FIO_RING_LEAST: f64 = 1.0;
 const FIO_RING_USER_MOST: f64 = 0.5;
 const NULL_NS_MOST: f64 = 100.0;
 
-/// What was asked for.
-struct Options {
-    rounds: usize,
-    time: Duration,
-}
-
-impl Options {
-    fn parse(mut words: &[&str]) -> anyhow::Result<Options> {
-        let mut options = Options { rounds: 10, time: Duration::from_millis(500) };
-        while let [word, rest @ ..] = words {
-            let [value, rest @ ..] = rest else { bail!("{word} needs a value") };
-            let value = crate::number(value)?.max(1);
-            match *word {
-                "--pairs" => options.rounds = usize::try_from(value)?,
-                "--milliseconds" => options.time = Duration::from_millis(value),
-                _ => bail!("{word} is not known; known are --pairs and --milliseconds"),
-            }
-            words = rest;
-        }
-        Ok(options)
-    }
-}
-
 /// Runs the benchmark as `words` say and prints what it finds. Always `true`: a missed target is
 /// said, and is no failure.
 ///
 /// # Errors
 /// When something cannot be built, made or run.
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
-    let options = Options::parse(words)?;
-    let program = super::build_of(&["xtask"])?.join("xtask");
+    let options = Options::parse(words, &["--pairs", "--milliseconds"])?;
+    let rounds = options.count("--pairs", 10)?;
+    let time = Duration::from_millis(options.count("--milliseconds", 500)?);
+    let program = cargo::released(&["xtask"])?.join("xtask");
     let room = tempfile::Builder::new().prefix("bench-").tempdir_in(TMPFS);
     let room = room.with_context(|| format!("a directory in {TMPFS} cannot be made"))?;
     let path = room.path().join("file");
     fill(&path)?;
     super::print_load();
-    let rounds = Rounds { program, options, random: testkit::random(1) };
-    rounds.all(&path)?;
+    println!("{rounds} rounds of {} ms for each; median, least, greatest", time.as_millis());
+    let mut harness =
+        Harness { rounds, random: testkit::random(1), runner: Runner { program, time } };
+    harness.sync(&path)?;
+    harness.ring(&path)?;
+    harness.null(&path)?;
     Ok(true)
 }
 
@@ -99,11 +84,17 @@ fn fill(path: &Path) -> anyhow::Result<()> {
     file.write_all_at(&bytes, 0).with_context(|| format!("{} cannot be written", path.display()))
 }
 
-/// Who runs, how often, and how long.
-struct Rounds {
-    program: PathBuf,
-    options: Options,
+/// The contest: how often each runs, and in which order.
+struct Harness {
+    rounds: u64,
     random: Random,
+    runner: Runner,
+}
+
+/// Runs loops of this program and fio for a time.
+struct Runner {
+    program: PathBuf,
+    time: Duration,
 }
 
 /// Somebody who does operations for a time.
@@ -115,15 +106,7 @@ enum Contestant {
     Fio(&'static [&'static str]),
 }
 
-impl Rounds {
-    fn all(mut self, path: &Path) -> anyhow::Result<()> {
-        let Options { rounds, time } = self.options;
-        println!("{rounds} rounds of {} ms for each; median, least, greatest", time.as_millis());
-        self.sync(path)?;
-        self.ring(path)?;
-        self.null(path)
-    }
-
+impl Harness {
     fn sync(&mut self, path: &Path) -> anyhow::Result<()> {
         println!("pwrite of 4 KiB, one after the other through a file of 16 MiB on tmpfs");
         let [own, slow, fast] = self.run(
@@ -145,13 +128,14 @@ impl Rounds {
     fn bare(&mut self, path: &Path) -> anyhow::Result<()> {
         println!("the same beside a bare loop, 3,072 of one and of the other, in one process");
         let (mut own, mut bare) = (Vec::new(), Vec::new());
-        for _ in 0..self.options.rounds {
-            let [ours, other] = self.own("side-by-side", path)?[..] else {
+        rounds::<_, 1>(self.rounds, &mut self.random, |_| {
+            let [ours, other] = self.runner.own("side-by-side", path)?[..] else {
                 bail!("two loops run side by side");
             };
             own.push(ours);
             bare.push(other);
-        }
+            Ok(())
+        })?;
         print("our loop", &rates(&own), "operations a second");
         print("a bare loop", &rates(&bare), "operations a second");
         least("our rate over the bare loop's", &over(&rates(&own), &rates(&bare)), BARE_LEAST);
@@ -213,24 +197,21 @@ impl Rounds {
         Ok(())
     }
 
-    /// Runs all contestants in each round, in an order that is drawn; what each did, by round.
+    /// Runs all contestants in each round; what each did, by round.
     fn run<const COUNT: usize>(
         &mut self,
         path: &Path,
         contestants: [Contestant; COUNT],
     ) -> anyhow::Result<[Vec<Done>; COUNT]> {
-        let mut done = [const { Vec::new() }; COUNT];
-        for _ in 0..self.options.rounds {
-            for place in super::shuffled(COUNT, |bound| self.random.below(bound)) {
-                done[place].push(self.once(path, contestants[place])?);
-            }
-        }
-        Ok(done)
+        let runner = &self.runner;
+        rounds(self.rounds, &mut self.random, |place| runner.once(path, contestants[place]))
     }
+}
 
+impl Runner {
     fn once(&self, path: &Path, contestant: Contestant) -> anyhow::Result<Done> {
         match contestant {
-            Contestant::Fio(options) => fio::run(path, self.options.time, options),
+            Contestant::Fio(options) => fio::run(path, self.time, options),
             Contestant::Own(name) => {
                 self.own(name, path)?.pop().with_context(|| format!("the loop {name} did nothing"))
             }
@@ -239,7 +220,7 @@ impl Rounds {
 
     /// Returns what the parts of a loop of ours did, which is run by a process of its own.
     fn own(&self, name: &str, path: &Path) -> anyhow::Result<Vec<Done>> {
-        let time = self.options.time.as_millis().to_string();
+        let time = self.time.as_millis().to_string();
         let mut command = Command::new(&self.program);
         let text = tools::answer(command.args(["loop", name]).arg(path).arg(time))?;
         let parts = text.lines().map(|line| {
@@ -250,18 +231,5 @@ impl Rounds {
             Ok(Done { operations, wall_ns, user_ns, busy_ns })
         });
         parts.collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_are_read_and_what_is_not_known_is_refused() {
-        let options = Options::parse(&["--pairs", "3", "--milliseconds", "40"]).unwrap();
-        assert_eq!((options.rounds, options.time.as_millis()), (3, 40));
-        assert!(Options::parse(&["--rounds", "3"]).is_err());
-        assert!(Options::parse(&["--pairs"]).is_err());
     }
 }

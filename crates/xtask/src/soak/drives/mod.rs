@@ -1,59 +1,68 @@
 //! `cargo xtask soak drives`: bench's experiment and the probe on every built-in drive, and on
-//! shapes made of them, against what their profiles say; a slice of it is among the tests.
+//! variants of them, against what their profiles say. `cargo xtask soak probe`: the probe on drives
+//! whose truth is exact. A slice of both is among the tests.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `cases` | the drives |
+//! | `cases` | the drives, and a stretch of one behind a queue |
+//! | `exact` | drives of which it is known exactly what a write costs |
 //! | `truth` | what a profile says that may be found |
-//! | `ground` | a stretch of a drive behind a queue |
 //! | `probed` | the probe, and how it did |
 //! | `paired` | the experiment, and how it did |
-//! | `own` | the ratio by the model's own account |
+//! | `reference` | the ratio by the model's own account |
 //! | `table` | what came out |
 
 mod cases;
-mod ground;
-mod own;
+mod exact;
 mod paired;
 mod probed;
+mod reference;
 mod table;
 mod truth;
 
-use std::sync::Mutex;
-use std::thread;
-
-use anyhow::{anyhow, bail, ensure};
-use measure::Interval;
+use anyhow::ensure;
 
 use self::cases::Case;
-use self::paired::Paired;
-use self::probed::Found;
 use self::table::Tally;
+use crate::options::Options;
+use crate::trials::{processors, trials};
 
-/// Tries every drive with seeds 1 to `seeds`, or only that called `name`; whether none was wrong
-/// and every bound held.
+/// Probes every built-in drive with seeds 1 to `seeds` and makes the experiment on it; how many
+/// bounds were missed.
 ///
 /// # Errors
-/// When the chores cannot be built for release, there is no such drive, or something fails.
-pub(super) fn run(seeds: u64, name: Option<&str>) -> anyhow::Result<bool> {
-    if cfg!(debug_assertions) {
-        let seeds = seeds.to_string();
-        let only = name.map_or(Vec::new(), |name| vec!["--drive", name]);
-        return super::models::released(
-            &[&["soak", "drives", "--seeds", &seeds], &only[..]].concat(),
-        );
-    }
-    let mut cases = cases::all()?;
+/// When there is no such drive, or something fails.
+pub(super) fn run(options: &Options<'_>, seeds: u64) -> anyhow::Result<usize> {
+    report(cases::all()?, options, seeds, true)
+}
+
+/// Probes every exact drive with seeds 1 to `seeds`; how many bounds were missed.
+///
+/// # Errors
+/// When there is no such drive, or something fails.
+pub(super) fn run_exact(options: &Options<'_>, seeds: u64) -> anyhow::Result<usize> {
+    report(cases::exact(), options, seeds, false)
+}
+
+/// Tries all of `cases`, or the one that was named, and prints what came out.
+fn report(
+    mut cases: Vec<Case>,
+    options: &Options<'_>,
+    seeds: u64,
+    has_bench: bool,
+) -> anyhow::Result<usize> {
+    let name = options.word("--drive");
     cases.retain(|case| name.is_none_or(|name| case.name == name));
     ensure!(!cases.is_empty(), "there is no drive {}", name.unwrap_or_default());
-    println!("{}", table::head(seeds));
-    let mut is_held = true;
-    let tallies = tallies(&cases, seeds)?;
+    println!("{}", table::head(seeds, has_bench));
+    let tallies = tallies(&cases, seeds, has_bench)?;
+    let mut missed = 0;
     for tally in &tallies {
         println!("{}", tally.line());
-        for miss in tally.misses(seeds) {
+        let misses = tally.misses(seeds);
+        missed += misses.len();
+        for miss in misses {
             println!("    MISSED: {miss}");
-            is_held = false;
         }
         if name.is_some() || tally.has_wrong() {
             println!("{}", tally.told());
@@ -63,46 +72,27 @@ pub(super) fn run(seeds: u64, name: Option<&str>) -> anyhow::Result<bool> {
     for tally in &tallies {
         println!("{}", tally.found());
     }
-    println!("soak drives: {} drives, {}", cases.len(), if is_held { "held" } else { "MISSED" });
-    Ok(is_held)
+    Ok(missed)
 }
 
-/// What came out of a seed.
-struct Trial {
-    seed: u64,
-    found: Found,
-    paired: Paired,
-}
-
-/// Returns what came out of each drive, the drives and seeds shared out among the processors.
-fn tallies(cases: &[Case], seeds: u64) -> anyhow::Result<Vec<Tally>> {
-    let owns: Vec<Interval> = cases.iter().map(own::ratio).collect::<anyhow::Result<_>>()?;
-    let tallies = cases.iter().zip(owns).map(|(case, own)| Tally::new(case, own)).collect();
-    let of = |case| (1..=seeds).map(move |seed| (case, seed));
-    let (next, tallies) = (Mutex::new((0..cases.len()).flat_map(of)), Mutex::new(tallies));
-    let workers = thread::available_parallelism().map_or(1, usize::from);
-    let work = || -> anyhow::Result<()> {
-        loop {
-            let taken = next.lock().map_err(|_| anyhow!("another worker panicked"))?.next();
-            let Some((case, seed)) = taken else { return Ok(()) };
-            let found = probed::probe(&cases[case], seed)?;
-            let paired = paired::run(&cases[case], seed)?;
-            let mut all = tallies.lock().map_err(|_| anyhow!("another worker panicked"))?;
-            let all: &mut Vec<Tally> = &mut all;
-            all[case].add(Trial { seed, found, paired });
-        }
+/// Returns what came out of each drive.
+fn tallies(cases: &[Case], seeds: u64, has_bench: bool) -> anyhow::Result<Vec<Tally>> {
+    let new = |case: &Case| {
+        let reference = has_bench.then(|| reference::ratio(case)).transpose()?;
+        anyhow::Ok(Tally::new(case, reference))
     };
-    thread::scope(|scope| {
-        let started: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        for worker in started {
-            match worker.join() {
-                Ok(done) => done?,
-                Err(_) => bail!("a trial panicked; what it said stands above"),
-            }
+    let mut tallies: Vec<Tally> = cases.iter().map(new).collect::<Result<_, _>>()?;
+    let trial = |case: &Case, seed| {
+        let paired = has_bench.then(|| paired::run(case, seed)).transpose()?;
+        Ok((probed::probe(case, seed)?, paired))
+    };
+    trials(cases, 1..=seeds, processors(), trial, |place, seed, (found, paired)| {
+        tallies[place].add_probe(seed, found);
+        if let Some(paired) = paired {
+            tallies[place].add_experiment(seed, paired);
         }
-        Ok(())
     })?;
-    tallies.into_inner().map_err(|_| anyhow!("a worker panicked"))
+    Ok(tallies)
 }
 
 #[cfg(test)]
@@ -110,25 +100,36 @@ mod tests {
     use super::probed::Score;
     use super::*;
 
-    /// The seeds of which a slice is a test; the chore takes more.
-    const SEEDS: u64 = 2;
+    fn check(cases: &[Case], seeds: u64, has_bench: bool) {
+        for tally in tallies(cases, seeds, has_bench).expect("every trial ends") {
+            assert!(!tally.has_wrong(), "{}\n{}", tally.line(), tally.told());
+            assert!(tally.misses(seeds).is_empty(), "{}: {:?}", tally.line(), tally.misses(seeds));
+        }
+    }
 
     #[test]
-    fn bench_and_probe_find_of_every_drive_of_the_house_what_its_profile_says_and_nothing_else() {
-        let cases = cases::all().expect("every shape can be");
-        for tally in tallies(&cases, SEEDS).expect("every trial ends") {
-            assert!(!tally.has_wrong(), "{}\n{}", tally.line(), tally.told());
-            assert!(tally.misses(SEEDS).is_empty(), "{}: {:?}", tally.line(), tally.misses(SEEDS));
+    fn bench_and_probe_find_of_every_built_in_drive_what_its_profile_says_and_nothing_else() {
+        check(&cases::all().expect("every variant can be"), 2, true);
+    }
+
+    #[test]
+    fn no_probe_of_an_exact_drive_is_wrong_and_nearly_all_of_what_can_be_found_is() {
+        // Of what is hard a few will do: nothing must be wrong, and nothing need be right.
+        let is_hard = |case: &Case| case.right_percent == 0;
+        let (hard, sure): (Vec<Case>, Vec<Case>) = cases::exact().into_iter().partition(is_hard);
+        check(&hard, 2, false);
+        for tally in tallies(&sure, 8, false).expect("every trial ends") {
+            assert_eq!(tally.probes(Score::Right), 8, "{}\n{}", tally.line(), tally.told());
         }
     }
 
     #[test]
     fn a_drive_whose_profile_says_something_else_is_wrong() {
-        let mut cases = cases::all().expect("every shape can be");
+        let mut cases = cases::all().expect("every variant can be");
         cases.retain(|case| case.name == "hdd-7200-512e");
         cases[0].truth.turns = Some(2);
         cases[0].truth.has_penalty = false;
-        let tallies = tallies(&cases, 1).expect("every trial ends");
+        let tallies = tallies(&cases, 1, true).expect("every trial ends");
         assert_eq!((tallies[0].probes(Score::Wrong), tallies[0].benches(Score::Wrong)), (1, 1));
     }
 }

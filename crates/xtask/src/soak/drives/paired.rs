@@ -8,8 +8,7 @@ use measure::{
 };
 use units::Unit;
 
-use super::cases::Case;
-use super::ground;
+use super::cases::{Case, stretch};
 use super::probed::Score;
 
 /// The most pairs.
@@ -36,7 +35,7 @@ pub(super) struct Writes {
 impl Writes {
     /// Those that tell what misalignment costs the drive of `case`.
     pub(super) fn of(case: &Case) -> anyhow::Result<Writes> {
-        let sector_bytes = case.profile.model()?.logical_bytes();
+        let sector_bytes = case.model(0)?.logical_bytes();
         let granule = case.truth.alignment;
         let bytes = granule.map_or(LENGTH_BYTES, |found| found.bytes.max(LENGTH_BYTES));
         let aligned_bytes = granule.map_or(0, |found| found.origin_bytes);
@@ -79,7 +78,7 @@ pub(super) fn run(case: &Case, seed: u64) -> anyhow::Result<Paired> {
     let mut experiment = Experiment::new(plan)?;
     let shifts = [writes.aligned_bytes, writes.shifted_bytes, writes.aligned_bytes];
     let slots = Slots::new(SlotsPlan {
-        runs: &[ground::run(seed)],
+        runs: &[stretch(seed)],
         unit: Unit::new(writes.unit_bytes).context("a granule has a length")?,
         operation_bytes: writes.length_bytes,
         shifts_bytes: &shifts,
@@ -94,7 +93,7 @@ pub(super) fn run(case: &Case, seed: u64) -> anyhow::Result<Paired> {
         depth: 1,
         block_operations: 1,
     };
-    let queue = ground::queue(&case.profile, 1, seed)?;
+    let queue = case.queue(1, seed)?;
     let counters = queue.counters();
     let mut subject = Subject::new(queue, Some(counters), work, slots, shifts.len());
     let mut times_ns = [0; 3];

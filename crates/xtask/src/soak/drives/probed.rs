@@ -5,8 +5,7 @@ use measure::probe::{
     Answer, Ask, Budget, Granule, Purse, Stripe, Turn, Turns, Written, depth, reads,
 };
 
-use super::cases::Case;
-use super::ground;
+use super::cases::{Case, stretch};
 use super::truth::Truth;
 
 /// The probability that any answer of a probe is wrong, as `straddle probe` has it.
@@ -31,8 +30,8 @@ pub(super) struct Found {
     pub(super) turns: Answer<Turns>,
 }
 
-/// How it did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// How it did, from right to wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Score {
     /// All that there is was found, and nothing else.
     Right,
@@ -47,18 +46,18 @@ pub(super) enum Score {
 /// # Errors
 /// When the drive cannot be, or an operation fails.
 pub(super) fn probe(case: &Case, seed: u64) -> anyhow::Result<Found> {
-    let runs = [ground::run(seed)];
-    let sector_bytes = case.profile.model()?.logical_bytes();
+    let runs = [stretch(seed)];
+    let sector_bytes = case.model(0)?.logical_bytes();
     let ask = Ask { runs: &runs, sector_bytes, alpha: ALPHA, seed };
     let told = || format!("{}, seed {seed}", case.name);
     let go = &mut |_: u64| true;
-    let mut first = ground::queue(&case.profile, 1, seed)?;
+    let mut first = case.queue(1, seed)?;
     let mut purse = Purse::new(BUDGET, 0);
     let mut written = Written::ask(&mut first, &ask, &mut purse, go).with_context(told)?;
-    let mut second = ground::queue(&case.profile, DEPTH, seed)?;
+    let mut second = case.queue(DEPTH, seed)?;
     let mut purse = Purse::new(BUDGET, 0);
     let stripe = reads(&mut second, &ask, Some(&mut written), &mut purse, go).with_context(told)?;
-    let mut third = ground::queue(&case.profile, depth::QUEUE_DEPTH, seed)?;
+    let mut third = case.queue(depth::QUEUE_DEPTH, seed)?;
     let mut purse = Purse::new(BUDGET, 0);
     let depth = depth::find(&mut third, &ask, &stripe, &mut purse, go).with_context(told)?;
     let Written { granule, turn, turns } = written;
@@ -68,13 +67,7 @@ pub(super) fn probe(case: &Case, seed: u64) -> anyhow::Result<Found> {
 impl Found {
     /// Returns how it did, where `truth` is all that may be found.
     pub(super) fn score(&self, truth: &Truth) -> Score {
-        let scores = self.scores(truth);
-        let has = |score| scores.contains(&score);
-        match () {
-            () if has(Score::Wrong) => Score::Wrong,
-            () if has(Score::Short) => Score::Short,
-            () => Score::Right,
-        }
+        self.scores(truth).into_iter().max().unwrap_or(Score::Right)
     }
 
     /// Returns how it did in each of [`ASKED`].

@@ -2,7 +2,6 @@
 
 use measure::Interval;
 
-use super::Trial;
 use super::cases::Case;
 use super::paired::{self, Paired};
 use super::probed::{ASKED, Found, Score};
@@ -16,7 +15,8 @@ const CHANCE: f64 = 0.001;
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     case: Case,
-    own: Interval,
+    /// The ratio by the model's own account, where the experiment is made too.
+    reference: Option<Interval>,
     probes: Vec<(u64, Score)>,
     benches: Vec<(u64, Score)>,
     /// How often each of [`ASKED`] was found and is so.
@@ -29,11 +29,12 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Nothing yet of a drive whose own ratio lies in `own`.
-    pub(super) fn new(case: &Case, own: Interval) -> Tally {
+    /// Nothing yet of a drive whose own ratio, where the experiment is made too, lies in
+    /// `reference`.
+    pub(super) fn new(case: &Case, reference: Option<Interval>) -> Tally {
         Tally {
             case: case.clone(),
-            own,
+            reference,
             probes: Vec::new(),
             benches: Vec::new(),
             right: [0; ASKED.len()],
@@ -43,25 +44,29 @@ impl Tally {
         }
     }
 
-    pub(super) fn add(&mut self, trial: Trial) {
-        let Trial { seed, found, paired } = trial;
+    /// Adds a probe.
+    pub(super) fn add_probe(&mut self, seed: u64, found: Found) {
         let score = found.score(&self.case.truth);
-        let paired_score = paired.score(self.case.truth.has_penalty, &self.own);
         self.probes.push((seed, score));
         let scores = found.scores(&self.case.truth);
         for (right, score) in self.right.iter_mut().zip(scores) {
             *right += u64::from(score == Score::Right);
         }
-        self.benches.push((seed, paired_score));
-        if !paired.covers(&self.own) {
-            self.misses.push(seed);
-        }
-        if self.worst.as_ref().is_none_or(|(_, worst, _)| rank(score) > rank(*worst)) {
+        if self.worst.as_ref().is_none_or(|(_, worst, _)| score > *worst) {
             self.worst = Some((seed, score, found));
         }
-        let is_worse = |worst: &(u64, Score, Paired)| rank(paired_score) > rank(worst.1);
-        if self.worst_paired.as_ref().is_none_or(is_worse) {
-            self.worst_paired = Some((seed, paired_score, paired));
+    }
+
+    /// Adds an experiment.
+    pub(super) fn add_experiment(&mut self, seed: u64, paired: Paired) {
+        let Some(reference) = &self.reference else { return };
+        let score = paired.score(self.case.truth.has_penalty, reference);
+        self.benches.push((seed, score));
+        if !paired.covers(reference) {
+            self.misses.push(seed);
+        }
+        if self.worst_paired.as_ref().is_none_or(|(_, worst, _)| score > *worst) {
+            self.worst_paired = Some((seed, score, paired));
         }
     }
 
@@ -109,19 +114,16 @@ impl Tally {
 
     /// The line of the table.
     pub(super) fn line(&self) -> String {
-        let Interval { ratio, low, high } = self.own;
-        format!(
-            "{:<34} {:>5} {:>5} {:>5}   {:>5} {:>5} {:>5}   {:>5}  {ratio:.3} ({low:.3} to \
-                {high:.3})",
-            self.case.name,
-            self.probes(Score::Right),
-            self.probes(Score::Short),
-            self.probes(Score::Wrong),
-            self.benches(Score::Right),
-            self.benches(Score::Short),
-            self.benches(Score::Wrong),
-            self.probes.len() - self.misses.len(),
-        )
+        let counts = |scores: &[(u64, Score)]| {
+            let count = |wanted| scores.iter().filter(|(_, score)| *score == wanted).count();
+            let [right, short, wrong] = [Score::Right, Score::Short, Score::Wrong].map(count);
+            format!("{right:>5} {short:>5} {wrong:>5}")
+        };
+        let line = format!("{:<34} {}", self.case.name, counts(&self.probes));
+        let Some(Interval { ratio, low, high }) = self.reference else { return line };
+        let within = self.benches.len() - self.misses.len();
+        let benches = counts(&self.benches);
+        format!("{line}   {benches}   {within:>5}  {ratio:.3} ({low:.3} to {high:.3})")
     }
 
     /// Returns how often each of what may be found was, in the table of that.
@@ -144,41 +146,29 @@ impl Tally {
         if let Some((seed, score, paired)) = &self.worst_paired {
             lines.push(format!(
                 "bench, seed {seed}, {score:?}: {} {:?} {:?}",
-                paired.reason, paired.interval, self.own
+                paired.reason, paired.interval, self.reference
             ));
         }
         lines.iter().map(|line| format!("      {line}")).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Returns how far from right.
-fn rank(score: Score) -> u8 {
-    match score {
-        Score::Right => 0,
-        Score::Short => 1,
-        Score::Wrong => 2,
+/// Returns what stands above the table, with or without the experiment.
+pub(super) fn head(seeds: u64, has_bench: bool) -> String {
+    let said = format!(
+        "Probes of drives of known truth: seeds 1 to {seeds}. Right: all that there is, and \
+         nothing else.\nCannot tell: less, and nothing that is not so. Wrong: none may be."
+    );
+    let scores = format!("{:>5} {:>5} {:>5}", "right", "can't", "wrong");
+    match has_bench {
+        true => format!(
+            "{said} Within: the intervals of bench\nthat meet the ratio by the model's own \
+             account, which stands behind.\n\n{:<34} {:^17}   {:^17}\n{:<34} {scores}   \
+             {scores}   {:>6}",
+            "", "probe", "bench", "drive", "within"
+        ),
+        false => format!("{said}\n\n{:<34} {scores}", "drive"),
     }
-}
-
-/// Returns what stands above the table.
-pub(super) fn head(seeds: u64) -> String {
-    format!(
-        "Probe and bench on built-in drives: seeds 1 to {seeds}. Right: all that the profile \
-         says, and\nnothing else. Cannot tell: less, and nothing that is not so. Wrong: none may \
-         be. Within: the\nintervals that meet the ratio by the model's own account, which stands \
-         behind.\n\n{:<34} {:^17}   {:^17}\n{:<34} {:>5} {:>5} {:>5}   {:>5} {:>5} {:>5}   {:>6}",
-        "",
-        "probe",
-        "bench",
-        "drive",
-        "right",
-        "can't",
-        "wrong",
-        "right",
-        "can't",
-        "wrong",
-        "within"
-    )
 }
 
 /// Returns what stands above the table of what was found.

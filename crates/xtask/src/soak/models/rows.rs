@@ -1,87 +1,86 @@
 //! Which trials are made, what must come out, and what did.
 
-use super::{Effect, Outcome, Temper, Trial};
-use crate::Verdict;
+use measure::Verdict;
+
+use super::trial::{Effect, Outcome, Trial};
 
 /// Trials that differ in nothing but their seed, and what must hold of all of them together.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub(super) struct Row {
     /// What the shifted arm costs, for people.
-    pub name: &'static str,
-    /// How the drive goes.
-    pub temper: Temper,
+    pub(super) name: &'static str,
+    /// True if the drive switches between two paces.
+    pub(super) switches: bool,
     /// What the shifted arm costs.
-    pub effect: Effect,
+    pub(super) effect: Effect,
     /// The pairs within which nine of ten trials must find that the arms differ.
-    pub found_within: Option<u64>,
+    pub(super) found_within: Option<u64>,
 }
 
 const fn row(
     name: &'static str,
-    temper: Temper,
+    switches: bool,
     (times, plus_ns): (f64, f64),
     found_within: Option<u64>,
 ) -> Row {
-    Row { name, temper, effect: Effect { times, plus_ns }, found_within }
+    Row { name, switches, effect: Effect { times, plus_ns }, found_within }
 }
+
+const STEADY: bool = false;
+const SWITCHING: bool = true;
 
 /// All rows. What is added is 2 and 0.2 times the fast pace: on a switching drive that is 3 and 1.2
 /// times as long at the one pace and next to nothing at the other, so no number of pairs is asked.
-pub const ROWS: &[Row] = &[
-    row("none (A/A)", Temper::Steady, (1.0, 0.0), None),
-    row("none (A/A)", Temper::Switching, (1.0, 0.0), None),
-    row("3x", Temper::Steady, (3.0, 0.0), Some(20)),
-    row("3x", Temper::Switching, (3.0, 0.0), Some(20)),
-    row("1.5x", Temper::Switching, (1.5, 0.0), None),
-    row("1.2x", Temper::Steady, (1.2, 0.0), Some(150)),
-    row("1.2x", Temper::Switching, (1.2, 0.0), Some(150)),
-    row("1.05x", Temper::Switching, (1.05, 0.0), None),
-    row("+240 us", Temper::Steady, (1.0, 240_000.0), Some(20)),
-    row("+240 us", Temper::Switching, (1.0, 240_000.0), None),
-    row("+24 us", Temper::Steady, (1.0, 24_000.0), Some(150)),
-    row("+24 us", Temper::Switching, (1.0, 24_000.0), None),
+pub(super) const ROWS: &[Row] = &[
+    row("none (A/A)", STEADY, (1.0, 0.0), None),
+    row("none (A/A)", SWITCHING, (1.0, 0.0), None),
+    row("3x", STEADY, (3.0, 0.0), Some(20)),
+    row("3x", SWITCHING, (3.0, 0.0), Some(20)),
+    row("1.5x", SWITCHING, (1.5, 0.0), None),
+    row("1.2x", STEADY, (1.2, 0.0), Some(150)),
+    row("1.2x", SWITCHING, (1.2, 0.0), Some(150)),
+    row("1.05x", SWITCHING, (1.05, 0.0), None),
+    row("+240 us", STEADY, (1.0, 240_000.0), Some(20)),
+    row("+240 us", SWITCHING, (1.0, 240_000.0), None),
+    row("+24 us", STEADY, (1.0, 24_000.0), Some(150)),
+    row("+24 us", SWITCHING, (1.0, 24_000.0), None),
 ];
 
 /// What came out of a row's trials.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub(super) struct Tally {
     /// The trials.
-    pub trials: u64,
+    pub(super) trials: u64,
     /// Those whose last interval holds the truth.
-    pub covered: u64,
+    pub(super) covered: u64,
     /// Those that ended in each verdict: penalty, no penalty, small, inconclusive, void.
-    pub verdicts: [u64; 5],
-    /// The pairs at which each that found a difference did so.
+    pub(super) verdicts: [u64; 5],
+    /// The pairs at which each that found a difference did so, sorted.
     found_at: Vec<u64>,
-    /// The pairs that each ran.
+    /// The pairs that each ran, sorted.
     pairs: Vec<u64>,
 }
 
 impl Row {
-    /// The trials with these seeds.
-    #[must_use]
-    pub fn tally(&self, seeds: impl IntoIterator<Item = u64>) -> Tally {
-        let mut tally = Tally::default();
-        for seed in seeds {
-            let Row { temper, effect, .. } = *self;
-            tally.add(&Trial { temper, effect, failure: None, seed }.run());
-        }
-        tally.found_at.sort_unstable();
-        tally.pairs.sort_unstable();
-        tally
+    /// Returns one trial of this row.
+    pub(super) fn trial(&self, seed: u64) -> Outcome {
+        Trial { switches: self.switches, effect: self.effect, seed }.run()
+    }
+
+    /// Returns the row's name with that of its drive.
+    pub(super) fn title(&self) -> String {
+        format!("{:<11} {}", self.name, if self.switches { "switching" } else { "steady" })
     }
 
     /// Returns whether the arms do not differ.
-    #[must_use]
-    pub fn is_same(&self) -> bool {
+    pub(super) fn is_same(&self) -> bool {
         self.effect == Effect::NONE
     }
 
     /// Returns what `tally` misses of what must hold, one sentence each: the truth inside 97 % of
     /// all intervals, at most 2 % of trials without an effect end in penalty or small, and nine of
     /// ten effects found in time. Below some 200 trials chance alone may miss them.
-    #[must_use]
-    pub fn misses(&self, tally: &Tally) -> Vec<String> {
+    pub(super) fn misses(&self, tally: &Tally) -> Vec<String> {
         let mut misses = Vec::new();
         let trials = tally.trials;
         let share = |of_200: u64| (trials * of_200).div_euclid(200);
@@ -110,7 +109,7 @@ impl Row {
 }
 
 impl Tally {
-    fn add(&mut self, outcome: &Outcome) {
+    pub(super) fn add(&mut self, outcome: &Outcome) {
         self.trials += 1;
         self.covered += u64::from(outcome.interval.contains(outcome.truth));
         let place = match outcome.conclusion.verdict {
@@ -122,31 +121,29 @@ impl Tally {
         };
         self.verdicts[place] += 1;
         self.found_at.extend(outcome.found_at);
+        self.found_at.sort_unstable();
         self.pairs.push(outcome.pairs);
+        self.pairs.sort_unstable();
     }
 
     /// Those that ended in penalty or small: false where there is no effect.
-    #[must_use]
-    pub fn penalty_or_small(&self) -> u64 {
+    pub(super) fn penalty_or_small(&self) -> u64 {
         self.verdicts[0] + self.verdicts[2]
     }
 
     /// The pairs within which so many percent of all trials found a difference (nearest rank);
     /// `None` when fewer ever did.
-    #[must_use]
-    pub fn found_at(&self, percent: u64) -> Option<u64> {
+    pub(super) fn found_at(&self, percent: u64) -> Option<u64> {
         self.found_at.get(rank(self.trials, percent)).copied()
     }
 
     /// Returns how many trials found a difference within so many pairs.
-    #[must_use]
-    pub fn found_within(&self, pairs: u64) -> u64 {
-        crate::number::wide(self.found_at.partition_point(|found| *found <= pairs))
+    pub(super) fn found_within(&self, pairs: u64) -> u64 {
+        self.found_at.partition_point(|found| *found <= pairs) as u64
     }
 
     /// The pairs that so many percent of all trials ran at most; 0 without trials.
-    #[must_use]
-    pub fn pairs(&self, percent: u64) -> u64 {
+    pub(super) fn pairs(&self, percent: u64) -> u64 {
         self.pairs.get(rank(self.trials, percent)).copied().unwrap_or(0)
     }
 }

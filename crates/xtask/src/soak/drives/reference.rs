@@ -11,8 +11,7 @@ use drive::{Action, Command, Done, Model};
 use measure::Interval;
 use units::random::Random;
 
-use super::cases::Case;
-use super::ground;
+use super::cases::{Case, TURNAROUND_NS, stretch};
 use super::paired::Writes;
 
 /// The pairs that count, and those before them.
@@ -21,8 +20,6 @@ const WARM_UP: usize = 50;
 /// How far from the middle the order statistics are: 3.3 standard deviations of so many fair coins,
 /// which are half the root of their number.
 const OFF: usize = 105;
-/// What a host takes between two commands, in nanoseconds.
-const TURNAROUND_NS: u64 = 4_000;
 /// In which order the arms may come; the second is the shifted one.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 /// Not the stream of any experiment.
@@ -34,11 +31,11 @@ const SEED: u64 = 0x0a11_5e1f;
 /// When the drive cannot be, or a command fails.
 pub(super) fn ratio(case: &Case) -> anyhow::Result<Interval> {
     let writes = Writes::of(case)?;
-    let model = case.profile.model()?;
+    let model = case.model(SEED)?;
     let flushes = model.has_write_cache();
     let mut host = Host { model, flushes, now_ns: 0, done: Vec::new() };
     let (mut random, mut ratios) = (Random::new(SEED), Vec::with_capacity(PAIRS));
-    let run = ground::run(SEED);
+    let run = stretch(SEED);
     let places = run.length_bytes / writes.unit_bytes - 3;
     for pair in 0..PAIRS + WARM_UP {
         let mut times_ns = [0.0_f64; 3];

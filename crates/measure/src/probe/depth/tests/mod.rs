@@ -1,9 +1,13 @@
 //! Probes of queues whose depth is known: it is found, or nothing is.
 
+mod waiting;
+
+use drive::{Host, ModelQueue};
+
+use self::waiting::{Choice, Drives, Inside, Plan, Time};
 use super::super::Budget;
 use super::*;
 use crate::Run;
-use crate::model::queued::{Choice, Inside, QueuePlan, Queued, Time};
 
 const SEEDS: u64 = 6;
 const BUDGET: Budget =
@@ -22,8 +26,8 @@ enum Truth {
 
 use Truth::{Has, Hidden, MayShow};
 
-const fn chooses(slots: usize, choice: Choice) -> QueuePlan {
-    QueuePlan {
+const fn chooses(slots: usize, choice: Choice) -> Plan {
+    Plan {
         slots,
         outside: Choice::Oldest,
         inside: Inside::One(choice),
@@ -33,17 +37,17 @@ const fn chooses(slots: usize, choice: Choice) -> QueuePlan {
     }
 }
 
-const fn side_by_side(slots: usize, time: Time) -> QueuePlan {
-    QueuePlan { inside: Inside::All(time), ..chooses(slots, Choice::Any) }
+const fn side_by_side(slots: usize, time: Time) -> Plan {
+    Plan { inside: Inside::All(time), ..chooses(slots, Choice::Any) }
 }
 
-const fn throttled(throttle_ns: u64, time: Time) -> QueuePlan {
-    QueuePlan { throttle_ns, ..side_by_side(usize::MAX, time) }
+const fn throttled(throttle_ns: u64, time: Time) -> Plan {
+    Plan { throttle_ns, ..side_by_side(usize::MAX, time) }
 }
 
 const MS: u64 = 1_000_000;
 
-const MODELS: &[(&str, QueuePlan, Truth)] = &[
+const MODELS: &[(&str, Plan, Truth)] = &[
     ("any of 2", chooses(2, Choice::Any), Has(2)),
     ("any of 3", chooses(3, Choice::Any), Has(3)),
     ("any of 16", chooses(16, Choice::Any), Has(16)),
@@ -58,12 +62,12 @@ const MODELS: &[(&str, QueuePlan, Truth)] = &[
     ("one at a time", chooses(1, Choice::Any), Hidden),
     (
         "any of 32 that the host sorts",
-        QueuePlan { outside: Choice::Elevator, ..chooses(32, Choice::Any) },
+        Plan { outside: Choice::Elevator, ..chooses(32, Choice::Any) },
         Hidden,
     ),
     (
         "any of 8 that come in any order",
-        QueuePlan { outside: Choice::Any, ..chooses(8, Choice::Any) },
+        Plan { outside: Choice::Any, ..chooses(8, Choice::Any) },
         Hidden,
     ),
     ("8 side by side without memory", side_by_side(8, Time::Halving(MS)), MayShow(8)),
@@ -77,19 +81,31 @@ const MODELS: &[(&str, QueuePlan, Truth)] = &[
     ("throttled, slow or quick", throttled(MS, Time::Either(10 * MS, 11 * MS + MS / 2)), Hidden),
     ("throttled, slower or quick", throttled(MS, Time::Either(10 * MS, 12 * MS + MS / 2)), Hidden),
     ("throttled, far slower", throttled(MS, Time::Either(10 * MS, 14 * MS + MS / 2)), Hidden),
-    ("two drives of 16", QueuePlan { drives: 2, ..chooses(16, Choice::Any) }, Hidden),
-    ("five drives of 8", QueuePlan { drives: 5, ..chooses(8, Choice::Any) }, Hidden),
+    ("two drives of 16", Plan { drives: 2, ..chooses(16, Choice::Any) }, Hidden),
+    ("five drives of 8", Plan { drives: 5, ..chooses(8, Choice::Any) }, Hidden),
     (
         "any of 32, told several at a time",
-        QueuePlan { told_ns: 20 * MS, ..chooses(32, Choice::Any) },
+        Plan { told_ns: 20 * MS, ..chooses(32, Choice::Any) },
         MayShow(32),
     ),
 ];
 
-fn probe(plan: QueuePlan, seed: u64) -> Found {
+fn queue(plan: Plan, seed: u64) -> ModelQueue<Drives> {
+    let host = Host {
+        depth: QUEUE_DEPTH,
+        buffer_bytes: 4096,
+        start_bytes: 0,
+        turnaround_ns: 0,
+        has_cache: false,
+        has_fua: false,
+    };
+    ModelQueue::new(Drives::new(plan, seed), host)
+}
+
+fn probe(plan: Plan, seed: u64) -> Found {
     let run = Run { offset_bytes: 0, length_bytes: 64 << 20, leaf: 0, address_bytes: 0 };
     let ask = Ask { runs: &[run], sector_bytes: 512, alpha: 0.02, seed };
-    let mut queue = Queued::new(plan, QUEUE_DEPTH, seed);
+    let mut queue = queue(plan, seed);
     let mut purse = Purse::new(BUDGET, 0);
     find(&mut queue, &ask, &Stripe::not_tried("a test"), &mut purse, &mut |_| true)
         .expect("no read fails")
@@ -117,7 +133,7 @@ fn without_operations_or_room_nothing_is_told() {
     let why = |length_bytes, operations, goes_on: bool| {
         let runs = [run(length_bytes)];
         let ask = Ask { runs: &runs, sector_bytes: 512, alpha: 0.02, seed: 1 };
-        let mut queue = Queued::new(chooses(32, Choice::Any), QUEUE_DEPTH, 1);
+        let mut queue = queue(chooses(32, Choice::Any), 1);
         let mut purse = Purse::new(Budget { operations, ..BUDGET }, 0);
         let stripe = Stripe::not_tried("a test");
         let found = find(&mut queue, &ask, &stripe, &mut purse, &mut |_| goes_on);
@@ -135,10 +151,10 @@ fn of_an_array_reads_stay_on_one_member_or_none_is_made() {
     let found = |value| Answer::Found { value, alpha: 0.0, said_by: String::new() };
     let run = Run { offset_bytes: 0, length_bytes: 64 << 20, leaf: 0, address_bytes: 0 };
     let ask = Ask { runs: &[run], sector_bytes: 512, alpha: 0.02, seed: 3 };
-    let plan = QueuePlan { drives: 3, ..chooses(16, Choice::Any) };
+    let plan = Plan { drives: 3, ..chooses(16, Choice::Any) };
     let probe = |members: Answer<u64>| {
         let stripe = Stripe { chunk: found(1 << 16), members, ..Stripe::not_tried("") };
-        let mut queue = Queued::new(plan, QUEUE_DEPTH, 3);
+        let mut queue = queue(plan, 3);
         let mut purse = Purse::new(BUDGET, 0);
         let found = find(&mut queue, &ask, &stripe, &mut purse, &mut |_| true);
         found.expect("no read fails").depth

@@ -1,0 +1,27 @@
+//! Cargo, as every chore starts it.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, ensure};
+
+/// Returns a command of cargo's with these words, at the project's root and without input.
+pub(crate) fn cargo(words: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(words).current_dir(crate::root()).stdin(Stdio::null());
+    command
+}
+
+/// Builds packages for release; the directory that holds their programs.
+///
+/// # Errors
+/// When cargo cannot be started, or the build fails.
+pub(crate) fn released(packages: &[&str]) -> anyhow::Result<PathBuf> {
+    let mut build = cargo(&["build", "--quiet", "--release"]);
+    build.args(packages.iter().flat_map(|package| ["--package", package]));
+    let status = build.status().context("cargo cannot be started")?;
+    ensure!(status.success(), "{} cannot be built", packages.join(" and "));
+    let here = std::env::current_exe()?;
+    let target = here.ancestors().nth(2).context("this program lies in cargo's directory")?;
+    Ok(target.join("release"))
+}
