@@ -9,6 +9,7 @@ use device::{Disk, ReadError};
 use units::{ByteRange, DiskText};
 
 use crate::named::Named;
+use crate::{Parsed, Problem, ProblemKind};
 
 pub mod guest;
 mod inflate;
@@ -28,7 +29,7 @@ pub use recognize::read;
 pub use shift::Shifts;
 pub use walk::Walked;
 
-use run::Run;
+use run::{Looked, Run};
 use table::Windows;
 
 /// The format of an image.
@@ -176,17 +177,18 @@ impl Image {
     /// The run that starts at `guest_bytes`, which is below [`Image::virtual_bytes`]: at least one
     /// byte, none of them behind the guest's end.
     fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Run {
+        let either = |looked: Looked| looked.unwrap_or_else(|troubled| troubled);
         let run = match &self.layout {
             Layout::Flat { offset_bytes } => match offset_bytes.checked_add(guest_bytes) {
                 Some(offset) => Run::new(u64::MAX, Place::Here(offset)),
                 None => Run::failed(u64::MAX, guest_bytes, "the offset exceeds 64 bits"),
             },
-            Layout::Qcow2(tables) => tables.run(file, windows, guest_bytes),
-            Layout::Vhd(tables) => tables.run(file, windows, guest_bytes),
-            Layout::Vdi(tables) => tables.run(file, windows, guest_bytes),
-            Layout::Vmdk(tables) => tables.run(file, windows, guest_bytes),
+            Layout::Qcow2(tables) => either(tables.run(file, windows, guest_bytes)),
+            Layout::Vhd(tables) => either(tables.run(file, windows, guest_bytes)),
+            Layout::Vdi(tables) => either(tables.run(file, windows, guest_bytes)),
+            Layout::Vmdk(tables) => either(tables.run(file, windows, guest_bytes)),
             Layout::VmdkExtents(extents) => vmdk::described_run(extents, guest_bytes),
-            Layout::Vhdx(tables) => tables.run(file, windows, guest_bytes),
+            Layout::Vhdx(tables) => either(tables.run(file, windows, guest_bytes)),
             Layout::Unknown(reason) => Run::failed(u64::MAX, guest_bytes, reason),
         };
         let rest = self.virtual_bytes.saturating_sub(guest_bytes).max(1);
@@ -228,6 +230,21 @@ impl Image {
             layout: Layout::Unknown("the header was not read".to_owned()),
             details: Vec::new(),
         }
+    }
+
+    /// This image with its `layout`, or with the reason that there is none, which is a problem at
+    /// `at_bytes`.
+    fn laid_out(
+        mut self,
+        layout: Result<Layout, String>,
+        at_bytes: u64,
+        mut problems: Vec<Problem>,
+    ) -> Parsed<Image> {
+        self.layout = layout.unwrap_or_else(|reason| {
+            problems.push(Problem::new(ProblemKind::Unsupported, at_bytes, reason.clone()));
+            Layout::Unknown(reason)
+        });
+        Parsed { value: self, problems }
     }
 
     /// The number of the first reference that plays `role`.

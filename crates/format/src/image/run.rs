@@ -17,6 +17,9 @@ pub(super) struct Run {
     pub(super) compressed_bytes: u64,
 }
 
+/// What one look gives: a run or, so that `?` ends the look, one whose place could not be told.
+pub(super) type Looked = Result<Run, Run>;
+
 impl Run {
     /// `length_bytes` bytes at `place`.
     pub(super) fn new(length_bytes: u64, place: Place) -> Run {

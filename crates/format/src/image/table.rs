@@ -94,8 +94,8 @@ impl Windows {
         Ok(bytes)
     }
 
-    /// Returns how many entries from number `index` of `table` on are equal, as far as the window
-    /// shows that the last call of [`Windows::entry`] left; at least 1.
+    /// Returns how many entries that follow number `index` of `table` equal it, as far as the
+    /// window shows that the last call of [`Windows::entry`] left.
     pub(super) fn repeats<const N: usize>(
         &mut self,
         level: Level,
@@ -117,10 +117,10 @@ impl Windows {
             .unwrap_or_default();
         let (first, _) = entries.as_chunks::<N>();
         let count = first.iter().take_while(|&entry| Some(entry) == first.first()).count();
-        let count = u64::try_from(count).unwrap_or(1).max(1);
-        let looked_at = ((count - 1) * size).div_euclid(REPEATS_PER_ENTRY);
+        let more = u64::try_from(count).unwrap_or(1).saturating_sub(1);
+        let looked_at = (more * size).div_euclid(REPEATS_PER_ENTRY);
         self.examined_bytes = self.examined_bytes.saturating_add(looked_at);
-        count
+        more
     }
 
     /// The bit number `index` of the bitmap `table`, and how many bits from it on are the same, as
@@ -245,7 +245,7 @@ mod tests {
         let range = ByteRange::new(0, 10).unwrap();
         let mut windows = Windows::new(SEEK_BYTES);
         windows.entry::<2>(&file, Level::Table, range, 1).unwrap();
-        assert_eq!(windows.repeats::<2>(Level::Table, range, 1), 3);
+        assert_eq!(windows.repeats::<2>(Level::Table, range, 1), 2);
         let bits = |windows: &mut Windows, order| windows.bits(&file, range, 64, 9, order).unwrap();
         assert_eq!(bits(&mut windows, BitOrder::HighFirst), (true, 3));
         assert_eq!(bits(&mut windows, BitOrder::LowFirst), (false, 5));

@@ -41,14 +41,9 @@ pub fn read(disk: &dyn Disk, sector: SectorSize) -> Option<Parsed<PartitionTable
     let partitions = partitions(disk, &boot, sector, &mut problems);
     let id = boot.disk_id();
     let value = PartitionTable {
-        kind: TableKind::Mbr,
-        sector,
         id: (id != 0).then(|| format!("{id:#010x}")),
-        partitions,
-        usable: None,
         boot_code: boot.has_code(),
-        hybrid: Vec::new(),
-        repair: None,
+        ..PartitionTable::new(TableKind::Mbr, sector, partitions)
     };
     Some(Parsed { value, problems })
 }
@@ -103,14 +98,10 @@ fn check_flags(entries: &[Entry; 4], problems: &mut Vec<Problem>) {
 
 /// Collisions among the primary entries, and then among what holds data and the records between.
 fn collisions(primary: &[Partition], logical: &Logical) -> Vec<Problem> {
-    let claim = |partition: &Partition| {
-        let what = format!("partition {}", partition.number);
-        Claim::new(what, partition.range, partition.entry_at_bytes)
-    };
     let is_extended = |partition: &&Partition| partition.role == PartitionRole::Extended;
     let record = ByteRange::new(0, RECORD_BYTES).expect("512 bytes from 0 fit");
     let leaves = primary.iter().filter(|partition| !is_extended(partition));
-    let leaves = leaves.chain(&logical.partitions).map(claim);
+    let leaves = leaves.chain(&logical.partitions).map(Claim::of);
     let records = logical
         .records
         .iter()

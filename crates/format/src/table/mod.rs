@@ -129,6 +129,22 @@ pub struct PartitionTable {
     pub repair: Option<Repair>,
 }
 
+impl PartitionTable {
+    /// A table of `partitions` with nothing that only some tables have.
+    fn new(kind: TableKind, sector: SectorSize, partitions: Vec<Partition>) -> PartitionTable {
+        PartitionTable {
+            kind,
+            sector,
+            id: None,
+            partitions,
+            usable: None,
+            boot_code: false,
+            hybrid: Vec::new(),
+            repair: None,
+        }
+    }
+}
+
 /// What puts the copies of a GPT right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {

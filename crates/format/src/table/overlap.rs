@@ -3,7 +3,7 @@
 use units::ByteRange;
 use units::prefix::Place;
 
-use super::Partition;
+use super::{Partition, PartitionRole};
 use crate::{Problem, ProblemKind};
 
 /// Something that says certain bytes are its own.
@@ -20,6 +20,12 @@ pub(super) struct Claim {
 impl Claim {
     pub(super) fn new(what: impl Into<String>, range: ByteRange, at_bytes: u64) -> Claim {
         Claim { what: what.into(), range, at_bytes }
+    }
+
+    /// The claim of a partition to its bytes.
+    pub(super) fn of(partition: &Partition) -> Claim {
+        let what = format!("partition {}", partition.number);
+        Claim::new(what, partition.range, partition.entry_at_bytes)
     }
 }
 
@@ -55,6 +61,14 @@ pub(super) fn overlaps(mut claims: Vec<Claim>) -> Vec<Problem> {
 /// An address with its sector of 512 bytes, which is named: tables count in others, too.
 fn place(bytes: u64) -> Place {
     Place { bytes, sector_bytes: 0 }
+}
+
+/// The problems of partitions that end after the disk, or that collide; entries for all of the disk
+/// collide with none.
+pub(super) fn misplaced(partitions: &[Partition], disk_bytes: u64) -> Vec<Problem> {
+    let data = partitions.iter().filter(|found| found.role != PartitionRole::Whole);
+    let outside = partitions.iter().filter_map(|found| outside(found, disk_bytes));
+    outside.chain(overlaps(data.map(Claim::of).collect())).collect()
 }
 
 /// The problem of a partition that ends after the disk.

@@ -10,10 +10,10 @@
 use device::{Disk, disk};
 use units::{ByteRange, SectorSize};
 
-use super::overlap::{Claim, outside, overlaps};
+use super::overlap::misplaced;
 use super::{Partition, PartitionRole, PartitionTable, TableKind};
+use crate::Parsed;
 use crate::bytes::{self, Block};
-use crate::{Parsed, Problem};
 
 /// A label, or one sector of it.
 type Sector = Block<512>;
@@ -147,24 +147,8 @@ fn table(
 ) -> Parsed<PartitionTable> {
     let used = entries.filter(|entry| entry.length_sectors != 0);
     let partitions: Vec<Partition> = used.filter_map(|entry| partition(&entry, types)).collect();
-    let mut problems: Vec<Problem> =
-        partitions.iter().filter_map(|found| outside(found, disk.length_bytes())).collect();
-    let data = partitions.iter().filter(|found| found.role != PartitionRole::Whole);
-    let claims = data.map(|found| {
-        Claim::new(format!("partition {}", found.number), found.range, found.entry_at_bytes)
-    });
-    problems.extend(overlaps(claims.collect()));
-    let value = PartitionTable {
-        kind,
-        sector: SECTOR,
-        id: None,
-        partitions,
-        usable: None,
-        boot_code: false,
-        hybrid: Vec::new(),
-        repair: None,
-    };
-    Parsed { value, problems }
+    let problems = misplaced(&partitions, disk.length_bytes());
+    Parsed { value: PartitionTable::new(kind, SECTOR, partitions), problems }
 }
 
 /// The partition of an entry; `None` beyond 64 bits.

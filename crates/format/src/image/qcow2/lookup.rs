@@ -4,8 +4,9 @@ use device::{Disk, ReadError};
 use units::ByteRange;
 
 use super::{SUBCLUSTERS, Tables};
+use crate::bytes::Block;
 use crate::image::Place;
-use crate::image::run::{Run, starts_within};
+use crate::image::run::{Looked, Run, starts_within};
 use crate::image::table::{Level, Windows};
 
 /// Entries of a table: bits 9 to 55 are an offset.
@@ -21,32 +22,29 @@ impl Tables {
         file: &dyn Disk,
         windows: &mut Windows,
         guest_bytes: u64,
-    ) -> Run {
+    ) -> Looked {
         let entry_bytes = if self.extended { 16 } else { 8 };
         let cluster_bytes = 1_u64 << self.cluster_bits;
         let span = cluster_bytes * cluster_bytes.div_euclid(entry_bytes);
         let (index, within) = (guest_bytes.div_euclid(span), guest_bytes % span);
         let rest = span - within;
-        let entry = match windows.entry::<8>(file, Level::Directory, self.directory, index) {
-            Ok(entry) => u64::from_be_bytes(entry),
-            Err(error) => return Run::unread(file, self.directory, (index, 8), rest, error),
-        };
-        let table = entry & OFFSET_MASK;
+        let entry = windows
+            .entry(file, Level::Directory, self.directory, index)
+            .map_err(|error| Run::unread(file, self.directory, (index, 8), rest, error))?;
+        let table = u64::from_be_bytes(entry) & OFFSET_MASK;
         if table == 0 {
-            let more = windows.repeats::<8>(Level::Directory, self.directory, index) - 1;
-            return Run::new(rest.saturating_add(more.saturating_mul(span)), Place::Backing);
+            let more = windows.repeats::<8>(Level::Directory, self.directory, index);
+            return Ok(Run::new(rest.saturating_add(more.saturating_mul(span)), Place::Backing));
         }
         if !table.is_multiple_of(cluster_bytes) {
             let reason = format!("the L2 table at {table} is not on a cluster");
-            return Run::failed(rest, guest_bytes, reason);
+            return Err(Run::failed(rest, guest_bytes, reason));
         }
-        if let Err(error) = starts_within(file.length_bytes(), table, cluster_bytes) {
-            return Run::broken(rest, error);
-        }
+        starts_within(file.length_bytes(), table, cluster_bytes)
+            .map_err(|error| Run::broken(rest, error))?;
         // Masked to 56 bits, so a cluster behind it does not overflow.
-        let Some(table) = ByteRange::new(table, cluster_bytes) else {
-            return Run::failed(rest, guest_bytes, "the L2 table ends beyond 64 bits");
-        };
+        let table = ByteRange::new(table, cluster_bytes)
+            .ok_or_else(|| Run::failed(rest, guest_bytes, "the L2 table ends beyond 64 bits"))?;
         if self.extended {
             self.extended_run(file, windows, table, guest_bytes)
         } else {
@@ -61,32 +59,29 @@ impl Tables {
         windows: &mut Windows,
         table: ByteRange,
         guest_bytes: u64,
-    ) -> Run {
+    ) -> Looked {
         let cluster_bytes = 1_u64 << self.cluster_bits;
         let within = guest_bytes % cluster_bytes;
         let rest = cluster_bytes - within;
+        let broken = |error| Run::broken(rest, error);
         let index = (guest_bytes >> self.cluster_bits) % (cluster_bytes / 8);
-        let entry = match windows.entry::<8>(file, Level::Table, table, index) {
-            Ok(entry) => u64::from_be_bytes(entry),
-            Err(error) => return Run::broken(rest, error),
-        };
+        let entry = windows.entry(file, Level::Table, table, index).map_err(broken)?;
+        let entry = u64::from_be_bytes(entry);
         if entry & COMPRESSED != 0 {
             return self.compressed(file, entry, guest_bytes, rest);
         }
         if entry & ZERO != 0 {
             if self.version < 3 {
-                return Run::failed(rest, guest_bytes, "a zero cluster in an image of version 2");
+                let reason = "a zero cluster in an image of version 2";
+                return Err(Run::failed(rest, guest_bytes, reason));
             }
-            return Run::new(rest, Place::Zero);
+            return Ok(Run::new(rest, Place::Zero));
         }
-        match self.host(file, entry) {
-            Err(error) => Run::broken(rest, error),
-            Ok(Some(offset)) => Run::new(rest, self.place(offset + within)),
-            Ok(None) => {
-                let more = windows.repeats::<8>(Level::Table, table, index) - 1;
-                Run::new(rest + more * cluster_bytes, Place::Backing)
-            }
+        if let Some(offset) = self.host(file, entry).map_err(broken)? {
+            return Ok(Run::new(rest, self.place(offset + within)));
         }
+        let more = windows.repeats::<8>(Level::Table, table, index);
+        Ok(Run::new(rest + more * cluster_bytes, Place::Backing))
     }
 
     /// The run from `guest_bytes` on by an entry of 16 bytes: an offset, 32 bits of subclusters
@@ -97,26 +92,21 @@ impl Tables {
         windows: &mut Windows,
         table: ByteRange,
         guest_bytes: u64,
-    ) -> Run {
+    ) -> Looked {
         let cluster_bytes = 1_u64 << self.cluster_bits;
         let within = guest_bytes % cluster_bytes;
         let rest = cluster_bytes - within;
+        let broken = |error| Run::broken(rest, error);
         let index = (guest_bytes >> self.cluster_bits) % (cluster_bytes / 16);
-        let pair = match windows.entry::<16>(file, Level::Table, table, index) {
-            Ok(entry) => u128::from_be_bytes(entry),
-            Err(error) => return Run::broken(rest, error),
-        };
-        let (entry, bitmap) = ((pair >> 64) as u64, low_half(pair));
+        let pair = Block::<16>(windows.entry(file, Level::Table, table, index).map_err(broken)?);
+        let (entry, bitmap) = (pair.be64::<0>(), pair.be64::<8>());
         if entry & COMPRESSED != 0 {
             return self.compressed(file, entry, guest_bytes, rest);
         }
-        let host = match self.host(file, entry) {
-            Ok(host) => host,
-            Err(error) => return Run::broken(rest, error),
-        };
+        let host = self.host(file, entry).map_err(broken)?;
         if host.is_none() && bitmap == 0 {
-            let more = windows.repeats::<16>(Level::Table, table, index) - 1;
-            return Run::new(rest + more * cluster_bytes, Place::Backing);
+            let more = windows.repeats::<16>(Level::Table, table, index);
+            return Ok(Run::new(rest + more * cluster_bytes, Place::Backing));
         }
         let part_bytes = cluster_bytes.div_euclid(SUBCLUSTERS);
         let part = within.div_euclid(part_bytes);
@@ -124,19 +114,16 @@ impl Tables {
         let same = (part..SUBCLUSTERS).take_while(|&other| state(other) == state(part)).count();
         let end = (part + u64::try_from(same).unwrap_or(1)) * part_bytes;
         let length = end - within;
-        match (state(part), host) {
-            ((false, false), _) => Run::new(length, Place::Backing),
-            ((false, true), _) => Run::new(length, Place::Zero),
-            ((true, false), Some(offset)) => Run::new(length, self.place(offset + within)),
-            ((true, false), None) => Run::failed(
-                length,
-                guest_bytes,
-                "a subcluster is allocated, but its cluster is not",
-            ),
-            ((true, true), _) => {
-                Run::failed(length, guest_bytes, "a subcluster is both allocated and zero")
-            }
-        }
+        let place = match (state(part), host) {
+            ((false, false), _) => Ok(Place::Backing),
+            ((false, true), _) => Ok(Place::Zero),
+            ((true, false), Some(offset)) => Ok(self.place(offset + within)),
+            ((true, false), None) => Err("a subcluster is allocated, but its cluster is not"),
+            ((true, true), _) => Err("a subcluster is both allocated and zero"),
+        };
+        place
+            .map(|place| Run::new(length, place))
+            .map_err(|reason| Run::failed(length, guest_bytes, reason))
     }
 
     /// Returns where the cluster of an uncompressed `entry` starts; `None` when it is not
@@ -165,25 +152,18 @@ impl Tables {
     }
 
     /// A compressed cluster: where it starts, and how many sectors it touches beyond the first.
-    fn compressed(&self, file: &dyn Disk, entry: u64, guest_bytes: u64, rest: u64) -> Run {
+    fn compressed(&self, file: &dyn Disk, entry: u64, guest_bytes: u64, rest: u64) -> Looked {
         if self.data.is_some() {
             let reason = "a compressed cluster in an image with an external data file";
-            return Run::failed(rest, guest_bytes, reason);
+            return Err(Run::failed(rest, guest_bytes, reason));
         }
         let offset_bits = 62 - (self.cluster_bits - 8);
         let offset = entry & ((1 << offset_bits) - 1);
         let sectors = ((entry & !(COPIED | COMPRESSED)) >> offset_bits) + 1;
         let length = sectors * 512 - offset % 512;
-        if let Err(error) = starts_within(file.length_bytes(), offset, length) {
-            return Run::broken(rest, error);
-        }
-        let run = Run::new(rest, Place::Compressed(offset));
-        Run { compressed_bytes: length.min(file.length_bytes() - offset), ..run }
+        starts_within(file.length_bytes(), offset, length)
+            .map_err(|error| Run::broken(rest, error))?;
+        let compressed_bytes = length.min(file.length_bytes() - offset);
+        Ok(Run { compressed_bytes, ..Run::new(rest, Place::Compressed(offset)) })
     }
-}
-
-/// The lower 64 bits.
-fn low_half(pair: u128) -> u64 {
-    let bytes = pair.to_be_bytes();
-    bytes.last_chunk::<8>().map_or(0, |half| u64::from_be_bytes(*half))
 }

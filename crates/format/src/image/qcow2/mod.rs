@@ -72,11 +72,7 @@ pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
     } else {
         Err(format!("version {version} of qcow2 is not known"))
     };
-    image.layout = layout.unwrap_or_else(|reason| {
-        problems.push(Problem::new(ProblemKind::Unsupported, 4, reason.clone()));
-        Layout::Unknown(reason)
-    });
-    Some(Parsed { value: image, problems })
+    Some(image.laid_out(layout, 4, problems))
 }
 
 /// Fills `image` from the header; its layout, or why there is none.

@@ -8,7 +8,7 @@ use device::Disk;
 use units::{ByteRange, DiskText};
 use uuid::Uuid;
 
-use super::run::{Run, starts_within};
+use super::run::{Looked, Run, starts_within};
 use super::table::{Level, Windows};
 use super::{Image, ImageKind, Layout, Place, Reference, ReferenceRole};
 use crate::bytes::{self, Block};
@@ -51,11 +51,7 @@ pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
         Some(_) => Err(format!("version {major}.{minor} of VDI is not read, 1.1 is")),
         None => Err("the file ends within the header".to_owned()),
     };
-    image.layout = layout.unwrap_or_else(|reason| {
-        problems.push(Problem::new(ProblemKind::Unsupported, 0x44, reason.clone()));
-        Layout::Unknown(reason)
-    });
-    Some(Parsed { value: image, problems })
+    Some(image.laid_out(layout, 0x44, problems))
 }
 
 fn facts(
@@ -131,30 +127,29 @@ fn parent(header: &Header, kind: u32, image: &mut Image) {
 
 impl Tables {
     /// The run from `guest_bytes` on.
-    pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Run {
+    pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Looked {
         let (index, within) =
             (guest_bytes.div_euclid(self.block_bytes), guest_bytes % self.block_bytes);
         let rest = self.block_bytes - within;
-        let entry = match windows.entry::<4>(file, Level::Directory, self.map, index) {
-            Ok(entry) => u32::from_le_bytes(entry),
-            Err(error) => return Run::unread(file, self.map, (index, 4), rest, error),
-        };
+        let entry = windows
+            .entry(file, Level::Directory, self.map, index)
+            .map_err(|error| Run::unread(file, self.map, (index, 4), rest, error))?;
+        let entry = u32::from_le_bytes(entry);
         if matches!(entry, FREE | DISCARDED) {
-            let more = windows.repeats::<4>(Level::Directory, self.map, index) - 1;
+            let more = windows.repeats::<4>(Level::Directory, self.map, index);
             let place = if entry == FREE { Place::Backing } else { Place::Zero };
-            return Run::new(rest.saturating_add(more.saturating_mul(self.block_bytes)), place);
+            return Ok(Run::new(rest.saturating_add(more.saturating_mul(self.block_bytes)), place));
         }
         // At most 2^32 blocks of 2^31 bytes and their extra bytes: below 2^65, hence checked.
         let start = u64::from(entry)
             .checked_mul(self.block_bytes + self.extra_bytes)
-            .and_then(|start| start.checked_add(self.data_bytes + self.extra_bytes));
-        let Some(start) = start else {
-            return Run::failed(rest, guest_bytes, format!("block {entry} lies beyond 64 bits"));
-        };
-        match starts_within(file.length_bytes(), start, self.block_bytes) {
-            Ok(()) => Run::new(rest, Place::Here(start.saturating_add(within))),
-            Err(error) => Run::broken(rest, error),
-        }
+            .and_then(|start| start.checked_add(self.data_bytes + self.extra_bytes))
+            .ok_or_else(|| {
+                Run::failed(rest, guest_bytes, format!("block {entry} lies beyond 64 bits"))
+            })?;
+        starts_within(file.length_bytes(), start, self.block_bytes)
+            .map_err(|error| Run::broken(rest, error))?;
+        Ok(Run::new(rest, Place::Here(start.saturating_add(within))))
     }
 }
 

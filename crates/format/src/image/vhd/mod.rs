@@ -10,7 +10,7 @@
 use device::{Disk, disk};
 use units::ByteRange;
 
-use super::run::{Run, starts_within};
+use super::run::{Looked, Run, starts_within};
 use super::table::{BitOrder, Level, Windows};
 use super::{Image, ImageKind, Layout, Place};
 use crate::{Parsed, Problem, ProblemKind};
@@ -95,18 +95,14 @@ fn image(file: &dyn Disk, footer: &Footer, mut problems: Vec<Problem>) -> Parsed
     let mut image = Image::unread(kind, footer.version());
     image.virtual_bytes = footer.current_bytes();
     footer.describe(&mut image);
-    image.layout = match footer.disk_type() {
+    let layout = match footer.disk_type() {
         footer::FIXED => Ok(fixed(footer, &mut problems)),
         footer::DYNAMIC | footer::DIFFERENCING => {
             dynamic::read(file, footer, &mut image, &mut problems).map(Layout::Vhd)
         }
         other => Err(format!("disk type {other} is not known")),
-    }
-    .unwrap_or_else(|reason| {
-        problems.push(Problem::new(ProblemKind::Unsupported, footer.at_bytes, reason.clone()));
-        Layout::Unknown(reason)
-    });
-    Parsed { value: image, problems }
+    };
+    image.laid_out(layout, footer.at_bytes, problems)
 }
 
 fn fixed(footer: &Footer, problems: &mut Vec<Problem>) -> Layout {
@@ -120,52 +116,54 @@ fn fixed(footer: &Footer, problems: &mut Vec<Problem>) -> Layout {
 
 impl Tables {
     /// The run from `guest_bytes` on.
-    pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Run {
+    pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Looked {
         let (index, within) =
             (guest_bytes.div_euclid(self.block_bytes), guest_bytes % self.block_bytes);
         let rest = self.block_bytes - within;
-        let entry = match windows.entry::<4>(file, Level::Directory, self.table, index) {
-            Ok(entry) => u32::from_be_bytes(entry),
-            Err(error) => return Run::unread(file, self.table, (index, 4), rest, error),
-        };
+        let entry = windows
+            .entry(file, Level::Directory, self.table, index)
+            .map_err(|error| Run::unread(file, self.table, (index, 4), rest, error))?;
+        let entry = u32::from_be_bytes(entry);
         if entry == UNUSED {
-            let more = windows.repeats::<4>(Level::Directory, self.table, index) - 1;
+            let more = windows.repeats::<4>(Level::Directory, self.table, index);
             let length = rest.saturating_add(more.saturating_mul(self.block_bytes));
-            return Run::new(length, Place::Backing);
+            return Ok(Run::new(length, Place::Backing));
         }
         // Sector 0 holds the footer's copy.
         if entry == 0 {
-            return Run::failed(rest, guest_bytes, "the block lies on the footer's copy");
+            return Err(Run::failed(rest, guest_bytes, "the block lies on the footer's copy"));
         }
         // At most 2^32 sectors and 2^31 bytes.
         let bitmap = u64::from(entry) * SECTOR_BYTES;
         let data = bitmap + self.bitmap_bytes;
-        if let Err(error) = starts_within(file.length_bytes(), data, self.block_bytes) {
-            return Run::broken(rest, error);
-        }
+        starts_within(file.length_bytes(), data, self.block_bytes)
+            .map_err(|error| Run::broken(rest, error))?;
         if self.differencing {
             return self.by_sector(file, windows, bitmap, within);
         }
-        Run::new(rest, Place::Here(data + within))
+        Ok(Run::new(rest, Place::Here(data + within)))
     }
 
     /// The run from byte `within` of the block whose bitmap is at `bitmap`: single sectors are here
     /// or in the parent.
-    fn by_sector(&self, file: &dyn Disk, windows: &mut Windows, bitmap: u64, within: u64) -> Run {
+    fn by_sector(
+        &self,
+        file: &dyn Disk,
+        windows: &mut Windows,
+        bitmap: u64,
+        within: u64,
+    ) -> Looked {
         let rest = self.block_bytes - within;
-        let Some(table) = ByteRange::new(bitmap, self.bitmap_bytes) else {
-            return Run::failed(rest, within, "the bitmap ends beyond 64 bits");
-        };
+        let table = ByteRange::new(bitmap, self.bitmap_bytes)
+            .ok_or_else(|| Run::failed(rest, within, "the bitmap ends beyond 64 bits"))?;
         let (sector, inside) = (within.div_euclid(SECTOR_BYTES), within % SECTOR_BYTES);
         let most = self.block_bytes.div_euclid(SECTOR_BYTES) - sector;
-        match windows.bits(file, table, sector, most, BitOrder::HighFirst) {
-            Err(error) => Run::broken(SECTOR_BYTES - inside, error),
-            Ok((here, count)) => {
-                let data = bitmap + self.bitmap_bytes + within;
-                let place = if here { Place::Here(data) } else { Place::Backing };
-                Run::new(count * SECTOR_BYTES - inside, place)
-            }
-        }
+        let (here, count) = windows
+            .bits(file, table, sector, most, BitOrder::HighFirst)
+            .map_err(|error| Run::broken(SECTOR_BYTES - inside, error))?;
+        let data = bitmap + self.bitmap_bytes + within;
+        let place = if here { Place::Here(data) } else { Place::Backing };
+        Ok(Run::new(count * SECTOR_BYTES - inside, place))
     }
 }
 

@@ -7,7 +7,7 @@
 use device::Disk;
 use units::ByteRange;
 
-use super::run::{Run, starts_within};
+use super::run::{Looked, Run, starts_within};
 use super::table::{BitOrder, Level, Windows};
 use super::{Image, ImageKind, Layout, Place};
 use crate::{Parsed, Problem, ProblemKind};
@@ -45,11 +45,7 @@ pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
     let mut image = Image::unread(ImageKind::Vhdx, "1");
     let mut problems = Vec::new();
     let layout = facts(file, &mut image, &mut problems);
-    image.layout = layout.unwrap_or_else(|reason| {
-        problems.push(Problem::new(ProblemKind::Unsupported, 0, reason.clone()));
-        Layout::Unknown(reason)
-    });
-    Some(Parsed { value: image, problems })
+    Some(image.laid_out(layout, 0, problems))
 }
 
 fn facts(
@@ -101,37 +97,36 @@ fn facts(
 
 impl Tables {
     /// The run from `guest_bytes` on.
-    pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Run {
+    pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Looked {
         let (block, within) =
             (guest_bytes.div_euclid(self.block_bytes), guest_bytes % self.block_bytes);
         let rest = self.block_bytes - within;
         let index = block + block.div_euclid(self.chunk_ratio);
-        let entry = match windows.entry::<8>(file, Level::Directory, self.table, index) {
-            Ok(entry) => u64::from_le_bytes(entry),
-            Err(error) => return Run::unread(file, self.table, (index, 8), rest, error),
-        };
+        let entry = windows
+            .entry(file, Level::Directory, self.table, index)
+            .map_err(|error| Run::unread(file, self.table, (index, 8), rest, error))?;
+        let entry = u64::from_le_bytes(entry);
         let place = match entry & 7 {
             // Without a parent such a block may hold anything; it reads as zeros everywhere.
             0 => Place::Backing,
             1..=3 => Place::Zero,
             state @ (6 | 7) => {
                 let data = entry & !(MIB - 1);
-                if let Err(error) = present(file, data, self.block_bytes) {
-                    return Run::broken(rest, error);
-                }
+                present(file, data, self.block_bytes).map_err(|error| Run::broken(rest, error))?;
                 if state == 7 {
                     return self.partly(file, windows, block, data, within);
                 }
-                return Run::new(rest, Place::Here(data + within));
+                return Ok(Run::new(rest, Place::Here(data + within)));
             }
             state => {
-                return Run::failed(rest, guest_bytes, format!("block state {state} is reserved"));
+                let reason = format!("block state {state} is reserved");
+                return Err(Run::failed(rest, guest_bytes, reason));
             }
         };
         // The entry behind the chunk's last one is that of its bitmap.
-        let more = windows.repeats::<8>(Level::Directory, self.table, index) - 1;
+        let more = windows.repeats::<8>(Level::Directory, self.table, index);
         let more = more.min(self.chunk_ratio - 1 - block % self.chunk_ratio);
-        Run::new(rest + more * self.block_bytes, place)
+        Ok(Run::new(rest + more * self.block_bytes, place))
     }
 
     /// The run from byte `within` of a block at `data` that is only partly here.
@@ -142,34 +137,33 @@ impl Tables {
         block: u64,
         data: u64,
         within: u64,
-    ) -> Run {
+    ) -> Looked {
         let rest = self.block_bytes - within;
         if !self.differencing {
-            return Run::failed(rest, within, "a block is partly present, but there is no parent");
+            let reason = "a block is partly present, but there is no parent";
+            return Err(Run::failed(rest, within, reason));
         }
         let chunk = block.div_euclid(self.chunk_ratio);
         let index = (chunk + 1) * self.chunk_ratio + chunk;
         // Of a level of its own, since it may stand far from the blocks' entries.
-        let entry = match windows.entry::<8>(file, Level::Table, self.table, index) {
-            Ok(entry) => u64::from_le_bytes(entry),
-            Err(error) => return Run::broken(rest, error),
-        };
+        let entry = windows
+            .entry(file, Level::Table, self.table, index)
+            .map_err(|error| Run::broken(rest, error))?;
+        let entry = u64::from_le_bytes(entry);
         if entry & 7 != 6 {
-            return Run::failed(rest, within, "a block is partly present, but its bitmap is not");
+            let reason = "a block is partly present, but its bitmap is not";
+            return Err(Run::failed(rest, within, reason));
         }
-        let Some(bitmap) = ByteRange::new(entry & !(MIB - 1), MIB) else {
-            return Run::failed(rest, within, "the sector bitmap ends beyond 64 bits");
-        };
+        let bitmap = ByteRange::new(entry & !(MIB - 1), MIB)
+            .ok_or_else(|| Run::failed(rest, within, "the sector bitmap ends beyond 64 bits"))?;
         let sectors = self.block_bytes.div_euclid(self.sector_bytes);
         let (sector, inside) = (within.div_euclid(self.sector_bytes), within % self.sector_bytes);
         let first = block % self.chunk_ratio * sectors + sector;
-        match windows.bits(file, bitmap, first, sectors - sector, BitOrder::LowFirst) {
-            Err(error) => Run::broken(self.sector_bytes - inside, error),
-            Ok((here, count)) => {
-                let place = if here { Place::Here(data + within) } else { Place::Backing };
-                Run::new(count * self.sector_bytes - inside, place)
-            }
-        }
+        let (here, count) = windows
+            .bits(file, bitmap, first, sectors - sector, BitOrder::LowFirst)
+            .map_err(|error| Run::broken(self.sector_bytes - inside, error))?;
+        let place = if here { Place::Here(data + within) } else { Place::Backing };
+        Ok(Run::new(count * self.sector_bytes - inside, place))
     }
 }
 

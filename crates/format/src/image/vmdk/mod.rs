@@ -6,7 +6,7 @@
 use device::{Disk, disk};
 use units::ByteRange;
 
-use super::run::{Run, starts_within};
+use super::run::{Looked, Run, starts_within};
 use super::table::{Level, Windows};
 use super::{Image, ImageKind, Layout, Place};
 use crate::bytes::{self, Block};
@@ -76,11 +76,7 @@ pub(super) fn read(file: &dyn Disk, head: &[u8]) -> Option<Parsed<Image>> {
     let mut image = Image::unread(kind, header.le32::<4>().to_string());
     embedded(file, &header, &mut image, &mut problems);
     let layout = facts(file, &header, at, &mut image, &mut problems);
-    image.layout = layout.unwrap_or_else(|reason| {
-        problems.push(Problem::new(ProblemKind::Unsupported, at, reason.clone()));
-        Layout::Unknown(reason)
-    });
-    Some(Parsed { value: image, problems })
+    Some(image.laid_out(layout, at, problems))
 }
 
 /// The header that counts, and where it stands: at the end when the first one says so.
@@ -211,23 +207,22 @@ fn directory(
 
 impl Tables {
     /// The run from `guest_bytes` on.
-    pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Run {
+    pub(super) fn run(&self, file: &dyn Disk, windows: &mut Windows, guest_bytes: u64) -> Looked {
         // At most 1 GiB times 512.
         let span = self.grain_bytes * self.table_entries;
         let rest = span - guest_bytes % span;
         let index = guest_bytes.div_euclid(span);
-        let table = match windows.entry::<4>(file, Level::Directory, self.directory, index) {
-            Ok(entry) => u64::from(u32::from_le_bytes(entry)) * SECTOR_BYTES,
-            Err(error) => return Run::unread(file, self.directory, (index, 4), rest, error),
-        };
+        let entry = windows
+            .entry(file, Level::Directory, self.directory, index)
+            .map_err(|error| Run::unread(file, self.directory, (index, 4), rest, error))?;
+        let table = u64::from(u32::from_le_bytes(entry)) * SECTOR_BYTES;
         if table == 0 {
-            let more = windows.repeats::<4>(Level::Directory, self.directory, index) - 1;
-            return Run::new(rest.saturating_add(more.saturating_mul(span)), Place::Backing);
+            let more = windows.repeats::<4>(Level::Directory, self.directory, index);
+            return Ok(Run::new(rest.saturating_add(more.saturating_mul(span)), Place::Backing));
         }
-        match ByteRange::new(table, self.table_entries * 4) {
-            Some(table) => self.grain(file, windows, table, guest_bytes),
-            None => Run::failed(rest, guest_bytes, "the grain table ends beyond 64 bits"),
-        }
+        let table = ByteRange::new(table, self.table_entries * 4)
+            .ok_or_else(|| Run::failed(rest, guest_bytes, "the grain table ends beyond 64 bits"))?;
+        self.grain(file, windows, table, guest_bytes)
     }
 
     /// The run from `guest_bytes` on by its grain table.
@@ -237,28 +232,26 @@ impl Tables {
         windows: &mut Windows,
         table: ByteRange,
         guest_bytes: u64,
-    ) -> Run {
+    ) -> Looked {
         let within = guest_bytes % self.grain_bytes;
         let rest = self.grain_bytes - within;
         let index = guest_bytes.div_euclid(self.grain_bytes) % self.table_entries;
-        let entry = match windows.entry::<4>(file, Level::Table, table, index) {
-            Ok(entry) => u32::from_le_bytes(entry),
-            Err(error) => return Run::broken(rest, error),
-        };
+        let broken = |error| Run::broken(rest, error);
+        let entry = windows.entry(file, Level::Table, table, index).map_err(broken)?;
+        let entry = u32::from_le_bytes(entry);
         if entry == 0 || (entry == 1 && self.zero_grains) {
-            let more = windows.repeats::<4>(Level::Table, table, index) - 1;
+            let more = windows.repeats::<4>(Level::Table, table, index);
             let place = if entry == 0 { Place::Backing } else { Place::Zero };
             // The window ends with the table, so this stays within the table's span.
-            return Run::new(rest + more * self.grain_bytes, place);
+            return Ok(Run::new(rest + more * self.grain_bytes, place));
         }
         let offset = u64::from(entry) * SECTOR_BYTES;
-        if let Err(error) = starts_within(file.length_bytes(), offset, self.grain_bytes) {
-            return Run::broken(rest, error);
-        }
-        match self.compression {
-            Some(_) => Run::new(rest, Place::Compressed(offset)),
-            None => Run::new(rest, Place::Here(offset + within)),
-        }
+        starts_within(file.length_bytes(), offset, self.grain_bytes).map_err(broken)?;
+        let place = match self.compression {
+            Some(_) => Place::Compressed(offset),
+            None => Place::Here(offset + within),
+        };
+        Ok(Run::new(rest, place))
     }
 }
 

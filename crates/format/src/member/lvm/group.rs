@@ -24,43 +24,49 @@ pub(super) fn group(root: &Section<'_>, notes: &mut Notes<'_>) -> Option<VolumeG
         notes.note(ProblemKind::Unsupported, 0, "metadata text is not of version 1");
         return None;
     }
-    let Some((entry, section)) = root.sections().next() else {
+    let Some(whole) = sections(root).next() else {
         notes.note(ProblemKind::Field, 0, "metadata text describes no group");
         return None;
     };
-    let mut group = frame(DiskText::from_bytes(entry.key), entry.at, section, notes)?;
-    for (entry, section) in section.section(b"physical_volumes").into_iter().flat_map(sections) {
-        group.physical.extend(member(entry, section, notes));
+    let mut group = frame(&whole, notes)?;
+    let listed = |key| whole.section.section(key).into_iter().flat_map(sections);
+    for found in listed(b"physical_volumes") {
+        group.physical.extend(member(&found, notes));
     }
     let mut places = Vec::new();
-    for (entry, section) in section.section(b"logical_volumes").into_iter().flat_map(sections) {
-        places.push(entry.1);
-        group.logical.push(logical(entry, section, notes));
+    for found in listed(b"logical_volumes") {
+        places.push(found.at);
+        group.logical.push(logical(&found, notes));
     }
     graph::settle(&mut group, &places, notes);
     Some(group)
 }
 
-/// A section's name and place.
-type Head<'t> = (&'t [u8], Position);
+/// A section with its place, and the name that problems with it are told under.
+struct Named<'s, 't> {
+    name: DiskText,
+    at: Position,
+    section: &'s Section<'t>,
+}
 
-fn sections<'s, 't>(section: &'s Section<'t>) -> impl Iterator<Item = (Head<'s>, &'s Section<'t>)> {
-    section.sections().map(|(entry, section)| ((entry.key, entry.at), section))
+fn sections<'s, 't>(section: &'s Section<'t>) -> impl Iterator<Item = Named<'s, 't>> {
+    section.sections().map(|(entry, section)| Named {
+        name: DiskText::from_bytes(entry.key),
+        at: entry.at,
+        section,
+    })
 }
 
 /// The group without its volumes.
-fn frame(
-    name: DiskText,
-    at: Position,
-    section: &Section<'_>,
-    notes: &mut Notes<'_>,
-) -> Option<VolumeGroup> {
-    let extent_sectors = number(section, "extent_size", &name, at, notes);
-    let sequence = number(section, "seqno", &name, at, notes);
-    let id = id(section, &name, at, notes);
+fn frame(whole: &Named<'_, '_>, notes: &mut Notes<'_>) -> Option<VolumeGroup> {
+    let extent_sectors = whole.number("extent_size", notes);
+    let sequence = whole.number("seqno", notes);
+    let id = whole.id(notes);
     let extent_bytes = extent_sectors?.checked_mul(SECTOR_BYTES).filter(|&bytes| bytes > 0);
+    let name = whole.name.clone();
     if extent_bytes.is_none() {
-        notes.note(ProblemKind::Field, at, format!("group {name} has an impossible extent size"));
+        let detail = format!("group {name} has an impossible extent size");
+        notes.note(ProblemKind::Field, whole.at, detail);
     }
     Some(VolumeGroup {
         id: id?,
@@ -73,43 +79,40 @@ fn frame(
 }
 
 /// A physical volume of the group; `None` when its extents have no start or no count.
-fn member(
-    (name, at): Head<'_>,
-    section: &Section<'_>,
-    notes: &mut Notes<'_>,
-) -> Option<GroupMember> {
-    let name = DiskText::from_bytes(name);
-    let start_sectors = number(section, "pe_start", &name, at, notes);
-    let extents = count(section, "pe_count", &name, at, notes);
-    let id = id(section, &name, at, notes).unwrap_or_default();
+fn member(found: &Named<'_, '_>, notes: &mut Notes<'_>) -> Option<GroupMember> {
+    let start_sectors = found.number("pe_start", notes);
+    let extents = found.count("pe_count", notes);
+    let id = found.id(notes).unwrap_or_default();
     let data_offset_bytes = start_sectors?.checked_mul(SECTOR_BYTES);
+    let name = found.name.clone();
     if data_offset_bytes.is_none() {
-        notes.note(ProblemKind::Field, at, format!("{name} has an impossible pe_start"));
+        notes.note(ProblemKind::Field, found.at, format!("{name} has an impossible pe_start"));
     }
     Some(GroupMember {
         id,
-        device: section.text(b"device").map(DiskText::from_bytes),
+        device: found.section.text(b"device").map(DiskText::from_bytes),
         data_offset_bytes: data_offset_bytes?,
         extents: extents?,
-        missing: flagged(section, b"MISSING"),
+        missing: found.has_flag(b"MISSING"),
         name,
     })
 }
 
-fn logical((name, at): Head<'_>, section: &Section<'_>, notes: &mut Notes<'_>) -> LogicalVolume {
-    let name = DiskText::from_bytes(name);
-    let id = id(section, &name, at, notes).unwrap_or_default();
-    let mut found = 0_u64;
+fn logical(found: &Named<'_, '_>, notes: &mut Notes<'_>) -> LogicalVolume {
+    let name = found.name.clone();
+    let id = found.id(notes).unwrap_or_default();
+    let mut count = 0_u64;
     let mut segments: Vec<(Segment, Position)> = Vec::new();
-    for ((_, at), section) in sections(section) {
-        found += 1;
-        segments.extend(segment(section, &name, at, notes).map(|segment| (segment, at)));
+    for part in sections(found.section) {
+        count += 1;
+        let part = Named { name: name.clone(), ..part };
+        segments.extend(segment(&part, notes).map(|segment| (segment, part.at)));
     }
-    let told = number(section, "segment_count", &name, at, notes);
-    if told.is_some_and(|told| told != found) {
+    let told = found.number("segment_count", notes);
+    if told.is_some_and(|told| told != count) {
         let told = told.unwrap_or_default();
-        let detail = format!("{name} has {found} segments, segment_count says {told}");
-        notes.note(ProblemKind::Field, at, detail);
+        let detail = format!("{name} has {count} segments, segment_count says {told}");
+        notes.note(ProblemKind::Field, found.at, detail);
     }
     segments.sort_by_key(|(segment, _)| segment.start_extent);
     let mut end = 0_u64;
@@ -123,78 +126,61 @@ fn logical((name, at): Head<'_>, section: &Section<'_>, notes: &mut Notes<'_>) -
         // Both are below 2^32.
         end = end.max(start + segment.extents);
     }
-    let visible = flagged(section, b"VISIBLE");
+    let visible = found.has_flag(b"VISIBLE");
     let segments = segments.into_iter().map(|(segment, _)| segment).collect();
     LogicalVolume { name, id, visible, segments }
 }
 
-/// A segment; `None` when it has no start or no length.
-fn segment(
-    section: &Section<'_>,
-    volume: &DiskText,
-    at: Position,
-    notes: &mut Notes<'_>,
-) -> Option<Segment> {
-    let start_extent = count(section, "start_extent", volume, at, notes);
-    let extents = count(section, "extent_count", volume, at, notes);
+/// A segment of the logical volume that `part` is named after; `None` when it has no start or no
+/// length.
+fn segment(part: &Named<'_, '_>, notes: &mut Notes<'_>) -> Option<Segment> {
+    let start_extent = part.count("start_extent", notes);
+    let extents = part.count("extent_count", notes);
     let (start_extent, extents) = (start_extent?, extents?);
-    let kind = segment::kind(section, extents, volume, at, notes);
+    let kind = segment::kind(part.section, extents, &part.name, part.at, notes);
     Some(Segment { start_extent, extents, kind })
 }
 
-/// The number called `key`, whose absence is noted.
-fn number(
-    section: &Section<'_>,
-    key: &str,
-    name: &DiskText,
-    at: Position,
-    notes: &mut Notes<'_>,
-) -> Option<u64> {
-    let number = section.number(key.as_bytes());
-    if number.is_none() {
-        notes.note(ProblemKind::Field, at, format!("{name} has no readable {key}"));
+impl Named<'_, '_> {
+    /// The number called `key`, whose absence is noted.
+    fn number(&self, key: &str, notes: &mut Notes<'_>) -> Option<u64> {
+        let number = self.section.number(key.as_bytes());
+        if number.is_none() {
+            let detail = format!("{} has no readable {key}", self.name);
+            notes.note(ProblemKind::Field, self.at, detail);
+        }
+        number
     }
-    number
-}
 
-/// The number of extents called `key`; LVM keeps those in 32 bits.
-fn count(
-    section: &Section<'_>,
-    key: &str,
-    name: &DiskText,
-    at: Position,
-    notes: &mut Notes<'_>,
-) -> Option<u64> {
-    let number = number(section, key, name, at, notes)?;
-    let fits = u32::try_from(number).is_ok();
-    if !fits {
-        notes.note(ProblemKind::Field, at, format!("{name} has {key} = {number}"));
+    /// The number of extents called `key`; LVM keeps those in 32 bits.
+    fn count(&self, key: &str, notes: &mut Notes<'_>) -> Option<u64> {
+        let number = self.number(key, notes)?;
+        let fits = u32::try_from(number).is_ok();
+        if !fits {
+            let detail = format!("{} has {key} = {number}", self.name);
+            notes.note(ProblemKind::Field, self.at, detail);
+        }
+        fits.then_some(number)
     }
-    fits.then_some(number)
-}
 
-/// The UUID, without dashes. One that is none is kept, escaped, and noted; `None` when there is
-/// none.
-fn id(
-    section: &Section<'_>,
-    name: &DiskText,
-    at: Position,
-    notes: &mut Notes<'_>,
-) -> Option<String> {
-    let Some(written) = section.text(b"id") else {
-        notes.note(ProblemKind::Field, at, format!("{name} has no UUID"));
-        return None;
-    };
-    let plain: Vec<u8> = written.iter().copied().filter(|&byte| byte != b'-').collect();
-    if !is_id(&plain) {
-        let written = text::escape(written);
-        notes.note(ProblemKind::Field, at, format!("{name} has the UUID \"{written}\""));
+    /// The UUID, without dashes. One that is none is kept, escaped, and noted; `None` when there is
+    /// none.
+    fn id(&self, notes: &mut Notes<'_>) -> Option<String> {
+        let Some(written) = self.section.text(b"id") else {
+            notes.note(ProblemKind::Field, self.at, format!("{} has no UUID", self.name));
+            return None;
+        };
+        let plain: Vec<u8> = written.iter().copied().filter(|&byte| byte != b'-').collect();
+        if !is_id(&plain) {
+            let detail = format!("{} has the UUID \"{}\"", self.name, text::escape(written));
+            notes.note(ProblemKind::Field, self.at, detail);
+        }
+        Some(text::escape(&plain))
     }
-    Some(text::escape(&plain))
-}
 
-/// Returns whether `flag` is among the flags, which LVM keeps in two lists.
-fn flagged(section: &Section<'_>, flag: &[u8]) -> bool {
-    let lists = [section.list(b"status"), section.list(b"flags")];
-    lists.into_iter().flatten().flatten().filter_map(Value::as_text).any(|found| found == flag)
+    /// True if `flag` is among the flags, which LVM keeps in two lists.
+    fn has_flag(&self, flag: &[u8]) -> bool {
+        let lists = [self.section.list(b"status"), self.section.list(b"flags")];
+        lists.into_iter().flatten().flatten().filter_map(Value::as_text).any(|found| found == flag)
+    }
 }

@@ -14,7 +14,7 @@ use device::{Disk, disk};
 use units::{ByteRange, SectorSize};
 
 use self::label::{Label, Slot};
-use super::overlap::{Claim, outside, overlaps};
+use super::overlap::misplaced;
 use super::{Partition, PartitionRole, PartitionTable, TableKind, types};
 use crate::{Parsed, Problem, ProblemKind};
 
@@ -59,14 +59,8 @@ pub fn read(
     let origin_bytes = origin(label, slice, &mut problems);
     let partitions = partitions(label, slice, origin_bytes, &mut problems);
     let value = PartitionTable {
-        kind: TableKind::Bsd,
-        sector,
-        id: None,
-        partitions,
-        usable: None,
         boot_code: head.iter().take(label.code_length()).any(|&byte| byte != 0),
-        hybrid: Vec::new(),
-        repair: None,
+        ..PartitionTable::new(TableKind::Bsd, sector, partitions)
     };
     Some(Parsed { value, problems })
 }
@@ -166,15 +160,7 @@ fn partitions(
             entry_at_bytes,
         });
     }
-    problems.extend(partitions.iter().filter_map(|found| outside(found, slice.length_bytes)));
-    let data = partitions.iter().filter(|found| found.role != PartitionRole::Whole);
-    problems.extend(overlaps(
-        data.map(|found| {
-            let what = format!("partition {}", found.number);
-            Claim::new(what, found.range, found.entry_at_bytes)
-        })
-        .collect(),
-    ));
+    problems.extend(misplaced(&partitions, slice.length_bytes));
     partitions
 }
 

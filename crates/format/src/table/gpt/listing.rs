@@ -101,10 +101,7 @@ impl Listing {
                 problems.push(Problem::new(ProblemKind::Field, entry_at_bytes, detail));
             }
         }
-        let claims = self.partitions.iter().map(|partition| {
-            let what = format!("partition {}", partition.number);
-            Claim::new(what, partition.range, partition.entry_at_bytes)
-        });
+        let claims = self.partitions.iter().map(Claim::of);
         problems.extend(overlaps(claims.chain(own_claims(copy, sector)).collect()));
         self.problems.append(&mut problems);
     }

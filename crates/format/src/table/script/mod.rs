@@ -178,16 +178,8 @@ impl Reader {
         let Some(end) = ends else { return Err(ScriptProblem::None) };
         let usable = self.last_lba.saturating_add(1 + GPT_TAIL_SECTORS);
         let said = if self.last_lba > 0 { usable.saturating_mul(sector.bytes()) } else { 0 };
-        let table = PartitionTable {
-            kind: if self.is_dos { TableKind::Mbr } else { TableKind::Gpt },
-            sector,
-            id: self.id,
-            partitions,
-            usable: None,
-            boot_code: false,
-            hybrid: Vec::new(),
-            repair: None,
-        };
+        let kind = if self.is_dos { TableKind::Mbr } else { TableKind::Gpt };
+        let table = PartitionTable { id: self.id, ..PartitionTable::new(kind, sector, partitions) };
         Ok(Script { table, device: self.device, disk_bytes: end.max(said) })
     }
 }
