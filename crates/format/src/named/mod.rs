@@ -23,23 +23,34 @@ pub const MARK_MAX: usize = 64;
 pub enum Place {
     /// Bytes from its start.
     Start(u64),
+    /// Any of these bytes from its start.
+    Starts(&'static [u64]),
     /// Bytes before its end, which is first rounded down to a multiple: bytes, multiple.
     End(u64, u64),
+    /// Any of these sectors of 512 bytes before its end, which is first rounded down to one.
+    EndSectors(&'static [u64]),
     /// At the start of any of the first so many sectors of 512 bytes.
-    Sectors(u64),
+    Sectors(usize),
 }
 
 impl Place {
     /// The bytes at which it is on a volume of this length; none where the volume is too short.
     pub(crate) fn of(self, length_bytes: u64) -> impl Iterator<Item = u64> {
-        let (first, count) = match self {
-            Place::Start(bytes) => (Some(bytes), 1),
-            Place::End(bytes, multiple) => {
-                ((length_bytes - length_bytes % multiple).checked_sub(bytes), 1)
-            }
-            Place::Sectors(count) => (Some(0), count),
+        let count = match self {
+            Place::Start(_) | Place::End(..) => 1,
+            Place::Starts(all) | Place::EndSectors(all) => all.len(),
+            Place::Sectors(count) => count,
         };
-        first.into_iter().flat_map(move |first| (0..count).map(move |sector| first + sector * 512))
+        let before_end = move |bytes: u64, multiple: u64| {
+            (length_bytes - length_bytes % multiple).checked_sub(bytes)
+        };
+        (0..count).zip(0..).filter_map(move |(number, sector)| match self {
+            Place::Start(bytes) => Some(bytes),
+            Place::Starts(all) => all.get(number).copied(),
+            Place::End(bytes, multiple) => before_end(bytes, multiple),
+            Place::EndSectors(all) => before_end(all.get(number)? * 512, 512),
+            Place::Sectors(_) => Some(sector * 512_u64),
+        })
     }
 }
 

@@ -12,7 +12,7 @@
 //! `vma_spec.txt`; Partclone, `IMAGE_FORMATS.md`.
 
 use super::Class::{FileSystem, Image, Packed, Raid, Table};
-use super::Place::{End, Sectors, Start};
+use super::Place::{End, EndSectors, Sectors, Start, Starts};
 use super::{Class, Named, Place, SizeField};
 
 /// An entry whose mark is all that is known of it.
@@ -41,13 +41,8 @@ const fn raid(
     entry(kind, what, Raid, End(end_bytes, SECTOR_BYTES), mark)
 }
 
-const fn promise(end_sectors: u64) -> Named {
-    let what = "Promise FastTrak RAID member";
-    raid("promise_fasttrack_raid_member", what, end_sectors * SECTOR_BYTES, PROMISE)
-}
-
-const fn ddf(end_bytes: u64, mark: &'static [u8]) -> Named {
-    raid("ddf_raid_member", "DDF RAID member", end_bytes, mark)
+const fn ddf(mark: &'static [u8]) -> Named {
+    entry("ddf_raid_member", "DDF RAID member", Raid, EndSectors(&[1, 257]), mark)
 }
 
 const fn highpoint(kind: &'static str, place: Place, mark: &'static [u8]) -> Named {
@@ -63,12 +58,13 @@ const fn table(
     entry(kind, what, Table, Start(at_bytes), mark)
 }
 
-const fn dasd(at_bytes: u64, mark: &'static [u8]) -> Named {
-    table("dasd", "DASD disk label (IBM Z)", at_bytes, mark)
+const fn dasd(mark: &'static [u8]) -> Named {
+    let place = Starts(&[512, 1024, 4096, 8192]);
+    entry("dasd", "DASD disk label (IBM Z)", Table, place, mark)
 }
 
-const fn atari(at_bytes: u64, mark: &'static [u8]) -> Named {
-    table("atari", "Atari disk label (AHDI)", at_bytes, mark)
+const fn atari(mark: &'static [u8]) -> Named {
+    table("atari", "Atari disk label (AHDI)", 454, mark)
 }
 
 const fn packed(what: &'static str, mark: &'static [u8], command: &'static str) -> Named {
@@ -95,9 +91,10 @@ const UNZIP: &str = "unzip -n FILE";
 const UNTAR: &str = "tar -xkf FILE";
 const UNCPIO: &str = "cpio -id < FILE";
 
-const PROMISE: &[u8] = b"Promise Technology, Inc.";
+/// The sectors before the end in which Promise's metadata may stand.
+const PROMISE: Place =
+    EndSectors(&[16, 63, 255, 256, 399, 591, 675, 735, 911, 951, 974, 991, 3087]);
 const IMSM: &[u8] = b"Intel Raid ISM Cfg Sig. ";
-const INTEL: &str = "Intel RAID member (IMSM)";
 
 /// The signature of each of the two headers of a Stratis block device.
 const STRATIS: &[u8] = b"!Stra0tis\x86\xff\x02^\x41rh";
@@ -140,8 +137,7 @@ pub const NAMED: &[Named] = &[
     system("DM_verity_hash", 0, b"verity\0\0"),
     // Valid and version are both 1.
     Named { also: &[(4, &[1, 0, 0, 0, 1, 0, 0, 0])], ..system("DM_snapshot_cow", 0, b"SnAp") },
-    system("stratis", 516, STRATIS),
-    system("stratis", 9 * 512 + 4, STRATIS),
+    entry("stratis", "stratis", FileSystem, Starts(&[516, 9 * 512 + 4]), STRATIS),
     entry("drbd", "DRBD metadata", FileSystem, DRBD, &[0x83, 0x74, 0x02, 0x6b]),
     entry("drbd", "DRBD metadata", FileSystem, DRBD, &[0x83, 0x74, 0x02, 0x6c]),
     entry("drbd", "DRBD metadata", FileSystem, DRBD, &[0x83, 0x74, 0x02, 0x6d]),
@@ -162,12 +158,9 @@ pub const NAMED: &[Named] = &[
     system("ubi", 0, b"UBI#\x01\0\0\0"),
     Named { also: &[(20, &[6])], ..system("ubifs", 0, &[0x31, 0x18, 0x10, 0x06]) },
     // The anchor is two sectors before the end, of whichever size.
-    raid("isw_raid_member", INTEL, 1024, IMSM),
-    raid("isw_raid_member", INTEL, 8192, IMSM),
-    ddf(512, &[0xde, 0x11, 0xde, 0x11]),
-    ddf(512, &[0x11, 0xde, 0x11, 0xde]),
-    ddf(257 * 512, &[0xde, 0x11, 0xde, 0x11]),
-    ddf(257 * 512, &[0x11, 0xde, 0x11, 0xde]),
+    entry("isw_raid_member", "Intel RAID member (IMSM)", Raid, EndSectors(&[2, 16]), IMSM),
+    ddf(&[0xde, 0x11, 0xde, 0x11]),
+    ddf(&[0x11, 0xde, 0x11, 0xde]),
     raid("adaptec_raid_member", "Adaptec RAID member", 512, &[0x37, 0xfc, 0x4d, 0x1e]),
     raid("lsi_mega_raid_member", "LSI MegaRAID member", 512, b"$XIDE$"),
     raid("nvidia_raid_member", "NVIDIA RAID member", 1024, b"NVIDIA"),
@@ -176,47 +169,32 @@ pub const NAMED: &[Named] = &[
     highpoint("hpt45x_raid_member", End(11 * 512, 512), &[0xfd, 0x16, 0x78, 0x5a]),
     highpoint("hpt37x_raid_member", Start(4640), &[0xf0, 0x16, 0x78, 0x5a]),
     highpoint("hpt37x_raid_member", Start(4640), &[0xfd, 0x16, 0x78, 0x5a]),
-    promise(16),
-    promise(63),
-    promise(255),
-    promise(256),
-    promise(399),
-    promise(591),
-    promise(675),
-    promise(735),
-    promise(911),
-    promise(951),
-    promise(974),
-    promise(991),
-    promise(3087),
+    entry(
+        "promise_fasttrack_raid_member",
+        "Promise FastTrak RAID member",
+        Raid,
+        PROMISE,
+        b"Promise Technology, Inc.",
+    ),
     // Entries of the map follow the driver descriptor, in sectors of 512 or 2048 bytes.
     Named { also: &[(512, b"PM\0\0")], ..table("mac", "Apple partition map", 0, b"ER") },
     Named { also: &[(2048, b"PM\0\0")], ..table("mac", "Apple partition map", 0, b"ER") },
     table("mac", "Apple partition map", 512, b"PM\0\0"),
     entry("amiga", "Amiga disk label (RDB)", Table, Sectors(16), b"RDSK"),
     // The volume label is in the second or third block, of 512 to 4096 bytes; EBCDIC.
-    dasd(512, &[0xe5, 0xd6, 0xd3, 0xf1]),
-    dasd(1024, &[0xe5, 0xd6, 0xd3, 0xf1]),
-    dasd(4096, &[0xe5, 0xd6, 0xd3, 0xf1]),
-    dasd(8192, &[0xe5, 0xd6, 0xd3, 0xf1]),
-    dasd(512, &[0xd3, 0xd5, 0xe7, 0xf1]),
-    dasd(1024, &[0xd3, 0xd5, 0xe7, 0xf1]),
-    dasd(4096, &[0xd3, 0xd5, 0xe7, 0xf1]),
-    dasd(8192, &[0xd3, 0xd5, 0xe7, 0xf1]),
-    dasd(512, &[0xc3, 0xd4, 0xe2, 0xf1]),
-    dasd(1024, &[0xc3, 0xd4, 0xe2, 0xf1]),
-    dasd(4096, &[0xc3, 0xd4, 0xe2, 0xf1]),
-    dasd(8192, &[0xc3, 0xd4, 0xe2, 0xf1]),
+    dasd(&[0xe5, 0xd6, 0xd3, 0xf1]),
+    dasd(&[0xd3, 0xd5, 0xe7, 0xf1]),
+    dasd(&[0xc3, 0xd4, 0xe2, 0xf1]),
     // The first of four entries of 12 bytes: used (and bootable), and who uses it.
-    atari(454, b"\x01GEM"),
-    atari(454, b"\x81GEM"),
-    atari(454, b"\x01BGM"),
-    atari(454, b"\x81BGM"),
-    atari(454, b"\x01LNX"),
-    atari(454, b"\x81LNX"),
-    atari(454, b"\x01SWP"),
-    atari(454, b"\x01RAW"),
-    atari(454, b"\x01XGM"),
+    atari(b"\x01GEM"),
+    atari(b"\x81GEM"),
+    atari(b"\x01BGM"),
+    atari(b"\x81BGM"),
+    atari(b"\x01LNX"),
+    atari(b"\x81LNX"),
+    atari(b"\x01SWP"),
+    atari(b"\x01RAW"),
+    atari(b"\x01XGM"),
     table("pc98", "PC-98 disk label", 4, b"IPL1"),
     table("plan9", "Plan 9 disk label", 512, b"part "),
     table("unixware", "UnixWare disk label", 29 * 512, &[0x0d, 0x60, 0x5e, 0xca]),

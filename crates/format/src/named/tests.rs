@@ -6,10 +6,11 @@ use super::*;
 
 const LENGTH: u64 = (4 << 20) + 100;
 
-/// A volume with what `entry` asks for, but for the last `missing` of its conditions.
-fn volume(entry: &Named, missing: usize) -> MemoryDisk {
+/// A volume with what `entry` asks for at its place number `place`, but for the last `missing` of
+/// its conditions.
+fn volume(entry: &Named, place: usize, missing: usize) -> MemoryDisk {
     let mut disk = MemoryDisk::new(LENGTH);
-    let at_bytes = entry.place.of(LENGTH).last().unwrap();
+    let at_bytes = entry.place.of(LENGTH).nth(place).unwrap();
     let conditions = [(0, entry.mark)];
     let conditions: Vec<_> = conditions.iter().chain(entry.also).collect();
     for (beside, bytes) in &conditions[..conditions.len() - missing] {
@@ -27,9 +28,11 @@ fn found(disk: &MemoryDisk, class: Class) -> Option<&'static str> {
 #[test]
 fn finds_every_entry_at_its_place_and_nothing_on_zeros() {
     for entry in NAMED {
-        assert_eq!(found(&volume(entry, 0), entry.class), Some(entry.kind));
-        assert_eq!(found(&volume(entry, 1 + entry.also.len()), entry.class), None);
-        assert!(entry.leaves_mark(&volume(entry, 0)), "{}", entry.kind);
+        for place in 0..entry.place.of(LENGTH).count() {
+            assert_eq!(found(&volume(entry, place, 0), entry.class), Some(entry.kind));
+            assert_eq!(found(&volume(entry, place, 1 + entry.also.len()), entry.class), None);
+            assert!(entry.leaves_mark(&volume(entry, place, 0)), "{}", entry.kind);
+        }
     }
 }
 
@@ -39,7 +42,7 @@ fn a_mark_without_what_must_stand_beside_it_is_none() {
         if entry.also.iter().all(|(_, bytes)| bytes.iter().all(|&byte| byte == 0)) {
             continue;
         }
-        assert_eq!(entry.find(&Heads::new(&volume(entry, 1))), None, "{}", entry.kind);
+        assert_eq!(entry.find(&Heads::new(&volume(entry, 0, 1))), None, "{}", entry.kind);
     }
 }
 
