@@ -9,7 +9,7 @@ use device::{Disk, disk, pack};
 use units::{ByteRange, SectorSize, Unit};
 
 use crate::Parsed;
-use crate::filesystem::{self, chunks};
+use crate::filesystem::{self, btrfs};
 use crate::heads::Heads;
 use crate::identify::{ata, ata_health, nvme, nvme_health, scsi};
 use crate::image::guest::Guest;
@@ -168,7 +168,7 @@ pub fn run(name: &str, packed: &[u8]) {
 
 /// Asks where btrfs's logical addresses lie, at the ends of its chunks.
 fn placed(disk: &dyn Disk) {
-    let Some(found) = chunks::read(&[disk, disk]) else { return };
+    let Some(found) = btrfs::chunks(&[disk, disk]) else { return };
     for chunk in found.value.chunks() {
         let (start, end) = (chunk.logical.start_bytes(), chunk.logical.end_bytes());
         for at in [start, start + (end - start).div_euclid(2), end - 1] {

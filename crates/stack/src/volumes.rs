@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use format::filesystem::chunks::{Chunk, ChunkMap, ChunkStripe, Profile};
+use format::filesystem::btrfs::{Chunk, ChunkMap, ChunkStripe, Profile};
 use units::stripe::{Rotation, Stripe};
 
 use crate::id::LayerId;

@@ -7,8 +7,7 @@ use crate::heads::Heads;
 
 mod apple;
 mod bcachefs;
-mod btrfs;
-pub mod chunks;
+pub mod btrfs;
 mod cluster;
 mod companion;
 mod exfat;
@@ -47,7 +46,7 @@ pub(crate) type Reader = fn(&Heads<'_>) -> Option<Parsed<FileSystem>>;
 pub(crate) const COMMON: [(&str, Reader); 8] = [
     ("ext", ext::read),
     ("xfs", xfs::read),
-    ("btrfs", btrfs::read),
+    ("btrfs", btrfs::superblock::read),
     ("ntfs", ntfs::read),
     ("fat", fat::read),
     ("exfat", exfat::read),

@@ -2,7 +2,7 @@
 //! profile; and what lies at a logical address is what knows that it lies there.
 
 use device::Disk;
-use format::filesystem::chunks::{self, ChunkMap};
+use format::filesystem::btrfs::{self, ChunkMap};
 use testkit::{FileDisk, Scratch, need_tools, scratch, tool};
 
 /// Profile of data and metadata, and how many devices it is tried on.
@@ -39,7 +39,7 @@ impl Made {
         let disks: Vec<FileDisk> =
             self.paths.iter().map(|path| FileDisk::open(path.as_ref())).collect();
         let disks: Vec<&dyn Disk> = disks.iter().map(|disk| disk as &dyn Disk).collect();
-        let found = chunks::read(&disks).expect("it is a btrfs");
+        let found = btrfs::chunks(&disks).expect("it is a btrfs");
         assert_eq!(found.problems, []);
         found.value
     }
@@ -91,7 +91,7 @@ fn told(map: &ChunkMap) -> Vec<String> {
                 chunk.logical.start_bytes(),
                 chunk.logical.length_bytes(),
                 chunk.stripe_bytes,
-                chunk.profile.map_or("?", chunks::Profile::word),
+                chunk.profile.map_or("?", btrfs::Profile::word),
             )
         })
         .collect()
@@ -154,7 +154,7 @@ fn a_chunk_tree_that_is_damaged_is_told_and_what_it_holds_is_missing() {
     std::os::unix::fs::FileExt::write_all_at(&file, &[0xaa; 16], places[0].at_bytes + 200)
         .expect("it is written");
     let disk = FileDisk::open(made.paths[0].as_ref());
-    let found = chunks::read(&[&disk]).expect("the superblock is sound");
+    let found = btrfs::chunks(&[&disk]).expect("the superblock is sound");
     assert!(found.problems[0].detail.contains("checksum"), "{:?}", found.problems);
     assert_eq!(found.value.chunks().count(), 0);
 }

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use device::Disk;
-use format::filesystem::FileSystem;
-use format::filesystem::chunks;
+use format::filesystem::{Beside, FileSystem, btrfs};
 use stack::mapping::{Mapping, Segment};
 use stack::view::View;
 use stack::volumes::btrfs_mapping;
@@ -57,25 +56,15 @@ fn volumes(stack: &Stack) -> Vec<Volume> {
     let mut found: BTreeMap<String, Volume> = BTreeMap::new();
     for (id, layer) in stack.iter() {
         let LayerKind::FileSystem(system) = &layer.kind else { continue };
-        let detail = |name| {
-            let mut all = system.details.iter();
-            all.find(|(own, _)| *own == name).and_then(|(_, value)| value.parse::<u64>().ok())
-        };
-        let count = detail("devices").unwrap_or(0);
-        let is_spread = system.kind == "btrfs" && count > 1;
-        let below = layer.mapping.below();
-        let (true, Some(number), [device]) = (is_spread, detail("device number"), &below[..])
-        else {
-            continue;
-        };
-        let volume = found.entry(system.id.clone().unwrap_or_default());
-        let volume = volume.or_insert_with(|| Volume {
+        let Some(Beside::OneOf { of, uuid, number }) = &system.beside else { continue };
+        let ("btrfs", [device]) = (system.kind, &layer.mapping.below()[..]) else { continue };
+        let volume = found.entry(uuid.clone()).or_insert_with(|| Volume {
             system: system.clone(),
-            count,
+            count: *of,
             devices: BTreeMap::new(),
             parts: Vec::new(),
         });
-        volume.devices.insert(number, *device);
+        volume.devices.insert(*number, *device);
         volume.parts.push(id);
     }
     found.into_values().collect()
@@ -85,7 +74,7 @@ fn volumes(stack: &Stack) -> Vec<Volume> {
 fn data(stack: &Stack, devices: &BTreeMap<u64, LayerId>) -> Result<(Mapping, u64), String> {
     let disks = View::all(&Rc::new(stack.clone()), devices.values().copied());
     let disks: Vec<&dyn Disk> = disks.iter().map(Rc::as_ref).collect();
-    let found = chunks::read(&disks).ok_or("its chunk tree cannot be read")?.value;
+    let found = btrfs::chunks(&disks).ok_or("its chunk tree cannot be read")?.value;
     let Mapping::Segments(all) = btrfs_mapping(&found, devices) else {
         return Err("its chunk tree cannot be read".to_owned());
     };

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use device::Disk;
 use format::Parsed;
-use format::filesystem::chunks::{self, ChunkMap};
+use format::filesystem::btrfs::{self, ChunkMap};
 use host::FileDisk;
 use stack::file::Space;
 use stack::view::View;
@@ -59,7 +59,7 @@ fn chunks(
     let stack = Rc::new(stack.clone());
     let disks = View::all(&stack, devices.iter().copied());
     let disks: Vec<&dyn Disk> = disks.iter().map(Rc::as_ref).collect();
-    let found = chunks::read(&disks).filter(|found| found.value.chunks().next().is_some());
+    let found = btrfs::chunks(&disks).filter(|found| found.value.chunks().next().is_some());
     found.map(|found| (found, Source::OnDisk)).ok_or_else(|| {
         format!(
             "how btrfs lays its addresses out cannot be read: neither from the kernel ({refused}) \

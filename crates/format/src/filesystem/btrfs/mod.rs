@@ -1,4 +1,5 @@
-//! btrfs chunks: how its logical addresses, in which FIEMAP answers, lie on its devices.
+//! btrfs: its superblock, and its chunks, which are how its logical addresses, in which FIEMAP
+//! answers, lie on its devices.
 //!
 //! The superblock holds the chunks of the chunk tree itself; through them the tree is walked, which
 //! has an item for each chunk. Source: `kernel-shared/uapi/btrfs_tree.h` of btrfs-progs (`struct
@@ -13,9 +14,10 @@ use units::stripe::Stripe;
 use crate::{Parsed, Problem, ProblemKind};
 
 mod item;
+pub(super) mod superblock;
 mod tree;
 
-pub use tree::{ITEMS_MAX, Volume};
+use tree::Volume;
 
 /// How a chunk's bytes lie on its stripes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -247,7 +249,7 @@ const PROBLEMS_MAX: usize = 64;
 /// there, checked by address, file system, level, generation and, where it is a CRC, checksum. What
 /// cannot be read is told, and missing from the map.
 #[must_use]
-pub fn read(devices: &[&dyn Disk]) -> Option<Parsed<ChunkMap>> {
+pub fn chunks(devices: &[&dyn Disk]) -> Option<Parsed<ChunkMap>> {
     Some(Volume::open(devices)?.chunks())
 }
 

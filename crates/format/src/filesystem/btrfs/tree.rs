@@ -2,14 +2,11 @@
 
 use device::{Disk, disk};
 
-use super::{ChunkMap, CopyPlace, item};
+use super::{ChunkMap, CopyPlace, item, superblock};
 use crate::bytes::{Block, block_at};
 use crate::checksum::CRC32C;
 use crate::{Parsed, Problem, ProblemKind};
 
-/// Place where the first superblock stands.
-const SUPERBLOCK_AT: u64 = 65536;
-const MAGIC: &[u8; 8] = b"_BHRfS_M";
 /// Place where the chunks of the chunk tree stand in the superblock, and how much room they have.
 const ARRAY_AT: usize = 811;
 const ARRAY_BYTES: usize = 2048;
@@ -30,10 +27,10 @@ const LEVEL_MAX: u8 = 8;
 /// The most nodes that are read: 64 MiB of them at 16 KiB, for some 400,000 chunks of 1 GiB.
 const NODES_MAX: usize = 4096;
 /// The most items that are taken.
-pub const ITEMS_MAX: usize = 1 << 19;
+const ITEMS_MAX: usize = 1 << 19;
 
 /// The devices of a file system that are at hand, with what the newest superblock says.
-pub struct Volume<'a> {
+pub(super) struct Volume<'a> {
     devices: Vec<(u64, &'a dyn Disk)>,
     superblock: Block<4096>,
 }
@@ -49,11 +46,10 @@ struct Wanted {
 impl<'a> Volume<'a> {
     /// The file system that most of `devices` are of: the one whose superblock has the highest
     /// generation. `None` when none of them holds a btrfs superblock.
-    #[must_use]
-    pub fn open(devices: &[&'a dyn Disk]) -> Option<Volume<'a>> {
+    pub(super) fn open(devices: &[&'a dyn Disk]) -> Option<Volume<'a>> {
         let read = |device: &&'a dyn Disk| {
-            let bytes = Block(disk::read_array::<4096>(*device, SUPERBLOCK_AT).ok()?);
-            (bytes.array::<64, 8>() == *MAGIC).then_some((bytes, *device))
+            let bytes = Block(disk::read_array::<4096>(*device, superblock::AT).ok()?);
+            (bytes.array::<64, 8>() == *superblock::MAGIC).then_some((bytes, *device))
         };
         let found: Vec<(Block<4096>, &dyn Disk)> = devices.iter().filter_map(read).collect();
         let newest = found.iter().max_by_key(|(superblock, _)| superblock.le64::<72>())?;
@@ -64,14 +60,8 @@ impl<'a> Volume<'a> {
         Some(Volume { devices, superblock })
     }
 
-    /// The numbers of its devices that are at hand.
-    pub fn devices(&self) -> impl Iterator<Item = u64> {
-        self.devices.iter().map(|(number, _)| *number)
-    }
-
     /// Its chunks, as far as they can be read.
-    #[must_use]
-    pub fn chunks(&self) -> Parsed<ChunkMap> {
+    pub(super) fn chunks(&self) -> Parsed<ChunkMap> {
         // The tree may no longer hold a chunk that the superblock tells of, so both are kept apart.
         let system = self.system_chunks();
         let mut found = Parsed { value: ChunkMap::default(), problems: system.problems };
@@ -118,10 +108,10 @@ impl<'a> Volume<'a> {
             let length = item::length(bytes).filter(|&length| length <= bytes.len());
             let (Some(length), CHUNK_ITEM) = (length, key.byte::<8>()) else {
                 let detail = "system chunk array of the superblock holds what is no chunk";
-                found.problems.push(Problem::new(ProblemKind::Field, SUPERBLOCK_AT + 811, detail));
+                found.problems.push(Problem::new(ProblemKind::Field, superblock::AT + 811, detail));
                 break;
             };
-            found.take(key.le64::<9>(), &bytes[..length], SUPERBLOCK_AT + 811);
+            found.take(key.le64::<9>(), &bytes[..length], superblock::AT + 811);
             rest = &bytes[length..];
         }
         found

@@ -2,22 +2,22 @@
 //!
 //! Source: `kernel-shared/uapi/btrfs_tree.h` of btrfs-progs, `struct btrfs_super_block`.
 
-use super::field::{bytes_text, holding, label, power_of_two, uuid};
-use super::found::Found;
-use super::system::Beside;
 use crate::bytes::Block;
 use crate::checksum::CRC32C;
+use crate::filesystem::field::{bytes_text, holding, label, power_of_two, uuid};
+use crate::filesystem::found::Found;
+use crate::filesystem::system::Beside;
 use crate::heads::Heads;
 
 /// Place where the first superblock stands.
-const AT: u64 = 65536;
-const MAGIC: &[u8] = b"_BHRfS_M";
+pub(super) const AT: u64 = 65536;
+pub(super) const MAGIC: &[u8; 8] = b"_BHRfS_M";
 const UNIT_BYTES_MAX: u64 = 65536;
 /// The names of the checksums, by number.
 const CHECKSUMS: [&str; 4] = ["crc32c", "xxhash64", "sha256", "blake2b"];
 
 /// The file system whose first superblock stands at 64 KiB.
-pub(super) fn read(heads: &Heads<'_>) -> Option<Found> {
+pub(in crate::filesystem) fn read(heads: &Heads<'_>) -> Option<Found> {
     if !heads.has(AT + 64, MAGIC) {
         return None;
     }
