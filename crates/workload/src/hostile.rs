@@ -5,13 +5,12 @@
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
+use crate::InputError;
 use crate::engine::{Engines, Profile, page};
 use crate::job::option::OPERATION_BYTES_MAX;
 use crate::job::{Extent, JOBS_MAX, Job, JobFile};
 use crate::raidtest::{LENGTH_BYTES_MAX, Requests, Scaled};
-use crate::trace::{
-    END_BYTES_MAX, Entry, IologWriter, Notes, Reader, Skipped, Stage, TraceError, TraceFormat,
-};
+use crate::trace::{END_BYTES_MAX, Entry, IologWriter, Notes, Reader, Skipped, Stage, TraceFormat};
 
 /// Reads `bytes` as a job file, and as one whose first line is an override.
 ///
@@ -76,7 +75,9 @@ pub fn profile(bytes: &[u8]) {
         Err(error) => {
             let said = format!("{error}{}", error.hint());
             assert!(!said.contains(char::is_control), "an error is one harmless line");
-            assert!(error.line >= 1 && error.line <= text.matches('\n').count() + 1);
+            let place = said.strip_prefix("cannot read the profile: own.toml:");
+            let line = place.and_then(|place| place.split(':').next()?.parse::<usize>().ok());
+            assert!(line.is_some_and(|line| (1..=text.matches('\n').count() + 1).contains(&line)));
         }
     }
 }
@@ -144,7 +145,7 @@ struct Traced {
     entries: Vec<Entry>,
     notes: Notes,
     files: Vec<units::DiskText>,
-    end: Result<(), TraceError>,
+    end: Result<(), InputError>,
 }
 
 /// Returns what the whole of `bytes` gives, which is what they give in pieces.
@@ -189,7 +190,7 @@ fn all<'a>(
     reader: &mut Reader,
     pieces: impl Iterator<Item = &'a [u8]>,
     entries: &mut Vec<Entry>,
-) -> Result<(), TraceError> {
+) -> Result<(), InputError> {
     for mut piece in pieces {
         while let Some(entry) = reader.next(&mut piece)? {
             entries.push(entry);

@@ -7,13 +7,16 @@
 mod duration;
 pub mod engine;
 pub mod hostile;
+mod input_error;
 pub mod job;
+mod likeness;
 pub mod profile_text;
 pub mod raidtest;
 pub mod trace;
 
 pub use duration::Duration;
 pub use engine::{Engines, Profile};
-pub use job::{Job, JobError, JobFile};
-pub use raidtest::{RaidtestError, Requests};
-pub use trace::{Stage, Stream, TraceError, TraceFormat};
+pub use input_error::InputError;
+pub use job::{Job, JobFile};
+pub use raidtest::Requests;
+pub use trace::{Stage, Stream, TraceFormat};

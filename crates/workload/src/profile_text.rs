@@ -6,12 +6,11 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use thiserror::Error;
 use toml::Spanned;
 use units::prefix::{self, Size};
 use units::text::escape;
 
-use crate::Duration;
+use crate::{Duration, InputError};
 
 /// The longest profile that is read, in bytes.
 pub const PROFILE_BYTES_MAX: usize = 64 << 10;
@@ -34,30 +33,6 @@ pub struct ProfileText<'a> {
     pub file: &'a str,
     /// What the file holds.
     pub text: &'a str,
-}
-
-/// A profile that cannot be used, with the place that is the reason.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "cannot read {whose} profile: {}:{line}: {}",
-    escape(file.as_bytes()),
-    escape(problem.as_bytes())
-)]
-pub struct ProfileError {
-    whose: &'static str,
-    file: String,
-    /// The line, from 1.
-    pub line: usize,
-    problem: String,
-    hint: String,
-}
-
-impl ProfileError {
-    /// Returns what to do about the problem, in one line.
-    #[must_use]
-    pub fn hint(&self) -> &str {
-        &self.hint
-    }
 }
 
 /// A number, or a text in quotes, which may hold a number too: `7200`, `"8500 us"`, `"7200"`.
@@ -84,40 +59,43 @@ impl ProfileText<'_> {
     ///
     /// # Errors
     /// When the text is too long or not TOML, or a key is unknown, missing or of another type.
-    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ProfileError> {
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, InputError> {
         let bytes = self.text.len();
         if bytes > PROFILE_BYTES_MAX {
             let problem = format!("it has {bytes} bytes, more than {PROFILE_BYTES_MAX}");
-            return Err(self.error_at(0, problem, self.form_hint.to_owned()));
+            return Err(self.error_at(0, &problem, self.form_hint));
         }
         toml::from_str(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
-            let message = error.message().to_owned();
+            let message = error.message();
             let hint = match message.ends_with("expected a string") {
                 true => "put it in quotes",
                 false => self.form_hint,
             };
-            self.error_at(at, message, hint.to_owned())
+            self.error_at(at, message, hint)
         })
     }
 
     /// The error that `at` has `problem`, about which `hint` says what to do.
-    pub fn error<T>(&self, at: &Spanned<T>, problem: String, hint: String) -> ProfileError {
+    pub fn error<T>(&self, at: &Spanned<T>, problem: &str, hint: impl Into<String>) -> InputError {
         self.error_at(at.span().start, problem, hint)
     }
 
-    fn error_at(&self, at: usize, problem: String, hint: String) -> ProfileError {
+    fn error_at(&self, at: usize, problem: &str, hint: impl Into<String>) -> InputError {
         let before = self.text.as_bytes().get(..at).unwrap_or(self.text.as_bytes());
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        ProfileError { whose: self.whose, file: self.file.to_owned(), line, problem, hint }
+        let file = escape(self.file.as_bytes());
+        let problem = escape(problem.as_bytes());
+        let message = format!("cannot read {} profile: {file}:{line}: {problem}", self.whose);
+        InputError::new(message, hint)
     }
 
     /// The error that the value of `key` is not what the key takes.
-    pub fn unreadable<T>(&self, key: &str, value: &Spanned<T>, expects: &str) -> ProfileError {
+    pub fn unreadable<T>(&self, key: &str, value: &Spanned<T>, expects: &str) -> InputError {
         let written: String =
             self.text.get(value.span()).unwrap_or_default().chars().take(80).collect();
         let problem = format!("`{key} = {written}` is not {expects}");
-        self.error(value, problem, format!("write {expects} behind {key} ="))
+        self.error(value, &problem, format!("write {expects} behind {key} ="))
     }
 
     /// `number`, which `value` says, if it is within the bounds, which `show` puts in words.
@@ -131,13 +109,13 @@ impl ProfileText<'_> {
         number: u64,
         (least, most): (u64, u64),
         show: fn(u64) -> S,
-    ) -> Result<u64, ProfileError> {
+    ) -> Result<u64, InputError> {
         if (least..=most).contains(&number) {
             return Ok(number);
         }
         let (found, bounds) = (value.get_ref(), format!("{} to {}", show(least), show(most)));
         let problem = format!("{key} is {found}, outside of {bounds}");
-        Err(self.error(value, problem, format!("choose {bounds}")))
+        Err(self.error(value, &problem, format!("choose {bounds}")))
     }
 
     /// Number of bytes within the bounds: `4 KiB`.
@@ -149,7 +127,7 @@ impl ProfileText<'_> {
         key: &str,
         value: &Spanned<Scalar>,
         bounds: (u64, u64),
-    ) -> Result<u64, ProfileError> {
+    ) -> Result<u64, InputError> {
         let bytes = prefix::parse(&value.get_ref().to_string());
         let bytes = bytes.map_err(|_| self.unreadable(key, value, "a size such as 4 KiB"))?;
         self.within(key, value, bytes, bounds, Size)
@@ -164,7 +142,7 @@ impl ProfileText<'_> {
         key: &str,
         value: &Spanned<Scalar>,
         bounds: (u64, u64),
-    ) -> Result<u64, ProfileError> {
+    ) -> Result<u64, InputError> {
         let time = Duration::parse(&value.get_ref().to_string());
         let Duration(ns) = time.ok_or_else(|| self.unreadable(key, value, TIME_FORM))?;
         self.within(key, value, ns, bounds, Duration)
@@ -179,7 +157,7 @@ impl ProfileText<'_> {
         key: &str,
         value: &Spanned<Scalar>,
         bounds: (u64, u64),
-    ) -> Result<u64, ProfileError> {
+    ) -> Result<u64, InputError> {
         let number: Result<i64, _> = value.get_ref().to_string().parse();
         let number = number.map_err(|_| self.unreadable(key, value, "a whole number"))?;
         // Below every bound, as a number without a sign is not.
@@ -195,7 +173,7 @@ impl ProfileText<'_> {
         key: &str,
         value: &Spanned<String>,
         words: &[(&str, T)],
-    ) -> Result<T, ProfileError> {
+    ) -> Result<T, InputError> {
         let found = words.iter().find(|(word, _)| word == value.get_ref());
         found.map(|(_, meaning)| *meaning).ok_or_else(|| {
             let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
@@ -207,7 +185,7 @@ impl ProfileText<'_> {
     ///
     /// # Errors
     /// When it is none, or too long.
-    pub fn name(&self, value: &Spanned<String>) -> Result<String, ProfileError> {
+    pub fn name(&self, value: &Spanned<String>) -> Result<String, InputError> {
         let name = value.get_ref();
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         if (1..=40).contains(&name.len()) && name.bytes().all(is_part) {
@@ -220,7 +198,7 @@ impl ProfileText<'_> {
     ///
     /// # Errors
     /// When it is empty, too long, or more than a line.
-    pub fn line(&self, key: &str, value: &Spanned<String>) -> Result<String, ProfileError> {
+    pub fn line(&self, key: &str, value: &Spanned<String>) -> Result<String, InputError> {
         let text = value.get_ref().trim();
         if (1..=TEXT_BYTES_MAX).contains(&text.len()) && !text.contains(char::is_control) {
             return Ok(text.to_owned());
@@ -233,11 +211,11 @@ impl ProfileText<'_> {
     ///
     /// # Errors
     /// When there are too many, or one is not a line.
-    pub fn notes(&self, notes: &[Spanned<String>]) -> Result<Vec<String>, ProfileError> {
+    pub fn notes(&self, notes: &[Spanned<String>]) -> Result<Vec<String>, InputError> {
         if let Some(note) = notes.get(NOTES_MAX) {
             let bounds = format!("0 to {NOTES_MAX}");
             let problem = format!("the number of notes is {}, outside of {bounds}", notes.len());
-            return Err(self.error(note, problem, format!("choose {bounds}")));
+            return Err(self.error(note, &problem, format!("choose {bounds}")));
         }
         notes.iter().map(|note| self.line("notes", note)).collect()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use workload::profile_text::ProfileError;
+use workload::InputError;
 
 use super::described::DriveProfile;
 use super::field::filled;
@@ -43,7 +43,7 @@ impl DriveProfile {
     /// # Errors
     /// When it is too long, no TOML, has keys that the kind has not or lacks some that it has, or a
     /// value cannot be read or be true; with its line.
-    pub fn parse(file: &str, text: &str) -> Result<DriveProfile, ProfileError> {
+    pub fn parse(file: &str, text: &str) -> Result<DriveProfile, InputError> {
         let source = reader::source(file, text);
         let raw: RawProfile = source.parse()?;
         let profile = reader::profile(&source, &raw)?;
@@ -57,7 +57,7 @@ impl DriveProfile {
         }
         // A value of the base stands on no line.
         let at = raw.values.keys().find(|key| key.get_ref() == fault.value).unwrap_or(&raw.name);
-        Err(source.error(at, fault.to_string(), format!("choose {}", fault.wanted)))
+        Err(source.error(at, &fault.to_string(), format!("choose {}", fault.wanted)))
     }
 
     /// The drive, at time 0.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use toml::Spanned;
-use workload::profile_text::{ProfileError, ProfileText, Scalar};
+use workload::InputError;
+use workload::profile_text::{ProfileText, Scalar};
 
 use super::described::DriveProfile;
 use super::field::Form;
@@ -55,7 +56,7 @@ pub(super) fn built_in(name: &str) -> Option<DriveProfile> {
 pub(super) fn profile(
     source: &ProfileText<'_>,
     raw: &RawProfile,
-) -> Result<DriveProfile, ProfileError> {
+) -> Result<DriveProfile, InputError> {
     let base = raw.base.as_ref().map(|name| base(source, name)).transpose()?;
     let base = base.as_ref();
     let kind = kind(source, raw, base)?;
@@ -65,7 +66,7 @@ pub(super) fn profile(
         let keys: Vec<&str> = forms.iter().map(|form| form.key).collect();
         let found: String = key.get_ref().chars().take(80).collect();
         let problem = format!("{} has no `{found}`", kind.with_article());
-        return Err(source.error(key, problem, format!("it has {}", keys.join(", "))));
+        return Err(source.error(key, &problem, format!("it has {}", keys.join(", "))));
     }
     let of_form = |form: &Form| {
         if let Some((_, own)) = raw.values.iter().find(|(key, _)| key.get_ref() == form.key) {
@@ -76,7 +77,7 @@ pub(super) fn profile(
             let key = form.key;
             let hint =
                 format!("add {key} = {{ value = ..., label = \"predicted\", source = \"...\" }}");
-            source.error(&raw.name, format!("{} needs `{key}`", kind.with_article()), hint)
+            source.error(&raw.name, &format!("{} needs `{key}`", kind.with_article()), hint)
         })
     };
     let inherited_notes = base.map_or_else(Vec::new, |base| base.notes.clone());
@@ -95,15 +96,15 @@ pub(super) fn profile(
 }
 
 /// The error of a profile without a base that lacks what every profile has.
-fn lacks(source: &ProfileText<'_>, raw: &RawProfile, key: &str) -> ProfileError {
+fn lacks(source: &ProfileText<'_>, raw: &RawProfile, key: &str) -> InputError {
     let hint =
         format!("add {key} = \"...\", or base = \"hdd-7200-512e\" to change a built-in profile");
     let problem = format!("it has no `{key}`, and no `base` to take it from");
-    source.error(&raw.name, problem, hint)
+    source.error(&raw.name, &problem, hint)
 }
 
 /// The built-in profile that `name` says.
-fn base(source: &ProfileText<'_>, name: &Spanned<String>) -> Result<DriveProfile, ProfileError> {
+fn base(source: &ProfileText<'_>, name: &Spanned<String>) -> Result<DriveProfile, InputError> {
     built_in(name.get_ref()).ok_or_else(|| {
         let names = texts::names().collect::<Vec<_>>().join(", ");
         source.unreadable("base", name, &format!("one of {names}"))
@@ -115,7 +116,7 @@ fn kind(
     source: &ProfileText<'_>,
     raw: &RawProfile,
     base: Option<&DriveProfile>,
-) -> Result<Kind, ProfileError> {
+) -> Result<Kind, InputError> {
     match (&raw.kind, base) {
         (Some(word), Some(base)) => source.word("kind", word, &[(base.kind.word(), base.kind)]),
         (Some(word), None) => source.word("kind", word, &Kind::ALL.map(|kind| (kind.word(), kind))),
@@ -130,7 +131,7 @@ fn member(
     kind: Kind,
     raw: &RawProfile,
     base: Option<&DriveProfile>,
-) -> Result<Option<String>, ProfileError> {
+) -> Result<Option<String>, InputError> {
     let word = kind.with_article();
     match (&raw.member, kind.has_member()) {
         (Some(member), true) => Ok(Some(source.line("member", member)?)),
@@ -140,20 +141,20 @@ fn member(
                 let problem = format!("{word} needs `member`, the drive that it is made of");
                 let hint = "add member = \"hdd-7200-512e\" above [values], or another of straddle \
                             drive list";
-                Err(source.error(&raw.name, problem, hint.to_owned()))
+                Err(source.error(&raw.name, &problem, hint))
             }
         },
         (Some(member), false) => {
             let problem = format!(
                 "{word} is made of no other drive: an array and a controller have a `member`"
             );
-            Err(source.error(member, problem, "leave member out".to_owned()))
+            Err(source.error(member, &problem, "leave member out"))
         }
         (None, false) => Ok(None),
     }
 }
 
-fn value(source: &ProfileText<'_>, form: Form, raw: &RawValue) -> Result<Value, ProfileError> {
+fn value(source: &ProfileText<'_>, form: Form, raw: &RawValue) -> Result<Value, InputError> {
     let Form { key, quantity } = form;
     let amount = quantity.read(&raw.value.get_ref().to_string());
     let amount = amount.ok_or_else(|| source.unreadable(key, &raw.value, &quantity.expects()))?;
@@ -161,7 +162,7 @@ fn value(source: &ProfileText<'_>, form: Form, raw: &RawValue) -> Result<Value, 
     Ok(Value { key, quantity, amount, label: label(source, key, raw)?, source: told })
 }
 
-fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<Label, ProfileError> {
+fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<Label, InputError> {
     let by = raw.by.as_ref().map(|by| source.line("by", by)).transpose()?;
     match (raw.label.get_ref().as_str(), by) {
         ("predicted", None) => Ok(Label::Predicted),
@@ -169,7 +170,7 @@ fn label(source: &ProfileText<'_>, key: &str, raw: &RawValue) -> Result<Label, P
         ("fitted", Some(by)) => Ok(Label::Fitted(by)),
         (label @ ("calibrated" | "fitted"), None) => {
             let problem = format!("`{key}` is {label} and says not `by` which published number");
-            Err(source.error(&raw.label, problem, "add by = \"...\"".to_owned()))
+            Err(source.error(&raw.label, &problem, "add by = \"...\""))
         }
         _ => {
             let expects = "predicted, or calibrated or fitted with `by`";

@@ -1,6 +1,7 @@
 //! Built-in profiles, and such as no drive can have.
 
-use workload::profile_text::{PROFILE_BYTES_MAX, ProfileError};
+use workload::InputError;
+use workload::profile_text::PROFILE_BYTES_MAX;
 
 use super::{DriveProfile, built_in, texts};
 
@@ -11,7 +12,7 @@ fn text() -> &'static str {
 }
 
 /// The error of the built-in disk with `from` replaced.
-fn error(from: &str, to: &str) -> ProfileError {
+fn error(from: &str, to: &str) -> InputError {
     let changed = text().replacen(from, to, 1);
     assert_ne!(changed, text(), "{from} stands in it");
     DriveProfile::parse(FILE, &changed).expect_err("it is refused")
@@ -56,7 +57,7 @@ fn a_drive_that_cannot_be_is_refused_with_its_line_and_its_bounds() {
         assert!(error.to_string().contains(word), "{error}");
         assert!(error.hint().contains(hint), "{error}: {}", error.hint());
         assert!(error.to_string().starts_with("cannot read the drive's profile: mine.toml:"));
-        assert!(error.line > 1, "{error}");
+        assert!(!error.to_string().contains("mine.toml:1:"), "{error}");
     }
     let long = "#".repeat(PROFILE_BYTES_MAX + 1);
     assert!(DriveProfile::parse(FILE, &long).is_err());
@@ -88,7 +89,7 @@ fn an_array_or_a_controller_is_told_of_what_it_can_be_made_and_how_that_is_writt
             let said = error.to_string();
             assert!(said.contains(&format!("`member = \"{other}\"` is not one of ")), "{said}");
             assert!(said.contains(first) && !said.contains(&format!("{not},")), "{said}");
-            assert!(error.line > 1, "{said}");
+            assert!(!said.contains("mine.toml:1:"), "{said}");
         }
     }
 }

@@ -162,7 +162,7 @@ fn cut(path: &Path, error: &StreamError<std::io::Error>) -> anyhow::Error {
 fn failed(path: &Path, error: &StreamError<std::io::Error>) -> anyhow::Error {
     let hint = match error {
         StreamError::Feed(_) => "check the file".to_owned(),
-        StreamError::Trace(trace) => trace.hint(),
+        StreamError::Trace(trace) => trace.hint().to_owned(),
     };
     anyhow!("cannot replay {}: {error}\nhint: {hint}", shown(path))
 }

@@ -29,5 +29,5 @@ pub(crate) fn read(path: &Path, set: &[String]) -> Result<JobFile, RunRefusal> {
     })?;
     let words = String::from_utf8_lossy(&bytes);
     JobFile::parse(&words, &told)
-        .map_err(|error| wrong(format!("cannot run the job file {name}: {error}"), error.hint()))
+        .map_err(|error| wrong(format!("cannot run the job file {name}: {error}"), error.hint().to_owned()))
 }

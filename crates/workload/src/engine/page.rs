@@ -1,6 +1,7 @@
 //! The document of all engines, `docs/engines.md`.
 
-use super::{Engines, Limit, Profile};
+use super::engines::Engines;
+use super::profile::{Limit, Profile};
 use crate::Duration;
 
 /// The form of a profile, as the document shows it.

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::pattern::Words;
-use super::{Limit, Pattern, Profile, QUANTILES, Source};
-use crate::Duration;
-use crate::profile_text::{ProfileError, ProfileText, Scalar};
+use super::pattern::{Pattern, Words};
+use super::profile::{Limit, Profile, QUANTILES, Source};
+use crate::profile_text::{ProfileText, Scalar};
+use crate::{Duration, InputError};
 
 /// The shortest and the longest limit: below a microsecond no durable write was ever seen; a minute
 /// is longer than any engine waits.
@@ -53,14 +53,25 @@ struct RawLimit {
     sentence: Spanned<String>,
 }
 
+impl Profile {
+    /// The profile that `text` holds; `file` is named in errors, as it is.
+    ///
+    /// # Errors
+    /// With the line, when it is no TOML, a key is missing or not known, or a value is absurd.
+    pub fn parse(file: &str, text: &str) -> Result<Profile, InputError> {
+        let form_hint = "docs/engines.md shows the form";
+        profile(&ProfileText { whose: "the", form_hint, file, text })
+    }
+}
+
 /// The profile that `source` holds.
-pub(super) fn profile(source: &ProfileText<'_>) -> Result<Profile, ProfileError> {
+fn profile(source: &ProfileText<'_>) -> Result<Profile, InputError> {
     let raw: RawProfile = source.parse()?;
     let (warn, fail) = (limit(source, "warn", &raw.warn)?, limit(source, "fail", &raw.fail)?);
     if warn.above_ns > fail.above_ns {
         let [warn, fail] = [warn, fail].map(|limit| Duration(limit.above_ns));
         let problem = format!("warn is above {warn}, which is more than fail with {fail}");
-        return Err(source.error(&raw.warn.above, problem, "lower warn, or raise fail".into()));
+        return Err(source.error(&raw.warn.above, &problem, "lower warn, or raise fail"));
     }
     let quantiles = QUANTILES.map(|quantile| (quantile.name(), quantile));
     let aliases = raw.aliases.iter().map(|alias| source.name(alias));
@@ -79,7 +90,7 @@ pub(super) fn profile(source: &ProfileText<'_>) -> Result<Profile, ProfileError>
     })
 }
 
-fn pattern(source: &ProfileText<'_>, raw: &RawPattern) -> Result<Pattern, ProfileError> {
+fn pattern(source: &ProfileText<'_>, raw: &RawPattern) -> Result<Pattern, InputError> {
     let writes = raw.writes_per_sync.as_ref();
     let writes = writes.map(|writes| source.count("writes_per_sync", writes, (1, 1024)));
     let pattern = Pattern {
@@ -96,7 +107,7 @@ fn pattern(source: &ProfileText<'_>, raw: &RawPattern) -> Result<Pattern, Profil
     if pattern.sync.is_direct() && !write_bytes.is_multiple_of(512) {
         let problem = format!("writes of {write_bytes} bytes cannot go past the page cache");
         let hint = "choose a multiple of 512 B, or a sync without O_DIRECT";
-        return Err(source.error(&raw.write, problem, hint.to_owned()));
+        return Err(source.error(&raw.write, &problem, hint));
     }
     let (file_bytes, least) = (pattern.file_bytes, write_bytes.saturating_mul(writes));
     if least > file_bytes {
@@ -105,18 +116,18 @@ fn pattern(source: &ProfileText<'_>, raw: &RawPattern) -> Result<Pattern, Profil
              which are {least}"
         );
         let hint = format!("make file at least {least}, or lower write or writes_per_sync");
-        return Err(source.error(&raw.file, problem, hint));
+        return Err(source.error(&raw.file, &problem, hint));
     }
     Ok(pattern)
 }
 
-fn limit(source: &ProfileText<'_>, table: &str, raw: &RawLimit) -> Result<Limit, ProfileError> {
+fn limit(source: &ProfileText<'_>, table: &str, raw: &RawLimit) -> Result<Limit, InputError> {
     let reason = raw.reason.as_ref().map(|reason| source.line("reason", reason)).transpose()?;
     let from = match source.line("source", &raw.source)?.as_str() {
         "ours" if reason.is_none() => {
             let problem = format!("{table} is \"ours\" and says no reason");
-            let hint = "add a line reason = \"...\"".to_owned();
-            return Err(source.error(&raw.source, problem, hint));
+            let hint = "add a line reason = \"...\"";
+            return Err(source.error(&raw.source, &problem, hint));
         }
         "ours" => Source::Ours,
         page if page.starts_with("https://") || page.starts_with("http://") => {

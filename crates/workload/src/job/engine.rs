@@ -1,6 +1,8 @@
 //! fio's engines, and what runs in their place.
 
-use super::error::Problem;
+use units::text::escape;
+
+use crate::InputError;
 
 /// How operations are handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,8 +97,11 @@ pub const ENGINES: &[EngineRow] = &[
 ];
 
 /// Returns what runs for the engine called `name`, and what is lost by that.
-pub(crate) fn engine(name: &str) -> Result<(Engine, Option<&'static str>), Problem> {
-    let fail = |why| Problem::Engine { name: name.to_owned(), why };
+pub(crate) fn engine(name: &str) -> Result<(Engine, Option<&'static str>), InputError> {
+    let fail = |why| {
+        let hint = "choose psync or io_uring, or override it: --set ioengine=psync";
+        InputError::new(format!("engine `{}` {why}", escape(name.as_bytes())), hint)
+    };
     // `external:PATH` names a library.
     let head = name.split(':').next().unwrap_or_default();
     let row = ENGINES.iter().find(|row| row.name == head);

@@ -6,7 +6,10 @@ use units::prefix::Size;
 
 use super::engine::Engine;
 
-/// Whether a job reads or writes.
+/// The most jobs in a file, clones by `numjobs` counted; fio's own bound.
+pub const JOBS_MAX: u64 = 4096;
+
+/// Direction of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// It only reads.
@@ -70,7 +73,7 @@ pub struct Job {
     pub name: String,
     /// On which line its section begins; from 1.
     pub line: usize,
-    /// Whether it reads or writes.
+    /// Its direction.
     pub action: Action,
     /// In which order.
     pub order: Order,
@@ -102,7 +105,7 @@ pub struct Job {
     /// Number of operations of one clone in flight at once; 1 where the engine is
     /// [`Engine::Sync`].
     pub depth: u32,
-    /// Number of clones of it run at once; 1 to [`JOBS_MAX`](super::JOBS_MAX).
+    /// Number of clones of it run at once; 1 to [`JOBS_MAX`].
     pub numjobs: u32,
     /// How often it runs over its region; at least 1.
     pub loops: u32,

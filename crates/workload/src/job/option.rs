@@ -3,12 +3,13 @@
 
 use std::num::NonZeroU32;
 
-use super::JOBS_MAX;
+use units::text::escape;
+
 use super::engine;
-use super::error::Problem;
-use super::model::{Action, Durability, Extent, Order};
+use super::model::{Action, Durability, Extent, JOBS_MAX, Order};
 use super::number::KbBase;
 use super::reader::Reader;
+use crate::InputError;
 
 /// The largest operation, in bytes.
 pub const OPERATION_BYTES_MAX: u64 = 1 << 30;
@@ -69,7 +70,7 @@ pub struct OptionRow {
     pub kind: Kind,
     /// What it does here.
     pub meaning: &'static str,
-    pub(super) store: fn(&mut Reader<'_>) -> Result<(), Problem>,
+    pub(super) store: fn(&mut Reader<'_>) -> Result<(), InputError>,
 }
 
 impl OptionRow {
@@ -311,7 +312,7 @@ pub const OPTIONS: &[OptionRow] = &[
 ];
 
 /// `rw`: the action and the order, before a `:`.
-fn direction(it: &mut Reader<'_>) -> Result<(), Problem> {
+fn direction(it: &mut Reader<'_>) -> Result<(), InputError> {
     const MIXED: Action = Action::Mixed { read_percent: 50 };
     const WORDS: [(&str, Option<(Action, Order)>); 11] = [
         ("read", Some((Action::Read, Order::Sequential))),
@@ -332,7 +333,10 @@ fn direction(it: &mut Reader<'_>) -> Result<(), Problem> {
     it.refuse_environment()?;
     let found = WORDS.iter().find(|(name, _)| *name == word).map(|(_, found)| *found);
     let found = found.ok_or_else(|| it.unreadable(expects))?;
-    let (action, order) = found.ok_or_else(|| Problem::Discard { value: text.to_owned() })?;
+    let (action, order) = found.ok_or_else(|| {
+        let hint = "discards are never sent; choose another with --set rw=write";
+        InputError::new(format!("`rw={}` discards", escape(text.as_bytes())), hint)
+    })?;
     if step.is_some() {
         it.not_honored("what follows the colon: each operation follows the one before");
     }
@@ -340,17 +344,14 @@ fn direction(it: &mut Reader<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-fn percent(it: &mut Reader<'_>) -> Result<u8, Problem> {
+fn percent(it: &mut Reader<'_>) -> Result<u8, InputError> {
     Ok(u8::try_from(it.count(0, 100)?).expect("it is at most 100"))
 }
 
 /// A size above 0: of none, fio says that the size is missing.
-fn not_empty(it: &mut Reader<'_>) -> Result<Extent, Problem> {
+fn not_empty(it: &mut Reader<'_>) -> Result<Extent, InputError> {
     match it.extent()? {
-        Extent::Bytes(0) | Extent::Percent(0) => {
-            let (option, value) = (it.option, it.text.to_owned());
-            Err(Problem::OutOfRange { option, value, least: 1, most: u64::MAX })
-        }
+        Extent::Bytes(0) | Extent::Percent(0) => Err(it.out_of_range(1, u64::MAX)),
         size => Ok(size),
     }
 }

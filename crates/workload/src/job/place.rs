@@ -4,6 +4,8 @@ use std::fmt;
 
 use units::text::escape;
 
+use crate::InputError;
+
 /// Place where something was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -18,6 +20,13 @@ pub enum Place {
     Told,
     /// In the file as a whole.
     File,
+}
+
+impl Place {
+    /// The error that a job file has `problem` here.
+    pub(crate) fn refused(&self, problem: InputError) -> InputError {
+        problem.within(format_args!("cannot read the job file: {self}: "))
+    }
 }
 
 impl fmt::Display for Place {

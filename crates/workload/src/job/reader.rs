@@ -1,10 +1,12 @@
 //! One option being read: its text, as each kind of value, and where it goes.
 
-use super::error::Problem;
+use units::text::escape;
+
 use super::model::Extent;
 use super::number::{self, Fault};
 use super::place::{Place, Remark};
 use super::settings::Settings;
+use crate::InputError;
 
 /// One option of a section, and the settings that it changes.
 pub(crate) struct Reader<'a> {
@@ -35,13 +37,13 @@ impl Reader<'_> {
     }
 
     /// A size in bytes, `least` to `most`.
-    pub(crate) fn bytes(&mut self, least: u64, most: u64) -> Result<u64, Problem> {
+    pub(crate) fn bytes(&mut self, least: u64, most: u64) -> Result<u64, InputError> {
         self.bytes_of(self.text, least, most)
     }
 
     /// The sizes of reads and of writes: one for both, or two with a comma between. Of three, the
     /// last is for discards.
-    pub(crate) fn two_sizes(&mut self, least: u64, most: u64) -> Result<[u64; 2], Problem> {
+    pub(crate) fn two_sizes(&mut self, least: u64, most: u64) -> Result<[u64; 2], InputError> {
         let mut parts = self.text.split(',');
         let first = parts.next().unwrap_or_default();
         let read = self.bytes_of(first, least, most)?;
@@ -56,7 +58,7 @@ impl Reader<'_> {
     }
 
     /// A place or a length: a size, or a percentage.
-    pub(crate) fn extent(&mut self) -> Result<Extent, Problem> {
+    pub(crate) fn extent(&mut self) -> Result<Extent, InputError> {
         if !self.text.ends_with('%') {
             return Ok(Extent::Bytes(self.bytes(0, u64::MAX)?));
         }
@@ -66,7 +68,7 @@ impl Reader<'_> {
     }
 
     /// A whole number, `least` to `most`. fio allows it the suffixes of a size.
-    pub(crate) fn count(&mut self, least: u32, most: u32) -> Result<u32, Problem> {
+    pub(crate) fn count(&mut self, least: u32, most: u32) -> Result<u32, InputError> {
         let (number, _) = number::size_bytes(self.text, self.settings.kb_base)
             .map_err(|fault| self.problem(fault, COUNT))?;
         let number = self.within(number, least.into(), most.into())?;
@@ -74,25 +76,25 @@ impl Reader<'_> {
     }
 
     /// Any number that fits in 64 bits.
-    pub(crate) fn number(&mut self) -> Result<u64, Problem> {
+    pub(crate) fn number(&mut self) -> Result<u64, InputError> {
         let (number, _) = number::size_bytes(self.text, self.settings.kb_base)
             .map_err(|fault| self.problem(fault, COUNT))?;
         Ok(number)
     }
 
     /// A time in nanoseconds.
-    pub(crate) fn duration_ns(&mut self) -> Result<u64, Problem> {
+    pub(crate) fn duration_ns(&mut self) -> Result<u64, InputError> {
         number::duration_ns(self.text).map_err(|fault| self.problem(fault, TIME))
     }
 
     /// 0 or 1.
-    pub(crate) fn boolean(&mut self) -> Result<bool, Problem> {
+    pub(crate) fn boolean(&mut self) -> Result<bool, InputError> {
         let number = number::plain(self.text).map_err(|fault| self.problem(fault, SWITCH))?;
         Ok(self.within(number, 0, 1)? == 1)
     }
 
     /// True where it stands alone, else as a number.
-    pub(crate) fn flag(&mut self) -> Result<bool, Problem> {
+    pub(crate) fn flag(&mut self) -> Result<bool, InputError> {
         if self.text.is_empty() {
             return Ok(true);
         }
@@ -104,8 +106,8 @@ impl Reader<'_> {
     pub(crate) fn word<T: Copy>(
         &self,
         words: &[(&str, T)],
-        expects: &'static str,
-    ) -> Result<T, Problem> {
+        expects: &str,
+    ) -> Result<T, InputError> {
         self.refuse_environment()?;
         let found = words.iter().find(|(word, _)| *word == self.text);
         found.map(|(_, value)| *value).ok_or_else(|| self.unreadable(expects))
@@ -120,17 +122,32 @@ impl Reader<'_> {
     }
 
     /// Refuses a value that the environment completes.
-    pub(crate) fn refuse_environment(&self) -> Result<(), Problem> {
-        if self.depends() {
-            let (option, value) = (self.option, self.text.to_owned());
-            return Err(Problem::Environment { option, value });
-        }
-        Ok(())
+    pub(crate) fn refuse_environment(&self) -> Result<(), InputError> {
+        if self.depends() { Err(self.environment()) } else { Ok(()) }
     }
 
-    /// That the text is not `expects`.
-    pub(crate) fn unreadable(&self, expects: &'static str) -> Problem {
-        Problem::Unreadable { option: self.option, value: self.text.to_owned(), expects }
+    /// The option as it was written.
+    fn written(&self) -> String {
+        format!("`{}={}`", self.option, escape(self.text.as_bytes()))
+    }
+
+    /// The error that the text is not `expects`.
+    pub(crate) fn unreadable(&self, expects: &str) -> InputError {
+        let hint = format!("write {expects}, without blanks");
+        InputError::new(format!("{} is not {expects}", self.written()), hint)
+    }
+
+    /// The error that the number is outside of what the option takes.
+    pub(crate) fn out_of_range(&self, least: u64, most: u64) -> InputError {
+        let problem = format!("{} is outside of {least} to {most}", self.written());
+        InputError::new(problem, format!("choose {least} to {most}"))
+    }
+
+    /// The error that the environment or the machine would complete the text.
+    fn environment(&self) -> InputError {
+        let problem = format!("{} needs the environment, which is not read", self.written());
+        let hint = format!("write the value itself, or give it with --set {}=VALUE", self.option);
+        InputError::new(problem, hint)
     }
 
     /// Returns whether fio would complete the text: `${NAME}` from the environment, `$ncpus` and
@@ -140,7 +157,7 @@ impl Reader<'_> {
         WORDS.iter().any(|word| self.text.contains(word))
     }
 
-    fn bytes_of(&mut self, text: &str, least: u64, most: u64) -> Result<u64, Problem> {
+    fn bytes_of(&mut self, text: &str, least: u64, most: u64) -> Result<u64, InputError> {
         let base = self.settings.kb_base;
         let (bytes, is_iec) =
             number::size_bytes(text, base).map_err(|fault| self.problem(fault, SIZE))?;
@@ -150,23 +167,24 @@ impl Reader<'_> {
         self.within(bytes, least, most)
     }
 
-    fn within(&self, number: u64, least: u64, most: u64) -> Result<u64, Problem> {
+    fn within(&self, number: u64, least: u64, most: u64) -> Result<u64, InputError> {
         if (least..=most).contains(&number) {
             return Ok(number);
         }
-        let (option, value) = (self.option, self.text.to_owned());
-        Err(Problem::OutOfRange { option, value, least, most })
+        Err(self.out_of_range(least, most))
     }
 
-    fn problem(&self, fault: Fault, expects: &'static str) -> Problem {
-        let (option, value) = (self.option, self.text.to_owned());
+    fn problem(&self, fault: Fault, expects: &str) -> InputError {
         if self.depends() {
-            return Problem::Environment { option, value };
+            return self.environment();
         }
         match fault {
-            Fault::Refused => Problem::Unreadable { option, value, expects },
-            Fault::Ambiguous => Problem::Ambiguous { option, value, expects },
-            Fault::TooLarge => Problem::OutOfRange { option, value, least: 0, most: u64::MAX },
+            Fault::Refused => self.unreadable(expects),
+            Fault::Ambiguous => {
+                let problem = format!("fio reads {} otherwise than it is written", self.written());
+                InputError::new(problem, format!("write {expects}, without blanks"))
+            }
+            Fault::TooLarge => self.out_of_range(0, u64::MAX),
         }
     }
 }

@@ -1,8 +1,14 @@
 //! A job file's text as sections of settings. Lines are borrowed; nothing is interpreted.
 
-use super::error::{JobError, Problem};
+use units::text::escape;
+
 use super::place::Place;
-use super::{LINE_BYTES_MAX, TEXT_BYTES_MAX};
+use crate::InputError;
+
+/// The longest job file that is read, in bytes.
+pub const TEXT_BYTES_MAX: usize = 256 << 10;
+/// The longest line that is read, in bytes; fio's own bound for a file name.
+pub const LINE_BYTES_MAX: usize = 4096;
 
 /// A section: its name, and its settings in order.
 pub(crate) struct Section<'a> {
@@ -41,14 +47,19 @@ impl<'a> Setting<'a> {
     }
 
     /// The value of `option`; empty for one that `may_be_bare` and is.
-    pub(crate) fn text(&self, option: &'static str, may_be_bare: bool) -> Result<&'a str, Problem> {
+    pub(crate) fn text(
+        &self,
+        option: &'static str,
+        may_be_bare: bool,
+    ) -> Result<&'a str, InputError> {
         match self.value {
             None if may_be_bare => Ok(""),
-            None | Some("") => Err(Problem::NoValue { option }),
-            Some(value) if value.len() > LINE_BYTES_MAX => {
-                Err(Problem::LineTooLong { bytes: value.len() })
-            }
-            Some(value) if value.chars().any(char::is_control) => Err(Problem::Control),
+            None | Some("") => Err(InputError::new(
+                format!("{option} needs a value"),
+                format!("write {option}=VALUE"),
+            )),
+            Some(value) if value.len() > LINE_BYTES_MAX => Err(line_too_long(value)),
+            Some(value) if value.chars().any(char::is_control) => Err(control()),
             Some(value) => Ok(value),
         }
     }
@@ -59,15 +70,16 @@ impl<'a> Setting<'a> {
 /// # Errors
 /// When the text or a line is too long, holds control characters, stands before the first section,
 /// or is a heading that does not end.
-pub(crate) fn sections(text: &str) -> Result<Vec<Section<'_>>, JobError> {
+pub(crate) fn sections(text: &str) -> Result<Vec<Section<'_>>, InputError> {
     if text.len() > TEXT_BYTES_MAX {
-        return Err(JobError::new(Place::File, Problem::TextTooLong { bytes: text.len() }));
+        let problem = format!("it has {} bytes, more than {TEXT_BYTES_MAX}", text.len());
+        return Err(Place::File.refused(InputError::new(problem, "is this a job file")));
     }
     let mut sections: Vec<Section<'_>> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let number = number + 1;
         let section = sections.last().map(|section| section.name.to_owned());
-        let fail = |problem| JobError::new(Place::Line { number, section }, problem);
+        let fail = |problem| Place::Line { number, section }.refused(problem);
         let line = match content(line) {
             Ok("") => continue,
             Ok(line) => line,
@@ -77,12 +89,15 @@ pub(crate) fn sections(text: &str) -> Result<Vec<Section<'_>>, JobError> {
             let name = heading(line).map_err(fail)?;
             sections.push(Section { name, line: number, settings: Vec::new() });
         } else if let Some(file) = line.strip_prefix("include") {
-            let file = file.trim().to_owned();
-            return Err(fail(Problem::Include { file }));
+            let problem = format!("`include {}` is not followed", escape(file.trim().as_bytes()));
+            let hint = "put the text of that file in its place";
+            return Err(fail(InputError::new(problem, hint)));
         } else if let Some(section) = sections.last_mut() {
             section.settings.push(setting(number, line));
         } else {
-            return Err(fail(Problem::OutsideSection { line: line.to_owned() }));
+            let problem = format!("`{}` stands before the first section", escape(line.as_bytes()));
+            let hint = "put [global] or [name] above it; without a byte order mark";
+            return Err(fail(InputError::new(problem, hint)));
         }
     }
     Ok(sections)
@@ -90,22 +105,25 @@ pub(crate) fn sections(text: &str) -> Result<Vec<Section<'_>>, JobError> {
 
 /// Returns what a line says: without its comment, which begins wherever `;` or `#` stands, and
 /// without the blanks around.
-fn content(line: &str) -> Result<&str, Problem> {
+fn content(line: &str) -> Result<&str, InputError> {
     if line.len() > LINE_BYTES_MAX {
-        return Err(Problem::LineTooLong { bytes: line.len() });
+        return Err(line_too_long(line));
     }
     let line = line.find([';', '#']).map_or(line, |end| &line[..end]).trim();
     let is_bad = |character: char| character.is_control() && character != '\t';
     if line.contains(is_bad) {
-        return Err(Problem::Control);
+        return Err(control());
     }
     Ok(line)
 }
 
 /// The name in `[name]`.
-fn heading(line: &str) -> Result<&str, Problem> {
+fn heading(line: &str) -> Result<&str, InputError> {
     let name = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
-    name.filter(|name| !name.is_empty()).ok_or_else(|| Problem::Heading { line: line.to_owned() })
+    name.filter(|name| !name.is_empty()).ok_or_else(|| {
+        let hint = "write [name] on a line of its own, without ; or # in the name";
+        InputError::new(format!("`{}` is not a section's heading", escape(line.as_bytes())), hint)
+    })
 }
 
 fn setting(line: usize, text: &str) -> Setting<'_> {
@@ -113,4 +131,13 @@ fn setting(line: usize, text: &str) -> Setting<'_> {
         Some((name, value)) => Setting { line, name: name.trim_end(), value: Some(value) },
         None => Setting { line, name: text, value: None },
     }
+}
+
+fn line_too_long(line: &str) -> InputError {
+    let problem = format!("it has {} bytes, more than {LINE_BYTES_MAX}", line.len());
+    InputError::new(problem, "shorten the line; fio refuses it too")
+}
+
+fn control() -> InputError {
+    InputError::new("it holds control characters", "save the file as plain text in UTF-8")
 }

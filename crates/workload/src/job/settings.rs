@@ -3,10 +3,10 @@
 use std::num::NonZeroU32;
 
 use super::engine::Engine;
-use super::error::Problem;
 use super::model::{Action, Durability, Extent, Job, Order};
 use super::number::KbBase;
 use super::place::{Place, Remark};
+use crate::InputError;
 
 /// Every option's value, first fio's default. `[global]` fills one, each job changes a copy.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ impl Settings {
         previous: Option<&Job>,
         place: &Place,
         remarks: &mut Vec<Remark>,
-    ) -> Result<Job, Problem> {
+    ) -> Result<Job, InputError> {
         let mut remark = |option: &str, value: &str, words: &str| {
             remarks.push(Remark::not_honored(place.clone(), option, value, words));
         };
@@ -96,7 +96,10 @@ impl Settings {
         if let Some(Extent::Bytes(size_bytes)) = self.size
             && size_bytes < operation_bytes
         {
-            return Err(Problem::SizeBelowOperation { size_bytes, operation_bytes });
+            let problem = format!(
+                "size is {size_bytes} bytes, less than one operation of {operation_bytes} bytes"
+            );
+            return Err(InputError::new(problem, "raise size or lower bs"));
         }
         let is_capped = self.engine == Engine::Sync && self.depth > 1;
         if is_capped {

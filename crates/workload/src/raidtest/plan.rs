@@ -2,7 +2,8 @@
 
 use units::random::Random;
 
-use super::{COUNT_MAX, LENGTH_BYTES_MAX, RaidtestError, Request, RequestKind, check_count};
+use super::request::{COUNT_MAX, LENGTH_BYTES_MAX, Request, RequestKind, check_count};
+use crate::InputError;
 
 /// What requests do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,15 +32,17 @@ pub struct GeneratePlan {
 }
 
 impl GeneratePlan {
-    pub(super) fn requests(&self) -> Result<Vec<Request>, RaidtestError> {
+    pub(super) fn requests(&self) -> Result<Vec<Request>, InputError> {
         let GeneratePlan { media_bytes, sector_bytes, count, mix, seed } = *self;
         check_count(count)?;
         if !sector_bytes.is_power_of_two() || sector_bytes > LENGTH_BYTES_MAX {
-            return Err(RaidtestError::Sector { sector_bytes });
+            let problem = format!("cannot make requests of sectors of {sector_bytes} bytes");
+            return Err(InputError::new(problem, "choose a power of two from 1 to 131072"));
         }
         let is_long = media_bytes >= u64::from(LENGTH_BYTES_MAX);
         if !is_long || i64::try_from(media_bytes).is_err() {
-            return Err(RaidtestError::MediaLength { media_bytes });
+            let problem = format!("cannot make requests for a medium of {media_bytes} bytes");
+            return Err(InputError::new(problem, "give at least 131072 bytes"));
         }
         let mut random = Random::new(seed);
         let mut requests = Vec::with_capacity(count.min(COUNT_MAX));

@@ -2,9 +2,7 @@
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
-use super::{
-    COUNT_MAX, GeneratePlan, LENGTH_BYTES_MAX, Mix, RaidtestError, Request, RequestKind, Requests,
-};
+use super::{COUNT_MAX, GeneratePlan, LENGTH_BYTES_MAX, Mix, Request, RequestKind, Requests};
 
 const PLAN: GeneratePlan =
     GeneratePlan { media_bytes: 1 << 30, sector_bytes: 512, count: 500, mix: Mix::Mixed, seed: 4 };
@@ -51,21 +49,25 @@ fn what_is_encoded_is_decoded_to_the_same() {
 #[test]
 fn damaged_files_are_refused_with_the_record_that_is_wrong() {
     let good = record(0, 512, 0, [0; 3]);
-    let second = |bad: Vec<u8>| Requests::decode(&[good.clone(), bad].concat()).unwrap_err();
-    assert_eq!(Requests::decode(&good[..15]), Err(RaidtestError::Torn { bytes: 15 }));
-    assert_eq!(Requests::decode(&[]), Err(RaidtestError::Count { count: 0 }));
-    assert_eq!(second(record(0, 512, 2, [0; 3])), RaidtestError::Kind { number: 1, kind: 2 });
-    let length = |length_bytes| RaidtestError::Length { number: 1, length_bytes };
-    assert_eq!(second(record(0, 0, 1, [0; 3])), length(0));
-    assert_eq!(second(record(0, u32::MAX, 1, [0; 3])), length(u32::MAX));
-    for offset_bytes in [u64::MAX, u64::MAX - 511, u64::MAX >> 1, (u64::MAX >> 1) - 511] {
-        let error = second(record(offset_bytes, 512, 1, [0; 3]));
-        assert_eq!(error, RaidtestError::End { number: 1, offset_bytes, length_bytes: 512 });
+    let refused = |bytes: &[u8]| Requests::decode(bytes).unwrap_err().to_string();
+    let second = |bad: Vec<u8>| refused(&[good.clone(), bad].concat());
+    let torn = "cannot read the request file: 15 bytes are no multiple of 16";
+    assert_eq!(refused(&good[..15]), torn);
+    assert_eq!(refused(&[]), "cannot use 0 requests: 1 to 1048576 are possible");
+    let kind = "cannot read record 1: its type is 2, neither 0 (read) nor 1 (write)";
+    assert_eq!(second(record(0, 512, 2, [0; 3])), kind);
+    for length in [0, u32::MAX] {
+        let wanted = format!("cannot use request 1: it is {length} bytes long, not 1 to 131072");
+        assert_eq!(second(record(0, length, 1, [0; 3])), wanted);
+    }
+    for offset in [u64::MAX, u64::MAX - 511, u64::MAX >> 1, (u64::MAX >> 1) - 511] {
+        let wanted = format!("cannot use request 1: 512 bytes at {offset} end behind any disk");
+        assert_eq!(second(record(offset, 512, 1, [0; 3])), wanted);
     }
     let most = Requests::decode(&record((u64::MAX >> 1) - 512, 512, 1, [0; 3])).unwrap();
     assert_eq!(most.end_bytes(), u64::MAX >> 1);
     let many = good.repeat(COUNT_MAX + 1);
-    assert_eq!(Requests::decode(&many), Err(RaidtestError::Count { count: COUNT_MAX + 1 }));
+    assert_eq!(refused(&many), "cannot use 1048577 requests: 1 to 1048576 are possible");
 }
 
 #[test]
@@ -111,17 +113,18 @@ fn the_seed_alone_decides_and_the_mix_is_kept() {
 
 #[test]
 fn plans_that_cannot_be_carried_out_are_refused() {
-    let refused = |plan: GeneratePlan| Requests::generate(&plan).unwrap_err();
+    let refused = |plan: GeneratePlan| Requests::generate(&plan).unwrap_err().to_string();
     for sector_bytes in [0, 3, 256 << 10] {
-        let error = refused(GeneratePlan { sector_bytes, ..PLAN });
-        assert_eq!(error, RaidtestError::Sector { sector_bytes });
+        let wanted = format!("cannot make requests of sectors of {sector_bytes} bytes");
+        assert_eq!(refused(GeneratePlan { sector_bytes, ..PLAN }), wanted);
     }
     for media_bytes in [0, 512, (128 << 10) - 1, u64::MAX] {
-        let error = refused(GeneratePlan { media_bytes, ..PLAN });
-        assert_eq!(error, RaidtestError::MediaLength { media_bytes });
+        let wanted = format!("cannot make requests for a medium of {media_bytes} bytes");
+        assert_eq!(refused(GeneratePlan { media_bytes, ..PLAN }), wanted);
     }
     for count in [0, COUNT_MAX + 1, usize::MAX] {
-        assert_eq!(refused(GeneratePlan { count, ..PLAN }), RaidtestError::Count { count });
+        let wanted = format!("cannot use {count} requests: 1 to 1048576 are possible");
+        assert_eq!(refused(GeneratePlan { count, ..PLAN }), wanted);
     }
 }
 
@@ -151,7 +154,8 @@ fn a_medium_without_a_place_for_a_request_is_refused() {
     let requests = Requests::decode(&record(4096 + 512, 4096, 1, [0; 3])).unwrap();
     let unit = NonZeroU64::new(4096).unwrap();
     let error = requests.scaled(4096 + 511, unit).unwrap_err();
-    assert_eq!(error, RaidtestError::Media { number: 0, media_bytes: 4096 + 511 });
+    let wanted = "cannot fit request 0 into 4607 bytes at its place in the unit";
+    assert_eq!(error.to_string(), wanted);
     let fits = requests.scaled(4096 + 512, unit).unwrap();
     assert_eq!((fits.requests.as_slice()[0].offset_bytes, fits.moved), (512, 1));
 }

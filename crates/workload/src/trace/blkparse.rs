@@ -7,10 +7,11 @@
 //! `process_default`, `fill_rwbs`.
 
 use super::entry::Device;
-use super::error::{Problem, shown};
 use super::notes::{Notes, Skipped};
+use super::refusal::{second_trace, shown};
 use super::request::{Data, Entries, Request, SECTOR_BYTES, Stage};
 use super::word::{self, Words, expected, expected_u32, missing, unreadable};
+use crate::InputError;
 
 const NONE: Entries = [None, None];
 
@@ -38,13 +39,17 @@ impl Blkparse {
     }
 
     /// Returns what `line` says was done.
-    pub(super) fn entries(&mut self, line: &[u8], notes: &mut Notes) -> Result<Entries, Problem> {
+    pub(super) fn entries(
+        &mut self,
+        line: &[u8],
+        notes: &mut Notes,
+    ) -> Result<Entries, InputError> {
         let mut words = Words::of(line);
         let Some(device) = words.first().and_then(device) else {
             return self.aside(line, notes).map(|()| NONE);
         };
         if self.summary {
-            return Err(Problem::SecondTrace);
+            return Err(second_trace());
         }
         let mut next = |what: &'static str| words.first().ok_or_else(|| missing(line, what));
         expected(next("CPU")?, "the CPU")?;
@@ -91,7 +96,7 @@ impl Blkparse {
     }
 
     /// A line that is no event: of the summary, about an input file, or blank.
-    fn aside(&mut self, line: &[u8], notes: &mut Notes) -> Result<(), Problem> {
+    fn aside(&mut self, line: &[u8], notes: &mut Notes) -> Result<(), InputError> {
         let words = line.trim_ascii();
         if words.is_empty() {
             return Ok(());
@@ -100,7 +105,8 @@ impl Blkparse {
         let heading = words.contains(&b'(') && (words.ends_with(b":") || words.ends_with(b")"));
         self.summary |= heading;
         if !self.summary && !is_input_line(line) {
-            return Err(Problem::NotAnEvent { found: shown(words) });
+            let problem = format!("`{}` is no event in blkparse's default format", shown(words));
+            return Err(InputError::new(problem, "give what blkparse prints without -f and -F"));
         }
         notes.skip(Skipped::Summary);
         Ok(())
@@ -115,7 +121,7 @@ fn device(word: &[u8]) -> Option<Device> {
 }
 
 /// The time that `word` is, in nanoseconds: seconds, a point and nine digits.
-fn time(word: &[u8]) -> Result<u64, Problem> {
+fn time(word: &[u8]) -> Result<u64, InputError> {
     let point = word.iter().position(|&byte| byte == b'.');
     let time_ns = point.and_then(|point| {
         let behind = Some(&word[point + 1..]).filter(|digits| digits.len() == 9)?;
@@ -137,7 +143,7 @@ struct Rwbs {
 }
 
 impl Rwbs {
-    fn of(word: &[u8]) -> Result<Rwbs, Problem> {
+    fn of(word: &[u8]) -> Result<Rwbs, InputError> {
         let expects = "what blkparse's RWBS field holds";
         let refused = || unreadable(word, "RWBS", expects);
         let preflush = word.first() == Some(&b'F');
@@ -175,7 +181,7 @@ enum Rest {
 }
 
 impl Rest {
-    fn of(mut words: Words<'_>, stage: Stage, line: &[u8]) -> Result<Rest, Problem> {
+    fn of(mut words: Words<'_>, stage: Stage, line: &[u8]) -> Result<Rest, InputError> {
         let completed = stage == Stage::Completed;
         // Without a number, nothing moves; but a completed command is in brackets alone.
         if words.rest().first().is_some_and(|first| matches!(first, b'[' | b'(')) {
@@ -197,8 +203,8 @@ impl Rest {
     }
 }
 
-/// That a process, an error or a time in brackets is next: else the line is cut.
-fn bracket(words: &Words<'_>, line: &[u8]) -> Result<(), Problem> {
+/// Checks that a process, an error or a time in brackets is next: else the line is cut.
+fn bracket(words: &Words<'_>, line: &[u8]) -> Result<(), InputError> {
     match words.rest().first() {
         Some(b'[' | b'(') => Ok(()),
         _ => Err(missing(line, "process or error in brackets")),

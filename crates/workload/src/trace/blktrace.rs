@@ -5,9 +5,10 @@
 //! `kernel/trace/blktrace.c`, `__blk_add_trace`.
 
 use super::entry::Device;
-use super::error::{Problem, TraceError};
 use super::notes::{Notes, Skipped};
+use super::refusal::{at_byte, damaged, nothing, of_file};
 use super::request::{Data, Entries, Request, Stage};
+use crate::InputError;
 
 /// The length of a record's head, in bytes.
 const HEAD_BYTES: usize = 48;
@@ -61,9 +62,14 @@ impl Magic {
     }
 }
 
-/// That `version` is read.
-pub(super) fn check_version(version: u8) -> Result<(), Problem> {
-    if version == VERSION { Ok(()) } else { Err(Problem::BlktraceVersion { version }) }
+/// Rejects records of a version that is not read.
+pub(super) fn check_version(version: u8) -> Result<(), InputError> {
+    if version == VERSION {
+        return Ok(());
+    }
+    let problem = format!("it holds blktrace's records of version {version}: version 7 is read");
+    let hint = "print it with the blkparse that belongs to it, and give that text";
+    Err(InputError::new(problem, hint))
 }
 
 impl Order {
@@ -182,10 +188,10 @@ impl Blktrace {
         &mut self,
         input: &mut &[u8],
         notes: &mut Notes,
-    ) -> Result<Option<Entries>, TraceError> {
+    ) -> Result<Option<Entries>, InputError> {
         while let Some(bytes) = self.head(input) {
             let at = self.at;
-            let entries = self.entries(&bytes, notes).map_err(|problem| problem.at_byte(at))?;
+            let entries = self.entries(&bytes, notes).map_err(|problem| at_byte(problem, at))?;
             if entries[0].is_some() || entries[1].is_some() {
                 return Ok(Some(entries));
             }
@@ -193,20 +199,21 @@ impl Blktrace {
         Ok(None)
     }
 
-    /// That the file may end here.
-    pub(super) fn end(&self) -> Result<(), TraceError> {
+    /// Checks that the file may end here.
+    pub(super) fn end(&self) -> Result<(), InputError> {
         if self.order.is_none() && self.held_bytes == 0 {
-            return Err(Problem::Empty.of_file());
+            return Err(of_file(nothing()));
         }
         let missing = match self.held_bytes {
             0 => self.behind_bytes,
             held_bytes => HEAD_BYTES - held_bytes,
         };
-        let missing_bytes = u64::try_from(missing).unwrap_or(u64::MAX);
-        if missing_bytes == 0 {
+        if missing == 0 {
             return Ok(());
         }
-        Err(Problem::Truncated { missing_bytes }.of_file())
+        let problem = format!("it ends {missing} bytes before its last record does");
+        let hint = "copy the file again; what stands before its end was read";
+        Err(of_file(InputError::new(problem, hint)))
     }
 
     /// The next head, once it is whole.
@@ -235,7 +242,11 @@ impl Blktrace {
         Some(self.held)
     }
 
-    fn entries(&mut self, bytes: &[u8; HEAD_BYTES], notes: &mut Notes) -> Result<Entries, Problem> {
+    fn entries(
+        &mut self,
+        bytes: &[u8; HEAD_BYTES],
+        notes: &mut Notes,
+    ) -> Result<Entries, InputError> {
         let head = Head::of(bytes, self.order(bytes)?);
         self.behind_bytes = head.behind_bytes.into();
         self.at += u64::from(head.behind_bytes) + HEAD_BYTES as u64;
@@ -264,9 +275,12 @@ impl Blktrace {
     }
 
     /// The order of a record's numbers: that of the first, which must be of a version that is read.
-    fn order(&mut self, bytes: &[u8; HEAD_BYTES]) -> Result<Order, Problem> {
+    fn order(&mut self, bytes: &[u8; HEAD_BYTES]) -> Result<Order, InputError> {
         let expected = MAGIC | u32::from(VERSION);
-        let found = |order: Order| Problem::Magic { found: order.u32(bytes, 0), expected };
+        let found = |order: Order| {
+            let found = order.u32(bytes, 0);
+            damaged(format!("a record begins with {found:#010x}, not with {expected:#010x}"))
+        };
         let magic = bytes.first_chunk().and_then(Magic::of);
         let magic = magic.ok_or_else(|| found(self.order.unwrap_or(Order::Little)))?;
         let order = *self.order.get_or_insert(magic.order);

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::error::Problem;
+use super::refusal::damaged;
+use crate::InputError;
 
 /// Place where the last byte of an operation may end: offsets are `off_t` to every system call.
 pub const END_BYTES_MAX: u64 = i64::MAX.unsigned_abs();
@@ -81,11 +82,13 @@ pub struct Entry {
 
 impl Entry {
     /// Itself, where it can be asked of a disk.
-    pub(super) fn checked(self) -> Result<Entry, Problem> {
+    pub(super) fn checked(self) -> Result<Entry, InputError> {
         let Entry { offset_bytes, length_bytes, .. } = self;
         match offset_bytes.checked_add(length_bytes.into()) {
             Some(end_bytes) if end_bytes <= END_BYTES_MAX => Ok(self),
-            _ => Err(Problem::End { offset_bytes, length_bytes }),
+            _ => Err(damaged(format!(
+                "{length_bytes} bytes at {offset_bytes} end past byte {END_BYTES_MAX}"
+            ))),
         }
     }
 }

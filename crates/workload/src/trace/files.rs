@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use units::DiskText;
 
-use super::error::{Problem, shown};
+use super::refusal::{damaged, shown};
+use crate::InputError;
 
 /// The most files of one iolog.
 pub const FILES_MAX: usize = 4096;
@@ -26,26 +27,32 @@ impl Files {
     }
 
     /// Adds `name`, unless it is there.
-    pub(super) fn add(&mut self, name: &[u8]) -> Result<(), Problem> {
+    pub(super) fn add(&mut self, name: &[u8]) -> Result<(), InputError> {
         if name.len() > NAME_BYTES_MAX {
-            return Err(Problem::NameTooLong);
+            let problem = format!("a file's name is longer than {NAME_BYTES_MAX} bytes");
+            return Err(damaged(problem));
         }
         if self.numbers.contains_key(name) {
             return Ok(());
         }
         let number = u16::try_from(self.names.len()).ok().filter(|&n| usize::from(n) < FILES_MAX);
-        self.numbers.insert(name.into(), number.ok_or(Problem::Files)?);
+        let number = number.ok_or_else(|| {
+            let problem = format!("it names more than {FILES_MAX} files");
+            InputError::new(problem, "record fewer of them in one trace")
+        })?;
+        self.numbers.insert(name.into(), number);
         self.names.push(DiskText::from_bytes(name));
         Ok(())
     }
 
     /// The number of `name`.
-    pub(super) fn number(&mut self, name: &[u8]) -> Result<u16, Problem> {
+    pub(super) fn number(&mut self, name: &[u8]) -> Result<u16, InputError> {
         if self.names.get(usize::from(self.last)).is_some_and(|last| last.raw() == name) {
             return Ok(self.last);
         }
         let number = self.numbers.get(name);
-        self.last = *number.ok_or_else(|| Problem::NotAdded { name: shown(name) })?;
+        self.last = *number
+            .ok_or_else(|| damaged(format!("file `{}` was not added before", shown(name))))?;
         Ok(self.last)
     }
 }

@@ -1,8 +1,9 @@
 //! Which kind of trace a file is, by how it begins.
 
+use super::blkparse;
 use super::blktrace::{self, Magic};
-use super::error::{Problem, TraceError, shown};
-use super::{blkparse, iolog};
+use super::refusal::{nothing, of_file, shown};
+use crate::InputError;
 
 /// How much of a file's beginning [`TraceFormat::of`] wants to see, in bytes.
 pub const HEAD_BYTES: usize = 4096;
@@ -33,8 +34,8 @@ impl TraceFormat {
     ///
     /// # Errors
     /// When it is empty, compressed, of a version that is not read, or no trace.
-    pub fn of(head: &[u8]) -> Result<TraceFormat, TraceError> {
-        kind(head).map_err(Problem::of_file)
+    pub fn of(head: &[u8]) -> Result<TraceFormat, InputError> {
+        kind(head).map_err(of_file)
     }
 
     /// Its name, for people.
@@ -49,27 +50,34 @@ impl TraceFormat {
     }
 }
 
-fn kind(head: &[u8]) -> Result<TraceFormat, Problem> {
+fn kind(head: &[u8]) -> Result<TraceFormat, InputError> {
     if head.trim_ascii().is_empty() {
-        return Err(Problem::Empty);
+        return Err(nothing());
     }
     if let Some((kind, _, unpack)) = COMPRESSED.iter().find(|(_, magic, _)| head.starts_with(magic))
     {
-        return Err(Problem::Compressed { kind, unpack });
+        let problem = format!("it is compressed with {kind}");
+        return Err(InputError::new(problem, format!("unpack it first: {unpack}")));
     }
     if let Some(magic) = head.first_chunk().and_then(Magic::of) {
         return blktrace::check_version(magic.version).map(|()| TraceFormat::Blktrace);
     }
     let mut lines = head.split(|&byte| byte == b'\n');
     let first = lines.clone().next().unwrap_or_default();
-    if iolog::is_head(first) {
-        let refused = Problem::IologVersion { found: shown(first) };
-        return iolog::version(first).ok_or(refused);
+    if is_iolog_head(first) {
+        return iolog_version(first).ok_or_else(|| other_version(first));
     }
     let before = |line: &[u8]| line.trim_ascii().is_empty() || blkparse::is_input_line(line);
     match lines.find(|line| !before(line)) {
         Some(line) if blkparse::is_event(line) => Ok(TraceFormat::Blkparse),
-        _ => Err(Problem::Unknown { found: shown(first_text(head)) }),
+        _ => {
+            let problem = format!(
+                "it begins with `{}`: no iolog, no text of blkparse, no records of blktrace",
+                shown(first_text(head))
+            );
+            let hint = "give what fio --write_iolog, blkparse or blktrace wrote";
+            Err(InputError::new(problem, hint))
+        }
     }
 }
 
@@ -77,4 +85,34 @@ fn kind(head: &[u8]) -> Result<TraceFormat, Problem> {
 fn first_text(head: &[u8]) -> &[u8] {
     let line = head.trim_ascii_start().split(|&byte| byte == b'\n').next();
     line.unwrap_or_default().trim_ascii_end()
+}
+
+/// How the first line begins in each version that is read.
+const VERSIONS: [(&[u8], TraceFormat); 2] =
+    [(b"fio version 2 iolog", TraceFormat::Iolog2), (b"fio version 3 iolog", TraceFormat::Iolog3)];
+
+/// The format whose first line `line` is, as fio finds it: by how it begins.
+pub(super) fn iolog_version(line: &[u8]) -> Option<TraceFormat> {
+    VERSIONS.iter().find(|(head, _)| line.starts_with(head)).map(|(_, format)| *format)
+}
+
+/// The first line of a log of `format`; that of version 3 for what is no iolog.
+pub(super) fn iolog_head(format: TraceFormat) -> &'static str {
+    match format {
+        TraceFormat::Iolog2 => "fio version 2 iolog",
+        _ => "fio version 3 iolog",
+    }
+}
+
+/// Returns whether `line` is the first one of any version.
+pub(super) fn is_iolog_head(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
+    line.starts_with(b"fio version ") && line.ends_with(b" iolog")
+}
+
+/// The error of an iolog of a version that is not read, whose first line is `line`.
+pub(super) fn other_version(line: &[u8]) -> InputError {
+    let found = shown(line);
+    let problem = format!("it begins with `{found}`: of fio's iologs, versions 2 and 3 are read");
+    InputError::new(problem, "record again with a fio that writes version 2 or 3")
 }

@@ -8,34 +8,12 @@
 //! are, though it cannot read them back.
 
 use super::entry::{Action, Entry, Target};
-use super::error::{Problem, shown};
 use super::files::Files;
-use super::format::TraceFormat;
+use super::format::{TraceFormat, iolog_version, is_iolog_head, other_version};
 use super::notes::{Notes, Skipped};
+use super::refusal::{damaged, second_trace, shown};
 use super::word::{self, Words, expected, expected_u32, missing};
-
-/// How the first line begins in each version that is read.
-const VERSIONS: [(&[u8], TraceFormat); 2] =
-    [(b"fio version 2 iolog", TraceFormat::Iolog2), (b"fio version 3 iolog", TraceFormat::Iolog3)];
-
-/// The format whose first line `line` is, as fio finds it: by how it begins.
-pub(super) fn version(line: &[u8]) -> Option<TraceFormat> {
-    VERSIONS.iter().find(|(head, _)| line.starts_with(head)).map(|(_, format)| *format)
-}
-
-/// The first line of a log of `format`; that of version 3 for what is no iolog.
-pub(super) fn head(format: TraceFormat) -> &'static str {
-    match format {
-        TraceFormat::Iolog2 => "fio version 2 iolog",
-        _ => "fio version 3 iolog",
-    }
-}
-
-/// Returns whether `line` is the first one of any version.
-pub(super) fn is_head(line: &[u8]) -> bool {
-    let line = line.trim_ascii_end();
-    line.starts_with(b"fio version ") && line.ends_with(b" iolog")
-}
+use crate::InputError;
 
 /// Place where the reader is in an iolog.
 #[derive(Debug)]
@@ -57,22 +35,18 @@ impl Iolog {
         &mut self,
         line: &[u8],
         notes: &mut Notes,
-    ) -> Result<Option<Entry>, Problem> {
+    ) -> Result<Option<Entry>, InputError> {
         if !self.begun {
             self.begun = true;
-            let is_ours = version(line) == Some(self.format);
-            return if is_ours {
-                Ok(None)
-            } else {
-                Err(Problem::IologVersion { found: shown(line) })
-            };
+            let is_ours = iolog_version(line) == Some(self.format);
+            return if is_ours { Ok(None) } else { Err(other_version(line)) };
         }
         let mut words = Words::of(line);
         if words.rest().is_empty() {
             return Ok(None);
         }
-        if is_head(line) {
-            return Err(Problem::SecondTrace);
+        if is_iolog_head(line) {
+            return Err(second_trace());
         }
         let at_ns = self.time(&mut words)?;
         let last = words.last().ok_or_else(|| missing(line, "action"))?;
@@ -90,7 +64,7 @@ impl Iolog {
     }
 
     /// The time of a line, taken off it in version 3.
-    fn time(&self, words: &mut Words<'_>) -> Result<Option<u64>, Problem> {
+    fn time(&self, words: &mut Words<'_>) -> Result<Option<u64>, InputError> {
         if self.format == TraceFormat::Iolog2 {
             return Ok(self.waited_ns);
         }
@@ -101,7 +75,7 @@ impl Iolog {
         })
     }
 
-    fn manage(&mut self, name: &[u8], action: &[u8]) -> Result<(), Problem> {
+    fn manage(&mut self, name: &[u8], action: &[u8]) -> Result<(), InputError> {
         if action == b"add" {
             return self.files.add(name);
         }
@@ -112,7 +86,7 @@ impl Iolog {
         &mut self,
         operation: &Operation<'_>,
         notes: &mut Notes,
-    ) -> Result<Option<Entry>, Problem> {
+    ) -> Result<Option<Entry>, InputError> {
         let Operation { at_ns, name, offset: offset_bytes, length_bytes, .. } = *operation;
         let action = match operation.action {
             b"read" => Action::Read,
@@ -125,7 +99,10 @@ impl Iolog {
                 return Ok(None);
             }
             b"wait" => return self.wait(operation.offset, notes).map(|()| None),
-            found => return Err(Problem::Action { found: shown(found) }),
+            found => {
+                let problem = format!("`{}` is no action of an iolog", shown(found));
+                return Err(damaged(problem));
+            }
         };
         let target = Target::File(self.files.number(name)?);
         if !action.moves_bytes() {
@@ -142,12 +119,14 @@ impl Iolog {
     /// `wait`: what follows begins no earlier than so many milliseconds after the beginning. The
     /// HOWTO speaks of microseconds after the `wait` before; fio does the former
     /// (`read_iolog_get`).
-    fn wait(&mut self, until_ms: u64, notes: &mut Notes) -> Result<(), Problem> {
+    fn wait(&mut self, until_ms: u64, notes: &mut Notes) -> Result<(), InputError> {
         if self.format != TraceFormat::Iolog2 {
             notes.skip(Skipped::Wait);
             return Ok(());
         }
-        let until_ns = until_ms.checked_mul(1_000_000).ok_or(Problem::Wait { until_ms })?;
+        let until_ns = until_ms.checked_mul(1_000_000).ok_or_else(|| {
+            damaged(format!("a wait until {until_ms} ms is above 2^64 nanoseconds"))
+        })?;
         self.waited_ns = self.waited_ns.max(Some(until_ns));
         Ok(())
     }
@@ -164,7 +143,7 @@ struct Operation<'a> {
 }
 
 /// The file's name: what all other words left of `line`.
-fn name<'a>(words: &Words<'a>, line: &[u8]) -> Result<&'a [u8], Problem> {
+fn name<'a>(words: &Words<'a>, line: &[u8]) -> Result<&'a [u8], InputError> {
     let name = words.rest();
     if name.is_empty() { Err(missing(line, "file name")) } else { Ok(name) }
 }

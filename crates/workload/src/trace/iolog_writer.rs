@@ -7,8 +7,7 @@ use units::DiskText;
 
 use super::entry::{Action, Entry, Target};
 use super::files::{FILES_MAX, NAME_BYTES_MAX};
-use super::format::TraceFormat;
-use super::iolog;
+use super::format::{TraceFormat, iolog_head};
 
 /// What an iolog cannot say.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -56,7 +55,7 @@ impl IologWriter {
         }
         let names = names.iter().map(readable).collect::<Result<_, _>>()?;
         let writer = IologWriter { has_times: format != TraceFormat::Iolog2, names, last_us: 0 };
-        let head = format!("{}\n", iolog::head(format));
+        let head = format!("{}\n", iolog_head(format));
         let text = head + &writer.of_files("add") + &writer.of_files("open");
         Ok((writer, text))
     }

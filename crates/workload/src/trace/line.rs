@@ -1,6 +1,7 @@
 //! Lines out of pieces of any length.
 
-use super::error::Problem;
+use super::refusal::damaged;
+use crate::InputError;
 
 /// The longest line, in bytes: fio reads no longer one (`iolog.c`, `read_iolog`).
 pub const LINE_BYTES_MAX: usize = 4096;
@@ -31,7 +32,7 @@ impl Lines {
     pub(super) fn next<'line, 'input: 'line>(
         &'line mut self,
         input: &mut &'input [u8],
-    ) -> Result<Option<&'line [u8]>, Problem> {
+    ) -> Result<Option<&'line [u8]>, InputError> {
         if self.given {
             self.held.clear();
             self.given = false;
@@ -41,7 +42,7 @@ impl Lines {
         *input = rest.get(1..).unwrap_or_default();
         if line.len() > LINE_BYTES_MAX - self.held.len() {
             self.number += 1;
-            return Err(Problem::LineTooLong);
+            return Err(damaged(format!("it is longer than {LINE_BYTES_MAX} bytes")));
         }
         if end.is_none() {
             self.held.extend_from_slice(line);

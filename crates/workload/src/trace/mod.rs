@@ -12,7 +12,6 @@
 mod blkparse;
 mod blktrace;
 mod entry;
-mod error;
 mod files;
 mod format;
 mod iolog;
@@ -21,12 +20,12 @@ mod line;
 mod merge;
 mod notes;
 mod reader;
+mod refusal;
 mod request;
 mod stream;
 mod word;
 
 pub use entry::{Action, Device, END_BYTES_MAX, Entry, Target};
-pub use error::{Place, Problem, TraceError};
 pub use files::{FILES_MAX, NAME_BYTES_MAX};
 pub use format::{HEAD_BYTES, TraceFormat};
 pub use iolog_writer::{IologWriter, Unwritable};

@@ -1,8 +1,8 @@
 //! What is to be known of a trace beside its entries.
 
 use super::entry::{Device, Entry, Target};
-use super::error::Problem;
 use super::request::Stage;
+use crate::InputError;
 
 /// The most devices of one trace.
 pub const DEVICES_MAX: usize = 1024;
@@ -116,7 +116,7 @@ impl Notes {
     }
 
     /// Counts `entry`, which is given next.
-    pub(super) fn give(&mut self, entry: &Entry) -> Result<(), Problem> {
+    pub(super) fn give(&mut self, entry: &Entry) -> Result<(), InputError> {
         if let Target::Device(device) = entry.target {
             self.of_device(device)?;
         }
@@ -126,7 +126,7 @@ impl Notes {
         Ok(())
     }
 
-    fn of_device(&mut self, device: Device) -> Result<(), Problem> {
+    fn of_device(&mut self, device: Device) -> Result<(), InputError> {
         let known = |at: usize, devices: &[(Device, u64)]| {
             devices.get(at).is_some_and(|(known, _)| *known == device)
         };
@@ -135,7 +135,9 @@ impl Notes {
             self.last_device = found.unwrap_or(self.devices.len());
             if found.is_none() {
                 if self.devices.len() == DEVICES_MAX {
-                    return Err(Problem::Devices);
+                    let problem = format!("it names more than {DEVICES_MAX} devices");
+                    let hint = "record fewer of them in one trace";
+                    return Err(InputError::new(problem, hint));
                 }
                 self.devices.push((device, 0));
             }

@@ -5,12 +5,13 @@ use units::DiskText;
 use super::blkparse::Blkparse;
 use super::blktrace::Blktrace;
 use super::entry::Entry;
-use super::error::{Problem, TraceError};
 use super::format::TraceFormat;
 use super::iolog::Iolog;
 use super::line::Lines;
 use super::notes::Notes;
+use super::refusal::{nothing, of_file, on_line};
 use super::request::{Entries, Stage};
+use crate::InputError;
 
 /// Reads a trace piece by piece, in memory that does not grow with it: one line or one record's
 /// head, the names of at most [`FILES_MAX`](super::FILES_MAX) files and at most
@@ -22,7 +23,7 @@ pub struct Reader {
     /// The second entry of a request, given next.
     pending: Option<Entry>,
     /// What went wrong, if anything did.
-    failed: Option<TraceError>,
+    failed: Option<InputError>,
 }
 
 #[derive(Debug)]
@@ -60,7 +61,7 @@ impl Reader {
     /// # Errors
     /// When the trace is damaged, or is not of the format it was said to be; the same error again
     /// for every further call. What was given before is sound.
-    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Entry>, TraceError> {
+    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Entry>, InputError> {
         self.guarded(|reader| reader.within(input))
     }
 
@@ -69,7 +70,7 @@ impl Reader {
     /// # Errors
     /// When the trace is empty or ends within a record, or its last line, which may lack its end,
     /// is damaged.
-    pub fn finish(&mut self) -> Result<Option<Entry>, TraceError> {
+    pub fn finish(&mut self) -> Result<Option<Entry>, InputError> {
         self.guarded(Reader::at_end)
     }
 
@@ -92,8 +93,8 @@ impl Reader {
     /// The pending entry, or what `more` gives; after an error, the error.
     fn guarded(
         &mut self,
-        more: impl FnOnce(&mut Reader) -> Result<Option<Entries>, TraceError>,
-    ) -> Result<Option<Entry>, TraceError> {
+        more: impl FnOnce(&mut Reader) -> Result<Option<Entries>, InputError>,
+    ) -> Result<Option<Entry>, InputError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
@@ -108,10 +109,10 @@ impl Reader {
     }
 
     /// Counts `entries`, keeps the second and gives the first.
-    fn give(&mut self, entries: Option<Entries>) -> Result<Option<Entry>, TraceError> {
+    fn give(&mut self, entries: Option<Entries>) -> Result<Option<Entry>, InputError> {
         let Some(entries) = entries else { return Ok(None) };
         for entry in entries.iter().flatten() {
-            self.notes.give(entry).map_err(Problem::of_file)?;
+            self.notes.give(entry).map_err(of_file)?;
         }
         let [first, second] = entries;
         if first.is_some() {
@@ -121,16 +122,16 @@ impl Reader {
     }
 
     /// The next request in `input`.
-    fn within(&mut self, input: &mut &[u8]) -> Result<Option<Entries>, TraceError> {
+    fn within(&mut self, input: &mut &[u8]) -> Result<Option<Entries>, InputError> {
         let notes = &mut self.notes;
         match &mut self.parser {
             Parser::Records(records) => records.next(input, notes),
             Parser::Text(lines, text) => loop {
                 let number = lines.number + 1;
-                let line = lines.next(input).map_err(|problem| problem.on_line(number))?;
+                let line = lines.next(input).map_err(|problem| on_line(problem, number))?;
                 let Some(line) = line else { return Ok(None) };
                 let entries =
-                    text.entries(line, notes).map_err(|problem| problem.on_line(number))?;
+                    text.entries(line, notes).map_err(|problem| on_line(problem, number))?;
                 if entries[0].is_some() || entries[1].is_some() {
                     return Ok(Some(entries));
                 }
@@ -139,23 +140,23 @@ impl Reader {
     }
 
     /// The request of a last line without an end.
-    fn at_end(&mut self) -> Result<Option<Entries>, TraceError> {
+    fn at_end(&mut self) -> Result<Option<Entries>, InputError> {
         let (lines, text) = match &mut self.parser {
             Parser::Records(records) => return records.end().map(|()| None),
             Parser::Text(lines, text) => (lines, text),
         };
         let number = lines.number + 1;
         let Some(line) = lines.last() else {
-            return if number == 1 { Err(Problem::Empty.of_file()) } else { Ok(None) };
+            return if number == 1 { Err(of_file(nothing())) } else { Ok(None) };
         };
         self.notes.cut = true;
         let entries = text.entries(line, &mut self.notes);
-        entries.map(Some).map_err(|problem| problem.on_line(number))
+        entries.map(Some).map_err(|problem| on_line(problem, number))
     }
 }
 
 impl Text {
-    fn entries(&mut self, line: &[u8], notes: &mut Notes) -> Result<Entries, Problem> {
+    fn entries(&mut self, line: &[u8], notes: &mut Notes) -> Result<Entries, InputError> {
         match self {
             Text::Iolog(iolog) => iolog.entry(line, notes).map(|entry| [entry, None]),
             Text::Blkparse(blkparse) => blkparse.entries(line, notes),

@@ -3,8 +3,9 @@
 //! A request may ask for two things: that the cache be emptied before it (`REQ_PREFLUSH`), and its
 //! own data. Such a one, and it alone, becomes two entries.
 
-use super::entry::{Action, Device, Entry, Target};
-use super::error::Problem;
+use super::entry::{Action, Device, END_BYTES_MAX, Entry, Target};
+use super::refusal::damaged;
+use crate::InputError;
 
 /// The length of a sector to the block layer, in bytes, whatever the device's is.
 pub(super) const SECTOR_BYTES: u32 = 512;
@@ -62,7 +63,7 @@ pub(super) struct Request {
 pub(super) type Entries = [Option<Entry>; 2];
 
 impl Request {
-    pub(super) fn entries(&self) -> Result<Entries, Problem> {
+    pub(super) fn entries(&self) -> Result<Entries, InputError> {
         let flush = self.preflush.then(|| self.entry(Action::Flush));
         if self.length_bytes == 0 {
             return Ok([flush, None]);
@@ -74,7 +75,8 @@ impl Request {
         };
         let sector = self.sector;
         let offset_bytes = sector.checked_mul(SECTOR_BYTES.into());
-        let offset_bytes = offset_bytes.ok_or(Problem::Sector { sector })?;
+        let offset_bytes = offset_bytes
+            .ok_or_else(|| damaged(format!("sector {sector} lies past byte {END_BYTES_MAX}")))?;
         let length_bytes = self.length_bytes;
         let data = Entry { offset_bytes, length_bytes, ..self.entry(action) }.checked()?;
         Ok([flush, Some(data)])

@@ -3,10 +3,10 @@
 use thiserror::Error;
 
 use super::entry::Entry;
-use super::error::TraceError;
 use super::format::{HEAD_BYTES, TraceFormat};
 use super::reader::Reader;
 use super::request::Stage;
+use crate::InputError;
 
 /// How much is asked for at once, in bytes.
 pub const CHUNK_BYTES: usize = 64 << 10;
@@ -19,7 +19,7 @@ pub enum StreamError<E> {
     Feed(E),
     /// What was read is no sound trace.
     #[error("{0}")]
-    Trace(TraceError),
+    Trace(InputError),
 }
 
 /// The entries of a trace that a function reads: `feed` fills the front of the buffer that it is

@@ -6,9 +6,10 @@ use units::DiskText;
 
 use super::{
     Action, DEVICES_MAX, Device, Entry, FILES_MAX, FromFirst, IologWriter, LINE_BYTES_MAX, Merge,
-    NAME_BYTES_MAX, Notes, Problem, Reader, Skipped, Stage, Stream, StreamError, Target,
-    TraceError, TraceFormat, Unwritable,
+    NAME_BYTES_MAX, Notes, Reader, Skipped, Stage, Stream, StreamError, Target, TraceFormat,
+    Unwritable,
 };
+use crate::InputError;
 
 const READ: Action = Action::Read;
 const WRITE: Action = Action::Write { fua: false };
@@ -18,7 +19,7 @@ const FUA: Action = Action::Write { fua: true };
 struct Read {
     entries: Vec<Entry>,
     notes: Notes,
-    end: Result<(), TraceError>,
+    end: Result<(), InputError>,
 }
 
 /// `bytes` as its beginning says, else as `format`.
@@ -401,7 +402,7 @@ fn what_a_file_begins_with_tells_its_kind() {
 fn nothing_is_empty_in_every_format() {
     for format in [TraceFormat::Iolog2, TraceFormat::Iolog3, TraceFormat::Blkparse] {
         let end = read(format, Stage::Issued, b"").end;
-        assert_eq!(end.unwrap_err().problem, Problem::Empty);
+        assert_eq!(end.unwrap_err().to_string(), "cannot read the trace: it is empty");
     }
     assert!(read(TraceFormat::Blktrace, Stage::Issued, b"").end.is_err());
     // A log of a job that did nothing is a log.
@@ -425,7 +426,8 @@ fn more_devices_than_are_kept_are_refused() {
     let most = read(DEVICES_MAX);
     assert!(most.end.is_ok() && most.notes.devices().len() == DEVICES_MAX);
     assert_eq!(most.notes.devices()[0].1, 2);
-    assert_eq!(read(DEVICES_MAX + 1).end.unwrap_err().problem, Problem::Devices);
+    let error = read(DEVICES_MAX + 1).end.unwrap_err();
+    assert_eq!(error.to_string(), "cannot read the trace: it names more than 1024 devices");
 }
 
 /// A feed of `bytes`, at most `step` at a time.
@@ -520,7 +522,7 @@ fn what_an_iolog_cannot_say_is_not_written() {
 
 #[test]
 fn an_error_shows_a_beginning_that_fits_a_line_whatever_stands_there() {
-    let said = |head: &[u8]| TraceFormat::of(head).unwrap_err().problem.to_string();
+    let said = |head: &[u8]| TraceFormat::of(head).unwrap_err().to_string();
     let rest = ": no iolog, no text of blkparse, no records of blktrace";
     for (head, shown) in [
         (&[0xff; 4096][..], r"\xff\xff\xff\xff\xff\xff\xff\xff"),
@@ -529,10 +531,10 @@ fn an_error_shows_a_beginning_that_fits_a_line_whatever_stands_there() {
         (b"\n\n  dear reader\nno trace is here\n", "dear reader"),
         (&[b'x'; 4096], &"x".repeat(60)),
     ] {
-        assert_eq!(said(head), format!("it begins with `{shown}`{rest}"));
+        assert_eq!(said(head), format!("cannot read the trace: it begins with `{shown}`{rest}"));
     }
     let junk = [b"fio version 2 iolog\ndisk add\ndisk open\ndisk ", &[0xfe; 90][..]].concat();
-    let end = read(TraceFormat::Iolog2, Stage::default(), &junk).end.unwrap_err().problem;
+    let end = read(TraceFormat::Iolog2, Stage::default(), &junk).end.unwrap_err();
     let length = r"the length is `\xfe\xfe\xfe\xfe\xfe\xfe\xfe\xfe`, not a number below 2^32";
-    assert_eq!(end.to_string(), length);
+    assert_eq!(end.to_string(), format!("cannot read the trace: line 4: {length}"));
 }

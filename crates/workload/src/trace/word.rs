@@ -1,8 +1,7 @@
 //! The words of a line, taken from both ends, and the numbers among them.
 
-use units::DiskText;
-
-use super::error::{Problem, shown};
+use super::refusal::{damaged, shown};
+use crate::InputError;
 
 /// What is left of a line, without blanks at its ends.
 #[derive(Clone, Copy)]
@@ -52,23 +51,23 @@ pub(super) fn number(word: &[u8]) -> Option<u64> {
 }
 
 /// The number that `word` is, which `what` names in the error.
-pub(super) fn expected(word: &[u8], what: &'static str) -> Result<u64, Problem> {
+pub(super) fn expected(word: &[u8], what: &str) -> Result<u64, InputError> {
     number(word).ok_or_else(|| unreadable(word, what, "a number below 2^64"))
 }
 
 /// The number below 2^32 that `word` is.
-pub(super) fn expected_u32(word: &[u8], what: &'static str) -> Result<u32, Problem> {
+pub(super) fn expected_u32(word: &[u8], what: &str) -> Result<u32, InputError> {
     number(word)
         .and_then(|number| u32::try_from(number).ok())
         .ok_or_else(|| unreadable(word, what, "a number below 2^32"))
 }
 
-pub(super) fn unreadable(word: &[u8], what: &'static str, expects: &'static str) -> Problem {
-    Problem::Unreadable { what, found: shown(word), expects }
+/// The error that `word`, which `what` names, is not `expects`.
+pub(super) fn unreadable(word: &[u8], what: &str, expects: &str) -> InputError {
+    damaged(format!("{what} is `{}`, not {expects}", shown(word)))
 }
 
-/// That `line` ends before what is `missing`.
-pub(super) fn missing(line: &[u8], missing: &'static str) -> Problem {
-    let found: DiskText = shown(line.trim_ascii());
-    Problem::Missing { missing, found }
+/// The error that `line` ends before what is `missing`.
+pub(super) fn missing(line: &[u8], missing: &str) -> InputError {
+    damaged(format!("`{}` has no {missing}", shown(line.trim_ascii())))
 }

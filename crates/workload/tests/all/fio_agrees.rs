@@ -5,9 +5,10 @@ use std::process::Output;
 
 use testkit::{Scratch, scratch, tool};
 use units::random::Random;
+use workload::InputError;
 use workload::job::named::NAMED;
 use workload::job::option::OPTIONS;
-use workload::job::{Extent, Job, JobError, JobFile};
+use workload::job::{Extent, Job, JobFile};
 
 /// The fio whose options our tables list.
 const VERSION: &str = "fio-3.33";
@@ -55,7 +56,7 @@ impl Said {
     }
 }
 
-fn ours(text: &str) -> Result<Job, JobError> {
+fn ours(text: &str) -> Result<Job, InputError> {
     JobFile::parse(text, &[]).map(|mut file| file.jobs.remove(0))
 }
 

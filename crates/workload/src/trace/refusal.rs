@@ -1,0 +1,53 @@
+//! Why a trace is refused, and where.
+
+use units::DiskText;
+use units::text::escape;
+
+use crate::InputError;
+
+/// How much of what was found an error shows, in bytes of plain text.
+const FOUND_BYTES_MAX: usize = 60;
+/// Number of characters it shows where some of them are escapes, which are hard to read.
+const ESCAPED_MAX: usize = 32;
+
+/// The error that a trace holds what its writer would not have written.
+pub(super) fn damaged(problem: impl Into<String>) -> InputError {
+    InputError::new(problem, "is the file whole, and as fio or blktrace wrote it")
+}
+
+/// The error that there is nothing in the trace.
+pub(super) fn nothing() -> InputError {
+    InputError::new("it is empty", "record again: blktrace needs debugfs and root")
+}
+
+/// The error that a second trace follows the first.
+pub(super) fn second_trace() -> InputError {
+    let hint = "split the file there; fio appends to an iolog that exists";
+    InputError::new("a second trace begins", hint)
+}
+
+/// The error with the line it is on, from 1.
+pub(super) fn on_line(problem: InputError, number: u64) -> InputError {
+    problem.within(format_args!("cannot read the trace: line {number}: "))
+}
+
+/// The error with the first byte of the record it is in, from 0.
+pub(super) fn at_byte(problem: InputError, at: u64) -> InputError {
+    problem.within(format_args!("cannot read the trace: byte {at}: "))
+}
+
+/// The error of the file as a whole.
+pub(super) fn of_file(problem: InputError) -> InputError {
+    problem.within("cannot read the trace: ")
+}
+
+/// The beginning of `found`, for an error: short enough to be read, whatever stands there.
+pub(super) fn shown(found: &[u8]) -> DiskText {
+    let head = &found[..found.len().min(FOUND_BYTES_MAX)];
+    if escape(head).as_bytes() == head {
+        return DiskText::from_bytes(head);
+    }
+    let fits = |&length: &usize| escape(&head[..length]).chars().count() <= ESCAPED_MAX;
+    let length = (0..=head.len()).rev().find(fits).unwrap_or(0);
+    DiskText::from_bytes(&head[..length])
+}
