@@ -86,8 +86,17 @@ impl OptionRow {
     }
 }
 
-/// `row!(name [/ alias], kind, meaning, reader => field = value)`.
+/// `row!(name, alias, kind, meaning, store)`, where `reader => setting = value` may be the `store`.
 macro_rules! row {
+    (
+        $name:literal, $alias:expr, $kind:ident, $meaning:literal,
+        $it:ident => $($setting:ident).+ = $value:expr
+    ) => {
+        row!($name, $alias, $kind, $meaning, |$it| {
+            $it.settings.$($setting).+ = $value;
+            Ok(())
+        })
+    };
     ($name:literal, $alias:expr, $kind:ident, $meaning:literal, $store:expr) => {
         OptionRow {
             name: $name,
@@ -101,19 +110,13 @@ macro_rules! row {
 
 /// Every option that is honored, in the order of the documentation.
 pub const OPTIONS: &[OptionRow] = &[
-    row!("name", None, Text, "the job's name", |it| {
-        it.settings.name = Some(it.kept());
-        Ok(())
-    }),
+    row!("name", None, Text, "the job's name", it => name = Some(it.kept())),
     row!("description", None, Text, "a comment", |_| Ok(())),
-    row!("filename", None, Text, "kept and shown; never opened", |it| {
-        it.settings.filename = Some(it.kept());
-        Ok(())
-    }),
-    row!("directory", None, Text, "kept and shown; never opened", |it| {
-        it.settings.directory = Some(it.kept());
-        Ok(())
-    }),
+    row!("filename", None, Text, "kept and shown; never opened", it => job.filename = Some(it.kept())),
+    row!(
+        "directory", None, Text, "kept and shown; never opened",
+        it => job.directory = Some(it.kept())
+    ),
     row!(
         "rw",
         Some("readwrite"),
@@ -121,48 +124,33 @@ pub const OPTIONS: &[OptionRow] = &[
         "read, write, randread, randwrite, rw, readwrite, randrw; discards are refused",
         direction
     ),
-    row!("rwmixread", None, Count, "percentage of reads in a mixed job; default 50", |it| {
-        it.settings.read_percent = percent(it)?;
-        Ok(())
-    }),
-    row!("rwmixwrite", None, Count, "percentage of writes in a mixed job", |it| {
-        it.settings.read_percent = 100 - percent(it)?;
-        Ok(())
-    }),
     row!(
-        "bs",
-        Some("blocksize"),
-        Size,
+        "rwmixread", None, Count, "percentage of reads in a mixed job; default 50",
+        it => read_percent = percent(it)?
+    ),
+    row!(
+        "rwmixwrite", None, Count, "percentage of writes in a mixed job",
+        it => read_percent = 100 - percent(it)?
+    ),
+    row!(
+        "bs", Some("blocksize"), Size,
         "bytes of one operation, to 1 GiB; `read,write` gives one for each; default 4096",
-        |it| {
-            it.settings.operation_bytes = it.two_sizes(1, OPERATION_BYTES_MAX)?;
-            Ok(())
-        }
+        it => operation_bytes = it.two_sizes(1, OPERATION_BYTES_MAX)?
     ),
     row!(
-        "ba",
-        Some("blockalign"),
-        Size,
+        "ba", Some("blockalign"), Size,
         "of what random offsets are multiples; default: bs. Turns the random map off",
-        |it| {
-            it.settings.align_bytes = Some(it.two_sizes(1, OPERATION_BYTES_MAX)?);
-            Ok(())
-        }
+        it => align_bytes = Some(it.two_sizes(1, OPERATION_BYTES_MAX)?)
     ),
     row!(
-        "offset",
-        Some("fileoffset"),
-        Extent,
+        "offset", Some("fileoffset"), Extent,
         "where the region begins; a percentage is rounded up to an operation",
-        |it| {
-            it.settings.offset = it.extent()?;
-            Ok(())
-        }
+        it => job.offset = it.extent()?
     ),
-    row!("size", None, Extent, "how long the region is; at least bs", |it| {
-        it.settings.size = Some(not_empty(it)?);
-        Ok(())
-    }),
+    row!(
+        "size", None, Extent, "how long the region is; at least bs",
+        it => job.size = Some(not_empty(it)?)
+    ),
     row!(
         "ioengine",
         None,
@@ -174,18 +162,15 @@ pub const OPTIONS: &[OptionRow] = &[
             if let Some(lost) = lost {
                 it.not_honored(lost);
             }
-            it.settings.engine = found;
+            it.settings.job.engine = found;
             Ok(())
         }
     ),
-    row!("direct", None, Switch, "O_DIRECT", |it| {
-        it.settings.direct = it.boolean()?;
-        Ok(())
-    }),
-    row!("buffered", None, Switch, "the opposite of direct; the last of the two counts", |it| {
-        it.settings.direct = !it.boolean()?;
-        Ok(())
-    }),
+    row!("direct", None, Switch, "O_DIRECT", it => job.direct = it.boolean()?),
+    row!(
+        "buffered", None, Switch, "the opposite of direct; the last of the two counts",
+        it => job.direct = !it.boolean()?
+    ),
     row!("sync", None, Word, "none, 0: neither; dsync: O_DSYNC; sync, 1: O_SYNC", |it| {
         const WORDS: [(&str, Durability); 5] = [
             ("none", Durability::None),
@@ -194,40 +179,29 @@ pub const OPTIONS: &[OptionRow] = &[
             ("sync", Durability::Sync),
             ("1", Durability::Sync),
         ];
-        it.settings.durability = it.word(&WORDS, "none, 0, dsync, sync or 1")?;
-        Ok(())
-    }),
-    row!("fsync", None, Count, "fsync after so many writes; 0: never", |it| {
-        it.settings.fsync_every = NonZeroU32::new(it.count(0, u32::MAX)?);
-        Ok(())
-    }),
-    row!("fdatasync", None, Count, "fdatasync after so many writes; 0: never", |it| {
-        it.settings.fdatasync_every = NonZeroU32::new(it.count(0, u32::MAX)?);
+        it.settings.job.durability = it.word(&WORDS, "none, 0, dsync, sync or 1")?;
         Ok(())
     }),
     row!(
-        "end_fsync",
-        None,
-        Switch,
-        "accepted: what a block leaves in a cache is written out within its time",
-        |it| {
-            it.settings.end_fsync = it.boolean()?;
-            Ok(())
-        }
+        "fsync", None, Count, "fsync after so many writes; 0: never",
+        it => job.fsync_every = NonZeroU32::new(it.count(0, u32::MAX)?)
     ),
     row!(
-        "iodepth",
-        None,
-        Count,
-        "operations under way at once; 1 with a synchronous engine",
-        |it| {
-            it.settings.depth = it.count(1, DEPTH_MAX)?;
-            Ok(())
-        }
+        "fdatasync", None, Count, "fdatasync after so many writes; 0: never",
+        it => job.fdatasync_every = NonZeroU32::new(it.count(0, u32::MAX)?)
+    ),
+    row!(
+        "end_fsync", None, Switch,
+        "accepted: what a block leaves in a cache is written out within its time",
+        it => job.end_fsync = it.boolean()?
+    ),
+    row!(
+        "iodepth", None, Count, "operations under way at once; 1 with a synchronous engine",
+        it => job.depth = it.count(1, DEPTH_MAX)?
     ),
     row!("numjobs", None, Count, "clones that run at once, to 4096 in all; 0 is refused", |it| {
         let most = u32::try_from(JOBS_MAX).expect("it is 4096");
-        it.settings.numjobs = it.count(1, most)?;
+        it.settings.job.numjobs = it.count(1, most)?;
         Ok(())
     }),
     row!("thread", None, Flag, "clones are threads whatever is said here", |it| it
@@ -240,62 +214,44 @@ pub const OPTIONS: &[OptionRow] = &[
         "the longest time of each arm; 0: none. The budget of bench bounds it too",
         |it| {
             let runtime_ns = it.duration_ns()?;
-            it.settings.runtime_ns = (runtime_ns > 0).then_some(runtime_ns);
+            it.settings.job.runtime_ns = (runtime_ns > 0).then_some(runtime_ns);
             Ok(())
         }
     ),
     row!(
-        "time_based",
-        None,
-        Flag,
-        "accepted: a region is begun again until the answer is certain",
-        |it| {
-            it.settings.time_based = it.flag()?;
-            Ok(())
-        }
+        "time_based", None, Flag, "accepted: a region is begun again until the answer is certain",
+        it => job.time_based = it.flag()?
     ),
-    row!("loops", None, Count, "accepted: the measurement decides how often; 0 is refused", |it| {
-        it.settings.loops = it.count(1, u32::MAX)?;
-        Ok(())
-    }),
+    row!(
+        "loops", None, Count, "accepted: the measurement decides how often; 0 is refused",
+        it => job.loops = it.count(1, u32::MAX)?
+    ),
     row!("overwrite", None, Switch, "always on: the run first fills the file", |it| {
         it.boolean().map(drop)
     }),
-    row!("new_group", None, Flag, "accepted: jobs run one after the other", |it| {
-        it.settings.new_group = it.flag()?;
-        Ok(())
-    }),
     row!(
-        "stonewall",
-        Some("wait_for_previous"),
-        Flag,
-        "accepted: jobs run one after the other",
-        |it| {
-            it.settings.stonewall = it.flag()?;
-            Ok(())
-        }
+        "new_group", None, Flag, "accepted: jobs run one after the other",
+        it => job.new_group = it.flag()?
     ),
-    row!("group_reporting", None, Flag, "accepted: clones are always reported as one", |it| {
-        it.settings.group_reporting = it.flag()?;
-        Ok(())
-    }),
-    row!("norandommap", None, Flag, "accepted: random offsets do not repeat within a pair", |it| {
-        it.settings.norandommap = it.flag()?;
-        Ok(())
-    }),
-    row!("randrepeat", None, Switch, "accepted: --seed decides the offsets", |it| {
-        it.settings.repeatable = it.boolean()?;
-        Ok(())
-    }),
     row!(
-        "randseed",
-        None,
-        Count,
-        "the seed of random offsets; fio's own sequence is not reproduced",
-        |it| {
-            it.settings.seed = Some(it.number()?);
-            Ok(())
-        }
+        "stonewall", Some("wait_for_previous"), Flag, "accepted: jobs run one after the other",
+        it => job.stonewall = it.flag()?
+    ),
+    row!(
+        "group_reporting", None, Flag, "accepted: clones are always reported as one",
+        it => job.group_reporting = it.flag()?
+    ),
+    row!(
+        "norandommap", None, Flag, "accepted: random offsets do not repeat within a pair",
+        it => job.norandommap = it.flag()?
+    ),
+    row!(
+        "randrepeat", None, Switch, "accepted: --seed decides the offsets",
+        it => job.repeatable = it.boolean()?
+    ),
+    row!(
+        "randseed", None, Count, "the seed of random offsets; fio's own sequence is not reproduced",
+        it => job.seed = Some(it.number()?)
     ),
     row!(
         "kb_base",
@@ -340,7 +296,7 @@ fn direction(it: &mut Reader<'_>) -> Result<(), InputError> {
     if step.is_some() {
         it.not_honored("what follows the colon: each operation follows the one before");
     }
-    (it.settings.action, it.settings.order) = (action, order);
+    (it.settings.job.action, it.settings.job.order) = (action, order);
     Ok(())
 }
 
