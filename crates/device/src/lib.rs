@@ -5,20 +5,21 @@
 //! on a real disk, on an image file, through an image format, on a captured tree and in memory.
 
 pub mod answer;
-pub mod counters;
+mod counters;
 pub mod disk;
 pub mod durable;
 pub mod extents;
-pub mod files;
+mod files;
 pub mod manifest;
-pub mod memory;
-pub mod memory_tree;
+mod memory;
+mod memory_tree;
+pub mod mountinfo;
 mod nodes;
 pub mod pack;
-pub mod queue;
+mod queue;
 pub mod text_tree;
 pub mod tree;
-pub mod window;
+mod window;
 
 pub use counters::{Counters, CountersError, DiskCounts};
 pub use disk::{Disk, ReadError};

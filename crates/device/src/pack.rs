@@ -15,7 +15,7 @@ use crate::disk::{self, Disk, ReadError};
 use crate::memory::MemoryDisk;
 
 /// The largest packed disk that [`unpack`] accepts, in bytes: 16 MiB.
-pub const PACKED_BYTES_MAX: usize = 16 << 20;
+const PACKED_BYTES_MAX: usize = 16 << 20;
 
 const SECTOR: usize = 512;
 const SECTOR_BYTES: u64 = 512;

@@ -191,7 +191,7 @@ impl Times {
 
 impl Evidence {
     /// The layers that lie on nothing.
-    pub fn bottoms(&self) -> impl Iterator<Item = &Layer> {
+    pub(crate) fn bottoms(&self) -> impl Iterator<Item = &Layer> {
         self.layers.iter().filter(|layer| layer.below.is_empty())
     }
 

@@ -1,50 +1,50 @@
 //! Linux itself: opens, reads, asks, and moves bytes for measurements.
 //!
-//! What looks at disks here opens them for reading only. Four rooms write: [`scratch`] fills a
-//! file of its own that has no name, [`loops`] shows such a file as a device, [`suite`] fills a
-//! file system that was made for it, and [`engine`] does what it is told to the files that it is
-//! given. A block device that exists already is opened for
-//! writing in [`claim`] and nowhere else.
+//! Disks that are looked at are opened for reading only. Four rooms write: [`scratch`] fills a file
+//! of its own that has no name, `loops` shows such a file as a device, `suite` fills a file system
+//! that was made for it, and [`engine`] does what it is told to the files that it is given. A block
+//! device that exists already is opened for writing in [`claim`] and nowhere else.
 //!
 //! `format` and `stack` see the world through `device`'s traits; this crate stands behind them on a
 //! real machine. It fetches raw bytes and raw answers, and understands none of them. Files, clocks
 //! and `unsafe` are found here and in the binary only.
 
-pub mod beside;
-pub mod btrfs;
-pub mod cache;
+mod beside;
+mod btrfs;
+mod cache;
 pub mod capture;
 #[cfg(test)]
 mod child;
 pub mod claim;
 pub mod command;
-pub mod disk;
-pub mod diskstats;
+mod disk;
+mod diskstats;
 mod dm;
 mod drive_answer;
-pub mod durable;
+mod durable;
 pub mod engine;
-pub mod extents;
-pub mod identity;
-pub mod input;
+mod extents;
+mod identity;
+mod input;
 mod inquiry;
-pub mod interrupt;
-pub mod loops;
+mod interrupt;
+mod loops;
 mod nvme;
 mod passthrough;
-pub mod pinned;
-pub mod private_mounts;
+mod pinned;
+mod private_mounts;
 pub mod process;
 mod realtime;
-pub mod scan;
+mod scan;
 pub mod scratch;
 mod scsi;
-pub mod suite;
-pub mod suppressed;
+mod suite;
+mod suppressed;
+mod sync_range;
 pub mod sysroot;
-pub mod terminal;
-pub mod tree;
-pub mod trial;
+mod terminal;
+mod tree;
+mod trial;
 
 pub use beside::Beside;
 pub use btrfs::{BtrfsDevice, btrfs_chunk_items, btrfs_devices};

@@ -99,8 +99,7 @@ impl Plan {
     }
 
     /// Returns whether the table is written for sectors of another size.
-    #[must_use]
-    pub fn converts(&self) -> bool {
+    pub(crate) fn converts(&self) -> bool {
         self.old_sector_bytes != self.sector_bytes
     }
 }

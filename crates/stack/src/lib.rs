@@ -23,7 +23,6 @@ pub mod layer;
 mod layout;
 pub mod lexicon;
 pub mod mapping;
-pub mod mountinfo;
 pub mod placement;
 pub mod resolve;
 pub mod rule;

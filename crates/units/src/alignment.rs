@@ -3,8 +3,7 @@
 //! A *unit* repeats every `length_bytes`; its first boundary is at `origin_bytes`. A drive whose
 //! first aligned block is LBA 7 has a granule of 4096 with origin 3584. The kernel's
 //! `alignment_offset` is never used here: it counts toward the next boundary and hides failures
-//! (see
-//! `block/blk-settings.c`).
+//! (see `block/blk-settings.c`).
 
 use std::num::NonZeroU64;
 
@@ -42,7 +41,7 @@ impl Unit {
         self.origin_bytes
     }
 
-    /// Returns how far `address` lies behind the last boundary, in bytes: 0 when it is on one, else
+    /// Distance of `address` from the last boundary, in bytes: 0 when it is on one, else
     /// below [`Unit::length_bytes`].
     #[must_use]
     pub fn misalignment(self, address: u64) -> u64 {
@@ -50,7 +49,7 @@ impl Unit {
         (address % length + (length - self.origin_bytes)) % length
     }
 
-    /// Returns whether `address` is on a boundary.
+    /// True if `address` is on a boundary.
     #[must_use]
     pub fn aligns(self, address: u64) -> bool {
         self.misalignment(address) == 0
@@ -69,8 +68,7 @@ impl Unit {
     }
 
     /// The number of units that `length_bytes` bytes from `address` cover wholly.
-    #[must_use]
-    pub fn covered(self, address: u64, length_bytes: u64) -> u64 {
+    fn covered(self, address: u64, length_bytes: u64) -> u64 {
         let length = self.length_bytes.get();
         let head = (length - self.misalignment(address)) % length;
         length_bytes.checked_sub(head).map_or(0, |rest| rest.div_euclid(length))
@@ -97,12 +95,6 @@ impl Unit {
             behind => address.checked_add(self.length_bytes.get() - behind),
         }
     }
-}
-
-/// The largest power of two that divides `address`, in bytes; `None` for 0, which all divide.
-#[must_use]
-pub fn natural_alignment(address: u64) -> Option<u64> {
-    (address != 0).then(|| 1_u64 << address.trailing_zeros())
 }
 
 #[cfg(test)]
@@ -162,11 +154,5 @@ mod tests {
         assert_eq!(unit(4096, 3584).floor(100), None);
         assert_eq!(unit(4096, 0).ceil(u64::MAX), None);
         assert_eq!(unit(4096, 3584).ceil(100), Some(3584));
-    }
-
-    #[test]
-    fn natural_alignment_of_lba_34_is_1_kib() {
-        assert_eq!(natural_alignment(34 * 512), Some(1024));
-        assert_eq!(natural_alignment(0), None);
     }
 }

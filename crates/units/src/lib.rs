@@ -3,13 +3,13 @@
 //!
 //! Everything above stands on these nouns. Nothing here reads a file, a clock or the environment.
 
-pub mod alignment;
+mod alignment;
 pub mod durable;
-pub mod fact;
+mod fact;
 pub mod prefix;
 pub mod random;
-pub mod range;
-pub mod sector;
+mod range;
+mod sector;
 pub mod stripe;
 pub mod text;
 

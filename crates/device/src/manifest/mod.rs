@@ -35,7 +35,5 @@ mod parse;
 mod write;
 
 pub(crate) use parse::read as parse;
-pub use parse::{
-    FIRST_LINE, ManifestError, NODES_MAX, PATH_PARTS_MAX, TEXT_BYTES_MAX, is_manifest,
-};
+pub use parse::{FIRST_LINE, ManifestError, NODES_MAX, TEXT_BYTES_MAX, is_manifest};
 pub use write::{Entry, Manifest, PathError};

@@ -24,7 +24,7 @@ pub const TEXT_BYTES_MAX: usize = 64 << 20;
 /// The most names that a tree may have: a text can state many directories in one line.
 pub const NODES_MAX: usize = 1 << 21;
 /// The most parts of a path.
-pub const PATH_PARTS_MAX: usize = 64;
+pub(super) const PATH_PARTS_MAX: usize = 64;
 
 /// Why a text is no manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

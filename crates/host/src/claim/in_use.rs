@@ -10,6 +10,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use ::device::mountinfo::unescaped;
 use units::text::escape;
 
 use super::device::Device;
@@ -249,21 +250,6 @@ fn open(
         (_, None) => wanted.to_owned(),
     };
     Err(ClaimRefusal::Used { wanted: wanted.to_owned(), who, pid, how, device })
-}
-
-/// The kernel writes blanks, tabs, newlines and backslashes of a path as a backslash and three
-/// octal digits.
-fn unescaped(field: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = field;
-    while let Some((&first, tail)) = rest.split_first() {
-        let digits = tail.get(..3).filter(|_| first == b'\\');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        bytes.push(byte.unwrap_or(first));
-        rest = if byte.is_some() { &tail[3..] } else { tail };
-    }
-    bytes
 }
 
 fn unknown(device: &str, reason: String) -> ClaimRefusal {

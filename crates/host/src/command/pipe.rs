@@ -35,8 +35,7 @@ impl Tail {
     }
 
     /// The last `count` lines that are not empty, escaped.
-    #[must_use]
-    pub fn last_lines(&self, count: usize) -> Vec<String> {
+    pub(super) fn last_lines(&self, count: usize) -> Vec<String> {
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();
         let lines = bytes.split(|&byte| byte == b'\n' || byte == b'\r');
         let lines = lines.filter(|line| !line.trim_ascii().is_empty());

@@ -1,12 +1,14 @@
 //! The calls, each with its result checked, and what a failure means.
 
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use device::DurableFault;
 use device::durable::{Method, Place, Way};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+
+use crate::sync_range;
 
 /// A call that did not do what it was to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,34 +118,17 @@ pub(super) fn fsync(file: BorrowedFd<'_>) -> Result<(), Step> {
 
 /// Has a range written to the drive and waits for that; the drive's cache is not flushed.
 pub(super) fn sync_file_range(file: BorrowedFd<'_>, at: u64, bytes: u64) -> Result<(), Step> {
-    const ALL: libc::c_uint = libc::SYNC_FILE_RANGE_WAIT_BEFORE
-        | libc::SYNC_FILE_RANGE_WRITE
-        | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-    range_call(file, at, bytes, ALL).map_err(|error| Step::Sync("sync_file_range", error))
+    sync_range::sync_file_range(file, at, bytes, sync_range::ALL)
+        .map_err(|error| Step::Sync("sync_file_range", error))
 }
 
 /// Has a range go on its way to the drive, as the kernel does by itself when much waits in memory.
 pub(super) fn start_writing(file: BorrowedFd<'_>, at: u64, bytes: u64) -> Result<(), Errno> {
-    match range_call(file, at, bytes, libc::SYNC_FILE_RANGE_WRITE) {
+    match sync_range::sync_file_range(file, at, bytes, sync_range::START) {
         // Where there is no such call the kernel does it in its own time.
         Err(Errno::NOSYS | Errno::INVAL | Errno::SPIPE) => Ok(()),
         done => done,
     }
-}
-
-#[expect(unsafe_code, reason = "rustix does not have the call")]
-fn range_call(file: BorrowedFd<'_>, at: u64, bytes: u64, flags: libc::c_uint) -> Result<(), Errno> {
-    let range = (i64::try_from(at).ok()).zip(i64::try_from(bytes).ok());
-    let (at, bytes) = range.ok_or(Errno::INVAL)?;
-    // SAFETY: sync_file_range(2) takes an open descriptor, which `file` is, and three numbers; it
-    // touches no memory of this process.
-    let result = unsafe { libc::sync_file_range(file.as_raw_fd(), at, bytes, flags) };
-    if result == 0 { Ok(()) } else { Err(last_error()) }
-}
-
-fn last_error() -> Errno {
-    let error = std::io::Error::last_os_error();
-    Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }
 
 /// One operation of the rows that sync on another descriptor than they write, or on the same: what

@@ -9,11 +9,11 @@
 //! What is *not* here: which operations, in which order, and what their times mean.
 
 mod buffers;
+mod in_turn;
 mod null;
 mod open;
 mod slots;
 mod sync;
-mod turns;
 mod uring;
 mod usage;
 

@@ -13,39 +13,32 @@
 
 use std::fs::File;
 use std::io::IoSlice;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 
-use device::{Action, Completion, Durability, Operation, Queue, QueueError, SyncKind};
+use device::{Action, Durability, Operation, SyncKind};
 use rustix::io::{Errno, ReadWriteFlags};
 
-use super::slots::Slots;
-use super::turns::{Act, Turns};
-use super::{Buffers, EngineError, now_ns, open};
+use super::in_turn::{Act, InTurn};
+use super::{Buffers, EngineError, open};
+use crate::sync_range::{ALL, sync_file_range};
 
 /// `RWF_ATOMIC`, since Linux 6.11.
 pub(super) const RWF_ATOMIC: u32 = 0x40;
 
-/// Does what was submitted when it is reaped, one after the other in order, each stamped right
-/// before and right after its system call. Depth is allowed, and gives no more than depth 1.
-#[derive(Debug)]
-pub struct SyncQueue {
-    calls: Calls,
-    slots: Slots,
-    turns: Turns,
-}
+/// A queue of one system call an operation.
+pub type SyncQueue = InTurn<Calls>;
 
 /// One system call an operation, to one of some files.
 #[derive(Debug)]
-struct Calls {
+pub struct Calls {
     files: Vec<File>,
-    buffers: Buffers,
 }
 
 impl Act for Calls {
     #[inline(always)]
-    fn act(&mut self, operation: &Operation) -> Result<u32, i32> {
+    fn act(&mut self, buffers: &mut Buffers, operation: &Operation) -> Result<u32, i32> {
         let file = &self.files[usize::from(operation.file)];
-        done(file, &mut self.buffers, operation).map_err(Errno::raw_os_error)
+        done(file, buffers, operation).map_err(Errno::raw_os_error)
     }
 }
 
@@ -56,41 +49,8 @@ impl SyncQueue {
     /// [`EngineError::Files`] when there is no file, or more than 65535.
     pub fn new(files: Vec<OwnedFd>, buffers: Buffers) -> Result<SyncQueue, EngineError> {
         let files = open::checked(files)?;
-        let slots = Slots::new(buffers.slots(), files.len(), buffers.slot_bytes());
-        let turns = Turns::new(buffers.slots());
-        Ok(SyncQueue { calls: Calls { files, buffers }, slots, turns })
-    }
-}
-
-impl Queue for SyncQueue {
-    fn depth(&self) -> u16 {
-        self.calls.buffers.slots()
-    }
-
-    fn buffer(&mut self, slot: u16) -> &mut [u8] {
-        self.calls.buffers.slot(slot)
-    }
-
-    #[inline]
-    fn push(&mut self, operation: Operation) {
-        self.slots.take(&operation);
-        self.turns.push(operation);
-    }
-
-    #[inline]
-    fn submit(&mut self) -> Result<(), QueueError> {
-        self.turns.submit();
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn reap(&mut self, completions: &mut [Completion], _: usize) -> Result<usize, QueueError> {
-        Ok(self.turns.reap(completions, &mut self.slots, &mut self.calls))
-    }
-
-    #[inline]
-    fn now_ns(&mut self) -> u64 {
-        now_ns()
+        let count = files.len();
+        Ok(InTurn::over(Calls { files }, count, buffers))
     }
 }
 
@@ -117,7 +77,7 @@ fn done(file: &File, buffers: &mut Buffers, operation: &Operation) -> Result<u32
         Action::Sync(SyncKind::Data) => rustix::fs::fdatasync(file).map(|()| 0)?,
         Action::Sync(SyncKind::All) => rustix::fs::fsync(file).map(|()| 0)?,
         Action::Sync(SyncKind::Range) => {
-            sync_range(file, offset_bytes, length_bytes).map(|()| 0)?
+            sync_file_range(file.as_fd(), offset_bytes, length_bytes.into(), ALL).map(|()| 0)?
         }
     };
     Ok(u32::try_from(moved).expect("no more than was asked for, which is a u32"))
@@ -145,27 +105,6 @@ pub(super) fn write_flags(durability: Durability, atomic: bool) -> u32 {
     durable.bits() | if atomic { RWF_ATOMIC } else { 0 }
 }
 
-/// The three `SYNC_FILE_RANGE_` bits: wait, write out, wait.
-pub(super) const SYNC_RANGE_FLAGS: u32 = libc::SYNC_FILE_RANGE_WAIT_BEFORE
-    | libc::SYNC_FILE_RANGE_WRITE
-    | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-
-#[expect(unsafe_code, reason = "rustix does not offer this call")]
-fn sync_range(file: &File, offset_bytes: u64, length_bytes: u32) -> Result<(), Errno> {
-    let offset = i64::try_from(offset_bytes).map_err(|_| Errno::INVAL)?;
-    // SAFETY: sync_file_range(2) takes four numbers and no memory; the descriptor is borrowed open.
-    let result = unsafe {
-        libc::sync_file_range(file.as_raw_fd(), offset, length_bytes.into(), SYNC_RANGE_FLAGS)
-    };
-    match result {
-        0 => Ok(()),
-        _ => {
-            let error = std::io::Error::last_os_error();
-            Err(Errno::from_io_error(&error).unwrap_or(Errno::IO))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,6 +121,5 @@ mod tests {
         assert_eq!(write_flags(Durability::Data, false), 0x2);
         assert_eq!(write_flags(Durability::All, true), 0x4 | 0x40);
         assert_eq!(write_flags(Durability::Cached, false), 0);
-        assert_eq!(SYNC_RANGE_FLAGS, 7);
     }
 }

@@ -13,8 +13,9 @@ use io_uring::{EnterFlags, IoUring, opcode};
 use rustix::io::Errno;
 
 use super::slots::Slots;
-use super::sync::{SYNC_RANGE_FLAGS, write_flags};
+use super::sync::write_flags;
 use super::{Buffers, EngineError, now_ns, open};
+use crate::sync_range;
 
 /// Keeps up to `depth` operations in flight.
 ///
@@ -120,7 +121,7 @@ impl UringQueue {
             }
             (Action::Sync(SyncKind::Range), _) => opcode::SyncFileRange::new(file, length_bytes)
                 .offset(offset_bytes)
-                .flags(SYNC_RANGE_FLAGS)
+                .flags(sync_range::ALL)
                 .build(),
         };
         entry.user_data(slot.into())

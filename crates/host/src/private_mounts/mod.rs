@@ -12,8 +12,6 @@
 mod holders;
 mod options;
 
-pub use holders::Holder;
-
 use std::ffi::CString;
 use std::io;
 use std::marker::PhantomData;
@@ -28,6 +26,8 @@ use rustix::mount::{
 };
 use rustix::thread::UnshareFlags;
 use thiserror::Error;
+
+use self::holders::Holder;
 
 /// Place where the tmpfs may be mounted: the first of them that is empty. What is mounted on an
 /// empty directory hides nothing. The first three are for people, and so are not in the way of

@@ -7,6 +7,8 @@ use std::os::fd::BorrowedFd;
 
 use rustix::fs::{AtFlags, IFlags, StatxAttributes, StatxFlags};
 
+use device::mountinfo::{self, MountLine};
+
 use crate::extents::facts_of;
 
 /// `FS_ENCRYPT_FL`.
@@ -98,13 +100,14 @@ impl Filesystem {
 /// When the kernel does not say what it is.
 pub(super) fn of(directory: BorrowedFd<'_>) -> std::io::Result<Filesystem> {
     let facts = facts_of(directory)?;
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let mount = facts.mount.value().and_then(|&number| Mount::find(&mounts, number));
+    let mounts = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let number = facts.mount.value();
+    let mount = mountinfo::lines(&mounts).find(|mount| Some(&mount.id) == number);
     let room = rustix::fs::fstatvfs(directory)?;
     let magic = rustix::fs::fstatfs(directory)?.f_type;
     // The kernel's numbers have 32 bits; some architectures sign them.
     let magic = u32::try_from(i128::from(magic) & 0xffff_ffff).unwrap_or(0);
-    let (name, unfit) = kind(mount.as_ref().map(|mount| mount.kind), magic);
+    let (name, unfit) = kind(mount.as_ref().map(|mount| mount.kind.as_str()), magic);
     let flags = rustix::fs::ioctl_getflags(directory).unwrap_or(IFlags::empty());
     let attributes =
         rustix::fs::statx(directory, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS)?
@@ -117,7 +120,7 @@ pub(super) fn of(directory: BorrowedFd<'_>) -> std::io::Result<Filesystem> {
         }
         // Without copy-on-write btrfs compresses nothing, and files take that from the directory.
         () if flags.contains(IFlags::NOCOW) => None,
-        () => mount.as_ref().and_then(Mount::compression),
+        () => mount.as_ref().and_then(compression),
     };
     Ok(Filesystem {
         name,
@@ -146,37 +149,16 @@ fn kind(name: Option<&str>, magic: u32) -> (String, Option<Unfit>) {
     (name.to_owned(), unfit)
 }
 
-/// A line of `mountinfo`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mount<'a> {
-    kind: &'a str,
-    /// The options of the file system, as it tells them.
-    options: &'a str,
-}
-
-impl<'a> Mount<'a> {
-    /// The mount of this number.
-    fn find(mounts: &'a str, number: u64) -> Option<Mount<'a>> {
-        let number = number.to_string();
-        let line = mounts.lines().find(|line| line.split(' ').next() == Some(&number))?;
-        // Behind the optional fields stands a single hyphen (proc(5)).
-        let (_, behind) = line.split_once(" - ")?;
-        let mut words = behind.split(' ');
-        let (kind, _source) = (words.next()?, words.next()?);
-        Some(Mount { kind, options: words.next().unwrap_or_default() })
-    }
-
-    /// The option that compresses every new file.
-    fn compression(&self) -> Option<String> {
-        let compresses = |option: &&str| match self.kind {
-            // `compress=no` and `compress=none` are never shown.
-            "btrfs" => option.starts_with("compress"),
-            "f2fs" => *option == "compress_extension=*",
-            _ => false,
-        };
-        let option = self.options.split(',').find(compresses)?;
-        Some(format!("the mount option {option}"))
-    }
+/// The option of a mount that compresses every new file.
+fn compression(mount: &MountLine) -> Option<String> {
+    let compresses = |option: &&String| match mount.kind.as_str() {
+        // `compress=no` and `compress=none` are never shown.
+        "btrfs" => option.starts_with("compress"),
+        "f2fs" => *option == "compress_extension=*",
+        _ => false,
+    };
+    let option = mount.options.iter().find(compresses)?;
+    Some(format!("the mount option {option}"))
 }
 
 #[cfg(test)]
@@ -207,16 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn a_mount_is_found_by_its_number_and_says_what_compresses() {
-        let mounts = "\
+    fn a_mount_says_what_compresses() {
+        let mounts = b"\
             21 1 8:2 / / rw,noatime shared:1 - ext4 /dev/sda2 rw,errors=remount-ro\n\
             213 21 0:40 /@ /data rw - btrfs /dev/sdb rw,ssd,compress-force=zstd:3,subvol=/@\n\
             22 21 0:41 / /flash rw shared:2 master:1 - f2fs /dev/sdc rw,compress_extension=*\n";
-        assert_eq!(Mount::find(mounts, 21).unwrap().kind, "ext4");
-        assert_eq!(Mount::find(mounts, 21).unwrap().compression(), None);
-        let btrfs = Mount::find(mounts, 213).unwrap();
-        assert_eq!(btrfs.compression().unwrap(), "the mount option compress-force=zstd:3");
-        assert!(Mount::find(mounts, 22).unwrap().compression().is_some());
-        assert_eq!(Mount::find(mounts, 2), None);
+        let found: Vec<_> = mountinfo::lines(mounts).map(|mount| compression(&mount)).collect();
+        assert_eq!(found[0], None);
+        assert_eq!(found[1].as_deref(), Some("the mount option compress-force=zstd:3"));
+        assert!(found[2].is_some());
     }
 }

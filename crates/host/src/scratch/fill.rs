@@ -15,7 +15,7 @@ use super::plan::ScratchPlan;
 /// How much one call writes.
 const CHUNK_BYTES: u32 = 1 << 20;
 
-/// Writes all of `file` and syncs it; whether it was written past the page cache.
+/// Writes all of `file` and syncs it; true if it was written past the page cache.
 pub(super) fn fill(
     file: BorrowedFd<'_>,
     plan: ScratchPlan,

@@ -77,6 +77,7 @@ pub struct Scratch {
     directory: DiskText,
     filesystem: String,
     length_bytes: u64,
+    /// True if it was written past the page cache.
     filled_direct: bool,
     direct: DirectUnits,
     places: Result<ExtentList, ExtentsError>,
@@ -173,7 +174,10 @@ impl Scratch {
     ///
     /// # Errors
     /// As there.
-    pub fn possible_anywhere(directory: &Pinned, plan: ScratchPlan) -> Result<(), ScratchError> {
+    pub(crate) fn possible_anywhere(
+        directory: &Pinned,
+        plan: ScratchPlan,
+    ) -> Result<(), ScratchError> {
         let place = directory.text();
         Site::of(directory, plan, &place, Purpose::Synced).map(|_| ())
     }
@@ -227,12 +231,6 @@ impl Scratch {
     #[must_use]
     pub fn length_bytes(&self) -> u64 {
         self.length_bytes
-    }
-
-    /// Returns whether it was written past the page cache.
-    #[must_use]
-    pub fn was_filled_direct(&self) -> bool {
-        self.filled_direct
     }
 
     /// Returns what direct I/O on it must be aligned to.

@@ -6,7 +6,7 @@ use device::KernelTree;
 use units::DiskText;
 
 use super::Number;
-use crate::mountinfo;
+use device::mountinfo;
 
 /// Something that is mounted.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use device::mountinfo::MountLine;
 use host::{Identity, Pinned};
 use report::fsync::{FsyncLayer, FsyncTarget};
 use stack::drive::Drive;
-use stack::mountinfo::MountLine;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::{Known, text};
 

@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use stack::mountinfo::MountLine;
+use device::mountinfo::MountLine;
 use units::text::escape;
 
 use crate::shared::mount;
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     fn mount(line: &str) -> MountLine {
-        stack::mountinfo::lines(line.as_bytes()).next().expect("a mount")
+        device::mountinfo::lines(line.as_bytes()).next().expect("a mount")
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use device::KernelTree;
+use device::mountinfo::{self, MountLine};
 use host::FileFacts;
 use report::Refusal;
-use stack::mountinfo::{self, MountLine};
 
 /// The table of mounts; empty where there is none.
 pub(crate) fn table(tree: &dyn KernelTree) -> Vec<MountLine> {

@@ -8,9 +8,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use device::mountinfo::{self, MountLine};
 use host::{FileFacts, Pinned};
 use stack::kernel::{Machine, NodeId, Number};
-use stack::mountinfo::{self, MountLine};
 use units::text::escape;
 
 use crate::shared::mount;

@@ -14,10 +14,10 @@
 //! file was written to (`f2fs_issue_flush`).
 
 use device::KernelTree;
+use device::mountinfo::MountLine;
 use format::filesystem::{Companion as Named, companions};
 use stack::assemble::Devices as _;
 use stack::kernel::{Machine, NodeId, Number};
-use stack::mountinfo::MountLine;
 use units::text::escape;
 
 use crate::shared::mounted::{Mounted, node_of};
@@ -186,7 +186,7 @@ impl Asked<'_> {
 #[cfg(test)]
 mod tests {
     use device::MemoryTree;
-    use stack::mountinfo;
+    use device::mountinfo;
 
     use super::*;
 

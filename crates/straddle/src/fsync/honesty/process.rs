@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use device::Disk;
+use device::mountinfo::{self, MountLine};
 use durability::elf::{self, Elf, NoElf};
 use durability::{
     Asked, CallFate, ConfigFile, FilterSet, Here, Library, OTHERS, Process, Processes, ProgramKind,
@@ -11,7 +12,6 @@ use durability::{
 };
 use host::process::{Filters, Mapped, OpenFile, Preload, own_preloads};
 use report::Refusal;
-use stack::mountinfo::{self, MountLine};
 use units::{Known, Source, text};
 
 /// What a C library starts programs and threads with: it defines syncs by right.

@@ -7,13 +7,13 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use device::mountinfo::MountLine;
 use device::{Extents as _, ExtentsError};
 use host::{FileDisk, FileFacts, Identity};
 use report::Refusal;
 use stack::file::{self, Run, Space, State};
 use stack::kernel::NodeId;
 use stack::mapping::Below;
-use stack::mountinfo::MountLine;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::{ByteRange, Known, Source, text};
 

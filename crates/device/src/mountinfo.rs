@@ -69,8 +69,10 @@ fn line(line: &[u8]) -> Option<MountLine> {
     Some(MountLine { id, device, point, kind: units::text::escape(kind), source, flags, options })
 }
 
-/// Blanks, tabs, newlines and backslashes are written as `\\` and three octal digits.
-pub(crate) fn unescaped(field: &[u8]) -> Vec<u8> {
+/// Returns a path of a table of the kernel, which writes blanks, tabs, newlines and backslashes as
+/// `\\` and three octal digits.
+#[must_use]
+pub fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = field;
     while let Some((&first, tail)) = rest.split_first() {
