@@ -13,7 +13,7 @@ pub const ROOT: &str = "/straddle";
 /// Source: Linux `include/uapi/linux/dm-ioctl.h` (`DM_TABLE_STATUS`); dmsetup(8).
 pub const DM_TABLES: &str = "/straddle/dm-tables";
 
-/// What a drive is asked in its own language. The answer is text: hexadecimal digits, with white
+/// A question to a drive in its own language. The answer is text: hexadecimal digits, with white
 /// space anywhere between two bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Question {

@@ -1,4 +1,4 @@
-//! What a block device counted: operations, sectors, merges, flushes.
+//! Counters of a block device: operations, sectors, merges, flushes.
 //!
 //! Source: `Documentation/block/stat.rst` and `Documentation/admin-guide/iostats.rst` of Linux.
 
@@ -39,7 +39,7 @@ pub struct DiskCounts {
 pub struct CountersError {
     /// The device's name.
     pub device: String,
-    /// What the kernel said, or what is wrong with its answer.
+    /// The kernel's error text, or the fault in its answer.
     pub reason: String,
 }
 
@@ -55,7 +55,7 @@ pub trait Counters {
 /// Number of fields read.
 const FIELDS: usize = 16;
 
-/// What the kernel calls a sector here, whatever the device's own are.
+/// The kernel's sector here, in bytes, whatever the device's own are.
 const SECTOR_BYTES: u64 = 512;
 
 impl DiskCounts {
@@ -71,8 +71,7 @@ impl DiskCounts {
         self.write_sectors.saturating_mul(SECTOR_BYTES)
     }
 
-    /// Returns what the text of a `stat` file says: at least 11 numbers; `None` otherwise.
-    /// Allocates nothing.
+    /// Parses the text of a `stat` file: at least 11 numbers; `None` otherwise. Allocates nothing.
     #[must_use]
     pub fn parse(text: &str) -> Option<DiskCounts> {
         let mut fields = [None; FIELDS];
@@ -96,7 +95,7 @@ impl DiskCounts {
         })
     }
 
-    /// Returns what was counted between `before` and now; `in_flight` is the number now.
+    /// Returns the counts between `before` and now; `in_flight` is the number now.
     #[must_use]
     pub fn since(&self, before: &DiskCounts) -> DiskCounts {
         let flushes = match (self.flushes, before.flushes) {

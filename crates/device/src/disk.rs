@@ -22,7 +22,7 @@ pub enum ReadError {
         offset_bytes: u64,
         /// Bytes asked for.
         length_bytes: u64,
-        /// What the kernel or the format said.
+        /// The error text of the kernel or the format.
         reason: String,
     },
 }
@@ -35,7 +35,7 @@ pub trait Disk {
     /// Fills `buffer` with the bytes from `offset_bytes` on.
     ///
     /// # Errors
-    /// [`ReadError::PastEnd`] when the range ends behind [`Disk::length_bytes`];
+    /// [`ReadError::PastEnd`] when the range ends after [`Disk::length_bytes`];
     /// [`ReadError::Failed`] when the layer below cannot give the bytes. The buffer's content is
     /// then unspecified.
     fn read_at(&self, offset_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError>;
@@ -43,7 +43,7 @@ pub trait Disk {
     /// The `N` bytes from `offset_bytes` on: a superblock, a header, an entry.
     ///
     /// # Errors
-    /// As [`Disk::read_at`].
+    /// Same as [`Disk::read_at`].
     fn read_array<const N: usize>(&self, offset_bytes: u64) -> Result<[u8; N], ReadError>
     where
         Self: Sized,
@@ -55,7 +55,7 @@ pub trait Disk {
 /// The `N` bytes from `offset_bytes` of `disk` on.
 ///
 /// # Errors
-/// As [`Disk::read_at`].
+/// Same as [`Disk::read_at`].
 pub fn read_array<const N: usize>(
     disk: &(impl Disk + ?Sized),
     offset_bytes: u64,
@@ -69,7 +69,7 @@ pub fn read_array<const N: usize>(
 /// before anything is allocated; callers still bound it, since a disk may be large.
 ///
 /// # Errors
-/// As [`Disk::read_at`].
+/// Same as [`Disk::read_at`].
 pub fn read_vec(
     disk: &(impl Disk + ?Sized),
     offset_bytes: u64,

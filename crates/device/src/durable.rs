@@ -1,15 +1,15 @@
 //! Ways of making writes durable, and doing one of them once.
 
-/// What makes a write durable.
+/// The call or flag that makes a write durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// The file was opened with `O_DSYNC`.
     OpenDatasync,
     /// The file was opened with `O_SYNC`.
     OpenSync,
-    /// `fdatasync` behind the writes.
+    /// `fdatasync` after the writes.
     Fdatasync,
-    /// `fsync` behind the writes.
+    /// `fsync` after the writes.
     Fsync,
     /// `fcntl(F_FULLFSYNC)`, which Linux does not have.
     Writethrough,
@@ -24,7 +24,7 @@ pub enum Method {
     None,
 }
 
-/// Place where an operation's writes go.
+/// The place of an operation's writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// To the file's first bytes, again and again.
@@ -42,15 +42,15 @@ pub enum Place {
 /// One way of making writes durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Way {
-    /// What makes it durable.
+    /// The call or flag that makes it durable.
     pub method: Method,
     /// True if the page cache is passed by (`O_DIRECT`).
     pub is_direct: bool,
-    /// Place where its writes go.
+    /// The place of its writes.
     pub place: Place,
     /// Bytes of each write.
     pub write_bytes: u32,
-    /// Writes of one operation, one behind the other.
+    /// Writes of one operation, one after the other.
     pub writes: u32,
     /// True if another file of the same file system is written meanwhile.
     pub is_contended: bool,

@@ -1,4 +1,4 @@
-//! Where the bytes of an open file lie in its file system, as the file system tells.
+//! The places of an open file's bytes in its file system, as the file system reports them.
 //!
 //! Source: `Documentation/filesystems/fiemap.rst` and `include/uapi/linux/fiemap.h` of Linux.
 
@@ -8,7 +8,7 @@ use units::ByteRange;
 /// The most extents that one question collects: a file of 4 TiB in runs of 4 MiB has as many.
 pub const EXTENTS_MAX: usize = 1 << 20;
 
-/// What a file system says of an extent: the bits of `fe_flags`.
+/// Facts that a file system reports of an extent: the bits of `fe_flags`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ExtentFlags(pub u32);
 
@@ -30,7 +30,7 @@ const WORDS: [(ExtentFlags, &str); 11] = [
 impl ExtentFlags {
     /// The last extent of the file.
     pub const LAST: ExtentFlags = ExtentFlags(0x1);
-    /// Place where it lies is not known.
+    /// Its place is not known.
     pub const UNKNOWN: ExtentFlags = ExtentFlags(0x2);
     /// It waits in memory; no place was chosen yet.
     pub const DELAYED: ExtentFlags = ExtentFlags(0x4);
@@ -75,10 +75,10 @@ impl ExtentFlags {
 pub struct Extent {
     /// The run of the file.
     pub logical: ByteRange,
-    /// Place where it starts in the file system's address space, in bytes: the volume on most; 0
-    /// and meaningless where the flags say that the place is unknown, delayed or inline.
+    /// Its start in the file system's address space, in bytes: the volume on most; 0 and
+    /// meaningless where the flags say that the place is unknown, delayed or inline.
     pub physical_bytes: u64,
-    /// What the file system says of it.
+    /// Facts that the file system reports of it.
     pub flags: ExtentFlags,
 }
 
@@ -87,7 +87,8 @@ pub struct Extent {
 pub struct ExtentList {
     /// The extents that overlap the range, whole.
     pub extents: Vec<Extent>,
-    /// Place where the list ends early, in bytes of the file: more extents than [`EXTENTS_MAX`].
+    /// End of the list where that is early, in bytes of the file: more extents than
+    /// [`EXTENTS_MAX`].
     pub cut_at_bytes: Option<u64>,
 }
 
@@ -171,13 +172,13 @@ impl Collector {
         Ok(!flags.has(ExtentFlags::LAST))
     }
 
-    /// The byte of the file behind the last extent that was taken.
+    /// The byte of the file after the last extent that was taken.
     #[must_use]
     pub fn end_bytes(&self) -> u64 {
         self.end_bytes
     }
 
-    /// Returns what was collected.
+    /// Returns the collected extents.
     #[must_use]
     pub fn done(self) -> ExtentList {
         self.list
@@ -202,7 +203,7 @@ impl Extents for MemoryExtents {
     fn extents(&self, range: ByteRange, sync: bool) -> Result<ExtentList, ExtentsError> {
         let mut collector = Collector::new(range);
         for extent in &self.extents {
-            // Nothing waits in memory behind a sync; where it went is another file's question.
+            // Nothing waits in memory after a sync; where it went is another file's question.
             let flags = match sync && extent.flags.has(ExtentFlags::DELAYED) {
                 true => ExtentFlags(extent.flags.0 & !ExtentFlags::DELAYED.0),
                 false => extent.flags,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::disk::Disk;
 
-/// What makes two names the same file: device and inode number.
+/// The identity of a file under all its names: device and inode number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileIdentity {
     /// The device that holds it.
@@ -19,7 +19,7 @@ pub struct FileIdentity {
 pub struct OpenFile {
     /// The path by which it was opened, absolute where that is known.
     pub path: Vec<u8>,
-    /// What makes it that file.
+    /// The identity of that file.
     pub identity: FileIdentity,
     /// Its bytes.
     pub disk: Rc<dyn Disk>,

@@ -1,5 +1,5 @@
-//! What may be asked of the world, as traits: bytes of a disk, operations in a queue, what a disk
-//! counted, extents of a file, files of a kernel tree.
+//! Questions to the world, as traits: bytes of a disk, operations in a queue, counters of a disk,
+//! extents of a file, files of a kernel tree.
 //!
 //! `format`, `stack` and everything above meet the world only through these, so the same code runs
 //! on a real disk, on an image file, through an image format, on a captured tree and in memory.

@@ -11,11 +11,11 @@ pub struct MountLine {
     pub id: u64,
     /// The device's number: `8:1`.
     pub device: String,
-    /// Place where it is mounted.
+    /// The mount point.
     pub point: DiskText,
     /// The file system's type, escaped.
     pub kind: String,
-    /// What was mounted, as the file system sees it: a device, a server, a word.
+    /// The mounted thing, as the file system sees it: a device, a server, a word.
     pub source: DiskText,
     /// The options of this mount alone: `ro`, `relatime`; a bind mount has its own.
     pub flags: Vec<String>,

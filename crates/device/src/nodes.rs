@@ -13,7 +13,7 @@ use crate::manifest::escape;
 /// The most links on one way, as the kernel allows (`MAXSYMLINKS` in `include/linux/namei.h`).
 const LINKS_MAX: usize = 40;
 
-/// A run of bytes: of the text, or behind its end, of the bytes that had to be decoded.
+/// A run of bytes: of the text, or after its end, of the bytes that had to be decoded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
     pub(crate) start: u32,
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
     Line,
     /// Everything, escaped.
     Bytes,
-    /// Lines, each behind a bar and escaped.
+    /// Lines, each after a bar and escaped.
     Lines,
     /// The target, not escaped; the number of the link.
     Link(u32),
@@ -67,7 +67,7 @@ pub(crate) struct Nodes {
     pub(crate) decoded: Vec<u8>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) directories: Vec<Directory>,
-    /// Which directory each link leads to, once that is [`known`](Nodes::leads).
+    /// The directory that each link leads to, once that is [`known`](Nodes::leads).
     pub(crate) links: Arc<[AtomicU32]>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) const UNKNOWN: u32 = u32::MAX;
 /// It does not lead straight to a directory.
 const NOT_STRAIGHT: u32 = u32::MAX - 1;
 
-/// What a path leads to.
+/// The end of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place<'a> {
     Directory(u32),
@@ -170,13 +170,12 @@ impl Nodes {
         Some(here)
     }
 
-    /// Returns what `path` leads to, links followed.
+    /// Follows `path` and its links to the end.
     pub(crate) fn walk<'a>(&'a self, path: &'a str) -> Result<Place<'a>, Stop<'a>> {
         Way::new(self, path).go()
     }
 
-    /// Returns where `path` leads, links followed as far as there is something: as an absolute
-    /// path.
+    /// Follows `path` and its links as far as there is something, and returns an absolute path.
     pub(crate) fn resolve<'a>(&'a self, path: &'a str) -> Result<String, Stop<'a>> {
         let mut way = Way::new(self, path);
         let mut parts: Vec<&[u8]> = Vec::new();
@@ -203,7 +202,7 @@ impl Nodes {
             }
             Err(stop) => return Err(stop),
         };
-        // What is behind the last thing that is there is taken by its words.
+        // What follows the last thing that is there is taken by its words.
         for part in ahead.into_iter().chain(std::iter::from_fn(|| way.next())) {
             match part {
                 b".." => drop(parts.pop().ok_or(Stop::Out)?),
@@ -250,7 +249,7 @@ impl Nodes {
     }
 }
 
-/// Returns what a line of a file of many says: without its bar and one blank.
+/// Returns the content of a line of a file of many: without its bar and one blank.
 pub(crate) fn behind_bar(line: &[u8]) -> &[u8] {
     let line = line.strip_prefix(b"|").unwrap_or(line);
     line.strip_prefix(b" ").unwrap_or(line)
@@ -259,7 +258,7 @@ pub(crate) fn behind_bar(line: &[u8]) -> &[u8] {
 /// A path being followed. Where a link is met, its target is put before what is left.
 struct Way<'a> {
     nodes: &'a Nodes,
-    /// What is ahead: the last is next. It grows by one with each link, and nothing is allocated.
+    /// The parts ahead: the last is next. It grows by one with each link, and nothing is allocated.
     ahead: [&'a [u8]; LINKS_MAX + 1],
     depth: usize,
     links: usize,
@@ -314,7 +313,7 @@ impl<'a> Way<'a> {
         Ok(here)
     }
 
-    /// Returns where a link leads, or, after its target was put ahead, where that starts.
+    /// Returns the end of a link, or, after its target was put ahead, the start of that.
     fn turn(&mut self, node: &Node, link: u32, directory: u32) -> Result<u32, Stop<'a>> {
         let target = self.nodes.bytes(node.value);
         if self.links == LINKS_MAX {

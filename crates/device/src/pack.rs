@@ -118,15 +118,15 @@ pub fn unpack(packed: &[u8]) -> Option<MemoryDisk> {
     Some(disk)
 }
 
-/// Returns where `packed` holds bytes, in the order of its records; empty where [`unpack`] gives
-/// `None`.
+/// Returns the ranges of `packed` that hold bytes, in the order of its records; empty where
+/// [`unpack`] gives `None`.
 #[must_use]
 pub fn ranges(packed: &[u8]) -> Vec<ByteRange> {
     let records = length_and_records(packed).map(|(_, records)| records);
     records.into_iter().flatten().map(|(range, _)| range).collect()
 }
 
-/// Place where bytes are held, and the bytes: up to a sector more where the disk ends within one.
+/// A range that is held, and its bytes: up to a sector more where the disk ends within one.
 type Held<'a> = (ByteRange, &'a [u8]);
 
 /// The disk's length, and the records that hold at least one byte of it.

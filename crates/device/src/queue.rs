@@ -1,15 +1,15 @@
 //! Reads, writes and syncs with a depth, each stamped by the queue's own clock.
 //!
-//! What measures is generic over [`Queue`], so the same loop runs on a drive and on a model whose
+//! Measuring code is generic over [`Queue`], so the same loop runs on a drive and on a model whose
 //! time is simulated. A slot is one buffer and at most one operation in flight. Nothing here
 //! allocates between the first `submit` and the last `reap`.
 
 use thiserror::Error;
 
-/// How durable a write is when it completes.
+/// Durability of a write when it completes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Durability {
-    /// As the caches below like.
+    /// Left to the caches below.
     #[default]
     Cached,
     /// The data and what is needed to read it (`RWF_DSYNC`, `O_DSYNC`).
@@ -18,7 +18,7 @@ pub enum Durability {
     All,
 }
 
-/// What a sync covers.
+/// The part that a sync covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SyncKind {
     /// The file's data and what is needed to read it: fdatasync(2).
@@ -30,14 +30,14 @@ pub enum SyncKind {
     Range,
 }
 
-/// What is to be done.
+/// A read, a write or a sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Read into the slot's buffer.
     Read,
     /// Write the slot's buffer.
     Write {
-        /// How durable it is when it completes.
+        /// Durability of the write when it completes.
         durability: Durability,
         /// All or nothing on a power cut (`RWF_ATOMIC`); refused where that is not possible.
         atomic: bool,
@@ -49,11 +49,11 @@ pub enum Action {
 /// One operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// What is to be done.
+    /// The read, write or sync.
     pub action: Action,
-    /// Which of the queue's files, from 0.
+    /// Index of the file among the queue's, from 0.
     pub file: u16,
-    /// Which slot, below [`Queue::depth`]; free until its completion was reaped.
+    /// The slot, below [`Queue::depth`]; free until its completion was reaped.
     pub slot: u16,
     /// The first byte of the file.
     pub offset_bytes: u64,
@@ -61,7 +61,7 @@ pub struct Operation {
     pub length_bytes: u32,
 }
 
-/// How an operation ended.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// Its slot, which is free again.
@@ -78,9 +78,9 @@ pub struct Completion {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{attempted} failed: {reason}")]
 pub struct QueueError {
-    /// What was tried: `io_uring_enter`, for example.
+    /// The call that failed: `io_uring_enter`, for example.
     pub attempted: &'static str,
-    /// What the kernel said.
+    /// The kernel's error text.
     pub reason: String,
 }
 

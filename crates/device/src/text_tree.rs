@@ -32,10 +32,10 @@ impl TextTree {
         Ok(TextTree { nodes: manifest::parse(text)? })
     }
 
-    /// As [`TextTree::parse`] of bytes that may be no text.
+    /// Same as [`TextTree::parse`] for bytes that may be no text.
     ///
     /// # Errors
-    /// As [`TextTree::parse`], and where the bytes are no UTF-8.
+    /// Same as [`TextTree::parse`], and where the bytes are no UTF-8.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<TextTree, ManifestError> {
         let text = String::from_utf8(bytes).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();

@@ -17,7 +17,7 @@ pub enum TreeError {
     Unreadable {
         /// The path within the tree.
         path: String,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
 }
@@ -34,7 +34,7 @@ pub trait KernelTree {
     /// The file's content, byte for byte.
     ///
     /// # Errors
-    /// As [`KernelTree::read`].
+    /// Same as [`KernelTree::read`].
     fn bytes(&self, path: &str) -> Result<Vec<u8>, TreeError> {
         self.read(path).map(String::into_bytes)
     }
@@ -45,7 +45,7 @@ pub trait KernelTree {
     /// When the directory is missing or cannot be read.
     fn list(&self, path: &str) -> Result<Vec<String>, TreeError>;
 
-    /// Returns where a symbolic link leads, resolved to an absolute path within the tree.
+    /// Resolves a symbolic link to an absolute path within the tree.
     ///
     /// # Errors
     /// When it is missing, no link, or leads out of the tree.

@@ -1,4 +1,4 @@
-//! Who syncs: this process, or another one, and what may keep its syncs from the kernel.
+//! The process that syncs: this one, or another, and whatever may keep its syncs from the kernel.
 
 use units::{Known, Source};
 
@@ -20,7 +20,7 @@ pub struct Here {
     /// Libraries in its memory that stand in libc's place, or may, though nothing names them as
     /// preloaded; or why its libraries are not known.
     pub hidden: Known<Vec<Library>>,
-    /// What is loaded into all that it starts, before libraries of their own.
+    /// Libraries that are loaded into all that it starts, before their own.
     pub preloads: Vec<Library>,
     /// Libraries that were asked for to be so, and are not loaded, by what asked for them.
     pub absent: Vec<Asked>,
@@ -50,7 +50,7 @@ impl Default for Here {
 pub struct Asked {
     /// Its path or name, harmless to print.
     pub name: String,
-    /// What asks for it: `LD_PRELOAD`.
+    /// The variable or file that asks for it: `LD_PRELOAD`.
     pub by: String,
 }
 
@@ -70,11 +70,11 @@ pub struct Process {
     pub absent: Known<Vec<String>>,
     /// Number of threads it has.
     pub threads: usize,
-    /// How many of them are only known to have as many seccomp filters as others.
+    /// Number of them that are only known to have as many seccomp filters as others.
     pub alike: usize,
     /// Why the filters of some were not read.
     pub missed: Option<String>,
-    /// What seccomp filters make of sync calls; or why that is not known.
+    /// Effects of seccomp filters on sync calls; or why they are not known.
     pub calls: Known<Vec<CallFate>>,
     /// The server that it is, where its settings decide whether it syncs at all.
     pub server: Option<Server>,
@@ -101,22 +101,22 @@ pub struct Library {
     pub name: String,
     /// True if it is the program itself, whose functions stand before those of all libraries.
     pub is_program: bool,
-    /// What puts it before others: `LD_PRELOAD`; `None` where nothing does that is seen.
+    /// The variable or file that puts it before others: `LD_PRELOAD`; `None` where none was seen.
     pub preloaded_by: Option<String>,
     /// The calls of libc's that it defines itself; or why that is not known.
     pub takes: Known<Vec<String>>,
 }
 
-/// What becomes of one call of a process.
+/// Effect on one call of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFate {
     /// The call: `fsync`, `openat with O_DSYNC`.
     pub call: String,
-    /// What the filters do to it.
+    /// Effect of the filters on it.
     pub fate: Fate,
 }
 
-/// What filters do to a call.
+/// Effect of filters on a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It reaches the kernel.
@@ -130,6 +130,6 @@ pub enum Fate {
     /// It does nothing and says that all went well in some threads; the text says in how many:
     /// `in 2 of the 5 threads that were read`.
     Sometimes(String),
-    /// That depends on its arguments.
+    /// Depends on its arguments.
     Unclear,
 }

@@ -1,4 +1,4 @@
-//! What a process's seccomp filters make of each call that syncs.
+//! Effects of a process's seccomp filters on each call that syncs.
 //!
 //! Sources of the numbers: Linux `arch/x86/entry/syscalls/syscall_{32,64}.tbl`,
 //! `arch/arm/tools/syscall.tbl` and `include/uapi/asm-generic/unistd.h`; of the flags:
@@ -31,7 +31,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// That of most programs on a machine, as `std::env::consts::ARCH` names it.
+    /// The kind of most programs on a machine, as `std::env::consts::ARCH` names it.
     #[must_use]
     pub fn of(machine: &str) -> Option<Kind> {
         MACHINES.iter().find(|known| known.name == machine).map(|known| known.kind)
@@ -54,7 +54,7 @@ struct Machine {
     name: &'static str,
     kind: Kind,
     architecture: u32,
-    /// What is added to every number.
+    /// Offset of every number.
     base: u32,
     /// Its column of numbers in [`CALLS`].
     column: usize,
@@ -113,8 +113,7 @@ const MACHINES: [Machine; 7] = [
     machine("loongarch64", (258, true), (0xc000_0102, 0), GENERIC),
 ];
 
-/// Returns what becomes of each call that syncs, under the filters of each of `sets`, in a program
-/// of
+/// Returns the fate of each call that syncs, under the filters of each of `sets`, in a program of
 /// `kind`. Calls that it makes in the way of another kind are not looked at.
 ///
 /// # Errors
@@ -156,7 +155,7 @@ pub fn fates(sets: &[FilterSet<'_>], kind: Kind) -> Result<Vec<CallFate>, String
     Ok(CALLS.iter().filter_map(fate).collect())
 }
 
-/// Returns what an answer of filters means for the caller.
+/// Returns the meaning of an answer of filters for the caller.
 fn fate_of(action: Option<Action>) -> Fate {
     match action {
         None => Fate::Unclear,
@@ -167,7 +166,7 @@ fn fate_of(action: Option<Action>) -> Fate {
     }
 }
 
-/// Returns what becomes of a call in all threads.
+/// Returns the fate of a call in all threads.
 fn of_all(each: &[(usize, Fate)]) -> Fate {
     let Some((_, first)) = each.first() else { return Fate::Done };
     if each.iter().all(|(_, fate)| fate == first) {
@@ -199,7 +198,7 @@ mod tests {
         bytes.collect()
     }
 
-    /// Returns what becomes of calls where all threads have `filters`.
+    /// Returns the fates of calls where all threads have `filters`.
     fn of_one(filters: &[Vec<u8>], machine: &str) -> Result<Vec<CallFate>, String> {
         let set = FilterSet { threads: 1, is_strict: false, programs: filters };
         fates(&[set], Kind::of(machine).unwrap())

@@ -1,4 +1,4 @@
-//! What a drive says of its cache, its protection and its wear, read from a kernel's tree.
+//! Reports of a drive about its cache, its protection and its wear, read from a kernel's tree.
 //!
 //! ATA attributes are each maker's own. Which mean what is a table by model, after smartmontools'
 //! `drivedb.h`; of other models nothing is taken.
@@ -14,9 +14,9 @@ use super::evidence::{DriveWord, Medium, Protection};
 use super::warnings::warnings;
 use stack::drive::Drive;
 
-/// What one maker's attributes mean.
+/// Meaning of one maker's attributes.
 struct Maker {
-    /// How models begin.
+    /// Starts of model names.
     models: &'static [&'static str],
     /// The attribute whose value is below its threshold, 10, when the last test of the capacitors
     /// failed.
@@ -41,7 +41,7 @@ const MAKERS: &[Maker] = &[
     Maker { models: &["KINGSTON", "OCZ", "Corsair"], protection: None, life: 231 },
 ];
 
-/// Returns what the disk that the kernel calls `name` says, as far as `tree` can ask it.
+/// Returns the reports of the disk that the kernel calls `name`, as far as `tree` can ask it.
 #[must_use]
 pub fn drive_word(tree: &dyn KernelTree, name: &str) -> DriveWord {
     let drive = Drive::read(tree, name);
@@ -146,7 +146,7 @@ fn of_ata(word: &mut DriveWord, model: &str, health: Result<ata_health::Health, 
     };
 }
 
-/// Returns what the test of the capacitors came to.
+/// Returns the result of the test of the capacitors.
 fn tested(test: Option<Attribute>) -> (Protection, String) {
     let Some(test) = test else {
         return (Protection::Unknown, "this model reports no test of it".to_owned());

@@ -1,5 +1,5 @@
-//! What was seen of a path on which syncs complete: its layers, what they counted, times. Who syncs
-//! is in `caller.rs`.
+//! Evidence about a path on which syncs complete: its layers, their counts, times. The process that
+//! syncs is in `caller.rs`.
 
 use units::Known;
 
@@ -12,24 +12,24 @@ pub struct Evidence {
     pub directory: String,
     /// The layers, from the file system down; each names those that it lies on.
     pub layers: Vec<Layer>,
-    /// How long syncs of our own took; empty where none were made.
+    /// Times of our own syncs; empty where none were made.
     pub times: Times,
     /// Why not all of them could be made, or none; `None` where all were.
     pub untried: Option<Untried>,
-    /// What is known of the process that asks, and so of all that it starts.
+    /// Facts about the process that asks, and so about all that it starts.
     pub here: Here,
-    /// What is known of the process that was asked about; `None` when none was.
+    /// Facts about the process that was asked about; `None` when none was.
     pub process: Option<Process>,
 }
 
 /// Why syncs were not made that were to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Untried {
-    /// What was tried, on what, and what the kernel said.
+    /// The attempt, its object and the kernel's error text.
     pub reason: String,
     /// True if it was lack of room: the file system is full, or a quota is reached.
     pub has_no_room: bool,
-    /// What to do about it, where that is known.
+    /// Advice, where there is any.
     pub advice: Option<String>,
 }
 
@@ -38,20 +38,20 @@ pub struct Untried {
 pub struct Layer {
     /// Its name, harmless to print: `ext4`, `dm-0`, `vda`.
     pub name: String,
-    /// What it is.
+    /// Kind of the layer.
     pub kind: Kind,
-    /// The layers that it lies on, as places in [`Evidence::layers`], all behind its own.
+    /// The layers that it lies on, as places in [`Evidence::layers`], all after its own.
     pub below: Vec<usize>,
     /// True if the kernel takes its cache to be volatile and sends flushes, from
     /// `queue/write_cache`.
     pub write_back: Known<bool>,
     /// True if the kernel uses forced unit access, from `queue/fua`.
     pub forced_unit_access: Known<bool>,
-    /// What it counted while syncs were made; `Err` says why it counts no flushes.
+    /// Its counts while syncs were made; `Err` says why it counts no flushes.
     pub counted: Result<Counts, String>,
 }
 
-/// What a layer is.
+/// Kind of a layer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// A file system on block devices, or on another file system: an overlay on that of its upper
@@ -61,7 +61,7 @@ pub enum Kind {
         kind: String,
         /// The options of its mount, as the kernel shows them.
         options: Vec<String>,
-        /// Place where it is mounted, harmless to print.
+        /// The mount point, harmless to print.
         mount_point: String,
     },
     /// Memory: `tmpfs`, `zram`, `ram disk`.
@@ -84,11 +84,11 @@ pub enum Kind {
     Mapped(String),
     /// A drive as far as this machine sees.
     Drive(Box<DriveWord>),
-    /// What lies here is not known; the text says why.
+    /// Unknown; the text says why.
     Lost(String),
 }
 
-/// What a drive says of itself, and who it is.
+/// Reports of a drive about itself, and its identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriveWord {
     /// True if it is one that another machine's software makes up: virtio, Xen, Hyper-V.
@@ -103,18 +103,18 @@ pub struct DriveWord {
     pub protection_source: String,
     /// The life used by the maker's estimate, in percent; it may be over 100.
     pub life_used_percent: Known<u8>,
-    /// What it warns of, beside its protection.
+    /// Its warnings, beside its protection.
     pub warnings: Vec<Warning>,
 }
 
-/// What a drive warns of in its own health log.
+/// A warning in a drive's own health log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// What is wrong: `its media take no more writes`.
+    /// The fault: `its media take no more writes`.
     pub says: &'static str,
-    /// Place where it says so.
+    /// The field that says so.
     pub source: &'static str,
-    /// What to do.
+    /// Advice.
     pub change: &'static str,
 }
 
@@ -129,7 +129,7 @@ pub enum Medium {
     Unknown,
 }
 
-/// Whether a drive can save its cache when power fails.
+/// Ability of a drive to save its cache when power fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protection {
     /// Its own test went well.
@@ -140,7 +140,7 @@ pub enum Protection {
     Unknown,
 }
 
-/// What a layer counted.
+/// Counts of a layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// While bytes that were there were written again and synced.
@@ -151,7 +151,7 @@ pub struct Counts {
     pub empty: Vec<Window>,
 }
 
-/// What a layer counted while some syncs were made, one behind the other, and just before.
+/// Counts of a layer while some syncs were made, one after the other, and just before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// The syncs.
@@ -164,7 +164,7 @@ pub struct Window {
     pub idle_flushes: u64,
 }
 
-/// How long calls took, in nanoseconds. Each list is in order of time taken, but for the pairs.
+/// Times of calls, in nanoseconds. Each list is in order of time taken, but for the pairs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// Bytes that were there written again, and fdatasync.
@@ -175,7 +175,7 @@ pub struct Times {
     pub empty: Vec<u64>,
     /// A write without any sync.
     pub write: Vec<u64>,
-    /// The same bytes written again by two methods, one right behind the other, either first by
+    /// The same bytes written again by two methods, one right after the other, either first by
     /// turns: with fdatasync, and by a write that is durable itself (`RWF_DSYNC`).
     pub pairs: Vec<(u64, u64)>,
 }

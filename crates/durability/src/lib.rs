@@ -1,10 +1,10 @@
-//! Whether a completed sync is real: evidence in, a grade out.
+//! Grades of completed syncs: evidence in, a grade out.
 //!
 //! Every reason names what was seen, who says so, and what would change it. Times alone prove
 //! nothing: a fast flush is either protected memory or a lie, and both look alike. So a time can
 //! lower a grade and never raise it.
 //!
-//! What is *not* here: how evidence is gathered. Everything is a function of [`Evidence`].
+//! Not here: how evidence is gathered. Everything is a function of [`Evidence`].
 
 mod caller;
 mod calls;
@@ -39,7 +39,7 @@ pub struct Grading {
     pub grade: Grade,
     /// The grade as one sentence without its full stop.
     pub sentence: String,
-    /// What was seen, the weightiest first.
+    /// The reasons, the weightiest first.
     pub reasons: Vec<Reason>,
 }
 

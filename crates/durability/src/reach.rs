@@ -1,6 +1,6 @@
-//! Whether flushes reach a layer, from what it counted.
+//! Arrival of flushes at a layer, from its counts.
 //!
-//! A sync waits for a flush of its own, so syncs that are made one behind the other complete at
+//! A sync waits for a flush of its own, so syncs that are made one after the other complete at
 //! least as many flushes. Others' flushes only add to a counter: too few in one window show that
 //! none are sent, whatever others do. Enough of them show something where others were quiet in
 //! the time before.
@@ -10,7 +10,7 @@ use super::evidence::{Counts, Window};
 /// Number of quiet windows that must agree.
 const QUIET_MIN: usize = 2;
 
-/// What became of flushes.
+/// Fate of flushes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reach {
     /// They come, so many for each sync.
@@ -30,8 +30,8 @@ pub enum Reach {
     TooFew,
 }
 
-/// Returns what became of the flushes of syncs that had something to write. `None` where nothing
-/// was counted.
+/// Returns the fate of the flushes of syncs that had something to write. `None` where nothing was
+/// counted.
 #[must_use]
 pub fn reach(counts: &Counts) -> Option<Reach> {
     let windows = || counts.overwrites.iter().chain(&counts.appends).filter(|it| it.syncs > 0);

@@ -3,7 +3,7 @@
 /// The test that would prove more than any evidence here.
 pub const POWER_CUT: &str = "a power cut under load, with a check of what was lost";
 
-/// How far a completed sync can be trusted, the best first.
+/// Degree to which a completed sync can be trusted, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grade {
     /// All that was seen fits a durable sync, down to the last device that this machine sees.
@@ -14,7 +14,7 @@ pub enum Grade {
     Opaque,
     /// Something was seen that a durable sync does not usually show.
     Suspect,
-    /// What was seen cannot be durable.
+    /// The evidence excludes durability.
     NotDurable,
 }
 
@@ -32,7 +32,7 @@ impl Grade {
     }
 }
 
-/// Which way a reason points.
+/// Direction of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// It speaks against a durable sync.
@@ -60,16 +60,16 @@ impl Direction {
 pub struct Reason {
     /// A stable name: `barrier-off`.
     pub code: &'static str,
-    /// Which way it points.
+    /// Its direction.
     pub direction: Direction,
     /// The best grade that it allows.
     pub at_best: Grade,
-    /// What was seen, as a sentence without its full stop.
+    /// The observation, as a sentence without its full stop.
     pub sentence: String,
-    /// Who says so.
+    /// The source of the observation.
     pub source: String,
-    /// What would change it; `None` where nothing needs to: each that allows no more than unproven
-    /// has one.
+    /// Evidence that would change it; `None` where nothing needs to: each that allows no more than
+    /// unproven has some.
     pub change: Option<String>,
 }
 

@@ -72,8 +72,8 @@ const PAGES: [Page; 2] = [
     },
 ];
 
-/// Returns what untorn writes of `largest` bytes allow. Unknown means no, and so does a database
-/// that does not ask for them.
+/// Returns the consequence of untorn writes of `largest` bytes. Unknown means no, and so does a
+/// database that does not ask for them.
 #[must_use]
 pub fn guards(largest: &Known<u64>) -> Vec<Guard> {
     let guard = |page: &Page| {
@@ -98,7 +98,7 @@ pub fn guards(largest: &Known<u64>) -> Vec<Guard> {
     PAGES.iter().map(guard).collect()
 }
 
-/// What one layer says.
+/// Answer of one layer.
 enum Own {
     /// It passes on what lies below.
     Silent,

@@ -1,4 +1,4 @@
-//! What an NVMe drive warns of, beside its power-loss protection.
+//! Warnings of an NVMe drive, beside its power-loss protection.
 //!
 //! Source: NVM Express Base Specification 2.1, "SMART / Health Information (Log Page Identifier
 //! 02h)", byte 0, "Critical Warning".
@@ -7,7 +7,7 @@ use format::identify::nvme_health::Health;
 
 use super::evidence::Warning;
 
-/// Returns what each bit that is set means.
+/// Returns the meaning of each bit that is set.
 pub(super) fn warnings(health: &Health) -> Vec<Warning> {
     let all = [
         (

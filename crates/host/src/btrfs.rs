@@ -1,4 +1,4 @@
-//! What a mounted btrfs says of itself: its devices, and its chunk tree as it is in memory.
+//! Answers of a mounted btrfs: its devices, and its chunk tree as it is in memory.
 //!
 //! Source: Linux `include/uapi/linux/btrfs.h` and `btrfs_tree.h`.
 
@@ -157,7 +157,7 @@ fn native32(bytes: &[u8]) -> u32 {
     }
 }
 
-/// As [`native32`], of eight bytes.
+/// Same as [`native32`], of eight bytes.
 fn native64(bytes: &[u8]) -> u64 {
     let bytes = bytes.first_chunk::<8>().copied().unwrap_or_default();
     if cfg!(target_endian = "little") {

@@ -22,7 +22,7 @@ const KEPT_BYTES_MAX: u64 = 1 << 20;
 const KEPT_RUNS_MAX: usize = 64;
 const SPANS_MAX: usize = 64;
 
-/// How often, and how much, was read from the disk below.
+/// Number of reads of the disk below, and of their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// The number of reads that the disk below was asked for.
@@ -40,13 +40,13 @@ impl Reads {
 
 /// A disk that can say where its holes are: zeros that were never written.
 pub trait Sparse: Disk {
-    /// The first byte at or behind `offset_bytes`, which is below the disk's length, that may hold
+    /// The first byte at or after `offset_bytes`, which is below the disk's length, that may hold
     /// data; the disk's length where only a hole follows, `offset_bytes` where nothing is known.
     fn next_data(&self, offset_bytes: u64) -> u64 {
         offset_bytes
     }
 
-    /// The first byte behind `offset_bytes`, which may hold data, that is in a hole; the disk's
+    /// The first byte after `offset_bytes`, which may hold data, that is in a hole; the disk's
     /// length where none follows or nothing is known.
     fn next_hole(&self, offset_bytes: u64) -> u64 {
         let _ = offset_bytes;
@@ -56,7 +56,7 @@ pub trait Sparse: Disk {
     /// `length_bytes` bytes from `offset_bytes` on, which are within the disk.
     ///
     /// # Errors
-    /// As [`Disk::read_at`].
+    /// Same as [`Disk::read_at`].
     fn read_fresh(&self, offset_bytes: u64, length_bytes: usize) -> Result<Vec<u8>, ReadError> {
         let mut bytes = vec![0; length_bytes];
         self.read_at(offset_bytes, &mut bytes)?;
@@ -75,15 +75,15 @@ pub struct HeadCache<D> {
 
 #[derive(Debug, Default)]
 struct State {
-    /// What is known, by address and without overlaps.
+    /// Known runs, by address and without overlaps.
     kept: Vec<Run>,
-    /// Which run answered the last question.
+    /// Index of the run that answered the last question.
     last: usize,
     /// Counts questions, to tell which run was used last.
     now: u64,
-    /// Place where there is no hole, as far as was asked.
+    /// Spans without a hole, as far as was asked.
     data: Vec<Span>,
-    /// Place where data begins behind a hole.
+    /// Starts of data after a hole.
     starts: Vec<u64>,
     /// Larger reads that failed: what lies in them is read as asked, so that one bad sector does
     /// not hide its neighbors and is not tried again and again.
@@ -94,7 +94,7 @@ struct State {
 #[derive(Debug)]
 struct Run {
     span: Span,
-    /// What is in the span; `None` for zeros.
+    /// Bytes of the span; `None` for zeros.
     bytes: Option<Vec<u8>>,
     used: u64,
 }
@@ -124,7 +124,7 @@ impl<D: Sparse> HeadCache<D> {
         &self.below
     }
 
-    /// Returns what was read from the disk below so far.
+    /// Counts of reads of the disk below so far.
     #[must_use]
     pub fn reads(&self) -> Reads {
         self.state.borrow().reads
@@ -156,8 +156,8 @@ impl<D: Sparse> HeadCache<D> {
     /// The data around `at`, as far as it is known; `None` when a hole is there, which is then kept
     /// as far as it reaches within `free`.
     ///
-    /// What asks for the end of something often asks a little before it next. So a hole is looked
-    /// for from where one is known to begin, or from a little before.
+    /// A question about the end of something is often followed by one a little before it. So a hole
+    /// is looked for from where one is known to begin, or from a little before.
     fn look(&self, state: &mut State, at: u64, free: Span) -> Option<Span> {
         if let Some(span) = state.data.iter().find(|span| span.contains(at)) {
             return Some(*span);
@@ -182,7 +182,7 @@ impl<D: Sparse> HeadCache<D> {
         }
     }
 
-    /// Returns where data begins, at or behind `from`; the hole before it is kept within `free`.
+    /// Returns the start of data, at or after `from`; the hole before it is kept within `free`.
     fn data_from(&self, state: &mut State, from: u64, free: Span) -> u64 {
         if state.starts.contains(&from) {
             return from;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const ARGUMENT: &str = "STRADDLE_TEST_CHILD";
 const MARK: &str = "child is ready: ";
 
-/// Returns what the parent told this process; `None` when it is no child.
+/// Returns the argument that the parent gave this process; `None` when it is no child.
 pub(crate) fn argument() -> Option<OsString> {
     std::env::var_os(ARGUMENT)
 }
@@ -35,7 +35,7 @@ pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-/// Returns what a child of `test` with `argument` said, once it ended by itself.
+/// Runs a child of `test` with `argument` until it ends by itself, and returns its output.
 pub(crate) fn finished(test: &str, argument: &str) -> std::process::Output {
     let mut command = itself();
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
@@ -43,7 +43,7 @@ pub(crate) fn finished(test: &str, argument: &str) -> std::process::Output {
 }
 
 /// This program once more. Signals are as at the start of a session: who starts tests with nohup,
-/// or behind a script's `&`, ignores some, and a process hands that on.
+/// or after a script's `&`, ignores some, and a process hands that on.
 fn itself() -> Command {
     let mut command = Command::new("env");
     command.arg("--default-signal=INT,TERM,HUP").arg(std::env::current_exe().unwrap());
@@ -74,7 +74,7 @@ impl Child {
         Child { process, told: told.expect("the child became ready") }
     }
 
-    /// Returns what it said when it was ready.
+    /// Returns the line with which it said that it was ready.
     pub(crate) fn told(&self) -> &str {
         &self.told
     }

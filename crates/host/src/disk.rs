@@ -21,7 +21,7 @@ use crate::identity::{self, Identity};
 use crate::inquiry::{self, Inquiry};
 use crate::pinned::Pinned;
 
-/// What direct reads begin and end on, and their memory: no device wants more of a reader.
+/// Alignment of direct reads and of their memory, in bytes: no device wants more of a reader.
 const PAGE_BYTES: u64 = 4096;
 
 /// Why something cannot be read as a disk.
@@ -32,9 +32,9 @@ pub enum OpenError {
     Refused {
         /// The path as it was given.
         path: DiskText,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
-        /// What may help; empty when nothing is known to.
+        /// Advice; empty when there is none.
         hint: &'static str,
     },
     /// It is neither a regular file nor a block device.
@@ -42,9 +42,9 @@ pub enum OpenError {
     NotADisk {
         /// The path as it was given.
         path: DiskText,
-        /// What it is instead, with its article.
+        /// The kind of file that it is instead, with its article.
         found: &'static str,
-        /// What may help; empty when nothing is known to.
+        /// Advice; empty when there is none.
         hint: &'static str,
     },
 }
@@ -66,8 +66,7 @@ impl OpenError {
         OpenError::Refused { path: text(path), reason: words(error), hint }
     }
 
-    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
-    /// to.
+    /// Advice, in lower case and without a full stop; `None` when there is none.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         let (OpenError::Refused { hint, .. } | OpenError::NotADisk { hint, .. }) = self;
@@ -114,7 +113,7 @@ impl FileDisk {
     ///
     /// Anything but a regular file or a block device is refused before it is opened, since opening
     /// alone has effects elsewhere: a FIFO's writer wakes up, a tape rewinds, a watchdog starts.
-    /// What is opened is checked once more, for the path may lead elsewhere by then; `O_NONBLOCK`
+    /// The opened file is checked once more, for the path may lead elsewhere by then; `O_NONBLOCK`
     /// keeps that from hanging.
     ///
     /// # Errors
@@ -124,10 +123,10 @@ impl FileDisk {
         FileDisk::called(path, path)
     }
 
-    /// As [`FileDisk::open`], of what was pinned.
+    /// Same as [`FileDisk::open`], of a pinned file.
     ///
     /// # Errors
-    /// As [`FileDisk::open`].
+    /// Same as [`FileDisk::open`].
     pub fn of(pinned: &Pinned) -> Result<FileDisk, OpenError> {
         FileDisk::called(&pinned.path(), pinned.given())
     }
@@ -205,7 +204,7 @@ impl FileDisk {
             && rustix::fs::fcntl_setfl(&self.file, flags - OFlags::DIRECT).is_ok()
     }
 
-    /// Returns who the file is, whatever path led to it.
+    /// Returns the identity of the file, whatever path led to it.
     #[must_use]
     pub fn identity(&self) -> Identity {
         self.identity
@@ -217,8 +216,8 @@ impl FileDisk {
         self.kind == Kind::Block
     }
 
-    /// Returns what the kernel answers about a block device; `None` for a regular file, which has
-    /// no sectors.
+    /// Returns the kernel's answers about a block device; `None` for a regular file, which has no
+    /// sectors.
     #[must_use]
     pub fn inquiry(&self) -> Option<Inquiry> {
         self.is_block_device().then(|| Inquiry::of(self.file.as_fd()))
@@ -233,7 +232,7 @@ impl Sparse for FileDisk {
         // Moving the offset changes nothing here, since every read gives its own.
         match rustix::fs::seek(&self.file, SeekFrom::Data(offset_bytes)) {
             Ok(next) => next.min(self.length_bytes),
-            // Only a hole follows, up to where the file ends by now; behind that, reading fails.
+            // Only a hole follows, up to where the file ends by now; after that, reading fails.
             Err(Errno::NXIO) => {
                 let end = rustix::fs::seek(&self.file, SeekFrom::End(0));
                 end.map_or(offset_bytes, |end| end.clamp(offset_bytes, self.length_bytes))

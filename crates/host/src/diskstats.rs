@@ -1,4 +1,4 @@
-//! What a block device counted, read again and again.
+//! Counters of a block device, read again and again.
 //!
 //! Source: Linux `Documentation/block/stat.rst`, `Documentation/admin-guide/iostats.rst`.
 

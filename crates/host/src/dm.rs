@@ -115,7 +115,7 @@ pub(crate) fn tables() -> Result<String, TreeError> {
     Ok(text)
 }
 
-/// What an ioctl answered behind its head.
+/// The answer of an ioctl after its head.
 struct Answered {
     targets: u32,
     data: Vec<u8>,
@@ -232,7 +232,7 @@ fn lines(out: &mut String, name: &[u8], data: &[u8], targets: u32) {
 /// The parameters of a target of type `kind` with `-` in place of each key.
 ///
 /// Keys are the second word of targets that encrypt (crypt, default-key, inlinecrypt), and the part
-/// behind the second colon in some options of integrity.
+/// after the second colon in some options of integrity.
 fn without_keys(kind: &str, parameters: &str) -> String {
     let encrypts = kind.contains("crypt") || kind.contains("key");
     let hidden = |(number, word): (usize, &str)| {

@@ -1,4 +1,4 @@
-//! What drives answer in their own languages, asked through the kernel by passthrough.
+//! Answers of drives in their own languages, asked through the kernel by passthrough.
 //!
 //! Only questions are sent: NVMe Identify and its health log, SCSI INQUIRY and READ CAPACITY (16),
 //! ATA IDENTIFY DEVICE and SMART READ DATA. A VPD page that the kernel has read already is taken
@@ -38,7 +38,7 @@ pub(crate) fn ask(
     })
 }
 
-/// Returns what the disk which the kernel calls `disk` may be asked, but for its health: nothing
+/// Returns the questions for the disk which the kernel calls `disk`, but for its health: none
 /// unless it is an NVMe namespace or a SCSI disk, to which ATA disks and USB bridges belong.
 pub(crate) fn questions(tree: &dyn KernelTree, disk: &str) -> Vec<Question> {
     // Other drivers do not call their disks so (drivers/scsi/sd.c, drivers/nvme/host/core.c).
@@ -151,7 +151,7 @@ mod tests {
             .with_link(&format!("{place}/device/subsystem"), "/sys/bus/scsi")
     }
 
-    /// A tree whose links are looked up behind others, as in a real one.
+    /// A tree whose links are looked up after others, as in a real one.
     fn linked(tree: MemoryTree, place: &str) -> MemoryTree {
         tree.with_link("/sys/class/block/sda/device/subsystem", "/sys/bus/scsi")
             .with_file(&format!("{place}/removable"), "1")

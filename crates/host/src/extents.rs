@@ -1,4 +1,4 @@
-//! Where a file's bytes lie, by FIEMAP; and what statx says of direct I/O on it.
+//! The places of a file's bytes, by FIEMAP; and statx's answers about direct I/O on it.
 //!
 //! Source: Linux `include/uapi/linux/fiemap.h` and `fs.h` (`FS_IOC_FIEMAP`), statx(2).
 
@@ -38,7 +38,8 @@ struct Entry {
     reserved: [u32; 3],
 }
 
-/// Number of extents one call asks for: most files have fewer, and a page of memory holds them.
+/// Number of extents that one call asks for: most files have fewer, and a page of memory holds
+/// them.
 const BATCH: usize = 72;
 
 /// A call's argument: the header, and room for the answer.
@@ -59,7 +60,7 @@ impl Extents for FileDisk {
     }
 }
 
-/// As [`Extents::extents`], of any open file.
+/// Same as [`Extents::extents`], of any open file.
 pub(crate) fn extents_of(
     file: BorrowedFd<'_>,
     range: ByteRange,
@@ -90,7 +91,7 @@ pub(crate) fn extents_of(
                 return Ok(collector.done());
             }
         }
-        // What was taken ends behind where it was asked for, else this would turn for ever.
+        // What was taken ends after where it was asked for, else this would turn for ever.
         at = Some(collector.end_bytes()).filter(|&end| end > at).ok_or_else(stuck)?;
     }
     Ok(collector.done())
@@ -114,7 +115,7 @@ impl Batch {
 
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel writes")]
 fn ask(file: BorrowedFd<'_>, batch: &mut Batch) -> Result<(), Errno> {
-    // SAFETY: FS_IOC_FIEMAP reads a struct fiemap, and writes it and at most `room` extents behind
+    // SAFETY: FS_IOC_FIEMAP reads a struct fiemap, and writes it and at most `room` extents after
     // it (fs/ioctl.c, ioctl_fiemap). Batch has that layout, with room for BATCH extents, which is
     // what the only caller sets; any bits are valid in all of its fields.
     unsafe { ioctl::ioctl(file, Updater::<FS_IOC_FIEMAP, Batch>::new(batch)) }
@@ -135,7 +136,7 @@ fn stuck() -> ExtentsError {
     ExtentsError::Nonsense("extents that lie before those asked for".to_owned())
 }
 
-/// What statx says of a file and of the file system that it is on.
+/// Answers of statx about a file and the file system that it is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFacts {
     /// The device number of its file system: major and minor. Anonymous on btrfs, overlay and
@@ -152,18 +153,17 @@ pub struct FileFacts {
     /// The number of its mount in `/proc/self/mountinfo`.
     #[doc(alias = "STATX_MNT_ID")]
     pub mount: Known<u64>,
-    /// What the offset and length of direct I/O must be a multiple of, in bytes; 0 where direct I/O
-    /// is not possible.
+    /// Unit of the offset and length of direct I/O, in bytes; 0 where direct I/O is not possible.
     #[doc(alias = "STATX_DIOALIGN")]
     pub direct_offset_bytes: Known<u64>,
-    /// What the address in memory of direct I/O must be a multiple of, in bytes; 0 as above.
+    /// Unit of the address in memory of direct I/O, in bytes; 0 as above.
     pub direct_memory_bytes: Known<u64>,
     /// The largest write that is all-or-nothing on power loss, in bytes; 0 where there is none.
     #[doc(alias = "STATX_WRITE_ATOMIC")]
     pub atomic_write_bytes: Known<u64>,
 }
 
-/// Returns what statx says of the file at `path`, links followed. It opens nothing.
+/// Asks statx about the file at `path`, links followed. It opens nothing.
 ///
 /// # Errors
 /// When the file is missing or a directory on the way may not be searched.
@@ -171,7 +171,7 @@ pub fn file_facts(path: &Path) -> io::Result<FileFacts> {
     Ok(facts(&rustix::fs::statx(rustix::fs::CWD, path, AtFlags::empty(), wanted())?))
 }
 
-/// Returns what statx says of an open file.
+/// Asks statx about an open file.
 ///
 /// # Errors
 /// When the kernel does not answer.

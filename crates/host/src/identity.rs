@@ -1,11 +1,11 @@
-//! Who a file is, whatever path led to it; and who asks.
+//! Identities of files, whatever path led to them; and of the user who asks.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, Access, AtFlags, FileType, Stat};
 
-/// What a path leads to. Two paths to the same file, or to nodes of the same device, are equal: so
+/// The end of a path. Two paths to the same file, or to nodes of the same device, are equal: so
 /// targets named twice and backing chains that come back are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Identity {
@@ -36,7 +36,7 @@ impl Identity {
     }
 }
 
-/// Returns what `path` leads to, links followed. It opens nothing.
+/// Returns the identity of the file that `path` leads to, links followed. It opens nothing.
 ///
 /// # Errors
 /// When the file is missing or a directory on the way may not be searched.

@@ -62,7 +62,7 @@ fn regular(mode: u32) -> Result<(), InputError> {
 /// All that the regular file at `path` holds, `bytes_max` at most.
 ///
 /// # Errors
-/// As [`open_input`], when it cannot be read, and when it is longer.
+/// Same as [`open_input`], when it cannot be read, and when it is longer.
 pub fn read_input(path: &Path, bytes_max: u64) -> Result<Vec<u8>, InputError> {
     bounded(open_input(path)?, bytes_max)
 }

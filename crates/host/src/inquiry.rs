@@ -1,4 +1,4 @@
-//! What the kernel answers about a block device, by ioctl.
+//! Answers of the kernel about a block device, by ioctl.
 //!
 //! Source: Linux `include/uapi/linux/fs.h`, `block/ioctl.c`.
 

@@ -1,8 +1,8 @@
 //! Ctrl-C, and the other signals that ask a process to end: a flag to look at between steps.
 //!
-//! What waits in a system call is woken up, and looks. The second such signal ends the process at
-//! once, as if there were no handler. What must not outlive the process never depends on this:
-//! scratch files have no name, loops and mounts go with it.
+//! A thread that waits in a system call is woken up, and looks. The second such signal ends the
+//! process at once, as if there were no handler. Things that must not outlive the process never
+//! depend on this: scratch files have no name, loops and mounts go with it.
 //!
 //! Two more signals would end a process where an error is wanted. SIGPIPE: Rust ignores it, so that
 //! writing to a closed pipe fails with EPIPE, and gives commands that it starts the default back.
@@ -20,7 +20,7 @@ use signal_hook::flag;
 
 const ASKING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// Whether the process was asked to end.
+/// A flag that is raised when the process is asked to end.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     raised: Arc<AtomicBool>,
@@ -67,7 +67,7 @@ impl Interrupt {
         i32::try_from(signal).ok().filter(|&signal| signal != 0)
     }
 
-    /// As if `signal` had come.
+    /// Acts as if `signal` had come.
     #[cfg(test)]
     pub(crate) fn raise(&self, signal: i32) {
         self.signal.store(usize::try_from(signal).unwrap(), Ordering::SeqCst);

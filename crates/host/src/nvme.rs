@@ -63,7 +63,7 @@ pub(crate) fn identify_namespace(device: BorrowedFd<'_>) -> Result<Vec<u8>, Stri
 /// Identify Controller of the controller behind `device`.
 ///
 /// # Errors
-/// As [`identify_namespace`].
+/// Same as [`identify_namespace`].
 pub(crate) fn identify_controller(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
     identify(device, CNS_CONTROLLER, 0)
 }
@@ -71,7 +71,7 @@ pub(crate) fn identify_controller(device: BorrowedFd<'_>) -> Result<Vec<u8>, Str
 /// The log page about the health of the controller behind `device`.
 ///
 /// # Errors
-/// As [`identify_namespace`].
+/// Same as [`identify_namespace`].
 pub(crate) fn health_log(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
     // Number of 32-bit words, less one, in the upper half: NUMDL.
     let words = u32::try_from(HEALTH_BYTES.div_euclid(4) - 1).map_err(|error| error.to_string())?;
@@ -97,7 +97,7 @@ fn identify(device: BorrowedFd<'_>, what: u32, namespace: u32) -> Result<Vec<u8>
     asked(device, "Identify", &mut command, ANSWER_BYTES)
 }
 
-/// Returns what the drive answers to `command`: `length` bytes.
+/// Returns the drive's answer to `command`: `length` bytes.
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel writes")]
 fn asked(
     device: BorrowedFd<'_>,

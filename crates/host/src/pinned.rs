@@ -1,6 +1,6 @@
-//! What a path led to when it was looked at, held whatever becomes of the path.
+//! The file that a path led to when it was looked at, held whatever becomes of the path.
 //!
-//! Who asks several things of one path may be answered about several files: a link may be turned
+//! Several questions about one path may be answered about several files: a link may be turned
 //! meanwhile, a directory replaced, a loop device's number given to another file. So a path is
 //! followed once, and everything else goes through the descriptor. That is one without rights
 //! (`O_PATH`): nothing is opened, no driver or file system notices.
@@ -27,7 +27,7 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    /// Returns what `path` leads to now, links followed.
+    /// Follows `path` and its links to what is there now.
     ///
     /// # Errors
     /// When the file is missing or a directory on the way may not be searched.
@@ -58,7 +58,7 @@ impl Pinned {
         PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
 
-    /// Returns who it is.
+    /// Returns its identity.
     #[must_use]
     pub fn identity(&self) -> Identity {
         self.identity

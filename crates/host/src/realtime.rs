@@ -1,4 +1,4 @@
-//! Whether a file lies in the realtime section of an XFS, or a directory's new files will.
+//! The realtime section of an XFS: true for a file in it, or a directory whose new files will be.
 //!
 //! Source: `struct fsxattr` in Linux `include/uapi/linux/fs.h`, ioctl_xfs_fsgetxattr(2).
 

@@ -6,16 +6,17 @@ use std::io;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-/// How deep, and how much, [`list_files`] looks. Both keep a strange tree from taking for ever.
+/// Greatest depth, and number of files, that [`list_files`] looks at. Both keep a strange tree from
+/// taking for ever.
 const DEPTH_MAX: u32 = 32;
 const FILES_MAX: usize = 100_000;
 
-/// What is below a directory.
+/// Files below a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// Regular files, and links to such, in the order of their paths.
     pub files: Vec<PathBuf>,
-    /// What was not looked at, and why, in the order of the paths.
+    /// Paths that were not looked at, and why, in their order.
     pub omitted: Vec<Omitted>,
     /// Entries that are neither file nor directory, each with its kind, in the order of the paths.
     pub others: Vec<Omitted>,

@@ -16,7 +16,7 @@ use crate::passthrough::Passed;
 const SG_IO: Opcode = 0x2285;
 const SG_DXFER_FROM_DEV: i32 = -3;
 const TIMEOUT_MS: u32 = 5000;
-/// How often a drive that has news to tell first (a unit attention) is asked again.
+/// Number of times that a drive with news to tell first (a unit attention) is asked.
 const TRIES: usize = 3;
 const SENSE_BYTES: u8 = 64;
 const UNIT_ATTENTION: u8 = 6;
@@ -70,7 +70,7 @@ pub(crate) fn capacity(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
 /// The VPD page `page`: its first 64 bytes.
 ///
 /// # Errors
-/// As [`capacity`].
+/// Same as [`capacity`].
 pub(crate) fn vital_page(device: BorrowedFd<'_>, page: u8) -> Result<Vec<u8>, String> {
     let command = [0x12, 1, page, 0, PAGE_BYTES, 0];
     asked(device, &format!("INQUIRY of VPD page {page:02X}h"), &command, usize::from(PAGE_BYTES))
@@ -80,7 +80,7 @@ pub(crate) fn vital_page(device: BorrowedFd<'_>, page: u8) -> Result<Vec<u8>, St
 /// adapter or a USB bridge.
 ///
 /// # Errors
-/// As [`capacity`]; a drive that is not ATA refuses.
+/// Same as [`capacity`]; a drive that is not ATA refuses.
 pub(crate) fn ata_identify(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
     // PIO data-in; from the device, in blocks, as many as the sector count says: 1.
     let command = [0x85, 4 << 1, 0x0e, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xec, 0];
@@ -90,7 +90,7 @@ pub(crate) fn ata_identify(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
 /// ATA SMART READ DATA, through the same.
 ///
 /// # Errors
-/// As [`ata_identify`]; so does a drive that has SMART switched off.
+/// Same as [`ata_identify`]; so does a drive that has SMART switched off.
 pub(crate) fn ata_health(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
     // As above; feature D0h, and in LBA mid and high the signature C24Fh.
     let command = [0x85, 4 << 1, 0x0e, 0, 0xd0, 0, 1, 0, 0, 0, 0x4f, 0, 0xc2, 0, 0xb0, 0];
@@ -105,7 +105,7 @@ fn ata_answer(device: BorrowedFd<'_>, name: &str, command: &[u8]) -> Result<Vec<
     }
 }
 
-/// Returns what `device` answers to `command`, at most `length` bytes.
+/// Returns the answer of `device` to `command`, at most `length` bytes.
 fn asked(
     device: BorrowedFd<'_>,
     name: &str,

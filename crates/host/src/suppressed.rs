@@ -1,4 +1,4 @@
-//! Which sync calls do nothing in this process: told by making them on what cannot be synced.
+//! Sync calls that do nothing in this process: told by making them on what cannot be synced.
 //!
 //! A call that reaches the kernel answers that a descriptor is none (fsync(2): `EBADF`). One that
 //! says all went well was stopped on its way, as by a seccomp filter that returns 0. Filters may
@@ -14,7 +14,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
-/// What was found of this process and of all that it starts.
+/// Findings about this process and all that it starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Suppressed {
     /// Calls that do nothing and say that all went well, whatever they were tried on.
@@ -42,10 +42,10 @@ const MSYNC: Trial = ("msync", libc::SYS_msync, [1, 0, 4, 0]);
 
 /// `INT_MAX`: the kernel's own limit of descriptors is below (`sysctl_nr_open_max`).
 const NEVER_OPEN: i32 = i32::MAX;
-/// How many numbers a pipe is given.
+/// Number of descriptors that a pipe is given.
 const PIPES: usize = 32;
 
-/// Which sync calls do not reach the kernel here. No file is touched.
+/// Finds the sync calls that do not reach the kernel here. No file is touched.
 #[must_use]
 pub fn suppressed() -> Suppressed {
     let mut found = Suppressed::default();
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(found.refused, ["open with O_SYNC", "open with O_DSYNC"]);
     }
 
-    /// Returns what is found in a thread with a filter on these descriptors.
+    /// Returns the findings in a thread with a filter on these descriptors.
     fn with(least: u32, most: u32) -> Option<Suppressed> {
         let inside = move || testkit::suppress::syncs_of(least, most).then(suppressed);
         let found = std::thread::spawn(inside).join().unwrap();

@@ -13,7 +13,7 @@ use units::DiskText;
 use crate::input::{InputError, bounded, read_input};
 use crate::tree::LiveTree;
 
-/// What gzip's files start with (RFC 1952, section 2.3.1).
+/// Start of gzip's files (RFC 1952, section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Why there is no captured tree at a path.
@@ -24,7 +24,7 @@ pub enum SysrootError {
     Unreadable {
         /// The path as it was given.
         path: DiskText,
-        /// What was said.
+        /// The error's text.
         reason: String,
     },
     /// It is something else.
@@ -32,7 +32,7 @@ pub enum SysrootError {
     NotATree {
         /// The path as it was given.
         path: DiskText,
-        /// What it is instead.
+        /// The kind of file that it is instead.
         found: &'static str,
     },
     /// The manifest has a fault.
@@ -75,7 +75,7 @@ pub fn open(path: &Path) -> Result<Tree, SysrootError> {
     }
 }
 
-/// Returns what a file holds, behind gzip where that was used.
+/// Returns the content of a file, unpacked where gzip was used.
 fn content(path: &Path) -> io::Result<Vec<u8>> {
     let bytes_max = u64::try_from(TEXT_BYTES_MAX).unwrap_or(u64::MAX);
     let read = read_input(path, bytes_max).and_then(|bytes| match bytes.starts_with(&GZIP) {
@@ -88,7 +88,7 @@ fn content(path: &Path) -> io::Result<Vec<u8>> {
     })
 }
 
-/// Place where other captures keep what has a path of its own here.
+/// Paths in which other captures keep files that have a path of their own here.
 const ELSEWHERE: [(&str, &str); 3] = [
     (answer::DM_TABLES, "/dmsetup-table.txt"),
     ("/proc/self/mountinfo", "/proc/mountinfo"),

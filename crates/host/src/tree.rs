@@ -40,8 +40,8 @@ impl LiveTree {
         LiveTree { root: root.to_owned(), opened: opened.flatten() }
     }
 
-    /// Returns where `path` of the tree is on this machine. The kernel itself follows the links of
-    /// the live tree; those of a captured one are followed here, since an absolute one means its
+    /// Returns the path on this machine of `path` of the tree. The kernel itself follows the links
+    /// of the live tree; those of a captured one are followed here, since an absolute one means its
     /// own root.
     fn place(&self, path: &str) -> Result<PathBuf, TreeError> {
         device::tree::check(path)?;
@@ -190,7 +190,7 @@ fn answered(tree: &LiveTree, path: &str) -> Result<Vec<u8>, TreeError> {
     Ok(answer::to_text(&bytes).into_bytes())
 }
 
-/// Returns what there is to ask below `path`, as a directory would list it.
+/// Returns the names of answers below `path`, as a directory would list them.
 fn answers(tree: &LiveTree, path: &str) -> Result<Vec<String>, TreeError> {
     let missing = || TreeError::Missing { path: escape(path.as_bytes()) };
     let root = |path: &str| path.strip_prefix(answer::ROOT).map(str::to_owned);

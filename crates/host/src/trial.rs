@@ -17,9 +17,9 @@ use crate::Pinned;
 use crate::engine::now_ns;
 use crate::scratch::{Name, synced_file};
 
-/// How much each write writes.
+/// Length of each write, in bytes.
 const WRITE_BYTES: usize = 8192;
-/// How long the file may become: a few hundred writes behind each other.
+/// Greatest length of the file, in bytes: a few hundred writes after each other.
 const LENGTH_BYTES_MAX: u64 = 8 << 20;
 
 /// Why no sync could be tried, or one failed.
@@ -30,7 +30,7 @@ pub struct TrialError {
     pub attempted: &'static str,
     /// The directory.
     pub directory: DiskText,
-    /// What the kernel said, or what is wrong with its answer.
+    /// The kernel's error text, or the fault in its answer.
     pub reason: String,
     /// True if it was a sync that failed for more than lack of room: what was written may be lost,
     /// and nothing should be tried again.

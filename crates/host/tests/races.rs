@@ -19,7 +19,7 @@ use testkit::{Loop, need_loops, tool};
 const USUAL: u64 = 40;
 const BYTES: usize = 1 << 20;
 const PAUSE: std::time::Duration = std::time::Duration::from_micros(50);
-/// What stands on the device that must stay as it is.
+/// Byte on the device that must stay as it is.
 const KEPT: u8 = 0xa5;
 const WRITTEN: u8 = 0x3c;
 
@@ -31,7 +31,7 @@ fn count() -> u64 {
 /// other test of this file.
 static LOOPS: Mutex<()> = Mutex::new(());
 
-/// What a series of races came to.
+/// Outcome of a series of races.
 #[derive(Debug, Default)]
 struct Tally {
     written: u64,
@@ -83,7 +83,7 @@ fn flipping(link: PathBuf, places: [PathBuf; 2]) -> Mover {
     })
 }
 
-/// Returns what is on a device, as somebody sees it who knows one signature.
+/// Returns the contents of a device, as somebody sees it who knows one signature.
 fn contents(disk: &FileDisk) -> Contents {
     let bytes = device::disk::read_vec(disk, 0, 4096);
     let is_blank = bytes.is_ok_and(|bytes| bytes.iter().all(|&byte| byte == 0));

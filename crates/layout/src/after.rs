@@ -10,7 +10,7 @@ use crate::plan::Plan;
 /// The bytes of a disk after a plan: the old ones, moved and changed as the plan says.
 pub struct After {
     disk: Rc<dyn Disk>,
-    /// What stands over what, the lowest first.
+    /// The new ranges with their content, the lowest first.
     over: Vec<(ByteRange, Over)>,
 }
 

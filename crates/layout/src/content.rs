@@ -1,4 +1,4 @@
-//! What file systems keep of where they start, and bytes that tell one content from another.
+//! Fields of file systems that hold their start, and bytes that tell one content from another.
 //!
 //! Sources: Microsoft's FAT and exFAT specifications; the NTFS boot sector as ntfs-3g's `layout.h`
 //! has it.
@@ -10,18 +10,18 @@ use crate::raw::{number, put};
 /// Bytes of a partition that change with its place, counted from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixUp {
-    /// What it is.
+    /// The field, in words.
     pub what: String,
     /// Its first byte, from the start of the partition.
     pub at_bytes: u64,
-    /// What is there now.
+    /// Bytes that are there now.
     pub old: Vec<u8>,
-    /// What belongs there.
+    /// Bytes that belong there.
     pub new: Vec<u8>,
 }
 
-/// Returns what has to change in the file system `kind` on `volume` when its start moves from byte
-/// `from` of the disk to byte `to`. A field that does not hold the old start is left alone.
+/// Returns the changes in the file system `kind` on `volume` when its start moves from byte `from`
+/// of the disk to byte `to`. A field that does not hold the old start is left alone.
 pub(crate) fn fix_ups(volume: &dyn Disk, kind: &str, from: u64, to: u64) -> Vec<FixUp> {
     let read = |at: u64, length: u64| disk::read_vec(volume, at, length).ok();
     let Some(boot) = read(0, 512) else { return Vec::new() };

@@ -9,13 +9,13 @@ use crate::raw::{Copy, Gpt, Mbr, RECORD_BYTES, Raw, entry_at, header_crc, number
 /// A run of the disk that is written as one, in the order in which regions stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// What it holds.
+    /// Its content, in words.
     pub what: String,
     /// Its first byte on the disk.
     pub at_bytes: u64,
-    /// What it holds now; `None` where that does not matter, as of a record in a new place.
+    /// Bytes that it holds now; `None` where that does not matter, as of a record in a new place.
     pub old: Option<Vec<u8>>,
-    /// What it will hold.
+    /// Bytes that it will hold.
     pub new: Vec<u8>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Placed {
     pub(crate) number: u32,
     pub(crate) old: Place,
     pub(crate) new: Place,
-    /// Place where the record of a logical partition goes.
+    /// New address of the record of a logical partition, in bytes.
     pub(crate) record_at: Option<u64>,
 }
 
@@ -36,9 +36,9 @@ pub(crate) struct Sectors {
     pub(crate) new: u64,
 }
 
-/// Returns what has to be written so that the table on `bytes` lists `placed`, every partition of
-/// it in order of number; nothing where it does so already. The last one is the first sector,
-/// changed or not: until it is written, the mark of a move stands there.
+/// Returns the writes after which the table on `bytes` lists `placed`, every partition of it in
+/// order of number; nothing where it does so already. The last one is the first sector, changed or
+/// not: until it is written, the mark of a move stands there.
 ///
 /// # Errors
 /// Why the table cannot express it.
@@ -59,8 +59,8 @@ pub(crate) fn regions(
     Ok(all.into_iter().filter(|region| region.at_bytes == 0 || changes(region)).collect())
 }
 
-/// Returns what a GPT takes at the start and at the end of a disk for sectors of `sector` bytes:
-/// the first usable byte, and the bytes kept at the end.
+/// Returns the space that a GPT takes at the start and at the end of a disk for sectors of `sector`
+/// bytes: the first usable byte, and the bytes kept at the end.
 pub(crate) fn gpt_overhead(gpt: &Gpt, sector: u64) -> (u64, u64) {
     let entries = length(&gpt.entries).next_multiple_of(sector);
     (2 * sector + entries, sector + entries)

@@ -1,4 +1,4 @@
-//! How to lay out a disk without data: where to start, and what to tell the tools.
+//! Advice for a disk without data: the start of partitions, and options of tools.
 
 use stack::{LayerId, LayerKind, Stack, UnitKind};
 use units::Source;
@@ -14,7 +14,7 @@ const GRAIN_MAX: u64 = 1 << 30;
 /// One piece of advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// What it is for.
+    /// Its purpose.
     pub what: &'static str,
     /// A sentence or a command line; a command that destroys data says ERASES.
     pub line: String,
@@ -22,7 +22,7 @@ pub struct Advice {
     pub erases: bool,
 }
 
-/// What a new disk should be told.
+/// Facts about a new disk.
 struct Fresh<'a> {
     stack: &'a Stack,
     disk: LayerId,

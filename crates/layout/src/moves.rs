@@ -1,4 +1,4 @@
-//! What moves, in which order, and what is kept aside meanwhile.
+//! Moves of partitions in their order, and the parts that are kept aside meanwhile.
 //!
 //! A partition whose data is half moved must not be taken for a whole one. So its head, and its
 //! tail where something is found from there, are put aside before anything moves, blanked in the
@@ -9,7 +9,7 @@ use units::ByteRange;
 use crate::content::FixUp;
 use crate::place::Place;
 
-/// What is put aside of a partition's start, and of its end.
+/// Length of the part of a partition's start, and of its end, that is put aside, in bytes.
 const ASIDE_BYTES: u64 = 1 << 20;
 
 /// A partition that moves.
@@ -17,16 +17,16 @@ const ASIDE_BYTES: u64 = 1 << 20;
 pub struct Move {
     /// Its number.
     pub number: u32,
-    /// Place where it starts now, in bytes.
+    /// Its start now, in bytes.
     pub from_bytes: u64,
-    /// Place where it will start.
+    /// Its start afterwards, in bytes.
     pub to_bytes: u64,
-    /// How much of it is copied.
+    /// Number of bytes that are copied.
     pub length_bytes: u64,
-    /// What is put aside, from the partition's start, in order: its head, and whatever else must
-    /// change or be hidden.
+    /// Ranges that are put aside, from the partition's start, in order: its head, and whatever else
+    /// must change or be hidden.
     pub aside: Vec<ByteRange>,
-    /// What changes in what is put aside.
+    /// Changes in the parts that are put aside.
     pub fix_ups: Vec<FixUp>,
 }
 

@@ -1,5 +1,5 @@
-//! What is on the disk and may be placed elsewhere: a partition, what its data needs to lie on, and
-//! how short it may become.
+//! A partition that may be placed elsewhere: the addresses that its data needs, and its least
+//! length.
 
 use format::member::md::MdVersion;
 use format::table::{Partition, PartitionRole, PartitionTable};
@@ -29,11 +29,11 @@ const ABSOLUTE_CONTENT: [&str; 4] = ["BitLocker", "VMFS", "VMFS_volume_member", 
 /// A unit that starts have to fit, as the disk counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
-    /// What it is called in a sentence.
+    /// Its name in a sentence.
     pub(crate) word: &'static str,
     /// Its length in bytes.
     pub(crate) unit: u64,
-    /// How far byte 0 of the disk is after a boundary.
+    /// Distance of byte 0 of the disk from the last boundary, in bytes.
     pub(crate) behind: u64,
 }
 
@@ -43,11 +43,11 @@ pub(crate) struct Piece {
     pub(crate) layer: LayerId,
     pub(crate) number: u32,
     pub(crate) range: ByteRange,
-    /// Place where the record of a logical partition is.
+    /// Address of the record of a logical partition, in bytes.
     pub(crate) record_at: Option<u64>,
     /// Why it must stay.
     pub(crate) fixed: Option<String>,
-    /// Place where it may start so that its data is aligned.
+    /// Starts at which its data is aligned.
     pub(crate) grid: Grid,
     /// True if its alignment is worth a move: it is written often.
     pub(crate) wants: bool,
@@ -178,8 +178,8 @@ fn fixed(case: &Case<'_>, id: LayerId, partition: &Partition) -> Option<String> 
     broken.map(|kind| format!("moving {kind} is not safe"))
 }
 
-/// Returns what lies in a partition of `length` bytes, how many of them it needs, and whether the
-/// length must stay.
+/// Returns the content of a partition of `length` bytes, the number of bytes that it needs, and
+/// true if the length must stay.
 fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, bool) {
     let above = stack.above(id);
     let [only] = above[..] else {
@@ -211,8 +211,8 @@ fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, boo
     (Some(word), if doubtful { length } else { least }, exact)
 }
 
-/// Returns where the partition may start so that all that lies in it is on `marks`, and which of
-/// them no start meets.
+/// Returns the starts at which everything in the partition is on `marks`, and the marks that no
+/// start meets.
 fn grid(case: &Case<'_>, id: LayerId, marks: &[Mark]) -> (Grid, Vec<&'static str>) {
     let mut grid = Grid::multiples(marks.first().map_or(512, |mark| mark.unit));
     let mut unmet = Vec::new();
@@ -230,7 +230,7 @@ fn grid(case: &Case<'_>, id: LayerId, marks: &[Mark]) -> (Grid, Vec<&'static str
     (grid, unmet)
 }
 
-/// Returns where within `unit` the data that the partition holds begins, counted from its start;
+/// Returns the offset within `unit` of the data that the partition holds, counted from its start;
 /// `None` when that differs or follows from nothing.
 fn anchor(case: &Case<'_>, id: LayerId, unit: u64) -> Option<u64> {
     let stack = case.stack;

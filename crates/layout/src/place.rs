@@ -19,20 +19,20 @@ pub(crate) struct Room {
     pub(crate) first: u64,
     /// The byte after the last one.
     pub(crate) end: u64,
-    /// Place where ends should be.
+    /// Preferred ends.
     pub(crate) ends: Grid,
-    /// Place where starts and ends must be, in bytes: the logical sector.
+    /// Unit of all starts and ends, in bytes: the logical sector.
     pub(crate) sector: u64,
 }
 
-/// Place where a partition goes.
+/// The new range of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) start: u64,
     pub(crate) length: u64,
 }
 
-/// What a choice costs, the most important first.
+/// Cost of a choice, the most important part first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Price {
     /// Starts or ends that the table cannot express.
@@ -43,7 +43,7 @@ struct Price {
     moved: u128,
     /// Ends that stay off the granule.
     ends: u64,
-    /// How far things move, and by how much lengths change.
+    /// Distance of all moves and changes of length, in bytes.
     distance: u128,
 }
 
@@ -114,7 +114,7 @@ fn cheapest(
     each.min_by_key(|(_, price)| *price)
 }
 
-/// Returns where the space before a piece has to end: a logical partition has its record there.
+/// Returns the end of the space before a piece: a logical partition has its record there.
 pub(crate) fn gap_start(piece: &Piece, start: u64, room: Room) -> u64 {
     match piece.record_at {
         None => start,

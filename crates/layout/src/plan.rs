@@ -18,7 +18,7 @@ use crate::place::{self, Place, Room};
 use crate::raw::{Mbr, Raw};
 use crate::refusal::{NoPlan, reject_unsound};
 
-/// How far before the first partition a boot loader is looked for.
+/// Length of the area before the first partition in which a boot loader is looked for, in bytes.
 const GAP_BYTES_MAX: u64 = 4 << 20;
 
 /// A change of a whole disk.
@@ -36,13 +36,13 @@ pub struct Plan {
     pub old_sector_bytes: u64,
     /// The sector in which it will count.
     pub sector_bytes: u64,
-    /// What starts are aligned to: each unit's name and length in bytes.
+    /// Units that starts are aligned to: each one's name and length in bytes.
     pub units: Vec<(&'static str, u64)>,
     /// Every partition, in order of number.
     pub rows: Vec<Row>,
-    /// What moves, in order.
+    /// Moves, in order.
     pub moves: Vec<Move>,
-    /// What is written of the table, in order.
+    /// Writes of the table, in order.
     pub regions: Vec<Region>,
     /// Runs of the disk that hold the table now, and stay until it is written.
     pub known_table: Vec<(u64, Vec<u8>)>,
@@ -50,9 +50,9 @@ pub struct Plan {
     pub known_content: Vec<(u64, Vec<u8>)>,
     /// Free space that is to be blanked, since superblocks that have moved would be found there.
     pub leftovers: Vec<ByteRange>,
-    /// What no move mends.
+    /// Misalignments that no move mends.
     pub unmended: Vec<String>,
-    /// What to do when all is done.
+    /// Steps after the plan.
     pub afterwards: Vec<String>,
 }
 
@@ -69,9 +69,9 @@ pub struct Row {
     pub name: Option<String>,
     /// Its recognized content.
     pub content: Option<String>,
-    /// Place where it is.
+    /// Its range now.
     pub old: ByteRange,
-    /// Place where it will be.
+    /// Its range afterwards.
     pub new: ByteRange,
     /// Why it is changed, or left although it is misaligned.
     pub why: String,
@@ -319,7 +319,7 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// Returns what this partition is left with, and what would help.
+    /// Returns the misalignments that this partition keeps, and what would help.
     fn unmended(&self, piece: &Piece, row: &Row) -> Vec<String> {
         let mut found = Vec::new();
         let number = piece.number;
@@ -473,7 +473,7 @@ impl<'a> Ground<'a> {
 /// A run of the disk and what it holds.
 type Known = (u64, Vec<u8>);
 
-/// Returns what moved partitions leave, without what anything else takes.
+/// Returns the ranges that moved partitions leave, without those that anything else takes.
 fn leftovers(moves: &[Move], rows: &[Row], regions: &[Region]) -> Vec<ByteRange> {
     let record =
         |region: &Region| ByteRange::new(region.at_bytes, device::disk::length_of(&region.new));

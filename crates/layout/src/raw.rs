@@ -70,7 +70,7 @@ pub(crate) fn put(bytes: &mut [u8], at: usize, length: usize, value: u64) {
     bytes[at..at + length].copy_from_slice(&value.to_le_bytes()[..length]);
 }
 
-/// Returns where entry `slot` of a record stands.
+/// Returns the offset of entry `slot` in a record.
 pub(crate) fn entry_at(slot: usize) -> usize {
     ENTRIES_AT + slot * ENTRY
 }

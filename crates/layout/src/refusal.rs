@@ -10,7 +10,7 @@ use stack::{LayerId, LayerKind};
 pub struct NoPlan {
     /// Why, to follow "cannot plan DISK: ".
     pub reason: String,
-    /// What helps, where anything does.
+    /// Advice, where there is any.
     pub hint: Option<String>,
 }
 

@@ -13,7 +13,7 @@ use units::prefix::Exact;
 use crate::encode::Region;
 use crate::plan::Plan;
 
-/// What all scripts share.
+/// The part that all scripts share.
 const BODY: &str = include_str!("script.sh");
 
 /// The shortest run of zeros that is written as a run.
@@ -24,7 +24,7 @@ const EQUAL_MIN: usize = 6;
 /// The disk that a script names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// What to type for it; `None` where it has to be attached first, as an image of another
+    /// The path to type for it; `None` where it has to be attached first, as an image of another
     /// format than raw.
     pub path: Option<String>,
     /// Its serial number, where a device has one.
@@ -69,7 +69,7 @@ pub fn script(plan: &Plan, source: &Source) -> String {
     text
 }
 
-/// Returns what stands at the head: what happens, and what to know before.
+/// Writes the head: the changes, and warnings before them.
 fn comment(plan: &Plan, text: &mut String) {
     let mut line = |line: &str| {
         let _ = writeln!(text, "{}", format!("# {line}").trim_end());
@@ -259,7 +259,7 @@ fn known(runs: &[(u64, Vec<u8>)]) -> Vec<String> {
     runs.iter().map(|(at, bytes)| format!("read_at {at} {}", bytes.len())).collect()
 }
 
-/// Returns what is kept in the directory beside a chunk.
+/// Number of bytes kept in the directory beside a chunk.
 fn kept_bytes(plan: &Plan) -> u64 {
     let aside = plan.moves.iter().flat_map(|one| &one.aside).map(|range| range.length_bytes());
     let table = plan.regions.iter().map(|region| device::disk::length_of(&region.new) * 2);

@@ -1,4 +1,4 @@
-//! Where a partition may start: every address that leaves one remainder modulo one unit.
+//! Allowed starts of a partition: every address that leaves one remainder modulo one unit.
 
 /// The most steps that are tried to bring two conditions together.
 const STEPS_MAX: u64 = 1 << 16;

@@ -1,4 +1,4 @@
-//! What a test may ask of an experiment that was measured on a machine in use.
+//! Claims of a test about an experiment that was measured on a machine in use.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ pub fn is_void_by_chance(experiment: &Value) -> bool {
         && experiment["reason"].as_str().is_some_and(|text| text.contains(" must take as long as "))
 }
 
-/// That an experiment measured something, and that it is not void but by chance.
+/// Asserts that an experiment measured something, and that it is not void but by chance.
 ///
 /// # Panics
 /// When it is void for another reason, or has no pair.

@@ -26,21 +26,21 @@ const ENOENT: i32 = 2;
 const EIO: i32 = 5;
 const ENOSYS: i32 = 38;
 const EOPNOTSUPP: i32 = 95;
-/// As much as a request may be: 256 pages, which the kernel allows at most.
+/// Largest request, in pages: the kernel allows no more.
 const PAGES_MAX: u32 = 256;
 const IO_BYTES_MAX: u32 = 1 << 20;
 /// `FUSE_MAX_PAGES`.
 const SETS_PAGES: u32 = 1 << 22;
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
-/// What the file is asked for.
+/// A request to the file.
 #[derive(Debug)]
 pub enum Asked<'a> {
     /// To read.
     Read {
         /// From which byte.
         offset_bytes: u64,
-        /// How much.
+        /// Its length in bytes.
         length_bytes: u64,
     },
     /// To write.
@@ -56,17 +56,17 @@ pub enum Asked<'a> {
     Discard {
         /// From which byte.
         offset_bytes: u64,
-        /// How many.
+        /// Its length in bytes.
         length_bytes: u64,
     },
 }
 
-/// What is called with everything that the file is asked for, in the order in which it is done.
+/// A closure that is called with every request to the file, in the order in which they are done.
 pub type Watch = Box<dyn FnMut(Asked<'_>) + Send>;
 
-/// What a file does beside keeping bytes.
+/// The behavior of a file beside keeping bytes.
 pub struct Watched {
-    /// What is told all that is asked for.
+    /// Receiver of all requests.
     pub watch: Watch,
     /// True if it takes discards; where it does not, a loop device over it writes the zeros that
     /// others get by punching holes.
@@ -163,7 +163,7 @@ struct Served {
     writes: Arc<AtomicU64>,
 }
 
-/// A request, behind its head.
+/// A request, after its head.
 struct Request<'a> {
     kind: u32,
     node: u64,
@@ -191,7 +191,7 @@ impl Served {
         }
     }
 
-    /// Returns what is answered: bytes or an error; `None` where nothing is.
+    /// Returns the answer: bytes or an error; `None` where there is none.
     fn answer(&mut self, request: &Request<'_>) -> Option<Result<Vec<u8>, i32>> {
         let node = request.node;
         Some(match request.kind {

@@ -1,5 +1,5 @@
-//! What tests share: the field's real tools, scratch images that vanish, loop devices that detach,
-//! and skips that are counted aloud. Used by tests and benchmarks only.
+//! Shared parts of tests: the field's real tools, scratch images that vanish, loop devices that
+//! detach, and skips that are counted aloud. Used by tests and benchmarks only.
 
 pub mod disks;
 pub mod experiment;

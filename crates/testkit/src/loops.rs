@@ -32,7 +32,7 @@ impl Loop {
         Loop { path: PathBuf::from(tool::run("losetup", &arguments).trim()) }
     }
 
-    /// As [`Loop::attach`], past the page cache of the file system that has `file`, where that
+    /// Same as [`Loop::attach`], past the page cache of the file system that has `file`, where that
     /// allows it: what reaches the loop device reaches the drive.
     ///
     /// # Panics

@@ -18,7 +18,7 @@ pub struct Lvm {
 }
 
 impl Lvm {
-    /// As many empty images `disk0`, `disk1` and so on as there are sizes, each as a loop device
+    /// Attaches an empty image `disk0`, `disk1` and so on for each of the sizes, as a loop device
     /// with logical sectors of 512 bytes.
     ///
     /// # Panics
@@ -67,7 +67,7 @@ impl Lvm {
         )
     }
 
-    /// Returns what `lvm` prints; `None` when it refuses, which some geometries deserve.
+    /// Runs `lvm` and returns its output; `None` when it refuses, which some geometries deserve.
     ///
     /// # Panics
     /// When it cannot be started, or prints what is no text.
@@ -84,7 +84,7 @@ impl Lvm {
         output.status.success().then(printed)
     }
 
-    /// Returns what `lvm` prints.
+    /// Runs `lvm` and returns its output.
     ///
     /// # Panics
     /// When it refuses.

@@ -1,4 +1,4 @@
-//! How much memory a piece of code takes: an allocator that counts, for one test binary.
+//! Memory that a piece of code takes: an allocator that counts, for one test binary.
 //!
 //! A test says `#[global_allocator] static COUNTING: Counting = Counting;` and asks [`peak_of`] or
 //! [`allocations_of`]. Each thread is counted by itself, so that tests beside each other do not
@@ -17,8 +17,8 @@ thread_local! {
 #[derive(Debug)]
 pub struct Counting;
 
-/// Returns what `code` returns, and the most bytes that it held at once beyond those held before,
-/// on this thread. The peak is 0 where [`Counting`] is not the allocator.
+/// Runs `code` and returns its value with the most bytes that it held at once beyond those held
+/// before, on this thread. The peak is 0 where [`Counting`] is not the allocator.
 pub fn peak_of<T>(code: impl FnOnce() -> T) -> (T, usize) {
     let before = LIVE.get();
     PEAK.set(before);
@@ -26,8 +26,8 @@ pub fn peak_of<T>(code: impl FnOnce() -> T) -> (T, usize) {
     (value, usize::try_from(PEAK.get().saturating_sub(before)).unwrap_or(0))
 }
 
-/// Returns what `code` returns, and how often it asked for memory, or for more of it, on this
-/// thread: 0 where [`Counting`] is not the allocator.
+/// Runs `code` and returns its value with the number of times that it asked for memory, or for more
+/// of it, on this thread: 0 where [`Counting`] is not the allocator.
 pub fn allocations_of<T>(code: impl FnOnce() -> T) -> (T, u64) {
     let before = ASKED.get();
     let value = code();

@@ -14,7 +14,7 @@ pub struct Named {
 
 /// The length of the images that hold disks, in bytes.
 const DISK_BYTES: usize = 4 << 20;
-/// Place where LVM's metadata area starts, and how long it is, in bytes.
+/// Start and length of LVM's metadata area, in bytes.
 const AREA_BYTES: usize = 4096;
 const UUID: &str = "abcdef-abcd-abcd-abcd-abcd-abcd-abcdef";
 

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::tool;
 
-/// How long a condition may take to come true.
+/// Longest wait for a condition to come true.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What one run ended with and said.
+/// Exit status and output of one run.
 #[derive(Debug)]
 pub struct Ran {
     /// The exit code; none where a signal ended it.
@@ -41,7 +41,7 @@ impl Ran {
         command.output().expect("the program runs").into()
     }
 
-    /// Returns what it printed, as a document.
+    /// Returns its output, as a document.
     ///
     /// # Panics
     /// When that is no JSON.
@@ -53,7 +53,7 @@ impl Ran {
 }
 
 /// `program`, about to run, so that signals end it as they do by default: whoever starts the tests
-/// with nohup, or behind a script's `&`, ignores some, and a process hands that on.
+/// with nohup, or after a script's `&`, ignores some, and a process hands that on.
 #[must_use]
 pub fn by_signals(program: &str) -> Command {
     let mut command = Command::new("env");

@@ -1,9 +1,9 @@
-//! As much of JSON Schema as ours use; any other keyword is a fault, so that none goes unchecked.
-//! Stricter in one thing: keys that the schema does not name are faults.
+//! The part of JSON Schema that ours use; any other keyword is a fault, so that none goes
+//! unchecked. Stricter in one thing: keys that the schema does not name are faults.
 
 use serde_json::Value;
 
-/// Returns what of `document` is not as `schema` says, a line each.
+/// Returns the faults of `document` against `schema`, a line each.
 ///
 /// # Panics
 /// When `schema` is no schema.

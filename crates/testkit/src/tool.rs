@@ -16,9 +16,8 @@ const SLOW: [&str; 9] = [
     "strace",
 ];
 
-/// Returns where `name` is installed, also in the system directories that an ordinary user's `PATH`
-/// lacks;
-/// `None` when it is not.
+/// Returns the path of the program `name`, also from the system directories that an ordinary user's
+/// `PATH` lacks; `None` when it is not installed.
 #[must_use]
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -39,7 +38,8 @@ pub fn lack(name: &str) -> Option<String> {
     find(name).is_none().then(|| format!("needs {name}"))
 }
 
-/// Returns where Debian puts the programs of PostgreSQL's server: a directory for each version.
+/// Returns the directories in which Debian puts the programs of PostgreSQL's server: one for each
+/// version.
 fn of_postgresql() -> Vec<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut directories: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
@@ -59,7 +59,7 @@ pub fn command(name: &str) -> Command {
     command
 }
 
-/// Returns what `name` with `arguments` answers, whatever its exit status.
+/// Runs `name` with `arguments` and returns its output, whatever its exit status.
 ///
 /// # Panics
 /// When it cannot be started.
@@ -69,7 +69,7 @@ pub fn output(name: &str, arguments: &[&str]) -> Output {
     output.unwrap_or_else(|error| panic!("{name} cannot be started: {error}"))
 }
 
-/// Returns what `name` with `arguments` prints on standard output.
+/// Runs `name` with `arguments` and returns its standard output.
 ///
 /// # Panics
 /// When it cannot be started or exits with another status than 0; the message holds all it said.
@@ -80,10 +80,10 @@ pub fn run(name: &str, arguments: &[&str]) -> String {
     out
 }
 
-/// As [`run`], with `input` on standard input.
+/// Same as [`run`], with `input` on standard input.
 ///
 /// # Panics
-/// As [`run`].
+/// Same as [`run`].
 pub fn run_with_input(name: &str, arguments: &[&str], input: &str) -> String {
     use std::io::Write as _;
     use std::process::Stdio;

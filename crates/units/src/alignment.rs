@@ -1,4 +1,4 @@
-//! Where an address lies within a unit whose first boundary need not be at zero.
+//! The distance of an address from the boundaries of a unit, whose first need not be at zero.
 //!
 //! A *unit* repeats every `length_bytes`; its first boundary is at `origin_bytes`. A drive whose
 //! first aligned block is LBA 7 has a granule of 4096 with origin 3584. The kernel's

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-/// Place where a value came from.
+/// Origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Source {
     /// Measured on this device.
@@ -60,7 +60,7 @@ impl fmt::Display for Source {
 pub struct Fact<T> {
     /// The value, in the unit that the place where the fact stands names.
     pub value: T,
-    /// Place where it came from.
+    /// Its origin.
     pub source: Source,
 }
 
@@ -99,7 +99,7 @@ impl<T> Known<T> {
         }
     }
 
-    /// Returns where the value came from, or `None` when it is unknown.
+    /// Origin of the value, or `None` when it is unknown.
     pub fn source(&self) -> Option<Source> {
         match self {
             Known::Yes(fact) => Some(fact.source),

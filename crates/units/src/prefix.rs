@@ -123,7 +123,7 @@ impl fmt::Display for Place {
 /// A size that could not be read, with the text as it was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeError {
-    /// What was typed.
+    /// The typed text.
     pub text: String,
 }
 

@@ -27,7 +27,7 @@ impl ByteRange {
         self.length_bytes
     }
 
-    /// The address behind the last byte.
+    /// The address after the last byte.
     #[must_use]
     pub fn end_bytes(self) -> u64 {
         self.start_bytes + self.length_bytes

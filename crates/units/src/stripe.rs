@@ -15,8 +15,8 @@ pub struct Stripe {
     data_members: NonZeroU64,
 }
 
-/// Place where a byte of a striped range lies: which data position of which stripe, and the byte
-/// address within one member.
+/// Position of a byte of a striped range: the data position, the stripe, and the byte address
+/// within one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The stripe's number, from 0.
@@ -60,7 +60,7 @@ impl Stripe {
         self.chunk_bytes.get() * self.data_members.get()
     }
 
-    /// Returns where byte `address` of the array lies.
+    /// Returns the position of byte `address` of the array.
     #[must_use]
     pub fn place(self, address: u64) -> Place {
         let (chunk, within) = (address / self.chunk_bytes, address % self.chunk_bytes);
@@ -100,16 +100,16 @@ impl Stripe {
     }
 }
 
-/// How parity moves over the members of a RAID 4, 5 or 6 from stripe to stripe.
+/// Movement of parity over the members of a RAID 4, 5 or 6 from stripe to stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
     /// RAID 5 layout 0: parity moves left, data starts at member 0.
     LeftAsymmetric,
     /// RAID 5 layout 1: parity moves right, data starts at member 0.
     RightAsymmetric,
-    /// RAID 5 layout 2, md's default: parity moves left, data starts behind it.
+    /// RAID 5 layout 2, md's default: parity moves left, data starts after it.
     LeftSymmetric,
-    /// RAID 5 layout 3: parity moves right, data starts behind it.
+    /// RAID 5 layout 3: parity moves right, data starts after it.
     RightSymmetric,
     /// Parity always on the first member (layout 4).
     First,

@@ -9,10 +9,10 @@ use std::fmt::{self, Write as _};
 /// The most bytes of a text that are kept and printed: Linux's longest path (`PATH_MAX`).
 pub const KEPT_BYTES: usize = 4096;
 
-/// Returns what `escaped`, as [`escape`] gave it, is typed as into a POSIX shell: in single quotes
-/// where a shell could read more into it, and with `./` before a dash that begins it. What was
-/// escaped stands outside of the quotes: `printf` gives the shell its bytes, and a line feed, which
-/// that would drop, is `$'\n'` (bash, zsh, ksh, busybox; POSIX.1-2024, section 2.2.4).
+/// Quotes `escaped`, as [`escape`] gave it, for a POSIX shell: in single quotes where a shell could
+/// read more into it, and with `./` before a dash that begins it. Escapes stand outside of the
+/// quotes: `printf` gives the shell its bytes, and a line feed, which that would drop, is `$'\n'`
+/// (bash, zsh, ksh, busybox; POSIX.1-2024, section 2.2.4).
 #[must_use]
 pub fn shell_word(escaped: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%,=".contains(letter);
@@ -57,7 +57,7 @@ pub fn unescape(escaped: &str) -> Vec<u8> {
     whole
 }
 
-/// Returns what an escape stands for whose backslash is before `text`, and the text after it. A
+/// Returns the bytes of an escape whose backslash is before `text`, and the text after it. A
 /// backslash that begins no escape stands for itself.
 fn unescaped(text: &str) -> (Vec<u8>, &str) {
     let number = |digits: &str| u32::from_str_radix(digits, 16).ok();

@@ -21,7 +21,7 @@
 //! | `d PATH` | a directory; what follows lies in it, up to the next `d` |
 //! | `f NAME: VALUE` | a file of one line, which ends |
 //! | `b NAME: VALUE` | a file whose last line does not end, so also an empty or a binary one |
-//! | `m NAME: COUNT` | a file of the COUNT lines that follow, each behind a `\|` |
+//! | `m NAME: COUNT` | a file of the COUNT lines that follow, each after a `\|` |
 //! | `l NAME -> TARGET` | a symbolic link |
 //! | `x NAME: REASON` | something that could not be read, and why |
 //!

@@ -16,7 +16,7 @@ use crate::nodes::{self, Directory, Kind, Node, Nodes, Span, UNKNOWN};
 /// The first line of every manifest of this version.
 pub const FIRST_LINE: &str = "straddle.sysroot/1";
 
-/// What all versions of the first line start with.
+/// Start of the first line in all versions.
 const FAMILY: &str = "straddle.sysroot/";
 
 /// The longest text that is read, in bytes.
@@ -32,7 +32,7 @@ pub(super) const PATH_PARTS_MAX: usize = 64;
 pub struct ManifestError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it, in lower case and without a full stop.
+    /// The fault, in lower case and without a full stop.
     pub reason: String,
 }
 
@@ -61,7 +61,7 @@ struct Parser<'a> {
     text: &'a str,
     /// True if anything in the text is escaped: where nothing is, nothing is looked at for that.
     has_escapes: bool,
-    /// Place where the next line starts.
+    /// Start of the next line.
     at: usize,
     /// The number of the line that was taken last.
     number: usize,
@@ -70,13 +70,13 @@ struct Parser<'a> {
     directories: Vec<Directory>,
     /// Directories by the one that they are in and their name.
     known: HashMap<(u32, Cow<'a, [u8]>), u32>,
-    /// Which directories a line stated.
+    /// True for each directory that a line stated.
     stated: Vec<bool>,
     /// The last directory's path, and the directories on it with their ends in that path.
     path: &'a str,
     way: Vec<(usize, u32)>,
     current: Option<u32>,
-    /// Number of links there are.
+    /// Number of links.
     links: u32,
     /// The number of the last line, where the text says how many there are.
     end: Option<usize>,
@@ -400,7 +400,7 @@ fn sort(arena: &mut Nodes) {
     }
 }
 
-/// That no name stands twice in a directory; of several that do, the first line that says so.
+/// Rejects a tree in which a name stands twice in a directory, with the first line that says so.
 fn unique(arena: &mut Nodes) -> Result<(), ManifestError> {
     let mut twice: Option<&Node> = None;
     for pair in arena.nodes.windows(2) {

@@ -18,7 +18,7 @@ pub struct Manifest {
     directories: BTreeMap<String, BTreeMap<String, Entry>>,
 }
 
-/// What stands at a path.
+/// A file, a link, or the reason why neither can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// A file's content.
@@ -62,7 +62,7 @@ impl Manifest {
     /// Adds a file; one that was there is replaced.
     ///
     /// # Errors
-    /// As [`Manifest::directory`].
+    /// Same as [`Manifest::directory`].
     pub fn file(&mut self, path: &str, content: &[u8]) -> Result<(), PathError> {
         self.put(path, Entry::File(content.to_owned()))
     }
@@ -70,7 +70,7 @@ impl Manifest {
     /// Adds a link to `target`, absolute within the tree or relative to the link's directory.
     ///
     /// # Errors
-    /// As [`Manifest::directory`].
+    /// Same as [`Manifest::directory`].
     pub fn link(&mut self, path: &str, target: &str) -> Result<(), PathError> {
         self.put(path, Entry::Link(target.to_owned()))
     }
@@ -79,7 +79,7 @@ impl Manifest {
     /// same.
     ///
     /// # Errors
-    /// As [`Manifest::directory`].
+    /// Same as [`Manifest::directory`].
     pub fn unreadable(&mut self, path: &str, reason: &str) -> Result<(), PathError> {
         self.put(path, Entry::Unreadable(reason.to_owned()))
     }
@@ -134,7 +134,7 @@ impl Manifest {
     /// Adds anything; what was there is replaced.
     ///
     /// # Errors
-    /// As [`Manifest::directory`].
+    /// Same as [`Manifest::directory`].
     pub fn put(&mut self, path: &str, entry: Entry) -> Result<(), PathError> {
         let (directory, name) = parted(path)?;
         let entries = match self.directories.get_mut(directory) {
@@ -183,7 +183,7 @@ fn write_entry(text: &mut String, name: &str, entry: &Entry) {
     text.push('\n');
 }
 
-/// A value behind the colon or the bar; an empty one leaves no blank at the line's end.
+/// A value after the colon or the bar; an empty one leaves no blank at the line's end.
 fn write_value(text: &mut String, value: &[u8]) {
     if !value.is_empty() {
         text.push(' ');

@@ -1,4 +1,4 @@
-//! What is declared of caches, and what drives say of theirs.
+//! Declared caches, and drives' own reports of theirs.
 
 use crate::evidence::{DriveWord, Evidence, Kind, Layer, Protection};
 use crate::reason::{Grade, Reason};
@@ -74,7 +74,7 @@ fn of_mapped(evidence: &Evidence, place: usize, layer: &Layer) -> Option<Reason>
     )
 }
 
-/// Returns what drives say of their protection and of their wear.
+/// Returns reasons from drives' reports of their protection and wear.
 pub(crate) fn drives(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for layer in &evidence.layers {

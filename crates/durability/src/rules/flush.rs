@@ -1,4 +1,4 @@
-//! Whether flushes are sent, by what mounts say and by what devices count.
+//! Sending of flushes, by the options of mounts and by the counts of devices.
 
 use units::text::shell_word;
 
@@ -55,7 +55,7 @@ fn has_cache(kind: &Kind) -> bool {
     }
 }
 
-/// Returns what the layers counted while syncs were made.
+/// Returns reasons from the layers' counts while syncs were made.
 pub(crate) fn counted(evidence: &Evidence) -> Vec<Reason> {
     if let Some((layer, writes_per_sync)) = missed(evidence) {
         return vec![missing(evidence, layer, writes_per_sync)];
@@ -132,7 +132,7 @@ pub(super) fn leaves_out(evidence: &Evidence) -> bool {
     missed(evidence).is_some() || !barriers(evidence).is_empty()
 }
 
-/// Returns what was seen of the flushes of the drive at `place`.
+/// Returns the evidence that flushes arrive at the drive at `place`.
 pub(super) fn arrival(evidence: &Evidence, place: usize) -> Arrival {
     let Some(drive) = evidence.layers.get(place) else { return Arrival::Unseen };
     if leaves_out(evidence) {
@@ -153,7 +153,7 @@ fn counts_for(above: &Layer, place: usize) -> bool {
     above.below.contains(&place) && matches!(outcome(above), Some(Reach::Reached { .. }))
 }
 
-/// Returns what became of flushes at a layer that the kernel sends them to.
+/// Returns the fate of flushes at a layer that the kernel sends them to.
 fn outcome(layer: &Layer) -> Option<Reach> {
     (layer.write_back.value() == Some(&true)).then_some(())?;
     reach(layer.counted.as_ref().ok()?)

@@ -1,4 +1,4 @@
-//! What lies at the bottom.
+//! Layers at the bottom that no flush can pass or that cannot be seen.
 
 use crate::evidence::{Evidence, Kind};
 use crate::reason::{Grade, Reason};
@@ -70,7 +70,7 @@ pub(crate) fn opaque(evidence: &Evidence) -> Vec<Reason> {
     evidence.bottoms().filter_map(of).map(one).collect()
 }
 
-/// Returns what could not be followed down.
+/// Returns reasons from layers that could not be followed down.
 pub(crate) fn lost(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
         Kind::Lost(reason) => Some(

@@ -1,4 +1,4 @@
-//! What keeps syncs from the kernel before they start.
+//! Obstacles between a program's syncs and the kernel.
 
 use units::Known;
 use units::text::shell_word;
@@ -119,7 +119,7 @@ fn hidden(libraries: &Known<Vec<Library>>) -> Vec<Reason> {
     }
 }
 
-/// That something traces what is called `name`.
+/// Reason that something traces what is called `name`.
 fn traced(name: &str, (tracer, tracer_name): &(u32, String), source: &str) -> Reason {
     Reason::open("traced", Grade::Unproven)
         .seen(
@@ -180,7 +180,7 @@ fn writes(process: &Process, name: &str, directory: &str) -> Vec<Reason> {
     vec![Reason::open("writes-elsewhere", at_best).seen(seen, source).changes(change)]
 }
 
-/// Returns what filters do to its calls.
+/// Returns reasons from the effects of filters on its calls.
 fn calls(process: &Process, name: &str) -> Vec<Reason> {
     let fates = match &process.calls {
         Known::Yes(fact) => &fact.value,

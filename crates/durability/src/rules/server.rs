@@ -40,7 +40,7 @@ fn in_force(ask: &str) -> String {
     format!("see what is in force: {ask}")
 }
 
-/// Returns what follows from a setting of a server.
+/// Returns the reason that follows from a setting of a server.
 fn meaning(setting: &Setting, name: &str, title: &str) -> (Reason, String) {
     let text = &setting.text;
     if let Standing::Unsure(doubt) = &setting.standing {

@@ -14,7 +14,7 @@ use crate::reason::{Grade, Reason, time_of};
 const TIMED: &str = "measured here";
 const TIMED_AND_COUNTED: &str = "measured here, flushes of /sys/block/*/stat";
 const MINUTE_NS: u64 = 60_000_000_000;
-/// What a flash drive without protection takes at least to program a page.
+/// Shortest time in which a flash drive without protection programs a page, in nanoseconds.
 const FLASH_NS: u64 = 50_000;
 /// Number of pairs that must be there, and in how many of ten the slower one must take twice as
 /// long: whatever others do to the drive, it meets either method as often.

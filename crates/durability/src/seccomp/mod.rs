@@ -85,7 +85,7 @@ impl Call {
     }
 }
 
-/// What becomes of a call.
+/// Effect of a filter on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// The process or thread is killed.
@@ -103,7 +103,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// Returns what `stored` means; a word that no kernel knows kills.
+    /// Returns the action that `stored` means; a word that no kernel knows kills.
     fn of(stored: u32) -> Action {
         let data = u16::try_from(stored & 0xffff).unwrap_or(0);
         match stored & 0xffff_0000 {
@@ -157,11 +157,11 @@ struct Machine {
     cells: [Range; CELLS],
 }
 
-/// What an instruction leads to.
+/// Successor of an instruction.
 enum Next {
     Skip(u32),
     Return(Range),
-    /// That depends on an argument.
+    /// Depends on an argument.
     Unknown,
 }
 
@@ -214,9 +214,9 @@ impl Program {
     }
 }
 
-/// Returns what becomes of `call` under all of a process's filters, the oldest first: the strictest
-/// action wins, and among equals the newest filter's. Without filters it is allowed. `None` where
-/// a filter's answer depends on what is not known of the arguments.
+/// Returns the fate of `call` under all of a process's filters, the oldest first: the strictest
+/// action wins, and among equals the newest filter's. Without filters it is allowed. `None` where a
+/// filter's answer depends on what is not known of the arguments.
 #[must_use]
 pub(crate) fn outcome(filters: &[Program], call: &Call) -> Option<Action> {
     let mut strictest = 0x7fff_0000_u32;
@@ -256,7 +256,7 @@ impl Instruction {
         self.code & 0x07
     }
 
-    /// Returns whether the kernel would take it with `left` instructions behind it.
+    /// True if the kernel would take it with `left` instructions after it.
     fn suits(self, left: usize) -> bool {
         let left = u32::try_from(left).unwrap_or(u32::MAX);
         let cell = usize::try_from(self.constant).is_ok_and(|cell| cell < CELLS);
@@ -347,8 +347,8 @@ fn holds(condition: u16, one: Range, other: Range) -> Option<bool> {
     }
 }
 
-/// Returns what arithmetic gives; `None` for a division by nothing, which ends the program with 0,
-/// and by what may be nothing.
+/// Computes an arithmetic instruction; `None` for a division by nothing, which ends the program
+/// with 0, and by what may be nothing.
 fn computed(operation: u16, one: Range, other: Range) -> Option<Range> {
     const DIVIDE: u16 = 0x30;
     const AND: u16 = 0x50;

@@ -20,7 +20,7 @@ fn call(number: u32, arguments: [u32; 6]) -> Call {
     Call { number, architecture: X86_64, arguments: arguments.map(Argument::value) }
 }
 
-/// As `systemd-nspawn --suppress-sync` has it: fsync does nothing, an open with O_SYNC is refused.
+/// The filter of `systemd-nspawn --suppress-sync`: fsync does nothing, an open with O_SYNC fails.
 fn suppressing() -> Program {
     let rows = [
         (0x20, 0, 0, 4),

@@ -15,7 +15,7 @@ const FILES_MAX: usize = 256;
 /// The most bytes of them all.
 const BYTES_MAX: usize = 1 << 20;
 
-/// What a file sets, with all that it includes.
+/// Settings of a file, with those of all that it includes.
 pub(super) struct Settings {
     /// Each line that sets something: its name in lower case, its value, the path of its file.
     lines: Vec<[String; 3]>,
@@ -37,7 +37,7 @@ impl Settings {
         Some(walk.settings)
     }
 
-    /// Returns what the last line on `name` sets it to, and the file of that line.
+    /// Returns the value of the last line on `name`, and the file of that line.
     pub(super) fn value(&self, name: &str) -> Option<(&str, &str)> {
         let [_, value, path] = self.lines.iter().rev().find(|[found, ..]| found == name)?;
         Some((value, path))

@@ -141,8 +141,8 @@ struct Given {
     standing: Standing,
 }
 
-/// Returns what the command line, and a configuration file that it names first, switch; the last
-/// word on each option counts.
+/// Returns the settings that the command line, and a configuration file that it names first,
+/// switch; the last word on each option counts.
 fn switched(known: &Known, running: &Running<'_>) -> Vec<Setting> {
     let arguments = running.processes.arguments(running.pid);
     let mut given: Vec<Given> = Vec::new();

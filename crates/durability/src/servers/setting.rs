@@ -8,11 +8,11 @@ const SHOWN_MAX: usize = 80;
 /// A server whose settings decide whether it syncs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// What it is called: `PostgreSQL`.
+    /// Its name: `PostgreSQL`.
     pub title: &'static str,
     /// Command that shows what is in force.
     pub ask: String,
-    /// What could be read of its settings.
+    /// Settings that could be read.
     pub settings: Vec<Setting>,
     /// Parts of the paths of its log, which it writes and syncs: a file that it has open for
     /// writing and whose path holds one of these is where its commits go.
@@ -24,17 +24,17 @@ pub struct Server {
 /// A setting that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// As it stands there, harmless to print: `fsync = off`.
+    /// Its text, harmless to print: `fsync = off`.
     pub text: String,
-    /// Place where it stands: `postgresql.auto.conf`.
+    /// The file or command line that holds it: `postgresql.auto.conf`.
     pub source: String,
-    /// What it does to syncs.
+    /// Its effect on syncs.
     pub effect: Effect,
     /// Confidence that the running server uses it.
     pub standing: Standing,
 }
 
-/// What a setting does to syncs.
+/// Effect of a setting on syncs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Each commit is synced.

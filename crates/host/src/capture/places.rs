@@ -1,4 +1,4 @@
-//! What a capture holds: tables of the files that straddle reads.
+//! Files that a capture holds: tables of those that straddle reads.
 //!
 //! Only what is named here is read, so that a capture stays small and nothing is touched that has
 //! effects. Source of the names: `Documentation/ABI/stable/sysfs-block`, `sysfs-block-bcache`,
@@ -26,7 +26,7 @@ pub(super) const CONTROLLERS: [&str; 2] = ["/sys/class/nvme", "/sys/class/nvme-s
 pub(super) const NAMES: [&str; 5] =
     ["/sys/fs/bcache", "/sys/fs/btrfs", "/sys/fs/ext4", "/sys/fs/f2fs", "/sys/fs/xfs"];
 
-/// Place where udev keeps what it found; files of block devices start with a `b`.
+/// Directory of udev's records; files of block devices start with a `b`.
 pub(super) const UDEV: &str = "/run/udev/data";
 
 /// Files of a block device or a partition.

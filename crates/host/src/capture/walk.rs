@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns what a block device is attached to, at its true path.
+    /// Captures the device that a block device is attached to, at its true path.
     fn attached(&mut self, path: &str) {
         if !self.seen.insert(path.to_owned()) {
             return;
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns what is no file.
+    /// Captures answers that are no files.
     fn answers(&mut self) {
         self.file(answer::DM_TABLES);
         for disk in self.tree.list("/sys/block").unwrap_or_default() {

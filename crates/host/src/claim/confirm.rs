@@ -1,4 +1,4 @@
-//! What has to be typed to say which device is meant.
+//! Words to type that say which device is meant.
 //!
 //! A serial number or a world-wide name fits one drive. Partitions and made devices have none, nor
 //! have drives whose serial another drive shows too: there it is the path with the exact length.
@@ -21,9 +21,9 @@ use super::refusal::{ClaimRefusal, PATH_AND_BYTES};
 use crate::Pinned;
 
 const SERIAL_OR_WWN: &str = "serial number or WWN";
-/// What stands before a world-wide name in sysfs, in udev's links and in lsblk.
+/// Prefixes of a world-wide name in sysfs, in udev's links and in lsblk.
 const WWN_PREFIXES: [&str; 5] = ["wwn-", "naa.", "eui.", "uuid.", "0x"];
-/// What to type behind `--confirm`. Shown as it is to be typed.
+/// Words to type after `--confirm`. Shown as they are to be typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IdentityWords {
     /// The drive's serial number, which no other drive of this machine has.
@@ -35,7 +35,7 @@ pub enum IdentityWords {
 }
 
 impl IdentityWords {
-    /// Returns what they are: `serial number or WWN`, for example.
+    /// Returns their kind: `serial number or WWN`, for example.
     #[must_use]
     pub fn wanted(&self) -> &'static str {
         match self {
@@ -52,8 +52,8 @@ impl fmt::Display for IdentityWords {
     }
 }
 
-/// Returns what to type behind `--confirm` for the block device at `node`. To be shown where the
-/// device is described, and not in answer to words that did not fit.
+/// Returns the words to type after `--confirm` for the block device at `node`. To be shown where
+/// the device is described, and not in answer to words that did not fit.
 ///
 /// # Errors
 /// [`ClaimRefusal`] when it is no block device, or sysfs does not show it.
@@ -62,7 +62,7 @@ pub fn identity_words(node: &Pinned) -> Result<IdentityWords, ClaimRefusal> {
     Ok(accepted(&LiveMachine::new(), node.given(), number)?.swap_remove(0))
 }
 
-/// That `typed` names the device.
+/// Rejects words that do not name the device.
 ///
 /// # Errors
 /// [`ClaimRefusal::NotConfirmed`] when it does not, with what is on the device.

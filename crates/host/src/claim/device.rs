@@ -23,9 +23,9 @@ const PAGE_HEAD_BYTES: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Device {
     pub(super) number: Number,
-    /// As the kernel calls it.
+    /// Its name in the kernel.
     pub(super) name: String,
-    /// Place where sysfs describes it.
+    /// Its directory in sysfs.
     pub(super) directory: String,
 }
 
@@ -139,7 +139,7 @@ impl Device {
         Device::at(machine, parent.to_owned()).map(Some)
     }
 
-    /// Returns what a directory of links to devices leads to; nothing where it is not there, as
+    /// Returns the devices that a directory of links leads to; none where it is not there, as
     /// `holders` of a partition that can have none.
     ///
     /// # Errors

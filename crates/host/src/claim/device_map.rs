@@ -1,4 +1,4 @@
-//! Where the bytes of every block device finally are: so that two devices that share some are known
+//! Final places of the bytes of every block device: so that two devices that share some are known
 //! to, whatever leads from one to the other.
 //!
 //! | a device | its bytes are |
@@ -11,8 +11,7 @@
 //! | everything else that sysfs names `slaves` of | anywhere in these |
 //! | everything else | itself: a leaf. Two disks of one world-wide name and length are one leaf |
 //!
-//! Where the range is not known it is taken to be all there is: a refusal too many costs a
-//! question.
+//! An unknown range is taken to be all there is: a refusal too many costs a question.
 //!
 //! Source: Linux `Documentation/admin-guide/device-mapper`, `Documentation/ABI/stable/sysfs-block`.
 
@@ -27,12 +26,12 @@ use super::number::{Number, parsed};
 use super::refusal::ClaimRefusal;
 use crate::Identity;
 
-/// Number of devices that may stand on each other; the kernel's own bounds are lower.
+/// Largest number of devices that may stand on each other; the kernel's own bounds are lower.
 const DEPTH_MAX: usize = 64;
 /// Greatest number of runs in which one device's bytes are followed.
 const RUNS_MAX: usize = 1 << 16;
 
-/// Bytes from the first to behind the last.
+/// A range of bytes: the first, and the one after the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range {
     start: u64,
@@ -52,7 +51,7 @@ impl Range {
     }
 }
 
-/// What a part of a device lies on.
+/// The device or file that a part of a device lies on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Ground {
     Device(Number),
@@ -202,7 +201,7 @@ impl DeviceMap {
         })
     }
 
-    /// Returns where the bytes of device `number` are.
+    /// Returns the final places of the bytes of device `number`.
     ///
     /// # Errors
     /// [`ClaimRefusal::Unknown`] when they are followed for too long.
@@ -277,7 +276,7 @@ fn entry(
     Ok(Some(Entry { device, length_bytes, disk, is_loop, parts }))
 }
 
-/// Returns what a device that is no partition is made of; nothing where it is a leaf.
+/// Returns the parts of a device that is no partition; none where it is a leaf.
 fn parts(
     machine: &impl Machine,
     tables: &Tables,
@@ -350,7 +349,7 @@ impl Line {
         Some(Line { own, kind, words: words.map(str::to_owned).collect() })
     }
 
-    /// Returns what the target is made of; `None` where that is not known.
+    /// Returns the parts of the target; `None` where they are not known.
     fn parts(&self) -> Option<Vec<Part>> {
         let length = self.own.end - self.own.start;
         let at = |word: usize, length: u64, is_linear: bool| {

@@ -1,5 +1,5 @@
-//! Who uses the bytes of a device, by the tables of mounts and swaps, by what is built on it, and
-//! by what processes have open.
+//! Uses of the bytes of a device, by the tables of mounts and swaps, by what is built on it, and by
+//! what processes have open.
 //!
 //! Everything is compared by number, never by path: a link, a second node or a bind mount is the
 //! same device.
@@ -26,7 +26,7 @@ const MOUNT_TABLES: [&str; 2] = ["/proc/thread-self/mountinfo", "/proc/1/mountin
 const SWAPS: &str = "/proc/swaps";
 const BTRFS: &str = "/sys/fs/btrfs";
 
-/// That nobody uses the bytes of `own`, which `pinned` leads to, too.
+/// Rejects a device if somebody uses the bytes of `own`, which `pinned` leads to, too.
 ///
 /// # Errors
 /// [`ClaimRefusal::Mounted`], [`ClaimRefusal::Swap`], [`ClaimRefusal::Holder`],
@@ -63,8 +63,8 @@ const AWAY: [&str; 12] = [
     "ecryptfs",
 ];
 
-/// That the files behind loop devices can be written on this machine alone, through their own
-/// inodes.
+/// Rejects files behind loop devices that can be written elsewhere than on this machine through
+/// their own inodes.
 fn kept_here(files: &[Identity], wanted: &str, mounts: &[Mount]) -> Result<(), ClaimRefusal> {
     for file in files {
         let Identity::File { device, .. } = *file else { continue };
@@ -170,7 +170,8 @@ fn swapped(relatives: &Relatives, wanted: &str, swaps: &[Identity]) -> Result<()
     }
 }
 
-/// Returns what the kernel swaps to. A file that is no longer where it was is left out.
+/// Returns the devices and files that the kernel swaps to. A file that is no longer where it was is
+/// left out.
 fn swaps(machine: &impl Machine, wanted: &str) -> Result<Vec<Identity>, ClaimRefusal> {
     // A kernel without swap has no table.
     let table = match machine.tree().bytes(SWAPS) {
@@ -194,7 +195,7 @@ fn swaps(machine: &impl Machine, wanted: &str) -> Result<Vec<Identity>, ClaimRef
     Ok(found)
 }
 
-/// That nothing is built on the device, nor on what shares its bytes.
+/// Rejects a device if something is built on it, or on what shares its bytes.
 fn built_on(all: &[Relative], wanted: &str) -> Result<(), ClaimRefusal> {
     let wanted = wanted.to_owned();
     for one in all {
@@ -221,7 +222,7 @@ fn built_on(all: &[Relative], wanted: &str) -> Result<(), ClaimRefusal> {
     Ok(())
 }
 
-/// That no process uses any of the devices, nor a file in which bytes of them are.
+/// Rejects a device if a process uses any of the devices, or a file in which bytes of them are.
 fn open(
     machine: &impl Machine,
     relatives: &Relatives,

@@ -1,9 +1,9 @@
 //! The locks by which processes tell each other that they work on a disk.
 //!
-//! Who writes to a disk takes an exclusive lock (flock(2)) on the node of the whole disk and keeps
-//! it; udev and others then leave the disk alone, and who finds it locked does not write. A lock is
-//! one of an inode, so that each node of the disk has its own: those in `/dev` are taken, and the
-//! one that was named.
+//! A process that writes to a disk takes an exclusive lock (flock(2)) on the node of the whole disk
+//! and keeps it; udev and others then leave the disk alone, and no one who finds it locked writes.
+//! A lock is one of an inode, so that each node of the disk has its own: those in `/dev` are taken,
+//! and the one that was named.
 //!
 //! Source: systemd.io, "Locking Block Device Access"; flock(2).
 

@@ -1,4 +1,4 @@
-//! What loop devices show.
+//! Files and devices that loop devices show.
 //!
 //! Source: Linux `drivers/block/loop.c` (`loop/backing_file`, `LOOP_GET_STATUS64`).
 
@@ -8,7 +8,8 @@ use super::device::Device;
 use super::machine::{Machine, Shown};
 use super::refusal::ClaimRefusal;
 
-/// Returns what a loop device shows; `None` where it shows nothing, or is no loop device.
+/// Returns the file or device that a loop device shows; `None` where it shows nothing, or is no
+/// loop device.
 ///
 /// # Errors
 /// [`ClaimRefusal::Unknown`] when that cannot be told.

@@ -1,4 +1,4 @@
-//! What the checks ask of the machine: so that they run on a tree in memory too.
+//! Questions of the checks to the machine: so that they run on a tree in memory too.
 
 use std::io;
 use std::path::Path;
@@ -10,14 +10,14 @@ use super::sought::{Sought, User};
 use super::users;
 use crate::{Identity, LiveTree, loops};
 
-/// What a loop device shows.
+/// The bytes that a loop device shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shown {
     /// The file or device.
     pub(super) what: Identity,
     /// Its first byte there.
     pub(super) from_bytes: u64,
-    /// Number of bytes of it at most; `None` for all that follow.
+    /// Largest number of bytes of it; `None` for all that follow.
     pub(super) limit_bytes: Option<u64>,
 }
 
@@ -26,10 +26,10 @@ pub(super) trait Machine {
     /// Its `/sys` and `/proc`.
     fn tree(&self) -> &dyn KernelTree;
 
-    /// Returns what a path of it leads to.
+    /// Returns the identity of the file that a path of it leads to.
     fn identity(&self, path: &Path) -> Option<Identity>;
 
-    /// Returns what loop device `index` shows; `None` when it shows nothing.
+    /// Returns the bytes that loop device `index` shows; `None` when it shows nothing.
     ///
     /// # Errors
     /// When the device cannot be asked.

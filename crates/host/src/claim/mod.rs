@@ -4,8 +4,8 @@
 //! or what is built on them mounted, swaps to it, holds it or shows it by a loop device; nothing is
 //! known to be on it; and whoever asks has said which device is meant in words that fit no other.
 //! The checks are in `relatives` (who shares its bytes, by the `device_map` of where all bytes
-//! are), `in_use` and `users` (who uses them) and `confirm` (what to type). They run in this order, and the
-//! first that fails is the answer:
+//! are), `in_use` and `users` (who uses them) and `confirm` (what to type). They run in this
+//! order, and the first that fails is the answer:
 //!
 //! | check | why it stands there |
 //! |---|---|
@@ -30,7 +30,7 @@
 //! not keep those out who open the device later without asking for it; the lock on the node
 //! (flock(2)) tells those who keep to systemd's convention.
 //!
-//! What is *not* here: knowing signatures. The caller looks at the claimed device and says what it
+//! Not here: knowing signatures. The caller looks at the claimed device and says what it
 //! found.
 
 mod confirm;
@@ -63,14 +63,14 @@ use self::machine::{LiveMachine, Machine};
 use self::number::Number;
 use crate::{FileDisk, Identity, Pinned, inquiry};
 
-/// What is on a device, as far as who wants to write to it can tell.
+/// Contents of a device, as far as the caller can tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// The recognized content, in words: `ext4 data`, `a physical volume of LVM`. Any entry is a
     /// reason to refuse.
     pub signatures: Vec<String>,
-    /// Place where bytes stand that would be overwritten and are not blank, in words; `None` where
-    /// none were found. A refusal, unless the plan says that they are not needed.
+    /// Address of bytes that would be overwritten and are not blank, in words; `None` where none
+    /// were found. A refusal, unless the plan says that they are not needed.
     pub data: Option<String>,
 }
 
@@ -79,12 +79,12 @@ pub struct Contents {
 pub struct ClaimPlan<'a> {
     /// Its node.
     pub node: &'a Pinned,
-    /// What was typed to say which device is meant: see [`identity_words`]. `None` where nothing
-    /// was yet: [`Claim::take`] refuses that, and [`Claim::rehearse`] leaves the question out.
+    /// Typed words that say which device is meant: see [`identity_words`]. `None` where nothing was
+    /// typed yet: [`Claim::take`] refuses that, and [`Claim::rehearse`] leaves the question out.
     pub confirm: Option<&'a str>,
     /// True if it was said that bytes that nobody recognizes are not needed.
     pub overwrites_data: bool,
-    /// What is on it; asked once, of the claimed device.
+    /// Reads its contents; asked once, of the claimed device.
     pub contents: &'a dyn Fn(FileDisk) -> Contents,
 }
 
@@ -96,7 +96,7 @@ pub struct Claim {
     file: OwnedFd,
 }
 
-/// What one look at a device found.
+/// The device at one look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen {
     number: Number,
@@ -126,7 +126,7 @@ impl Held {
         Ok(Held { file, _locks: locks, seen, sequence })
     }
 
-    /// Returns what `contents` finds on the device.
+    /// Returns the device's contents, as `plan` reads them.
     fn contents(&self, plan: ClaimPlan<'_>) -> Result<Contents, ClaimRefusal> {
         // What is kept in memory may be older than what was written through the whole disk.
         let _ = inquiry::forget_cached(self.file.as_fd());
@@ -152,7 +152,7 @@ impl Held {
     }
 }
 
-/// That what is on the device may be written over.
+/// Rejects contents that may not be written over.
 fn permitted(
     machine: &impl Machine,
     node: &Path,
@@ -207,8 +207,8 @@ impl Claim {
     /// writing.
     ///
     /// # Errors
-    /// As [`Claim::take`], but for what only the open for writing finds, and for words that nobody
-    /// typed yet.
+    /// Same as [`Claim::take`], but for what only the open for writing finds, and for words that
+    /// nobody typed yet.
     pub fn rehearse(plan: ClaimPlan<'_>) -> Result<(), ClaimRefusal> {
         held(plan, plan.confirm).map(drop)
     }
@@ -246,7 +246,7 @@ impl AsFd for Claim {
     }
 }
 
-/// That nobody uses device `number`, of which `node` is a node, by what the kernel's files say.
+/// Rejects device `number`, of which `node` is a node, if by the kernel's files somebody uses it.
 fn look(machine: &impl Machine, number: Number, node: Option<&Path>) -> Result<Seen, ClaimRefusal> {
     let own = Device::numbered(machine, number)?;
     let length_bytes = own.length_bytes(machine)?;
@@ -273,7 +273,7 @@ fn opened(path: &Path, flags: OFlags, node: &Path) -> Result<OwnedFd, ClaimRefus
     })
 }
 
-/// That an open file is of block device `number`.
+/// Rejects an open file that is not of block device `number`.
 fn is_of(file: &OwnedFd, number: Number, node: &Path) -> Result<(), ClaimRefusal> {
     let stat = rustix::fs::fstat(file).map_err(|error| ClaimRefusal::kernel(node, error))?;
     match Identity::of(&stat) == (Identity::Block { major: number.0, minor: number.1 }) {

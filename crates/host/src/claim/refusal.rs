@@ -12,7 +12,7 @@ use super::sought::Use;
 /// The words by which a device is named that has no serial number and no world-wide name.
 pub(super) const PATH_AND_BYTES: &str = "path with its exact length (PATH=BYTES)";
 
-/// How a device shares bytes with the one that is wanted.
+/// Relation of a device that shares bytes with the wanted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
     /// It is the one.
@@ -23,7 +23,7 @@ pub enum Relation {
     Disk,
     /// Built on it: device-mapper, md, bcache, a loop device over it.
     Above,
-    /// What it is built of.
+    /// A device that it is built of.
     Below,
     /// The device that it shows, where it is a loop device.
     Backing,
@@ -34,7 +34,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// As [`Relation::words`], of what another device is built on too.
+    /// Same as [`Relation::words`], of a device that another is built on too.
     fn base(self) -> &'static str {
         match self {
             Relation::Below => "the same sectors of ",
@@ -66,9 +66,9 @@ pub enum ClaimRefusal {
     Kernel {
         /// The path as it was given.
         node: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
-        /// What may help; empty when nothing is known to.
+        /// Advice; empty when there is none.
         hint: &'static str,
     },
     /// It is something else.
@@ -76,15 +76,15 @@ pub enum ClaimRefusal {
     NotABlockDevice {
         /// The path as it was given.
         node: PathBuf,
-        /// What it is.
+        /// The kind of file that it is.
         found: &'static str,
     },
-    /// What has to be known is not: so it is taken to be in use.
+    /// An answer that is needed is missing: so the device is taken to be in use.
     #[error("cannot tell who uses {device}: {reason}")]
     Unknown {
         /// The device's node or number.
         device: String,
-        /// What could not be read or understood.
+        /// The answer that could not be read or understood.
         reason: String,
     },
     /// It has no bytes.
@@ -112,11 +112,11 @@ pub enum ClaimRefusal {
     Mounted {
         /// The node of the device that is wanted.
         wanted: String,
-        /// How the mounted device is related to it.
+        /// Relation of the mounted device to it.
         relation: Relation,
         /// The mounted device's node.
         device: String,
-        /// Place where; escaped.
+        /// The mount point, escaped.
         point: String,
     },
     /// The kernel swaps to it, or to what shares its bytes.
@@ -124,7 +124,7 @@ pub enum ClaimRefusal {
     Swap {
         /// The node of the device that is wanted.
         wanted: String,
-        /// How the device or file that is swapped to is related to it.
+        /// Relation of the device or file that is swapped to.
         relation: Relation,
         /// The node of the device that is swapped to, or shows the file that is.
         device: String,
@@ -134,7 +134,7 @@ pub enum ClaimRefusal {
     Holder {
         /// The node of the device that is wanted.
         wanted: String,
-        /// How the device that is built on is related to it.
+        /// Relation of the device that is built on.
         relation: Relation,
         /// The node of the device that is built on.
         device: String,
@@ -146,7 +146,7 @@ pub enum ClaimRefusal {
     BacksLoop {
         /// The node of the device that is wanted.
         wanted: String,
-        /// How the device that is shown is related to it.
+        /// Relation of the device that is shown.
         relation: Relation,
         /// The node of the device that is shown.
         device: String,
@@ -198,12 +198,12 @@ pub enum ClaimRefusal {
     Data {
         /// The path as it was given.
         node: PathBuf,
-        /// Place where, in words.
+        /// The address of the first such byte, in words.
         place: String,
         /// True if the right words were typed for it.
         is_named: bool,
     },
-    /// What was typed does not name this device.
+    /// The typed words do not name this device.
     #[error(
         "--confirm does not name {}: {}, its {wanted} is wanted{}",
         shown(.node), typed(.given), also(.signatures)
@@ -211,9 +211,9 @@ pub enum ClaimRefusal {
     NotConfirmed {
         /// The path as it was given.
         node: PathBuf,
-        /// What was typed; empty for nothing.
+        /// The typed words; empty for none.
         given: String,
-        /// What is wanted: `serial number`, for example.
+        /// The kind of words that is wanted: `serial number`, for example.
         wanted: &'static str,
         /// The signatures recognized on it.
         signatures: Vec<String>,
@@ -237,13 +237,13 @@ pub enum ClaimRefusal {
     Changed {
         /// The path as it was given.
         node: PathBuf,
-        /// What changed.
+        /// The property that changed.
         what: &'static str,
     },
 }
 
 impl ClaimRefusal {
-    /// What the kernel said of `node`, with what may help.
+    /// Refuses `node` with the kernel's error and advice.
     pub(super) fn kernel(node: &Path, error: Errno) -> ClaimRefusal {
         let reason = io::Error::from(error).to_string();
         let hint = match error {
@@ -259,9 +259,8 @@ impl ClaimRefusal {
         ClaimRefusal::Kernel { node: node.to_owned(), reason, hint }
     }
 
-    /// Returns what to do next, in lower case and without a full stop; `None` when nothing is known
-    /// to help. It never holds the words that `--confirm` wants, and says how to wipe a device only
-    /// where that was named right.
+    /// Advice, in lower case and without a full stop; `None` when there is none. It never holds the
+    /// words that `--confirm` wants, and says how to wipe a device only where that was named right.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let fixed = |text: &str| Some(text.to_owned());
@@ -342,7 +341,7 @@ fn shown(path: &Path) -> String {
     escape(path.as_os_str().as_encoded_bytes())
 }
 
-/// Returns what was typed, to the blank: a path with its length has to fit exactly.
+/// Quotes the typed words, to the blank: a path with its length has to fit exactly.
 fn typed(words: &str) -> String {
     match words {
         "" => "nothing was given".to_owned(),

@@ -1,4 +1,4 @@
-//! Who shares bytes with a device.
+//! Devices that share bytes with a device.
 
 use super::device::{Device, unknown};
 use super::device_map::{DeviceBytes, DeviceMap};
@@ -18,7 +18,7 @@ pub(super) struct Relative {
     pub(super) is_loop: bool,
 }
 
-/// What shares bytes with a device.
+/// Devices and files that share bytes with a device.
 #[derive(Debug)]
 pub(super) struct Relatives {
     /// The device that is wanted first, those that stand on it next, the lowest of them first.

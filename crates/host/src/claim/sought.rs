@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::number::Number;
 use crate::Identity;
 
-/// What nobody may use.
+/// Devices and files that nobody may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sought {
     /// Block devices.
@@ -23,7 +23,7 @@ pub(super) struct Sought {
     pub(super) nodes: Vec<PathBuf>,
 }
 
-/// What is used.
+/// A used device or file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Used {
     Device(Number),
@@ -31,7 +31,7 @@ pub(super) enum Used {
     File(Identity),
 }
 
-/// How it is used.
+/// Kind of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// It is open for writing.
@@ -44,7 +44,7 @@ pub enum Use {
     Served,
 }
 
-/// Who uses something.
+/// A user of one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct User {
     /// `process 12 (qemu)`; harmless to print.
@@ -56,7 +56,7 @@ pub(super) struct User {
 }
 
 impl Sought {
-    /// Returns what of it has this number or inode.
+    /// Returns the one of them that has this number or inode.
     pub(super) fn has(&self, found: &Facts) -> Option<Used> {
         let number = found.number;
         match found.kind {
@@ -68,13 +68,13 @@ impl Sought {
         }
     }
 
-    /// Returns what of it is at `path`; `None` where nothing of it is, or nothing at all.
+    /// Returns the one of them that is at `path`; `None` where none of them is, or nothing at all.
     pub(super) fn at(&self, path: &Path) -> Option<Used> {
         self.has(&Facts::of(path).ok()?)
     }
 }
 
-/// Who a file is.
+/// Identity and kind of a file.
 pub(super) struct Facts {
     kind: FileType,
     /// Of a device.
@@ -83,7 +83,8 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Returns what `path` leads to. No file system asks its server or its daemon, which may hang.
+    /// Returns the facts of the file that `path` leads to. No file system asks its server or its
+    /// daemon, which may hang.
     pub(super) fn of(path: &Path) -> Result<Facts, Errno> {
         let flags = AtFlags::STATX_DONT_SYNC;
         let stat = rustix::fs::statx(CWD, path, flags, StatxFlags::TYPE | StatxFlags::INO)?;

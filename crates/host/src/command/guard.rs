@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal};
 
-/// What the guard is run by.
+/// The program that runs the guard.
 pub(super) const PROGRAM: &str = "/bin/sh";
 /// Waits for the end of its input, and ends its group.
 const SCRIPT: &str = "read -r line; kill -KILL 0";

@@ -29,18 +29,18 @@ use crate::Interrupt;
 /// The lines of standard error that an error shows.
 const LINES_SHOWN: usize = 5;
 
-/// What is to be run.
+/// A command to be run.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandPlan<'a> {
     /// The program and its arguments, as they are: no shell reads them.
     pub words: &'a [OsString],
-    /// How long it may take.
+    /// Longest time that it may take.
     pub budget: Duration,
-    /// What ends it early.
+    /// Ends it early when raised.
     pub interrupt: &'a Interrupt,
 }
 
-/// How a command ended.
+/// End of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// By itself, with this status.
@@ -73,7 +73,7 @@ pub struct Ran {
     /// Bytes that were written to file systems, likewise; what only reached a cache counts too.
     #[doc(alias = "ru_oublock")]
     pub written_bytes: u64,
-    /// Number of processes it left running in its group, which were ended.
+    /// Number of processes that it left running in its group, which were ended.
     pub left_running: usize,
     /// The last of what it printed on standard output.
     pub output: Tail,
@@ -92,9 +92,9 @@ pub enum CommandError {
     NotStarted {
         /// Its first word, escaped.
         program: String,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
-        /// What may help; empty when nothing is known to.
+        /// Advice; empty when there is none.
         hint: &'static str,
     },
     /// It says itself that it failed.
@@ -102,7 +102,7 @@ pub enum CommandError {
     Failed {
         /// Its first word, escaped.
         program: String,
-        /// How it ended.
+        /// Its end.
         ended: Ended,
         /// The last lines of what it printed on standard error, escaped.
         lines: Vec<String>,
@@ -112,7 +112,7 @@ pub enum CommandError {
     TimedOut {
         /// Its first word, escaped.
         program: String,
-        /// What it was given.
+        /// Its budget.
         budget: Duration,
         /// The last lines of what it printed on standard error, escaped.
         lines: Vec<String>,
@@ -130,16 +130,15 @@ pub enum CommandError {
     Lost {
         /// Its first word, escaped.
         program: String,
-        /// What was tried.
+        /// The call that failed.
         attempted: &'static str,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
 }
 
 impl CommandError {
-    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
-    /// to.
+    /// Advice, in lower case and without a full stop; `None` when there is none.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {

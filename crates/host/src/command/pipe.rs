@@ -11,10 +11,10 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::Interrupt;
 
-/// What is kept of each stream, in bytes.
+/// Number of bytes kept of each stream.
 const KEPT_BYTES: usize = 64 << 10;
-/// How long a signal may go unseen that came just before waiting. The command's end is seen at
-/// once.
+/// Longest time that a signal may go unseen that came just before waiting. The command's end is
+/// seen at once.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The last of what a command printed: at most 64 KiB.
@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub struct Tail {
     /// The last bytes.
     pub bytes: VecDeque<u8>,
-    /// Number of bytes came before them.
+    /// Number of bytes before them.
     pub dropped_bytes: u64,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Followed {
 /// reaped.
 ///
 /// # Errors
-/// What was tried, and what the kernel said.
+/// The call that failed, and the kernel's error.
 pub(super) fn follow(
     process: Pid,
     output: OwnedFd,

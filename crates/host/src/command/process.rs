@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 
-/// How long a group may take to vanish that was killed.
+/// Longest time in which a killed group may vanish.
 const GONE_WITHIN: Duration = Duration::from_secs(2);
-/// What getrusage(2) counts blocks in.
+/// Unit of the blocks that getrusage(2) counts, in bytes.
 const BLOCK_BYTES: u64 = 512;
 
-/// What a process used, with those that it waited for.
+/// Resources that a process used, with those of the ones that it waited for.
 pub(super) struct Usage {
     pub(super) user: Duration,
     pub(super) system: Duration,

@@ -31,7 +31,7 @@ impl Step {
         }
     }
 
-    /// Returns what follows from it for `way`.
+    /// Returns the fault of `way` that follows from it.
     pub(super) fn fault(self, way: Way) -> DurableFault {
         let said = |error: Errno| std::io::Error::from(error).to_string();
         let syncs = matches!(way.method, Method::OpenDatasync | Method::OpenSync);

@@ -17,9 +17,9 @@ pub(super) struct Files {
     pub(super) first: Scratch,
     preallocated: Option<Scratch>,
     growing: Option<Scratch>,
-    /// How long the last two become.
+    /// Greatest length of the last two, in bytes.
     room_bytes: u64,
-    /// Place where writing goes on in the first.
+    /// Offset of the next write in the first, in bytes.
     first_at: u64,
     /// And in the one whose space is taken; `None` before it is.
     preallocated_at: Option<u64>,
@@ -88,7 +88,7 @@ impl Files {
         at_bytes.saturating_add(bytes) <= self.room_bytes
     }
 
-    /// Returns where the file for `place` ends.
+    /// Returns the length of the file for `place`, in bytes.
     fn end_bytes(&self, place: Place) -> Result<u64, DurableFault> {
         let stat = rustix::fs::fstat(self.of(place).fd()).map_err(|error| void("fstat", error))?;
         Ok(u64::try_from(stat.st_size).unwrap_or(0))

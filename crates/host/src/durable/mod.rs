@@ -41,7 +41,7 @@ pub struct DurableFiles {
     neighbor: Option<Neighbor>,
     buffers: Buffers,
     interrupt: Interrupt,
-    /// What the way in hand writes to.
+    /// The file that the present way writes to.
     open: Option<OwnedFd>,
     written_bytes: u64,
 }

@@ -21,9 +21,9 @@ use crate::scratch::{Scratch, ScratchError};
 use super::calls;
 use super::plan::{DurablePlan, NEIGHBOR_BYTES_MAX, SEED_BYTES};
 
-/// What it writes at once, in bytes.
+/// Length of each write, in bytes.
 const PIECE_BYTES: usize = 32 << 10;
-/// How long it waits behind each piece.
+/// Pause after each piece.
 const PAUSE: Duration = Duration::from_micros(250);
 
 /// The thread, and how to talk to it.
@@ -67,7 +67,7 @@ impl Neighbor {
         Ok(Neighbor { orders: Some(orders), answers, halts, thread: Some(thread), scratch })
     }
 
-    /// Lets it write.
+    /// Starts its writing.
     pub(super) fn go(&mut self) -> Result<(), DurableFault> {
         self.halts.store(false, Ordering::SeqCst);
         let sent = self.orders.as_ref().is_some_and(|orders| orders.send(()).is_ok());

@@ -19,20 +19,20 @@ pub struct DurablePlan<'a> {
     pub ways: &'a [Way],
     /// The length of the file that is written over, in bytes: a multiple of 4096.
     pub file_bytes: u64,
-    /// How long each file may become that grows, or whose space is taken, in bytes.
+    /// Greatest length of each file that grows, or whose space is taken, in bytes.
     pub room_bytes: u64,
-    /// What decides the bytes that are written.
+    /// Seed of the written bytes.
     pub seed: u64,
     /// Largest number of bytes that making the files may write.
     pub budget_bytes: u64,
-    /// How long making the files may take, in nanoseconds; a call that is under way is waited for.
+    /// Longest time for making the files, in nanoseconds; a call that is under way is waited for.
     pub ready_ns: u64,
-    /// What ends it early.
+    /// Ends it early when raised.
     pub interrupt: Interrupt,
 }
 
 impl DurablePlan<'_> {
-    /// Number of bytes that all files take at most.
+    /// Largest number of bytes in all files together.
     #[must_use]
     pub fn scratch_bytes(&self) -> u64 {
         let rooms = self.small_files().saturating_mul(self.room_bytes);
@@ -54,7 +54,7 @@ impl DurablePlan<'_> {
     /// Returns whether the files could be made, as far as that can be told without making them.
     ///
     /// # Errors
-    /// As [`DurableFiles::create`], but for what only a write meets.
+    /// Same as [`DurableFiles::create`], but for what only a write meets.
     pub fn possible(&self) -> Result<(), ScratchError> {
         Scratch::possible_anywhere(&self.directory, self.whole())
     }

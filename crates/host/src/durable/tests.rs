@@ -179,7 +179,7 @@ fn files_are_as_long_as_they_are_told_to_be_and_begin_anew_behind_that() {
         }
         files.end(way).unwrap();
     }
-    // The third of 64 KiB does not go into 192 behind the 4 KiB that the file was made with.
+    // The third of 64 KiB does not go into 192 after the 4 KiB that the file was made with.
     assert_eq!(grown, [256, 256, 256, 256, 192, 192, 192, 192, 68, 132, 64, 128]);
 }
 

@@ -10,9 +10,9 @@ use super::EngineError;
 /// The most slots of a queue, as many as the kernel's completion ring takes at its default size.
 pub const SLOTS_MAX: u16 = 16384;
 
-/// What every slot's buffer starts on: no direct I/O of any drive wants more.
+/// Alignment of every slot's buffer, in bytes: no direct I/O of any drive wants more.
 const PAGE_BYTES: usize = 4096;
-/// What the memory starts on where it is as long: large pages may back it then.
+/// Alignment of memory that is as long, in bytes: large pages may back it then.
 const LARGE_BYTES: usize = 1 << 20;
 /// The most memory: what the kernel registers as one buffer (`io_uring/rsrc.c`, 1 GiB).
 const BYTES_MAX: usize = 1 << 30;
@@ -89,7 +89,7 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts_mut(place, self.slot_bytes) }
     }
 
-    /// Returns where the buffer of `slot` starts: `slot_bytes` bytes are there.
+    /// Returns the start of the buffer of `slot`: `slot_bytes` bytes are there.
     ///
     /// # Panics
     /// When there is no such slot.

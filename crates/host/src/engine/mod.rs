@@ -1,4 +1,4 @@
-//! What moves bytes and stamps how long it took, behind `device`'s `Queue`.
+//! Queues that move bytes and stamp how long it took, behind `device`'s `Queue`.
 //!
 //! [`SyncQueue`] does one system call an operation, [`UringQueue`] keeps many in flight, and
 //! [`NullQueue`] does nothing, so that what a measuring loop itself costs can be measured. Between
@@ -6,7 +6,7 @@
 //!
 //! A queue belongs to one thread at a time and may be handed to another before its first submit.
 //!
-//! What is *not* here: which operations, in which order, and what their times mean.
+//! Not here: which operations, in which order, and what their times mean.
 
 mod buffers;
 mod in_turn;
@@ -35,9 +35,9 @@ pub enum EngineError {
     /// The buffers cannot be what was asked for.
     #[error("cannot make {slots} buffers of {slot_bytes} bytes: {reason}")]
     Buffers {
-        /// How many.
+        /// Number of buffers.
         slots: u16,
-        /// How long each.
+        /// Length of each, in bytes.
         slot_bytes: u32,
         /// Why not.
         reason: &'static str,
@@ -45,15 +45,15 @@ pub enum EngineError {
     /// No file, or more files than an operation can name.
     #[error("a queue cannot be made over {files} files: it takes 1 to 65535")]
     Files {
-        /// How many were given.
+        /// Number of files given.
         files: usize,
     },
     /// This machine does not allow `io_uring`.
     #[error("io_uring_setup is forbidden here: {reason}")]
     Forbidden {
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
-        /// What may help.
+        /// Advice.
         hint: &'static str,
     },
     /// The kernel does not give a ring.
@@ -61,7 +61,7 @@ pub enum EngineError {
     Ring {
         /// The system call.
         attempted: &'static str,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
     /// The file cannot be opened as asked.
@@ -71,16 +71,15 @@ pub enum EngineError {
         path: DiskText,
         /// `reading`, or `reading and writing`, and whether the page cache is passed by.
         purpose: &'static str,
-        /// What the kernel said, or what is wrong with it.
+        /// The kernel's error text, or the fault.
         reason: String,
-        /// What may help; empty when nothing is known to.
+        /// Advice; empty when there is none.
         hint: &'static str,
     },
 }
 
 impl EngineError {
-    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
-    /// to.
+    /// Advice, in lower case and without a full stop; `None` when there is none.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {

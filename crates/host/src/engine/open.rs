@@ -12,7 +12,7 @@ use units::DiskText;
 use super::EngineError;
 use crate::Pinned;
 
-/// What is to be done to a file.
+/// Reading or writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// It is read.
@@ -36,15 +36,15 @@ pub fn open_measured(path: &Path, access: Access, direct: bool) -> Result<OwnedF
     open_called(path, &name, access, direct)
 }
 
-/// As [`open_measured`], what was pinned.
+/// Same as [`open_measured`], of a pinned file.
 ///
 /// # Errors
-/// As [`open_measured`].
+/// Same as [`open_measured`].
 pub fn open_pinned(pinned: &Pinned, access: Access, direct: bool) -> Result<OwnedFd, EngineError> {
     open_called(&pinned.path(), &pinned.text(), access, direct)
 }
 
-/// As [`open_measured`], where what is at `path` is called `name`.
+/// Same as [`open_measured`], where the file at `path` is called `name`.
 fn open_called(
     path: &Path,
     name: &DiskText,

@@ -1,8 +1,8 @@
-//! Which slots are free, pushed or in flight: the promises of `Queue::push`, checked.
+//! Slots that are free, pushed or in flight: the promises of `Queue::push`, checked.
 
 use device::{Action, Operation};
 
-/// What a slot has.
+/// State of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Free,

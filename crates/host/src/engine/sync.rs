@@ -2,10 +2,10 @@
 //!
 //! Source: preadv2(2), pwritev2(2), fsync(2), `sync_file_range`(2).
 //!
-//! # No return behind a call
+//! # No return after a call
 //!
-//! What a system call goes through here is always inlined, and so is the loop around it. A kernel
-//! that keeps its returns safe from speculation (the kernel's
+//! The path of a system call is always inlined here, and so is the loop around it. A kernel that
+//! keeps its returns safe from speculation (the kernel's
 //! `Documentation/admin-guide/hw-vuln/srso.rst`) leaves the processor without what it knew of our
 //! own returns: the first one from a function that was entered before the call is guessed wrong,
 //! into the kernel. On a Zen 3 under such a kernel each cost about 170 ns, and where the call has a

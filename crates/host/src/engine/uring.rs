@@ -310,7 +310,7 @@ fn register(ring: &IoUring, buffers: &Buffers) -> Result<bool, EngineError> {
     }
 }
 
-/// Returns what `kernel.io_uring_disabled` says: nothing before Linux 6.6.
+/// Reads `kernel.io_uring_disabled`: `None` before Linux 6.6.
 fn disabled() -> Option<String> {
     let text = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").ok()?;
     Some(text.trim().to_owned())

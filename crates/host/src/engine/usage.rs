@@ -1,4 +1,4 @@
-//! What a thread itself used of the processor.
+//! Processor time of a thread itself.
 //!
 //! Source: getrusage(2), `RUSAGE_THREAD`.
 
@@ -13,7 +13,7 @@ pub struct ThreadUsage {
 }
 
 impl ThreadUsage {
-    /// Returns what the calling thread used so far.
+    /// Returns the time that the calling thread used so far.
     #[doc(alias = "getrusage")]
     #[must_use]
     #[expect(unsafe_code, reason = "no wrapper has this call")]
@@ -26,7 +26,7 @@ impl ThreadUsage {
         ThreadUsage { user_ns: nanoseconds(usage.ru_utime), system_ns: nanoseconds(usage.ru_stime) }
     }
 
-    /// Returns what was used since `earlier`.
+    /// Returns the time used since `earlier`.
     #[must_use]
     pub fn since(self, earlier: ThreadUsage) -> ThreadUsage {
         ThreadUsage {

@@ -27,9 +27,10 @@ pub(super) const OPCODES: [Opcode; 5] =
     [LOOP_CLR_FD, LOOP_CONFIGURE, LOOP_CTL_ADD, LOOP_CTL_REMOVE, LOOP_CTL_GET_FREE];
 
 const CONTROL: &str = "/dev/loop-control";
-/// How often another process may take the free device that the kernel named, before this gives up.
+/// Largest number of times that another process may take the free device that the kernel named,
+/// before this gives up.
 const RACES_MAX: u32 = 64;
-/// How long a device may take to go, and how often that is looked at.
+/// Longest time in which a device may go, and the pause between looks.
 const GONE_WITHIN: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
@@ -59,13 +60,13 @@ pub enum LoopError {
     /// Only root may make loop devices.
     #[error("cannot make a loop device: only root may (effective user {user})")]
     NeedsRoot {
-        /// Who asks.
+        /// Number of the user who asks.
         user: u32,
     },
     /// The kernel's loop driver is not there, or keeps this process away.
     #[error("cannot open {CONTROL}: {reason}")]
     NoControl {
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
     /// The kernel made a device, and no node in `/dev` leads to it.
@@ -73,7 +74,7 @@ pub enum LoopError {
     NoNode {
         /// The node that should be there.
         node: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
     /// Others took every device that the kernel named as free.
@@ -86,7 +87,7 @@ pub enum LoopError {
         node: PathBuf,
         /// The offset that was asked for, in bytes.
         offset_bytes: u64,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
     /// The kernel silently fell back to the page cache.
@@ -106,11 +107,11 @@ pub enum LoopError {
     Differs {
         /// The device, which is gone again.
         node: PathBuf,
-        /// Which property.
+        /// The property.
         what: &'static str,
-        /// What was asked for.
+        /// The wanted value.
         asked: u64,
-        /// What the kernel gave.
+        /// The kernel's value.
         found: u64,
     },
     /// The device is still attached, because somebody else has it open.
@@ -118,14 +119,13 @@ pub enum LoopError {
     StillThere {
         /// The device.
         node: PathBuf,
-        /// How long was waited.
+        /// Time that was waited.
         waited: Duration,
     },
 }
 
 impl LoopError {
-    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
-    /// to.
+    /// Advice, in lower case and without a full stop; `None` when there is none.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
@@ -187,7 +187,7 @@ impl LoopDevice {
     /// that goes with the device. Where none can be had it is as [`LoopDevice::attach`].
     ///
     /// # Errors
-    /// As [`LoopDevice::attach`].
+    /// Same as [`LoopDevice::attach`].
     pub fn attach_without_discards(plan: LoopPlan<'_>) -> Result<LoopDevice, LoopError> {
         let Some(number) = added_number().filter(|_| crate::is_root()) else {
             return LoopDevice::attach(plan);
@@ -368,7 +368,7 @@ fn remove_number(number: u32) {
     let _ = libc::c_int::try_from(number).map(|number| asked_control(LOOP_CTL_REMOVE, number));
 }
 
-/// Returns what the driver answers about a number; `None` where it refuses.
+/// Asks the driver about a number; `None` where it refuses.
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel reads")]
 fn asked_control(opcode: Opcode, number: libc::c_int) -> Option<libc::c_int> {
     let control = rustix::fs::open(CONTROL, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()?;

@@ -8,7 +8,7 @@ use super::attach::{LoopDevice, LoopError};
 
 impl LoopDevice {
     /// The device, opened on its own for reading and writing; with `direct` past the page cache.
-    /// What is written goes to the file that this process attached, and nowhere else.
+    /// Writes go to the file that this process attached, and nowhere else.
     ///
     /// # Errors
     /// [`LoopError::NoNode`] when the node cannot be opened, or leads to another device.

@@ -1,4 +1,4 @@
-//! What the kernel says of a loop device, and the structures that it is told with.
+//! Answers of the kernel about a loop device, and the structures that it is told with.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -83,7 +83,7 @@ impl LoopStatus {
         }
     }
 
-    /// Returns who the file, or the device, behind the device is.
+    /// Returns the identity of the file, or the device, that the device shows.
     pub(crate) fn identity(&self) -> Identity {
         if self.rdevice != 0 {
             let (major, minor) = numbers(self.rdevice);
@@ -103,7 +103,7 @@ fn numbers(device: u64) -> (u32, u32) {
     (rustix::fs::major(device), rustix::fs::minor(device))
 }
 
-/// Returns what the kernel says of the loop device at `node`.
+/// Asks the kernel about the loop device at `node`.
 ///
 /// # Errors
 /// When the device may not be opened for reading, or is no loop device in use.
@@ -118,7 +118,7 @@ pub(crate) fn status(node: &Path) -> io::Result<LoopStatus> {
     Ok(status_of(std::os::fd::AsFd::as_fd(&file))?)
 }
 
-/// As [`status`], of a loop device that is open. The caller knows that it is one.
+/// Same as [`status`], of a loop device that is open. The caller knows that it is one.
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel writes")]
 pub(crate) fn status_of(device: BorrowedFd<'_>) -> Result<LoopStatus, Errno> {
     // SAFETY: loop.h defines the argument as a struct loop_info64 of 232 bytes, whose layout

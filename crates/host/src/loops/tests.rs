@@ -39,7 +39,7 @@ fn attach(plan: LoopPlan<'_>) -> Option<LoopDevice> {
     }
 }
 
-/// Which loop devices show a file of this inode.
+/// Numbers of the loop devices that show a file of this inode.
 fn attached(inode: u64) -> Vec<u32> {
     let numbers = (0..256).filter(|number| {
         let node = format!("/dev/loop{number}");

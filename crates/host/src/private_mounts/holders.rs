@@ -1,4 +1,4 @@
-//! Who uses a file system that cannot be unmounted.
+//! Processes and mounts that keep a file system from being unmounted.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,12 +13,12 @@ pub enum Holder {
         number: u32,
         /// Its name, as the kernel keeps it: at most 15 bytes.
         name: String,
-        /// How it uses it.
+        /// Kind of use, as a clause.
         by: &'static str,
     },
     /// Another mount, on a directory of it.
     Mount {
-        /// Place where.
+        /// The mount point.
         path: String,
     },
 }
@@ -39,7 +39,7 @@ pub(super) fn list(holders: &[Holder]) -> String {
     texts.collect::<Vec<_>>().join("; ")
 }
 
-/// Returns who uses the file system at `path`, whose files are on `device` as stat(2) says.
+/// Finds the users of the file system at `path`, whose files are on `device` as stat(2) says.
 /// Processes that this one may not look into are not found.
 pub(super) fn of(path: &Path, device: Option<u64>) -> Vec<Holder> {
     let mut found = BTreeSet::new();

@@ -4,8 +4,8 @@
 //! directories that they are mounted on, which lie on a tmpfs that exists in there only: no file
 //! system of the machine gets so much as a directory.
 //!
-//! What the machine mounts and unmounts meanwhile still arrives (`MS_SLAVE`, not `MS_PRIVATE`):
-//! else a disk that is unmounted outside would be held in here. Nothing goes the other way.
+//! Mounts and unmounts of the machine still arrive (`MS_SLAVE`, not `MS_PRIVATE`): else a disk that
+//! is unmounted outside would be held in here. Nothing goes the other way.
 //!
 //! Source: mount_namespaces(7), unshare(2), mount(2), umount(2), Linux `fs/namespace.c`.
 
@@ -29,10 +29,9 @@ use thiserror::Error;
 
 use self::holders::Holder;
 
-/// Place where the tmpfs may be mounted: the first of them that is empty. What is mounted on an
-/// empty directory hides nothing. The first three are for people, and so are not in the way of
-/// paths that a program knows; those of sysfs are there for one file system each, and empty while
-/// that is not mounted.
+/// Directories for the tmpfs: it is mounted on the first of them that is empty, and so hides
+/// nothing. The first three are for people, and so are not in the way of paths that a program
+/// knows; those of sysfs are there for one file system each, and empty while that is not mounted.
 const PLACES: [&str; 6] = [
     "/mnt",
     "/media",
@@ -50,15 +49,15 @@ pub enum MountError {
     /// Only root may mount.
     #[error("cannot make a mount namespace: only root may (effective user {user})")]
     NeedsRoot {
-        /// Who asks.
+        /// Number of the user who asks.
         user: u32,
     },
     /// The kernel, a container or a security policy forbids it.
     #[error("cannot make a mount namespace: {attempted}: {reason}")]
     NoNamespace {
-        /// What was tried.
+        /// The call that failed.
         attempted: &'static str,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
     /// Every directory that is tried holds something.
@@ -69,7 +68,7 @@ pub enum MountError {
     NoDirectory {
         /// The directory.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
     /// The file system could not be mounted.
@@ -79,40 +78,39 @@ pub enum MountError {
         device: PathBuf,
         /// The type that was asked for.
         file_system: String,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
-        /// What may help; empty when nothing is known to.
+        /// Advice; empty when there is none.
         hint: &'static str,
     },
     /// Somebody still uses it.
     #[error("cannot unmount {}: {}", .path.display(), holders::list(.holders))]
     Busy {
-        /// Place where it is mounted.
+        /// Its mount point.
         path: PathBuf,
-        /// Who uses it, as far as that could be found out.
+        /// Its users, as far as they could be found out.
         holders: Vec<Holder>,
     },
-    /// What was cached could not be written out: the drive failed, or is full.
+    /// Cached bytes could not be written out: the drive failed, or is full.
     #[error("what was written in {} is lost: {reason}", .path.display())]
     Lost {
-        /// Place where it is mounted.
+        /// Its mount point.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
     /// The kernel would not unmount it.
     #[error("cannot unmount {}: {reason}", .path.display())]
     Stays {
-        /// Place where it is mounted.
+        /// Its mount point.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
 }
 
 impl MountError {
-    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
-    /// to.
+    /// Advice, in lower case and without a full stop; `None` when there is none.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
@@ -131,14 +129,14 @@ impl MountError {
     }
 }
 
-/// What is to be mounted.
+/// A file system to be mounted.
 #[derive(Clone, Copy, Debug)]
 pub struct MountPlan<'a> {
     /// The block device.
     pub device: &'a Path,
     /// The file system's name in `/proc/filesystems`.
     pub file_system: &'a str,
-    /// As mount(8) takes them behind `-o`, with commas; empty for none.
+    /// Options of mount(8) after `-o`, with commas; empty for none.
     pub options: &'a str,
 }
 
@@ -246,14 +244,14 @@ impl PrivateMounts {
 pub struct Mounted<'a> {
     mounts: &'a PrivateMounts,
     path: PathBuf,
-    /// What stat(2) calls the device of its files.
+    /// Device of its files, by stat(2).
     device: Option<u64>,
     took: Duration,
     there: bool,
 }
 
 impl Mounted<'_> {
-    /// Returns where it is mounted.
+    /// Returns its mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -318,7 +316,7 @@ fn separate() -> Result<(), Errno> {
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }
 }
 
-/// Returns what is mounted grants nobody rights, and opens no device by a node that a disk holds.
+/// Flags by which a mount grants nobody rights, and opens no device by a node that a disk holds.
 fn guarded() -> MountFlags {
     MountFlags::NOSUID | MountFlags::NODEV
 }

@@ -24,9 +24,9 @@ const PTRACE_INTERRUPT: c_long = 0x4207;
 const PTRACE_SECCOMP_GET_FILTER: c_long = 0x420c;
 const PTRACE_EVENT_STOP: c_int = 128;
 
-/// How long a thread may take to stop; one that waits for a drive does not.
+/// Longest time in which a thread may stop, in nanoseconds; one that waits for a drive does not.
 const STOP_NS: u64 = 500_000_000;
-/// How often it is looked at.
+/// Pause between looks.
 const LOOK: Duration = Duration::from_micros(200);
 /// The most filters, and the most instructions of each, `BPF_MAXINSNS`.
 const FILTERS_MAX: usize = 1024;

@@ -31,7 +31,7 @@ pub struct Mapped {
     pub path: String,
     /// True if it is the program itself.
     pub is_program: bool,
-    /// What puts it before other libraries, among those that were looked for.
+    /// Reasons that put it before other libraries, among those that were looked for.
     pub preloads: Vec<Preload>,
     /// Its content; or why that cannot be read.
     pub file: Result<FileDisk, String>,
@@ -43,7 +43,7 @@ struct Line {
     start: u64,
     end: u64,
     inode: u64,
-    /// As the kernel prints it.
+    /// The kernel's spelling.
     path: Vec<u8>,
 }
 
@@ -127,7 +127,7 @@ fn inode(base: &str, name: &[u8]) -> Option<u64> {
     fstat(&file).ok().map(|stat| stat.st_ino)
 }
 
-/// Returns whether a path ends in the name of a library, which may have its version behind it.
+/// Returns whether a path ends in the name of a library, which its version may follow.
 fn is_called(path: &[u8], name: &[u8]) -> bool {
     let last = |path: &[u8]| path.rsplit(|&byte| byte == b'/').next().map(<[u8]>::to_vec);
     let (Some(path), Some(name)) = (last(path), last(name)) else { return false };

@@ -1,4 +1,4 @@
-//! What may keep a running process's syncs from the kernel: libraries before its own, seccomp
+//! Obstacles between a running process's syncs and the kernel: libraries before its own, seccomp
 //! filters, a tracer.
 //!
 //! It is read from `/proc`; only filters need more, and for those each thread is stopped for a
@@ -43,7 +43,7 @@ pub use preloads::{Preload, own_preloads};
 pub use procfs::is_filtered;
 pub use threads::{Filters, ThreadFilters};
 
-/// What was seen of a process.
+/// Findings about a process.
 #[derive(Debug)]
 pub struct ProcessLook {
     /// Its name, harmless to print.
@@ -73,7 +73,7 @@ pub enum ProcessError {
     Hidden {
         /// Its number.
         pid: u32,
-        /// What may help.
+        /// Advice.
         hint: String,
     },
     /// It may not be seen.
@@ -81,9 +81,9 @@ pub enum ProcessError {
     Refused {
         /// Its number.
         pid: u32,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
-        /// What may help; empty where nothing is known to.
+        /// Advice; empty when there is none.
         hint: String,
     },
     /// It is a thread of the kernel's own.
@@ -108,7 +108,7 @@ pub enum ProcessError {
 }
 
 impl ProcessError {
-    /// Returns what may help, in lower case and without a full stop.
+    /// Advice, in lower case and without a full stop.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let find = "find it with: pgrep -a NAME; in a container use its number outside";
@@ -133,8 +133,7 @@ pub fn process_name(pid: u32) -> Result<String, ProcessError> {
     begun(pid).map(|begun| begun.name)
 }
 
-/// Returns what keeps the syncs of process `pid` from the kernel, as far as this process may see
-/// it.
+/// Finds what keeps the syncs of process `pid` from the kernel, as far as this process may see it.
 ///
 /// # Errors
 /// When there is no such process, or it ends meanwhile, or is one of the kernel's own. What may not
@@ -164,7 +163,7 @@ struct Begun {
     stat: Stat,
     /// Its name, harmless to print.
     name: String,
-    /// Place where `/proc` shows its memory.
+    /// Directory of `/proc` that shows its memory.
     base: String,
 }
 
@@ -230,8 +229,8 @@ pub fn directory_of(pid: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-/// Returns what the regular file at `path` holds in the root of process `pid`, its first 4 MiB, and
-/// when its inode was last changed, in nanoseconds since 1970.
+/// Reads the regular file at `path` in the root of process `pid`, its first 4 MiB, and the last
+/// change of its inode, in nanoseconds since 1970.
 ///
 /// # Errors
 /// When it cannot be opened or read, or was changed before 1970.

@@ -12,11 +12,11 @@ use super::{rights, root_files};
 /// A library that is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preload {
-    /// As it is named, harmless to print.
+    /// Its name in the list, harmless to print.
     pub name: String,
     /// The variable or file that names it: `LD_PRELOAD`.
     pub named_by: &'static str,
-    /// As it is named.
+    /// The same, byte for byte.
     pub(super) raw: Vec<u8>,
 }
 

@@ -10,7 +10,7 @@ pub(super) const FILE_BYTES_MAX: u64 = 4 << 20;
 /// The most libraries, threads, files and words that are listed.
 pub(super) const COUNT_MAX: usize = 4096;
 
-/// What `stat` says.
+/// Fields of `stat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) name: Vec<u8>,
@@ -25,7 +25,7 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
-    /// Names may hold anything, so what follows them is found from behind (proc_pid_stat(5)).
+    /// Names may hold anything, so what follows them is found from the end (proc_pid_stat(5)).
     pub(crate) fn parse(stat: &[u8]) -> Option<Stat> {
         /// `PF_KTHREAD`, Linux `include/linux/sched.h`.
         const KERNEL: u64 = 0x0020_0000;
@@ -46,7 +46,7 @@ impl Stat {
     }
 }
 
-/// The number behind `name` in `status`.
+/// The number after `name` in `status`.
 pub(crate) fn field(status: &[u8], name: &[u8]) -> Option<u64> {
     let mut lines = status.split(|&byte| byte == b'\n');
     let value = lines.find_map(|line| line.strip_prefix(name))?;

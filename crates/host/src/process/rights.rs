@@ -1,4 +1,4 @@
-//! What keeps this process from seeing another, and what may help.
+//! Limits of this process's view of others, and advice.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -12,7 +12,7 @@ const TRACE: u64 = 1 << 19;
 /// `CAP_SYS_ADMIN`, as needed for filters.
 const ADMINISTER: u64 = 1 << 21;
 
-/// What this process may.
+/// Rights of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rights {
     is_root: bool,
@@ -24,17 +24,17 @@ struct Rights {
     modules: String,
 }
 
-/// Returns what may help where a process cannot be seen, in lower case and without a full stop.
+/// Advice where a process cannot be seen, in lower case and without a full stop.
 pub(super) fn advice() -> String {
     Rights::own().advice(TRACE)
 }
 
-/// Returns what may help where just root is led to what is in memory.
+/// Advice where just root is led to what is in memory.
 pub(super) fn advice_on_memory() -> String {
     Rights::own().advice(ADMINISTER)
 }
 
-/// Returns what may help where its filters are not given.
+/// Advice where its filters are not given.
 pub(super) fn advice_on_filters() -> String {
     match is_filtered() {
         true => "straddle itself runs under a seccomp filter, and who does is given none of \
@@ -44,7 +44,7 @@ pub(super) fn advice_on_filters() -> String {
     }
 }
 
-/// Returns what cannot be read, why, and what may help.
+/// Says that `what` cannot be read, why, and what may help.
 pub(super) fn told(what: impl fmt::Display, error: &io::Error) -> String {
     match is_refusal(error) {
         true => format!("{what} cannot be read: {error}; {}", advice()),

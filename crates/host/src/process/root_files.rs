@@ -10,7 +10,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2
 
 use super::procfs::{COUNT_MAX, FILE_BYTES_MAX};
 
-/// Returns what `path` leads to in the root of the process at `base`, not opened yet.
+/// Finds `path` in the root of the process at `base`, without opening it yet.
 pub(super) fn within(base: &str, path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let root = open(&*format!("{base}/root"), flags | OFlags::DIRECTORY, Mode::empty())?;

@@ -9,7 +9,7 @@ use super::{filters, rights};
 /// The most threads that are stopped to be asked.
 const ASKED_MAX: usize = 64;
 
-/// What the threads of a process have.
+/// Filters of the threads of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filters {
     /// Each different set of filters that was found.
@@ -51,7 +51,7 @@ pub(super) fn living(pid: u32) -> Option<String> {
     })
 }
 
-/// Returns what the threads of process `pid` have.
+/// Reads the filters of the threads of process `pid`.
 ///
 /// # Errors
 /// When nothing is known of them; the text says why, and what may help.

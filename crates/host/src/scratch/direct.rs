@@ -1,4 +1,4 @@
-//! What direct I/O on a scratch file must be aligned to.
+//! Alignment of direct I/O on a scratch file.
 
 use std::os::fd::BorrowedFd;
 
@@ -6,7 +6,7 @@ use units::{Known, Source};
 
 use crate::extents::facts_of;
 
-/// What memory and offsets of direct I/O on the file must be multiples of.
+/// Units of memory and offsets of direct I/O on the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirectUnits {
     /// The address in memory, in bytes; 0 where direct I/O is not possible.
@@ -16,8 +16,7 @@ pub struct DirectUnits {
     pub offset_bytes: Known<u64>,
 }
 
-/// Returns what direct I/O must be aligned to: as statx says, or else by the drive's logical
-/// sector.
+/// Returns the alignment of direct I/O: as statx says, or else by the drive's logical sector.
 pub(super) fn direct_units(file: BorrowedFd<'_>) -> DirectUnits {
     let facts = match facts_of(file) {
         Ok(facts) => facts,

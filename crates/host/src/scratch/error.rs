@@ -13,7 +13,7 @@ pub enum ScratchError {
     /// The length is none, or not of whole pages.
     #[error("cannot make a scratch file of {}: it takes a multiple of 4 KiB", Exact(*length_bytes))]
     Length {
-        /// What was asked for.
+        /// The wanted length, in bytes.
         length_bytes: u64,
     },
     /// More was asked for than may be written.
@@ -23,25 +23,25 @@ pub enum ScratchError {
         Size(*budget_bytes)
     )]
     Budget {
-        /// What was asked for.
+        /// The wanted length, in bytes.
         length_bytes: u64,
-        /// What may be written.
+        /// The budget, in bytes.
         budget_bytes: u64,
     },
     /// A call failed.
     #[error("cannot {attempted} {directory}: {reason}")]
     Refused {
-        /// What was tried: `open the directory`, `make a file in`.
+        /// The call that failed, in words: `open the directory`, `make a file in`.
         attempted: &'static str,
-        /// Place where.
+        /// The directory.
         directory: DiskText,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
     /// The file system is in memory: there is no drive to measure.
     #[error("{directory} is on {filesystem}, which is in memory: there is no drive to measure")]
     Memory {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
         /// Its type.
         filesystem: String,
@@ -49,7 +49,7 @@ pub enum ScratchError {
     /// The file system is on another machine.
     #[error("{directory} is on {filesystem}, which is on another machine: its drives are not seen")]
     Network {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
         /// Its type.
         filesystem: String,
@@ -57,7 +57,7 @@ pub enum ScratchError {
     /// The file system is a program, which does what it likes with what is written.
     #[error("{directory} is on {filesystem}, a program: where it puts the bytes is not seen")]
     Userspace {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
         /// Its type.
         filesystem: String,
@@ -65,7 +65,7 @@ pub enum ScratchError {
     /// The file system hands on to others.
     #[error("{directory} is on {filesystem}, which lies on other file systems: theirs are seen")]
     Stacked {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
         /// Its type.
         filesystem: String,
@@ -75,31 +75,31 @@ pub enum ScratchError {
         "{directory} is on {filesystem}, which writes elsewhere each time: no write can be placed"
     )]
     Moving {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
         /// Its type.
         filesystem: String,
     },
-    /// What is written in the directory is encrypted.
+    /// New files in the directory are encrypted.
     #[error("{directory} is encrypted by {filesystem}: the drive would not see what is written")]
     Encrypted {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
         /// Its type.
         filesystem: String,
     },
-    /// What is written in the directory is compressed.
+    /// New files in the directory are compressed.
     #[error("what is written in {directory} is compressed, by {by}: it lies elsewhere each time")]
     Compressed {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
-        /// What compresses.
+        /// The flag or option that compresses.
         by: String,
     },
     /// Nothing can be written there.
     #[error("{directory} is on a file system that is mounted read-only")]
     ReadOnly {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
     },
     /// Too little would stay free.
@@ -111,29 +111,29 @@ pub enum ScratchError {
         Size(*keep_bytes)
     )]
     Space {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
-        /// What was asked for.
+        /// The wanted length, in bytes.
         length_bytes: u64,
-        /// What is free for who asks.
+        /// Space that is free for the user, in bytes.
         free_bytes: u64,
-        /// What has to stay free.
+        /// Space that has to stay free, in bytes.
         keep_bytes: u64,
     },
     /// The file system became full while the file was written.
     #[error("{directory} was full after {} of the scratch file", Size(*written_bytes))]
     Full {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
-        /// How much was written before.
+        /// Number of bytes written before.
         written_bytes: u64,
     },
     /// The quota was reached.
     #[error("the disk quota in {directory} was reached after {}", Size(*written_bytes))]
     Quota {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
-        /// How much was written before.
+        /// Number of bytes written before.
         written_bytes: u64,
     },
     /// Writing it failed.
@@ -142,21 +142,21 @@ pub enum ScratchError {
         Size(*at_bytes)
     )]
     Failed {
-        /// What was tried: `pwrite`, `fsync`.
+        /// The call that failed: `pwrite`, `fsync`.
         attempted: &'static str,
-        /// Place where.
+        /// The directory.
         directory: DiskText,
         /// The first byte of what was tried.
         at_bytes: u64,
-        /// What the kernel said.
+        /// The kernel's error text.
         reason: String,
     },
     /// It was told to stop.
     #[error("stopped after {} of the scratch file in {directory}", Size(*written_bytes))]
     Stopped {
-        /// Place where.
+        /// The directory.
         directory: DiskText,
-        /// How much was written before.
+        /// Number of bytes written before.
         written_bytes: u64,
     },
 }
@@ -178,10 +178,9 @@ impl ScratchError {
         Some(room_bytes).filter(|bytes| *bytes > 0)
     }
 
-    /// Returns what may help, in lower case and without a full stop; `None` when nothing is known
-    /// to. The options that ask for a file of [`ScratchError::room_bytes`] are the caller's to
-    /// know:
-    /// `smaller` is what has to be typed, where anything would do.
+    /// Advice, in lower case and without a full stop; `None` when there is none. Only the caller
+    /// knows the options that ask for a file of [`ScratchError::room_bytes`]: `smaller` is the text
+    /// to be typed, where anything would do.
     #[must_use]
     pub fn hint(&self, smaller: Option<&str>) -> Option<String> {
         let room = match self {
@@ -195,7 +194,7 @@ impl ScratchError {
         })
     }
 
-    /// Returns what may help where no other length would.
+    /// Advice where no other length would help.
     fn remedy(&self) -> Option<&'static str> {
         Some(match self {
             ScratchError::Length { .. } => "give a multiple of 4 KiB",
@@ -228,7 +227,7 @@ impl ScratchError {
         })
     }
 
-    /// That no file could be made in `directory`.
+    /// The error that no file could be made in `directory`.
     pub(super) fn not_made(error: Errno, directory: &DiskText) -> ScratchError {
         match error {
             Errno::NOSPC | Errno::DQUOT | Errno::ROFS => {
@@ -238,7 +237,7 @@ impl ScratchError {
         }
     }
 
-    /// That `attempted` in `directory` failed with `error`, before anything was written.
+    /// The error that `attempted` in `directory` failed with `error`, before anything was written.
     pub(super) fn refused(
         attempted: &'static str,
         directory: &DiskText,

@@ -1,4 +1,4 @@
-//! Which file system a directory is on, and whether a scratch file can be measured there.
+//! The file system of a directory, and reasons why a scratch file cannot be measured there.
 //!
 //! Source: statfs(2) and Linux `include/uapi/linux/magic.h`; proc(5) on `mountinfo`;
 //! `FS_IOC_GETFLAGS` of `include/uapi/linux/fs.h`.
@@ -21,7 +21,7 @@ pub(super) enum Unfit {
     Network,
     Userspace,
     Stacked,
-    /// What is written again goes elsewhere.
+    /// Bytes that are written again go elsewhere.
     Moving,
 }
 
@@ -70,7 +70,7 @@ const LOCAL: [&str; 13] = [
     "exfat", "ntfs3",
 ];
 
-/// What is known of the file system under a directory.
+/// Facts about the file system under a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filesystem {
     /// Its type: `ext4`, `fuse.sshfs`; `0x...` where the number is all that is known.
@@ -79,11 +79,11 @@ pub(super) struct Filesystem {
     pub(super) read_only: bool,
     /// Why what is written in the directory would be encrypted, if so.
     pub(super) encrypted: bool,
-    /// What compresses what is written in the directory, if something does.
+    /// The flag or option that compresses new files in the directory, if there is one.
     pub(super) compressed: Option<String>,
     /// All of it, in bytes.
     pub(super) total_bytes: u64,
-    /// What may be taken by who asks, in bytes.
+    /// Space that is free for the user, in bytes.
     pub(super) free_bytes: u64,
 }
 

@@ -12,7 +12,7 @@ use crate::engine::Buffers;
 use super::error::ScratchError;
 use super::plan::ScratchPlan;
 
-/// How much one call writes.
+/// Length of each write, in bytes.
 const CHUNK_BYTES: u32 = 1 << 20;
 
 /// Writes all of `file` and syncs it; true if it was written past the page cache.

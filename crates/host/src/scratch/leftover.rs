@@ -8,7 +8,7 @@
 //! | its name is exactly one of ours, marked with a boot ([`super::label`]) | others make none |
 //! | it is a regular file, no link to one, with one name, of this user | nothing else is lost |
 //! | it can be locked ([`super::lock`]) | a run that goes on has its files locked |
-//! | behind the lock, name and open file are still the same | it is what was looked at |
+//! | after the lock, name and open file are still the same | it is what was looked at |
 //! | where another boot made it: it is a machine's alone, and past | locks may end at a machine |
 //!
 //! A machine's alone is what lies on a kind of file system that only one machine mounts; past is
@@ -25,7 +25,7 @@ use super::label::{Boot, Label};
 use super::lock::lock;
 use crate::Pinned;
 
-/// Number of names of a directory looked at.
+/// Largest number of names of a directory that are looked at.
 const ENTRIES_MAX: usize = 1 << 20;
 
 /// A file that an earlier run left.
@@ -35,11 +35,11 @@ pub struct Leftover {
     pub name: String,
     /// Its length in bytes.
     pub length_bytes: u64,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
 }
 
-/// What became of a leftover.
+/// Fate of a leftover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is gone.

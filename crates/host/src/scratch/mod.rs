@@ -3,7 +3,7 @@
 //!
 //! It is written in full with random bytes before anything is measured, so that its blocks exist,
 //! and that neither a drive nor a file system can make less of them; where they lie is asked then,
-//! and again behind the measurement.
+//! and again after the measurement.
 //!
 //! | step | what a cut here leaves |
 //! |---|---|
@@ -72,7 +72,7 @@ pub use site::{direct_units_in, takes_files};
 #[derive(Debug)]
 pub struct Scratch {
     file: OwnedFd,
-    /// Place where it must have one: see [`Scratch::create_anywhere_while`].
+    /// Its name, where it must have one: see [`Scratch::create_anywhere_while`].
     name: Option<Name>,
     directory: DiskText,
     filesystem: String,
@@ -93,11 +93,11 @@ impl Scratch {
         Scratch::create_while(directory, plan, |_| true)
     }
 
-    /// As [`Scratch::create`], as long as `goes_on` says so, which is told every MiB how many bytes
-    /// were written.
+    /// Same as [`Scratch::create`], as long as `goes_on` says so, which is told every MiB how many
+    /// bytes were written.
     ///
     /// # Errors
-    /// As [`Scratch::create`]; [`ScratchError::Stopped`] when it is to stop.
+    /// Same as [`Scratch::create`]; [`ScratchError::Stopped`] when it is to stop.
     pub fn create_while(
         directory: &Pinned,
         plan: ScratchPlan,
@@ -106,15 +106,15 @@ impl Scratch {
         Scratch::made(directory, plan, Purpose::Placed, goes_on)
     }
 
-    /// As [`Scratch::create_while`], on any file system on which a file can be made: where it is
-    /// asked what the path does as it is, and where bytes lie does not matter.
+    /// Same as [`Scratch::create_while`], on any file system on which a file can be made: for
+    /// questions about the path as it is, where the places of bytes do not matter.
     ///
     /// On file systems that do not sync a file without a name as others, it has one
     /// ([`Scratch::has_name`]), which a process beside this one removes at the end, whatever that
     /// is. Where that process cannot be started it has none.
     ///
     /// # Errors
-    /// As [`Scratch::create_while`], but for what a kind of file system alone decides.
+    /// Same as [`Scratch::create_while`], but for what a kind of file system alone decides.
     pub fn create_anywhere_while(
         directory: &Pinned,
         plan: ScratchPlan,
@@ -164,16 +164,16 @@ impl Scratch {
     /// without making it.
     ///
     /// # Errors
-    /// As [`Scratch::create`], but for what only a write meets.
+    /// Same as [`Scratch::create`], but for what only a write meets.
     pub fn possible(directory: &Pinned, plan: ScratchPlan) -> Result<String, ScratchError> {
         let place = directory.text();
         Site::of(directory, plan, &place, Purpose::Placed).map(|site| site.filesystem.name)
     }
 
-    /// As [`Scratch::possible`], for [`Scratch::create_anywhere_while`].
+    /// Same as [`Scratch::possible`], for [`Scratch::create_anywhere_while`].
     ///
     /// # Errors
-    /// As there.
+    /// Same as there.
     pub(crate) fn possible_anywhere(
         directory: &Pinned,
         plan: ScratchPlan,
@@ -233,13 +233,13 @@ impl Scratch {
         self.length_bytes
     }
 
-    /// Returns what direct I/O on it must be aligned to.
+    /// Returns the alignment of direct I/O on it.
     #[must_use]
     pub fn direct_units(&self) -> &DirectUnits {
         &self.direct
     }
 
-    /// Returns where its bytes lay when it was made.
+    /// Returns the places of its bytes when it was made.
     ///
     /// # Errors
     /// When its file system does not tell.

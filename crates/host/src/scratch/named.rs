@@ -34,7 +34,7 @@ use super::unnamed::nameless;
 
 /// File systems that sync a file without a name as they do one that has one.
 const NAMELESS: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "tmpfs"];
-/// Number of names tried, where others sweep meanwhile.
+/// Number of names that are tried, where others sweep meanwhile.
 const NAMES: u64 = 16;
 
 /// Returns whether a file on `filesystem` must have a name, so that syncs of it are those of
@@ -63,7 +63,7 @@ pub(crate) fn synced_file(directory: &OwnedFd) -> Result<(OwnedFd, Option<Name>)
 pub(crate) struct Name {
     directory: OwnedFd,
     name: String,
-    /// Ends behind the name.
+    /// Ends after the name.
     _guard: Guard,
 }
 

@@ -1,10 +1,10 @@
-//! Whether a file's bytes are where they seem to be, and still are.
+//! The check that a file's bytes are where they seem to be, and still are.
 
 use device::{Extent, ExtentFlags, ExtentList};
 use thiserror::Error;
 
-/// What makes an extent useless for placing writes: its place is not that of the file's bytes, or
-/// not for long.
+/// Flags that make an extent useless for placing writes: its place is not that of the file's bytes,
+/// or not for long.
 const USELESS: [ExtentFlags; 9] = [
     ExtentFlags::UNKNOWN,
     ExtentFlags::DELAYED,
@@ -51,7 +51,8 @@ pub struct Usable {
     pub unusable: Option<Unusable>,
 }
 
-/// Which of `list`, the extents of a file of `length_bytes` that was written in full, can be used.
+/// Returns the part of `list`, the extents of a file of `length_bytes` that was written in full,
+/// that can be used.
 #[must_use]
 pub fn usable(list: &ExtentList, length_bytes: u64) -> Usable {
     let mut found = Usable::default();

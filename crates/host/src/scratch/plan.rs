@@ -1,13 +1,13 @@
 //! The wanted length and content of a scratch file.
 
-/// What is to be made.
+/// Wanted length and content of a scratch file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScratchPlan {
-    /// How long it is to be: a multiple of 4096.
+    /// Its length in bytes: a multiple of 4096.
     pub length_bytes: u64,
-    /// What decides its bytes.
+    /// Seed of its bytes.
     pub seed: u64,
-    /// Number of bytes that may be written at most. A longer file is refused, not made shorter.
+    /// Largest number of bytes that may be written. A longer file is refused, not made shorter.
     pub budget_bytes: u64,
     /// On btrfs, whether the file is written in place (`chattr +C`), as it must be where writes are
     /// placed. Elsewhere it has no meaning.

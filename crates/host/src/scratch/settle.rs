@@ -15,7 +15,7 @@ use super::{Scratch, ScratchError, whole};
 use crate::engine::{Access, Buffers};
 use crate::extents::extents_of;
 
-/// How much one call writes.
+/// Length of each write, in bytes.
 const CHUNK_BYTES: u32 = 1 << 20;
 
 impl Scratch {

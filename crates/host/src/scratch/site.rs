@@ -12,13 +12,13 @@ use super::plan::ScratchPlan;
 use super::unnamed::nameless;
 use crate::Pinned;
 
-/// What the file's length is a multiple of.
+/// Unit of the file's length, in bytes.
 const PAGE_BYTES: u64 = 4096;
 /// Enough of a file system stays free when this does, or a twentieth of it.
 const KEEP_BYTES: u64 = 64 << 20;
 const KEEP_SHARE: u64 = 20;
 
-/// What a scratch file is for.
+/// Purpose of a scratch file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Writes are placed in it: its bytes must lie still on a drive.
@@ -73,11 +73,11 @@ pub fn takes_files(directory: &Pinned) -> Result<(), ScratchError> {
     made.map(drop).map_err(|error| ScratchError::not_made(error, &place))
 }
 
-/// Returns what direct I/O on a file in `directory` must be aligned to: of an empty file, which is
-/// gone at once. Without the kernel's word (before 6.1) it is taken to be possible.
+/// Returns the alignment of direct I/O on a file in `directory`: of an empty file, which is gone at
+/// once. Without the kernel's word (before 6.1) it is taken to be possible.
 ///
 /// # Errors
-/// As [`takes_files`].
+/// Same as [`takes_files`].
 pub fn direct_units_in(directory: &Pinned) -> Result<DirectUnits, ScratchError> {
     let place = directory.text();
     let made = nameless(opened(directory, &place)?.as_fd());

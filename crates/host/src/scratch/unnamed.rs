@@ -9,7 +9,7 @@ use crate::engine::now_ns;
 
 use super::label::Label;
 
-/// Number of names tried where a file without one cannot be made.
+/// Number of names that are tried where a file without one cannot be made.
 const NAMES: u64 = 16;
 
 /// An empty file in `directory` that has no name.

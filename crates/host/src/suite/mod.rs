@@ -1,6 +1,6 @@
-//! What is done to a file system to see what its place on a drive costs: unpack a tree, copy a
-//! large file, read both, delete. Each step is for a file system that was just mounted, and whoever
-//! asks unmounts it afterwards, so that nothing of it stays in a cache uncounted.
+//! Steps on a file system that show the cost of its place on a drive: unpack a tree, copy a large
+//! file, read both, delete. Each step is for a file system that was just mounted, and the caller
+//! unmounts it afterwards, so that nothing of it stays in a cache uncounted.
 
 mod tree;
 
@@ -12,14 +12,14 @@ use units::random::Random;
 
 pub use self::tree::SeededTree;
 
-/// How much one call writes of the large file.
+/// Length of each write of the large file, in bytes.
 const CHUNK_BYTES: usize = 1 << 20;
 /// The name of the large file.
 const LARGE: &str = "large";
 /// The directory that the tree is unpacked into.
 const TREE: &str = "tree";
 
-/// What is done.
+/// A step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileStep {
     /// The tree is unpacked.
@@ -34,10 +34,10 @@ pub enum FileStep {
     DeleteTree,
 }
 
-/// What the steps move.
+/// Files that the steps move.
 #[derive(Clone, Debug)]
 pub struct FileLoad {
-    /// What is unpacked.
+    /// The tree that is unpacked.
     pub tree: SeededTree,
     /// The bytes of the large file.
     pub large: Vec<u8>,

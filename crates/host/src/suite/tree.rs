@@ -1,4 +1,4 @@
-//! What is unpacked: a tree of files in memory, made from a seed or taken from a directory.
+//! A tree of files in memory to unpack, made from a seed or taken from a directory.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

@@ -21,7 +21,7 @@ fn pinned(node: &Path) -> Pinned {
     Pinned::at(node).unwrap()
 }
 
-/// Returns what to type for `node`.
+/// Returns the words to type for `node`.
 fn words(node: &Path) -> String {
     identity_words(&pinned(node)).map(|words| words.to_string()).unwrap_or_default()
 }
@@ -60,8 +60,8 @@ impl Bare {
         self.device.path()
     }
 
-    /// Returns what is refused on `node` with the right words, or with `confirm`; asserts that nothing of
-    /// the disk changes.
+    /// Returns the refusal of `node` with the right words, or with `confirm`; asserts that nothing
+    /// of the disk changes.
     fn refusal(&self, node: &Path, confirm: Option<&str>, signatures: &[String]) -> ClaimRefusal {
         let before = std::fs::read(&self.file).unwrap();
         let right = words(node);

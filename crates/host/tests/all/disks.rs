@@ -1,4 +1,4 @@
-//! What may be opened, how it is opened, and what the kernel then says: on real files and devices.
+//! Opening of files and devices: which are refused, how they are opened, and the kernel's answers.
 
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};

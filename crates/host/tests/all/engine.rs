@@ -133,7 +133,7 @@ fn durable_writes_are_done_and_atomic_ones_are_refused_where_there_are_none() {
     takes_every_durability(&mut queue);
 }
 
-/// A read over the end of the file is short, one behind it is 0, and a file that is not open for
+/// A read over the end of the file is short, one after it is 0, and a file that is not open for
 /// writing refuses with its number.
 fn tells_what_happened(queue: &mut impl Queue) {
     let mut done = [NOTHING];

@@ -1,4 +1,4 @@
-//! How the disks are made: a layout from the seed, a table, contents.
+//! Making the disks: a layout from the seed, a table, contents.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;

@@ -48,7 +48,7 @@ pub struct Trial<'a> {
     parts: Vec<Part>,
 }
 
-/// What a trial saw.
+/// Counts of a trial.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// True if the plan changed anything.
@@ -59,7 +59,7 @@ pub struct Seen {
     pub unmended: u64,
     /// True if there was no plan, with a reason.
     pub refused: bool,
-    /// How often the script was killed before it was run to its end.
+    /// Number of times that the script was killed before it was run to its end.
     pub kills: u64,
     /// Number of wrong disks the script refused.
     pub refusals: u64,
@@ -71,7 +71,7 @@ fn output(command: &mut Command) -> Tried<Output> {
     command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?}: {error}"))
 }
 
-/// Returns what a tool prints when it succeeds.
+/// Runs a tool that must succeed, and returns its output.
 fn ran(name: &str, arguments: &[&str]) -> Tried<String> {
     let output = output(tool::command(name).args(arguments))?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -98,7 +98,7 @@ impl<'a> Trial<'a> {
     /// Makes the disk, plans, types, looks.
     ///
     /// # Errors
-    /// What did not hold, with the seed and the table.
+    /// A failed check, with the seed and the table.
     pub fn run(mut self) -> Result<Seen, String> {
         let image = self.make().map_err(|error| format!("seed {}: {error}", self.seed))?;
         self.judge(&image).map_err(|error| {
@@ -327,7 +327,7 @@ impl<'a> Trial<'a> {
         self.checked(part.kind, &new, to, after)
     }
 
-    /// Returns what the content's own checker says.
+    /// Runs the content's own checker and returns its output.
     fn checked(&self, kind: &str, disk: &File, at: u64, length: u64) -> Tried<()> {
         let file = self.scratch.image("checked.img", length);
         let target =

@@ -9,10 +9,10 @@ use device::answer::{self, Question};
 
 use super::secrets::Secrets;
 
-/// What a field of bytes is.
+/// Kind of a field of bytes.
 #[derive(Clone, Copy)]
 enum Field {
-    /// Text with blanks behind it.
+    /// Text that blanks follow.
     Text,
     /// Text whose bytes are swapped in pairs, as ATA has it.
     Swapped,
@@ -35,7 +35,7 @@ const ATA: Fields =
 const ATA_PAGE: Fields =
     &[(80..100, Field::Swapped), (276..284, Field::Number), (412..472, Field::Swapped)];
 const SERIAL_PAGE: Fields = &[(4..usize::MAX, Field::Text)];
-/// What vendors put behind the revision, often a serial.
+/// Bytes of vendors after the revision, often a serial.
 const INQUIRY: Fields = &[(36..56, Field::Text), (96..usize::MAX, Field::Text)];
 
 /// An answer's text with its identifiers masked.

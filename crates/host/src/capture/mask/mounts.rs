@@ -21,7 +21,7 @@ const REMOTE: [&str; 12] = [
     "virtiofs",
 ];
 
-/// What virtual file systems are said to be on, besides their own type; else it is anybody's word.
+/// Sources of virtual file systems, besides their own type; else it is anybody's word.
 const WORDS: [&str; 12] = [
     "cgroup",
     "debugfs",
@@ -90,7 +90,7 @@ pub(super) fn of_swaps(mask: &mut Mask, line: &str) -> String {
     }
 }
 
-/// Returns what a file system is on: a device, a directory, another machine, or only a word.
+/// Masks the source of a file system: a device, a directory, another machine, or only a word.
 fn from(mask: &mut Mask, kind: &str, source: &str) -> String {
     let remote = REMOTE.contains(&kind) || kind.starts_with("fuse") || source.starts_with("//");
     if let Some((directory, label)) = source.rsplit_once('/').filter(|_| is_label(source)) {

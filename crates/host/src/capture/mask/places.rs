@@ -1,4 +1,4 @@
-//! Where identifiers stand.
+//! Files and directories that hold identifiers.
 
 /// Files of `/sys` that are nothing but an identifier.
 pub(super) const IDENTIFIERS: [&str; 12] = [
@@ -16,7 +16,7 @@ pub(super) const IDENTIFIERS: [&str; 12] = [
     "wwn",
 ];
 
-/// What an identifier starts with that names its kind.
+/// Prefixes of identifiers that name their kind.
 pub(super) const KINDS: [&str; 6] = ["naa.", "eui.", "t10.", "nvme.", "uuid.", "0x"];
 
 /// Directories of the system, and how many parts of a path below each are kept. Of others none is.

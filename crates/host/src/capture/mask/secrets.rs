@@ -9,7 +9,7 @@ use super::places::KINDS;
 const FOUND_MIN: usize = 6;
 /// The least of one that is looked for in names of files.
 const NAMED_MIN: usize = 12;
-/// Number of bytes that tell whether an identifier may start here.
+/// Number of bytes that tell if an identifier may start here.
 const START: usize = 4;
 
 /// The identifiers that are known.
@@ -26,7 +26,7 @@ impl Secrets {
         self.count
     }
 
-    /// Takes note of an identifier, which may stand behind the name of its kind.
+    /// Takes note of an identifier, which the name of its kind may precede.
     pub(super) fn learn(&mut self, text: &str) {
         let (_, secret) = of_kind(text);
         let _ = self.mask(&joined(secret).unwrap_or_else(|| secret.to_owned()));
@@ -53,7 +53,7 @@ impl Secrets {
         text.replacen(inner, &format!("{kind}{masked}"), 1)
     }
 
-    /// Returns what stands for `secret`: its shape, with a number.
+    /// Returns the replacement of `secret`: its shape, with a number.
     pub(super) fn mask(&mut self, secret: &str) -> String {
         if let Some(mask) = self.masks.get(secret) {
             return mask.clone();
@@ -92,7 +92,7 @@ impl Secrets {
         self.replaced(text, FOUND_MIN)
     }
 
-    /// As [`Secrets::in_text`] of a path of the kernel's tree, where only long ones are.
+    /// Same as [`Secrets::in_text`] of a path of the kernel's tree, where only long ones are.
     pub(super) fn in_path(&mut self, path: &str) -> String {
         self.replaced(path, NAMED_MIN)
     }

@@ -1,4 +1,5 @@
-//! What udev keeps of a block device: lines `E:KEY=VALUE`, and links and times, which are left out.
+//! Records of udev about a block device: lines `E:KEY=VALUE`, and links and times, which are left
+//! out.
 
 use super::secrets::Secrets;
 

@@ -1,4 +1,4 @@
-//! What the kernel itself writes for others: it opens devices and files that no process has.
+//! Devices and files that the kernel itself writes for others: it opens some that no process has.
 //!
 //! Source: Linux `drivers/nvme/target/configfs.c`, `drivers/target/target_core_configfs.c`,
 //! `Documentation/usb/mass-storage.rst`.

@@ -1,4 +1,4 @@
-//! What a process has mapped into its memory so that it is written: also where it closed it since.
+//! Files that a process has mapped into its memory for writing: also those that it closed since.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which processes use the bytes of a device without a claim on it, as QEMU does.
+//! Processes that use the bytes of a device without a claim on it, as QEMU does.
 //!
 //! | looked at | finds |
 //! |---|---|
@@ -9,13 +9,13 @@
 //! | `/proc/locks` (`locks`) | locks on its nodes or on the file |
 //! | configfs (`exports`) | what the kernel serves: NVMe and SCSI targets, USB gadgets |
 //!
-//! Who only reads is left alone: udev, blkid and smartd come and go, and no byte of theirs is lost.
-//! A process whose files cannot be looked at may have any open, so that is a refusal. One is let
-//! off: the first process of the machine, where a security policy hides it even from root; it
-//! starts others, and has no disks of its own.
+//! Readers are left alone: udev, blkid and smartd come and go, and no byte of theirs is lost. A
+//! process whose files cannot be looked at may have any open, so that is a refusal. One is let off:
+//! the first process of the machine, where a security policy hides it even from root; it starts
+//! others, and has no disks of its own.
 //!
-//! What no look finds: descriptors on their way through a socket, pages that a ring or a device
-//! has pinned and whose mapping is gone, other machines on a shared disk.
+//! No look finds: descriptors on their way through a socket, pages that a ring or a device has
+//! pinned and whose mapping is gone, other machines on a shared disk.
 //!
 //! Source: proc(5), proc_pid_fd(5), proc_pid_maps(5), proc_locks(5), pid_namespaces(7);
 //! systemd.io, "Locking Block Device Access".

@@ -1,4 +1,4 @@
-//! What a process has open for writing.
+//! Files that a process has open for writing.
 
 use std::fs::Metadata;
 use std::io;
@@ -9,7 +9,7 @@ use crate::claim::sought::{Facts, Sought, Used, has_gone};
 
 /// The bit of a link in `fd` whose file may be written: as the owner's right to write.
 const WRITES: u32 = 0o200;
-/// Place where the link of an io_uring leads to.
+/// Target of the link of an io_uring.
 const RING: &str = "anon_inode:[io_uring]";
 
 /// The first of `sought` that process `pid` has open for writing.
@@ -93,7 +93,7 @@ fn may_write(link: &Metadata) -> bool {
 }
 
 /// The first of `sought` among the files that a ring keeps, by their paths as the process sees them
-/// (Linux `io_uring/fdinfo.c`: behind `UserFiles:` a line `NUMBER: PATH` each).
+/// (Linux `io_uring/fdinfo.c`: after `UserFiles:` a line `NUMBER: PATH` each).
 fn registered(told: &[u8], base: &str, sought: &Sought) -> Option<Used> {
     let text = String::from_utf8_lossy(told);
     let lines = text.lines().skip_while(|line| !line.starts_with("UserFiles:")).skip(1);

@@ -1,4 +1,4 @@
-//! Whether `/proc` shows every process of this machine.
+//! The check that `/proc` shows every process of this machine.
 
 /// The first process.
 pub(super) const FIRST: u32 = 1;
@@ -6,7 +6,7 @@ pub(super) const FIRST: u32 = 1;
 /// `include/uapi/linux/nsfs.h`, `PROC_PID_INIT_INO` before.
 const MACHINE: &str = "pid:[4026531836]";
 
-/// That it does.
+/// Rejects a `/proc` that hides some.
 ///
 /// # Errors
 /// With the reason.

@@ -10,7 +10,7 @@ fn sought(file: &Path) -> Sought {
     Sought { files: [crate::identity(file).unwrap()].into(), ..Sought::default() }
 }
 
-/// Returns who uses `file`.
+/// Returns the user of `file`.
 fn user(file: &Path) -> Option<User> {
     first(&LiveTree::new(Path::new("/")), &sought(file)).unwrap()
 }
