@@ -52,7 +52,6 @@ pub trait Counters {
     fn counts(&mut self) -> Result<DiskCounts, CountersError>;
 }
 
-/// Number of fields read.
 const FIELDS: usize = 16;
 
 /// The kernel's sector here, in bytes, whatever the device's own are.

@@ -41,7 +41,6 @@ pub(crate) enum Kind {
 pub(crate) struct Node {
     /// The first bytes of the name, so that numbers compare as the names do.
     pub(crate) prefix: u64,
-    /// The name, not escaped.
     pub(crate) name: Span,
     pub(crate) value: Span,
     pub(crate) parent: u32,

@@ -79,7 +79,6 @@ impl Child {
         &self.told
     }
 
-    /// Its process number.
     pub(crate) fn number(&self) -> u32 {
         self.process.id()
     }

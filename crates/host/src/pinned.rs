@@ -70,7 +70,6 @@ impl Pinned {
         self.kind == FileType::Directory
     }
 
-    /// Its kind.
     pub(crate) fn kind(&self) -> FileType {
         self.kind
     }

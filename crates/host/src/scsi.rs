@@ -130,7 +130,6 @@ fn asked(
 enum Refusal {
     /// The drive reports an event first; it may be asked again.
     Attention,
-    /// This.
     Because(String),
 }
 

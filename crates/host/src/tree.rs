@@ -51,7 +51,6 @@ impl LiveTree {
         Ok(self.below(&self.resolve(path)?))
     }
 
-    /// Opens `path` of the tree.
     fn open(&self, path: &str, flags: OFlags) -> Result<OwnedFd, TreeError> {
         device::tree::check(path)?;
         let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC;

@@ -55,7 +55,6 @@ pub(crate) struct Piece {
     pub(crate) least: u64,
     /// True if its length must stay: something is found from its end.
     pub(crate) exact: bool,
-    /// Its recognized content.
     pub(crate) content: Option<String>,
     /// Units that no start meets for all of its data.
     pub(crate) unmet: Vec<&'static str>,

@@ -12,14 +12,12 @@ use crate::unit::Grid;
 pub(crate) const PIECES_MAX: usize = 256;
 const STEPS_MAX: usize = 24;
 
-/// The room that there is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     /// The first byte that a partition may have.
     pub(crate) first: u64,
     /// The byte after the last one.
     pub(crate) end: u64,
-    /// Preferred ends.
     pub(crate) ends: Grid,
     /// Unit of all starts and ends, in bytes: the logical sector.
     pub(crate) sector: u64,

@@ -16,7 +16,6 @@ const ENTRIES_BYTES_MAX: u64 = 1 << 20;
 const ENTRIES_AT: usize = 446;
 const ENTRY: usize = 16;
 
-/// The bytes of a table.
 #[derive(Clone, Debug)]
 pub(crate) enum Raw {
     Gpt(Gpt),

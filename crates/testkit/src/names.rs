@@ -230,7 +230,6 @@ fn luks(name: &str) -> Vec<u8> {
     disk(&[(0, &header), (4096, area.as_bytes()), (20 << 20, &[1])])
 }
 
-/// A JSON text.
 fn serde_text(name: &str) -> String {
     serde_json::Value::from(name).to_string()
 }

@@ -15,7 +15,6 @@ pub use process::{OTHERS, SYNCS, is_suppressor};
 /// A subject: reasons from the evidence, in any order.
 pub(super) type Rule = fn(&Evidence) -> Vec<Reason>;
 
-/// Every subject.
 pub(super) const RULES: &[Rule] = &[
     process::here,
     process::asked,

@@ -45,7 +45,6 @@ pub(crate) struct Argument {
 }
 
 impl Argument {
-    /// Any value.
     pub(crate) const ANY: Argument = Argument { low: Range::ANY, high: Range::ANY };
 
     /// A file descriptor that may be open: 0 to `INT_MAX`. Compilers clear the upper half of a
@@ -136,7 +135,6 @@ pub(crate) enum NoProgram {
     },
 }
 
-/// One filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
     instructions: Vec<Instruction>,

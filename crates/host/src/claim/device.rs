@@ -19,11 +19,9 @@ const WWNS: [&str; 2] = ["wwid", "device/wwid"];
 /// The head of a page of vital product data.
 const PAGE_HEAD_BYTES: usize = 4;
 
-/// A block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Device {
     pub(super) number: Number,
-    /// Its name in the kernel.
     pub(super) name: String,
     /// Its directory in sysfs.
     pub(super) directory: String,
@@ -62,7 +60,6 @@ impl Device {
         Ok(Device { number, name, directory })
     }
 
-    /// Its usual node.
     pub(super) fn node(&self) -> String {
         node(&self.name)
     }

@@ -157,12 +157,10 @@ impl DeviceMap {
         Ok(DeviceMap { entries, same })
     }
 
-    /// All devices.
     pub(super) fn devices(&self) -> impl Iterator<Item = &Device> {
         self.entries.values().map(|entry| &entry.device)
     }
 
-    /// The device of this number.
     pub(super) fn device(&self, number: Number) -> Option<&Device> {
         self.entries.get(&number).map(|entry| &entry.device)
     }

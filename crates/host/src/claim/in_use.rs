@@ -47,7 +47,6 @@ pub(super) fn check(
     open(machine, &relatives, &wanted, pinned)
 }
 
-/// A mounted device.
 struct Mount {
     number: Number,
     /// Escaped.

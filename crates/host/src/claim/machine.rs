@@ -13,7 +13,6 @@ use crate::{Identity, LiveTree, loops};
 /// The bytes that a loop device shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shown {
-    /// The file or device.
     pub(super) what: Identity,
     /// Its first byte there.
     pub(super) from_bytes: u64,
@@ -21,7 +20,6 @@ pub(super) struct Shown {
     pub(super) limit_bytes: Option<u64>,
 }
 
-/// The machine.
 pub(super) trait Machine {
     /// Its `/sys` and `/proc`.
     fn tree(&self) -> &dyn KernelTree;
@@ -42,7 +40,6 @@ pub(super) trait Machine {
     fn user(&self, sought: &Sought) -> Result<Option<User>, String>;
 }
 
-/// This machine.
 #[derive(Debug)]
 pub(super) struct LiveMachine {
     tree: LiveTree,

@@ -13,7 +13,6 @@ use crate::Identity;
 /// Devices and files that nobody may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sought {
-    /// Block devices.
     pub(super) devices: BTreeSet<Number>,
     /// Character devices through which the same disks are written.
     pub(super) characters: BTreeSet<Number>,

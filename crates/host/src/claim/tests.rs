@@ -101,7 +101,6 @@ impl Fake {
         fake.file(&format!("{directory}/backing_file"), "/somewhere")
     }
 
-    /// Device-mapper's tables.
     fn tables(self, text: &str) -> Fake {
         let names = ["dm-0", "dm-1"].into_iter();
         let fake = names.fold(self, |fake, name| {

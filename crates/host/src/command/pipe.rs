@@ -55,7 +55,6 @@ pub(super) enum End {
     Interrupted(i32),
 }
 
-/// A command that was followed.
 pub(super) struct Followed {
     pub(super) end: End,
     pub(super) output: Tail,

@@ -12,7 +12,6 @@ fn words(words: &[&str]) -> Vec<OsString> {
     words.iter().map(OsString::from).collect()
 }
 
-/// Runs `script` in a shell.
 fn shell(script: &str, budget: Duration, interrupt: &Interrupt) -> Result<Ran, CommandError> {
     run(CommandPlan { words: &words(&["bash", "-c", script]), budget, interrupt })
 }

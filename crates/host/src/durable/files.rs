@@ -10,7 +10,6 @@ use crate::scratch::{Scratch, ScratchError};
 
 use super::plan::{DurablePlan, SEED_BYTES};
 
-/// The files.
 #[derive(Debug)]
 pub(super) struct Files {
     /// Written in full.

@@ -23,7 +23,6 @@ use super::plan::{DurablePlan, NEIGHBOR_BYTES_MAX, SEED_BYTES};
 
 /// Length of each write, in bytes.
 const PIECE_BYTES: usize = 32 << 10;
-/// Pause after each piece.
 const PAUSE: Duration = Duration::from_micros(250);
 
 /// The thread, and how to talk to it.
@@ -67,7 +66,6 @@ impl Neighbor {
         Ok(Neighbor { orders: Some(orders), answers, halts, thread: Some(thread), scratch })
     }
 
-    /// Starts its writing.
     pub(super) fn go(&mut self) -> Result<(), DurableFault> {
         self.halts.store(false, Ordering::SeqCst);
         let sent = self.orders.as_ref().is_some_and(|orders| orders.send(()).is_ok());

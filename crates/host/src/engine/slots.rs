@@ -2,14 +2,12 @@
 
 use device::{Action, Operation};
 
-/// State of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Free,
     Taken,
 }
 
-/// The slots of one queue.
 #[derive(Debug)]
 pub(super) struct Slots {
     states: Vec<State>,

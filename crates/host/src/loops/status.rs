@@ -59,7 +59,6 @@ pub(crate) struct LoopConfig {
     pub(crate) file: u32,
     /// `block_size`: the logical sector in bytes; 0 as the kernel likes.
     pub(crate) sector_bytes: u32,
-    /// `info`.
     pub(crate) status: LoopStatus,
     /// `__reserved`, which has to be zero.
     pub(crate) reserved: [u64; 8],

@@ -26,7 +26,6 @@ const PTRACE_EVENT_STOP: c_int = 128;
 
 /// Longest time in which a thread may stop, in nanoseconds; one that waits for a drive does not.
 const STOP_NS: u64 = 500_000_000;
-/// Pause between looks.
 const LOOK: Duration = Duration::from_micros(200);
 /// The most filters, and the most instructions of each, `BPF_MAXINSNS`.
 const FILTERS_MAX: usize = 1024;

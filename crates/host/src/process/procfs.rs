@@ -10,7 +10,6 @@ pub(super) const FILE_BYTES_MAX: u64 = 4 << 20;
 /// The most libraries, threads, files and words that are listed.
 pub(super) const COUNT_MAX: usize = 4096;
 
-/// Fields of `stat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) name: Vec<u8>,

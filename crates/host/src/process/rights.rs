@@ -12,7 +12,6 @@ const TRACE: u64 = 1 << 19;
 /// `CAP_SYS_ADMIN`, as needed for filters.
 const ADMINISTER: u64 = 1 << 21;
 
-/// Rights of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rights {
     is_root: bool,

@@ -162,7 +162,6 @@ mod tests {
         std::fs::read_dir(directory).unwrap().count()
     }
 
-    /// The processes that `parent` started.
     fn children_of(parent: u32) -> Vec<Pid> {
         let entries = std::fs::read_dir("/proc").unwrap().flatten();
         let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());

@@ -18,7 +18,6 @@ const PAGE_BYTES: u64 = 4096;
 const KEEP_BYTES: u64 = 64 << 20;
 const KEEP_SHARE: u64 = 20;
 
-/// Purpose of a scratch file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Writes are placed in it: its bytes must lie still on a drive.

@@ -3,7 +3,6 @@
 
 use super::secrets::Secrets;
 
-/// Keys whose values are identifiers.
 const IDENTIFIERS: [&str; 15] = [
     "DM_UUID",
     "ID_FS_UUID",

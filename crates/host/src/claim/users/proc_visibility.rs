@@ -1,6 +1,5 @@
 //! The check that `/proc` shows every process of this machine.
 
-/// The first process.
 pub(super) const FIRST: u32 = 1;
 /// The inode of the machine's own process namespace: `PID_NS_INIT_INO` of Linux
 /// `include/uapi/linux/nsfs.h`, `PROC_PID_INIT_INO` before.

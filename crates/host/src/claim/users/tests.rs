@@ -10,7 +10,6 @@ fn sought(file: &Path) -> Sought {
     Sought { files: [crate::identity(file).unwrap()].into(), ..Sought::default() }
 }
 
-/// Returns the user of `file`.
 fn user(file: &Path) -> Option<User> {
     first(&LiveTree::new(Path::new("/")), &sought(file)).unwrap()
 }
