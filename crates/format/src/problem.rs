@@ -1,9 +1,12 @@
 //! What is wrong with what was read: evidence, not a refusal.
 
 use device::ReadError;
+use serde::{Deserialize, Serialize};
 
 /// What kind of thing is wrong. Rules and severities are decided elsewhere, by this kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
     /// A stored checksum differs from the computed one.
     Checksum,
@@ -29,6 +32,23 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
+    /// The word for it in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            ProblemKind::Checksum => "checksum",
+            ProblemKind::Field => "field",
+            ProblemKind::Outside => "outside",
+            ProblemKind::Overlap => "overlap",
+            ProblemKind::Chain => "chain",
+            ProblemKind::Copies => "copies",
+            ProblemKind::Unreadable => "unreadable",
+            ProblemKind::Uncaptured => "uncaptured",
+            ProblemKind::HalfMoved => "half-moved",
+            ProblemKind::Unsupported => "unsupported",
+        }
+    }
+
     /// Returns whether a partition table with such a problem must be repaired before it is changed.
     #[must_use]
     pub fn spoils_table(self) -> bool {
@@ -38,7 +58,8 @@ impl ProblemKind {
 }
 
 /// One thing that is wrong, where, and with which values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// The kind.
     pub kind: ProblemKind,

@@ -312,7 +312,7 @@ impl<'a> Ground<'a> {
             Some((bytes, miss)) => format!(
                 "its data starts {} after a boundary of the {} ({})",
                 Exact(bytes),
-                miss.kind.word().replace('-', " "),
+                miss.kind.words(),
                 Exact(miss.unit.length_bytes())
             ),
             None => "its data is not on the units below".to_owned(),

@@ -1,6 +1,7 @@
 //! What a look came to, for whoever acts on it: an exit code, a monitor's state.
 
-use crate::document::{Severity, Target, Verdict};
+use crate::document::Target;
+use stack::{Severity, Verdict};
 
 /// What was found at or above the severity that matters, and whether everything was judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! What is said of many targets in little room: the worst first, and how many more there are.
 
 use crate::answer::{Answer, State};
-use crate::document::{Severity, Target, Verdict};
+use crate::document::Target;
 use crate::look::Look;
 use crate::outcome::{self, place};
 use crate::words::Words;
+use stack::{Severity, Verdict};
 
 /// Rows kept. More do not fit into any monitor's message.
 const KEPT: usize = 256;

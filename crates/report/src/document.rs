@@ -5,7 +5,10 @@
 
 use std::borrow::Cow;
 
+use format::Problem;
 use serde::{Deserialize, Serialize};
+use stack::{Cost, Kind, Misalignment, Severity, UnitFact, Verdict};
+use units::Source;
 
 use crate::run::Run;
 
@@ -135,10 +138,10 @@ impl Summary {
             None => *self.verdicts.of_mut(target.verdict) += 1,
         }
         for layer in &target.layers {
-            match &*layer.kind {
-                "drive" | "image-file" => self.disks += 1,
-                "partition" => self.partitions += 1,
-                "file-system" | "swap" => self.file_systems += 1,
+            match layer.kind {
+                Kind::Drive | Kind::ImageFile => self.disks += 1,
+                Kind::Partition => self.partitions += 1,
+                Kind::FileSystem | Kind::Swap => self.file_systems += 1,
                 _ => {}
             }
             self.unknown_layers += u64::from(layer.verdict == Verdict::Unknown);
@@ -179,79 +182,6 @@ pub struct Refusal {
     pub hint: Option<String>,
 }
 
-/// How a layer lies on the units of what it finally lies on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Nothing is on it yet that could be misaligned.
-    Empty,
-    /// On granules, and on chunks and full stripes where there are any.
-    Aligned,
-    /// On granules and chunks, but not on full stripes.
-    ChunkOnly,
-    /// Cannot be told, because something could not be read.
-    Unknown,
-    /// No fixed offset leads from it to the leaf.
-    NotExpressible,
-    /// The kernel says that stacking failed (alignment_offset -1).
-    Undefined,
-    /// Not on granules or not on chunks.
-    Misaligned,
-}
-
-impl Verdict {
-    /// Every verdict, the best first.
-    pub const ALL: [Verdict; 7] = [
-        Verdict::Empty,
-        Verdict::Aligned,
-        Verdict::ChunkOnly,
-        Verdict::Unknown,
-        Verdict::NotExpressible,
-        Verdict::Undefined,
-        Verdict::Misaligned,
-    ];
-
-    /// The words printed for it.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Verdict::Empty => "empty",
-            Verdict::Aligned => "aligned",
-            Verdict::ChunkOnly => "chunk-only",
-            Verdict::Unknown => "unknown",
-            Verdict::NotExpressible => "not expressible",
-            Verdict::Undefined => "undefined",
-            Verdict::Misaligned => "misaligned",
-        }
-    }
-}
-
-/// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Worth knowing; costs nothing.
-    Info,
-    /// Costs something, or rests on an assumption.
-    Warning,
-    /// Costs much, or will not work.
-    Error,
-}
-
-impl Severity {
-    /// The word printed for it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Severity::Info => "info",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        }
-    }
-}
-
 /// One layer of a stack.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -260,9 +190,8 @@ pub struct Layer {
     pub id: u32,
     /// The layers that it lies on; empty for a drive or an image file.
     pub below: Vec<u32>,
-    /// What it is: `drive`, `image-file`, `image-format`, `partition`, `luks`, `md-member`,
-    /// `md-array`, `lvm-pv`, `lvm-lv`, `bcache`, `dm-integrity`, `file-system`, `swap` and so on.
-    pub kind: Word,
+    /// What it is.
+    pub kind: Kind,
     /// Its name, as short as users know it: `sda1`, `disk.raw#1`, `vg0/home`.
     pub name: String,
     /// The kernel's name of it, where it is a block device of a machine: `sda1`, `md0`, `dm-3`;
@@ -297,38 +226,6 @@ pub struct Layer {
     pub problems: Vec<Problem>,
 }
 
-/// How far a layer's data is from the boundaries of a unit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Misalignment {
-    /// The unit missed: `granule`, `chunk`, `full-stripe`.
-    pub unit: Word,
-    /// The unit's length in bytes.
-    pub unit_bytes: u64,
-    /// Bytes behind the last boundary; `null` when several offsets occur.
-    pub offset_bytes: Option<u64>,
-    /// Share of the layer's bytes that are off, in percent from 0 to 100.
-    pub share_percent: f64,
-}
-
-/// One unit of a layer, from one source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct UnitFact {
-    /// `logical-sector`, `granule`, `atomic`, `chunk`, `full-stripe`, `discard`.
-    pub unit: Word,
-    /// Its length in bytes; `null` when unknown.
-    pub bytes: Option<u64>,
-    /// The address of its first boundary in bytes.
-    pub origin_bytes: u64,
-    /// Source: `sysfs`, `ioctl`, `on-disk`, `specified`, `assumed` and so on.
-    pub source: Word,
-    /// True if verdicts use this one.
-    pub used: bool,
-    /// Why it is unknown, or why it is not used; empty otherwise.
-    pub reason: String,
-}
-
 /// One fact of a layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -338,22 +235,9 @@ pub struct Fact {
     /// Its value; `null` when unknown.
     pub value: Option<String>,
     /// Place where it came from; `null` when unknown.
-    pub source: Option<Word>,
+    pub source: Option<Source>,
     /// Why it is unknown; `null` when it is known.
     pub reason: Option<String>,
-}
-
-/// One thing that is wrong with a layer's bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Problem {
-    /// Its kind: `checksum`, `field`, `outside`, `overlap`, `chain`, `copies`, `unreadable`,
-    /// `uncaptured`, `unsupported`.
-    pub kind: Word,
-    /// The byte address of the evidence, from the layer's start.
-    pub at_bytes: u64,
-    /// What was found and what was expected.
-    pub detail: String,
 }
 
 /// A rule that fired.
@@ -374,26 +258,4 @@ pub struct Finding {
     pub cost: Option<Cost>,
     /// How to put it right, in the words of the tools that the user will type.
     pub remedies: Vec<String>,
-}
-
-/// What one write of the layer above costs on the leaves, beside what it would cost if aligned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cost {
-    /// The write's length in bytes.
-    pub write_bytes: u64,
-    /// Units read first, because the write covers them only in part.
-    pub reads: u64,
-    /// Units written.
-    pub writes: u64,
-    /// Read-modify-writes on drives.
-    pub rmws: u64,
-    /// Updates of parity.
-    pub parity_updates: u64,
-    /// Units read by the same write if aligned.
-    pub aligned_reads: u64,
-    /// Units written by the same write if aligned.
-    pub aligned_writes: u64,
-    /// The same in one sentence for people.
-    pub sentence: String,
 }

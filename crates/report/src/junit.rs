@@ -14,8 +14,9 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesStart, BytesText, Event};
 
 use crate::blocks::Blocks;
-use crate::document::{Finding, Layer, Severity, Target, Verdict};
+use crate::document::{Finding, Layer, Target};
 use crate::text::one_line;
+use stack::{Severity, Verdict};
 
 type Xml = Writer<Blocks>;
 
@@ -106,7 +107,7 @@ impl<'a> Case<'a> {
                 Outcome::Passed
             }
         };
-        let name = xml_text(&format!("{} ({})", layer.name, layer.kind));
+        let name = xml_text(&format!("{} ({})", layer.name, layer.kind.word()));
         Case { name, outcome, notes }
     }
 

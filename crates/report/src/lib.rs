@@ -46,10 +46,7 @@ pub use changes::{
     changes_tree,
 };
 pub use digest::{Digest, Note};
-pub use document::{
-    Cost, Document, Fact, Finding, Layer, Misalignment, Problem, Refusal, Severity, Summary,
-    Target, UnitFact, Verdict, Verdicts,
-};
+pub use document::{Document, Fact, Finding, Layer, Refusal, Summary, Target, Verdicts};
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
 pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
 pub use lines::{Row, lines, rows};

@@ -7,8 +7,8 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::document::{Severity, Verdict};
 use crate::text;
+use stack::{Severity, Verdict};
 
 /// Ordinary text.
 pub(crate) const PLAIN: Style = Style::new();

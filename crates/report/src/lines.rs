@@ -2,12 +2,13 @@
 
 use anstyle::Style;
 
-use crate::document::{Target, Verdict};
+use crate::document::Target;
 use crate::line::{Flow, GAP, Line, NAME, PLAIN, gapped, severity_style};
 use crate::look::Look;
 use crate::outcome::{self, Outcome};
 use crate::text::{shorten, shorten_middle, width};
 use crate::words::Words;
+use stack::Verdict;
 
 /// Names are not shortened below this; where that does not fit, they get lines of their own.
 const NAME_SHORTEST: usize = 24;

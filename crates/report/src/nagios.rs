@@ -9,8 +9,9 @@ use std::fmt::Write as _;
 
 use crate::answer::State;
 use crate::digest::{Digest, clip};
-use crate::document::{Severity, Summary};
+use crate::document::Summary;
 use crate::words;
+use stack::Severity;
 
 /// The longest output that every server of this family takes, in bytes.
 const OUTPUT_BYTES: usize = 8191;

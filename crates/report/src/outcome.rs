@@ -2,10 +2,11 @@
 
 use anstyle::Style;
 
-use crate::document::{Finding, Layer, Severity, Summary, Target, Verdict};
+use crate::document::{Finding, Layer, Summary, Target};
 use crate::line::{BAD, verdict_style};
 use crate::text::shorten_middle;
 use crate::words::Words;
+use stack::{Severity, Verdict};
 
 /// A verdict, or none because the target could not be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,10 +12,11 @@ use serde_json::{Value, json};
 
 use crate::blocks::Blocks;
 use crate::digest::unknown;
-use crate::document::{Finding, Layer, Severity, Target, Verdict};
+use crate::document::{Finding, Layer, Target};
 use crate::json::{indented_json, push_json};
 use crate::text::one_line;
 use crate::uri::uri;
+use stack::{Severity, Verdict};
 
 /// One rule, as the table of rules tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]

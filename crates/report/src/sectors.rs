@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Layer, UnitFact};
+use crate::document::Layer;
 use crate::words::Words;
+use stack::{Kind, UnitFact, UnitKind};
+use units::Source;
 
 /// `512e: 512 B logical, 4 KiB granule (sysfs, identify agree)`. What is unknown or assumed is
 /// called so.
 pub(crate) fn sectors(layer: &Layer, words: Words<'_>) -> String {
-    let logical = used(layer, "logical-sector");
-    let granule = used(layer, "granule");
+    let logical = used(layer, UnitKind::LogicalSector);
+    let granule = used(layer, UnitKind::Granule);
     if logical.is_none() && granule.is_none() {
         return "sectors unknown".to_owned();
     }
@@ -33,7 +35,7 @@ pub(crate) fn logical(layers: &[Layer]) -> BTreeMap<u32, u64> {
     let mut known = BTreeMap::new();
     // Layers point to earlier ones only.
     for layer in layers {
-        let own = used(layer, "logical-sector").and_then(|fact| fact.bytes);
+        let own = used(layer, UnitKind::LogicalSector).and_then(|fact| fact.bytes);
         let below = || layer.below.first().and_then(|id| known.get(id).copied());
         let bytes = own.filter(|&bytes| bytes > 0).or_else(below).unwrap_or(512);
         known.insert(layer.id, bytes);
@@ -42,7 +44,7 @@ pub(crate) fn logical(layers: &[Layer]) -> BTreeMap<u32, u64> {
 }
 
 /// The one that verdicts use, else the first that is there.
-fn used<'a>(layer: &'a Layer, unit: &str) -> Option<&'a UnitFact> {
+fn used<'a>(layer: &'a Layer, unit: UnitKind) -> Option<&'a UnitFact> {
     let mut facts = layer.units.iter().filter(|fact| fact.unit == unit);
     facts.clone().find(|fact| fact.used).or_else(|| facts.next())
 }
@@ -53,7 +55,8 @@ fn familiar_name(
     logical: Option<&UnitFact>,
     granule: Option<&UnitFact>,
 ) -> Option<&'static str> {
-    if layer.kind != "drive" || logical?.source == "assumed" || granule?.source == "assumed" {
+    let is_assumed = |fact: &UnitFact| fact.source == Some(Source::Assumed);
+    if layer.kind != Kind::Drive || is_assumed(logical?) || is_assumed(granule?) {
         return None;
     }
     match (logical?.bytes?, granule?.bytes?) {
@@ -77,10 +80,10 @@ fn sources(layer: &Layer, granule: &UnitFact, words: Words<'_>) -> String {
     if granule.bytes.is_none() {
         return String::new();
     }
-    let mut agree = vec![words.text(&granule.source)];
+    let mut agree = vec![granule.source_word()];
     let mut differ = Vec::new();
     for fact in layer.units.iter().filter(|fact| fact.unit == granule.unit) {
-        let source = words.text(&fact.source);
+        let source = fact.source_word();
         let Some(bytes) = fact.bytes else { continue };
         let same = (bytes, fact.origin_bytes) == (granule.bytes.unwrap_or(0), granule.origin_bytes);
         if same && !agree.contains(&source) {

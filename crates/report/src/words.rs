@@ -2,9 +2,10 @@
 
 use units::prefix::{Exact, Place, Size};
 
-use crate::document::{Layer, Misalignment, Severity, Verdict};
+use crate::document::Layer;
 use crate::look::{Glyphs, Look};
 use crate::text;
+use stack::{Misalignment, Severity, UnitKind, Verdict};
 
 /// The words of one view.
 #[derive(Clone, Copy, Debug)]
@@ -85,9 +86,8 @@ impl Words<'_> {
             Some(offset) => format!(" by {}", self.exact(offset)),
             None => " at several offsets".to_owned(),
         };
-        if by.unit != "granule" {
-            let unit = self.text(&by.unit).replace('-', " ");
-            words += &format!(" of a {} {unit}", self.exact(by.unit_bytes));
+        if by.unit != UnitKind::Granule {
+            words += &format!(" of a {} {}", self.exact(by.unit_bytes), by.unit.words());
         }
         if by.share_percent < 100.0 {
             words += &format!(" in {} of it", percent(by.share_percent));

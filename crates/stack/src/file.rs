@@ -1,13 +1,16 @@
 //! A file as a layer: its extents, and how they lie in its file system's address space.
 
 use device::{Extent, ExtentFlags, ExtentList};
+use serde::{Deserialize, Serialize};
 use units::ByteRange;
 
 use crate::id::LayerId;
 use crate::mapping::{Below, Mapping, Segment};
 
 /// What a run of a file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum State {
     /// Its bytes lie where the extent says.
     Data,

@@ -1,5 +1,6 @@
 //! Verdicts: one for each layer, computed from where its data finally lies.
 
+use serde::{Deserialize, Serialize};
 use units::{ByteRange, Source, Unit};
 
 use crate::budget::Budget;
@@ -10,23 +11,66 @@ use crate::mapping::{LaidStripe, Mapping};
 use crate::placement::{self, Obstacle, Path, Shifts};
 use crate::unit::UnitKind;
 
-/// How a layer lies. The order is from best to worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// How a layer lies on the units of what it finally lies on, from best to worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Nothing is on it that could be misaligned.
+    /// Nothing is on it yet that could be misaligned.
     Empty,
     /// On granules, and on chunks and full stripes where there are any.
     Aligned,
     /// On granules and chunks, but not on full stripes.
     ChunkOnly,
-    /// Cannot be told.
+    /// Cannot be told, because something could not be read.
     Unknown,
-    /// No fixed offset leads to the leaf.
+    /// No fixed offset leads from it to the leaf.
     NotExpressible,
-    /// The kernel says that stacking failed.
+    /// The kernel says that stacking failed (alignment_offset -1).
     Undefined,
-    /// Off granules, or off chunks.
+    /// Not on granules or not on chunks.
     Misaligned,
+}
+
+impl Verdict {
+    /// Every verdict, the best first.
+    pub const ALL: [Verdict; 7] = [
+        Verdict::Empty,
+        Verdict::Aligned,
+        Verdict::ChunkOnly,
+        Verdict::Unknown,
+        Verdict::NotExpressible,
+        Verdict::Undefined,
+        Verdict::Misaligned,
+    ];
+
+    /// The words printed for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Empty => "empty",
+            Verdict::Aligned => "aligned",
+            Verdict::ChunkOnly => "chunk-only",
+            Verdict::Unknown => "unknown",
+            Verdict::NotExpressible => "not expressible",
+            Verdict::Undefined => "undefined",
+            Verdict::Misaligned => "misaligned",
+        }
+    }
+}
+
+/// How far a layer's data is from the boundaries of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Misalignment {
+    /// The unit missed: `granule`, `chunk`, `full-stripe`.
+    pub unit: UnitKind,
+    /// The unit's length in bytes.
+    pub unit_bytes: u64,
+    /// Bytes behind the last boundary; `null` when several offsets occur.
+    pub offset_bytes: Option<u64>,
+    /// Share of the layer's bytes that are off, in percent from 0 to 100.
+    pub share_percent: f64,
 }
 
 /// How far a layer is off one unit.
@@ -47,6 +91,19 @@ pub struct Miss {
     /// The full stripe in bytes and how far the layer is behind its last boundary, where chunks or
     /// full stripes are missed by one amount.
     pub full: Option<(u64, u64)>,
+}
+
+impl Miss {
+    /// Returns how far off it is, in the form of documents: the share to a tenth of a percent.
+    #[must_use]
+    pub fn misalignment(&self) -> Misalignment {
+        Misalignment {
+            unit: self.kind,
+            unit_bytes: self.unit.length_bytes(),
+            offset_bytes: self.offset_bytes,
+            share_percent: (self.share * 1000.0).round() / 10.0,
+        }
+    }
 }
 
 /// A verdict with its grounds.

@@ -10,6 +10,7 @@ use format::member::lvm::{LogicalVolume, PhysicalVolume};
 use format::member::md::MdMember;
 use format::named::Named;
 use format::table::{Partition, PartitionTable};
+use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 use units::{Known, Source};
 
@@ -61,6 +62,79 @@ pub enum LayerKind {
     File,
 }
 
+/// What a layer is, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A block device: what the kernel calls a disk.
+    Drive,
+    /// A regular file that holds a disk's bytes.
+    ImageFile,
+    /// The guest's disk within an image format.
+    ImageFormat,
+    /// A partition.
+    Partition,
+    /// A member of an md array.
+    MdMember,
+    /// An md array.
+    MdArray,
+    /// An LVM physical volume.
+    LvmPv,
+    /// An LVM logical volume.
+    LvmLv,
+    /// A LUKS container.
+    Luks,
+    /// A bcache device.
+    Bcache,
+    /// A dm-integrity device.
+    DmIntegrity,
+    /// Another device of device-mapper.
+    Dm,
+    /// Several paths to one device.
+    Multipath,
+    /// A loop device.
+    Loop,
+    /// A device of a kind that is not known here.
+    Device,
+    /// A file system.
+    FileSystem,
+    /// A swap area.
+    Swap,
+    /// A member of an array, or a partition table, that is named and not read.
+    Unread,
+    /// A file of a mounted file system.
+    File,
+}
+
+impl Kind {
+    /// The word for it in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Drive => "drive",
+            Kind::ImageFile => "image-file",
+            Kind::ImageFormat => "image-format",
+            Kind::Partition => "partition",
+            Kind::MdMember => "md-member",
+            Kind::MdArray => "md-array",
+            Kind::LvmPv => "lvm-pv",
+            Kind::LvmLv => "lvm-lv",
+            Kind::Luks => "luks",
+            Kind::Bcache => "bcache",
+            Kind::DmIntegrity => "dm-integrity",
+            Kind::Dm => "dm",
+            Kind::Multipath => "multipath",
+            Kind::Loop => "loop",
+            Kind::Device => "device",
+            Kind::FileSystem => "file-system",
+            Kind::Swap => "swap",
+            Kind::Unread => "unread",
+            Kind::File => "file",
+        }
+    }
+}
+
 /// What is known of a disk on which nothing was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bare {
@@ -82,8 +156,8 @@ pub struct Host {
 /// What a stacked device is, as far as the kernel tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped {
-    /// The word for it in JSON: that of the layer that its bytes would show, where known.
-    pub word: &'static str,
+    /// That of the layer that its bytes would show, where known.
+    pub kind: Kind,
     /// What it does, in a few words: `crypt`, `linear`, `thin`.
     pub what: String,
 }
@@ -98,27 +172,33 @@ pub struct PartitionTableInfo {
 }
 
 impl LayerKind {
+    /// Returns what it is, in a word.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            LayerKind::Drive(_) => Kind::Drive,
+            LayerKind::ImageFile => Kind::ImageFile,
+            LayerKind::ImageFormat(_) => Kind::ImageFormat,
+            LayerKind::Partition(..) | LayerKind::KernelPartition => Kind::Partition,
+            LayerKind::Mapped(mapped) => mapped.kind,
+            LayerKind::MdMember(_) => Kind::MdMember,
+            LayerKind::MdArray(_) => Kind::MdArray,
+            LayerKind::LvmPhysical(_) => Kind::LvmPv,
+            LayerKind::LvmLogical(_) => Kind::LvmLv,
+            LayerKind::Luks(_) => Kind::Luks,
+            LayerKind::Bcache(_) => Kind::Bcache,
+            LayerKind::Integrity(_) => Kind::DmIntegrity,
+            LayerKind::FileSystem(_) | LayerKind::Mounted(_) => Kind::FileSystem,
+            LayerKind::Swap(_) => Kind::Swap,
+            LayerKind::Named(_) => Kind::Unread,
+            LayerKind::File => Kind::File,
+        }
+    }
+
     /// The word for it in JSON.
     #[must_use]
     pub fn word(&self) -> &'static str {
-        match self {
-            LayerKind::Drive(_) => "drive",
-            LayerKind::ImageFile => "image-file",
-            LayerKind::ImageFormat(_) => "image-format",
-            LayerKind::Partition(..) | LayerKind::KernelPartition => "partition",
-            LayerKind::Mapped(mapped) => mapped.word,
-            LayerKind::MdMember(_) => "md-member",
-            LayerKind::MdArray(_) => "md-array",
-            LayerKind::LvmPhysical(_) => "lvm-pv",
-            LayerKind::LvmLogical(_) => "lvm-lv",
-            LayerKind::Luks(_) => "luks",
-            LayerKind::Bcache(_) => "bcache",
-            LayerKind::Integrity(_) => "dm-integrity",
-            LayerKind::FileSystem(_) | LayerKind::Mounted(_) => "file-system",
-            LayerKind::Swap(_) => "swap",
-            LayerKind::Named(_) => "unread",
-            LayerKind::File => "file",
-        }
+        self.kind().word()
     }
 }
 

@@ -1,9 +1,12 @@
 //! The units that a layer must fit, each from every source that names one.
 
+use serde::{Deserialize, Serialize};
 use units::{Known, Source, Unit};
 
 /// What a unit is for. They stay apart: a stripe is no granule, a hint is no chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum UnitKind {
     /// What can be addressed: the logical sector.
     LogicalSector,
@@ -32,21 +35,78 @@ impl UnitKind {
             UnitKind::Discard => "discard",
         }
     }
+
+    /// The words for it in a sentence.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            UnitKind::LogicalSector => "logical sector",
+            UnitKind::FullStripe => "full stripe",
+            _ => self.word(),
+        }
+    }
 }
 
-/// One unit from one source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One unit of a layer, from one source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnitFact {
     /// What it is for.
-    pub kind: UnitKind,
-    /// Its length in bytes, or why that is unknown.
-    pub bytes: Known<u64>,
+    pub unit: UnitKind,
+    /// Its length in bytes; `null` when unknown.
+    pub bytes: Option<u64>,
     /// The address of its first boundary in bytes.
     pub origin_bytes: u64,
-    /// True if verdicts use it; at most one of a kind.
+    /// Source: `sysfs`, `ioctl`, `on-disk`, `specified`, `assumed` and so on; `unknown` where the
+    /// length is.
+    #[serde(with = "or_unknown")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub source: Option<Source>,
+    /// True if verdicts use this one; at most one of a kind.
     pub used: bool,
-    /// Place where exactly it comes from (`physical_block_size`), or why it is not used.
-    pub note: String,
+    /// Why it is unknown, or why it is not used; else where exactly it comes from
+    /// (`physical_block_size`), or empty.
+    pub reason: String,
+}
+
+impl UnitFact {
+    /// The word for its source.
+    #[must_use]
+    pub fn source_word(&self) -> &'static str {
+        self.source.map_or(UNKNOWN, Source::word)
+    }
+}
+
+const UNKNOWN: &str = "unknown";
+
+/// Sources in documents, where a word stands for none too.
+mod or_unknown {
+    use std::borrow::Cow;
+
+    use serde::de::{Deserialize, Deserializer, IntoDeserializer, value};
+    use serde::ser::{Serialize, Serializer};
+    use units::Source;
+
+    use super::UNKNOWN;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields by reference")]
+    pub(super) fn serialize<S: Serializer>(
+        source: &Option<Source>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        source.map_or(UNKNOWN, Source::word).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Source>, D::Error> {
+        let word: Cow<'de, str> = Cow::deserialize(from)?;
+        if word == UNKNOWN {
+            return Ok(None);
+        }
+        let word: value::CowStrDeserializer<'_, D::Error> = word.into_deserializer();
+        Source::deserialize(word).map(Some)
+    }
 }
 
 /// The units of one layer.
@@ -77,12 +137,18 @@ impl Units {
         note: &str,
     ) {
         // Nothing is assumed of what is known.
-        self.facts.retain(|fact| fact.kind != kind || fact.bytes.source() != Some(Source::Assumed));
-        for fact in self.facts.iter_mut().filter(|fact| fact.kind == kind) {
+        self.facts.retain(|fact| fact.unit != kind || fact.source != Some(Source::Assumed));
+        for fact in self.facts.iter_mut().filter(|fact| fact.unit == kind) {
             fact.used = false;
         }
-        let bytes = Known::yes(bytes, source);
-        self.facts.push(UnitFact { kind, bytes, origin_bytes, used: true, note: note.to_owned() });
+        self.facts.push(UnitFact {
+            unit: kind,
+            bytes: Some(bytes),
+            origin_bytes,
+            source: Some(source),
+            used: true,
+            reason: note.to_owned(),
+        });
     }
 
     /// Adds a fact that is shown but not used, and why.
@@ -98,15 +164,21 @@ impl Units {
         origin_bytes: u64,
         note: &str,
     ) {
-        self.facts.push(UnitFact { kind, bytes, origin_bytes, used: false, note: note.to_owned() });
+        self.facts.push(UnitFact {
+            unit: kind,
+            bytes: bytes.value().copied(),
+            origin_bytes,
+            source: bytes.source(),
+            used: false,
+            reason: bytes.reason().unwrap_or(note).to_owned(),
+        });
     }
 
     /// The unit of `kind` that verdicts use, with its source; `None` when there is none.
     #[must_use]
     pub fn used(&self, kind: UnitKind) -> Option<(Unit, Source)> {
-        let fact = self.facts.iter().find(|fact| fact.kind == kind && fact.used)?;
-        let unit = Unit::with_origin(*fact.bytes.value()?, fact.origin_bytes)?;
-        Some((unit, fact.bytes.source()?))
+        let fact = self.facts.iter().find(|fact| fact.unit == kind && fact.used)?;
+        Some((Unit::with_origin(fact.bytes?, fact.origin_bytes)?, fact.source?))
     }
 
     /// The length in bytes of the unit of `kind` that verdicts use.

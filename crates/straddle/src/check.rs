@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use host::{Beside, Interrupt};
 use jiff::Timestamp;
-use report::{Answer, Blocks, Refusal, Summary, Verdict};
+use report::{Answer, Blocks, Refusal, Summary};
+use stack::Verdict;
 use stack::assemble::{self, Devices as _};
 use stack::kernel::NodeId;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use format::ProblemKind;
 use format::filesystem::Beside;
-use report::{Cost, Fact, Finding, Misalignment, Problem, Severity, UnitFact, Verdict};
+use report::{Fact, Finding};
 use stack::assemble::Assembled;
 use stack::judge::{self, Judgment, Miss};
 use stack::rule::{self, Case};
-use stack::{Condition, LayerId, LayerKind, Mapping, Stack};
+use stack::{Condition, LayerId, LayerKind, Mapping, Stack, Verdict};
+use units::Source;
 
 use crate::arguments::RuleChange;
 use crate::drive_facts;
@@ -94,25 +94,13 @@ fn worst(case: &Case<'_>, kept: &[LayerId], roots: &[LayerId]) -> Verdict {
     let tops = kept.iter().filter(|&&id| case.stack.above(id).is_empty());
     // Containers and helpers have no verdict that anyone should act on.
     let judged = tops.filter(|&&id| !rule::is_rarely_written(case, id));
-    let verdicts = judged.map(|id| verdict(case.judgments[id.0].verdict));
+    let verdicts = judged.map(|id| case.judgments[id.0].verdict);
     // What lies beneath the file of a loop device was not asked about.
     let unread = (kept.iter().filter(|id| roots.contains(id)))
-        .map(|id| verdict(case.judgments[id.0].verdict))
+        .map(|id| case.judgments[id.0].verdict)
         .filter(|&verdict| verdict == Verdict::Unknown);
     // Where there are helpers alone, nothing is wrong.
     verdicts.chain(unread).max().unwrap_or(Verdict::Aligned)
-}
-
-fn verdict(verdict: judge::Verdict) -> Verdict {
-    match verdict {
-        judge::Verdict::Empty => Verdict::Empty,
-        judge::Verdict::Aligned => Verdict::Aligned,
-        judge::Verdict::ChunkOnly => Verdict::ChunkOnly,
-        judge::Verdict::Unknown => Verdict::Unknown,
-        judge::Verdict::NotExpressible => Verdict::NotExpressible,
-        judge::Verdict::Undefined => Verdict::Undefined,
-        judge::Verdict::Misaligned => Verdict::Misaligned,
-    }
 }
 
 fn layer(
@@ -125,11 +113,11 @@ fn layer(
 ) -> report::Layer {
     let layer = stack.layer(id);
     let below = layer.mapping.below();
-    let off = |id: LayerId| judgments[id.0].verdict == judge::Verdict::Misaligned;
+    let off = |id: LayerId| judgments[id.0].verdict == Verdict::Misaligned;
     report::Layer {
         id: numbers.get(id).unwrap_or(0),
         below: below.iter().filter_map(|&id| numbers.get(id)).collect(),
-        kind: layer.kind.word().into(),
+        kind: layer.kind.kind(),
         name: layer.name.clone(),
         device: layer.device.clone(),
         mount_points: layer.mount_points.clone(),
@@ -139,86 +127,40 @@ fn layer(
             _ => None,
         },
         length_bytes: title::length(layer),
-        verdict: verdict(judgment.verdict),
+        verdict: judgment.verdict,
         reason: judgment.reason.clone(),
         assumed: judgment.assumed,
         first_bad: bad.contains(&id),
         inherited: off(id) && below.iter().any(|&below| off(below)),
-        misalignment: judgment.miss().map(misalignment),
-        units: layer.units.facts().iter().map(unit).collect(),
+        misalignment: judgment.miss().map(Miss::misalignment),
+        units: layer.units.facts().to_vec(),
         facts: facts(layer)
             .into_iter()
             .chain(layer.host.as_ref().map(host))
             .chain(log(stack, id))
             .chain(atomic(stack, id))
             .collect(),
-        problems: layer.problems.iter().map(problem).collect(),
-    }
-}
-
-fn misalignment(miss: &Miss) -> Misalignment {
-    Misalignment {
-        unit: miss.kind.word().into(),
-        unit_bytes: miss.unit.length_bytes(),
-        offset_bytes: miss.offset_bytes,
-        share_percent: (miss.share * 1000.0).round() / 10.0,
-    }
-}
-
-pub(crate) fn unit(fact: &stack::UnitFact) -> UnitFact {
-    UnitFact {
-        unit: fact.kind.word().into(),
-        bytes: fact.bytes.value().copied(),
-        origin_bytes: fact.origin_bytes,
-        source: fact.bytes.source().map_or("unknown", units::Source::word).into(),
-        used: fact.used,
-        reason: match fact.bytes.reason() {
-            Some(reason) => reason.to_owned(),
-            None => fact.note.clone(),
-        },
-    }
-}
-
-fn problem(problem: &format::Problem) -> Problem {
-    Problem {
-        kind: problem_word(problem.kind).into(),
-        at_bytes: problem.at_bytes,
-        detail: problem.detail.clone(),
-    }
-}
-
-fn problem_word(kind: ProblemKind) -> &'static str {
-    match kind {
-        ProblemKind::Checksum => "checksum",
-        ProblemKind::Field => "field",
-        ProblemKind::Outside => "outside",
-        ProblemKind::Overlap => "overlap",
-        ProblemKind::Chain => "chain",
-        ProblemKind::Copies => "copies",
-        ProblemKind::Unreadable => "unreadable",
-        ProblemKind::Uncaptured => "uncaptured",
-        ProblemKind::HalfMoved => "half-moved",
-        ProblemKind::Unsupported => "unsupported",
+        problems: layer.problems.clone(),
     }
 }
 
 fn facts(layer: &stack::Layer) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let mut text = |key: &'static str, value: String, source: &'static str| {
+    let mut text = |key: &'static str, value: String, source: Source| {
         facts.push(Fact {
             key: key.into(),
             value: Some(value),
-            source: Some(source.into()),
+            source: Some(source),
             reason: None,
         });
     };
     match &layer.kind {
         LayerKind::Drive(drive) => return drive_facts::facts(drive),
         LayerKind::Partition(partition, info) => {
-            text("type", partition.type_code.clone(), "on-disk");
-            text("table-sector-bytes", info.sector.bytes().to_string(), "on-disk");
+            text("type", partition.type_code.clone(), Source::OnDisk);
+            text("table-sector-bytes", info.sector.bytes().to_string(), Source::OnDisk);
             if let Some(id) = &partition.id {
-                text("id", id.clone(), "on-disk");
+                text("id", id.clone(), Source::OnDisk);
             }
         }
         LayerKind::FileSystem(system) | LayerKind::Swap(system) => {
@@ -233,48 +175,48 @@ fn facts(layer: &stack::Layer) -> Vec<Fact> {
             ];
             for (key, value) in numbers {
                 if let Some(value) = value {
-                    text(key, value.to_string(), "on-disk");
+                    text(key, value.to_string(), Source::OnDisk);
                 }
             }
             if let Some(id) = &system.id {
-                text("id", id.clone(), "on-disk");
+                text("id", id.clone(), Source::OnDisk);
             }
             for (key, value) in &system.details {
-                text(key, value.clone(), "on-disk");
+                text(key, value.clone(), Source::OnDisk);
             }
         }
         LayerKind::MdMember(member) | LayerKind::MdArray(member) => {
-            text("array-id", member.array_id.clone(), layer.source.word());
-            text("level", member.level.to_string(), layer.source.word());
-            text("layout", member.layout.to_string(), layer.source.word());
-            text("chunk-bytes", member.chunk_bytes.to_string(), layer.source.word());
-            text("members", member.raid_disks.to_string(), layer.source.word());
-            text("data-offset-bytes", member.data_offset_bytes.to_string(), layer.source.word());
+            text("array-id", member.array_id.clone(), layer.source);
+            text("level", member.level.to_string(), layer.source);
+            text("layout", member.layout.to_string(), layer.source);
+            text("chunk-bytes", member.chunk_bytes.to_string(), layer.source);
+            text("members", member.raid_disks.to_string(), layer.source);
+            text("data-offset-bytes", member.data_offset_bytes.to_string(), layer.source);
         }
         LayerKind::LvmPhysical(volume) => {
-            text("id", volume.id.clone(), "on-disk");
+            text("id", volume.id.clone(), Source::OnDisk);
             if let Some(offset) = volume.data_offset_bytes {
-                text("data-offset-bytes", offset.to_string(), "on-disk");
+                text("data-offset-bytes", offset.to_string(), Source::OnDisk);
             }
             if let Some(group) = &volume.group {
-                text("extent-bytes", group.extent_bytes.to_string(), "on-disk");
-                text("sequence", group.sequence.to_string(), "on-disk");
+                text("extent-bytes", group.extent_bytes.to_string(), Source::OnDisk);
+                text("sequence", group.sequence.to_string(), Source::OnDisk);
             }
         }
         LayerKind::Luks(luks) => {
-            text("id", luks.id.to_string(), "on-disk");
+            text("id", luks.id.to_string(), Source::OnDisk);
             if let Some(cipher) = &luks.cipher {
-                text("cipher", cipher.to_string(), "on-disk");
+                text("cipher", cipher.to_string(), Source::OnDisk);
             }
             for segment in &luks.segments {
-                text("data-offset-bytes", segment.offset_bytes.to_string(), "on-disk");
-                text("sector-size-bytes", segment.sector_bytes.to_string(), "on-disk");
+                text("data-offset-bytes", segment.offset_bytes.to_string(), Source::OnDisk);
+                text("sector-size-bytes", segment.sector_bytes.to_string(), Source::OnDisk);
             }
         }
         LayerKind::ImageFormat(image) => {
-            text("format-version", image.version.clone(), "on-disk");
+            text("format-version", image.version.clone(), Source::OnDisk);
             for (key, value) in &image.details {
-                text(key, value.clone(), "on-disk");
+                text(key, value.clone(), Source::OnDisk);
             }
         }
         _ => {}
@@ -287,7 +229,7 @@ fn host(host: &stack::layer::Host) -> Fact {
     Fact {
         key: "host".into(),
         value: host.on.clone().ok(),
-        source: host.on.is_ok().then(|| units::Source::Derived.word().into()),
+        source: host.on.is_ok().then_some(Source::Derived),
         reason: host.on.clone().err(),
     }
 }
@@ -301,7 +243,7 @@ fn log(stack: &Stack, id: LayerId) -> Option<Fact> {
     Some(Fact {
         key: "log-on".into(),
         value: below.map(|below| stack.layer(below).name.clone()),
-        source: below.is_some().then(|| "on-disk".into()),
+        source: below.is_some().then_some(Source::OnDisk),
         reason: below.is_none().then(|| format!("the device of the log was not given: {uuid}")),
     })
 }
@@ -328,7 +270,7 @@ pub(crate) fn guards(largest: &units::Known<u64>) -> impl Iterator<Item = Fact> 
     durability::untorn::guards(largest).into_iter().map(|guard| Fact {
         key: guard.setting.into(),
         value: Some(if guard.is_allowed_off { "could be off" } else { "keep on" }.to_owned()),
-        source: Some(units::Source::Derived.word().into()),
+        source: Some(Source::Derived),
         reason: Some(guard.reason),
     })
 }
@@ -339,7 +281,7 @@ fn finding(found: &rule::Finding, numbers: &Numbers, changes: &[RuleChange]) -> 
     let change = changes.iter().rfind(|change| change.code == found.rule.code);
     let severity = match change {
         Some(change) => change.severity?,
-        None => severity(found.severity),
+        None => found.severity,
     };
     Some(Finding {
         code: found.rule.code.into(),
@@ -347,28 +289,7 @@ fn finding(found: &rule::Finding, numbers: &Numbers, changes: &[RuleChange]) -> 
         title: found.rule.title.into(),
         layer,
         evidence: found.evidence.clone(),
-        cost: found.cost.as_ref().map(cost),
+        cost: found.cost.clone(),
         remedies: found.remedies.iter().map(ToString::to_string).collect(),
     })
-}
-
-fn severity(severity: rule::Severity) -> Severity {
-    match severity {
-        rule::Severity::Info => Severity::Info,
-        rule::Severity::Warning => Severity::Warning,
-        rule::Severity::Error => Severity::Error,
-    }
-}
-
-fn cost(cost: &rule::Cost) -> Cost {
-    Cost {
-        write_bytes: cost.write_bytes,
-        reads: cost.actual.reads,
-        writes: cost.actual.writes,
-        rmws: cost.actual.rmws,
-        parity_updates: cost.actual.parity_updates,
-        aligned_reads: cost.aligned.reads,
-        aligned_writes: cost.aligned.writes,
-        sentence: cost.sentence(),
-    }
 }

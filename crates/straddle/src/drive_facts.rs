@@ -170,7 +170,7 @@ pub(crate) fn fact<T>(key: &'static str, known: &Known<T>, shown: impl Fn(&T) ->
     Fact {
         key: key.into(),
         value: known.value().map(shown),
-        source: known.source().map(|source| source.word().into()),
+        source: known.source(),
         reason: known.reason().map(str::to_owned),
     }
 }

@@ -23,9 +23,9 @@ pub(crate) struct Press {
     /// True if there is more than one target.
     many: AtomicBool,
     /// From which severity on a finding fails its case.
-    fails: report::Severity,
+    fails: stack::Severity,
     /// From which severity on a finding matters; `None` for never.
-    least: Option<report::Severity>,
+    least: Option<stack::Severity>,
     /// The longest message for a monitor that wants a short one, in bytes.
     message_bytes: usize,
     /// True if a baseline is written.
@@ -81,7 +81,7 @@ impl Press {
         let saves = check.save.is_some();
         let look = Look { bytes: check.exact.bytes, ..printer::look(check.explain) };
         // Where nothing fails the command, the worst still fails its case.
-        let fails = check.fail_on.severity().unwrap_or(report::Severity::Error);
+        let fails = check.fail_on.severity().unwrap_or(stack::Severity::Error);
         let least = check.fail_on.severity();
         let message_bytes = usize::from(check.message_bytes);
         let rules = rules();

@@ -5,12 +5,17 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Origin of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// Measured on this device.
     Measured,
     /// Said by the user on the command line.
+    #[serde(rename = "specified")]
     Told,
     /// Read from the kernel's `/sys`.
     Sysfs,

@@ -22,7 +22,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("layout", &["units", "device", "format", "stack"]),
     ("drive", &["units", "device", "workload"]),
     ("measure", &["units", "device", "workload"]),
-    ("report", &["units"]),
+    ("report", &["units", "format", "workload", "stack", "drive", "durability", "measure"]),
     ("host", &["units", "device"]),
     (
         "straddle",

@@ -7,8 +7,9 @@ use serde::Deserialize;
 
 use super::{Change, Seen, TargetChange, Trend, compare, values};
 use crate::digest::clip;
-use crate::document::{Document, Layer, SCHEMA, Severity, Target, Verdict};
+use crate::document::{Document, Layer, SCHEMA, Target};
 use crate::text::one_line;
+use stack::{Kind, Severity, Verdict};
 
 /// The bytes of a message about a file's words.
 const REASON_BYTES: usize = 200;
@@ -179,7 +180,7 @@ fn gone(before: &Target, after: &Target) -> Option<String> {
     if before.refusal.is_some() || after.refusal.is_some() {
         return None;
     }
-    let mut left: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut left: HashMap<(Kind, &str), usize> = HashMap::new();
     for layer in &after.layers {
         *left.entry(like(layer)).or_default() += 1;
     }
@@ -191,13 +192,13 @@ fn gone(before: &Target, after: &Target) -> Option<String> {
         _ => true,
     })?;
     let title = if lost.title.is_empty() { String::new() } else { format!(" ({})", lost.title) };
-    let kind = lost.kind.replace('-', " ");
+    let kind = lost.kind.word().replace('-', " ");
     Some(one_line(&format!("the {kind} {}{title} is gone", lost.name)))
 }
 
 /// Kind and title of a layer, by which it is known again under another name.
-fn like(layer: &Layer) -> (&str, &str) {
-    (&layer.kind, layer.title.split(',').next().unwrap_or_default())
+fn like(layer: &Layer) -> (Kind, &str) {
+    (layer.kind, layer.title.split(',').next().unwrap_or_default())
 }
 
 /// A target that is not in the baseline: what its rules found is new.

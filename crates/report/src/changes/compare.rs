@@ -5,8 +5,9 @@ use std::hash::Hash;
 
 use super::paths::{Paths, Place};
 use super::{Change, Seen, Trend, values};
-use crate::document::{Finding, Layer, Severity, Target, Verdict};
+use crate::document::{Finding, Layer, Target};
 use crate::text::one_line;
+use stack::{Severity, Verdict};
 
 /// Returns what changed from `before` to `after`. Of a target that could not be opened on either
 /// side only the verdict and the findings are compared: that no layer was seen does not mean that
@@ -107,7 +108,7 @@ fn layer(paths: &Paths, pair: &Pair<Placed<'_>>) -> Vec<Change> {
     let one = |(place, layer): &Placed<'_>, trend| Change {
         layer: Some(paths.name(*place)),
         subject: "layer".into(),
-        key: one_line(&layer.kind),
+        key: layer.kind.word().to_owned(),
         trend,
         severity: Severity::Info,
         title: one_line(&layer.title),

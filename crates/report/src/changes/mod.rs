@@ -13,7 +13,8 @@ mod view;
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::document::{Severity, Verdict, Word};
+use crate::document::Word;
+use stack::{Severity, Verdict};
 
 pub use baseline::{Baseline, BaselineFault, Compared};
 pub use view::{changes_closing, changes_headline, changes_metrics, changes_tree};

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use stack::Kind;
+
 use crate::document::Layer;
 use crate::text::one_line;
 
@@ -11,7 +13,7 @@ const PARTS: usize = 16;
 /// What makes a layer the same one: the place of the layer that it lies on, its kind, its name, and
 /// its number among those of which all that is the same. A layer on several others begins a path
 /// of its own, so that an array with one member less is still that array.
-type Key = (Option<Place>, String, String, usize);
+type Key = (Option<Place>, Kind, String, usize);
 
 /// A layer's number, the same in both looks.
 pub(super) type Place = usize;
@@ -28,7 +30,7 @@ impl Paths {
     /// The place of each layer of one look, in their order.
     pub(super) fn places(&mut self, layers: &[Layer]) -> Vec<Place> {
         let mut of_id: HashMap<u32, Place> = HashMap::new();
-        let mut counts: HashMap<(Option<Place>, &str, &str), usize> = HashMap::new();
+        let mut counts: HashMap<(Option<Place>, Kind, &str), usize> = HashMap::new();
         let mut places = Vec::with_capacity(layers.len());
         for layer in layers {
             // Only layers before it count, so that there are no circles, whatever a file says.
@@ -36,8 +38,8 @@ impl Paths {
                 [below] => of_id.get(below).copied(),
                 _ => None,
             };
-            let count = counts.entry((under, &*layer.kind, &*layer.name)).or_default();
-            let key = (under, layer.kind.to_string(), layer.name.clone(), *count);
+            let count = counts.entry((under, layer.kind, &*layer.name)).or_default();
+            let key = (under, layer.kind, layer.name.clone(), *count);
             *count += 1;
             let next = self.names.len();
             let place = *self.places.entry(key).or_insert(next);

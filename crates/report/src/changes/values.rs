@@ -2,8 +2,9 @@
 //! data lies.
 
 use super::Seen;
-use crate::document::{Fact, Layer, UnitFact, Verdict};
+use crate::document::{Fact, Layer};
 use crate::text::one_line;
+use stack::{UnitFact, Verdict};
 
 /// Facts without a size that decide how data lies. Of the others only sizes are compared, so that
 /// counters (mounts, LVM's sequence) do not look like changes.
@@ -28,10 +29,10 @@ fn number(bytes: u64) -> Seen {
 }
 
 fn unit(unit: &UnitFact) -> [(String, Seen); 2] {
-    let name = one_line(&unit.unit);
+    let name = unit.unit.word();
     let seen = |bytes: Option<u64>| Seen {
         value: bytes.map(|bytes| bytes.to_string()),
-        source: Some(one_line(&unit.source)),
+        source: Some(unit.source_word().to_owned()),
         reason: Some(one_line(&unit.reason)).filter(|reason| !reason.is_empty()),
     };
     let origin = seen(unit.bytes.map(|_| unit.origin_bytes));
@@ -42,7 +43,7 @@ fn fact(fact: &Fact) -> (String, Seen) {
     let line = |text: &String| one_line(text);
     let seen = Seen {
         value: fact.value.as_ref().map(line),
-        source: fact.source.as_ref().map(|source| one_line(source)),
+        source: fact.source.map(|source| source.word().to_owned()),
         reason: fact.reason.as_ref().map(line),
     };
     (one_line(&fact.key), seen)

@@ -5,11 +5,11 @@ use anstyle::Style;
 use super::{Change, ChangeSummary, Seen, TargetChange, Trend};
 use crate::answer::State;
 use crate::digest::Note;
-use crate::document::Severity;
 use crate::line::{BAD, CARE, PLAIN};
 use crate::look::Look;
 use crate::nagios::Metric;
 use crate::words::{Words, count, quantity};
+use stack::Severity;
 
 /// A target and a line for each thing that changed of it.
 #[must_use]

@@ -7,9 +7,10 @@ use super::finding::findings;
 use super::gist::{Gist, Rank, sentence};
 use super::phrase::{Tone, chip, more, pairs, refused, say};
 use super::stack::{of_verdict, stack, units};
-use crate::document::{Document, Severity, Target, Verdict};
+use crate::document::{Document, Target};
 use crate::outcome;
 use crate::words::{count, severities};
+use stack::{Severity, Verdict};
 
 /// The most targets that are drawn, the worst first.
 const TARGETS_MAX: usize = 24;

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::phrase::{Tone, chip, more, say};
-use crate::document::{Finding, Severity, Target};
+use crate::document::{Finding, Target};
+use stack::Severity;
 
 /// The most findings of a target, and the most lines of one, that are shown.
 const FINDINGS_MAX: usize = 60;

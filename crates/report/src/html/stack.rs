@@ -6,10 +6,11 @@ use maud::{Markup, html};
 
 use super::phrase::{Tone, chip, more, say, words};
 use super::table::{Row, cell, figure, head, row, table, told};
-use crate::document::{Layer, Target, UnitFact, Verdict};
+use crate::document::{Layer, Target};
 use crate::forest::{Branch, Entry, branches};
 use crate::look::Look;
 use crate::sectors;
+use stack::{UnitFact, Verdict};
 
 /// The most layers of a target that are drawn.
 const LAYERS_MAX: usize = 300;
@@ -95,7 +96,7 @@ fn problems(layer: &Layer) -> Markup {
         @if !layer.problems.is_empty() {
             ul.notes {
                 @for problem in layer.problems.iter().take(PROBLEMS) {
-                    li { (chip(Tone::Care, &problem.kind)) " at "
+                    li { (chip(Tone::Care, problem.kind.word())) " at "
                         (words().exact(problem.at_bytes)) ": " (say(&problem.detail)) }
                 }
             }
@@ -141,9 +142,9 @@ fn of_unit(layer: &Layer, unit: &UnitFact) -> Row {
     };
     row([
         head(&layer.name),
-        told(&unit.unit),
+        told(unit.unit.word()),
         figure(unit.bytes.map_or("not known".to_owned(), |it| words().exact(it))),
-        told(&unit.source),
+        told(unit.source_word()),
         cell(used),
     ])
 }

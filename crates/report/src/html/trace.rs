@@ -110,7 +110,7 @@ fn of_share(trace: &Trace, share: &TraceShare) -> Row {
         (0, 0) => chip(Tone::Plain, "nothing to judge"),
         (_, 0) => chip(Tone::Good, "aligned"),
     };
-    let unit = html! { (say(&share.unit)) (if share.assumed { " (assumed)" } else { "" }) };
+    let unit = html! { (share.unit.word()) (if share.assumed { " (assumed)" } else { "" }) };
     row([
         named(unit),
         cell(name(trace, share.layer)),
@@ -186,7 +186,7 @@ fn extents(trace: &Trace) -> Markup {
 fn of_extent(trace: &Trace, extent: &TraceExtent) -> Row {
     let copies = extent.pieces.iter().flat_map(|piece| &piece.copies).chain(&extent.starts_at);
     let leaf = copies.filter_map(|copy| copy.path.last()).next();
-    let state = html! { (say(&extent.state)) " " span.quiet { (say(&extent.reason)) } };
+    let state = html! { (extent.state.word()) " " span.quiet { (say(&extent.reason)) } };
     row([
         named(extent.offset_bytes),
         figure(words().size(extent.length_bytes)),
@@ -226,7 +226,7 @@ pub(super) fn gist(trace: &Trace) -> Gist {
             "{} of the file do not fit the {}{} of {} of {}.",
             words().size(share.misaligned_bytes),
             if share.assumed { "assumed " } else { "" },
-            say(&share.unit),
+            share.unit.word(),
             words().exact(share.unit_bytes),
             name(trace, share.layer)
         );

@@ -4,9 +4,11 @@
 //! compatible; anything else raises the number in [`TRACE_SCHEMA`].
 
 use serde::{Deserialize, Serialize};
+use stack::file::State;
 
-use crate::document::{Fact, Refusal, UnitFact, Word};
+use crate::document::{Fact, Refusal, Word};
 use crate::run::Run;
+use stack::{Kind, UnitFact, UnitKind};
 
 mod table;
 
@@ -61,7 +63,7 @@ pub struct TraceLayer {
     /// The layers that it lies on.
     pub below: Vec<u32>,
     /// What it is: the words of `straddle check`, and `file`.
-    pub kind: Word,
+    pub kind: Kind,
     /// Its name, as users know it.
     pub name: String,
     /// What it is, in a few words.
@@ -80,8 +82,8 @@ pub struct TraceExtent {
     pub offset_bytes: u64,
     /// Its length in bytes, cut where the range ends.
     pub length_bytes: u64,
-    /// What it is: data, unwritten, hole, delayed, inline, tail, encoded, unknown or unlisted.
-    pub state: Word,
+    /// What it is.
+    pub state: State,
     /// What the file system says of it, in the words of `filefrag -v`.
     pub flags: Vec<Word>,
     /// Place where it starts among the file system's own addresses, in bytes; `null` where it has
@@ -118,10 +120,25 @@ pub struct TracePiece {
 pub struct TraceCopy {
     /// The byte on each layer below the file at which it starts, from the top down.
     pub path: Vec<TraceStep>,
-    /// How the way ends: leaf, hole, compressed or unknown.
-    pub end: Word,
+    /// How the way ends.
+    pub end: TraceEnd,
     /// Why it goes no further, where it does not end on a leaf; else empty.
     pub reason: String,
+}
+
+/// How the way down to a copy ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceEnd {
+    /// On a leaf.
+    Leaf,
+    /// Nowhere: it reads as zeros.
+    Hole,
+    /// Compressed in an image's file.
+    Compressed,
+    /// Not known where.
+    Unknown,
 }
 
 /// An address on a layer.
@@ -139,7 +156,7 @@ pub struct TraceStep {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceShare {
     /// The unit: granule, chunk or full-stripe.
-    pub unit: Word,
+    pub unit: UnitKind,
     /// The layer whose unit it is.
     pub layer: u32,
     /// The unit's length in bytes.

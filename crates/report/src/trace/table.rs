@@ -1,6 +1,9 @@
 //! The trace for people: the way down, a row for each extent, the total, the cost.
 
-use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceExtent, TraceShare};
+use stack::UnitKind;
+use units::Source;
+
+use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceShare};
 use crate::look::Look;
 use crate::words::{Words, count};
 
@@ -78,7 +81,7 @@ impl View<'_> {
 
     fn row(&self, extent: &TraceExtent) -> Vec<String> {
         let words = self.words;
-        let mut state = extent.state.to_string();
+        let mut state = extent.state.word().to_owned();
         if extent.flags.iter().any(|flag| flag == "shared") {
             state += ", shared";
         }
@@ -119,10 +122,12 @@ impl View<'_> {
         let sector = self.sector(step.layer, step.at_bytes);
         let sector = sector.map_or_else(String::new, |sector| format!(" (sector {sector})"));
         let at = format!("{} @ {}{sector}", self.name(step.layer), step.at_bytes);
-        match &*copy.end {
-            "leaf" => at,
-            "hole" => "-".to_owned(),
-            _ => format!("{at} ({})", self.words.text(&copy.reason)),
+        match copy.end {
+            TraceEnd::Leaf => at,
+            TraceEnd::Hole => "-".to_owned(),
+            TraceEnd::Compressed | TraceEnd::Unknown => {
+                format!("{at} ({})", self.words.text(&copy.reason))
+            }
         }
     }
 
@@ -130,7 +135,8 @@ impl View<'_> {
     /// is unknown, as of a file.
     fn sector(&self, layer: u32, at_bytes: u64) -> Option<u64> {
         let found = self.trace.layers.iter().find(|one| one.id == layer)?;
-        let unit = found.units.iter().find(|one| one.used && one.unit == "logical-sector")?;
+        let unit =
+            found.units.iter().find(|one| one.used && one.unit == UnitKind::LogicalSector)?;
         let bytes = unit.bytes.filter(|&bytes| bytes > 0 && at_bytes.is_multiple_of(bytes))?;
         Some(at_bytes.div_euclid(bytes))
     }
@@ -147,7 +153,7 @@ impl View<'_> {
         }
         let missed: Vec<String> = (extent.alignment.iter())
             .filter(|share| share.misaligned_bytes > 0)
-            .map(|share| format!("{} {}", share.unit.replace('-', " "), self.off(share)))
+            .map(|share| format!("{} {}", share.unit.words(), self.off(share)))
             .collect();
         if missed.is_empty() { "aligned".to_owned() } else { missed.join(", ") }
     }
@@ -178,7 +184,7 @@ impl View<'_> {
         }
         for share in &total.alignment {
             let assumed = if share.assumed { ", assumed" } else { "" };
-            let unit = share.unit.replace('-', " ");
+            let unit = share.unit.words();
             let aligned = percent(share.aligned_bytes, share.misaligned_bytes);
             let mut line = format!(
                 "  {unit} of {} ({}{assumed})  {aligned} aligned",
@@ -248,11 +254,11 @@ impl View<'_> {
 }
 
 fn units_of(layer: &super::TraceLayer, words: Words<'_>) -> String {
-    let used = layer.units.iter().filter(|unit| unit.used && unit.unit != "discard");
-    let phrase = |unit: &crate::document::UnitFact| {
+    let used = layer.units.iter().filter(|unit| unit.used && unit.unit != UnitKind::Discard);
+    let phrase = |unit: &stack::UnitFact| {
         let bytes = words.exact(unit.bytes?);
-        let assumed = if unit.source == "assumed" { " (assumed)" } else { "" };
-        Some(format!("{} {bytes}{assumed}", unit.unit.replace('-', " ")))
+        let assumed = if unit.source == Some(Source::Assumed) { " (assumed)" } else { "" };
+        Some(format!("{} {bytes}{assumed}", unit.unit.words()))
     };
     used.filter_map(phrase).collect::<Vec<String>>().join(", ")
 }

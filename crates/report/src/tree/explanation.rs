@@ -2,10 +2,12 @@
 
 use super::Page;
 use super::findings::LABEL;
-use crate::document::{Fact, Layer, UnitFact};
+use crate::document::{Fact, Layer};
 use crate::line::{GAP, PLAIN, QUIET};
 use crate::text::{width, wrap};
 use crate::words::Words;
+use stack::UnitFact;
+use units::Source;
 
 impl Page<'_> {
     /// Units and facts of one layer.
@@ -81,15 +83,16 @@ fn unit_row(fact: &UnitFact, agrees: bool, words: Words<'_>) -> [String; 4] {
         (false, true) => "not used".to_owned(),
         (false, false) => format!("not used, {reason}"),
     };
-    [words.text(&fact.unit).replace('-', " "), length, words.text(&fact.source), standing]
+    [fact.unit.words().to_owned(), length, fact.source_word().to_owned(), standing]
 }
 
 /// Key, value and source, or why it is unknown.
 fn fact_row(fact: &Fact, words: Words<'_>) -> [String; 4] {
-    let text = |part: Option<&str>| part.map_or_else(String::new, |part| words.text(part));
+    let source = fact.source.map_or("", Source::word).to_owned();
+    let reason = fact.reason.as_ref().map_or_else(String::new, |reason| words.text(reason));
     let value = match &fact.value {
         Some(value) => words.text(value),
         None => "unknown".to_owned(),
     };
-    [words.text(&fact.key), value, text(fact.source.as_deref()), text(fact.reason.as_deref())]
+    [words.text(&fact.key), value, source, reason]
 }

@@ -6,10 +6,11 @@ use anstyle::Style;
 
 use super::Page;
 use super::columns::{Columns, Layout};
-use crate::document::{Finding, Layer, Target, Verdict};
+use crate::document::{Finding, Layer, Target};
 use crate::forest::Branch;
 use crate::line::{CARE, GAP, Line, PLAIN, QUIET, severity_style};
 use crate::text::{width, wrap};
+use stack::Verdict;
 
 /// Columns for the word before each line.
 pub(super) const LABEL: usize = 7;

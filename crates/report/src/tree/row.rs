@@ -4,11 +4,12 @@ use anstyle::Style;
 
 use super::Page;
 use super::columns::{Columns, Layout};
-use crate::document::{Layer, Verdict};
+use crate::document::Layer;
 use crate::forest::Branch;
 use crate::line::{BAD, Flow, GAP, Line, NAME, PLAIN, QUIET, verdict_style};
 use crate::sectors::sectors;
 use crate::text::{width, wrap};
+use stack::{Kind, Verdict};
 
 impl Page<'_> {
     /// A layer that lies on nothing: what it is, its size and its sectors; its verdict where that
@@ -66,7 +67,7 @@ impl Page<'_> {
 
     /// That a layer which is shown elsewhere lies here too.
     pub(super) fn reference(&mut self, to: &Layer, above: bool, stem: &str) {
-        let part = if to.kind == "md-array" { "member" } else { "part" };
+        let part = if to.kind == Kind::MdArray { "member" } else { "part" };
         let place = if above { "above" } else { "below" };
         let mut line = Line::starting(stem);
         line.push(PLAIN, &format!("{part} of "));

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 
 use report::{
-    Baseline, BaselineFault, Change, Digest, Layer, Look, Note, Severity, Target, TargetChange,
-    Trend, Verdict, changes_closing, changes_headline, changes_json, changes_tree,
+    Baseline, BaselineFault, Change, Digest, Layer, Look, Note, Target, TargetChange, Trend,
+    changes_closing, changes_headline, changes_json, changes_tree,
 };
+use stack::{Kind, Severity, UnitKind, Verdict};
+use units::Source;
 
 use crate::sample::{
     array, broken, document, drive, hostile, image, layer, old_image, plain, same, shifted_disk,
@@ -84,7 +86,7 @@ fn a_partition_that_moved_is_that_change_and_no_other() {
 fn a_sector_size_that_changed_is_told_with_both_values_and_sources() {
     let before = target("sda", Verdict::Aligned, vec![drive(0, "sda", "a disk", 1 << 30)]);
     let mut after = before.clone();
-    after.layers[0].units[1] = unit("granule", 512, "identify", true);
+    after.layers[0].units[1] = unit(UnitKind::Granule, 512, Source::Identify, true);
     let found = change(&before, &after).expect("a change");
     assert_eq!(words(&found.changes), ["changed sda granule-bytes 4096 512"]);
     let one = &found.changes[0];
@@ -98,11 +100,11 @@ fn a_sector_size_that_changed_is_told_with_both_values_and_sources() {
 #[test]
 fn counters_and_sources_are_no_change() {
     let mut after = shifted_disk();
-    after.layers[0].units[1].source = "identify".into();
+    after.layers[0].units[1].source = Some(Source::Identify);
     let counter = report::Fact {
         key: "sequence".into(),
         value: Some("8".to_owned()),
-        source: Some("on-disk".into()),
+        source: Some(Source::OnDisk),
         reason: None,
     };
     after.layers[2].facts.push(counter);
@@ -113,7 +115,7 @@ fn counters_and_sources_are_no_change() {
 fn layers_that_appear_and_vanish_are_named_by_their_path() {
     let mut after = image("a.raw");
     after.layers.pop();
-    let swap = layer(1, &[0], "swap", "swap", "4 KiB pages");
+    let swap = layer(1, &[0], Kind::Swap, "swap", "4 KiB pages");
     after.layers.push(swap);
     let found = change(&image("a.raw"), &after).expect("a change");
     assert_eq!(
@@ -242,7 +244,7 @@ fn circles_long_chains_and_equal_layers_in_a_baseline_end() {
     circle.layers[1].below = vec![1];
     circle.findings[0].layer = 77;
     assert!(change(&circle, &shifted_disk()).is_some());
-    let link = |id: u32| layer(id, &[id.saturating_sub(1)], "partition", "p", "");
+    let link = |id: u32| layer(id, &[id.saturating_sub(1)], Kind::Partition, "p", "");
     let layers: Vec<Layer> = (0..20_000).map(link).collect();
     let chain = target("sda", Verdict::Aligned, layers.clone());
     assert_eq!(change(&chain, &chain), None);
@@ -250,7 +252,7 @@ fn circles_long_chains_and_equal_layers_in_a_baseline_end() {
     let changes = found.expect("a change").changes;
     assert_eq!(changes.len(), 1);
     assert!(changes[0].layer.as_ref().unwrap().len() < 64);
-    let same: Vec<Layer> = (0..20_000).map(|id| layer(id, &[], "drive", "x", "")).collect();
+    let same: Vec<Layer> = (0..20_000).map(|id| layer(id, &[], Kind::Drive, "x", "")).collect();
     let twins = target("sda", Verdict::Aligned, same.clone());
     let fewer = target("sda", Verdict::Aligned, same[1..].to_vec());
     assert_eq!(change(&twins, &fewer).expect("a change").changes.len(), 1);
@@ -259,7 +261,8 @@ fn circles_long_chains_and_equal_layers_in_a_baseline_end() {
 #[test]
 fn text_of_a_hostile_baseline_is_printed_on_its_line() {
     let mut before = hostile();
-    before.layers[1].kind = "evil\u{1b}[2J\nkind".into();
+    before.layers[1].kind = Kind::Luks;
+    before.layers[1].title = "evil\u{1b}[2J\ntitle".to_owned();
     let found = change(&before, &hostile()).expect("a change");
     let text = plain(&changes_tree(&found, &Look::default()));
     assert_eq!(text.lines().count(), 1 + found.changes.len(), "{text}");

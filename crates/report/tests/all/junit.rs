@@ -2,7 +2,7 @@
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
-use report::Severity;
+use stack::Severity;
 
 use crate::sample::{
     array, broken, document, hostile, image, old_image, same, shifted_disk, unknowns,

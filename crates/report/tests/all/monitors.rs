@@ -1,9 +1,10 @@
 //! What monitors read: a plugin's output, a condition's message.
 
 use report::{
-    Answer, Digest, Look, Metric, NPD_BYTES, Note, Severity, State, Summary, Target, headline,
-    metrics, nagios, nagios_failure, npd, npd_message,
+    Answer, Digest, Look, Metric, NPD_BYTES, Note, State, Summary, Target, headline, metrics,
+    nagios, nagios_failure, npd, npd_message,
 };
+use stack::Severity;
 
 use crate::sample::{broken, document, hostile, image, old_image, same, shifted_disk, unknowns};
 

@@ -1,9 +1,9 @@
 //! Documents made by hand: the smallest ones that show each thing.
 
-use report::{
-    Cost, Document, Fact, Finding, Layer, Misalignment, Problem, Refusal, Run, Severity, Summary,
-    Target, UnitFact, Verdict, document::SCHEMA,
-};
+use format::{Problem, ProblemKind};
+use report::{Document, Fact, Finding, Layer, Refusal, Run, Summary, Target, document::SCHEMA};
+use stack::{Cost, Kind, Misalignment, Severity, UnitFact, UnitKind, Verdict};
+use units::Source;
 
 pub(crate) const KIB: u64 = 1024;
 pub(crate) const MIB: u64 = 1024 * KIB;
@@ -39,11 +39,11 @@ pub(crate) fn target(name: &str, verdict: Verdict, layers: Vec<Layer>) -> Target
 }
 
 /// An aligned layer that starts where the one below starts.
-pub(crate) fn layer(id: u32, below: &[u32], kind: &str, name: &str, title: &str) -> Layer {
+pub(crate) fn layer(id: u32, below: &[u32], kind: Kind, name: &str, title: &str) -> Layer {
     Layer {
         id,
         below: below.to_vec(),
-        kind: kind.to_owned().into(),
+        kind,
         device: None,
         mount_points: Vec::new(),
         name: name.to_owned(),
@@ -67,20 +67,20 @@ pub(crate) fn drive(id: u32, name: &str, title: &str, length_bytes: u64) -> Laye
     Layer {
         length_bytes: Some(length_bytes),
         units: vec![
-            unit("logical-sector", 512, "sysfs", true),
-            unit("granule", 4096, "sysfs", true),
-            unit("granule", 4096, "identify", false),
+            unit(UnitKind::LogicalSector, 512, Source::Sysfs, true),
+            unit(UnitKind::Granule, 4096, Source::Sysfs, true),
+            unit(UnitKind::Granule, 4096, Source::Identify, false),
         ],
-        ..layer(id, &[], "drive", name, title)
+        ..layer(id, &[], Kind::Drive, name, title)
     }
 }
 
-pub(crate) fn unit(unit: &str, bytes: u64, source: &str, used: bool) -> UnitFact {
+pub(crate) fn unit(unit: UnitKind, bytes: u64, source: Source, used: bool) -> UnitFact {
     UnitFact {
-        unit: unit.to_owned().into(),
+        unit,
         bytes: Some(bytes),
         origin_bytes: 0,
-        source: source.to_owned().into(),
+        source: Some(source),
         used,
         reason: String::new(),
     }
@@ -89,7 +89,7 @@ pub(crate) fn unit(unit: &str, bytes: u64, source: &str, used: bool) -> UnitFact
 /// Behind the last granule by `offset_bytes`, everywhere.
 pub(crate) fn off_granule(offset_bytes: u64) -> Misalignment {
     Misalignment {
-        unit: "granule".to_owned().into(),
+        unit: UnitKind::Granule,
         unit_bytes: 4096,
         offset_bytes: Some(offset_bytes),
         share_percent: 100.0,
@@ -120,7 +120,7 @@ pub(crate) fn shifted_disk() -> Target {
     let partition = Layer {
         start_bytes: Some(125 * MIB + 1536),
         first_bad: true,
-        ..bad(layer(1, &[0], "partition", "sda1", "gpt \"data\""))
+        ..bad(layer(1, &[0], Kind::Partition, "sda1", "gpt \"data\""))
     };
     let ext4 = Layer {
         inherited: true,
@@ -128,7 +128,7 @@ pub(crate) fn shifted_disk() -> Target {
             Fact {
                 key: "block-size-bytes".into(),
                 value: Some("4096".to_owned()),
-                source: Some("on-disk".into()),
+                source: Some(Source::OnDisk),
                 reason: None,
             },
             Fact {
@@ -139,11 +139,11 @@ pub(crate) fn shifted_disk() -> Target {
             },
         ],
         problems: vec![Problem {
-            kind: "checksum".into(),
+            kind: ProblemKind::Checksum,
             at_bytes: KIB,
             detail: "superblock says 0x11223344, computed 0x55667788".to_owned(),
         }],
-        ..bad(layer(2, &[1], "file-system", "ext4", "4 KiB blocks, /data"))
+        ..bad(layer(2, &[1], Kind::FileSystem, "ext4", "4 KiB blocks, /data"))
     };
     let sda = drive(0, "sda", "WDC WD60EFRX, hard disk 7200 rpm", 6_001_175_126_016);
     let cost = Cost {
@@ -190,7 +190,7 @@ pub(crate) fn array() -> Target {
             verdict: if shifted { Verdict::Misaligned } else { Verdict::Aligned },
             first_bad: shifted,
             misalignment: shifted.then(|| off_granule(512)),
-            ..layer(id + 1, &[id], "partition", &format!("sd{letter}1"), "gpt, Linux RAID")
+            ..layer(id + 1, &[id], Kind::Partition, &format!("sd{letter}1"), "gpt, Linux RAID")
         });
         if shifted {
             findings.push(Finding {
@@ -205,20 +205,20 @@ pub(crate) fn array() -> Target {
         length_bytes: Some(12 * TIB),
         verdict: Verdict::Misaligned,
         inherited: true,
-        misalignment: Some(share.clone()),
-        ..layer(8, &[1, 3, 5, 7], "md-array", "md127", "raid5, 4 members, 512 KiB chunk")
+        misalignment: Some(share),
+        ..layer(8, &[1, 3, 5, 7], Kind::MdArray, "md127", "raid5, 4 members, 512 KiB chunk")
     });
     layers.push(Layer {
         length_bytes: Some(12 * TIB),
         verdict: Verdict::Misaligned,
         misalignment: Some(Misalignment {
-            unit: "full-stripe".into(),
+            unit: UnitKind::FullStripe,
             unit_bytes: 3 * 512 * KIB,
             offset_bytes: Some(MIB),
             share_percent: 100.0,
         }),
         start_bytes: Some(MIB),
-        ..layer(9, &[8], "file-system", "xfs", "4 KiB blocks, su 512 KiB, sw 3, /srv")
+        ..layer(9, &[8], Kind::FileSystem, "xfs", "4 KiB blocks, su 512 KiB, sw 3, /srv")
     });
     findings.push(finding(
         "ST301",
@@ -243,16 +243,18 @@ pub(crate) fn broken() -> Target {
 
 /// An image that is aligned as far as an assumed granule tells.
 pub(crate) fn image(name: &str) -> Target {
-    let mut file = layer(0, &[], "image-file", name, "raw image");
+    let mut file = layer(0, &[], Kind::ImageFile, name, "raw image");
     file.length_bytes = Some(20 * 1024 * MIB);
     file.assumed = true;
-    file.units =
-        vec![unit("logical-sector", 512, "assumed", true), unit("granule", 4096, "assumed", true)];
+    file.units = vec![
+        unit(UnitKind::LogicalSector, 512, Source::Assumed, true),
+        unit(UnitKind::Granule, 4096, Source::Assumed, true),
+    ];
     let partition = Layer {
         start_bytes: Some(MIB),
         length_bytes: Some(20 * 1024 * MIB - 2 * MIB),
         assumed: true,
-        ..layer(1, &[0], "partition", &format!("{name}#1"), "gpt \"root\"")
+        ..layer(1, &[0], Kind::Partition, &format!("{name}#1"), "gpt \"root\"")
     };
     target(name, Verdict::Aligned, vec![file, partition])
 }
@@ -275,26 +277,26 @@ pub(crate) fn old_image(name: &str) -> Target {
 
 /// A drive of which little is known, with something unreadable and something without fixed offsets.
 pub(crate) fn unknowns() -> Target {
-    let mut sdb = layer(0, &[], "drive", "sdb", "USB bridge");
+    let mut sdb = layer(0, &[], Kind::Drive, "sdb", "USB bridge");
     sdb.verdict = Verdict::Unknown;
     sdb.reason = "neither sysfs nor identify says a sector size".to_owned();
     let partition = Layer {
         start_bytes: Some(MIB),
         verdict: Verdict::Unknown,
         reason: sdb.reason.clone(),
-        ..layer(1, &[0], "partition", "sdb1", "mbr, type 0x83")
+        ..layer(1, &[0], Kind::Partition, "sdb1", "mbr, type 0x83")
     };
     let integrity = Layer {
         start_bytes: None,
         verdict: Verdict::NotExpressible,
         reason: "dm-integrity interleaves tags with data, so no fixed offset leads to the drive"
             .to_owned(),
-        ..layer(2, &[1], "dm-integrity", "secure", "dm-integrity")
+        ..layer(2, &[1], Kind::DmIntegrity, "secure", "dm-integrity")
     };
     let snapshot = Layer {
         verdict: Verdict::Undefined,
         reason: "the kernel says alignment_offset -1".to_owned(),
-        ..layer(3, &[1], "lvm-lv", "vg0/snapshot", "")
+        ..layer(3, &[1], Kind::LvmLv, "vg0/snapshot", "")
     };
     target("/dev/sdb", Verdict::Undefined, vec![sdb, partition, integrity, snapshot])
 }

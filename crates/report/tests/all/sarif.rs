@@ -1,7 +1,8 @@
 //! SARIF 2.1.0.
 
-use report::{RuleInfo, Verdict};
+use report::RuleInfo;
 use serde_json::Value;
+use stack::Verdict;
 
 use crate::sample::{array, broken, document, hostile, image, same, shifted_disk};
 use crate::whole::sarif;

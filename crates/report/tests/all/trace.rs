@@ -1,32 +1,35 @@
 //! The trace: its schema, and what people see.
 
 use report::trace::{
-    TRACE_SCHEMA, Trace, TraceCopy, TraceCost, TraceEffort, TraceExtent, TraceLayer, TracePiece,
-    TraceShare, TraceStep, TraceTotal, TraceUnknown, TraceUntold, table,
+    TRACE_SCHEMA, Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceLayer,
+    TracePiece, TraceShare, TraceStep, TraceTotal, TraceUnknown, TraceUntold, table,
 };
-use report::{Fact, Look, Refusal, Run, UnitFact};
+use report::{Fact, Look, Refusal, Run};
 use serde_json::Value;
+use stack::file::State;
+use stack::{Kind, UnitFact, UnitKind};
 use testkit::schema;
+use units::Source;
 
 pub(crate) const COMMITTED: &str = include_str!("../../schema/straddle.trace.1.schema.json");
 
-fn layer(id: u32, below: &[u32], kind: &'static str, name: &str) -> TraceLayer {
-    let unit = |unit: &'static str, bytes| UnitFact {
-        unit: unit.into(),
+fn layer(id: u32, below: &[u32], kind: Kind, name: &str) -> TraceLayer {
+    let unit = |unit, bytes| UnitFact {
+        unit,
         bytes: Some(bytes),
         origin_bytes: 0,
-        source: "sysfs".into(),
+        source: Some(Source::Sysfs),
         used: id == 0,
         reason: String::new(),
     };
     TraceLayer {
         id,
         below: below.to_vec(),
-        kind: kind.into(),
+        kind,
         name: name.to_owned(),
-        title: format!("a {kind}"),
+        title: format!("a {}", kind.word()),
         length_bytes: Some(1 << 30),
-        units: vec![unit("granule", 4096), unit("logical-sector", 512)],
+        units: vec![unit(UnitKind::Granule, 4096), unit(UnitKind::LogicalSector, 512)],
     }
 }
 
@@ -34,19 +37,23 @@ fn copy(disk: u32, at_bytes: u64) -> TraceCopy {
     let step = |layer, at_bytes| TraceStep { layer, at_bytes };
     TraceCopy {
         path: vec![step(2, at_bytes), step(disk, at_bytes + 512)],
-        end: "leaf".into(),
+        end: TraceEnd::Leaf,
         reason: String::new(),
     }
 }
 
-fn extent(offset_bytes: u64, state: &'static str) -> TraceExtent {
+fn extent(offset_bytes: u64, state: State) -> TraceExtent {
     TraceExtent {
         offset_bytes,
         length_bytes: 8192,
-        state: state.into(),
+        state,
         flags: vec!["shared".into(), "last".into()],
-        physical_bytes: (state == "data").then_some(1 << 20),
-        reason: if state == "encoded" { "compressed\x1b[31m".to_owned() } else { String::new() },
+        physical_bytes: (state == State::Data).then_some(1 << 20),
+        reason: if state == State::Encoded {
+            "compressed\x1b[31m".to_owned()
+        } else {
+            String::new()
+        },
         alignment: Vec::new(),
         starts_at: Vec::new(),
         pieces: Vec::new(),
@@ -57,7 +64,7 @@ fn extent(offset_bytes: u64, state: &'static str) -> TraceExtent {
 /// A file of a mirror half of which is off, with a hole and something compressed.
 pub(crate) fn sample() -> Trace {
     let share = TraceShare {
-        unit: "granule".into(),
+        unit: UnitKind::Granule,
         layer: 0,
         unit_bytes: 4096,
         assumed: true,
@@ -73,7 +80,7 @@ pub(crate) fn sample() -> Trace {
         parity_updates: 0,
         untold: vec![TraceUntold { ios: untold, reason: "it lies in a hole".to_owned() }],
     };
-    let mut data = extent(0, "data");
+    let mut data = extent(0, State::Data);
     data.alignment = vec![share.clone()];
     data.pieces = vec![TracePiece {
         offset_bytes: 0,
@@ -97,12 +104,12 @@ pub(crate) fn sample() -> Trace {
         }],
         notes: vec!["a note".to_owned()],
         layers: vec![
-            layer(0, &[], "drive", "sda"),
-            layer(1, &[], "drive", "sdb"),
-            layer(2, &[0, 1], "file-system", "btrfs"),
-            layer(3, &[2], "file", "db/file"),
+            layer(0, &[], Kind::Drive, "sda"),
+            layer(1, &[], Kind::Drive, "sdb"),
+            layer(2, &[0, 1], Kind::FileSystem, "btrfs"),
+            layer(3, &[2], Kind::File, "db/file"),
         ],
-        extents: vec![data, extent(8192, "hole"), extent(16384, "encoded")],
+        extents: vec![data, extent(8192, State::Hole), extent(16384, State::Encoded)],
         omitted_extents: 2,
         total: TraceTotal {
             extents: 2,

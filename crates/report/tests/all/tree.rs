@@ -1,6 +1,8 @@
 //! The tree, as a person reads it.
 
-use report::{Layer, Look, Severity, Shape, Target, UnitFact, Verdict};
+use report::{Layer, Look, Shape, Target};
+use stack::{Kind, Severity, UnitFact, UnitKind, Verdict};
+use units::Source;
 
 use crate::sample::{
     MIB, array, broken, document, drive, finding, hostile, image, layer, off_granule, old_image,
@@ -259,8 +261,9 @@ fn only_bad_leaves_out_targets_without_warnings() {
 #[test]
 fn sources_that_disagree_and_shifted_granules_are_named_on_the_first_line() {
     let mut sdb = drive(0, "sdb", "", 1000 * MIB);
-    sdb.units[1] = UnitFact { origin_bytes: 3584, ..unit("granule", 4096, "identify", true) };
-    sdb.units[2] = unit("granule", 512, "sysfs", false);
+    sdb.units[1] =
+        UnitFact { origin_bytes: 3584, ..unit(UnitKind::Granule, 4096, Source::Identify, true) };
+    sdb.units[2] = unit(UnitKind::Granule, 512, Source::Sysfs, false);
     let found = plain(&people(
         &document(vec![target("sdb", Verdict::Aligned, vec![sdb])]),
         Shape::Tree,
@@ -292,10 +295,10 @@ fn a_finding_about_a_layer_that_is_not_there_is_shown_all_the_same() {
 #[test]
 fn layers_that_name_themselves_or_later_ones_end_up_as_roots() {
     let layers = vec![
-        layer(0, &[0], "partition", "itself", ""),
-        layer(1, &[2], "partition", "early", ""),
-        layer(2, &[1, 1, 0], "partition", "late", ""),
-        layer(2, &[2], "partition", "twin", ""),
+        layer(0, &[0], Kind::Partition, "itself", ""),
+        layer(1, &[2], Kind::Partition, "early", ""),
+        layer(2, &[1, 1, 0], Kind::Partition, "late", ""),
+        layer(2, &[2], Kind::Partition, "twin", ""),
     ];
     let found =
         plain(&people(&document(vec![target("x", Verdict::Aligned, layers)]), Shape::Tree, &LOOK));
@@ -309,7 +312,7 @@ fn a_thousand_levels_neither_overflow_nor_indent_without_end() {
     let layers: Vec<Layer> = (0..1000)
         .map(|id: u32| {
             let below: Vec<u32> = id.checked_sub(1).into_iter().collect();
-            layer(id, &below, "loop", &format!("level-{id}"), "")
+            layer(id, &below, Kind::Loop, &format!("level-{id}"), "")
         })
         .collect();
     let found =
@@ -364,7 +367,7 @@ fn a_share_and_another_unit_than_the_granule_are_said() {
     let mut target = array();
     target.layers[8].inherited = false;
     target.layers[8].misalignment =
-        Some(report::Misalignment { share_percent: 25.0, ..off_granule(512) });
+        Some(stack::Misalignment { share_percent: 25.0, ..off_granule(512) });
     let text =
         plain(&people(&document(vec![target]), Shape::Tree, &Look { width: Some(150), ..LOOK }));
     assert!(text.contains("misaligned by 512 B in 25 % of it"), "{text}");

@@ -1,10 +1,10 @@
 //! Whole documents in the views that are written target by target.
 
 use report::{
-    Document, JUNIT_HEAD, JUNIT_TAIL, Look, Notifications, RuleInfo, Severity, Shape, closing,
-    element, head, junit_suite, lines, sarif_head, sarif_results, summary_line, tail, target_line,
-    tree,
+    Document, JUNIT_HEAD, JUNIT_TAIL, Look, Notifications, RuleInfo, Shape, closing, element, head,
+    junit_suite, lines, sarif_head, sarif_results, summary_line, tail, target_line, tree,
 };
+use stack::Severity;
 
 /// The view for people, with colors.
 pub(crate) fn people(document: &Document, shape: Shape, look: &Look) -> String {

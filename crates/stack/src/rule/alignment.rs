@@ -7,7 +7,7 @@ use format::table::{PartitionRole, TableKind};
 use units::Source;
 use units::prefix::{Exact, Size};
 
-use super::cost::{Cost, Costs};
+use super::cost::{Costed, Costs};
 use super::{Case, Finding, Severity, finding, rarely, remedy};
 use crate::beside;
 use crate::history;
@@ -94,7 +94,7 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
     let tops = tops(case, id);
     let bad: Vec<LayerId> = tops.into_iter().filter(|&top| case.misaligned(top)).collect();
     let bad = if bad.is_empty() { vec![id] } else { bad };
-    let worst = (bad.iter().filter_map(|&top| costs.of_layer(top))).max_by_key(Cost::excess_rmws);
+    let worst = (bad.iter().filter_map(|&top| costs.of_layer(top))).max_by_key(Costed::excess_rmws);
     let assumed = assumed(case, miss);
     let code = match (&case.stack.layer(id).kind, assumed) {
         (LayerKind::ImageFormat(_), _) => "ST501",
@@ -117,7 +117,7 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
             }
         });
     }
-    finding.cost = worst;
+    finding.cost = worst.as_ref().map(Costed::told);
     finding.remedies = remedy::moved(case, id, miss);
     finding
 }
@@ -205,7 +205,7 @@ pub(super) fn assumed(case: &Case<'_>, miss: &Miss) -> bool {
 
 /// Any RMW that alignment would save is a warning; two or more an error on rotating media or
 /// parity.
-pub(super) fn severity(cost: Option<&Cost>, assumed: bool) -> Severity {
+pub(super) fn severity(cost: Option<&Costed>, assumed: bool) -> Severity {
     match cost {
         Some(cost) if !assumed && cost.excess_rmws() >= 2 && (cost.rotating || cost.parity) => {
             Severity::Error
@@ -227,7 +227,7 @@ pub(super) fn evidence(case: &Case<'_>, id: LayerId, miss: &Miss) -> String {
     let owner = &case.stack.layer(miss.owner).name;
     let kind = match miss.kind {
         UnitKind::Granule => String::new(),
-        kind => format!("{} ", kind.word().replace('-', " ")),
+        kind => format!("{} ", kind.words()),
     };
     let boundary = format!("{unit} {kind}boundary of {owner}{origin}");
     let place = match &layer.mapping {

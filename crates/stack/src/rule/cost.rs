@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use units::prefix::Size;
 use units::{ByteRange, Known};
 
@@ -26,38 +27,71 @@ const GOLDEN_FRACTION: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Number of full stripes looked at for one that begins on a granule.
 const STRIPES_TRIED: u64 = 256;
 
-/// What one write costs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What one write of the layer above costs on the leaves, beside what it would cost if aligned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// The write's length in bytes.
     pub write_bytes: u64,
-    /// The worst of the places that were tried.
-    pub actual: Effort,
-    /// The same write where everything is aligned.
-    pub aligned: Effort,
-    /// True if the drives rotate, as far as known.
-    pub rotating: bool,
-    /// True if an array with parity takes part.
-    pub parity: bool,
+    /// Units read first, because the write covers them only in part.
+    pub reads: u64,
+    /// Units written.
+    pub writes: u64,
+    /// Read-modify-writes on drives.
+    pub rmws: u64,
+    /// Updates of parity.
+    pub parity_updates: u64,
+    /// Units read by the same write if aligned.
+    pub aligned_reads: u64,
+    /// Units written by the same write if aligned.
+    pub aligned_writes: u64,
+    /// The same in one sentence for people.
+    pub sentence: String,
 }
 
-impl Cost {
+/// What one write costs as things are, and if aligned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Costed {
+    /// The write's length in bytes.
+    write_bytes: u64,
+    /// The worst of the places that were tried.
+    actual: Effort,
+    /// The same write where everything is aligned.
+    aligned: Effort,
+    /// True if the drives rotate, as far as known.
+    pub(super) rotating: bool,
+    /// True if an array with parity takes part.
+    pub(super) parity: bool,
+}
+
+impl Costed {
     /// Read-modify-writes of drives and of parity that alignment would save.
-    #[must_use]
-    pub fn excess_rmws(&self) -> u64 {
+    pub(super) fn excess_rmws(&self) -> u64 {
         let sum = |effort: &Effort| effort.rmws + effort.parity_rmws;
         sum(&self.actual).saturating_sub(sum(&self.aligned))
     }
 
     /// Returns whether alignment would change nothing.
-    #[must_use]
-    pub fn is_nothing(&self) -> bool {
+    pub(super) fn is_nothing(&self) -> bool {
         self.actual == self.aligned
     }
 
-    /// The cost in one sentence.
-    #[must_use]
-    pub fn sentence(&self) -> String {
+    /// The cost as a finding tells it.
+    pub(super) fn told(&self) -> Cost {
+        let (actual, aligned) = (self.actual, self.aligned);
+        Cost {
+            write_bytes: self.write_bytes,
+            reads: actual.reads,
+            writes: actual.writes,
+            rmws: actual.rmws,
+            parity_updates: actual.parity_updates,
+            aligned_reads: aligned.reads,
+            aligned_writes: aligned.writes,
+            sentence: self.sentence(),
+        }
+    }
+
+    fn sentence(&self) -> String {
         let (actual, aligned) = (self.actual, self.aligned);
         let granules = |count| format!("{count} granule{}", if count == 1 { "" } else { "s" });
         let mut text = format!("each {} write ", Size(self.write_bytes));
@@ -86,7 +120,7 @@ impl Cost {
 pub(super) struct Costs<'a> {
     case: &'a Case<'a>,
     budget: Budget,
-    known: RefCell<BTreeMap<(LayerId, u64), Option<Cost>>>,
+    known: RefCell<BTreeMap<(LayerId, u64), Option<Costed>>>,
 }
 
 impl<'a> Costs<'a> {
@@ -96,7 +130,7 @@ impl<'a> Costs<'a> {
 
     /// The cost of one write of a granule, at least 4 KiB, by the layer on `id`, at its own
     /// boundaries; `None` where it cannot be told.
-    pub(super) fn of_layer(&self, id: LayerId) -> Option<Cost> {
+    pub(super) fn of_layer(&self, id: LayerId) -> Option<Costed> {
         // 0 stands for the granule, so that a layer that is asked about again need not be looked
         // under for its leaf.
         self.once(id, 0, || {
@@ -108,11 +142,11 @@ impl<'a> Costs<'a> {
 
     /// The cost of a write of `write_bytes`, which is not 0, by the layer on `id`, at multiples of
     /// that.
-    pub(super) fn of_write(&self, id: LayerId, write_bytes: u64) -> Option<Cost> {
+    pub(super) fn of_write(&self, id: LayerId, write_bytes: u64) -> Option<Costed> {
         self.once(id, write_bytes, || self.work_out(id, write_bytes))
     }
 
-    fn once(&self, id: LayerId, bytes: u64, cost: impl Fn() -> Option<Cost>) -> Option<Cost> {
+    fn once(&self, id: LayerId, bytes: u64, cost: impl Fn() -> Option<Costed>) -> Option<Costed> {
         if let Some(known) = self.known.borrow().get(&(id, bytes)) {
             return known.clone();
         }
@@ -121,7 +155,7 @@ impl<'a> Costs<'a> {
         cost
     }
 
-    fn work_out(&self, id: LayerId, write_bytes: u64) -> Option<Cost> {
+    fn work_out(&self, id: LayerId, write_bytes: u64) -> Option<Costed> {
         let stack = self.case.stack;
         let under = self.under(id)?;
         let leaf = first_leaf(stack, &under)?;
@@ -149,7 +183,7 @@ impl<'a> Costs<'a> {
             LayerKind::Drive(drive) => matches!(&drive.rotational, Known::Yes(fact) if fact.value),
             _ => false,
         });
-        Some(Cost { write_bytes, actual, aligned, rotating, parity: has_parity(stack, &under) })
+        Some(Costed { write_bytes, actual, aligned, rotating, parity: has_parity(stack, &under) })
     }
 
     /// The layers under `id`; `None` when there are more than may still be looked at.

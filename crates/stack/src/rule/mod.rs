@@ -3,6 +3,7 @@
 //! [`table::RULES`] says what each code means; the functions in the other files find where one
 //! applies. Severity follows from predicted cost, not from taste.
 
+use serde::{Deserialize, Serialize};
 use units::prefix::Place;
 
 use crate::condition::Condition;
@@ -31,7 +32,9 @@ pub use remedy::{Remedy, plan_of};
 pub use table::{RULES, Rule, rule};
 
 /// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Worth knowing; costs nothing.
     Info,
@@ -39,6 +42,18 @@ pub enum Severity {
     Warning,
     /// Costs much, or will not work.
     Error,
+}
+
+impl Severity {
+    /// The word printed for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
 }
 
 /// A rule that fired.

@@ -66,7 +66,7 @@ fn missed(case: &Case<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Finding> {
     finding.evidence.push(alignment::evidence(case, id, miss));
     finding.evidence.extend(full_stripe(case, miss));
     let cost = costs.of_write(id, write_bytes(miss, case));
-    finding.cost = cost.filter(|cost| !cost.is_nothing());
+    finding.cost = cost.filter(|cost| !cost.is_nothing()).map(|cost| cost.told());
     finding.remedies = remedy::moved(case, id, miss);
     Some(finding)
 }

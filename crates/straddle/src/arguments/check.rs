@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use report::Severity;
 use stack::Condition;
+use stack::Severity;
 
 use super::common::{Bytes, Measured, Sysroot, Unknown};
 use super::help;

@@ -149,7 +149,7 @@ fn format_of(typed: &[OsString]) -> Format {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use report::Severity;
+    use stack::Severity;
 
     const SAID: Said = Said::FOR_TESTS;
 

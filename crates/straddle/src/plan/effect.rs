@@ -15,7 +15,7 @@ pub(super) fn gains(stack: &Stack, plan: &Plan, findings: &[Finding]) -> Vec<Str
         let over = stack.over(layer);
         let about = |id: LayerId| id == layer || over.contains(&id);
         let costs = findings.iter().filter(|one| about(one.layer));
-        costs.filter_map(|one| one.cost.as_ref()).map(rule::Cost::sentence).next()
+        costs.filter_map(|one| one.cost.as_ref()).map(|cost| cost.sentence.clone()).next()
     };
     plan.rows.iter().map(|row| gain(row.layer).unwrap_or_default()).collect()
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use report::trace::{
-    TRACE_SCHEMA, Trace as Document, TraceCopy, TraceCost, TraceEffort, TraceExtent, TraceLayer,
-    TracePiece, TraceShare, TraceStep, TraceTotal, TraceUnknown, TraceUntold,
+    TRACE_SCHEMA, Trace as Document, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent,
+    TraceLayer, TracePiece, TraceShare, TraceStep, TraceTotal, TraceUnknown, TraceUntold,
 };
 use report::{Fact, Refusal};
 use stack::amplify::Effort;
@@ -98,14 +98,14 @@ fn layer(stack: &Stack, id: LayerId, numbers: &Numbers) -> TraceLayer {
     TraceLayer {
         id: number(numbers, id),
         below: layer.mapping.below().into_iter().map(|id| number(numbers, id)).collect(),
-        kind: layer.kind.word().into(),
+        kind: layer.kind.kind(),
         name: match layer.kind {
             LayerKind::File => layer.path.clone().unwrap_or_else(|| layer.name.clone()),
             _ => layer.name.clone(),
         },
         title: title::title(layer),
         length_bytes: layer.length(),
-        units: layer.units.facts().iter().map(convert::unit).collect(),
+        units: layer.units.facts().to_vec(),
     }
 }
 
@@ -114,7 +114,7 @@ fn facts(traced: &Traced) -> Vec<Fact> {
     let number = |key: &'static str, known: &Known<u64>| Fact {
         key: key.into(),
         value: known.value().map(u64::to_string),
-        source: known.source().map(|source| source.word().into()),
+        source: known.source(),
         reason: known.reason().map(str::to_owned),
     };
     let numbers = [
@@ -188,7 +188,7 @@ impl Listing<'_> {
         TraceExtent {
             offset_bytes: part.start_bytes(),
             length_bytes: part.length_bytes(),
-            state: run.state.word().into(),
+            state: run.state,
             flags: run.flags.words().map(Into::into).collect(),
             physical_bytes: run.physical_bytes.map(|bytes| bytes.saturating_add(into)),
             reason: run.state.reason().to_owned(),
@@ -229,24 +229,24 @@ fn listed(piece: &Piece, numbers: &Numbers) -> TracePiece {
 fn copies(piece: &Piece, without: usize, numbers: &Numbers) -> Vec<TraceCopy> {
     let copies = piece.ways.iter().map(|way| {
         let (end, reason) = match &way.end {
-            On::Leaf(..) => ("leaf", ""),
-            On::Zeros => ("hole", ""),
-            On::Compressed(_) => ("compressed", "it is compressed"),
-            On::Unknown(reason) => ("unknown", reason.as_str()),
+            On::Leaf(..) => (TraceEnd::Leaf, ""),
+            On::Zeros => (TraceEnd::Hole, ""),
+            On::Compressed(_) => (TraceEnd::Compressed, "it is compressed"),
+            On::Unknown(reason) => (TraceEnd::Unknown, reason.as_str()),
         };
         let path = way
             .steps
             .iter()
             .skip(without)
             .map(|&(layer, at_bytes)| TraceStep { layer: number(numbers, layer), at_bytes });
-        TraceCopy { path: path.collect(), end: end.into(), reason: reason.to_owned() }
+        TraceCopy { path: path.collect(), end, reason: reason.to_owned() }
     });
     copies.collect()
 }
 
 fn shares(alignment: &Alignment, numbers: &Numbers) -> Vec<TraceShare> {
     let share = |(fit, share): (&trace::Fit, &trace::Share)| TraceShare {
-        unit: fit.kind.word().into(),
+        unit: fit.kind,
         layer: number(numbers, fit.owner),
         unit_bytes: fit.unit_bytes,
         assumed: share.assumed,

@@ -1,8 +1,8 @@
 //! The head of a page: what is wrong in one sentence, and what to do next.
 
-use report::Verdict;
 use report::fsync::{Fsync, FsyncVerdict, Honesty};
 use report::html::{Content, Report, Source, Unread, page};
+use stack::Verdict;
 
 use crate::bench::sample::disk;
 use crate::sample::{document, image, shifted_disk};

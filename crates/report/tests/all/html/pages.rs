@@ -1,5 +1,7 @@
 //! Pages of every kind of result, of plain and of hostile ones.
 
+use std::sync::OnceLock;
+
 use report::bench::{Bench, Step, bench_json};
 use report::compare::compare_json;
 use report::drive::{published_json, simulation_json};
@@ -150,13 +152,16 @@ pub(crate) fn full() -> String {
 
 /// The same documents, every text of which that may be anything is `label`.
 pub(crate) fn with_label(label: &str) -> Vec<Source> {
-    let hostile = |(name, text): (&str, String)| {
-        let mut value: Value = serde_json::from_str(&text).expect("it is JSON");
-        overwrite(&mut value, label);
-        let text = value.to_string();
-        read(label, &text).unwrap_or_else(|fault| panic!("{name}: {fault}"))
+    static FREE: OnceLock<Vec<(Value, Vec<String>)>> = OnceLock::new();
+    let free = || texts().into_iter().map(|(_, text)| free(&text)).collect();
+    let hostile = |(document, pointers): &(Value, Vec<String>)| {
+        let mut value = document.clone();
+        for pointer in pointers {
+            *value.pointer_mut(pointer).expect("it was there") = label.into();
+        }
+        read(label, &value.to_string()).unwrap_or_else(|fault| panic!("{fault}"))
     };
-    texts().into_iter().map(hostile).collect()
+    FREE.get_or_init(free).iter().map(hostile).collect()
 }
 
 /// A page of which every text is `label`.
@@ -166,17 +171,30 @@ pub(crate) fn labeled(label: &str) -> String {
     page(&Report { sources: with_label(label), unread })
 }
 
-/// Puts `label` in place of every text but those of a fixed list, without which it is no document.
-fn overwrite(value: &mut Value, label: &str) {
-    const FIXED: [&str; 5] = ["schema", "answer", "severity", "verdict", "kind"];
+/// A document, and the places of all its texts but those of a fixed list, without which it is none.
+fn free(text: &str) -> (Value, Vec<String>) {
+    let document: Value = serde_json::from_str(text).expect("it is JSON");
+    let mut pointers = Vec::new();
+    find_texts(&document, "", &mut pointers);
+    pointers.retain(|pointer| {
+        let mut changed = document.clone();
+        *changed.pointer_mut(pointer).expect("it was found there") = "label".into();
+        read("changed", &changed.to_string()).is_ok()
+    });
+    (document, pointers)
+}
+
+fn find_texts(value: &Value, at: &str, pointers: &mut Vec<String>) {
     match value {
-        Value::String(text) => label.clone_into(text),
-        Value::Array(values) => values.iter_mut().for_each(|value| overwrite(value, label)),
+        Value::String(_) => pointers.push(at.to_owned()),
+        Value::Array(values) => {
+            for (place, value) in values.iter().enumerate() {
+                find_texts(value, &format!("{at}/{place}"), pointers);
+            }
+        }
         Value::Object(fields) => {
-            for (key, value) in fields.iter_mut() {
-                if !FIXED.contains(&key.as_str()) || value.is_object() {
-                    overwrite(value, label);
-                }
+            for (key, value) in fields {
+                find_texts(value, &format!("{at}/{key}"), pointers);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}

@@ -1,9 +1,9 @@
 //! What is not known never looks good.
 
-use report::Verdict;
 use report::fsync::{Fsync, Honesty, ProcessWord};
 use report::html::{Content, Report, Source, page};
 use report::trace::{Trace, TraceCost, TraceEffort, TraceTotal, TraceUnknown, TraceUntold};
+use stack::{Kind, Verdict};
 
 use crate::sample::{document, image, layer, target};
 use crate::trace::sample;
@@ -19,7 +19,7 @@ fn row(content: Content) -> String {
 
 #[test]
 fn a_check_of_a_good_and_an_unknown_target_is_not_good() {
-    let mut drive = layer(0, &[], "drive", "sdb", "USB bridge");
+    let mut drive = layer(0, &[], Kind::Drive, "sdb", "USB bridge");
     drive.verdict = Verdict::Unknown;
     let unknown = target("/dev/sdb", Verdict::Unknown, vec![drive]);
     let mut good = image("disk.raw");

@@ -11,7 +11,7 @@ use crate::id::LayerId;
 use crate::kernel::dm::{Place, Target, TargetKind};
 use crate::kernel::md::{MdNode, MdPart};
 use crate::kernel::{Node, NodeKind, Number};
-use crate::layer::{Layer, LayerKind, Mapped};
+use crate::layer::{Kind, Layer, LayerKind, Mapped};
 use crate::layout;
 use crate::mapping::{Below, Copies, Mapping, Segment};
 use crate::unit::UnitKind;
@@ -26,12 +26,12 @@ impl Live<'_> {
             NodeKind::Md(Some(array)) => return self.array(node, array),
             NodeKind::Loop { offset_bytes, .. } => {
                 let mapping = Mapping::Linear(Below { layer: on, offset_bytes: *offset_bytes });
-                mapped_layer(node, "loop", "loop device", mapping)
+                mapped_layer(node, Kind::Loop, "loop device", mapping)
             }
             NodeKind::Bcache => self.bcache(node, below),
             NodeKind::Dm { name, uuid } => self.mapped(node, name, uuid, below),
-            NodeKind::Md(None) => unknown(node, "md-array", "it does not run", below),
-            _ => unknown(node, "device", "how it lies on them is not known", below),
+            NodeKind::Md(None) => unknown(node, Kind::MdArray, "it does not run", below),
+            _ => unknown(node, Kind::Device, "how it lies on them is not known", below),
         };
         self.assembler.add(on, layer)
     }
@@ -96,32 +96,32 @@ impl Live<'_> {
             })
             .collect();
         let [below] = fitting.as_slice() else {
-            return unknown(node, "bcache", "which of them backs it is not known", below);
+            return unknown(node, Kind::Bcache, "which of them backs it is not known", below);
         };
-        mapped_layer(node, "bcache", "bcache", Mapping::Linear(*below))
+        mapped_layer(node, Kind::Bcache, "bcache", Mapping::Linear(*below))
     }
 
     fn mapped(&self, node: &Node, name: &str, uuid: &str, below: &[LayerId]) -> Layer {
-        let word = match uuid {
-            uuid if uuid.starts_with("LVM-") => "lvm-lv",
-            uuid if uuid.starts_with("CRYPT-LUKS") => "luks",
-            uuid if uuid.starts_with("CRYPT-INTEGRITY") => "dm-integrity",
-            _ => "dm",
+        let kind = match uuid {
+            uuid if uuid.starts_with("LVM-") => Kind::LvmLv,
+            uuid if uuid.starts_with("CRYPT-LUKS") => Kind::Luks,
+            uuid if uuid.starts_with("CRYPT-INTEGRITY") => Kind::DmIntegrity,
+            _ => Kind::Dm,
         };
         if is_multipath(node) {
             // Every path leads to the same bytes.
             let members = below.iter().map(|&layer| Some(Below { layer, offset_bytes: 0 })).take(1);
             let mapping = Mapping::Mirrored { members: members.collect() };
-            return mapped_layer(node, "multipath", "multipath", mapping);
+            return mapped_layer(node, Kind::Multipath, "multipath", mapping);
         }
         let tables = match &self.world.machine.tables {
             Ok(tables) => tables,
             Err(reason) => {
-                return unknown(node, word, &format!("its table is not known: {reason}"), below);
+                return unknown(node, kind, &format!("its table is not known: {reason}"), below);
             }
         };
         let Some(targets) = tables.get(name) else {
-            return unknown(node, word, "it has no table", below);
+            return unknown(node, kind, "it has no table", below);
         };
         let what = targets.first().map_or("", |target| target.word.as_str());
         let mut segments = Vec::new();
@@ -137,7 +137,7 @@ impl Live<'_> {
             }
             _ => Mapping::Segments(segments),
         };
-        let mut layer = mapped_layer(node, word, what, mapping);
+        let mut layer = mapped_layer(node, kind, what, mapping);
         put_units(&mut layer, targets);
         layer
     }
@@ -218,8 +218,8 @@ impl Live<'_> {
     }
 }
 
-fn mapped_layer(node: &Node, word: &'static str, what: &str, mapping: Mapping) -> Layer {
-    let kind = LayerKind::Mapped(Mapped { word, what: escape(what.as_bytes()) });
+fn mapped_layer(node: &Node, kind: Kind, what: &str, mapping: Mapping) -> Layer {
+    let kind = LayerKind::Mapped(Mapped { kind, what: escape(what.as_bytes()) });
     let name = match &node.kind {
         NodeKind::Dm { name, uuid } if uuid.starts_with("LVM-") => volume_name(name),
         NodeKind::Dm { name, .. } => name.clone(),
@@ -240,9 +240,9 @@ fn volume_name(name: &str) -> String {
     name.replace(DOUBLED, "-")
 }
 
-pub(super) fn unknown(node: &Node, word: &'static str, reason: &str, below: &[LayerId]) -> Layer {
+pub(super) fn unknown(node: &Node, kind: Kind, reason: &str, below: &[LayerId]) -> Layer {
     let mapping = Mapping::Unknown { on: below.to_vec(), reason: reason.to_owned() };
-    mapped_layer(node, word, "", mapping)
+    mapped_layer(node, kind, "", mapping)
 }
 
 /// The units that a table brings.

@@ -24,7 +24,7 @@ use super::{Assembled, Assembler, Job, Start, StartKind, Tables};
 use crate::condition::Condition;
 use crate::id::LayerId;
 use crate::kernel::{Limits, Machine, Node, NodeId, NodeKind};
-use crate::layer::{Layer, LayerKind};
+use crate::layer::{Kind, Layer, LayerKind};
 use crate::mapping::Mapping;
 
 /// Gives what is on the machine's block devices.
@@ -103,10 +103,10 @@ impl Live<'_> {
 
     fn root(&mut self, id: NodeId) -> LayerId {
         let node = self.node(id);
-        if let Some(word) = stacked_word(&node.kind) {
+        if let Some(kind) = stacked(&node.kind) {
             let node = node.clone();
             let reason = "the kernel's files do not say what it lies on";
-            let layer = self.assembler.stack.add(make::unknown(&node, word, reason, &[]));
+            let layer = self.assembler.stack.add(make::unknown(&node, kind, reason, &[]));
             self.claim(&node, layer);
             self.look_into(&node, layer, true);
             return layer;
@@ -283,12 +283,12 @@ const POINTS_MAX: usize = 16;
 const FROM_THE_START: [&str; 9] =
     ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "reiserfs", "swap"];
 
-/// The word for a device that is never a disk of its own.
-fn stacked_word(kind: &NodeKind) -> Option<&'static str> {
+/// The kind of a device that is never a disk of its own.
+fn stacked(kind: &NodeKind) -> Option<Kind> {
     match kind {
-        NodeKind::Md(_) => Some("md-array"),
-        NodeKind::Dm { .. } => Some("dm"),
-        NodeKind::Bcache => Some("bcache"),
+        NodeKind::Md(_) => Some(Kind::MdArray),
+        NodeKind::Dm { .. } => Some(Kind::Dm),
+        NodeKind::Bcache => Some(Kind::Bcache),
         _ => None,
     }
 }

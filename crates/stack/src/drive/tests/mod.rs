@@ -89,9 +89,9 @@ fn what_was_measured_outranks_what_is_told_and_reported_and_says_when() {
     let units = drive.units(Some(&told));
     let (unit, source) = units.used(UnitKind::Granule).unwrap();
     assert_eq!((unit.length_bytes(), unit.origin_bytes(), source), (4096, 3584, Source::Measured));
-    let used = units.facts().iter().find(|fact| fact.kind == UnitKind::Granule && fact.used);
-    assert!(used.unwrap().note.contains("2026-01-02"));
-    let sizes = units.facts().iter().filter(|fact| fact.bytes.value() == Some(&16384));
+    let used = units.facts().iter().find(|fact| fact.unit == UnitKind::Granule && fact.used);
+    assert!(used.unwrap().reason.contains("2026-01-02"));
+    let sizes = units.facts().iter().filter(|fact| fact.bytes == Some(16384));
     assert_eq!(sizes.count(), 1, "the size is shown and not used");
 }
 
@@ -102,6 +102,6 @@ fn what_was_measured_in_another_state_is_said_and_not_used() {
     drive.measured = Some(Measured::NotUsed("its firmware was 1, and is 2 now".to_owned()));
     let units = drive.units(None);
     assert_eq!(units.used(UnitKind::Granule).unwrap().1, Source::Sysfs);
-    let mut reasons = units.facts().iter().filter_map(|fact| fact.bytes.reason());
-    assert!(reasons.any(|reason| reason == "its firmware was 1, and is 2 now"));
+    let mut unknown = units.facts().iter().filter(|fact| fact.bytes.is_none());
+    assert!(unknown.any(|fact| fact.reason == "its firmware was 1, and is 2 now"));
 }

@@ -82,8 +82,8 @@ fn starts_need_npwa_and_lengths_npwg_whatever_linux_makes_of_them() {
     assert_eq!(used(&drive), (4096, 0, Source::Identify));
     assert_eq!(drive.disagreements, Vec::<String>::new());
     let units = drive.units(None);
-    let lengths = units.facts().iter().find(|fact| fact.note.starts_with("NPWG")).unwrap();
-    assert_eq!((lengths.bytes.value(), lengths.used), (Some(&16384), false));
+    let lengths = units.facts().iter().find(|fact| fact.reason.starts_with("NPWG")).unwrap();
+    assert_eq!((lengths.bytes, lengths.used), (Some(16384), false));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn nows_is_a_hint_and_no_granule() {
     assert_eq!(used(&drive), (4096, 0, Source::Identify));
     let units = drive.units(None);
     assert!(units.used(UnitKind::FullStripe).is_none());
-    assert!(units.facts().iter().any(|fact| fact.bytes.value() == Some(&(32 << 20))));
+    assert!(units.facts().iter().any(|fact| fact.bytes == Some(32 << 20)));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn an_atomic_write_size_is_no_granule() {
     let drive = Drive::read(&tree, "nvme0n1");
     assert_eq!(used(&drive), (4096, 0, Source::Assumed));
     let units = drive.units(None);
-    assert!(units.facts().iter().any(|fact| fact.note.contains("AWUPF, what is written whole")));
+    assert!(units.facts().iter().any(|fact| fact.reason.contains("AWUPF, what is written whole")));
 }
 
 #[test]
@@ -186,8 +186,8 @@ fn sources_that_agree_are_all_facts_and_no_disagreement() {
     assert_eq!(used(&drive), (4096, 0, Source::Sysfs));
     assert_eq!(drive.disagreements, Vec::<String>::new());
     let units = drive.units(None);
-    let granules = units.facts().iter().filter(|fact| fact.kind == UnitKind::Granule);
-    assert_eq!(granules.filter(|fact| fact.bytes.value() == Some(&4096)).count(), 3);
+    let granules = units.facts().iter().filter(|fact| fact.unit == UnitKind::Granule);
+    assert_eq!(granules.filter(|fact| fact.bytes == Some(4096)).count(), 3);
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn what_no_nvme_drive_maps_is_a_hint_for_long_writes() {
         let drive = Drive::read(&tree, "nvme0n1");
         assert_eq!(used(&drive), (4096, 0, Source::Assumed));
         let units = drive.units(None);
-        assert!(units.facts().iter().any(|fact| fact.note.starts_with("NPWG: no drive")));
+        assert!(units.facts().iter().any(|fact| fact.reason.starts_with("NPWG: no drive")));
     }
     let tree = asked(nvme(&values), "nvme0n1", Question::NvmeNamespace, &namespace(256, 8));
     assert_eq!(used(&Drive::read(&tree, "nvme0n1")), (4096, 0, Source::Identify));
