@@ -72,19 +72,9 @@ impl Quorum {
         self.nodes().div_euclid(2)
     }
 
-    /// Returns how long a commit takes, in nanoseconds, when the leader's sync takes `leader_ns`
-    /// and those of the followers `followers_ns`, in the order of their round trips; those without
-    /// a time are down. `None` when too few are up.
-    #[must_use]
-    pub fn commit_ns(&self, leader_ns: u64, followers_ns: &[u64]) -> Option<u64> {
-        let answers = self.round_trips_ns.iter().zip(followers_ns);
-        let mut answers: Vec<u64> =
-            answers.map(|(trip_ns, sync_ns)| trip_ns.saturating_add(*sync_ns)).collect();
-        self.answered_ns(leader_ns, &mut answers)
-    }
-
-    /// The same where the followers' answers come after `answers_ns`, which are put in another
-    /// order.
+    /// Returns how long a commit takes, in nanoseconds, when the leader's sync takes `leader_ns` and
+    /// the followers that are up answer after `answers_ns`, which are put in another order. `None`
+    /// when too few are up.
     fn answered_ns(&self, leader_ns: u64, answers_ns: &mut [u64]) -> Option<u64> {
         let quorum_ns = match self.followers_needed() {
             0 => 0,
@@ -260,8 +250,10 @@ mod tests {
     #[test]
     fn a_majority_is_the_kth_smallest_answer() {
         let five = [100, 200, 300, 9000];
-        let check = |leader_ns, followers_ns: &[u64], leader, expected| {
-            assert_eq!(group(&five, leader).commit_ns(leader_ns, followers_ns), expected);
+        let check = |leader_ns, followers_ns: &[u64], leader, expected: Option<u64>| {
+            let answers = five.iter().zip(followers_ns).map(|(trip_ns, sync_ns)| trip_ns + sync_ns);
+            let mut answers: Vec<u64> = answers.collect();
+            assert_eq!(group(&five, leader).answered_ns(leader_ns, &mut answers), expected);
         };
         // Of 5 nodes 2 followers must answer: at 110 and 210.
         check(50, &[10, 10, 10, 10], Leader::Parallel, Some(210));
@@ -270,7 +262,7 @@ mod tests {
         // One slow follower is not waited for.
         check(50, &[99_999, 10, 10, 10], Leader::Parallel, Some(310));
         check(50, &[10], Leader::Parallel, None);
-        assert_eq!(group(&[], Leader::Serial).commit_ns(7, &[]), Some(7));
+        assert_eq!(group(&[], Leader::Serial).answered_ns(7, &mut []), Some(7));
         let needed = |nodes: usize| group(&vec![0; nodes - 1], Leader::Serial).followers_needed();
         assert_eq!([1, 2, 3, 4, 5, 7].map(needed), [0, 1, 1, 2, 2, 3]);
     }

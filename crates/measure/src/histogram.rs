@@ -135,36 +135,6 @@ impl Histogram {
         let counts = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         counts.map(|(bucket, count)| (span(bucket).0, *count))
     }
-
-    /// The histogram that has these buckets and these extremes: what [`Histogram::buckets`],
-    /// [`Histogram::min`] and [`Histogram::max`] said. `None` when a low value begins no bucket, a
-    /// bucket comes twice or is empty, or the extremes are not in the outer buckets.
-    #[must_use]
-    pub fn from_buckets(
-        buckets: impl IntoIterator<Item = (u64, u64)>,
-        least_ns: u64,
-        greatest_ns: u64,
-    ) -> Option<Histogram> {
-        let mut made = Histogram::new();
-        let mut outer = None;
-        for (low_ns, count) in buckets {
-            let index = bucket(low_ns);
-            if span(index).0 != low_ns || made.counts[index] > 0 || count == 0 {
-                return None;
-            }
-            made.counts[index] = count;
-            made.count = made.count.saturating_add(count);
-            let (first, last) = outer.unwrap_or((index, index));
-            outer = Some((first.min(index), last.max(index)));
-        }
-        match outer {
-            None => (least_ns == 0 && greatest_ns == 0).then_some(made),
-            Some(ends) if ends == (bucket(least_ns), bucket(greatest_ns)) => {
-                Some(Histogram { least_ns, greatest_ns, ..made })
-            }
-            Some(_) => None,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -251,28 +221,10 @@ mod tests {
     }
 
     #[test]
-    fn a_histogram_comes_back_from_its_buckets_and_damaged_ones_do_not() {
-        let mut random = testkit::random(4);
-        let mut histogram = Histogram::new();
-        for _ in 0..1000 {
-            histogram.record(value(&mut random));
-        }
-        let buckets: Vec<_> = histogram.buckets().collect();
-        let (least, greatest) = (histogram.min(), histogram.max());
-        let made = |buckets: &[(u64, u64)], least, greatest| {
-            Histogram::from_buckets(buckets.iter().copied(), least, greatest)
-        };
-        assert_eq!(made(&buckets, least, greatest), Some(histogram));
-        assert_eq!(made(&[], 0, 0), Some(Histogram::new()));
-        assert_eq!(made(&[(1001, 1)], 1001, 1001), None, "no bucket begins at 1001");
-        assert_eq!(made(&[(100, 1), (100, 1)], 100, 100), None);
-        assert_eq!(made(&[(100, 0)], 100, 100), None);
-        assert_eq!(made(&[(100, 1)], 100, 101), None);
-    }
-
-    #[test]
     fn counts_stop_at_the_greatest_number() {
-        let mut histogram = Histogram::from_buckets([(5, u64::MAX)], 5, 5).unwrap();
+        let mut histogram = Histogram::new();
+        histogram.record(5);
+        (histogram.counts[bucket(5)], histogram.count) = (u64::MAX, u64::MAX);
         histogram.record(5);
         assert_eq!(histogram.buckets().collect::<Vec<_>>(), [(5, u64::MAX)]);
         assert_eq!(histogram.count(), u64::MAX);

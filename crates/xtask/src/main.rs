@@ -19,10 +19,12 @@ mod tidy;
 mod trials;
 mod wrap;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
+use cargo::root;
+use options::number;
 
 const USAGE: &str = "\
 usage: cargo xtask CHORE
@@ -111,7 +113,7 @@ fn chore() -> anyhow::Result<bool> {
         ["soak", rest @ ..] => soak::run(rest),
         ["ask", manifest] => bench::sysroot::ask(Path::new(manifest)),
         ["loop", arm, path, milliseconds] => {
-            bench::harness::arm(arm, Path::new(path), number(milliseconds)?)
+            bench::harness::run_loop(arm, Path::new(path), number(milliseconds)?)
         }
         ["simulate", count] => bench::drive::simulate(number(count)?),
         ["bare", list] => bench::bare::run(Path::new(list)),
@@ -121,14 +123,4 @@ fn chore() -> anyhow::Result<bool> {
         }
         _ => bail!("what is asked is not known\n\n{USAGE}"),
     }
-}
-
-fn number(text: &str) -> anyhow::Result<u64> {
-    text.parse().with_context(|| format!("{text} is not a number"))
-}
-
-/// The project's root directory.
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(2).expect("xtask is two directories below the root").to_owned()
 }

@@ -51,7 +51,7 @@ impl<'a> Options<'a> {
             Some(digits) => (digits, 1_000_000),
             None => (text, 1),
         };
-        let count = crate::number(digits)?.checked_mul(times).filter(|count| *count > 0);
+        let count = number(digits)?.checked_mul(times).filter(|count| *count > 0);
         count.with_context(|| format!("{name} is a number above 0, not {text}"))
     }
 
@@ -63,6 +63,14 @@ impl<'a> Options<'a> {
         let word = if name == DIRECTORY { self.directory } else { self.word(name) };
         Ok(word.map(std::path::absolute).transpose()?)
     }
+}
+
+/// Returns the number that `text` is.
+///
+/// # Errors
+/// When it is none.
+pub(crate) fn number(text: &str) -> anyhow::Result<u64> {
+    text.parse().with_context(|| format!("{text} is not a number"))
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@
 //! - the first round, in which files, caches and the journal are met for the first time.
 
 mod compare;
-mod kept;
 mod rows;
+mod sample;
 mod series;
 
 use device::durable::Way;
@@ -18,12 +18,12 @@ use device::{Durable, DurableFault};
 use units::random::Random;
 
 pub use compare::{Compared, compare};
-pub use kept::{Kept, SERIES_MAX};
 pub use rows::{Group, QUESTIONS, RowPlan, Rows, pg_rows, wal_rows};
+pub use sample::{SERIES_MAX, Sample};
 pub use series::{SeriesPoint, Span, sustained};
 
 use crate::Histogram;
-use kept::ROUNDS_KEPT;
+use sample::ROUNDS_KEPT;
 
 /// What the rounds may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,14 +50,14 @@ pub struct RowSeen {
     /// The latencies that count.
     pub latencies: Histogram,
     /// The same in their order, in nanoseconds: all, or [`SERIES_MAX`] at least of a longer run.
-    pub series: Kept<u64>,
+    pub series: Sample<u64>,
     /// How long those that count took together, in nanoseconds.
     pub busy_ns: u64,
     /// The operations that were done and left out.
     pub discarded: u64,
     /// The mean latency of each round that counts, in nanoseconds; `None` for a round in which the
     /// row had no slice. Of a long run some, evenly from all of it: the same rounds for every row.
-    pub round_means_ns: Kept<Option<f64>>,
+    pub round_means_ns: Sample<Option<f64>>,
     /// Why it cannot be measured here.
     pub unavailable: Option<String>,
     /// What went wrong; nothing was done with the row after that.
@@ -70,10 +70,10 @@ impl RowSeen {
     fn new() -> RowSeen {
         RowSeen {
             latencies: Histogram::new(),
-            series: Kept::new(SERIES_MAX),
+            series: Sample::new(SERIES_MAX),
             busy_ns: 0,
             discarded: 0,
-            round_means_ns: Kept::new(ROUNDS_KEPT),
+            round_means_ns: Sample::new(ROUNDS_KEPT),
             unavailable: None,
             errors: Vec::new(),
             has_no_room: false,

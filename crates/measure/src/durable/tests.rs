@@ -5,7 +5,7 @@ use device::{Durable, DurableFault};
 
 use units::random::Random;
 
-use super::kept::ROUNDS_KEPT;
+use super::sample::ROUNDS_KEPT;
 use super::{DurableLimits, DurableSeen, SERIES_MAX, Span, compare, run, sustained};
 
 const WAY: Way = Way {

@@ -18,62 +18,32 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `answer`, `purse`, `panel`, `bout` | what all questions are made of |
-//! | `asked` | all questions, in their order |
+//! | `ask`, `answer`, `budget` | what a probe is told, what it answers, what it may use |
+//! | `panel`, `operations`, `places` | arms that take turns, one operation of them, where it goes |
+//! | `questions` | all questions, in their order |
 //! | `granule`, `pattern` | alignment, origin, size; which patterns are a drive's |
 //! | `turn` | the revolution time, the turns of a read-modify-write |
 //! | `stripe` | chunk and members |
 //! | `depth` | how many reads are had at once |
 
-pub mod answer;
-mod asked;
-mod bout;
+mod answer;
+mod ask;
+mod budget;
 pub mod depth;
 pub mod granule;
+mod operations;
 mod panel;
 mod pattern;
 mod places;
-pub mod purse;
+mod questions;
 pub mod stripe;
 pub mod turn;
 
 pub use answer::{Answer, Compared, Reading, SLOWER_ABOVE, Unidentified};
-pub use asked::{Written, reads};
+pub use ask::{Ask, Pause};
+pub use budget::{Budget, Spending};
 pub use depth::Depth;
 pub use granule::{Alignment, Granule};
-pub use purse::{Budget, Purse};
+pub use questions::{Written, reads};
 pub use stripe::{Known, Stripe};
 pub use turn::{Turn, Turns};
-
-use crate::Run;
-
-/// The most comparisons that all questions together make; each has its share of the alpha.
-pub const COMPARISONS_MAX: u32 = 200;
-
-/// What a probe is told.
-#[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
-    /// What may be used, and where it lies on its drive.
-    pub runs: &'a [Run],
-    /// The logical sector: the least step.
-    pub sector_bytes: u64,
-    /// The probability that any of all answers is wrong.
-    pub alpha: f64,
-    /// What decides all orders and places.
-    pub seed: u64,
-}
-
-impl Ask<'_> {
-    /// The share of each comparison.
-    fn share(&self) -> f64 {
-        self.alpha / f64::from(COMPARISONS_MAX)
-    }
-
-    /// A seed of its own for each part.
-    fn seed(&self, part: u64) -> u64 {
-        self.seed ^ part.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    }
-}
-
-/// Told between blocks how long the last one took, in nanoseconds; whether to go on. It may rest.
-pub type Pause<'a> = &'a mut dyn FnMut(u64) -> bool;

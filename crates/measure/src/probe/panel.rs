@@ -8,8 +8,9 @@
 use units::random::Random;
 
 use super::answer::{Compared, Reading, SLOWER_ABOVE};
-use super::purse::{Ended, Purse};
+use super::budget::{Ended, Spending};
 use crate::Fault;
+use crate::experiment::shuffle;
 use crate::number::{real, wide};
 use crate::statistics::{Interval, Ratios};
 
@@ -82,8 +83,12 @@ pub(super) trait Timed {
 }
 
 impl Panel {
-    /// Runs blocks until all is decided or the purse is empty.
-    pub(super) fn run(&self, world: &mut dyn Timed, purse: &mut Purse) -> Result<Seen, Fault> {
+    /// Runs blocks until all is decided or the spending is empty.
+    pub(super) fn run(
+        &self,
+        world: &mut dyn Timed,
+        spending: &mut Spending,
+    ) -> Result<Seen, Fault> {
         let mut random = Random::new(self.seed);
         let mut order: Vec<usize> = (0..self.arms.len()).collect();
         let mut times_ns = vec![0; self.arms.len()];
@@ -94,7 +99,7 @@ impl Panel {
         let (mut ran, mut blocks) = (0, 0);
         let (mut void, mut ended) = (None, Ended::Rounds);
         while blocks < wide(BLOCKS_MAX) {
-            if let Some(lacking) = purse.lacks(operations, bytes, world.now_ns()) {
+            if let Some(lacking) = spending.lacks(operations, bytes, world.now_ns()) {
                 ended = lacking;
                 break;
             }
@@ -102,7 +107,7 @@ impl Panel {
             for &arm in &order {
                 times_ns[arm] = world.time(arm)?.max(1);
             }
-            purse.spend(operations, bytes);
+            spending.spend(operations, bytes);
             if !world.goes_on(times_ns.iter().sum()) {
                 ended = Ended::Interrupted;
                 break;
@@ -199,18 +204,10 @@ impl Seen {
     }
 }
 
-/// Durstenfeld, "Algorithm 235: Random permutation", 1964.
-fn shuffle(order: &mut [usize], random: &mut Random) {
-    for last in (1..order.len()).rev() {
-        let other = random.below(wide(last) + 1);
-        order.swap(last, usize::try_from(other).expect("it is at most a place"));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::purse::Budget;
+    use crate::probe::budget::Budget;
 
     struct Fixed(Vec<u64>, u64);
 
@@ -240,14 +237,14 @@ mod tests {
         }
     }
 
-    fn purse(written_bytes: u64) -> Purse {
-        Purse::new(Budget { written_bytes, operations: 10_000, nanoseconds: 1 << 40 }, 0)
+    fn spending(written_bytes: u64) -> Spending {
+        Spending::new(Budget { written_bytes, operations: 10_000, nanoseconds: 1 << 40 }, 0)
     }
 
     #[test]
     fn a_panel_ends_once_every_pairing_is_decided() {
         let mut world = Fixed(vec![100, 300, 100, 50], 0);
-        let seen = panel(4, Wanted::Exactly).run(&mut world, &mut purse(1 << 30)).unwrap();
+        let seen = panel(4, Wanted::Exactly).run(&mut world, &mut spending(1 << 30)).unwrap();
         assert_eq!(seen.readings(), [Reading::Slower, Reading::Same, Reading::Faster]);
         assert!(seen.compared[0].blocks < 40, "{:?}", seen.compared[0]);
         let (_, low, high) = seen.difference((1, 0), 4, 100.0, 0.001).unwrap();
@@ -257,11 +254,11 @@ mod tests {
     #[test]
     fn a_panel_without_bytes_decides_nothing() {
         let mut world = Fixed(vec![100, 300], 0);
-        let mut purse = purse(4096 * 6);
-        let seen = panel(2, Wanted::Slower).run(&mut world, &mut purse).unwrap();
+        let mut spending = spending(4096 * 6);
+        let seen = panel(2, Wanted::Slower).run(&mut world, &mut spending).unwrap();
         assert_eq!(seen.readings(), [Reading::Open]);
         assert_eq!(seen.ended, Ended::Bytes);
-        assert_eq!(purse.written_bytes(), 4096 * 6);
+        assert_eq!(spending.written_bytes(), 4096 * 6);
     }
 
     #[test]
@@ -269,7 +266,7 @@ mod tests {
         let mut world = Fixed(vec![100, 101, 110], 0);
         let mut panel = panel(3, Wanted::Exactly);
         panel.pairings[0].wanted = Wanted::Control;
-        let seen = panel.run(&mut world, &mut purse(1 << 30)).unwrap();
+        let seen = panel.run(&mut world, &mut spending(1 << 30)).unwrap();
         assert!(seen.void.unwrap().contains("two arms that do the same differ"));
     }
 }

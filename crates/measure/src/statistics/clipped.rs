@@ -19,7 +19,7 @@
 use crate::number::count;
 
 /// The pairs from which the clip is fixed.
-pub const PILOT: usize = 20;
+pub(super) const PILOT: usize = 20;
 /// The least scale of the noise that is assumed, so that a drive without any has a clip: 0.1 %.
 const SCALE_LEAST: f64 = 0.001;
 /// The clip, in scales: where a normal distribution has its outer 5 %.
@@ -33,7 +33,7 @@ const BISECTIONS: usize = 60;
 
 /// The sums, from which S and V at any θ follow.
 #[derive(Clone, Debug)]
-pub struct Clipped {
+pub(super) struct Clipped {
     alpha: f64,
     pilot: [f64; PILOT],
     seen: usize,
@@ -46,13 +46,13 @@ pub struct Clipped {
 impl Clipped {
     /// None seen; room for `pairs_max` pairs, so that nothing is allocated later.
     #[must_use]
-    pub fn new(alpha: f64, pairs_max: usize) -> Clipped {
+    pub(super) fn new(alpha: f64, pairs_max: usize) -> Clipped {
         let sums = Vec::with_capacity(pairs_max + 1);
         Clipped { alpha, pilot: [0.0; PILOT], seen: 0, clip: 0.0, rho: 0.0, sums }
     }
 
     /// Takes the log ratio of a pair; the first [`PILOT`] fix the clip.
-    pub fn record(&mut self, log_ratio: f64) {
+    pub(super) fn record(&mut self, log_ratio: f64) {
         if self.seen < PILOT {
             self.pilot[self.seen] = log_ratio;
             if self.seen + 1 == PILOT {
@@ -65,7 +65,7 @@ impl Clipped {
 
     /// The logarithms of the figure and of its bounds, where `sorted` are all values recorded, in
     /// order; `None` while there is no pair behind the pilot.
-    pub fn interval(&mut self, sorted: &[f64]) -> Option<(f64, f64, f64)> {
+    pub(super) fn interval(&mut self, sorted: &[f64]) -> Option<(f64, f64, f64)> {
         if self.seen <= PILOT || sorted.len() != self.seen {
             return None;
         }

@@ -1,6 +1,8 @@
 //! The log ratios of one comparison, in order, with both figures.
 
-use super::{Clipped, Interval, SignBound};
+use super::clipped::Clipped;
+use super::interval::Interval;
+use super::sign::SignBound;
 
 /// Number of values that wait to be sorted in, at least and as a part of all.
 const PENDING_LEAST: usize = 64;

@@ -27,11 +27,11 @@
 //! large one is narrower from some hundred pairs on. The table in [`MIXTURE`] decides.
 
 /// The a of Beta(a, a).
-pub const MIXTURE: f64 = 4.0;
+pub(super) const MIXTURE: f64 = 4.0;
 
 /// The order statistics between which the median lies.
 #[derive(Clone, Debug)]
-pub struct SignBound {
+pub(super) struct SignBound {
     mixture: f64,
     /// ln(1/α).
     limit: f64,
@@ -47,18 +47,18 @@ impl SignBound {
     /// The bound for intervals that ever miss with probability `alpha` at most, with
     /// [`MIXTURE`].
     #[must_use]
-    pub fn new(alpha: f64) -> SignBound {
+    pub(super) fn new(alpha: f64) -> SignBound {
         SignBound::with_mixture(alpha, MIXTURE)
     }
 
     /// The same with another a.
     #[must_use]
-    pub fn with_mixture(alpha: f64, mixture: f64) -> SignBound {
+    pub(super) fn with_mixture(alpha: f64, mixture: f64) -> SignBound {
         SignBound { mixture, limit: -alpha.ln(), pairs: 0, upper: 0, wealth: 0.0 }
     }
 
     /// Takes one more pair. One or two logarithms.
-    pub fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         // M at (n + 1, k) is M at (n, k) times 2 (n − k + a) / (n + 2a); at (n + 1, k + 1) it is
         // that times 2 (k + a) / (n + 2a). Above n/2 the first factor is below 1 and the second
         // above 1, so the next K is this one or one more.
@@ -82,7 +82,7 @@ impl SignBound {
     /// The places, from 0, of the lowest and the highest value of the interval among the sorted
     /// values; `None` with too few pairs.
     #[must_use]
-    pub fn places(&self) -> Option<(usize, usize)> {
+    pub(super) fn places(&self) -> Option<(usize, usize)> {
         self.is_reached().then(|| (self.pairs - self.upper, self.upper - 1))
     }
 }

@@ -161,7 +161,7 @@ fn exact(work: Work) -> Subject<Noting, Miscounting> {
 fn at_depth_one_an_observation_is_a_write_and_its_sync() {
     let mut subject = exact(work(1, Some(SyncKind::Range), 1, 64));
     let time_ns = subject.observe(1).unwrap();
-    let pushed = &subject.queue_mut().pushed;
+    let pushed = &subject.queue.pushed;
     let range = |operation: &Operation| (operation.offset_bytes, operation.length_bytes);
     assert_eq!(pushed.len(), 2);
     assert_eq!(range(&pushed[0]), ((1 << 20) + 512, 4096));
@@ -182,7 +182,7 @@ fn at_depth_one_with_a_sync_for_four_writes_an_observation_has_all_four() {
     let seen = subject.seen(0);
     assert_eq!((seen.operations, seen.latencies.count(), seen.syncs.count()), (4, 4, 1));
     assert_eq!(seen.counts.unwrap().flushes, Some(1));
-    let last = subject.queue_mut().pushed[4];
+    let last = subject.queue.pushed[4];
     assert_eq!((last.action, last.length_bytes), (Action::Sync(SyncKind::Data), 0));
 }
 
@@ -193,7 +193,7 @@ fn a_block_is_kept_at_its_depth_and_drained() {
     let seen = subject.seen(0);
     assert_eq!((seen.operations, seen.exact, seen.syncs.count()), (100, 1, 0));
     assert!(time_ns * 4 < seen.latencies.median() * 100, "eight run side by side");
-    let queue = subject.queue_mut();
+    let queue = &subject.queue;
     assert_eq!((queue.flying, queue.flying_max), (0, 8));
     subject.set_block_operations(5);
     subject.observe(0).unwrap();
@@ -207,7 +207,7 @@ fn at_a_depth_each_full_number_of_writes_has_a_sync_and_so_have_the_last() {
         subject.observe(0).unwrap();
         assert_eq!(subject.seen(0).syncs.count(), syncs, "one for {every}");
         assert_eq!(subject.seen(0).latencies.count(), 100);
-        assert!(matches!(subject.queue_mut().pushed.last().unwrap().action, Action::Sync(_)));
+        assert!(matches!(subject.queue.pushed.last().unwrap().action, Action::Sync(_)));
     }
 }
 
@@ -225,7 +225,7 @@ fn a_short_write_voids_and_the_queue_is_drained() {
     let mut subject = subject(work(8, None, 0, 100), failure, Counting::Exact);
     let expected = "a write of 4096 bytes at offset 1073152 moved 2048 bytes only";
     assert_eq!(subject.observe(0), Err(Fault::Void(expected.to_owned())));
-    assert_eq!((subject.queue_mut().flying, subject.seen(0).observations), (0, 0));
+    assert_eq!((subject.queue.flying, subject.seen(0).observations), (0, 0));
     subject.observe(1).unwrap();
 }
 
@@ -243,7 +243,7 @@ fn a_queue_that_stops_or_gives_nothing_back_is_not_waited_for() {
     let mut stopping = subject(work(8, None, 0, 100), stop, Counting::Exact);
     assert!(matches!(stopping.observe(0), Err(Fault::Stopped(_))));
     let mut silent = exact(work(1, None, 0, 1));
-    silent.queue_mut().is_silent = true;
+    silent.queue.is_silent = true;
     assert!(matches!(silent.observe(0), Err(Fault::Stopped(_))));
 }
 
@@ -317,7 +317,7 @@ fn a_failure_in_the_middle_voids_the_experiment_and_is_named() {
         }
         let conclusion = experiment.finish(Stop::Rule);
         assert_eq!(conclusion.verdict, Verdict::Void);
-        assert_eq!(subject.queue_mut().pushed.len(), 21);
+        assert_eq!(subject.queue.pushed.len(), 21);
         conclusion.reason
     };
     let short = reason(Failure::Short);

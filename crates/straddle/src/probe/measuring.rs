@@ -5,7 +5,7 @@
 //! again with all of that. What is left then is for the depth.
 
 use host::engine::{Access, Buffers, SyncQueue, UringQueue, now_ns};
-use measure::probe::{self, Ask, Budget, Purse, Stripe, Written, depth, granule, stripe};
+use measure::probe::{self, Ask, Budget, Spending, Stripe, Written, depth, granule, stripe};
 use measure::{Fault, Run as Stretch};
 use report::probe::{Probe as Document, RunRefusal};
 
@@ -94,13 +94,13 @@ fn stretches(bed: &Bed) -> Vec<Stretch> {
 }
 
 /// All that may be used from now on.
-fn whole(run: &Run<'_>, bed: &Bed) -> Purse {
+fn whole(run: &Run<'_>, bed: &Bed) -> Spending {
     let budget = Budget {
         written_bytes: run.probe.bytes_max.saturating_sub(bed.prepared_bytes),
         operations: OPERATIONS,
         nanoseconds: u64::from(run.probe.seconds).saturating_mul(1_000_000_000),
     };
-    Purse::new(budget, now_ns())
+    Spending::new(budget, now_ns())
 }
 
 /// An array that was not looked for.
@@ -117,17 +117,17 @@ struct Asking<'a, 'b> {
     bed: &'a Bed,
     watched: &'a mut Watched<'b>,
     ask: Ask<'a>,
-    whole: Purse,
+    whole: Spending,
 }
 
 impl Asking<'_, '_> {
     /// So much of what is left, in percent.
-    fn part(&self, percent: u64) -> Purse {
+    fn part(&self, percent: u64) -> Spending {
         self.whole.part(percent, now_ns())
     }
 
     /// Returns what durable writes say that use `purse`; all bytes are theirs.
-    fn writes(&mut self, ask: Ask<'_>, purse: Purse) -> Result<Written, RunRefusal> {
+    fn writes(&mut self, ask: Ask<'_>, purse: Spending) -> Result<Written, RunRefusal> {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         let mut buffers = Buffers::new(1, granule::BUFFER_BYTES).map_err(engine)?;
         buffers.fill(ask.seed);

@@ -10,7 +10,7 @@ use units::random::Random;
 use super::images::Images;
 use super::memory::{self, Peak};
 use super::ratio::{self, Ratios};
-use super::{bare, sfdisk, tools, trace};
+use super::{bare, tools, trace};
 
 /// The least that straddle should be faster than the tools by, and the most that it may be slower
 /// than the bare program by.
@@ -126,15 +126,15 @@ impl Contest<'_> {
         println!("B / A: the tools' time over straddle's");
         let tried = &order[..order.len().min(TRIED)];
         // The second time is that of a warm cache.
-        sfdisk::look(&self.images, tried)?;
-        let seconds = sfdisk::look(&self.images, tried)?.as_secs_f64();
+        self.images.look(tried)?;
+        let seconds = self.images.look(tried)?.as_secs_f64();
         let sample = &order[..sample(tried.len(), seconds, order.len())];
         let scale = order.len() as f64 / sample.len() as f64;
         if sample.len() < order.len() {
             let (some, all) = (sample.len(), order.len());
             println!("  the tools look at {some} images of {all}, and their time is scaled to all");
         }
-        sfdisk::look(&self.images, sample)?;
+        self.images.look(sample)?;
         for (format, named, pinned) in AGAINST_TOOLS {
             if pinned && !self.can_pin() {
                 continue;
@@ -142,7 +142,7 @@ impl Contest<'_> {
             let ratios = ratio::pairs(
                 rounds,
                 random,
-                || Ok(sfdisk::look(&self.images, sample)?.mul_f64(scale)),
+                || Ok(self.images.look(sample)?.mul_f64(scale)),
                 || match named {
                     true => tools::timed(&mut self.straddle_named(format, pinned)?),
                     false => tools::timed(&mut self.straddle(format, pinned)?),

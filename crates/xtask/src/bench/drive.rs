@@ -10,6 +10,7 @@ use drive::{Action, Command, Flash, FlashPlan, HardDisk, Model};
 use rustix::time::{ClockId, clock_gettime};
 use units::random::Random;
 
+use super::tools;
 use crate::cargo;
 use crate::options::Options;
 
@@ -96,7 +97,7 @@ const LOADS: [Load; 5] = [
 /// When it cannot be built or run, or a word is not known.
 pub(super) fn run(words: &[&str]) -> anyhow::Result<bool> {
     let commands = Options::parse(words, &["--commands"])?.count("--commands", 1_000_000)?;
-    super::print_load();
+    tools::print_load();
     let program = cargo::released(&["xtask"])?.join("xtask");
     let status = Process::new(program).args(["simulate", &commands.to_string()]).status();
     Ok(status.context("what was built cannot be started")?.success())

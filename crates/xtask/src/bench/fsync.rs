@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::rounds::rounds;
 use super::tools;
+use crate::cargo;
 use crate::options::{DIRECTORY, Options};
 
 /// Between which bounds the ratio of means should be.
@@ -40,12 +41,12 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     // An interval needs two rounds.
     let count = options.count("--rounds", 10)?.max(2);
     let seconds = options.count("--seconds", 16)?;
-    let program = super::program(&options)?;
+    let program = cargo::program(&options)?;
     let beside = || program.parent().unwrap_or(&program).to_owned();
     let directory = options.path(DIRECTORY)?.unwrap_or_else(beside);
     let room = tempfile::Builder::new().prefix("bench-").tempdir_in(directory);
     let room = room.context("a directory to measure in cannot be made")?;
-    super::print_load();
+    tools::print_load();
     let mut ran = 0;
     let [ours, theirs] = rounds(count, &mut testkit::random(1), |place| {
         ran += 1;

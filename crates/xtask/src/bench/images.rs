@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use units::random::Random;
@@ -55,6 +57,35 @@ pub(super) struct Images {
     pub(super) length_bytes: u64,
     /// The sum of what they occupy; holes take no place.
     pub(super) occupied_bytes: u64,
+}
+
+impl Images {
+    /// Looks at the images at `indices` one after another, once; how long it took.
+    ///
+    /// # Errors
+    /// When a tool is missing or fails, or `sfdisk` answers otherwise than when the image was made.
+    pub(super) fn look(&self, indices: &[usize]) -> anyhow::Result<Duration> {
+        let blkid = tools::find("blkid")?;
+        let begun = Instant::now();
+        for &index in indices {
+            let path = &self.paths[index];
+            let partitions = sfdisk::partitions(path)?;
+            anyhow::ensure!(partitions == self.partitions[index], "{} changed", path.display());
+            for partition in partitions {
+                let mut command = Command::new(&blkid);
+                command.args([
+                    "--probe",
+                    "--offset",
+                    &(partition.start_sectors * SECTOR_BYTES).to_string(),
+                    "--size",
+                    &(partition.length_sectors * SECTOR_BYTES).to_string(),
+                ]);
+                // It exits with 2 where nothing is on a partition.
+                tools::output(command.arg(path))?;
+            }
+        }
+        Ok(begun.elapsed())
+    }
 }
 
 /// Makes `count` images in `directory`, which exists, of templates that `random` chooses.

@@ -19,8 +19,6 @@ pub(crate) mod sysroot;
 pub(crate) mod tools;
 mod trace;
 
-use std::path::PathBuf;
-
 use anyhow::Context as _;
 
 use self::contest::Contest;
@@ -44,7 +42,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     let options = Options::parse(words, &["--images", "--pairs", "--rounds", "--program"])?;
     let count = usize::try_from(options.count("--images", 1000)?)?;
     let (pairs, rounds) = (options.count("--pairs", 20)?, options.count("--rounds", 3)?);
-    let program = program(&options)?;
+    let program = cargo::program(&options)?;
     let built = cargo::released(&["xtask"])?;
     // Beside the build, for that is on a disk, where the usual place may be in memory.
     let room = tempfile::Builder::new().prefix("bench-").tempdir_in(&built);
@@ -54,7 +52,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     let mut random = testkit::random(1);
     let images = images::make(&directory, room.path(), count, &mut random)?;
     print_images(&images);
-    print_load();
+    tools::print_load();
 
     let sample = rounds::shuffled(count, &mut random);
     let contest =
@@ -63,17 +61,6 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     contest.against_tools(rounds, &sample, &mut random)?;
     contest.memory()?;
     Ok(true)
-}
-
-/// Returns the program that was named, or straddle as it is now, built for release.
-///
-/// # Errors
-/// When it cannot be built.
-pub(crate) fn program(options: &Options<'_>) -> anyhow::Result<PathBuf> {
-    match options.path("--program")? {
-        Some(program) => Ok(program),
-        None => Ok(cargo::released(&["straddle"])?.join("straddle")),
-    }
 }
 
 fn print_images(images: &Images) {
@@ -86,12 +73,4 @@ fn print_images(images: &Images) {
         images.length_bytes >> 20,
         images.occupied_bytes >> 20,
     );
-}
-
-/// Says how busy the machine is with other work, which the times include.
-pub(crate) fn print_load() {
-    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().unwrap_or_default();
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("machine: {processors} processors; load before the first run: {load}");
 }

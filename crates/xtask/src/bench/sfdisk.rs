@@ -3,14 +3,10 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use super::images::Images;
 use super::tools;
-
-const SECTOR_BYTES: u64 = 512;
 
 /// A partition as `sfdisk` says, in sectors of 512 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,33 +21,6 @@ pub(super) struct Partition {
 /// When `sfdisk` is missing or fails.
 pub(super) fn partitions(path: &Path) -> anyhow::Result<Vec<Partition>> {
     parse(&tools::answer(Command::new(tools::find("sfdisk")?).arg("--json").arg(path))?)
-}
-
-/// Looks at the images at `indices` one after another, once; how long it took.
-///
-/// # Errors
-/// When a tool is missing or fails, or `sfdisk` answers otherwise than when the image was made.
-pub(super) fn look(images: &Images, indices: &[usize]) -> anyhow::Result<Duration> {
-    let blkid = tools::find("blkid")?;
-    let begun = Instant::now();
-    for &index in indices {
-        let path = &images.paths[index];
-        let partitions = partitions(path)?;
-        anyhow::ensure!(partitions == images.partitions[index], "{} changed", path.display());
-        for partition in partitions {
-            let mut command = Command::new(&blkid);
-            command.args([
-                "--probe",
-                "--offset",
-                &(partition.start_sectors * SECTOR_BYTES).to_string(),
-                "--size",
-                &(partition.length_sectors * SECTOR_BYTES).to_string(),
-            ]);
-            // It exits with 2 where nothing is on a partition.
-            tools::output(command.arg(path))?;
-        }
-    }
-    Ok(begun.elapsed())
 }
 
 /// The partitions in what `sfdisk --json` prints. Each begins with its node.

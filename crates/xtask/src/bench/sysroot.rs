@@ -27,7 +27,7 @@ pub(super) fn run(words: &[&str]) -> anyhow::Result<bool> {
     let options = Options::parse(words, &["--disks", "--pairs", "--program"])?;
     let disks = usize::try_from(options.count("--disks", 1000)?)?;
     let pairs = options.count("--pairs", 10)?;
-    let program = super::program(&options)?;
+    let program = cargo::program(&options)?;
     let built = cargo::released(&["xtask"])?;
     let room = tempfile::Builder::new().prefix("bench-").tempdir_in(&built)?;
     let (directory, text) = (room.path().join("machine"), room.path().join("machine.sysroot"));
@@ -41,7 +41,7 @@ pub(super) fn run(words: &[&str]) -> anyhow::Result<bool> {
         disks * machine::PARTITIONS,
         length_bytes >> 10
     );
-    super::print_load();
+    tools::print_load();
     // These chores are built for release there, which this run may not be.
     let said = tools::answer(Command::new(built.join("xtask")).arg("ask").arg(&text))?;
     print!("{said}");

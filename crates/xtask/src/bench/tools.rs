@@ -85,6 +85,14 @@ pub(super) fn timed(command: &mut Command) -> anyhow::Result<Duration> {
     Ok(elapsed)
 }
 
+/// Says how busy the machine is with other work, which the times include.
+pub(crate) fn print_load() {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("machine: {processors} processors; load before the first run: {load}");
+}
+
 fn piped(command: &mut Command) -> &mut Command {
     command.env("LC_ALL", "C").stdout(Stdio::piped()).stderr(Stdio::piped())
 }

@@ -7,8 +7,8 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 use report::bench::bench_parse;
 
-use super::Place;
-use crate::bench::{self, tools};
+use super::place::Place;
+use crate::bench::tools;
 use crate::options::Options;
 use crate::trials::trials;
 
@@ -23,7 +23,7 @@ const FALSE_PERCENT_MAX: u64 = 2;
 pub(super) fn run(options: &Options<'_>, runs: u64) -> anyhow::Result<usize> {
     let first = options.count("--seed", 1)?;
     let place = Place::of(options)?;
-    bench::print_load();
+    tools::print_load();
     let mut verdicts: BTreeMap<String, u64> = BTreeMap::new();
     // One after the other, since they share the disk.
     let run = |place: &Place, seed| bench(place, seed);

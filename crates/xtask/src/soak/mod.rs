@@ -19,15 +19,13 @@ mod identical;
 mod model_memory;
 mod models;
 mod names;
+mod place;
 mod plan;
 mod races;
 mod tails;
 
-use std::path::PathBuf;
+use anyhow::{Context as _, bail};
 
-use anyhow::{Context as _, bail, ensure};
-
-use crate::bench;
 use crate::cargo::cargo;
 use crate::options::{DIRECTORY, Options};
 
@@ -112,29 +110,6 @@ fn released(words: &[&str]) -> anyhow::Result<bool> {
         Some(0) => Ok(true),
         Some(1) => Ok(false),
         _ => bail!("the chores built for release failed: {status}"),
-    }
-}
-
-/// What runs, and where scratch files are made.
-struct Place {
-    program: PathBuf,
-    directory: PathBuf,
-}
-
-impl Place {
-    /// The program that was named, or straddle as it is now; the directory that was named, or that
-    /// of the program.
-    ///
-    /// # Errors
-    /// When it cannot be built, or the directory is none.
-    fn of(options: &Options<'_>) -> anyhow::Result<Place> {
-        let program = bench::program(options)?;
-        let beside = || program.parent().unwrap_or(&program).to_owned();
-        let directory = options.path(DIRECTORY)?.unwrap_or_else(beside);
-        let kind = std::fs::metadata(&directory);
-        let kind = kind.with_context(|| format!("cannot look at {}", directory.display()))?;
-        ensure!(kind.is_dir(), "{} is no directory", directory.display());
-        Ok(Place { program, directory })
     }
 }
 

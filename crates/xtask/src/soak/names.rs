@@ -9,7 +9,7 @@ use anyhow::{Context as _, ensure};
 use serde_json::Value;
 use testkit::names::{crowded, images};
 
-use super::Place;
+use super::place::Place;
 use crate::options::Options;
 
 /// The bounds of each run.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use testkit::disks::{Seen, Trial};
 
-use super::Place;
+use super::place::Place;
 use crate::options::Options;
 use crate::trials::trials;
 

@@ -28,21 +28,19 @@ mod speed;
 use device::Queue;
 use units::random::Random;
 
+pub use self::overtaken::DEPTH_MAX;
 use self::overtaken::Overtaken;
+pub use self::speed::BUFFER_BYTES;
 use self::speed::Speed;
 use super::answer::{Answer, Compared, Unidentified};
-use super::bout::Bout;
+use super::operations::Operations;
 use super::places::{Comb, Places};
 use super::stripe::Stripe;
-use super::{Ask, Pause, Purse};
+use super::{Ask, Pause, Spending};
 use crate::Fault;
 
 /// The depth that the queue must have: the larger of the two at which reads are kept.
 pub const QUEUE_DEPTH: u16 = 128;
-/// The buffer that the queue must have for each slot, in bytes.
-pub const BUFFER_BYTES: u32 = 4096;
-/// The largest depth that is found: at the smaller of the two depths, a quarter must wait.
-pub const DEPTH_MAX: u64 = 48;
 /// Both depths.
 const DEPTHS: [u16; 2] = [QUEUE_DEPTH / 2, QUEUE_DEPTH];
 /// The reads between two looks at what they say.
@@ -90,7 +88,7 @@ pub fn find<Q: Queue>(
     queue: &mut Q,
     ask: &Ask<'_>,
     stripe: &Stripe,
-    purse: &mut Purse,
+    spending: &mut Spending,
     pause: Pause<'_>,
 ) -> Result<Found, Fault> {
     let is_of_member = stripe.chunk.value().is_some();
@@ -108,7 +106,7 @@ pub fn find<Q: Queue>(
         return Ok(Found::not_tried("there is no room for reads of 1024 places"));
     }
     let random = Random::new(ask.seed(90));
-    let mut reads = Reads { queue, places: &places, random, purse, pause };
+    let mut reads = Reads { queue, places: &places, random, spending, pause };
     let (reads, alpha, said_by) = match reads.depth(ask.share())? {
         Answer::Found { value, alpha, said_by } => (value, alpha, said_by),
         Answer::Not { why, reason } => {
@@ -117,7 +115,7 @@ pub fn find<Q: Queue>(
     };
     let depth = u16::try_from(reads).unwrap_or(QUEUE_DEPTH / 2);
     let speed = Speed { queue, places: &places, depth, pause };
-    let (compared, refused) = speed.compare(ask, purse)?;
+    let (compared, refused) = speed.compare(ask, spending)?;
     let depth = match refused {
         Some((why, reason)) => Answer::not(why, reason),
         None => Answer::Found {
@@ -134,7 +132,7 @@ struct Reads<'a, 'b, Q: Queue> {
     queue: &'a mut Q,
     places: &'a Places,
     random: Random,
-    purse: &'a mut Purse,
+    spending: &'a mut Spending,
     pause: &'a mut (dyn FnMut(u64) -> bool + 'b),
 }
 
@@ -159,11 +157,11 @@ impl<Q: Queue> Reads<'_, '_, Q> {
     /// Adds a batch to `seen`; why there is none, or none more, where that is so.
     fn batch(&mut self, seen: &mut Overtaken) -> Result<Option<String>, Fault> {
         let begun_ns = self.queue.now_ns();
-        if let Some(ended) = self.purse.lacks(BATCH.into(), 0, begun_ns) {
+        if let Some(ended) = self.spending.lacks(BATCH.into(), 0, begun_ns) {
             return Ok(Some(format!("the reads were too few when {}", ended.said())));
         }
-        let Reads { queue, places, random, purse, pause } = self;
-        let mut bout = Bout::new(seen.depth());
+        let Reads { queue, places, random, spending, pause } = self;
+        let mut operations = Operations::new(seen.depth());
         let (mut made, mut goes_on) = (0, true);
         let mut ended = |read| {
             seen.add(read);
@@ -171,8 +169,8 @@ impl<Q: Queue> Reads<'_, '_, Q> {
             goes_on = goes_on && (made % ASKED_EVERY != 0 || pause(0));
             goes_on
         };
-        bout.keep(*queue, BATCH, BUFFER_BYTES, &mut || places.draw(random), &mut ended)?;
-        purse.spend(made, 0);
+        operations.keep(*queue, BATCH, BUFFER_BYTES, &mut || places.draw(random), &mut ended)?;
+        spending.spend(made, 0);
         let goes_on = goes_on && pause(queue.now_ns().saturating_sub(begun_ns));
         Ok((!goes_on).then(|| "it was interrupted".to_owned()))
     }

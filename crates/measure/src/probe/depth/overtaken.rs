@@ -1,10 +1,11 @@
 //! How often reads overtook so many others, and what that says. Pure.
 
 use super::super::answer::{Answer, Unidentified};
-use super::super::bout::Ended;
-use super::DEPTH_MAX;
+use super::super::operations::Ended;
 use crate::number::{real, wide};
 
+/// The largest depth that is found: at the smaller of the two depths, a quarter must wait.
+pub const DEPTH_MAX: u64 = 48;
 /// The largest number is overtaken as often as the mean of all, or so many times more rarely.
 const UNEVEN: f64 = 3.0;
 /// How many of a hundred reads must end alone.

@@ -8,13 +8,14 @@ use device::Queue;
 use units::random::Random;
 
 use super::super::answer::{Compared, Reading, Unidentified};
-use super::super::bout::Bout;
+use super::super::operations::Operations;
 use super::super::panel::{Pairing, Panel, Timed, Wanted};
 use super::super::places::Places;
-use super::super::{Ask, Purse};
-use super::BUFFER_BYTES;
+use super::super::{Ask, Spending};
 use crate::Fault;
 
+/// The buffer that the queue must have for each slot, in bytes.
+pub const BUFFER_BYTES: u32 = 4096;
 /// The reads of a block for each that is had at once.
 const ROUNDS: u32 = 4;
 
@@ -34,7 +35,7 @@ impl<Q: Queue> Speed<'_, '_, Q> {
     pub(super) fn compare(
         self,
         ask: &Ask<'_>,
-        purse: &mut Purse,
+        spending: &mut Spending,
     ) -> Result<(Vec<Compared>, Refused), Fault> {
         let depth = self.depth;
         let seed = ask.seed(92);
@@ -47,13 +48,13 @@ impl<Q: Queue> Speed<'_, '_, Q> {
         };
         let mut reads = Reads {
             queue: self.queue,
-            bouts: [depth, 2 * depth].map(Bout::new),
+            operations: [depth, 2 * depth].map(Operations::new),
             places: self.places,
             random: Random::new(seed ^ 1),
             count: u32::from(depth) * ROUNDS,
             pause: self.pause,
         };
-        let seen = panel.run(&mut reads, purse)?;
+        let seen = panel.run(&mut reads, spending)?;
         let ended = seen.ended.said();
         let refused = match seen.readings()[0] {
             Reading::Slower => Some((
@@ -79,7 +80,7 @@ impl<Q: Queue> Speed<'_, '_, Q> {
 
 struct Reads<'a, 'b, Q: Queue> {
     queue: &'a mut Q,
-    bouts: [Bout; 2],
+    operations: [Operations; 2],
     places: &'a Places,
     random: Random,
     count: u32,
@@ -91,7 +92,8 @@ impl<Q: Queue> Timed for Reads<'_, '_, Q> {
         let (places, random) = (self.places, &mut self.random);
         let begun_ns = self.queue.now_ns();
         let mut place = || places.draw(random);
-        self.bouts[arm].keep(self.queue, self.count, BUFFER_BYTES, &mut place, &mut |_| true)?;
+        self.operations[arm]
+            .keep(self.queue, self.count, BUFFER_BYTES, &mut place, &mut |_| true)?;
         Ok(self.queue.now_ns().saturating_sub(begun_ns))
     }
 

@@ -34,9 +34,9 @@ use units::Unit;
 
 use self::writes::{Arm, Writes};
 use super::answer::{Answer, Compared, Unidentified};
-use super::bout::Bout;
+use super::operations::Operations;
 use super::panel::{Pairing, Panel, Seen, Wanted};
-use super::{Ask, Pause, Purse};
+use super::{Ask, Pause, Spending};
 use crate::number::wide;
 use crate::{Fault, Order, Slots, SlotsPlan};
 
@@ -82,10 +82,10 @@ pub(super) struct Shifted {
 pub fn find<Q: Queue>(
     queue: &mut Q,
     ask: &Ask<'_>,
-    purse: &mut Purse,
+    spending: &mut Spending,
     pause: Pause<'_>,
 ) -> Result<Granule, Fault> {
-    let mut search = Search { queue, ask, purse, pause, compared: Vec::new(), parts: 0 };
+    let mut search = Search { queue, ask, spending, pause, compared: Vec::new(), parts: 0 };
     let alignment = search.alignment()?;
     let (alignment, size) = match alignment {
         Answer::Found { value, alpha, said_by } => search.size(value, alpha, &said_by)?,
@@ -106,10 +106,11 @@ pub(super) fn against_shifted<Q: Queue>(
     queue: &mut Q,
     ask: &Ask<'_>,
     (first_bytes, shift_bytes, length_bytes): (u64, u64, u64),
-    purse: &mut Purse,
+    spending: &mut Spending,
     pause: Pause<'_>,
 ) -> Result<Shifted, Fault> {
-    let mut search = Search { queue, ask, purse, pause, compared: Vec::new(), parts: TURNS_PART };
+    let mut search =
+        Search { queue, ask, spending, pause, compared: Vec::new(), parts: TURNS_PART };
     let arm = |shift| Arm { shift_bytes: first_bytes + shift, length_bytes };
     let arms = [arm(0), arm(0), arm(shift_bytes)];
     let pair = |arm, wanted| Pairing { arm, against: 0, wanted };
@@ -126,7 +127,7 @@ const TURNS_ROUNDS: u64 = 96;
 struct Search<'a, 'b, Q: Queue> {
     queue: &'a mut Q,
     ask: &'a Ask<'b>,
-    purse: &'a mut Purse,
+    spending: &'a mut Spending,
     pause: Pause<'a>,
     compared: Vec<Compared>,
     parts: u64,
@@ -163,17 +164,17 @@ impl<Q: Queue> Search<'_, '_, Q> {
         };
         let bytes = arms.iter().map(|arm| arm.length_bytes).sum();
         let now_ns = self.queue.now_ns();
-        let mut part = self.purse.part(percent, now_ns);
+        let mut part = self.spending.part(percent, now_ns);
         let mut writes = Writes {
             queue: self.queue,
-            bout: Bout::new(1),
+            operations: Operations::new(1),
             slots,
             arms,
             block: (wide(arms.len()), bytes),
             pause: self.pause,
         };
         let seen = panel.run(&mut writes, &mut part);
-        self.purse.settle(&part);
+        self.spending.settle(&part);
         let seen = seen?;
         self.compared.extend(seen.compared.iter().cloned());
         Ok(seen)

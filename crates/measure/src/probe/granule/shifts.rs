@@ -3,9 +3,9 @@
 use device::Queue;
 
 use super::super::answer::{Answer, Reading, Unidentified};
+use super::super::budget::Ended;
 use super::super::panel::{Pairing, Seen, Wanted};
 use super::super::pattern::{self, Pattern};
-use super::super::purse::Ended;
 use super::{Alignment, Arm, HOME_BYTES, Search, WHOLE_BYTES};
 use crate::Fault;
 use crate::number::count;

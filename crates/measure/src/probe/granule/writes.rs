@@ -2,7 +2,7 @@
 
 use device::Queue;
 
-use super::super::bout::Bout;
+use super::super::operations::Operations;
 use super::super::panel::Timed;
 use crate::{Fault, Slots};
 
@@ -25,7 +25,7 @@ impl Arm {
 /// Durable writes, one after another.
 pub(super) struct Writes<'a, 'b, Q: Queue> {
     pub(super) queue: &'a mut Q,
-    pub(super) bout: Bout,
+    pub(super) operations: Operations,
     pub(super) slots: Slots,
     pub(super) arms: &'a [Arm],
     pub(super) block: (u64, u64),
@@ -36,7 +36,7 @@ impl<Q: Queue> Timed for Writes<'_, '_, Q> {
     fn time(&mut self, arm: usize) -> Result<u64, Fault> {
         let length = u32::try_from(self.arms[arm].length_bytes).expect("64 KiB at most");
         let offset = self.slots.next(arm);
-        Ok(self.bout.write(self.queue, offset, length)?.latency_ns())
+        Ok(self.operations.write(self.queue, offset, length)?.latency_ns())
     }
 
     fn block(&self) -> (u64, u64) {

@@ -6,11 +6,11 @@ use super::super::answer::Unidentified;
 use super::super::panel::{Pairing, Wanted};
 use super::super::pattern::{self, Pattern};
 use super::super::places::Comb;
-use super::{Refused, Search, refused};
+use super::search::{Refused, Search, refused};
 use crate::Fault;
 
 /// The largest chunk that is looked for.
-pub const CHUNK_BYTES_MAX: u64 = 1 << 20;
+const CHUNK_BYTES_MAX: u64 = 1 << 20;
 impl<Q: Queue> Search<'_, '_, Q> {
     /// The chunk in bytes.
     pub(super) fn chunk(&mut self) -> Result<Result<u64, Refused>, Fault> {

@@ -20,39 +20,29 @@
 //! | file | what it is |
 //! |---|---|
 //! | `chunk` | across which boundaries reads are slower |
-//! | `shared` | whether that is the boundary, or what reads share |
+//! | `boundary` | whether that is the boundary, or what reads share |
 //! | `members` | how many members are seen behind them |
-//! | `row` | whether a granule is the row of an array with parity |
+//! | `parity_row` | whether a granule is the row of an array with parity |
+//! | `search` | what all of these ask with |
 //! | `reads` | a block of reads at a depth, timed |
 
+mod boundary;
 mod chunk;
 mod members;
+mod parity_row;
 mod reads;
-mod row;
-mod shared;
+mod search;
 
 use device::Queue;
-use units::random::Random;
 
-pub use self::chunk::CHUNK_BYTES_MAX;
 pub use self::members::MEMBERS_MAX;
-use self::reads::Reads;
+pub use self::search::{BUFFER_BYTES, Known};
+use self::search::{Refused, Search};
 use super::answer::{Answer, Compared, Reading, Unidentified};
-use super::bout::Bout;
-use super::panel::{Pairing, Panel, Seen};
-use super::places::{Comb, Places};
-use super::{Ask, Pause, Purse};
+use super::{Ask, Pause, Spending};
 use crate::Fault;
 use crate::number::count;
 
-/// The reads of a block for each in flight.
-const ROUNDS: u32 = 2;
-/// What half an operation has.
-const HALF_BYTES: u64 = 4096;
-/// The buffer that the queue must have for each slot.
-pub const BUFFER_BYTES: u32 = 8192;
-/// The places that an arm needs, so that no cache holds them all.
-const TEETH_LEAST: u64 = 4;
 /// What was found of an array.
 #[derive(Clone, Debug)]
 pub struct Stripe {
@@ -65,15 +55,6 @@ pub struct Stripe {
     /// What reads across odd multiples of so many bytes are, the bytes growing by two; empty where
     /// that was not seen.
     pub(super) boundaries: Vec<(u64, Reading)>,
-}
-
-/// What is known of the drive before its reads are timed.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Known {
-    /// Place where its writes must start; 0 where that is not known.
-    pub granule_bytes: u64,
-    /// True if it has a platter.
-    pub is_turning: bool,
 }
 
 impl Stripe {
@@ -101,21 +82,10 @@ pub fn find<Q: Queue>(
     queue: &mut Q,
     ask: &Ask<'_>,
     known: Known,
-    purse: &mut Purse,
+    spending: &mut Spending,
     pause: Pause<'_>,
 ) -> Result<Stripe, Fault> {
-    let mut search = Search {
-        queue,
-        ask,
-        half_bytes: HALF_BYTES,
-        granule_bytes: known.granule_bytes,
-        is_turning: known.is_turning,
-        purse,
-        pause,
-        compared: Vec::new(),
-        boundaries: Vec::new(),
-        rounds: 0,
-    };
+    let mut search = Search::new(queue, ask, known, (spending, pause));
     let found = search.chunk()?;
     let stripe = match found {
         Ok(chunk_bytes) => search.round(chunk_bytes)?,
@@ -125,26 +95,6 @@ pub fn find<Q: Queue>(
         }
     };
     Ok(Stripe { compared: search.compared, boundaries: search.boundaries, ..stripe })
-}
-
-type Refused = (Unidentified, String);
-
-fn refused<T>(why: Unidentified, reason: impl Into<String>) -> Result<T, Refused> {
-    Err((why, reason.into()))
-}
-
-struct Search<'a, 'b, Q: Queue> {
-    queue: &'a mut Q,
-    ask: &'a Ask<'b>,
-    half_bytes: u64,
-    granule_bytes: u64,
-    is_turning: bool,
-    purse: &'a mut Purse,
-    pause: Pause<'a>,
-    compared: Vec<Compared>,
-    boundaries: Vec<(u64, Reading)>,
-    /// How often the number of members was asked again.
-    rounds: u64,
 }
 
 impl<Q: Queue> Search<'_, '_, Q> {
@@ -179,53 +129,5 @@ impl<Q: Queue> Search<'_, '_, Q> {
         };
         let chunk = Answer::Found { value: chunk_bytes, alpha, said_by };
         Ok(Stripe { chunk, members, ..Stripe::not_tried("") })
-    }
-
-    fn panel(
-        &mut self,
-        name: &'static str,
-        arms: &[(String, Comb)],
-        pairings: Vec<Pairing>,
-        percent: u64,
-    ) -> Result<Result<Seen, Refused>, Fault> {
-        let places: Vec<Places> =
-            arms.iter().map(|(_, comb)| Places::new(self.ask.runs, *comb)).collect();
-        if places.iter().any(|places| places.teeth() < TEETH_LEAST) {
-            let reason = "there is no room for reads across boundaries up to 1 MiB";
-            return Ok(refused(Unidentified::NotTried, reason));
-        }
-        let depth = self.queue.depth();
-        let part = match name {
-            "chunk" => 70,
-            "shared" => 71,
-            _ => 72 + self.rounds,
-        };
-        let seed = self.ask.seed(part);
-        let panel = Panel {
-            name,
-            arms: arms.iter().map(|(name, _)| name.clone()).collect(),
-            pairings,
-            alpha: self.ask.share(),
-            seed,
-        };
-        let now_ns = self.queue.now_ns();
-        let mut purse = self.purse.part(percent, now_ns);
-        let mut reads = Reads {
-            queue: self.queue,
-            bout: Bout::new(depth),
-            places,
-            random: Random::new(seed ^ 1),
-            length_bytes: u32::try_from(2 * self.half_bytes).unwrap_or(u32::MAX),
-            count: u32::from(depth) * ROUNDS,
-            pause: self.pause,
-        };
-        let seen = panel.run(&mut reads, &mut purse);
-        self.purse.settle(&purse);
-        let seen = seen?;
-        self.compared.extend(seen.compared.iter().cloned());
-        Ok(match seen.void.clone() {
-            Some(reason) => refused(Unidentified::Contradiction, reason),
-            None => Ok(seen),
-        })
     }
 }

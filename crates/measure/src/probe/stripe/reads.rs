@@ -3,7 +3,7 @@
 use device::Queue;
 use units::random::Random;
 
-use super::super::bout::Bout;
+use super::super::operations::Operations;
 use super::super::panel::Timed;
 use super::super::places::Places;
 use crate::Fault;
@@ -12,7 +12,7 @@ use crate::number::wide;
 /// Blocks of reads at the queue's depth.
 pub(super) struct Reads<'a, 'b, Q: Queue> {
     pub(super) queue: &'a mut Q,
-    pub(super) bout: Bout,
+    pub(super) operations: Operations,
     pub(super) places: Vec<Places>,
     pub(super) random: Random,
     pub(super) length_bytes: u32,
@@ -23,7 +23,8 @@ pub(super) struct Reads<'a, 'b, Q: Queue> {
 impl<Q: Queue> Timed for Reads<'_, '_, Q> {
     fn time(&mut self, arm: usize) -> Result<u64, Fault> {
         let (places, random) = (&self.places[arm], &mut self.random);
-        self.bout.reads(self.queue, self.count, self.length_bytes, &mut || places.draw(random))
+        self.operations
+            .reads(self.queue, self.count, self.length_bytes, &mut || places.draw(random))
     }
 
     fn block(&self) -> (u64, u64) {

@@ -4,8 +4,8 @@ use device::Queue;
 
 use super::super::answer::{Answer, Unidentified};
 use super::super::granule::{self, Granule};
-use super::super::{Ask, Pause, Purse};
-use super::Turn;
+use super::super::{Ask, Pause, Spending};
+use super::revolution::Turn;
 use crate::Fault;
 use crate::number::real;
 
@@ -49,7 +49,7 @@ pub fn policy<Q: Queue>(
     ask: &Ask<'_>,
     turn: &Answer<Turn>,
     granule: &Granule,
-    purse: &mut Purse,
+    spending: &mut Spending,
     pause: Pause<'_>,
 ) -> Result<Answer<Turns>, Fault> {
     let Answer::Found { value: turn, .. } = turn else {
@@ -63,7 +63,7 @@ pub fn policy<Q: Queue>(
     }
     let origin_bytes = alignment.map_or(0, |found| found.origin_bytes);
     let lengths = (UNIT_BYTES + origin_bytes, ask.sector_bytes, 2 * UNIT_BYTES);
-    let shifted = granule::against_shifted(queue, ask, lengths, purse, pause)?;
+    let shifted = granule::against_shifted(queue, ask, lengths, spending, pause)?;
     if let Some(reason) = shifted.seen.void {
         return Ok(Answer::not(Unidentified::Contradiction, reason));
     }

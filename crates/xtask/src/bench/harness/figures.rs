@@ -1,6 +1,6 @@
 //! What the contestants' rounds come to, as it is printed.
 
-use super::arm::Done;
+use super::measuring_loop::Done;
 use crate::bench::ratio::Spread;
 
 /// Operations a second.

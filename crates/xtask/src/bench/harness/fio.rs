@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::arm::Done;
+use super::measuring_loop::Done;
 use crate::bench::tools;
 
 const COMMON: [&str; 7] = [

@@ -4,9 +4,9 @@
 //! All contestants of a round run one after the other, in an order that is drawn; ratios are taken
 //! within a round. `docs/benchmark.md` says what is compared.
 
-mod arm;
 mod figures;
 mod fio;
+mod measuring_loop;
 
 use std::fs::File;
 use std::os::fd::AsFd as _;
@@ -19,15 +19,13 @@ use anyhow::{Context as _, bail};
 use host::{LoopDevice, LoopPlan};
 use units::random::Random;
 
-use self::arm::Done;
 use self::figures::{better, costs, least, most, over, print, rates, users};
+use self::measuring_loop::{Done, LENGTH_BYTES};
 use super::rounds::rounds;
 use super::tools;
 use crate::cargo;
 use crate::options::Options;
 
-/// The length of the file that is written and read.
-const LENGTH_BYTES: u64 = 16 << 20;
 /// Place where a tmpfs is mounted on every Linux with a C library (shm_open(3)).
 const TMPFS: &str = "/dev/shm";
 
@@ -52,7 +50,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     let room = room.with_context(|| format!("a directory in {TMPFS} cannot be made"))?;
     let path = room.path().join("file");
     fill(&path)?;
-    super::print_load();
+    tools::print_load();
     println!("{rounds} rounds of {} ms for each; median, least, greatest", time.as_millis());
     let mut harness =
         Harness { rounds, random: testkit::random(1), runner: Runner { program, time } };
@@ -66,8 +64,8 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
 ///
 /// # Errors
 /// When there is no such loop, or something fails.
-pub(crate) fn arm(name: &str, path: &Path, milliseconds: u64) -> anyhow::Result<bool> {
-    for done in arm::run(name, path, Duration::from_millis(milliseconds))? {
+pub(crate) fn run_loop(name: &str, path: &Path, milliseconds: u64) -> anyhow::Result<bool> {
+    for done in measuring_loop::run(name, path, Duration::from_millis(milliseconds))? {
         let Done { operations, wall_ns, user_ns, busy_ns } = done;
         println!("{operations} {wall_ns} {user_ns} {busy_ns}");
     }

@@ -2,11 +2,11 @@
 
 use anyhow::Context as _;
 use measure::probe::{
-    Answer, Ask, Budget, Granule, Purse, Stripe, Turn, Turns, Written, depth, reads,
+    Answer, Ask, Budget, Granule, Spending, Stripe, Turn, Turns, Written, depth, reads,
 };
 
 use super::cases::{Case, stretch};
-use super::truth::Truth;
+use super::truth::{ASKED, Truth};
 
 /// The probability that any answer of a probe is wrong, as `straddle probe` has it.
 const ALPHA: f64 = 0.02;
@@ -15,10 +15,6 @@ const DEPTH: u16 = 16;
 /// What each half may use: about what `straddle probe` has, and time enough for a disk that turns.
 const BUDGET: Budget =
     Budget { written_bytes: 512 << 20, operations: 4_000_000, nanoseconds: 120_000_000_000 };
-
-/// What is asked, in the order of the table.
-pub(super) const ASKED: [&str; 7] =
-    ["alignment", "size", "turn", "policy", "chunk", "members", "depth"];
 
 /// What a probe found.
 #[derive(Clone, Debug)]
@@ -52,13 +48,13 @@ pub(super) fn probe(case: &Case, seed: u64) -> anyhow::Result<Found> {
     let told = || format!("{}, seed {seed}", case.name);
     let go = &mut |_: u64| true;
     let mut first = case.queue(1, seed)?;
-    let mut purse = Purse::new(BUDGET, 0);
+    let mut purse = Spending::new(BUDGET, 0);
     let mut written = Written::ask(&mut first, &ask, &mut purse, go).with_context(told)?;
     let mut second = case.queue(DEPTH, seed)?;
-    let mut purse = Purse::new(BUDGET, 0);
+    let mut purse = Spending::new(BUDGET, 0);
     let stripe = reads(&mut second, &ask, Some(&mut written), &mut purse, go).with_context(told)?;
     let mut third = case.queue(depth::QUEUE_DEPTH, seed)?;
-    let mut purse = Purse::new(BUDGET, 0);
+    let mut purse = Spending::new(BUDGET, 0);
     let depth = depth::find(&mut third, &ask, &stripe, &mut purse, go).with_context(told)?;
     let Written { granule, turn, turns } = written;
     Ok(Found { granule, stripe, depth, turn, turns })

@@ -4,7 +4,8 @@ use measure::Interval;
 
 use super::cases::Case;
 use super::paired::{self, Paired};
-use super::probed::{ASKED, Found, Score};
+use super::probed::{Found, Score};
+use super::truth::ASKED;
 
 /// Number of seeds named.
 const SEEDS_NAMED: usize = 8;

@@ -5,7 +5,9 @@ use drive::profile::{DriveProfile, Kind, built_in};
 use measure::probe::depth::DEPTH_MAX;
 use measure::probe::{Alignment, Depth};
 
-use super::probed::ASKED;
+/// Questions of a probe, in the order of the table.
+pub(super) const ASKED: [&str; 7] =
+    ["alignment", "size", "turn", "policy", "chunk", "members", "depth"];
 
 /// What may be found; of what is `None` nothing may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +55,7 @@ impl Truth {
         }
     }
 
-    /// Returns whether each of [`super::probed::ASKED`] may be found.
+    /// Returns whether each of [`ASKED`] may be found.
     pub(super) fn may(&self) -> [bool; ASKED.len()] {
         [
             self.alignment.is_some(),

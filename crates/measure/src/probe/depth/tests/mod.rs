@@ -106,8 +106,8 @@ fn probe(plan: Plan, seed: u64) -> Found {
     let run = Run { offset_bytes: 0, length_bytes: 64 << 20, leaf: 0, address_bytes: 0 };
     let ask = Ask { runs: &[run], sector_bytes: 512, alpha: 0.02, seed };
     let mut queue = queue(plan, seed);
-    let mut purse = Purse::new(BUDGET, 0);
-    find(&mut queue, &ask, &Stripe::not_tried("a test"), &mut purse, &mut |_| true)
+    let mut spending = Spending::new(BUDGET, 0);
+    find(&mut queue, &ask, &Stripe::not_tried("a test"), &mut spending, &mut |_| true)
         .expect("no read fails")
 }
 
@@ -134,9 +134,9 @@ fn without_operations_or_room_nothing_is_told() {
         let runs = [run(length_bytes)];
         let ask = Ask { runs: &runs, sector_bytes: 512, alpha: 0.02, seed: 1 };
         let mut queue = queue(chooses(32, Choice::Any), 1);
-        let mut purse = Purse::new(Budget { operations, ..BUDGET }, 0);
+        let mut spending = Spending::new(Budget { operations, ..BUDGET }, 0);
         let stripe = Stripe::not_tried("a test");
-        let found = find(&mut queue, &ask, &stripe, &mut purse, &mut |_| goes_on);
+        let found = find(&mut queue, &ask, &stripe, &mut spending, &mut |_| goes_on);
         found.expect("no read fails").depth.why()
     };
     assert_eq!(why(64 << 20, 4000, true), Some(Unidentified::Noise));
@@ -155,8 +155,8 @@ fn of_an_array_reads_stay_on_one_member_or_none_is_made() {
     let probe = |members: Answer<u64>| {
         let stripe = Stripe { chunk: found(1 << 16), members, ..Stripe::not_tried("") };
         let mut queue = queue(plan, 3);
-        let mut purse = Purse::new(BUDGET, 0);
-        let found = find(&mut queue, &ask, &stripe, &mut purse, &mut |_| true);
+        let mut spending = Spending::new(BUDGET, 0);
+        let found = find(&mut queue, &ask, &stripe, &mut spending, &mut |_| true);
         found.expect("no read fails").depth
     };
     assert_eq!(probe(found(3)).value(), Some(&Depth { reads: 16, is_of_member: true }));

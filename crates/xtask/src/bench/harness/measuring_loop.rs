@@ -26,8 +26,8 @@ const BLOCK_OPERATIONS: u32 = 1 << 13;
 const CHUNK: u64 = 1024;
 /// Number of bare operations: as many as those of the pairs.
 const BARE_CHUNK: u64 = CHUNK * ARMS as u64;
-/// What is written, and where reads go.
-const LENGTH_BYTES: u64 = super::LENGTH_BYTES;
+/// Length of the file that is written and read.
+pub(super) const LENGTH_BYTES: u64 = 16 << 20;
 const WRITE: Action = Action::Write { durability: Durability::Cached, atomic: false };
 
 /// Some operations of a loop, and how many they were.

@@ -14,16 +14,17 @@
 //! Every result is checked: a short operation or an error makes a [`Fault`], after what else is in
 //! flight ended. Nothing here allocates between the first submit and the last reap.
 
+mod accounting;
 mod block;
 pub(crate) mod fault;
-mod seen;
 mod work;
 
-use device::{Action, Counters, Queue};
+use device::{Action, Counters, Operation, Queue, SyncKind};
 
-use self::block::{Block, Flight};
+pub use self::accounting::Seen;
+use self::block::{Block, Flight, unasked};
 pub use self::fault::Fault;
-pub use self::seen::Seen;
+use self::fault::{is_sync, is_whole, wrong};
 pub use self::work::Work;
 use crate::Slots;
 
@@ -140,11 +141,6 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         &self.slots
     }
 
-    /// The queue, to fill its buffers.
-    pub fn queue_mut(&mut self) -> &mut Q {
-        &mut self.queue
-    }
-
     /// The queue and the counters.
     #[must_use]
     pub fn into_parts(self) -> (Q, Option<C>) {
@@ -155,7 +151,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
     /// without counters, and while at most 3 observations or 2 % of them are short.
     #[must_use]
     pub fn accounting(&self) -> Option<String> {
-        seen::accounting(&self.work, &self.seen)
+        accounting::accounting(&self.work, &self.seen)
     }
 
     /// Why the arms' times differ by more than the drive: something above it let one operation of
@@ -164,21 +160,130 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
     #[must_use]
     pub fn serialized(&self, names: &[&str]) -> Option<String> {
         let seen: Vec<&Seen> = self.seen.iter().collect();
-        seen::serialized(&self.work, &seen, names)
+        accounting::serialized(&self.work, &seen, names)
     }
 
     /// Returns what [`Subject::serialized`] does, for arms that have a subject each.
     #[must_use]
     pub fn serialized_among(subjects: &[Subject<Q, C>], names: &[&str]) -> Option<String> {
         let seen: Vec<&Seen> = subjects.iter().filter_map(|one| one.seen.first()).collect();
-        seen::serialized(&subjects.first()?.work, &seen, names)
+        accounting::serialized(&subjects.first()?.work, &seen, names)
     }
 
     /// Returns what should be known about what the drive counted, one sentence each; none without
     /// counters and when it counted what was asked. `names` are the arms', in their order.
     #[must_use]
     pub fn remarks(&self, names: &[&str]) -> Vec<String> {
-        seen::remarks(&self.work, &self.seen, names)
+        accounting::remarks(&self.work, &self.seen, names)
+    }
+
+    /// Runs a block to its end.
+    #[inline(always)]
+    fn run(&mut self, block: &mut Block) -> Result<(), Fault> {
+        // Where the last operation went, for a sync of its range alone.
+        let mut last_bytes = 0;
+        while !block.is_over() {
+            self.fill(block, &mut last_bytes);
+            self.queue.submit()?;
+            let ended = self.reap()?;
+            for place in 0..ended {
+                self.end(place, block)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Pushes what is due as far as there are slots.
+    fn fill(&mut self, block: &mut Block, last_bytes: &mut u64) {
+        while let Some(slot) = self.flight.free.pop() {
+            let (action, offset_bytes, length_bytes) = if let Some(kind) = block.due() {
+                let is_alone = kind == SyncKind::Range && self.work.operations() == 1;
+                let range =
+                    if is_alone { (*last_bytes, self.work.operation_bytes) } else { (0, 0) };
+                (Action::Sync(kind), range.0, range.1)
+            } else if block.left > 0 {
+                block.left -= 1;
+                block.flying += 1;
+                *last_bytes = self.slots.next(block.arm);
+                (self.work.action, *last_bytes, self.work.operation_bytes)
+            } else {
+                self.flight.free.push(slot);
+                return;
+            };
+            if matches!(action, Action::Write { .. }) {
+                self.written_bytes += u64::from(length_bytes);
+            }
+            let operation = Operation { action, file: 0, slot, offset_bytes, length_bytes };
+            self.flight.operations[usize::from(slot)] = operation;
+            self.flight.taken[usize::from(slot)] = true;
+            self.queue.push(operation);
+        }
+    }
+
+    /// Waits for at least one operation to end; how many did.
+    #[inline(always)]
+    fn reap(&mut self) -> Result<usize, Fault> {
+        match self.queue.reap(&mut self.flight.completions, 1)? {
+            0 => Err(Fault::Stopped(
+                "the queue gave nothing back while something was in flight".into(),
+            )),
+            ended => Ok(ended),
+        }
+    }
+
+    /// Takes what ended into account: the completion at `place`.
+    #[inline]
+    fn end(&mut self, place: usize, block: &mut Block) -> Result<(), Fault> {
+        let completion = &self.flight.completions[place];
+        let slot = completion.slot;
+        let Some(operation) = self.flight.operations.get(usize::from(slot)) else {
+            return Err(unasked(slot));
+        };
+        let taken = &mut self.flight.taken[usize::from(slot)];
+        if !*taken {
+            return Err(unasked(slot));
+        }
+        *taken = false;
+        self.flight.free.push(slot);
+        block.first_ns = block.first_ns.min(completion.submitted_ns);
+        block.last_ns = block.last_ns.max(completion.completed_ns);
+        if !is_whole(operation, completion) {
+            return Err(wrong(operation, completion));
+        }
+        let seen = &mut self.seen[block.arm];
+        if is_sync(operation) {
+            block.syncing -= 1;
+            seen.syncs.record(completion.latency_ns());
+            if let Some(submitted_ns) = block.held_ns.take() {
+                seen.latencies.record(completion.completed_ns.saturating_sub(submitted_ns));
+            }
+            return Ok(());
+        }
+        block.flying -= 1;
+        block.ended += 1;
+        let Some((_, every)) = block.syncs else {
+            seen.latencies.record(completion.latency_ns());
+            return Ok(());
+        };
+        block.unsynced += 1;
+        if self.work.depth == 1 && block.unsynced == every {
+            block.held_ns = Some(completion.submitted_ns);
+        } else {
+            seen.latencies.record(completion.latency_ns());
+        }
+        Ok(())
+    }
+
+    /// Brings the queue to rest behind a fault: waits for what is in flight, or forgets it where
+    /// the queue gives nothing back.
+    fn settle(&mut self, result: &Result<(), Fault>) {
+        while matches!(result, Err(Fault::Void(_))) && !self.flight.is_empty() {
+            let Ok(ended) = self.reap() else { break };
+            for place in 0..ended {
+                self.flight.take(self.flight.completions[place].slot);
+            }
+        }
+        self.flight.clear();
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) const DURABLE_WRITE: Action =
 
 /// What is in flight.
 #[derive(Debug)]
-pub(super) struct Bout {
+pub(super) struct Operations {
     operations: Vec<Operation>,
     taken: Vec<bool>,
     completions: Vec<Completion>,
@@ -35,14 +35,14 @@ pub(super) struct Ended {
     pub(super) together: usize,
 }
 
-impl Bout {
+impl Operations {
     /// Room for a queue's depth.
-    pub(super) fn new(depth: u16) -> Bout {
+    pub(super) fn new(depth: u16) -> Operations {
         let slots = usize::from(depth);
         let nothing =
             Operation { action: Action::Read, file: 0, slot: 0, offset_bytes: 0, length_bytes: 0 };
         let ended = Completion { slot: 0, submitted_ns: 0, completed_ns: 0, result: Ok(0) };
-        Bout {
+        Operations {
             operations: vec![nothing; slots],
             taken: vec![false; slots],
             completions: vec![ended; slots],

@@ -44,23 +44,23 @@ impl Ended {
 
 /// What is left of a [`Budget`].
 #[derive(Clone, Copy, Debug)]
-pub struct Purse {
+pub struct Spending {
     left: Budget,
     begun_ns: u64,
     spent_bytes: u64,
     spent_operations: u64,
 }
 
-impl Purse {
+impl Spending {
     /// All of `budget`, from `now_ns` of the queue's clock on.
     #[must_use]
-    pub fn new(budget: Budget, now_ns: u64) -> Purse {
-        Purse { left: budget, begun_ns: now_ns, spent_bytes: 0, spent_operations: 0 }
+    pub fn new(budget: Budget, now_ns: u64) -> Spending {
+        Spending { left: budget, begun_ns: now_ns, spent_bytes: 0, spent_operations: 0 }
     }
 
-    /// A purse with this part of what is left, in percent.
+    /// A spending with this part of what is left, in percent.
     #[must_use]
-    pub fn part(&self, percent: u64, now_ns: u64) -> Purse {
+    pub fn part(&self, percent: u64, now_ns: u64) -> Spending {
         let part = |left: u64| {
             let wide = u128::from(left) * u128::from(percent);
             u64::try_from(wide.div_euclid(100)).unwrap_or(u64::MAX)
@@ -71,18 +71,18 @@ impl Purse {
             operations: part(left.operations),
             nanoseconds: part(left.nanoseconds),
         };
-        Purse::new(budget, now_ns)
+        Spending::new(budget, now_ns)
     }
 
-    /// The purse with so many bytes to write.
+    /// The spending with so many bytes to write.
     #[must_use]
-    pub fn with_bytes(mut self, written_bytes: u64) -> Purse {
+    pub fn with_bytes(mut self, written_bytes: u64) -> Spending {
         self.left.written_bytes = written_bytes.saturating_add(self.spent_bytes);
         self
     }
 
     /// Takes what `other`, a part of this one, spent.
-    pub fn settle(&mut self, other: &Purse) {
+    pub fn settle(&mut self, other: &Spending) {
         self.spend(other.spent_operations, other.spent_bytes);
     }
 
@@ -133,16 +133,16 @@ mod tests {
     #[test]
     fn a_part_is_of_what_is_left_and_comes_off_the_whole() {
         let budget = Budget { written_bytes: 1000, operations: 100, nanoseconds: 50 };
-        let mut purse = Purse::new(budget, 10);
-        purse.spend(20, 200);
-        let mut part = purse.part(50, 20);
+        let mut spending = Spending::new(budget, 10);
+        spending.spend(20, 200);
+        let mut part = spending.part(50, 20);
         assert_eq!(part.left(20), Budget { written_bytes: 400, operations: 40, nanoseconds: 20 });
         assert_eq!(part.lacks(40, 400, 20), None);
         assert_eq!(part.lacks(41, 0, 20), Some(Ended::Operations));
         assert_eq!(part.lacks(1, 401, 20), Some(Ended::Bytes));
         assert_eq!(part.lacks(1, 1, 40), Some(Ended::Time));
         part.spend(5, 50);
-        purse.settle(&part);
-        assert_eq!((purse.written_bytes(), purse.operations()), (250, 25));
+        spending.settle(&part);
+        assert_eq!((spending.written_bytes(), spending.operations()), (250, 25));
     }
 }

@@ -16,7 +16,7 @@ const SEED: u64 = 1;
 /// stays with a probability of one half, and so does what comes. What stays follows from the number
 /// of values alone: two lists that took as many have those of the same places.
 #[derive(Clone, Debug)]
-pub struct Kept<T> {
+pub struct Sample<T> {
     list: Vec<T>,
     /// How many stay where the list is full.
     least: usize,
@@ -25,11 +25,11 @@ pub struct Kept<T> {
     random: Random,
 }
 
-impl<T> Kept<T> {
+impl<T> Sample<T> {
     /// None so far; `least` are kept of a longer run.
-    pub(super) fn new(least: usize) -> Kept<T> {
+    pub(super) fn new(least: usize) -> Sample<T> {
         let list = Vec::with_capacity(2 * least);
-        Kept { list, least, share: 1, random: Random::new(SEED) }
+        Sample { list, least, share: 1, random: Random::new(SEED) }
     }
 
     /// Returns what is kept.

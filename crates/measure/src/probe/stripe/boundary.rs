@@ -11,7 +11,7 @@ use device::Queue;
 use super::super::answer::{Reading, Unidentified};
 use super::super::panel::{Pairing, Wanted};
 use super::super::places::Comb;
-use super::{Refused, Search, refused};
+use super::search::{Refused, Search, refused};
 use crate::Fault;
 
 /// The longest pages of flash: of 16 KiB, two planes at once.

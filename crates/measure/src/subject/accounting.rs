@@ -31,8 +31,8 @@ use std::cmp::Ordering;
 
 use device::{Action, DiskCounts};
 
-use super::Work;
 use super::block::Block;
+use super::work::Work;
 use crate::Histogram;
 
 /// What an arm saw.

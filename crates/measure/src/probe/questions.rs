@@ -7,7 +7,7 @@ use super::answer::{Answer, Unidentified};
 use super::granule::{self, Granule};
 use super::stripe::{self, Known, Stripe};
 use super::turn::{self, Turn, Turns};
-use super::{Ask, Pause, Purse};
+use super::{Ask, Pause, Spending};
 use crate::Fault;
 
 /// What durable writes say.
@@ -30,13 +30,13 @@ impl Written {
     pub fn ask<Q: Queue>(
         queue: &mut Q,
         ask: &Ask<'_>,
-        purse: &mut Purse,
+        spending: &mut Spending,
         pause: Pause<'_>,
     ) -> Result<Written, Fault> {
-        let turn = turn::find(queue, ask, purse, pause)?;
-        let granule = granule::find(queue, ask, purse, pause)?;
-        let turn = turn::find_again(queue, ask, turn, &granule, purse, pause)?;
-        let turns = turn::policy(queue, ask, &turn, &granule, purse, pause)?;
+        let turn = turn::find(queue, ask, spending, pause)?;
+        let granule = granule::find(queue, ask, spending, pause)?;
+        let turn = turn::find_again(queue, ask, turn, &granule, spending, pause)?;
+        let turns = turn::policy(queue, ask, &turn, &granule, spending, pause)?;
         Ok(Written { granule, turn, turns })
     }
 
@@ -80,11 +80,11 @@ pub fn reads<Q: Queue>(
     queue: &mut Q,
     ask: &Ask<'_>,
     written: Option<&mut Written>,
-    purse: &mut Purse,
+    spending: &mut Spending,
     pause: Pause<'_>,
 ) -> Result<Stripe, Fault> {
     let known = written.as_deref().map(Written::known).unwrap_or_default();
-    let stripe = stripe::find(queue, ask, known, purse, pause)?;
+    let stripe = stripe::find(queue, ask, known, spending, pause)?;
     if let Some(written) = written {
         stripe.judge(&mut written.granule);
     }

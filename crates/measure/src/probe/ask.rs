@@ -1,0 +1,34 @@
+//! What a probe is told: where it may work, and how sure it must be.
+
+use crate::Run;
+
+/// The most comparisons that all questions together make; each has its share of the alpha.
+const COMPARISONS_MAX: u32 = 200;
+
+/// What a probe is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// What may be used, and where it lies on its drive.
+    pub runs: &'a [Run],
+    /// The logical sector: the least step.
+    pub sector_bytes: u64,
+    /// The probability that any of all answers is wrong.
+    pub alpha: f64,
+    /// What decides all orders and places.
+    pub seed: u64,
+}
+
+impl Ask<'_> {
+    /// The share of each comparison.
+    pub(super) fn share(&self) -> f64 {
+        self.alpha / f64::from(COMPARISONS_MAX)
+    }
+
+    /// A seed of its own for each part.
+    pub(super) fn seed(&self, part: u64) -> u64 {
+        self.seed ^ part.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+/// Told between blocks how long the last one took, in nanoseconds; whether to go on. It may rest.
+pub type Pause<'a> = &'a mut dyn FnMut(u64) -> bool;

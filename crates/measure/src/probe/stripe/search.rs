@@ -1,0 +1,122 @@
+//! A search for an array: its queue, what it may use, and what was compared so far.
+
+use device::Queue;
+use units::random::Random;
+
+use super::super::answer::{Compared, Reading, Unidentified};
+use super::super::operations::Operations;
+use super::super::panel::{Pairing, Panel, Seen};
+use super::super::places::{Comb, Places};
+use super::super::{Ask, Pause, Spending};
+use super::reads::Reads;
+use crate::Fault;
+
+/// The reads of a block for each in flight.
+const ROUNDS: u32 = 2;
+/// What half an operation has.
+const HALF_BYTES: u64 = 4096;
+/// The buffer that the queue must have for each slot.
+pub const BUFFER_BYTES: u32 = 8192;
+/// The places that an arm needs, so that no cache holds them all.
+const TEETH_LEAST: u64 = 4;
+/// What is known of the drive before its reads are timed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known {
+    /// Place where its writes must start; 0 where that is not known.
+    pub granule_bytes: u64,
+    /// True if it has a platter.
+    pub is_turning: bool,
+}
+
+pub(super) type Refused = (Unidentified, String);
+
+pub(super) fn refused<T>(why: Unidentified, reason: impl Into<String>) -> Result<T, Refused> {
+    Err((why, reason.into()))
+}
+
+pub(super) struct Search<'a, 'b, Q: Queue> {
+    pub(super) queue: &'a mut Q,
+    pub(super) ask: &'a Ask<'b>,
+    pub(super) half_bytes: u64,
+    pub(super) granule_bytes: u64,
+    pub(super) is_turning: bool,
+    pub(super) spending: &'a mut Spending,
+    pub(super) pause: Pause<'a>,
+    pub(super) compared: Vec<Compared>,
+    pub(super) boundaries: Vec<(u64, Reading)>,
+    /// How often the number of members was asked again.
+    pub(super) rounds: u64,
+}
+
+impl<'a, 'b, Q: Queue> Search<'a, 'b, Q> {
+    /// A search that has compared nothing yet.
+    pub(super) fn new(
+        queue: &'a mut Q,
+        ask: &'a Ask<'b>,
+        known: Known,
+        (spending, pause): (&'a mut Spending, Pause<'a>),
+    ) -> Search<'a, 'b, Q> {
+        let Known { granule_bytes, is_turning } = known;
+        Search {
+            queue,
+            ask,
+            half_bytes: HALF_BYTES,
+            granule_bytes,
+            is_turning,
+            spending,
+            pause,
+            compared: Vec::new(),
+            boundaries: Vec::new(),
+            rounds: 0,
+        }
+    }
+
+    /// Compares arms of reads, with so many percent of what may still be used.
+    pub(super) fn panel(
+        &mut self,
+        name: &'static str,
+        arms: &[(String, Comb)],
+        pairings: Vec<Pairing>,
+        percent: u64,
+    ) -> Result<Result<Seen, Refused>, Fault> {
+        let places: Vec<Places> =
+            arms.iter().map(|(_, comb)| Places::new(self.ask.runs, *comb)).collect();
+        if places.iter().any(|places| places.teeth() < TEETH_LEAST) {
+            let reason = "there is no room for reads across boundaries up to 1 MiB";
+            return Ok(refused(Unidentified::NotTried, reason));
+        }
+        let depth = self.queue.depth();
+        let part = match name {
+            "chunk" => 70,
+            "shared" => 71,
+            _ => 72 + self.rounds,
+        };
+        let seed = self.ask.seed(part);
+        let panel = Panel {
+            name,
+            arms: arms.iter().map(|(name, _)| name.clone()).collect(),
+            pairings,
+            alpha: self.ask.share(),
+            seed,
+        };
+        let now_ns = self.queue.now_ns();
+        let mut spending = self.spending.part(percent, now_ns);
+        let mut reads = Reads {
+            queue: self.queue,
+            operations: Operations::new(depth),
+            places,
+            random: Random::new(seed ^ 1),
+            length_bytes: u32::try_from(2 * self.half_bytes).unwrap_or(u32::MAX),
+            count: u32::from(depth) * ROUNDS,
+            pause: self.pause,
+        };
+        let seen = panel.run(&mut reads, &mut spending);
+        self.spending.settle(&spending);
+        let seen = seen?;
+        self.compared.extend(seen.compared.iter().cloned());
+        Ok(match seen.void.clone() {
+            Some(reason) => refused(Unidentified::Contradiction, reason),
+            None => Ok(seen),
+        })
+    }
+}
