@@ -1,4 +1,4 @@
-//! What is possible at best when each durable write takes so long, each with its assumption.
+//! Upper limits on throughput for a given durable write latency, each with its assumption.
 //!
 //! A client that waits for each answer is bound by 1 / (sync + round trip). A quorum commits when
 //! the leader and enough followers have synced: with the leader's own sync beside the followers',
@@ -24,11 +24,11 @@ const COMMITS_MIN: usize = 20_000;
 /// A ceiling and what it assumes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ceiling {
-    /// What is bound, in words.
+    /// The bounded quantity, in words.
     pub name: String,
     /// The bound.
     pub bound: Bound,
-    /// What it assumes, in words.
+    /// The assumption, in words.
     pub assumption: String,
 }
 
@@ -41,7 +41,7 @@ pub enum Bound {
     Nanoseconds(u64),
 }
 
-/// How a leader works.
+/// The order in which a leader syncs and sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leader {
     /// It syncs while the followers do.
@@ -55,7 +55,7 @@ pub enum Leader {
 pub struct Quorum {
     /// The round trip from the leader to each follower, in nanoseconds: nodes − 1 of them.
     pub round_trips_ns: Vec<u64>,
-    /// How the leader works.
+    /// The order in which the leader syncs and sends.
     pub leader: Leader,
 }
 
@@ -72,9 +72,9 @@ impl Quorum {
         self.nodes().div_euclid(2)
     }
 
-    /// Returns how long a commit takes, in nanoseconds, when the leader's sync takes `leader_ns` and
-    /// the followers that are up answer after `answers_ns`, which are put in another order. `None`
-    /// when too few are up.
+    /// Returns how long a commit takes, in nanoseconds, when the leader's sync takes `leader_ns`
+    /// and the followers that are up answer after `answers_ns`, which are put in another order.
+    /// `None` when too few are up.
     fn answered_ns(&self, leader_ns: u64, answers_ns: &mut [u64]) -> Option<u64> {
         let quorum_ns = match self.followers_needed() {
             0 => 0,
@@ -154,7 +154,7 @@ pub fn batched_per_second(batch: u64, sync_ns: u64) -> f64 {
     real(batch) * SECOND_NS / real(sync_ns)
 }
 
-/// What is around the syncs.
+/// Load and replication around the syncs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Around {
     /// The round trip to a client, in nanoseconds.

@@ -1,4 +1,4 @@
-//! Whether durable writes are fast enough for an engine: PASS, WARN, FAIL, or not enough evidence.
+//! Judgment of durable writes for an engine: PASS, WARN, FAIL, or not enough evidence.
 //!
 //! | the interval of the profile's quantile | verdict |
 //! |---|---|
@@ -56,7 +56,7 @@ pub struct Judgment {
     pub fitness: Fitness,
     /// True if most writes are fast and few stall.
     pub has_rare_stalls: bool,
-    /// What an operator is told, without figures: the profile's own words, or why it cannot be
+    /// The verdict for an operator, without figures: the profile's own words, or why it cannot be
     /// told.
     pub sentence: String,
     /// One thing to do next.

@@ -1,4 +1,4 @@
-//! How often which time was seen, in fixed memory and with a bounded error.
+//! Counts of times, in fixed memory and with a bounded error.
 //!
 //! Buckets are log-linear, as in HdrHistogram (Tene, 2012) and DDSketch's cubic and linear
 //! mappings (Masson, Rim and Lee, VLDB 2019): each power of two is cut into 64 equal buckets, so a

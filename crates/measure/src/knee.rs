@@ -1,4 +1,4 @@
-//! Where a sustained run becomes slower for good: the end of a drive's write buffer.
+//! The point at which a sustained run becomes slower for good: the end of a drive's write buffer.
 //!
 //! The run is cut into [`WINDOWS`] windows of equal length, each with the mean of ln(time), which a
 //! few stumbles do not move. A knee is a window behind which all is slower: of all places, the one
@@ -26,7 +26,7 @@ pub const WINDOWS: usize = 64;
 pub const POINTS_LEAST: usize = 2 * WINDOWS;
 /// The windows before a knee, and behind it, at least.
 const SIDE_LEAST: usize = 5;
-/// How much slower it must be.
+/// Least ratio of the times after and before.
 pub const TIMES_LEAST: f64 = 1.5;
 /// The share of either side that lies on its side of the middle.
 pub const STAYS_LEAST: f64 = 0.8;
@@ -34,7 +34,7 @@ pub const STAYS_LEAST: f64 = 0.8;
 const BLOCK: usize = 4;
 /// The orders that are drawn.
 pub const DRAWS: u32 = 999;
-/// How many of them may be as strong.
+/// Most of them that may be as strong.
 pub const AS_STRONG_MOST: u32 = 9;
 
 /// A stretch of a sustained run.
@@ -59,7 +59,7 @@ pub struct Knee {
     pub before_ns: f64,
     /// The mean time of a stretch behind it, in nanoseconds.
     pub after_ns: f64,
-    /// How many of the [`DRAWS`] random orders show as strong a difference.
+    /// Number of the [`DRAWS`] random orders that show as strong a difference.
     pub as_strong: u32,
 }
 

@@ -1,13 +1,13 @@
-//! What is to be compared, and how sure the answer must be.
+//! Arms to be compared, and the certainty that the answer must have.
 
 use thiserror::Error;
 
-/// What an arm is for.
+/// Role of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// What the others are compared with.
+    /// The others are compared with it.
     Baseline,
-    /// What the verdict is on; of several, the first.
+    /// The verdict is on it; of several, on the first.
     Shifted,
     /// The same as the baseline: must take as long.
     Control,
@@ -31,9 +31,9 @@ impl Role {
 /// One of the things compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArmPlan {
-    /// As people read it: `shifted 512 B`.
+    /// Name for people: `shifted 512 B`.
     pub name: String,
-    /// What it is for.
+    /// Its role.
     pub role: Role,
 }
 
@@ -46,7 +46,7 @@ pub struct Limits {
     pub same_low: f64,
     /// ... to here.
     pub same_high: f64,
-    /// How wide the interval of a certain penalty may stay: see
+    /// Largest half width of the interval of a certain penalty: see
     /// [`crate::Interval::half_width`].
     pub half_width: f64,
     /// Further pairs that a certain penalty may take to become that narrow, as a multiple of the
@@ -66,10 +66,10 @@ impl Default for Limits {
     }
 }
 
-/// What is to be compared, and how sure the answer must be.
+/// Arms to be compared, and the certainty that the answer must have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What is compared: one baseline, at least one shifted arm, any controls.
+    /// The arms: one baseline, at least one shifted arm, any controls.
     pub arms: Vec<ArmPlan>,
     /// The probability that an interval ever misses the truth, at most, for each comparison.
     /// Whoever asks several questions at once divides it.
@@ -78,7 +78,7 @@ pub struct Plan {
     pub pairs_max: usize,
     /// Place where verdicts begin.
     pub limits: Limits,
-    /// What decides all orders.
+    /// Seed of all orders.
     pub seed: u64,
 }
 

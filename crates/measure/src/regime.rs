@@ -1,13 +1,13 @@
-//! How the baseline's latency went: a drive may change its pace for seconds, and a figure means
+//! Course of the baseline's latency: a drive may change its pace for seconds, and a figure means
 //! little without the pace at which it was seen.
 //!
-//! What is said here is shown and decides nothing.
+//! Regimes are shown and decide nothing.
 
 use crate::Histogram;
 
 /// The pairs of a window.
 const WINDOW: usize = 32;
-/// How far a window's median is from the regime's when a new one begins, in percent. The median of
+/// Distance of a window's median from the regime's when a new one begins, in percent. The median of
 /// 32 values with a spread of 20 % is off by 25 % once in many thousand windows.
 const CHANGE_PERCENT: u128 = 25;
 /// The most regimes that are kept; the last holds the rest.

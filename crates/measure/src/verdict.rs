@@ -1,9 +1,9 @@
-//! What an experiment ends with, and what is known on the way.
+//! Verdicts of an experiment, and what is known on the way.
 
 use crate::plan::Limits;
 use crate::statistics::Interval;
 
-/// What an experiment ends with.
+/// Verdict of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// The interval is wholly above the limit.
@@ -56,7 +56,7 @@ pub struct Comparison {
     pub clipped: Option<Interval>,
 }
 
-/// What is known at the last look.
+/// Knowledge at the last look.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     /// The pairs that count.
@@ -67,14 +67,14 @@ pub struct Standing {
     pub clamped: u64,
     /// Each other arm against the baseline, in the order of the plan.
     pub comparisons: Vec<Comparison>,
-    /// What is certain: the verdict that stands when nothing more is measured. `None` while it is
+    /// The certain verdict, which stands when nothing more is measured. `None` while it is
     /// open; [`Verdict::Inconclusive`] is no certainty and never stands here.
     pub verdict: Option<Verdict>,
     /// True if to stop: the verdict is certain, and precise enough or not worth more.
     pub is_done: bool,
 }
 
-/// What was known after so many pairs.
+/// Knowledge after so many pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// The pairs that count.
@@ -83,7 +83,7 @@ pub struct Step {
     pub median: Interval,
 }
 
-/// What an experiment ended with.
+/// End of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conclusion {
     /// The verdict.
@@ -186,7 +186,7 @@ fn faster(ratio: f64, rounded: fn(f64) -> f64) -> String {
 
 /// A share in percent, `rounded`: below 1 % to a tenth.
 fn percent(share: f64, rounded: fn(f64) -> f64) -> String {
-    /// What arithmetic leaves behind a whole number.
+    /// Error of arithmetic in a whole number.
     const NOISE: f64 = 1e-9;
     let percent = share * 100.0;
     let sign = if rounded(0.5) > 0.5 { -NOISE } else { NOISE };

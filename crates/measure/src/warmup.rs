@@ -1,4 +1,4 @@
-//! Which of the first pairs are left out: those seen before the drive's pace settled.
+//! Pairs at the start that are left out: those seen before the drive's pace settled.
 //!
 //! Ten pairs are held back. When the paces of their two halves agree they count, all ten; else the
 //! older half is left out, five more are waited for, and so on up to a bound.
@@ -17,7 +17,7 @@
 const HALF: usize = 5;
 /// The pairs that are held back.
 const HELD: usize = 2 * HALF;
-/// How many times as long the pace of one half may be, as that of the other.
+/// Largest ratio of the paces of the two halves.
 const AGREE: f64 = 1.25;
 /// The most pairs that are left out, whatever the budget.
 const DISCARDED_MAX: usize = 100;

@@ -28,9 +28,9 @@ const TIMEOUT: &str = "-timeout=5";
 
 /// The target that must fail.
 const CANARY: &str = "canary";
-/// How long the canary has to fail.
+/// Longest time until the canary fails.
 const CANARY_SECONDS: u64 = 60;
-/// What the canary says.
+/// Words of the canary.
 const CANARY_WORDS: &str = "the canary sings";
 
 /// Builds every target and runs all, or one, for `seconds` each, as many at once as there are
@@ -60,7 +60,7 @@ pub(crate) fn run(seconds: u64, only: Option<&str>) -> anyhow::Result<bool> {
     Ok(failed.is_empty())
 }
 
-/// What came of the targets so far.
+/// Results of the targets so far.
 #[derive(Default)]
 struct Tally {
     targets: u64,

@@ -8,7 +8,7 @@ use testkit::tool;
 
 use crate::cargo::cargo;
 
-/// What the guest cannot do without; `guest/README.md` says for what.
+/// Tools that the guest needs; `guest/README.md` says for what.
 const NEEDS: [&str; 6] = ["python3", "apt-get", "depmod", "xz", "zstd", "qemu-system-x86_64"];
 
 /// Each scenario, and the variable by which tests learn where its result is.

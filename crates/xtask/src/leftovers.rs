@@ -1,4 +1,4 @@
-//! What a run of the tests must not leave behind: files, loop devices, mounts.
+//! Things that a run of the tests must not leave behind: files, loop devices, mounts.
 //!
 //! The run gets a temporary directory of its own, so whatever is still there afterwards is its
 //! doing, also when other programs use the same machine.

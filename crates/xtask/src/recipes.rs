@@ -1,4 +1,4 @@
-//! How each head of a disk is made: the table of tools and their arguments.
+//! Recipes for heads of disks: the table of tools and their arguments.
 
 /// A kind of disk and the commands that make it.
 pub(crate) struct Recipe {
@@ -7,9 +7,9 @@ pub(crate) struct Recipe {
     pub(crate) name: &'static str,
     /// The disk's length in MiB; 0 when the command makes the file.
     pub(crate) length_mib: u64,
-    /// How much of the start is kept, in KiB; behind it are bytes that no parser reads.
+    /// Length of the start that is kept, in KiB; no parser reads the bytes after it.
     pub(crate) head_kib: u64,
-    /// How much of the end is kept, in KiB.
+    /// Length of the end that is kept, in KiB.
     pub(crate) tail_kib: u64,
     /// One command a line. `{disk}` is the disk, `{loop}` a loop device over it, `{dir}` a
     /// directory with a little in it, `{raw}` a small raw disk with data in places, `{group}` the

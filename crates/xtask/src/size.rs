@@ -1,4 +1,4 @@
-//! How large the product is: a row for each crate, without comments, blank lines and tests.
+//! Size of the product: a row for each crate, without comments, blank lines and tests.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

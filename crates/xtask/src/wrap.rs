@@ -32,7 +32,7 @@ fn push(out: &mut String, line: &str) {
     out.push('\n');
 }
 
-/// What is taken off a long line: the words, and what stands before them on their own line.
+/// The end of a long line: its words, and what stands before them on their own line.
 struct Carried {
     prefix: String,
     words: String,

@@ -1,6 +1,6 @@
 //! Two rows of the same run against each other.
 //!
-//! What is compared are the rounds: in each, both rows had a slice of the same file within a
+//! Rounds are compared: in each, both rows had a slice of the same file within a
 //! fraction of a second, in an order that was drawn. If neither is slower, each round's log ratio
 //! is as likely above zero as below it whatever the rounds before were, so the number above zero is
 //! binomial, and order statistics of the ratios bound their median (the sign test: Conover,
@@ -10,10 +10,10 @@
 use crate::Interval;
 use crate::number::{count, wide};
 
-/// How two rows compare.
+/// A comparison of two rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
-    /// How many times as long the first takes: the median of the rounds' ratios.
+    /// Time of the first over that of the second: the median of the rounds' ratios.
     pub interval: Interval,
     /// The rounds in which both had a slice.
     pub rounds: u64,

@@ -4,7 +4,7 @@
 //! that what drifts (a drive's state, a neighbor, a throttle) hits all rows alike. What a row took
 //! in each round is kept, so that two rows can be compared round by round ([`compare`]).
 //!
-//! What is left out, by rule and not by looking:
+//! Left out, by rule and not by looking:
 //! - the first operation of each slice, which pays for what the row before left in caches;
 //! - the first round, in which files, caches and the journal are met for the first time.
 
@@ -25,14 +25,14 @@ pub use series::{SeriesPoint, Span, sustained};
 use crate::Histogram;
 use sample::ROUNDS_KEPT;
 
-/// What the rounds may take.
+/// Limits of the rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DurableLimits {
-    /// How long all of them, in nanoseconds.
+    /// Longest time of all of them, in nanoseconds.
     pub elapsed_ns: u64,
     /// Up to which number of bytes written, as [`Durable::written_bytes`] counts them.
     pub written_bytes: u64,
-    /// How long a slice is to be, in nanoseconds; it has two operations however long they take,
+    /// Length of a slice in nanoseconds; it has two operations however long they take,
     /// unless the time of all is over, and one in a round that is left out.
     pub slice_ns: u64,
     /// Number of bytes a slice writes at most, beyond those two operations.
@@ -44,14 +44,14 @@ pub struct DurableLimits {
 /// The rounds at the beginning that are left out.
 pub const WARM_UP_ROUNDS: u64 = 1;
 
-/// What one row took.
+/// Times of one row.
 #[derive(Clone, Debug)]
 pub struct RowSeen {
     /// The latencies that count.
     pub latencies: Histogram,
     /// The same in their order, in nanoseconds: all, or [`SERIES_MAX`] at least of a longer run.
     pub series: Sample<u64>,
-    /// How long those that count took together, in nanoseconds.
+    /// Time of those that count, added up, in nanoseconds.
     pub busy_ns: u64,
     /// The operations that were done and left out.
     pub discarded: u64,
@@ -60,7 +60,7 @@ pub struct RowSeen {
     pub round_means_ns: Sample<Option<f64>>,
     /// Why it cannot be measured here.
     pub unavailable: Option<String>,
-    /// What went wrong; nothing was done with the row after that.
+    /// The failure; nothing was done with the row after that.
     pub errors: Vec<String>,
     /// True if the first of those was that there is no room.
     pub has_no_room: bool,
@@ -99,7 +99,7 @@ impl RowSeen {
     }
 }
 
-/// What all rows took.
+/// Times of all rows.
 #[derive(Clone, Debug)]
 pub struct DurableSeen {
     /// Each row, in the order in which they were given.
@@ -108,7 +108,7 @@ pub struct DurableSeen {
     pub rounds: u64,
     /// The rounds that were left out.
     pub discarded_rounds: u64,
-    /// How long all of it took, in nanoseconds.
+    /// Time of all of it, in nanoseconds.
     pub elapsed_ns: u64,
     /// True if the last round is not whole.
     pub was_cut_short: bool,
@@ -169,7 +169,7 @@ pub fn run<D: Durable>(
 struct Run<'a> {
     limits: DurableLimits,
     end_ns: u64,
-    /// How long a sync took last, in nanoseconds.
+    /// Time of the last sync, in nanoseconds.
     sync_ns: u64,
     ways: &'a [Way],
     seen: Vec<RowSeen>,

@@ -8,12 +8,12 @@ use device::durable::{Method, Place, Way};
 
 /// Bytes of `pg_test_fsync`'s page, `XLOG_BLCKSZ`.
 const PAGE: u32 = 8192;
-/// What the rows with several sizes write in all, and in pieces of how much.
+/// Bytes that the rows with several sizes write in all, and the sizes of their pieces.
 const CUT_UP: [u32; 5] = [16, 8, 4, 2, 1];
 /// Number of writes a sync follows.
 const GROUP_SIZES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-/// What a row belongs to.
+/// The group that a row belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
     /// One write of 8 kB.
@@ -28,7 +28,7 @@ pub enum Group {
     NonSynced,
     /// The methods by the other path than `pg_test_fsync` takes.
     OtherPath,
-    /// As write-ahead logs write.
+    /// Patterns of write-ahead logs.
     Wal,
     /// Several writes for each sync.
     GroupSize,
@@ -54,19 +54,19 @@ impl Group {
 /// A row to be measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowPlan {
-    /// What no other row is called: `pg.one.fdatasync`.
+    /// Unique name: `pg.one.fdatasync`.
     pub id: String,
-    /// What it belongs to.
+    /// Its group.
     pub group: Group,
-    /// How it is called: by `pg_test_fsync`'s label where it is one of its rows.
+    /// Its label: that of `pg_test_fsync` where it is one of its rows.
     pub label: String,
     /// True if it is one of `pg_test_fsync`'s.
     pub is_pg: bool,
-    /// What is done.
+    /// The way of writing.
     pub way: Way,
 }
 
-/// Which rows are wanted.
+/// A choice of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
     /// Those of `pg_test_fsync`.

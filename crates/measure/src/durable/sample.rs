@@ -18,7 +18,7 @@ const SEED: u64 = 1;
 #[derive(Clone, Debug)]
 pub struct Sample<T> {
     list: Vec<T>,
-    /// How many stay where the list is full.
+    /// Number that stay when the list is full.
     least: usize,
     /// One of so many stays.
     share: u64,

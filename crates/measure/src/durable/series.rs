@@ -6,12 +6,12 @@ use device::{Durable, DurableFault};
 
 use crate::Histogram;
 
-/// How far such a run goes.
+/// Limits of such a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Number of bytes written at most.
     pub bytes: u64,
-    /// How long it takes at most, in nanoseconds.
+    /// Longest time, in nanoseconds.
     pub elapsed_ns: u64,
     /// Number of bytes a stretch has.
     pub stretch_bytes: u64,
@@ -26,7 +26,7 @@ pub struct SeriesPoint {
     pub at_bytes: u64,
     /// The bytes of this stretch.
     pub bytes: u64,
-    /// How long it took, in nanoseconds.
+    /// Its time, in nanoseconds.
     pub took_ns: u64,
     /// Its operations.
     pub operations: u64,

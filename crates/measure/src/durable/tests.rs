@@ -29,14 +29,14 @@ const LIMITS: DurableLimits = DurableLimits {
 struct Double {
     now_ns: u64,
     written_bytes: u64,
-    /// How long an operation of each row takes.
+    /// Time of an operation of each row.
     takes_ns: Vec<u64>,
     /// By how much everything slows down with each operation, in millionths.
     drift_ppm: u64,
     done: u64,
     /// The row that takes twice as long from which of its operations on.
     ages: Option<(usize, u64)>,
-    /// What goes wrong with which row from which of its operations on.
+    /// The row that fails, from which of its operations on, and the failure.
     fault: Option<(usize, u64, DurableFault)>,
     /// The rows in the order of their slices, and the operations of each slice.
     slices: Vec<(usize, u64)>,

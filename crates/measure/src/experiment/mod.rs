@@ -332,7 +332,8 @@ impl Experiment {
     }
 }
 
-/// Puts `order` into an order that is drawn, each equally likely (Durstenfeld, "Algorithm 235: Random permutation", 1964).
+/// Puts `order` into an order that is drawn, each equally likely (Durstenfeld, "Algorithm 235:
+/// Random permutation", 1964).
 pub(crate) fn shuffle(order: &mut [usize], random: &mut Random) {
     for last in (1..order.len()).rev() {
         let other = random.below(wide(last) + 1);

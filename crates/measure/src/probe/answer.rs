@@ -1,4 +1,4 @@
-//! What a probe answers: a value with what said so, or why there is none.
+//! Answers of a probe: a value with the evidence for it, or why there is none.
 
 use crate::statistics::Interval;
 
@@ -7,19 +7,19 @@ use crate::statistics::Interval;
 pub struct Compared {
     /// The panel that it belongs to: `alignment`, `size`, `chunk`.
     pub panel: &'static str,
-    /// What was compared, as people read it.
+    /// The arm, named for people.
     pub arm: String,
     /// With what.
     pub against: String,
-    /// How many times as long it took: the median of the blocks, with its interval.
+    /// Its time over the other's: the median of the blocks, with its interval.
     pub ratio: Interval,
     /// The blocks that count.
     pub blocks: u64,
-    /// What that says.
+    /// The conclusion from that ratio.
     pub reading: Reading,
 }
 
-/// What an interval says of a ratio. The bounds are [`SLOWER_ABOVE`] and one over it.
+/// A conclusion from an interval of a ratio. The bounds are [`SLOWER_ABOVE`] and one over it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reading {
     /// The interval is wholly above.
@@ -78,7 +78,7 @@ pub enum Unidentified {
     NoSignal,
     /// The intervals were still too wide when the budget ended.
     Noise,
-    /// What was seen fits no drive that the method knows.
+    /// The times fit no drive that the method knows.
     Contradiction,
     /// It was not tried.
     NotTried,
@@ -112,7 +112,7 @@ pub enum Answer<T> {
     },
     /// Not identifiable.
     Not {
-        /// What kind of reason.
+        /// The kind of reason.
         why: Unidentified,
         /// The reason as one clause.
         reason: String,

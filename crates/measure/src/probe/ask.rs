@@ -1,20 +1,20 @@
-//! What a probe is told: where it may work, and how sure it must be.
+//! Input of a probe: where it may work, and how sure it must be.
 
 use crate::Run;
 
 /// The most comparisons that all questions together make; each has its share of the alpha.
 const COMPARISONS_MAX: u32 = 200;
 
-/// What a probe is told.
+/// Input of a probe.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
-    /// What may be used, and where it lies on its drive.
+    /// Stretches that may be used, and where they are on their drive.
     pub runs: &'a [Run],
     /// The logical sector: the least step.
     pub sector_bytes: u64,
     /// The probability that any of all answers is wrong.
     pub alpha: f64,
-    /// What decides all orders and places.
+    /// Seed of all orders and places.
     pub seed: u64,
 }
 

@@ -1,6 +1,6 @@
-//! What a probe may still use: bytes, operations, time. What is spent is never given back.
+//! The budget of a probe: bytes, operations, time. Nothing spent is given back.
 
-/// What a probe may use at most.
+/// Limits of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// The bytes of all writes.
@@ -11,12 +11,12 @@ pub struct Budget {
     pub nanoseconds: u64,
 }
 
-/// What ended a question.
+/// The reason why a question ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Ended {
     /// All was decided.
     Settled,
-    /// As many rounds as are ever made.
+    /// The largest number of rounds was made.
     Rounds,
     /// There were no bytes left that may be written.
     Bytes,
@@ -42,7 +42,7 @@ impl Ended {
     }
 }
 
-/// What is left of a [`Budget`].
+/// A [`Budget`] and what was spent of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Spending {
     left: Budget,

@@ -1,4 +1,4 @@
-//! What a drive's units really are, from the times of operations alone.
+//! The real units of a drive, from the times of operations alone.
 //!
 //! Each question is a `panel` of arms that take turns in random order; each comparison has a
 //! confidence sequence, and the probability of an error is shared among all of them. An answer is

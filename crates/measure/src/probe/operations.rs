@@ -12,25 +12,25 @@ use crate::subject::fault::{is_whole, wrong};
 pub(super) const DURABLE_WRITE: Action =
     Action::Write { durability: Durability::Data, atomic: false };
 
-/// What is in flight.
+/// Operations in flight.
 #[derive(Debug)]
 pub(super) struct Operations {
     operations: Vec<Operation>,
     taken: Vec<bool>,
     completions: Vec<Completion>,
     latencies_ns: Vec<u64>,
-    /// As which read each slot's was submitted.
+    /// The number of the read in each slot, in the order of submission.
     numbers: Vec<u64>,
 }
 
 /// A read that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ended {
-    /// How long it took, in nanoseconds.
+    /// Its time, in nanoseconds.
     pub(super) latency_ns: u64,
     /// Number of reads that were submitted before it are still in flight.
     pub(super) overtaken: usize,
-    /// How many were told to have ended at one time, it included: in which order they did is not
+    /// Number reported to have ended at one time, this one included: their order is not
     /// sure.
     pub(super) together: usize,
 }

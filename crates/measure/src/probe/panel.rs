@@ -26,28 +26,28 @@ const LOOK_ALWAYS: u64 = 48;
 pub(super) struct Pairing {
     pub(super) arm: usize,
     pub(super) against: usize,
-    /// What must be known to end.
+    /// The panel goes on until this is known.
     pub(super) wanted: Wanted,
 }
 
-/// What must be known of a ratio.
+/// A question about a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Whether it is slower.
+    /// Asks whether it is slower.
     Slower,
-    /// Whether it is slower; the first that is ends the panel.
+    /// Asks whether it is slower; the first that is ends the panel.
     AnySlower,
-    /// Whether it is slower, the same, or faster.
+    /// Asks whether it is slower, the same, or faster.
     Exactly,
-    /// Whether it is faster; the first that is ends the panel.
+    /// Asks whether it is faster; the first that is ends the panel.
     Faster,
-    /// By how much, from so many blocks on.
+    /// Asks by how much, from so many blocks on.
     Rounds(u64),
-    /// Nothing: the two are the same, and an interval that excludes 1 voids the panel.
+    /// Asks nothing: the two are the same, and an interval that excludes 1 voids the panel.
     Control,
 }
 
-/// What is to be compared.
+/// Arms to be compared.
 #[derive(Clone, Debug)]
 pub(super) struct Panel {
     pub(super) name: &'static str,
@@ -58,13 +58,13 @@ pub(super) struct Panel {
     pub(super) seed: u64,
 }
 
-/// What a panel ended with.
+/// Result of a panel.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
     pub(super) compared: Vec<Compared>,
     /// The times of all arms, block after block, in nanoseconds.
     pub(super) times_ns: Vec<u64>,
-    /// What ended it.
+    /// The reason why it ended.
     pub(super) ended: Ended,
     /// Why it means nothing: a control differed.
     pub(super) void: Option<String>,

@@ -1,9 +1,9 @@
-//! Which patterns of readings are those of a drive of the class. Pure, and small enough to be tried
+//! Patterns of readings that a drive of the class has. Pure, and small enough to be tried
 //! in full.
 
 use super::answer::Reading;
 
-/// What the readings of shifts say, the shifts growing by two.
+/// A pattern in the readings of shifts, which grow by two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pattern {
     /// Slower up to this place, which is the first that is not.

@@ -10,14 +10,14 @@ use super::turn::{self, Turn, Turns};
 use super::{Ask, Pause, Spending};
 use crate::Fault;
 
-/// What durable writes say.
+/// Answers from durable writes.
 #[derive(Clone, Debug)]
 pub struct Written {
     /// The granule.
     pub granule: Granule,
     /// The turn.
     pub turn: Answer<Turn>,
-    /// How many of them a misaligned write takes.
+    /// Number of turns that a misaligned write takes.
     pub turns: Answer<Turns>,
 }
 

@@ -1,11 +1,11 @@
-//! Where each operation goes: which bytes of a file are used, and in which order.
+//! Places of operations: which bytes of a file are used, and in which order.
 //!
 //! A *slot* is a stretch of the file that lies within one run, whose address on the leaf is on a
 //! boundary of the unit, and which has whole units enough for one operation at the largest shift.
 //! So two operations in two slots never touch one unit, whatever their arms, and no arm pays for
 //! what another left in a unit.
 //!
-//! Which slot comes next depends on how many were taken before, and never on the arm that takes it:
+//! The next slot depends on how many were taken before, and never on the arm that takes it:
 //! the places of a pair are what they are, and only the coin says which arm is in which. That is
 //! what the intervals rest on (see the head of [`crate::statistics`]).
 
@@ -24,39 +24,39 @@ pub struct Run {
     pub offset_bytes: u64,
     /// Number of bytes it has.
     pub length_bytes: u64,
-    /// Which leaf it lies on.
+    /// The leaf that it lies on.
     pub leaf: usize,
     /// The leaf's address of its first byte.
     pub address_bytes: u64,
 }
 
-/// Which slot comes next.
+/// Order of the slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// The next one, in the order of the runs, and the first again behind the last. All arms share
     /// one cursor.
     Cursor,
-    /// As [`Order::Cursor`], from the last to the first: on a platter each waits about as long for
+    /// From the last to the first: on a platter each waits about as long for
     /// its place, most of a turn, where forwards the next place comes at once.
     Backwards,
     /// Any, and none twice in a pair.
     Random,
 }
 
-/// What slots are made of.
+/// Plan of slots.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotsPlan<'a> {
-    /// What may be used, in the order in which [`Order::Cursor`] goes. They do not overlap.
+    /// Stretches that may be used, in the order of [`Order::Cursor`]. They do not overlap.
     pub runs: &'a [Run],
-    /// What must not be shared.
+    /// Unit that two slots must not share.
     pub unit: Unit,
     /// The length of every operation.
     pub operation_bytes: u64,
-    /// How far behind the start of its slot each arm's operation starts.
+    /// Distance of each arm's operation from the start of its slot.
     pub shifts_bytes: &'a [u64],
-    /// Which slot comes next.
+    /// Order of the slots.
     pub order: Order,
-    /// What decides [`Order::Random`].
+    /// Seed of [`Order::Random`].
     pub seed: u64,
 }
 

@@ -15,8 +15,8 @@ const COUNT_MAX: u64 = 1 << 62;
 /// Pseudorandom Functions", 1988) need for an order that looks random to whoever sees it go by.
 const ROUNDS: usize = 3;
 
-/// What makes the rounds' keys of one draw: odd numbers, so that none of its bits is lost. They are
-/// the multipliers of SplitMix64 and of Knuth's linear congruential generator.
+/// Multipliers that make the rounds' keys of one draw: odd numbers, so that no bit is lost. They
+/// are those of SplitMix64 and of Knuth's linear congruential generator.
 const KEYS: [u64; ROUNDS] = [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0x5851_f42d_4c95_7f2d];
 
 /// A random order of the numbers below a count.

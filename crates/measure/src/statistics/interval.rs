@@ -1,6 +1,6 @@
 //! A ratio and the bounds between which it lies.
 
-/// How many times as long, and between which bounds that lies.
+/// A ratio of times, and the bounds between which it lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The figure; 1 while there is no pair.
@@ -12,7 +12,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// What is known before anything was seen.
+    /// The interval before anything was seen.
     pub const UNKNOWN: Interval = Interval { ratio: 1.0, low: 0.0, high: f64::INFINITY };
 
     /// The interval of which these are the logarithms.

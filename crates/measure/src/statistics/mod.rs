@@ -1,4 +1,4 @@
-//! What the pairs' ratios say: their median and their clipped mean, each with an interval that
+//! Statistics of the pairs' ratios: their median and their clipped mean, each with an interval that
 //! stays valid however often it is looked at.
 //!
 //! All of it works on d = ln(time of an arm / time of the baseline), one for each pair.

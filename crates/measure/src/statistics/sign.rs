@@ -1,4 +1,4 @@
-//! Which order statistics bound the median, at every number of pairs at once.
+//! Order statistics that bound the median, at every number of pairs at once.
 //!
 //! Under θ each sign of d − ln θ is a fair coin given the past (see the head of
 //! [`crate::statistics`]). Bet on it as if the coin's bias were drawn from Beta(a, a): with k of n

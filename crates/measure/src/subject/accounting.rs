@@ -1,4 +1,4 @@
-//! What an arm saw, and whether the drive counted the same.
+//! Observations of an arm, and a check that the drive counted the same.
 //!
 //! # What the drive's counters can tell
 //!
@@ -35,14 +35,14 @@ use super::block::Block;
 use super::work::Work;
 use crate::Histogram;
 
-/// What an arm saw.
+/// Observations of an arm.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// How long each operation took; at depth 1 with its sync, where it has one.
+    /// Time of each operation; at depth 1 with its sync, where it has one.
     pub latencies: Histogram,
-    /// How long each sync took by itself.
+    /// Time of each sync by itself.
     pub syncs: Histogram,
-    /// What the drive counted in all observations, whoever asked; `None` without counters.
+    /// The drive's own counts in all observations, whoever asked; `None` without counters.
     pub counts: Option<DiskCounts>,
     /// The observations.
     pub observations: u64,

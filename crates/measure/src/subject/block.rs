@@ -5,12 +5,12 @@ use device::{Action, Completion, Operation, SyncKind};
 use super::fault::Fault;
 use super::work::Work;
 
-/// What is in flight. All memory is taken at the start.
+/// Operations in flight. All memory is taken at the start.
 #[derive(Debug)]
 pub(super) struct Flight {
     /// The operation of each slot, which means something while the slot is taken.
     pub(super) operations: Vec<Operation>,
-    /// Whether each slot has an operation.
+    /// True if the slot has an operation.
     pub(super) taken: Vec<bool>,
     /// The slots that have none.
     pub(super) free: Vec<u16>,

@@ -96,11 +96,11 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         Ok(block.time_ns())
     }
 
-    /// As [`Subject::observe`] of the first arm, and leaves no trace in what that saw: to find out
+    /// Observes the first arm, and leaves no trace in what that saw: to find out
     /// how many operations a block should have.
     ///
     /// # Errors
-    /// As [`Subject::observe`].
+    /// When [`Subject::observe`] fails.
     pub fn rehearse(&mut self) -> Result<u64, Fault> {
         let kept = std::mem::take(&mut self.seen[0]);
         let result = self.observe(0);

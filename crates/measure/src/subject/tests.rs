@@ -11,7 +11,7 @@ use units::Unit;
 use super::{Fault, Subject, Work};
 use crate::{ArmPlan, Experiment, Limits, Order, Plan, Role, Run, Slots, SlotsPlan, Stop, Verdict};
 
-/// What becomes of an operation.
+/// A failure of an operation.
 #[derive(Clone, Copy)]
 enum Failure {
     /// It moves half of its bytes.
@@ -86,10 +86,10 @@ impl Queue for Noting {
     }
 }
 
-/// What is counted.
+/// A way of counting.
 #[derive(Clone, Copy)]
 enum Counting {
-    /// What is asked.
+    /// Every operation, right.
     Exact,
     /// Nothing of one write in so many: something above answered for it.
     Fewer(u64),

@@ -1,13 +1,13 @@
-//! What is done in an observation.
+//! The work of an observation.
 
 use device::{Action, SyncKind};
 
-/// What is done in an observation.
+/// The work of an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// A read or a write.
     pub action: Action,
-    /// What makes writes durable behind them; reads are never synced.
+    /// Sync after writes; reads are never synced.
     pub sync: Option<SyncKind>,
     /// A sync for so many writes; 0 for none.
     pub sync_every: u32,

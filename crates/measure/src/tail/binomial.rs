@@ -1,4 +1,4 @@
-//! Which ranks hold a quantile between them.
+//! Ranks that hold a quantile between them.
 //!
 //! With B the number of n independent values at or below the quantile p, binomial: the value at
 //! rank l is above it when B < l, the one at rank u is below it when B ≥ u. l is the greatest rank

@@ -30,7 +30,7 @@ mod binomial;
 
 use crate::number::{count, real, whole, wide};
 
-/// How often intervals miss, at most: 5 %, half of it on either side.
+/// Largest share of intervals that miss: 5 %, half of it on either side.
 pub const ALPHA: f64 = 0.05;
 
 /// The numbers of batches, each with (t / z)² at 97.5 %: t is 2.2622, 2.0930 and 2.0227 with 9, 19
@@ -40,7 +40,7 @@ const BATCHES: [(usize, f64); 3] = [(10, 1.3322), (20, 1.1404), (40, 1.0651)];
 /// A quantile of a series, with the interval that it lies in.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tail {
-    /// Which one, as a share of all values: 0.99.
+    /// The quantile, as a share of all values: 0.99.
     pub share: f64,
     /// The values it was taken from.
     pub samples: u64,

@@ -1,4 +1,4 @@
-//! What an interval says of series whose answer can be worked out by hand.
+//! Intervals of series whose answer can be worked out by hand.
 
 use super::{Tail, needed};
 

@@ -16,7 +16,7 @@ use super::{bare, tools, trace};
 /// than the bare program by.
 const TOOLS_TARGET: u32 = 50;
 const BARE_TARGET: u32 = 2;
-/// What a round of the tools may take; where all images take longer, fewer are looked at.
+/// Longest time of a round of the tools; if all images take longer, fewer are looked at.
 const ROUND_SECONDS_MAX: f64 = 60.0;
 /// Number of images that tell how long a round takes.
 const TRIED: usize = 50;
@@ -24,7 +24,7 @@ const TRIED: usize = 50;
 const FORMATS: [&str; 3] = ["jsonl", "table", "json"];
 const TARGETS: [u64; 3] = [100, 1000, 4000];
 
-/// How straddle runs beside the tools: the format, whether each image is named, whether on one
+/// Runs of straddle beside the tools: the format, whether each image is named, whether on one
 /// processor.
 const AGAINST_TOOLS: [(&str, bool, bool); 6] = [
     ("jsonl", false, false),
@@ -35,7 +35,7 @@ const AGAINST_TOOLS: [(&str, bool, bool); 6] = [
     ("table", true, false),
 ];
 
-/// Who runs, on what.
+/// The programs that run, and the images.
 pub(super) struct Contest<'a> {
     pub(super) program: PathBuf,
     /// These chores, built for release: their `bare` is the bare program.
@@ -196,7 +196,7 @@ impl Contest<'_> {
         Ok(command)
     }
 
-    /// As [`Contest::straddle`], with each image named: where its own file lies is then looked at.
+    /// The same with each image named: where its own file lies is then looked at.
     fn straddle_named(&self, format: &str, pinned: bool) -> anyhow::Result<Command> {
         let mut command = command(&self.program, pinned)?;
         command.current_dir(&self.directory).args(["check", "--format", format, "--"]);

@@ -4,9 +4,9 @@
 use std::process::Command as Process;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use drive::hard_disk::{HardDiskPlan, Rmw, Scheduler};
-use drive::{Action, Command, Flash, FlashPlan, HardDisk, Model};
+use drive::{Action, Command, Done, Flash, FlashPlan, HardDisk, Model};
 use rustix::time::{ClockId, clock_gettime};
 use units::random::Random;
 
@@ -14,7 +14,7 @@ use super::tools;
 use crate::cargo;
 use crate::options::Options;
 
-/// What a model should take in a second of a core.
+/// Commands that a model should take in a second of a core.
 const RATE_LEAST: f64 = 1e6;
 
 /// A SATA drive of 256 GB with units of 4 KiB.
@@ -78,7 +78,7 @@ const DISK: HardDiskPlan = HardDiskPlan {
     scheduler: Scheduler::Nearest,
 };
 
-/// What is done: its name, the action, how far off 4 KiB, and whether at random places.
+/// A load: its name, the action, the distance from 4 KiB, and whether places are random.
 type Load = (&'static str, Action, u64, bool);
 
 const WRITE: Action = Action::Write { fua: false };
@@ -107,16 +107,16 @@ pub(super) fn run(words: &[&str]) -> anyhow::Result<bool> {
 /// core. Always `true`: a missed target is said, and is no failure.
 ///
 /// # Errors
-/// When a model cannot be.
+/// When a model cannot be, or a command fails.
 pub(crate) fn simulate(count: u64) -> anyhow::Result<bool> {
     println!(
         "{count} commands of 4 KiB each, 32 in flight; the target is a million a second of a core"
     );
     for load in LOADS {
-        print("flash", load, rate(&mut Flash::new(FLASH)?, load, count));
+        print("flash", load, rate(Flash::new(FLASH)?, load, count)?);
     }
     for load in LOADS {
-        print("512e disk", load, rate(&mut HardDisk::new(DISK)?, load, count));
+        print("512e disk", load, rate(HardDisk::new(DISK)?, load, count)?);
     }
     Ok(true)
 }
@@ -127,31 +127,68 @@ fn print(model: &str, (name, ..): Load, rate: f64) {
 }
 
 /// Returns how many commands `model` takes in a second of a core.
-fn rate(model: &mut impl Model, (_, action, shift, is_random): Load, count: u64) -> f64 {
-    /// The first 64 GiB.
-    const PLACES: u64 = 1 << 24;
-    let mut random = Random::new(1);
-    let mut done = Vec::with_capacity(64);
-    let (mut now_ns, mut flying) = (0, 0);
+fn rate(model: impl Model, (_, action, shift, is_random): Load, count: u64) -> anyhow::Result<f64> {
+    let (mut host, mut random) = (Host::new(model), Random::new(1));
     let begun = core_time();
     for id in 0..count {
         let place = if is_random { random.below(PLACES) } else { id % PLACES };
         let offset_bytes = place * 4096 + shift;
-        model.submit(Command { id, action, offset_bytes, length_bytes: 4096 }, now_ns, &mut done);
-        flying += 1;
-        while flying - done.len() >= 32
-            && let Some(next_ns) = model.next_ns()
-        {
-            now_ns = next_ns;
-            model.advance(now_ns, &mut done);
-        }
-        flying -= done.len();
-        done.clear();
+        host.submit(Command { id, action, offset_bytes, length_bytes: 4096 })?;
     }
-    count as f64 / (core_time() - begun).as_secs_f64()
+    Ok(count as f64 / (core_time() - begun).as_secs_f64())
 }
 
-/// For how long this thread has had a core.
+/// Number of places of 4 KiB that are used: the first 64 GiB.
+pub(crate) const PLACES: u64 = 1 << 24;
+/// Number of commands in flight.
+pub(crate) const DEPTH: usize = 32;
+
+/// A host that keeps [`DEPTH`] commands in flight on a model.
+pub(crate) struct Host<M> {
+    model: M,
+    flying: usize,
+    now_ns: u64,
+    ended_ns: u64,
+    done: Vec<Done>,
+}
+
+impl<M: Model> Host<M> {
+    pub(crate) fn new(model: M) -> Host<M> {
+        Host { model, flying: 0, now_ns: 0, ended_ns: 0, done: Vec::with_capacity(2 * DEPTH) }
+    }
+
+    /// The simulated time, in nanoseconds.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// Submits `command`, and waits until there is room for another.
+    ///
+    /// # Errors
+    /// When a command fails, never ends, or is told to have ended before an earlier one.
+    pub(crate) fn submit(&mut self, command: Command) -> anyhow::Result<()> {
+        self.model.submit(command, self.now_ns, &mut self.done);
+        self.flying += 1;
+        self.collect()?;
+        while self.flying >= DEPTH {
+            self.now_ns = self.model.next_ns().context("a command never ends")?;
+            self.model.advance(self.now_ns, &mut self.done);
+            self.collect()?;
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self) -> anyhow::Result<()> {
+        for done in self.done.drain(..) {
+            ensure!(done.outcome.is_ok(), "{done:?}");
+            ensure!(done.at_ns >= self.ended_ns, "{done:?} is told after {} ns", self.ended_ns);
+            (self.ended_ns, self.flying) = (done.at_ns, self.flying - 1);
+        }
+        Ok(())
+    }
+}
+
+/// Returns how long this thread has had a core.
 pub(crate) fn core_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let seconds = u64::try_from(time.tv_sec).expect("not negative");

@@ -17,7 +17,7 @@ use super::tools;
 type Template = (&'static str, &'static [(u64, u64, &'static str)]);
 
 const SECTOR_BYTES: u64 = 512;
-/// What stays free behind the last partition, for the table's second copy.
+/// Sectors that stay free after the last partition, for the table's second copy.
 const TAIL_SECTORS: u64 = 2048;
 
 /// Partitions in and out of place, as 30 years of partitioning tools left them.
@@ -51,7 +51,7 @@ const TEMPLATES: &[Template] = &[
 /// The images, and how large they are.
 pub(super) struct Images {
     pub(super) paths: Vec<PathBuf>,
-    /// What is on each, in the same order, as `sfdisk` says.
+    /// The partitions of each, in the same order, as `sfdisk` says.
     pub(super) partitions: Vec<Vec<Partition>>,
     /// The sum of their lengths.
     pub(super) length_bytes: u64,

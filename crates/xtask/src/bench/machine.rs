@@ -68,7 +68,7 @@ pub(super) fn made(disks: usize, random: &mut Random) -> anyhow::Result<Manifest
 
 struct Disk {
     name: String,
-    /// What it is attached to, and itself.
+    /// Path of its device.
     device: String,
     path: String,
     index: usize,

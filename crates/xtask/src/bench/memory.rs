@@ -1,11 +1,13 @@
-//! How much memory a program takes at most, and how that grows with the number of targets.
+//! Peak of memory of a program, and its growth with the number of targets.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
 use super::tools;
+use crate::options::number;
 
 /// Number of targets, and the most bytes that were resident.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +20,6 @@ pub(super) struct Peak {
 /// when less is taken.
 pub(super) fn growth_bytes(peaks: &[Peak]) -> f64 {
     let ([first, ..], [.., last]) = (peaks, peaks) else { return 0.0 };
-    // Both are far below 2^53.
-    #[expect(clippy::cast_precision_loss, reason = "a rounded ratio is what is wanted")]
     let difference = |last: u64, first: u64| last as f64 - first as f64;
     let targets = difference(last.targets, first.targets);
     difference(last.peak_bytes, first.peak_bytes) / targets.max(1.0)
@@ -39,6 +39,32 @@ pub(super) fn links(workshop: &Path, images: &[PathBuf], count: u64) -> anyhow::
     Ok(directory)
 }
 
+/// A run of a program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    /// The most bytes that were resident.
+    pub(crate) peak_bytes: u64,
+    pub(crate) time: Duration,
+}
+
+/// Runs `program`, whose output goes nowhere; `workshop` is for a file that comes and goes.
+///
+/// # Errors
+/// When `time` is missing, or the program ends by a signal.
+pub(crate) fn run(program: &Path, arguments: &[&str], workshop: &Path) -> anyhow::Result<Run> {
+    let answer = workshop.join("peak");
+    let mut command = Command::new(tools::find("time")?);
+    command.args(["--quiet", "--format=%M", "--output"]).arg(&answer).arg(program).args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let begun = Instant::now();
+    let status = command.status().context("time cannot be started")?;
+    let time = begun.elapsed();
+    let code = status.code().with_context(|| format!("{} got a signal", program.display()))?;
+    let kib = std::fs::read_to_string(&answer)?;
+    Ok(Run { code, peak_bytes: number(kib.trim())? << 10, time })
+}
+
 /// The median peak of `program` with `arguments` over a few runs, in bytes.
 ///
 /// # Errors
@@ -48,15 +74,11 @@ pub(super) fn peak_bytes(
     arguments: &[&str],
     workshop: &Path,
 ) -> anyhow::Result<u64> {
-    let answer = workshop.join("peak");
     let mut peaks = Vec::new();
     for _ in 0..RUNS {
-        let mut command = Command::new(tools::find("time")?);
-        command.args(["--quiet", "--format=%M", "--output"]).arg(&answer);
-        tools::timed(command.arg(program).args(arguments))?;
-        let kib = std::fs::read_to_string(&answer)?;
-        let kib: u64 = kib.trim().parse().with_context(|| format!("time says {}", kib.trim()))?;
-        peaks.push(kib << 10);
+        let Run { code, peak_bytes, .. } = run(program, arguments, workshop)?;
+        anyhow::ensure!(matches!(code, 0 | 1), "{} ended with {code}", program.display());
+        peaks.push(peak_bytes);
     }
     peaks.sort_unstable();
     Ok(peaks[peaks.len().div_euclid(2)])

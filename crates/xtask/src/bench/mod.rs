@@ -11,7 +11,7 @@ mod fsync;
 pub(crate) mod harness;
 mod images;
 mod machine;
-mod memory;
+pub(crate) mod memory;
 pub(crate) mod ratio;
 mod rounds;
 mod sfdisk;

@@ -3,7 +3,7 @@
 
 use units::random::Random;
 
-/// Lets each of `COUNT` contestants run once in each of so many rounds; `once` is told whose turn
+/// Runs each of `COUNT` contestants once in each of so many rounds; `once` is told whose turn
 /// it is. Gives back what each of them did, by round.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! What must be done today to see what is on a partitioned image: `sfdisk` for the table, then
+//! Steps that show today what is on a partitioned image: `sfdisk` for the table, then
 //! `blkid` for each partition.
 
 use std::path::Path;

@@ -15,7 +15,7 @@ use super::{machine, tools};
 use crate::cargo;
 use crate::options::Options;
 
-/// What `lsblk` is asked for: all that it knows of what `straddle check` reads.
+/// Columns of `lsblk`: all that it knows of what `straddle check` reads.
 const COLUMNS: &str = "NAME,KNAME,MAJ:MIN,TYPE,SIZE,RO,ROTA,ALIGNMENT,MIN-IO,OPT-IO,PHY-SEC,\
                        LOG-SEC,DISC-ALN,DISC-GRAN,DISC-MAX,ZONED";
 
@@ -93,7 +93,7 @@ fn print(what: &str, ratios: &Ratios) {
     println!("  {what}; {first:.1} ms and {second:.1} ms");
 }
 
-/// How often the text is read, and the files of it.
+/// Number of times the text is read, and the files of it.
 const ROUNDS: u32 = 10;
 
 /// Reads the manifest at `path` and asks it for what `check` asks, many times, and prints how long

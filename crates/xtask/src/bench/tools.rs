@@ -34,10 +34,10 @@ pub(super) fn run(name: &str, arguments: &[&str]) -> anyhow::Result<()> {
     run_with_input(name, arguments, "")
 }
 
-/// As [`run`], with `input` on standard input.
+/// Runs the tool called `name` with `input` on standard input.
 ///
 /// # Errors
-/// As [`run`].
+/// When it is missing or fails.
 pub(super) fn run_with_input(name: &str, arguments: &[&str], input: &str) -> anyhow::Result<()> {
     let mut command = Command::new(find(name)?);
     let mut child = piped(command.args(arguments).stdin(Stdio::piped()))

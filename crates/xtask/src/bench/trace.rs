@@ -1,4 +1,4 @@
-//! Which bytes of which files a program reads, told by `strace`.
+//! Bytes of files that a program reads, told by `strace`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use testkit::fuse::{Fuse, Watched};
 /// no discard unless it is to take them.
 #[derive(Debug)]
 pub(super) struct Disk {
-    /// What the loop device's queue was told before, which outlives what is attached.
+    /// Settings of the loop device's queue before, which outlive what is attached.
     before: Vec<(PathBuf, String)>,
     // In this order: who uses goes before what is used.
     device: LoopDevice,
@@ -23,7 +23,7 @@ pub(super) struct Disk {
 }
 
 const SECTOR_BYTES: u32 = 512;
-/// What the disk says of itself. A request that is longer than FUSE's would come in pieces.
+/// Settings of the disk. A request that is longer than FUSE's would come in pieces.
 const LIMITS: [(&str, &str); 3] =
     [("rotational", "1"), ("scheduler", "mq-deadline"), ("max_sectors_kb", "1024")];
 

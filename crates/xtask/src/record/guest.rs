@@ -10,7 +10,7 @@ use crate::cargo::cargo;
 
 /// The directory of packages and results, beside the tests' own.
 const WORK: &str = "target/guest";
-/// What the guest runs: this program, as quick as tests are.
+/// The program that the guest runs: this one, as quick as tests are.
 const PROGRAM: &str = "target/checked/xtask";
 
 /// Records `recipes`, as they are in the guest's own scenario, into `directory`.

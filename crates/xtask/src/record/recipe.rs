@@ -8,13 +8,13 @@ use std::time::Duration;
 use host::{CommandPlan, Interrupt};
 use testkit::tool;
 
-/// How a file system is made: with its tool's defaults, but for what only a newer kernel does.
+/// A file system made with its tool's defaults, but for what only a newer kernel does.
 #[derive(Debug)]
 pub(super) struct Recipe {
     /// Its name to people and to the kernel.
     pub(super) name: &'static str,
     make: &'static [&'static str],
-    /// How it is mounted: with what was its default in Linux 2.6.32.
+    /// Mount options: its defaults in Linux 2.6.32.
     pub(super) mount: &'static str,
     package: &'static str,
 }
@@ -46,7 +46,7 @@ pub(super) const RECIPES: [Recipe; 6] = [
     },
 ];
 
-/// How long making one may take; under emulation it takes minutes.
+/// Longest time to make one; under emulation it takes minutes.
 const MAKE_WITHIN: Duration = Duration::from_secs(900);
 
 impl Recipe {

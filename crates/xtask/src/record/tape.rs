@@ -1,4 +1,4 @@
-//! What a disk was asked for, written down.
+//! Requests to a disk, written down.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -34,7 +34,7 @@ struct Soak {
     name: &'static str,
     /// The option that says how many trials there are, and how many without it.
     count: (&'static str, u64),
-    /// What else may be typed.
+    /// Other options.
     options: &'static [&'static str],
     /// True if only these chores built for release are quick enough.
     is_released: bool,
@@ -44,7 +44,7 @@ struct Soak {
 
 type Run = fn(&Options<'_>, u64) -> anyhow::Result<usize>;
 
-/// What may be typed for those that write on this machine's disk.
+/// Options of those that write on this machine's disk.
 const PLACE: &[&str] = &[DIRECTORY, "--seed", "--program"];
 
 const SOAKS: [Soak; 9] = [

@@ -3,15 +3,15 @@
 
 use std::process::Command as Process;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, bail};
 use drive::profile::{DriveProfile, built_in};
-use drive::{Action, Command, Done, Model};
+use drive::{Action, Command};
 use units::random::Random;
 
-use crate::bench::drive::core_time;
+use crate::bench::drive::{DEPTH, Host, PLACES, core_time};
 use crate::options::Options;
 
-/// What is run: its name, the built-in drive that it is, and what is changed of that.
+/// A drive: its name, the built-in one that it is, and what is changed of that.
 type Drive = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// Flash, a 512e disk, an array of every level, and one behind a cache that does not forget.
@@ -28,8 +28,6 @@ const DRIVES: [Drive; 7] = [
 const EARLY: u64 = 1_000_000;
 /// By how much the peak of memory may grow behind them.
 const GROWTH_BYTES_MAX: u64 = 1 << 20;
-/// Number of commands in flight.
-const DEPTH: usize = 32;
 
 /// Gives each drive `commands`, each in a process of its own, or in this one the drive that was
 /// named; how many did not stay as large as they were after the first million.
@@ -65,11 +63,14 @@ pub(super) fn run(options: &Options<'_>, commands: u64) -> anyhow::Result<usize>
 /// # Errors
 /// When there is no such drive, a command fails, or /proc cannot be read.
 fn run_one(name: &str, commands: u64) -> anyhow::Result<bool> {
-    let mut host = Host::new(profile(name)?.model()?);
-    let begun = core_time();
-    host.run(commands.min(EARLY))?;
+    let (mut host, mut random) = (Host::new(profile(name)?.model()?), Random::new(1));
+    let mut run = |ids: std::ops::Range<u64>| {
+        ids.into_iter().try_for_each(|id| host.submit(command(id, &mut random)))
+    };
+    let (begun, early) = (core_time(), commands.min(EARLY));
+    run(0..early)?;
     let early_bytes = peak_bytes()?;
-    host.run(commands)?;
+    run(early..commands)?;
     let seconds = (core_time() - begun).as_secs_f64();
     let late_bytes = peak_bytes()?;
     let is_flat = late_bytes - early_bytes <= GROWTH_BYTES_MAX;
@@ -78,9 +79,9 @@ fn run_one(name: &str, commands: u64) -> anyhow::Result<bool> {
             peak {} KiB \
          after {}, {} KiB at the end: {}",
         commands as f64 / seconds / 1e6,
-        host.now_ns as f64 / 1e9,
+        host.now_ns() as f64 / 1e9,
         early_bytes >> 10,
-        commands.min(EARLY),
+        early,
         late_bytes >> 10,
         match is_flat {
             _ if commands <= EARLY => "too few to tell",
@@ -110,68 +111,22 @@ fn peak_bytes() -> anyhow::Result<u64> {
     Ok(crate::number(kib.context("/proc/self/status has no VmHWM in kB")?)? << 10)
 }
 
-/// A host with so many commands in flight.
-struct Host {
-    model: Box<dyn Model>,
-    random: Random,
-    /// How many were submitted, and how many of those are in flight.
-    count: u64,
-    flying: usize,
-    now_ns: u64,
-    ended_ns: u64,
-    done: Vec<Done>,
-}
-
-impl Host {
-    fn new(model: Box<dyn Model>) -> Host {
-        let (random, done) = (Random::new(1), Vec::with_capacity(2 * DEPTH));
-        Host { model, random, count: 0, flying: 0, now_ns: 0, ended_ns: 0, done }
+/// Returns the command with the number `id`.
+fn command(id: u64, random: &mut Random) -> Command {
+    if id % 4096 == 4095 {
+        return Command { id, action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
     }
-
-    /// Submits until `count` were submitted.
-    fn run(&mut self, count: u64) -> anyhow::Result<()> {
-        while self.count < count {
-            let command = self.next();
-            self.model.submit(command, self.now_ns, &mut self.done);
-            (self.count, self.flying) = (self.count + 1, self.flying + 1);
-            self.collect()?;
-            while self.flying >= DEPTH {
-                self.now_ns = self.model.next_ns().context("a command never ends")?;
-                self.model.advance(self.now_ns, &mut self.done);
-                self.collect()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The next command, on the first 64 GiB.
-    fn next(&mut self) -> Command {
-        const PLACES: u64 = 1 << 24;
-        let id = self.count;
-        if id % 4096 == 4095 {
-            return Command { id, action: Action::Flush, offset_bytes: 0, length_bytes: 0 };
-        }
-        let write = Action::Write { fua: false };
-        let (action, is_random, shift_bytes) = match id % 16 {
-            0..4 => (Action::Read, true, 0),
-            4..8 => (write, true, 0),
-            8..12 => (write, false, 0),
-            12 | 13 => (write, true, 512),
-            14 => (Action::Write { fua: true }, true, 0),
-            _ => (Action::Discard, true, 0),
-        };
-        let place = if is_random { self.random.below(PLACES) } else { id % PLACES };
-        Command { id, action, offset_bytes: place * 4096 + shift_bytes, length_bytes: 4096 }
-    }
-
-    fn collect(&mut self) -> anyhow::Result<()> {
-        for done in self.done.drain(..) {
-            ensure!(done.outcome.is_ok(), "{done:?}");
-            ensure!(done.at_ns >= self.ended_ns, "{done:?} is told after {} ns", self.ended_ns);
-            (self.ended_ns, self.flying) = (done.at_ns, self.flying - 1);
-        }
-        Ok(())
-    }
+    let write = Action::Write { fua: false };
+    let (action, is_random, shift_bytes) = match id % 16 {
+        0..4 => (Action::Read, true, 0),
+        4..8 => (write, true, 0),
+        8..12 => (write, false, 0),
+        12 | 13 => (write, true, 512),
+        14 => (Action::Write { fua: true }, true, 0),
+        _ => (Action::Discard, true, 0),
+    };
+    let place = if is_random { random.below(PLACES) } else { id % PLACES };
+    Command { id, action, offset_bytes: place * 4096 + shift_bytes, length_bytes: 4096 }
 }
 
 #[cfg(test)]

@@ -3,13 +3,15 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 use testkit::names::{crowded, images};
 
 use super::place::Place;
+use crate::bench::memory::{self, Run};
+use crate::bench::tools::text;
 use crate::options::Options;
 
 /// The bounds of each run.
@@ -17,7 +19,7 @@ const PEAK_BYTES: u64 = 64 << 20;
 const TIME: Duration = Duration::from_secs(1);
 /// The length of a name, in bytes.
 const NAME_BYTES: usize = 1 << 20;
-/// How `check` shows what it found.
+/// Formats of `check`.
 const FORMATS: [&[&str]; 9] = [
     &["--format", "table"],
     &["--explain"],
@@ -188,7 +190,7 @@ impl Soak {
     /// Each format of all that is in `directory`, within the bound of memory.
     fn bounded(&mut self, what: &str, directory: &Path) -> anyhow::Result<()> {
         for format in FORMATS {
-            let Run { peak_bytes, time } =
+            let Run { peak_bytes, time, .. } =
                 self.once(&[&["check"], format, &[text(directory)?]].concat())?;
             println!(
                 "{what}, {}: {} KiB, {} ms",
@@ -203,7 +205,7 @@ impl Soak {
 
     /// One run of a name, which has to keep to both bounds.
     fn timed(&mut self, field: &str, words: &[&str]) -> anyhow::Result<()> {
-        let Run { peak_bytes, time } = self.once(words)?;
+        let Run { peak_bytes, time, .. } = self.once(words)?;
         self.runs += 1;
         self.worst.peak_bytes = self.worst.peak_bytes.max(peak_bytes);
         self.worst.time = self.worst.time.max(time);
@@ -223,32 +225,9 @@ impl Soak {
 
     /// Runs straddle with these words.
     fn once(&self, words: &[&str]) -> anyhow::Result<Run> {
-        let answer = self.room.join("peak");
-        let begun = Instant::now();
-        let status = Command::new("time")
-            .args(["--quiet", "--format=%M", "--output"])
-            .arg(&answer)
-            .arg(&self.place.program)
-            .args(words)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-            .context("cannot run time (Debian package time)")?;
-        let time = begun.elapsed();
-        let code = status.code().context("straddle ended by a signal")?;
+        let run = memory::run(&self.place.program, words, &self.room)?;
+        let code = run.code;
         ensure!(matches!(code, 0 | 1 | 2 | 3 | 5), "straddle {words:.60?} ended with {code}");
-        let kib = crate::number(std::fs::read_to_string(answer)?.trim())?;
-        Ok(Run { peak_bytes: kib << 10, time })
+        Ok(run)
     }
-}
-
-/// What one run took.
-struct Run {
-    peak_bytes: u64,
-    time: Duration,
-}
-
-fn text(path: &Path) -> anyhow::Result<&str> {
-    path.to_str().context("the directory's name is no text")
 }

@@ -41,9 +41,9 @@ fn missed(rows: &[Row], seeds: u64) -> anyhow::Result<usize> {
 /// A kind of series, how long it is, which quantile is asked, and what is promised.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// As people read it.
+    /// Name for people.
     name: &'static str,
-    /// How it is made.
+    /// The series.
     series: Series,
     /// The values of one series.
     length: usize,
@@ -68,7 +68,7 @@ const fn shown(name: &'static str, series: Series, length: usize, share: f64) ->
     Row { name, series, length, share, covered_least: None }
 }
 
-/// What is tried.
+/// Rows that are tried.
 const ROWS: &[Row] = &[
     row("independent", Series::Alike(0.0), 1000, 0.99),
     row("independent", Series::Alike(0.0), 5000, 0.99),
@@ -91,7 +91,7 @@ const ROWS: &[Row] = &[
     shown("rare regime", RARE, 4000, 0.99),
 ];
 
-/// What came of a row.
+/// Results of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Tally {
     /// The series.

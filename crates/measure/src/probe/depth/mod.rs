@@ -55,13 +55,13 @@ const TEETH_LEAST: u64 = 1024;
 /// Number of reads in flight at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Depth {
-    /// How many, from 2 to [`DEPTH_MAX`].
+    /// Their number, from 2 to [`DEPTH_MAX`].
     pub reads: u64,
     /// True if each member of an array has so many, and not the drive.
     pub is_of_member: bool,
 }
 
-/// What was found of a queue.
+/// A queue depth with the comparisons behind it.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Number of reads in flight at once.

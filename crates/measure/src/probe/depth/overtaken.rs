@@ -1,4 +1,4 @@
-//! How often reads overtook so many others, and what that says. Pure.
+//! Counts of reads by how many others they overtook, and the depth that follows. Pure.
 
 use super::super::answer::{Answer, Unidentified};
 use super::super::operations::Ended;
@@ -8,7 +8,7 @@ use crate::number::{real, wide};
 pub const DEPTH_MAX: u64 = 48;
 /// The largest number is overtaken as often as the mean of all, or so many times more rarely.
 const UNEVEN: f64 = 3.0;
-/// How many of a hundred reads must end alone.
+/// Of a hundred reads, the least that must end alone.
 const ALONE_PERCENT: u64 = 50;
 
 /// Reads that were kept at a depth, by how many others they overtook.

@@ -1,4 +1,4 @@
-//! Whether so many reads in flight are as fast as twice as many: those that a drive has not taken
+//! A comparison of so many reads in flight with twice as many: those that a drive has not taken
 //! speed up nothing.
 //!
 //! The same number of reads is made in both ways. Where the drive has so many at once, it sees the

@@ -1,4 +1,4 @@
-//! How long a write must be: whole lengths against parts of them.
+//! The length that a write must have: whole lengths against parts of them.
 
 use device::Queue;
 

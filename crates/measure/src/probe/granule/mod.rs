@@ -46,7 +46,7 @@ pub const WHOLE_BYTES: u64 = 64 << 10;
 pub const BUFFER_BYTES: u32 = 64 << 10;
 /// Place where a slot's first operation starts.
 const HOME_BYTES: u64 = WHOLE_BYTES >> 1;
-/// What slots are multiples of.
+/// Slots are multiples of this.
 const SLOT_BYTES: u64 = WHOLE_BYTES << 2;
 /// Place where writes must start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ pub struct Alignment {
     pub origin_bytes: u64,
 }
 
-/// What was found of the granule.
+/// A granule with the comparisons behind it.
 #[derive(Clone, Debug)]
 pub struct Granule {
     /// Place where a write must start.

@@ -1,4 +1,4 @@
-//! Where a write must start: shifts of a long write, and where the first granule may start.
+//! The alignment: shifts of a long write, and places where the first granule may start.
 
 use device::Queue;
 
@@ -12,7 +12,7 @@ use crate::number::count;
 
 /// A shift that no alignment up to [`WHOLE_BYTES`] minds.
 const FAR_BYTES: u64 = WHOLE_BYTES << 1;
-/// How much of what is left a question may use before others are asked that do not need its answer:
+/// Share of what is left that a question may use before others that do not need its answer:
 /// the turns of a write.
 const MOST: u64 = 95;
 /// The first origins that are tried beside 0 are below it.

@@ -6,7 +6,7 @@ use super::super::operations::Operations;
 use super::super::panel::Timed;
 use crate::{Fault, Slots};
 
-/// What one arm writes.
+/// The write of one arm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arm {
     pub(super) shift_bytes: u64,

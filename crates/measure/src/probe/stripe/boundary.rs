@@ -1,4 +1,4 @@
-//! Whether it is the boundary that makes reads slower, or what they share.
+//! A check that the boundary makes reads slower, and not what they share.
 //!
 //! The pages of flash go round its dies. Reads that lie on odd multiples of something lie on some
 //! of the dies only, and wait for each other there: they are slower wherever they lie on those

@@ -14,9 +14,9 @@ use super::super::places::Comb;
 use super::search::{Refused, Search, refused};
 use crate::Fault;
 
-/// What is known of the members.
+/// Members as far as they are known.
 pub(super) struct Members {
-    /// What their number is a multiple of; above 1 where several were seen.
+    /// Divisor of their number; above 1 where several were seen.
     pub(super) divisor: u64,
     /// Their number.
     pub(super) count: Result<u64, Refused>,
@@ -24,10 +24,10 @@ pub(super) struct Members {
 
 /// The most members.
 pub const MEMBERS_MAX: u64 = 16;
-/// What a number of members may have to be multiplied by: a product of up to twice [`MEMBERS_MAX`]
+/// Factors that a number of members may lack: a product of up to twice [`MEMBERS_MAX`]
 /// is tried.
 const FACTORS: [u64; 6] = [2, 3, 5, 7, 11, 13];
-/// How often: 16 is found as 1 x 2 x 2 x 2 x 2, and is asked again.
+/// Most rounds: 16 is found as 1 x 2 x 2 x 2 x 2, and is asked again.
 const ROUNDS_MAX: u64 = 5;
 
 impl<Q: Queue> Search<'_, '_, Q> {

@@ -43,7 +43,7 @@ use super::{Ask, Pause, Spending};
 use crate::Fault;
 use crate::number::count;
 
-/// What was found of an array.
+/// An array with the comparisons behind it.
 #[derive(Clone, Debug)]
 pub struct Stripe {
     /// The bytes that lie on one member before the next one's come.
@@ -52,7 +52,7 @@ pub struct Stripe {
     pub members: Answer<u64>,
     /// Every comparison.
     pub compared: Vec<Compared>,
-    /// What reads across odd multiples of so many bytes are, the bytes growing by two; empty where
+    /// Readings across odd multiples of so many bytes, which grow by two; empty where
     /// that was not seen.
     pub(super) boundaries: Vec<(u64, Reading)>,
 }

@@ -1,4 +1,4 @@
-//! Whether what was taken for a granule is the row of an array with parity.
+//! A check that a granule is not the row of an array with parity.
 //!
 //! A part of a row is written as a part of a granule is: what it replaces is read first, the parity
 //! with it. Within a granule there are no boundaries, and within a row there are those of its

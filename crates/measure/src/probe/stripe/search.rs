@@ -13,13 +13,13 @@ use crate::Fault;
 
 /// The reads of a block for each in flight.
 const ROUNDS: u32 = 2;
-/// What half an operation has.
+/// Half the length of an operation.
 const HALF_BYTES: u64 = 4096;
 /// The buffer that the queue must have for each slot.
 pub const BUFFER_BYTES: u32 = 8192;
 /// The places that an arm needs, so that no cache holds them all.
 const TEETH_LEAST: u64 = 4;
-/// What is known of the drive before its reads are timed.
+/// Facts about the drive before its reads are timed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known {
     /// Place where its writes must start; 0 where that is not known.
@@ -44,7 +44,7 @@ pub(super) struct Search<'a, 'b, Q: Queue> {
     pub(super) pause: Pause<'a>,
     pub(super) compared: Vec<Compared>,
     pub(super) boundaries: Vec<(u64, Reading)>,
-    /// How often the number of members was asked again.
+    /// Number of times the number of members was asked again.
     pub(super) rounds: u64,
 }
 

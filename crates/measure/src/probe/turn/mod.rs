@@ -7,11 +7,11 @@
 //! care. What lets one write through in each interval, as the throttle of a cloud, would do the
 //! same; so the host also waits for longer than a turn, which such a thing does not mind.
 //!
-//! What does everything at the ticks of a clock is still left. On a platter places come round one
+//! Anything that works at the ticks of a clock is still left. On a platter places come round one
 //! after another: so other places are written in between, and some of them must end at another
 //! time.
 //!
-//! Where the first granule starts elsewhere, such writes take turns more, as many as firmware
+//! If the first granule starts elsewhere, such writes take turns more, as many as firmware
 //! likes: once the origin is known, they are made again on granules ([`find_again`]).
 //!
 //! A misaligned write reads before it writes. Firmware that does both sectors in one pass takes 2

@@ -1,4 +1,4 @@
-//! How many turns a write takes that is not aligned.
+//! Number of turns that a misaligned write takes.
 
 use device::Queue;
 
@@ -9,14 +9,14 @@ use super::revolution::Turn;
 use crate::Fault;
 use crate::number::real;
 
-/// How far the turns of a write may be from a whole number.
+/// Largest distance of the turns of a write from a whole number.
 const WHOLE_WITHIN: f64 = 0.25;
 /// Number of turns a misaligned write takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turns {
     /// 1, 2, 3 or 4.
     pub turns: u8,
-    /// What was measured, in turns: the interval of the difference from an aligned write, and 1.
+    /// Lower bound of the difference from an aligned write, in turns, plus 1.
     pub low: f64,
     /// Its upper bound.
     pub high: f64,
@@ -36,8 +36,8 @@ impl Turns {
     }
 }
 
-/// What a write has whole, where it is aligned: it starts this far behind a boundary of 16 KiB and
-/// is twice as long, so that no chunk of 16 KiB or more ends in it, shifted or not.
+/// Unit of which an aligned write has whole ones: the write starts this far after a boundary of
+/// 16 KiB and is twice as long, so that no chunk of 16 KiB or more ends in it, shifted or not.
 const UNIT_BYTES: u64 = 4096;
 
 /// Returns how many turns a misaligned write takes, from the times of such writes and aligned ones.

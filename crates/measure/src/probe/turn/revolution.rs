@@ -16,11 +16,11 @@ use crate::{Fault, Run};
 const PILOT: usize = 9;
 /// The writes that test it, a third of them after more than a turn.
 const TESTS: usize = 72;
-/// How long the host waits, in hundredths of a turn.
+/// Waits of the host, in hundredths of a turn.
 const WAITS_PERCENT: [u64; 3] = [20, 50, 135];
-/// How many of them must end a whole number of turns after the last, at least.
+/// Least share of them that must end a whole number of turns after the last.
 const AGREE: f64 = 0.9;
-/// How far from a whole number of turns an end may be, in turns.
+/// Largest distance of an end from a whole number of turns, in turns.
 const NEAR: f64 = 0.04;
 /// The other places that are written, and how often each.
 const PLACES: usize = 6;
@@ -31,12 +31,12 @@ const ELSEWHERE: f64 = 0.1;
 const ELSEWHERE_LEAST: usize = 2;
 /// The shortest and the longest turn of any drive, in nanoseconds: 30000 and 3000 turns a minute.
 const TURN_NS: std::ops::RangeInclusive<u64> = 2_000_000..=20_000_000;
-/// How often a clock is asked while the host waits, at most.
+/// Most times that a clock is asked while the host waits.
 const SPINS_MAX: u64 = 20_000_000;
 /// The length of the writes that find the turn.
 const WRITE_BYTES: u32 = 4096;
 
-/// How long a turn takes.
+/// Time of a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turn {
     /// The median, in nanoseconds.
@@ -174,16 +174,16 @@ fn milliseconds(ns: u64) -> String {
     format!("{}.{:03} ms", ns.div_euclid(1_000_000), ns.div_euclid(1000).rem_euclid(1000))
 }
 
-/// Which places are written: on boundaries of 64 KiB, or so far behind them, so that no granule is
+/// Places that are written: on boundaries of 64 KiB, or so far behind them, so that no granule is
 /// read before it is written.
 #[derive(Clone, Copy, Debug)]
 struct Places {
     origin_bytes: u64,
-    /// What draws the waits and the other places.
+    /// The part whose seed draws the waits and the other places.
     part: u64,
 }
 
-/// How far places are from each other.
+/// Distance of places from each other.
 const STEP_BYTES: u64 = 64 << 10;
 
 impl Places {
@@ -220,7 +220,7 @@ struct Rewrites<'a, 'b, Q: Queue> {
     operations: Operations,
     spending: &'a mut Spending,
     pause: &'a mut (dyn FnMut(u64) -> bool + 'b),
-    /// What kept it from going on.
+    /// The reason why it did not go on.
     ended: Ended,
 }
 

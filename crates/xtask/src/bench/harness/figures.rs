@@ -1,4 +1,4 @@
-//! What the contestants' rounds come to, as it is printed.
+//! Figures from the contestants' rounds, as they are printed.
 
 use super::measuring_loop::Done;
 use crate::bench::ratio::Spread;
@@ -23,7 +23,7 @@ pub(super) fn over(first: &[f64], second: &[f64]) -> Vec<f64> {
     first.iter().zip(second).map(|(first, second)| first / second.max(f64::MIN_POSITIVE)).collect()
 }
 
-/// Which of two `pick` takes, round by round.
+/// Returns the better of two by `pick`, round by round.
 pub(super) fn better(first: &[f64], second: &[f64], pick: fn(f64, f64) -> f64) -> Vec<f64> {
     first.iter().zip(second).map(|(first, second)| pick(*first, *second)).collect()
 }
@@ -34,14 +34,14 @@ pub(super) fn print(what: &str, values: &[f64], unit: &str) {
     println!("  {what}: {}", [spread.as_str(), unit].join(" ").trim_end());
 }
 
-/// As [`print()`], with a bound that the middle should not stay below.
+/// Prints the same, with a bound that the middle should not stay below.
 pub(super) fn least(what: &str, values: &[f64], bound: f64) {
     let spread = Spread::of(values);
     let met = if spread.median() >= bound { "met" } else { "MISSED" };
     println!("  {what}: {spread}; target: at least {bound}: {met}");
 }
 
-/// As [`print()`], with a bound that the middle should not exceed.
+/// Prints the same, with a bound that the middle should not exceed.
 pub(super) fn most(what: &str, values: &[f64], bound: f64) {
     let spread = Spread::of(values);
     let met = if spread.median() <= bound { "met" } else { "MISSED" };

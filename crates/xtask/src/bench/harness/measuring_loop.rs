@@ -35,7 +35,7 @@ trait Slice: FnMut() -> anyhow::Result<u64> {}
 
 impl<Loop: FnMut() -> anyhow::Result<u64>> Slice for Loop {}
 
-/// What a loop did.
+/// The operations of a loop, and its times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Done {
     pub(super) operations: u64,

@@ -29,7 +29,7 @@ use crate::options::Options;
 /// Place where a tmpfs is mounted on every Linux with a C library (shm_open(3)).
 const TMPFS: &str = "/dev/shm";
 
-/// What the loop should reach. The file system's and the ring's are rates over fio's.
+/// Targets of the loop. The file system's and the ring's are rates over fio's.
 const FIO_SYNC_LEAST: f64 = 1.10;
 const BARE_LEAST: f64 = 0.95;
 const FIO_RING_LEAST: f64 = 1.0;

@@ -1,4 +1,4 @@
-//! What is done to a file system while the tape runs.
+//! Steps that a file system goes through while the tape runs.
 
 use anyhow::Context as _;
 use host::{FileLoad, FileStep, Interrupt, MountPlan, PrivateMounts, SeededTree, seeded_bytes};
@@ -19,7 +19,7 @@ pub(super) const STEPS: [(&str, Option<FileStep>); 5] = [
     ("delete", Some(FileStep::DeleteTree)),
 ];
 
-/// How much is done.
+/// Amount of work in the steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     /// The length of the disk.
@@ -30,7 +30,7 @@ pub(super) struct Scale {
     pub(super) large_bytes: usize,
 }
 
-/// What decides the tree and the bytes.
+/// Seed of the tree and the bytes.
 const SEED: u64 = 2010;
 
 impl Scale {

@@ -16,11 +16,11 @@ pub(super) struct Case {
     pub(super) name: String,
     made: Made,
     pub(super) truth: Truth,
-    /// How many of a hundred probes must find all that there is.
+    /// Of a hundred probes, the least that must find all that there is.
     pub(super) right_percent: u64,
 }
 
-/// What a drive is made from.
+/// Plan of a drive.
 #[derive(Clone, Debug)]
 enum Made {
     Profile(Box<DriveProfile>),
@@ -29,12 +29,12 @@ enum Made {
 
 /// The length of the stretch of a drive on which it is measured.
 const SCRATCH_BYTES: u64 = 64 << 20;
-/// Where a stretch may start: far enough apart that caches share nothing.
+/// Distance of places where a stretch may start: far enough that caches share nothing.
 const START_BYTES: u64 = 1 << 30;
 const STARTS: u64 = 7;
 /// The longest operation.
 const BUFFER_BYTES: usize = 128 << 10;
-/// What a host takes between two operations, in nanoseconds.
+/// Time of a host between two operations, in nanoseconds.
 pub(super) const TURNAROUND_NS: u64 = 4_000;
 
 impl Case {
@@ -85,7 +85,7 @@ fn start_bytes(seed: u64) -> u64 {
 struct Variant {
     name: &'static str,
     of: &'static str,
-    /// What it is made of, where that is another drive.
+    /// The drive that it is made of, where that is another one.
     member: Option<&'static str>,
     values: &'static [(&'static str, &'static str)],
 }
@@ -271,7 +271,7 @@ const fn throttled(exact: Exact, per_second: u64, tokens: u64) -> Exact {
     Exact { shape: Shape::Throttled { per_second, tokens }, ..exact }
 }
 
-/// What may be found of an exact drive.
+/// Findings on an exact drive.
 #[derive(Clone, Copy)]
 enum Finds {
     /// Its granule and its stripe must be.

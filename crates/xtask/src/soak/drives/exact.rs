@@ -19,22 +19,22 @@ use drive::{
 use testkit::times::{Pace, whole};
 use units::stripe::Rotation;
 
-/// What a drive is.
+/// Plan of a drive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exact {
     pub(super) alignment_bytes: u64,
     pub(super) origin_bytes: u64,
     pub(super) size_bytes: u64,
-    /// How many times the plain time each part takes more.
+    /// Extra time of each part, in plain times.
     pub(super) part: f64,
-    /// What encryption above it takes for each operation and each KiB, in nanoseconds.
+    /// Time of encryption above it for each operation and each KiB, in nanoseconds.
     pub(super) crypt_ns: (u64, u64),
     /// It looks for operations every so many nanoseconds; 1 for at once.
     pub(super) tick_ns: u64,
     pub(super) shape: Shape,
 }
 
-/// What is made of such drives.
+/// Arrays and volumes of such drives.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
     Alone,
@@ -54,7 +54,7 @@ pub(super) enum Shape {
     },
 }
 
-/// What a transfer takes, as a share of the plain time for each KiB.
+/// Time of a transfer, as a share of the plain time for each KiB.
 const KIB_SHARE: f64 = 0.004;
 
 impl Exact {

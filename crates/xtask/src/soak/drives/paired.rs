@@ -13,18 +13,18 @@ use super::probed::Score;
 
 /// The most pairs.
 const PAIRS_MAX: usize = 1000;
-/// What the interval misses, at most.
+/// Largest share of intervals that miss.
 pub(super) const ALPHA: f64 = 0.05;
-/// What rounding may make of a ratio.
+/// Rounding error of a ratio.
 const ROUNDED: f64 = 1e-9;
 const LENGTH_BYTES: u64 = 4096;
 const SHIFT_BYTES: u64 = 512;
 
-/// What is written, and how far off.
+/// Aligned and shifted writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Writes {
     pub(super) length_bytes: u64,
-    /// What no two writes share.
+    /// Unit that no two writes share.
     pub(super) unit_bytes: u64,
     /// Place where the aligned ones start behind a boundary of 4 KiB or of the granule.
     pub(super) aligned_bytes: u64,
@@ -48,7 +48,7 @@ impl Writes {
     }
 }
 
-/// What the experiment ended with.
+/// End of the experiment.
 #[derive(Clone, Debug)]
 pub(super) struct Paired {
     pub(super) verdict: Verdict,

@@ -12,11 +12,11 @@ use super::truth::{ASKED, Truth};
 const ALPHA: f64 = 0.02;
 /// Number of reads are in flight that look for an array, as there.
 const DEPTH: u16 = 16;
-/// What each half may use: about what `straddle probe` has, and time enough for a disk that turns.
+/// Budget of each half: about that of `straddle probe`, and time enough for a disk that turns.
 const BUDGET: Budget =
     Budget { written_bytes: 512 << 20, operations: 4_000_000, nanoseconds: 120_000_000_000 };
 
-/// What a probe found.
+/// Findings of a probe.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) granule: Granule,
@@ -26,12 +26,12 @@ pub(super) struct Found {
     pub(super) turns: Answer<Turns>,
 }
 
-/// How it did, from right to wrong.
+/// Scores, from right to wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Score {
     /// All that there is was found, and nothing else.
     Right,
-    /// What was found is so, and some is missing.
+    /// All that was found is so, and some is missing.
     Short,
     /// Something that was found is not so.
     Wrong,

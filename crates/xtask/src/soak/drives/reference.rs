@@ -1,4 +1,4 @@
-//! What misalignment costs a model by its own account: its completions are taken from the model
+//! The cost of misalignment by a model's own account: its completions are taken from the model
 //! itself, one write after another, with nothing of the experiment between.
 //!
 //! Writes come one of each arm, in an order that is drawn anew, since what one leaves behind the
@@ -17,7 +17,7 @@ use super::paired::Writes;
 /// The pairs that count, and those before them.
 const PAIRS: usize = 4000;
 const WARM_UP: usize = 50;
-/// How far from the middle the order statistics are: 3.3 standard deviations of so many fair coins,
+/// Distance of the order statistics from the middle: 3.3 standard deviations of so many fair coins,
 /// which are half the root of their number.
 const OFF: usize = 105;
 /// In which order the arms may come; the second is the shifted one.

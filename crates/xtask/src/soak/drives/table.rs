@@ -1,4 +1,4 @@
-//! What came out of each drive.
+//! Results of each drive.
 
 use measure::Interval;
 
@@ -9,10 +9,10 @@ use super::truth::ASKED;
 
 /// Number of seeds named.
 const SEEDS_NAMED: usize = 8;
-/// How rarely a bound is missed by chance alone.
+/// Probability that a bound is missed by chance alone.
 const CHANCE: f64 = 0.001;
 
-/// What came out of a drive.
+/// Results of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     case: Case,
@@ -20,7 +20,7 @@ pub(super) struct Tally {
     reference: Option<Interval>,
     probes: Vec<(u64, Score)>,
     benches: Vec<(u64, Score)>,
-    /// How often each of [`ASKED`] was found and is so.
+    /// Number of times each of [`ASKED`] was found and is so.
     right: [u64; ASKED.len()],
     /// The experiments whose interval does not meet the drive's own ratio.
     misses: Vec<u64>,

@@ -1,4 +1,4 @@
-//! What a profile says that a probe may find of its drive.
+//! Facts in a profile that a probe may find of its drive.
 
 use anyhow::Context as _;
 use drive::profile::{DriveProfile, Kind, built_in};
@@ -9,7 +9,7 @@ use measure::probe::{Alignment, Depth};
 pub(super) const ASKED: [&str; 7] =
     ["alignment", "size", "turn", "policy", "chunk", "members", "depth"];
 
-/// What may be found; of what is `None` nothing may be.
+/// Facts that may be found; of those that are `None` nothing may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Truth {
     /// Place where writes must start.

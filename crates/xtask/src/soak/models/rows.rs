@@ -1,4 +1,4 @@
-//! Which trials are made, what must come out, and what did.
+//! Trials that are made, what must come out, and what did.
 
 use measure::Verdict;
 
@@ -7,11 +7,11 @@ use super::trial::{Effect, Outcome, Trial};
 /// Trials that differ in nothing but their seed, and what must hold of all of them together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// What the shifted arm costs, for people.
+    /// Cost of the shifted arm, for people.
     pub(super) name: &'static str,
     /// True if the drive switches between two paces.
     pub(super) switches: bool,
-    /// What the shifted arm costs.
+    /// Cost of the shifted arm.
     pub(super) effect: Effect,
     /// The pairs within which nine of ten trials must find that the arms differ.
     pub(super) found_within: Option<u64>,
@@ -46,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
     row("+24 us", SWITCHING, (1.0, 24_000.0), None),
 ];
 
-/// What came out of a row's trials.
+/// Results of a row's trials.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// The trials.

@@ -16,7 +16,7 @@
 use measure::{ArmPlan, Conclusion, Experiment, Interval, Limits, Plan, Role, Stop};
 use testkit::times::{Pace, whole};
 
-/// How much longer an operation of the shifted arm takes.
+/// Extra time of an operation of the shifted arm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Effect {
     /// So many times as long.
@@ -35,18 +35,18 @@ impl Effect {
     }
 }
 
-/// What is tried.
+/// One experiment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
     /// True if the drive switches between two paces.
     pub(super) switches: bool,
-    /// What the shifted arm costs.
+    /// Cost of the shifted arm.
     pub(super) effect: Effect,
     /// Decides the drive's times and the orders.
     pub(super) seed: u64,
 }
 
-/// What came out.
+/// Result of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcome {
     /// The verdict with its sentence.

@@ -13,7 +13,7 @@ const SEEDS: u64 = 6;
 const BUDGET: Budget =
     Budget { written_bytes: 0, operations: 4_000_000, nanoseconds: 600_000_000_000 };
 
-/// What is wrong for no seed and right for nearly all.
+/// The only depth that may be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Truth {
     /// So many reads are had at once, which must be found.

@@ -9,9 +9,9 @@ use units::random::Random;
 pub(super) struct Plan {
     /// Number of reads that the drive has at once, at least 1.
     pub(super) slots: usize,
-    /// Which of those that wait outside is next.
+    /// The choice among those that wait outside.
     pub(super) outside: Choice,
-    /// What becomes of those that it has.
+    /// The order in which it does those that it has.
     pub(super) inside: Inside,
     /// One passes the throttle in so many nanoseconds; 0 for none.
     pub(super) throttle_ns: u64,
@@ -21,7 +21,7 @@ pub(super) struct Plan {
     pub(super) told_ns: u64,
 }
 
-/// Which one is next.
+/// A choice of the next one.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Choice {
     /// The one that has been there longest.
@@ -32,7 +32,7 @@ pub(super) enum Choice {
     Any,
 }
 
-/// What becomes of those that a drive has.
+/// The order in which a drive does those that it has.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Inside {
     /// One after the other.
@@ -41,7 +41,7 @@ pub(super) enum Inside {
     All(Time),
 }
 
-/// How long one takes, in nanoseconds.
+/// Time of one, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Time {
     /// Anything from the first to the second.
@@ -77,9 +77,9 @@ struct Read {
     ends_ns: Option<u64>,
 }
 
-/// How long a drive takes that does one after the other, in nanoseconds.
+/// Time of one on a drive that does one after the other.
 const ONE: Time = Time::Between(1_000_000, 4_000_000);
-/// How often a read that has no memory goes on, at most.
+/// Most quanta of a read that has no memory.
 const HALVINGS_MAX: u64 = 64;
 
 impl Time {
@@ -110,7 +110,7 @@ impl Choice {
 }
 
 impl Own {
-    /// Lets in as many as there is room for, and gives each that is done now the time of its end.
+    /// Admits as many as there is room for, and gives each that is done now the time of its end.
     fn settle(&mut self, plan: &Plan, now_ns: u64, random: &mut Random) {
         while self.inside.len() < plan.slots && !self.outside.is_empty() {
             let place = plan.outside.of(&self.outside, self.position, random);
