@@ -1,10 +1,10 @@
 //! What each partitioner did by default, so that an old disk's layout is explained.
 //!
-//! [`table::DEFAULTS`] is the table; [`made_by`] recognizes a layout by where its partitions start.
+//! [`defaults`] are what the text beside this file lists; [`made_by`] recognizes a layout by where its partitions start.
 
 mod table;
 
-pub use table::{DEFAULTS, Default};
+pub use table::{Default, defaults};
 
 /// Sectors for each track, as a BIOS with LBA support counts them.
 const TRACK: u64 = 63;
@@ -184,7 +184,7 @@ pub fn made_by(starts_bytes: &[u64], sector_bytes: u64, disk_bytes: u64) -> Opti
     let seen = Seen { starts: &starts, sector: sector_bytes, disk: disk_bytes };
     let layout = Layout::ALL.into_iter().find(|layout| layout.fits(&seen))?;
     let made = |made: &&Default| made.layout == layout && made.disks_bytes.contains(&disk_bytes);
-    let defaults: Vec<&Default> = DEFAULTS.iter().filter(made).collect();
+    let defaults: Vec<&Default> = defaults().iter().filter(made).collect();
     let rest = starts.get(1..).filter(|rest| layout == Layout::Cylinders && !rest.is_empty());
     (!defaults.is_empty()).then(|| Trace { layout, defaults, heads: rest.and_then(heads) })
 }

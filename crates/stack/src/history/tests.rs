@@ -78,9 +78,10 @@ fn the_sentence_names_heads_and_tools() {
 #[test]
 fn every_layout_has_a_default_and_every_default_a_source() {
     for layout in Layout::ALL {
-        assert!(DEFAULTS.iter().any(|made| made.layout == layout), "{layout:?}");
+        assert!(defaults().iter().any(|made| made.layout == layout), "{layout:?}");
     }
-    for made in DEFAULTS {
+    assert_eq!(defaults().len(), table::blocks().count(), "every default of the file is read");
+    for made in defaults() {
         assert!(made.source.starts_with("https://"), "{}", made.tool);
         assert!(!made.disks_bytes.is_empty(), "{}", made.tool);
     }

@@ -1,6 +1,6 @@
 //! A page as it is printed.
 
-use stack::history::DEFAULTS;
+use stack::history::defaults;
 use stack::lexicon::{Entry, Page};
 use stack::rule::Rule;
 use workload::Duration;
@@ -62,7 +62,7 @@ pub(crate) fn of_engine(profile: &Profile) -> String {
 
 fn history() -> String {
     let mut out = "history: what each partitioner did by default\n".to_owned();
-    for default in DEFAULTS {
+    for default in defaults() {
         out.push('\n');
         let head = format!("{}, {} ({})", default.tool, default.versions, default.years);
         wrap(&mut out, &head, "", "  ");

@@ -13,7 +13,7 @@ use std::process::{Command, Output};
 mod table;
 
 use crate::walks;
-use stack::history::DEFAULTS;
+use stack::history::defaults;
 use stack::lexicon::{GROUPS, Page, pages};
 use stack::rule::RULES;
 
@@ -82,7 +82,7 @@ fn words() -> String {
         }
     }
     text += "\n## History: what each partitioner did by default\n\n";
-    for made in DEFAULTS {
+    for made in defaults() {
         let head = format!("{}, {} ({})", made.tool, made.versions, made.years);
         text += &format!("- **{}**: {} {}\n", plain(&head), plain(made.rule), source(made.source));
     }
