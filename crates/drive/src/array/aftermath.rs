@@ -9,35 +9,41 @@
 
 use std::collections::BTreeSet;
 
-use super::ledger::MemberLedger;
+use super::ledger::{Ledger, MemberLedger};
+use super::members::Members;
+use super::plan::{ArrayPlan, Shape};
 use super::round::Chunk;
-use super::{Array, Model};
+use crate::Model;
 use crate::power::{Aftermath, Cut, CutFault, Held, HostLog, Survivors, Unfit};
 
 /// An array whose members lost their power.
 pub(super) struct Fallen<'a, M> {
-    array: &'a Array<M>,
+    plan: &'a ArrayPlan,
+    shape: &'a Shape,
+    members: &'a Members<M>,
+    ledger: Option<&'a Ledger>,
     host: &'a HostLog,
     /// What each member holds; `None` for one that did not come back.
-    members: Vec<Option<Aftermath>>,
+    held: Vec<Option<Aftermath>>,
     at_ns: u64,
     is_dead: bool,
 }
 
 impl<'a, M: Model> Fallen<'a, M> {
-    /// The members of `array` behind `cut`.
+    /// An array of `plan` and `shape` after `cut`.
     pub(super) fn new(
-        array: &'a Array<M>,
+        (plan, shape): (&'a ArrayPlan, &'a Shape),
+        (members, ledger): (&'a Members<M>, Option<&'a Ledger>),
         host: &'a HostLog,
         cut: &Cut,
     ) -> Result<Fallen<'a, M>, CutFault> {
-        let count = array.members.count();
+        let count = members.count();
         let lost = cut.faults.lost_member;
         if let Some(member) = lost.filter(|member| usize::from(*member) >= count) {
             return Err(CutFault::NoSuchMember { member, members: count });
         }
-        let mut members = Vec::new();
-        for (number, (model, ledger)) in (0_u16..).zip(array.members.ledgers()) {
+        let mut held = Vec::new();
+        for (number, (model, ledger)) in (0_u16..).zip(members.ledgers()) {
             let ledger = ledger.ok_or(CutFault::NoLog)?;
             let mut own = *cut;
             own.faults.lost_member = None;
@@ -46,10 +52,10 @@ impl<'a, M: Model> Fallen<'a, M> {
                 own.survivors = Survivors::Random(seed ^ (u64::from(number) << 32));
             }
             let after = model.after(&ledger.host, &own)?;
-            members.push((lost != Some(number)).then_some(after));
+            held.push((lost != Some(number)).then_some(after));
         }
         let (at_ns, is_dead) = (cut.at_ns, cut.faults.is_dead);
-        Ok(Fallen { array, host, members, at_ns, is_dead })
+        Ok(Fallen { plan, shape, members, ledger, host, held, at_ns, is_dead })
     }
 
     /// Returns what the array holds.
@@ -60,13 +66,13 @@ impl<'a, M: Model> Fallen<'a, M> {
         let mut held = Vec::new();
         let mut unfit = Unfit::default();
         for lba in self.lbas() {
-            let (here, is_fit) = match self.array.plan.level.parity() {
+            let (here, is_fit) = match self.plan.level.parity() {
                 0 => self.copied(lba)?,
                 _ => self.striped(lba)?,
             };
             held.push((lba, here));
             if !is_fit {
-                match self.array.plan.level.parity() {
+                match self.plan.level.parity() {
                     0 => unfit.mirrors += 1,
                     _ => unfit.parity += 1,
                 }
@@ -76,17 +82,17 @@ impl<'a, M: Model> Fallen<'a, M> {
     }
 
     fn sector_bytes(&self) -> u64 {
-        self.array.shape.logical_bytes
+        self.shape.logical_bytes
     }
 
     /// The logical sectors that may hold something else than before.
     fn lbas(&self) -> BTreeSet<u64> {
         let bytes = self.sector_bytes();
         let mut lbas = BTreeSet::new();
-        for (member, after) in self.members.iter().enumerate() {
-            let offset = self.array.members.offset_bytes(member);
+        for (member, after) in self.held.iter().enumerate() {
+            let offset = self.members.offset_bytes(member);
             let Some(after) = after else { continue };
-            let own_bytes = self.array.members.logical_bytes(member);
+            let own_bytes = self.members.logical_bytes(member);
             for (own, _) in after.changed() {
                 let (start, end) = (own * own_bytes, (own + 1) * own_bytes);
                 let step = usize::try_from(bytes.min(own_bytes)).unwrap_or(1);
@@ -94,17 +100,17 @@ impl<'a, M: Model> Fallen<'a, M> {
                 lbas.extend(inside.flat_map(|at| self.addresses(member, at)).map(|at| at / bytes));
             }
         }
-        if self.members.iter().any(Option::is_none) {
+        if self.held.iter().any(Option::is_none) {
             lbas.extend(self.written());
         }
-        lbas.retain(|lba| (lba + 1) * bytes <= self.array.shape.capacity_bytes);
+        lbas.retain(|lba| (lba + 1) * bytes <= self.shape.capacity_bytes);
         lbas
     }
 
     /// All that was written, with parity all of its rows: what a lost member may have had.
     fn written(&self) -> BTreeSet<u64> {
-        let (bytes, stripe) = (self.sector_bytes(), self.array.shape.stripe);
-        let has_parity = self.array.plan.level.parity() > 0;
+        let (bytes, stripe) = (self.sector_bytes(), self.shape.stripe);
+        let has_parity = self.plan.level.parity() > 0;
         let mut lbas = BTreeSet::new();
         for write in self.host.writes() {
             let mut at = write.range.start_bytes() / bytes * bytes;
@@ -122,7 +128,7 @@ impl<'a, M: Model> Fallen<'a, M> {
 
     /// The addresses of the bytes of a stripe that stand at one place of all members' data.
     fn beside(&self, stripe: u64, within: u64) -> impl Iterator<Item = u64> {
-        let shape = self.array.shape.stripe;
+        let shape = self.shape.stripe;
         let (data, chunk) = (shape.data_members(), shape.chunk_bytes());
         (0..data).map(move |position| (stripe * data + position) * chunk + within % chunk)
     }
@@ -130,8 +136,8 @@ impl<'a, M: Model> Fallen<'a, M> {
     /// The array's addresses that the byte `at` of a member's data is about: its own, or with
     /// parity all of its row.
     fn addresses(&self, member: usize, at: u64) -> Vec<u64> {
-        let plan = &self.array.plan;
-        let stripe = at / self.array.shape.stripe.chunk_bytes();
+        let plan = self.plan;
+        let stripe = at / self.shape.stripe.chunk_bytes();
         let beside = self.beside(stripe, at);
         if plan.level.parity() > 0 {
             return beside.collect();
@@ -143,10 +149,10 @@ impl<'a, M: Model> Fallen<'a, M> {
     /// Returns what a member's ledger says of the byte `at` of its data: the origin of what it
     /// holds there.
     fn found(&self, member: usize, at: u64) -> Result<Option<Found>, CutFault> {
-        let Some(after) = &self.members[member] else { return Ok(None) };
-        let bytes = self.array.members.logical_bytes(member);
-        let held = after.held((at + self.array.members.offset_bytes(member)) / bytes);
-        let ledger: &MemberLedger = self.array.members.ledger(member).ok_or(CutFault::NoLog)?;
+        let Some(after) = &self.held[member] else { return Ok(None) };
+        let bytes = self.members.logical_bytes(member);
+        let held = after.held((at + self.members.offset_bytes(member)) / bytes);
+        let ledger: &MemberLedger = self.members.ledger(member).ok_or(CutFault::NoLog)?;
         Ok(match held {
             Held::Original => Some(Found::Before),
             Held::Unreadable => None,
@@ -157,8 +163,8 @@ impl<'a, M: Model> Fallen<'a, M> {
     /// Returns what a sector without parity holds, and whether all copies that can be read are
     /// alike.
     fn copied(&self, lba: u64) -> Result<(Held, bool), CutFault> {
-        let place = self.array.shape.stripe.place(lba * self.sector_bytes());
-        let copies = usize::try_from(self.array.plan.copies()).unwrap_or(1);
+        let place = self.shape.stripe.place(lba * self.sector_bytes());
+        let copies = usize::try_from(self.plan.copies()).unwrap_or(1);
         let first = usize::try_from(place.position).unwrap_or(0) * copies;
         let mut all = Vec::new();
         for member in first..first + copies {
@@ -176,7 +182,7 @@ impl<'a, M: Model> Fallen<'a, M> {
     /// Returns what a sector with parity holds, and whether its parity fits all of its row.
     fn striped(&self, lba: u64) -> Result<(Held, bool), CutFault> {
         let address = lba * self.sector_bytes();
-        let place = self.array.shape.stripe.place(address);
+        let place = self.shape.stripe.place(address);
         let row = Row { stripe: place.stripe, within: place.member_bytes };
         let fits = self.fits(row)?;
         let own = self.data(row, place.position)?;
@@ -198,7 +204,7 @@ impl<'a, M: Model> Fallen<'a, M> {
     /// The state that parity of a row describes, where what can be read of the row is in it too,
     /// and there is parity enough for what cannot.
     fn fits(&self, row: Row) -> Result<Option<Found>, CutFault> {
-        let positions = 0..self.array.plan.data_members();
+        let positions = 0..self.plan.data_members();
         let data: Result<Vec<_>, CutFault> =
             positions.clone().map(|position| self.data(row, position)).collect();
         let data = data?;
@@ -218,10 +224,10 @@ impl<'a, M: Model> Fallen<'a, M> {
 
     /// Returns what the parities of a row that can be read describe.
     fn parities(&self, row: Row) -> Result<Vec<Found>, CutFault> {
-        let Some(rotation) = self.array.plan.level.rotation() else { return Ok(Vec::new()) };
+        let Some(rotation) = self.plan.level.rotation() else { return Ok(Vec::new()) };
         let mut states = Vec::new();
-        for turn in 0..self.array.plan.level.parity() {
-            let member = self.array.member(rotation, row.stripe, Chunk::Parity(turn));
+        for turn in 0..self.plan.level.parity() {
+            let member = Chunk::Parity(turn).member(self.plan, rotation, row.stripe);
             states.extend(self.found(member, row.within)?);
         }
         Ok(states)
@@ -229,8 +235,8 @@ impl<'a, M: Model> Fallen<'a, M> {
 
     /// Returns what the member holds of a row's data; `None` where it cannot be read.
     fn data(&self, row: Row, position: u64) -> Result<Option<Version>, CutFault> {
-        let Some(rotation) = self.array.plan.level.rotation() else { return Ok(None) };
-        let member = self.array.member(rotation, row.stripe, Chunk::Data(position));
+        let Some(rotation) = self.plan.level.rotation() else { return Ok(None) };
+        let member = Chunk::Data(position).member(self.plan, rotation, row.stripe);
         let found = self.found(member, row.within)?;
         Ok(found.and_then(|found| self.version(row, position, found)))
     }
@@ -238,10 +244,10 @@ impl<'a, M: Model> Fallen<'a, M> {
     /// Returns what stands in a row's data in the state `found`.
     fn version(&self, row: Row, position: u64, found: Found) -> Option<Version> {
         let Found::From(round) = found else { return Some(Version::Before) };
-        let stripe = self.array.shape.stripe;
+        let stripe = self.shape.stripe;
         let within = row.within % stripe.chunk_bytes();
         let address = row.stripe * stripe.full_bytes() + position * stripe.chunk_bytes() + within;
-        let ledger = self.array.ledger.as_ref()?;
+        let ledger = self.ledger?;
         let newest = ledger.newest(self.host, row.stripe, round, address);
         Some(newest.map_or(Version::Before, Version::Write))
     }

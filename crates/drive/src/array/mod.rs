@@ -167,16 +167,6 @@ impl<M: Model> Array<M> {
         }
     }
 
-    /// The member that holds `chunk` of a stripe.
-    fn member(&self, rotation: Rotation, stripe: u64, chunk: Chunk) -> usize {
-        let (count, parity) = (self.plan.members, self.plan.level.parity());
-        let member = match chunk {
-            Chunk::Data(position) => rotation.members(stripe, position, count, parity).1,
-            Chunk::Parity(turn) => (rotation.members(stripe, 0, count, parity).0 + turn) % count,
-        };
-        usize::try_from(member).expect("members are bounded")
-    }
-
     /// Reads the next chunks of a command.
     fn read_on(&mut self, place: usize, rotation: Rotation) {
         let Flight { mut next, end, .. } = *self.flights.at(place);
@@ -184,7 +174,7 @@ impl<M: Model> Array<M> {
         while next < end && left > 0 {
             let at = self.shape.stripe.place(next);
             let bytes = at.left_in_chunk_bytes.min(end - next);
-            let member = self.member(rotation, at.stripe, Chunk::Data(at.position));
+            let member = Chunk::Data(at.position).member(&self.plan, rotation, at.stripe);
             self.post(place, member, Action::Read, (at.member_bytes, at.member_bytes + bytes));
             (next, left) = (next + bytes, left - 1);
         }
@@ -324,7 +314,8 @@ impl<M: Model> Model for Array<M> {
     }
 
     fn after(&self, host: &HostLog, cut: &Cut) -> Result<Aftermath, CutFault> {
-        Fallen::new(self, host, cut)?.aftermath()
+        let members = (&self.members, self.ledger.as_deref());
+        Fallen::new((&self.plan, &self.shape), members, host, cut)?.aftermath()
     }
 }
 

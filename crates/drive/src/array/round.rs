@@ -10,6 +10,8 @@
 //! | a part, read-modify-write | what is written, and all parity | the same |
 //! | a part, reconstruct-write | data that is not wholly written | what is written, all parity |
 
+use units::stripe::Rotation;
+
 use super::plan::{ArrayPlan, ParityWrite};
 
 /// The dimensions of a stripe.
@@ -42,6 +44,18 @@ pub(super) enum Chunk {
     Data(u64),
     /// Parity, 0 for P and 1 for Q.
     Parity(u64),
+}
+
+impl Chunk {
+    /// The member of an array of `plan` that holds the chunk of a stripe.
+    pub(super) fn member(self, plan: &ArrayPlan, rotation: Rotation, stripe: u64) -> usize {
+        let (count, parity) = (plan.members, plan.level.parity());
+        let member = match self {
+            Chunk::Data(position) => rotation.members(stripe, position, count, parity).1,
+            Chunk::Parity(turn) => (rotation.members(stripe, 0, count, parity).0 + turn) % count,
+        };
+        usize::try_from(member).expect("members are bounded")
+    }
 }
 
 /// A part of a chunk.

@@ -78,7 +78,7 @@ impl<M: Model> Array<M> {
         let rotation = self.plan.level.rotation().expect("only arrays with parity have stripes");
         let base = number * self.plan.chunk_bytes;
         for &Part { chunk, start, end } in &parts {
-            let member = self.member(rotation, number, chunk);
+            let member = chunk.member(&self.plan, rotation, number);
             let (start, end) = (base + start, base + end);
             let owner = Owner::Stripe(place);
             self.members.post(Piece { member, action, start, end, owner, origin });

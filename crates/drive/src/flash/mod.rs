@@ -40,7 +40,6 @@ use parts::Parts;
 pub use plan::FlashPlan;
 use units::{Layout, Span};
 use unmapped::Unmapped;
-use write::Arrival;
 
 use crate::bounds::PlanFault;
 use crate::model::refuses;
@@ -72,6 +71,13 @@ pub struct Flash {
     tally: Tally,
     /// What it puts on its flash, where somebody asked.
     ledger: Option<Box<Ledger>>,
+}
+
+/// When a command is through the controller, and when its data are there.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    ready_ns: u64,
+    data_ns: u64,
 }
 
 impl Flash {

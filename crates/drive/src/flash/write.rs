@@ -1,16 +1,9 @@
 //! What becomes of a write: parts of units are joined in slots, pages go through the buffer to the
 //! dies, and a flush puts the mapping behind them.
 
-use super::Flash;
 use super::parts::{Joined, Part};
 use super::units::Span;
-
-/// When a command is through the controller, and when its data are there.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub(super) ready_ns: u64,
-    pub(super) data_ns: u64,
-}
+use super::{Arrival, Flash};
 
 impl Flash {
     /// Takes a write; when it ends: when there is room for it, or when it is durable where it is

@@ -11,6 +11,7 @@
 //! | `logged` | a model with its host's log |
 //! | `liar` | a model that says "done" and has done nothing |
 //! | `cut` | when the power goes, and which of the possible outcomes is wanted |
+//! | `outcome` | what the drive then holds: that outcome, or all of them |
 //! | `replay` | what is on the medium at that instant, and what is under the head |
 //! | `survivors` | what else may have got there: none, all, some, each possibility in turn |
 //! | `aftermath` | which write's data each sector holds |
@@ -46,12 +47,13 @@ mod logged;
 mod losses;
 mod medium_log;
 mod oracle;
+mod outcome;
 mod replay;
 pub(crate) mod sectors;
 mod survivors;
 
 pub use aftermath::{Aftermath, Held, Unfit};
-pub use cut::{Cut, CutFault, Faults, Survivors, UnderHead, Unserialized, cut, outcomes};
+pub use cut::{Cut, CutFault, Faults, Survivors, UnderHead, Unserialized};
 pub use host_log::{HostDiscard, HostFlush, HostLog, HostWrite, Moment, SECTORS_MAX, Told};
 pub use host_text::{HostTextError, HostTextProblem, TEXT_BYTES_MAX};
 pub use hostile::hostile;
@@ -60,5 +62,6 @@ pub use logged::Logged;
 pub use losses::{Losses, losses};
 pub use medium_log::{Data, MediumLog, Span};
 pub use oracle::{FINDINGS_MAX, Finding, Judgment, Legal, Verdict, judge, legal};
+pub use outcome::{cut, outcomes};
 pub use sectors::Sectors;
 pub use survivors::{Outcomes, UNIT_WRITES_MAX, UNITS_MAX};

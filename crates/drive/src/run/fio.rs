@@ -3,7 +3,7 @@
 use units::random::Random;
 use workload::job::{self, Job};
 
-use super::{Order, Place, Stream};
+use super::source::{Order, Place, Stream};
 
 /// A clone of a job: its stream, and how many operations it has in flight.
 #[derive(Clone, Debug)]

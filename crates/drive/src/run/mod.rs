@@ -9,21 +9,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 pub use fio::{FioFault, FioStream, streams};
-pub use source::{Ext4Sync, Order, Place, Source, Stream};
+pub use source::{Ext4Sync, Order, Piece, Place, Source, Stream};
 pub use trace::{Layout, Replay};
 
 use crate::{Action, Command, Done, Fault, Model};
-
-/// A part of an operation: one command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// What is to be done.
-    pub action: Action,
-    /// The first byte; 0 for a flush.
-    pub offset_bytes: u64,
-    /// Number of bytes; 0 for a flush.
-    pub length_bytes: u64,
-}
 
 /// A program: where its operations come from, and how many it has in flight.
 pub struct Job<'a> {

@@ -2,8 +2,18 @@
 
 use units::random::Random;
 
-use super::Piece;
 use crate::Action;
+
+/// A part of an operation: one command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// What is to be done.
+    pub action: Action,
+    /// The first byte; 0 for a flush.
+    pub offset_bytes: u64,
+    /// Number of bytes; 0 for a flush.
+    pub length_bytes: u64,
+}
 
 /// A stream of operations.
 pub trait Source {

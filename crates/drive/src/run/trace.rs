@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use workload::trace::{Action as Recorded, Entry, Target};
 
-use super::{Piece, Source};
+use super::source::{Piece, Source};
 use crate::Action;
 
 /// Place where files and devices of a trace lie on a drive.
