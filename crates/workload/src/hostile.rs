@@ -47,7 +47,6 @@ fn check(job: &Job) {
     assert!((1..=OPERATION_BYTES_MAX).contains(&job.align_bytes));
     assert!(job.depth >= 1 && job.numjobs >= 1 && job.loops >= 1 && job.runtime_ns != Some(0));
     assert!(!job.time_based || job.runtime_ns.is_some());
-    assert!(!job.is_durable_log() || job.is_durable());
     if let Some(Extent::Bytes(size_bytes)) = job.size {
         assert!(size_bytes >= job.operation_bytes);
     }

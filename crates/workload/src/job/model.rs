@@ -165,14 +165,6 @@ impl Job {
         self.writes() && (flag || each(self.fsync_every) || each(self.fdatasync_every))
     }
 
-    /// Returns whether it is what the log of a database does: only writes, in order, one at a time,
-    /// each durable.
-    #[must_use]
-    pub fn is_durable_log(&self) -> bool {
-        let is_log = self.action == Action::Write && self.order == Order::Sequential;
-        is_log && self.total_depth() == 1 && self.is_durable()
-    }
-
     /// Returns what it does, for people: `4 KiB write + fsync, depth 1`.
     #[must_use]
     pub fn title(&self) -> String {

@@ -54,8 +54,7 @@ impl Kind {
     }
 
     /// Returns whether the option may stand without a value.
-    #[must_use]
-    pub fn may_be_bare(self) -> bool {
+    pub(super) fn may_be_bare(self) -> bool {
         self == Kind::Flag
     }
 }
@@ -80,8 +79,7 @@ impl OptionRow {
     }
 
     /// Returns whether `name` is one of its names. Letters count as they are, as in fio.
-    #[must_use]
-    pub fn is_called(&self, name: &str) -> bool {
+    pub(super) fn is_called(&self, name: &str) -> bool {
         self.names().any(|known| known == name)
     }
 }

@@ -73,7 +73,7 @@ fn a_job_of_flushed_writes_is_read_whole_and_without_a_remark() {
     assert_eq!(job.runtime_ns, Some(60_000_000_000));
     assert_eq!((job.fsync_every, job.direct), (NonZeroU32::new(1), false));
     assert_eq!(job.filename.as_deref(), Some("/dev/nowhere1"));
-    assert!(job.is_durable_log() && job.new_group);
+    assert!(job.is_durable() && job.new_group);
     assert_eq!(job.title(), "4 KiB write + fsync, depth 1");
 }
 
@@ -83,7 +83,7 @@ fn eight_clones_at_depth_four_are_thirty_two_operations_at_once() {
     assert_eq!(file.remarks, []);
     let job = &file.jobs[0];
     assert_eq!((job.engine, job.depth, job.numjobs, job.total_depth()), (Engine::Async, 4, 8, 32));
-    assert!(job.direct && job.time_based && job.group_reporting && !job.is_durable_log());
+    assert!(job.direct && job.time_based && job.group_reporting && !job.is_durable());
     assert_eq!(job.title(), "4 KiB direct read, depth 32 (8 jobs x 4)");
     let file = told(CROWD, &[("rw", "write")]).unwrap();
     assert_eq!(file.jobs[0].title(), "4 KiB direct write, depth 32 (8 jobs x 4)");
@@ -213,7 +213,7 @@ fn alignment_follows_the_size_unless_it_is_told() {
     assert_eq!((told.align_bytes, told.norandommap), (512, true));
     assert_eq!(told.durability, Durability::Dsync);
     assert_eq!(told.title(), "4 KiB direct random write + O_DSYNC, depth 1");
-    assert!(told.is_durable() && !told.is_durable_log());
+    assert!(told.is_durable());
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //!
 //! Read are fio's iolog of versions 2 and 3, blkparse's text in its default format, and blktrace's
 //! binary records of either byte order. Traces are gigabytes: a [`Reader`] is handed pieces of any
-//! length and holds one line or record at most; a [`Stream`] does that with a function that reads,
-//! and a [`Merge`] joins the files that blktrace makes for each CPU.
+//! length and holds one line or record at most; a [`Stream`] does that with a function that
+//! reads.
 //!
 //! Sources: fio `iolog.c` and its HOWTO, "Trace file format"; blktrace `blkparse_fmt.c` and
 //! blkparse(1); Linux `include/uapi/linux/blktrace_api.h` and `kernel/trace/blktrace.c`. What is
@@ -17,7 +17,6 @@ mod format;
 mod iolog;
 mod iolog_writer;
 mod line;
-mod merge;
 mod notes;
 mod reader;
 mod refusal;
@@ -30,7 +29,6 @@ pub use files::{FILES_MAX, NAME_BYTES_MAX};
 pub use format::{HEAD_BYTES, TraceFormat};
 pub use iolog_writer::{IologWriter, Unwritable};
 pub use line::LINE_BYTES_MAX;
-pub use merge::{FromFirst, Merge};
 pub use notes::{DEVICES_MAX, Notes, Skipped};
 pub use reader::Reader;
 pub use request::Stage;

@@ -1,13 +1,10 @@
 //! Claims about reading traces: of each format, of what is refused, of pieces and of order.
 
-use std::convert::Infallible;
-
 use units::DiskText;
 
 use super::{
-    Action, DEVICES_MAX, Device, Entry, FILES_MAX, FromFirst, IologWriter, LINE_BYTES_MAX, Merge,
-    NAME_BYTES_MAX, Notes, Reader, Skipped, Stage, Stream, StreamError, Target, TraceFormat,
-    Unwritable,
+    Action, DEVICES_MAX, Device, Entry, FILES_MAX, IologWriter, LINE_BYTES_MAX, NAME_BYTES_MAX,
+    Notes, Reader, Skipped, Stage, Stream, StreamError, Target, TraceFormat, Unwritable,
 };
 use crate::InputError;
 
@@ -467,31 +464,6 @@ fn a_stream_ends_behind_an_error() {
     let given: Vec<_> = stream.collect();
     assert_eq!(given.len(), 3);
     assert!(given[..2].iter().all(Result::is_ok) && given[2].is_err());
-}
-
-#[test]
-fn traces_of_many_cpus_are_merged_by_time() {
-    let of = |times: &[u64]| {
-        let entries: Vec<_> = times.iter().map(|&at_ns| (at_ns, READ, at_ns, 1)).collect();
-        of_device(&entries).into_iter().map(Ok::<Entry, Infallible>)
-    };
-    let merge = || Merge::of(vec![of(&[10, 40]), of(&[]), of(&[20, 30, 50, 60]), of(&[20, 35])]);
-    let times: Vec<u64> = merge().map(|entry| entry.unwrap().at_ns.unwrap()).collect();
-    assert_eq!(times, [10, 20, 20, 30, 35, 40, 50, 60]);
-    let from_first = FromFirst::of(merge()).map(|entry| entry.unwrap().at_ns.unwrap());
-    assert_eq!(from_first.collect::<Vec<_>>(), [0, 10, 10, 20, 25, 30, 40, 50]);
-    let unsorted = FromFirst::of(of(&[10, 5, 12])).map(|entry| entry.unwrap().at_ns.unwrap());
-    assert_eq!(unsorted.collect::<Vec<_>>(), [0, 0, 2]);
-}
-
-#[test]
-fn an_error_of_one_trace_does_not_end_the_others() {
-    let good = of_device(&[(1, READ, 1, 1), (2, READ, 2, 1)]).into_iter().map(Ok);
-    let bad = [Err("torn"), Ok(of_device(&[(0, READ, 0, 1)])[0])].into_iter();
-    let traces: Vec<Box<dyn Iterator<Item = Result<Entry, &str>>>> =
-        vec![Box::new(bad), Box::new(good)];
-    let given: Vec<_> = Merge::of(traces).map(|entry| entry.map(|entry| entry.at_ns)).collect();
-    assert_eq!(given, [Err("torn"), Ok(Some(1)), Ok(Some(2))]);
 }
 
 #[test]

@@ -9,8 +9,7 @@ use testkit::{Scratch, scratch, tool};
 use units::DiskText;
 use units::random::Random;
 use workload::trace::{
-    Action, Entry, IologWriter, Merge, Notes, Skipped, Stage, Stream, StreamError, Target,
-    TraceFormat,
+    Action, Entry, IologWriter, Notes, Skipped, Stage, Stream, StreamError, Target, TraceFormat,
 };
 
 type Error = StreamError<std::io::Error>;
@@ -332,9 +331,11 @@ fn records_say_what_blkparse_prints_of_them() {
         let said = std::fs::read_to_string(&fuller).expect("blkparse wrote it");
         assert!(said.lines().any(|line| line.contains(" + ") && line.contains(") [")));
         for stage in [Stage::Queued, Stage::Issued, Stage::Completed] {
-            let mut merge = Merge::of(paths.iter().map(|path| stream(path, stage)).collect());
-            let records: Vec<Entry> = merge.by_ref().collect::<Result<_, Error>>().unwrap();
-            let notes: Vec<_> = merge.traces().iter().map(|t| t.reader().notes()).collect();
+            let mut traces: Vec<_> = paths.iter().map(|path| stream(path, stage)).collect();
+            let records = traces.iter_mut().flatten().collect::<Result<Vec<Entry>, Error>>();
+            let mut records = records.unwrap();
+            records.sort_by_key(|entry| entry.at_ns);
+            let notes: Vec<_> = traces.iter().map(|trace| trace.reader().notes()).collect();
             assert!(records.len() > 150, "only {} entries of {stage:?}", records.len());
             assert_eq!(notes.iter().map(|notes| notes.lost).sum::<u64>(), 0);
 
