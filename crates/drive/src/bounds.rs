@@ -4,11 +4,11 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{value} is {found}; it must be {wanted}")]
 pub struct PlanFault {
-    /// Which value, as profiles call it.
+    /// Name of the value in profiles.
     pub value: &'static str,
-    /// What it is.
+    /// The value itself.
     pub found: u64,
-    /// What it may be.
+    /// Bounds in words.
     pub wanted: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn check(checks: impl IntoIterator<Item = Check>) -> Result<(), PlanF
     }
 }
 
-/// What anything of a drive takes.
+/// Time that anything of a drive takes.
 pub(crate) fn time(value: &'static str, ns: u64) -> Check {
     (ns <= 10_000_000_000, value, ns, "at most 10 s")
 }

@@ -1,7 +1,7 @@
-//! How the time of a model goes on: from what happens to what happens next.
+//! Time of a model, from one event to the next.
 
-/// Lets `now_ns` go on to `next_ns`, where something happens until `to_ns`, that included, else to
-/// `to_ns`; whether something happens.
+/// Advances `now_ns` to `next_ns` if that is at or before `to_ns`, else to `to_ns`; whether
+/// something happens.
 ///
 /// # Panics
 /// When `to_ns` is before `now_ns`.

@@ -1,8 +1,8 @@
-//! What a drive is told, and what it answers.
+//! A command to a drive, and the drive's answer.
 
 use units::ByteRange;
 
-/// What is to be done.
+/// Kind of command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Read the range.
@@ -22,9 +22,9 @@ pub enum Action {
 /// One command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What its completion is called; whoever submits it keeps it unique among those in flight.
+    /// Name of its completion; whoever submits it keeps it unique among those in flight.
     pub id: u64,
-    /// What is to be done.
+    /// Kind of command.
     pub action: Action,
     /// The first byte.
     pub offset_bytes: u64,
@@ -32,14 +32,14 @@ pub struct Command {
     pub length_bytes: u64,
 }
 
-/// How a command ended.
+/// Completion of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
     /// The command's name.
     pub id: u64,
     /// When, in nanoseconds of simulated time.
     pub at_ns: u64,
-    /// Whether it did what it was told.
+    /// Success, or the reason why the drive did nothing.
     pub outcome: Result<(), Fault>,
 }
 

@@ -12,24 +12,24 @@ use crate::power::{Data, MediumLog, Sectors, Span, Told};
 use crate::server::{Agenda, Server, transfer_ns, turn};
 use crate::{Action, Command, Done, Model, Tally};
 
-/// What such a drive is: [`MemoryPlan::checked`] says what each value may be.
+/// Values of such a drive: [`MemoryPlan::checked`] gives the bounds of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPlan {
     /// Number of bytes it holds.
     pub capacity_bytes: u64,
     /// The addressable unit.
     pub logical_bytes: u64,
-    /// What is read and written as one.
+    /// Bytes of a line, which is read and written as one.
     pub line_bytes: u64,
-    /// What reads or writes lines, each by itself; lines go to one after the other.
+    /// Number of banks that read or write lines, each by itself; lines go to one after the other.
     pub banks: u32,
-    /// What a bank takes to read a line.
+    /// Time of a bank to read a line.
     pub read_ns: u64,
-    /// What a bank takes to write a line.
+    /// Time of a bank to write a line.
     pub write_ns: u64,
-    /// What the host's side takes for each command, one behind the other.
+    /// Time of the host's side for each command, one after the other.
     pub host_ns: u64,
-    /// What a command takes besides, without keeping others from anything.
+    /// Time of a command besides, without keeping others from anything.
     pub command_ns: u64,
     /// The speed of the wire to the host, in each direction.
     pub link_bytes_per_second: u64,
@@ -69,7 +69,7 @@ pub struct Memory {
     banks: Vec<Server>,
     endings: Agenda<Command>,
     tally: Tally,
-    /// What it puts on its lines, where somebody asked.
+    /// Log of what is put on the lines, if somebody asked for it.
     log: Option<Box<MediumLog>>,
 }
 

@@ -1,4 +1,4 @@
-//! What every drive model can be asked.
+//! The trait of every drive model.
 
 use crate::power::{self, Aftermath, Cut, CutFault, HostLog, MediumLog, Sectors, Told};
 use crate::{Command, Done, Tally};
@@ -18,7 +18,7 @@ pub trait Model {
     /// When something happens next if no command comes; `None` when nothing ever will.
     fn next_ns(&self) -> Option<u64>;
 
-    /// Lets time pass until `to_ns`; what ends until then, `to_ns` included, is added to `done`.
+    /// Advances to `to_ns`; what ends until then, `to_ns` included, is added to `done`.
     ///
     /// # Panics
     /// When `to_ns` is before the time of an earlier call.

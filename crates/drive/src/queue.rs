@@ -10,11 +10,11 @@ use device::{
 
 use crate::{Action, Command, Done, Model};
 
-/// What it takes to ask for the time, in nanoseconds: so that time passes for whoever waits by
-/// asking. A `clock_gettime` of the vDSO takes about that long.
+/// Nanoseconds that asking for the time takes: so that time passes for whoever waits by asking. A
+/// `clock_gettime` of the vDSO takes about that long.
 const ASKED_NS: u64 = 25;
 
-/// How a host drives a model.
+/// Rules by which a host drives a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Host {
     /// The slots, at least 1.
@@ -46,7 +46,7 @@ pub struct ModelQueue<M> {
     counts: Rc<Cell<DiskCounts>>,
 }
 
-/// What a slot has in flight.
+/// Operation that a slot has in flight.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     operation: Operation,

@@ -38,16 +38,16 @@ pub(crate) fn transfer_ns(bytes: u64, bytes_per_second: u64) -> u64 {
     }
 }
 
-/// Which of `count` parts, at least one, is the turn of `number`.
+/// Place, among `count` parts, of the part whose turn `number` is; there is at least one part.
 pub(crate) fn turn(number: u64, count: usize) -> usize {
     usize::try_from(number % count as u64).expect("less than a count is one")
 }
 
-/// What is to happen, and when.
+/// An event to come, and its time.
 #[derive(Clone, Copy, Debug)]
 struct Event<T> {
     at_ns: u64,
-    /// Which was known first: it comes first where both are at one time.
+    /// Order in which events became known: the earlier one comes first where both are at one time.
     number: u64,
     what: T,
 }
@@ -78,7 +78,7 @@ impl<T> Ord for Event<T> {
     }
 }
 
-/// What is to happen, and until when it has happened. Holds as much as is in flight.
+/// Events to come, and the time until which all have happened. Holds as much as is in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda<T> {
     heap: BinaryHeap<Reverse<Event<T>>>,
@@ -123,7 +123,7 @@ impl<T> Agenda<T> {
 }
 
 impl Agenda<Command> {
-    /// Lets time pass until `to_ns`; what ends until then is counted and told.
+    /// Advances to `to_ns`; what ends until then is counted and told.
     ///
     /// # Panics
     /// When `to_ns` is before the time of an earlier call.

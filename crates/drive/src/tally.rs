@@ -1,9 +1,10 @@
-//! What a drive did, and for how long: its own account, which must add up to the time that passed.
+//! Work of a drive and its times: the drive's own account, which must add up to the time that
+//! passed.
 
 use crate::{Action, Command};
 
-/// What a drive did so far. Times are sums over all its parts, so that two members that turn side
-/// by side count twice.
+/// Work of a drive so far. Times are sums over all its parts, so that two members that turn side by
+/// side count twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Commands that ended.

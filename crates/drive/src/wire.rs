@@ -8,7 +8,7 @@ use crate::{Action, Command, Done, Fault};
 /// A wire, and what is on its way over it.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
-    /// What a command takes beside its bytes.
+    /// Time of a command beside its bytes.
     command_ns: u64,
     bytes_per_second: u64,
     server: Server,

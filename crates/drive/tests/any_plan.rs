@@ -1,4 +1,4 @@
-//! What holds for every flash drive, persistent memory and network volume that can be: plans and
+//! Claims about every flash drive, persistent memory and network volume that can be: plans and
 //! commands are random, and their seed is printed.
 
 use std::collections::BTreeMap;
@@ -142,7 +142,7 @@ fn any_command(random: &mut Random, capacity_bytes: u64, logical_bytes: u64) -> 
     Command { id: 0, action, offset_bytes, length_bytes }
 }
 
-/// What came of random commands.
+/// Outcome of random commands.
 struct Outcome {
     /// Every end, in order.
     done: Vec<Done>,

@@ -1,7 +1,7 @@
 //! The readers as functions of raw bytes, shared by the fuzz targets and the plain tests.
 //!
 //! Whatever the bytes are, each of these must answer: without a panic, soon, and in little memory.
-//! What a reader promised about its answer is checked here.
+//! The promises of a reader about its answer are checked here.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
@@ -138,7 +138,7 @@ pub fn blktrace(bytes: &[u8]) {
     }
 }
 
-/// What came of a trace.
+/// Result of reading a trace.
 #[derive(Debug, PartialEq)]
 struct Traced {
     entries: Vec<Entry>,

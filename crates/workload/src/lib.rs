@@ -1,5 +1,5 @@
-//! What is to be done to a disk: fio's job files, raidtest's request files, engines' write
-//! patterns, recorded traces. Pure; everything read is hostile.
+//! Work for a disk: fio's job files, raidtest's request files, engines' write patterns, recorded
+//! traces. Pure; everything read is hostile.
 //!
 //! Nothing here opens a file: a job's `filename` is kept as it was written. Nothing panics on any
 //! input, and no count that was read decides how much is allocated before it is checked.

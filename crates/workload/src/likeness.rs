@@ -1,4 +1,4 @@
-//! How alike two words are, for suggestions.
+//! Likeness of two words, for suggestions.
 
 /// The longest word for which a near one is looked for, in bytes.
 const WORD_BYTES_MAX: usize = 40;

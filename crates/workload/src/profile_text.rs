@@ -27,11 +27,11 @@ pub const TIME_FORM: &str = "a whole number with ns, us, ms or s, such as 10 ms"
 pub struct ProfileText<'a> {
     /// The words before "profile" in an error: `the drive's`.
     pub whose: &'static str,
-    /// What to do where the file is not a profile at all.
+    /// Hint for a file that is not a profile at all.
     pub form_hint: &'static str,
     /// The file, as it was named.
     pub file: &'a str,
-    /// What the file holds.
+    /// Content of the file.
     pub text: &'a str,
 }
 

@@ -1,4 +1,4 @@
-//! What an array holds when the power goes: what its members hold, put together.
+//! An array after a power cut: what its members hold, put together.
 //!
 //! The members lose power at one instant, but not in one state: that is the write hole. Data and
 //! parity of a stripe are written side by side, and so are mirrors; a cut between them leaves a
@@ -23,7 +23,7 @@ pub(super) struct Fallen<'a, M> {
     members: &'a Members<M>,
     ledger: Option<&'a Ledger>,
     host: &'a HostLog,
-    /// What each member holds; `None` for one that did not come back.
+    /// Aftermath of each member; `None` for one that did not come back.
     held: Vec<Option<Aftermath>>,
     at_ns: u64,
     is_dead: bool,
@@ -270,7 +270,7 @@ enum Found {
     From(usize),
 }
 
-/// What a sector of the array holds.
+/// Content of a sector of the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     Before,

@@ -1,4 +1,4 @@
-//! Which write's bytes are in which write of which member, for who cuts the power: kept only where
+//! Origin of the bytes in each member's writes, for power cuts: kept only if somebody asks.
 //! somebody asks.
 //!
 //! A member's write is made of pieces. Without parity a piece is a part of a write. With parity it
@@ -20,7 +20,7 @@ struct Part {
     origin: usize,
 }
 
-/// What a member was sent.
+/// Commands that a member was sent.
 #[derive(Clone, Debug)]
 pub(super) struct MemberLedger {
     /// Its writes as it numbers them.

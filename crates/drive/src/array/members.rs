@@ -26,7 +26,7 @@ pub(super) struct Piece {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) owner: Owner,
-    /// What the array's ledger calls what is written; 0 where it keeps none.
+    /// Number of the write in the array's ledger; 0 where it keeps none.
     pub(super) origin: usize,
 }
 
@@ -50,7 +50,7 @@ struct Part<M> {
     head: u64,
     /// Behind the last byte that it was told to read.
     read_end: u64,
-    /// What it was sent, where somebody asked.
+    /// Ledger of the member, if somebody asked for it.
     ledger: Option<Box<MemberLedger>>,
 }
 
@@ -59,7 +59,7 @@ struct Part<M> {
 pub(super) struct Members<M> {
     parts: Vec<Part<M>>,
     turns: bool,
-    /// What is to be sent.
+    /// Commands to be sent.
     outbox: Vec<Piece>,
     sent: Slab<Sent>,
     heard: Vec<Done>,
@@ -100,7 +100,7 @@ impl<M: Model> Members<M> {
         self.parts.iter().map(|part| &part.model)
     }
 
-    /// Lets every member keep a log of at most `entries_max` entries; whether all do.
+    /// Makes every member keep a log of at most `entries_max` entries; true if all do.
     pub(super) fn keep_logs(&mut self, entries_max: usize) -> bool {
         for part in &mut self.parts {
             if !part.model.keep_log(entries_max) {
@@ -141,7 +141,7 @@ impl<M: Model> Members<M> {
         self.outbox.push(piece);
     }
 
-    /// Which of `count` copies from member `first` on reads `range` of their bytes. As
+    /// Chooses which of `count` copies from member `first` on reads `range` of their bytes. As
     /// `read_balance` in `drivers/md/raid1.c` chooses: one that goes on where it read last or its
     /// head is; else, where members do not turn or one has nothing to do, that with the fewest
     /// pieces pending; else that whose head is nearest.
@@ -236,7 +236,7 @@ impl<M: Model> Members<M> {
         self.parts.iter().filter_map(|part| part.next_ns).min()
     }
 
-    /// Lets time pass at the members where something happens until `to_ns`.
+    /// Advances the members where something happens until `to_ns`.
     pub(super) fn advance(&mut self, to_ns: u64) {
         for part in &mut self.parts {
             if part.next_ns.is_some_and(|next_ns| next_ns <= to_ns) {

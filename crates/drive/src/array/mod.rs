@@ -59,12 +59,12 @@ pub struct Array<M> {
     writes: VecDeque<usize>,
     stripes: Stripes,
     round: Round,
-    /// What the members have done, to be worked through.
+    /// Completions of the members, to be worked through.
     heard: Vec<(Owner, Result<(), Fault>)>,
     /// Commands whose last piece has ended.
     ended: Vec<usize>,
     tally: Tally,
-    /// Which write is where, where somebody asked.
+    /// Ledger of the writes, if somebody asked for it.
     ledger: Option<Box<Ledger>>,
 }
 

@@ -1,11 +1,11 @@
-//! What an array is.
+//! Values of an array, and their bounds.
 
 use units::stripe::{Rotation, Stripe};
 
 use crate::Model;
 use crate::bounds::{CAPACITY_BYTES_MAX, PlanFault, check, time};
 
-/// How an array lays its bytes on its members.
+/// Layout of an array's bytes on its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Level {
     /// In chunks, round the members.
@@ -22,7 +22,7 @@ pub enum Level {
     Raid4,
     /// In chunks, round the members, with parity that moves.
     Raid5(Rotation),
-    /// As RAID 5, with two members of each stripe for parity.
+    /// RAID 5 with two members of each stripe for parity.
     Raid6(Rotation),
 }
 
@@ -48,7 +48,7 @@ impl Level {
     }
 }
 
-/// What is read before a part of a stripe is written.
+/// Reads that come before a part of a stripe is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ParityWrite {
     /// The old data and the old parity: read-modify-write.
@@ -61,26 +61,26 @@ pub enum ParityWrite {
     Fewer,
 }
 
-/// What an array is: [`ArrayPlan::checked`] says what each value may be.
+/// Values of an array: [`ArrayPlan::checked`] gives the bounds of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArrayPlan {
-    /// How bytes lie on the members.
+    /// Layout of the bytes on the members.
     pub level: Level,
     /// Number of members there are.
     pub members: u64,
-    /// How much of a stripe is on a member. RAID 1 has none; it is not looked at there.
+    /// Bytes of a stripe on one member. RAID 1 has none; the value is ignored there.
     pub chunk_bytes: u64,
     /// True if the members turn, so that it matters which of several copies' arms is nearest.
     pub turns: bool,
     /// Parity is worked out for rows of so many bytes of each member: 4096 for md, whose stripe
     /// cache keeps pages. Not looked at where there is no parity, as what follows.
     pub row_bytes: u64,
-    /// What is read before a part of a stripe is written.
+    /// Reads that come before a part of a stripe is written.
     pub parity_write: ParityWrite,
     /// Number of stripes written at once, at most; further writes wait.
     pub stripes: u64,
-    /// How long a stripe of which a part is to be written waits for the rest. 0: not at all. It
-    /// does not wait while others wait for room, either.
+    /// Time that a partly written stripe waits for the rest. 0: not at all. It does not wait while
+    /// others wait for room, either.
     pub hold_ns: u64,
 }
 
@@ -170,7 +170,7 @@ impl ArrayPlan {
 /// A member of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member<M> {
-    /// What it is.
+    /// Model of the member.
     pub model: M,
     /// The first of its bytes that the array uses.
     pub offset_bytes: u64,

@@ -1,4 +1,4 @@
-//! What must be read and written on the members to write parts of a stripe.
+//! Reads and writes of the members that a write of parts of a stripe needs.
 //!
 //! Parity is worked out row by row: a row is the same `row_bytes` of every member's chunk. Source:
 //! `handle_stripe_dirtying` in `drivers/md/raid5.c`, whose rows are pages.
@@ -37,7 +37,7 @@ impl Rows {
     }
 }
 
-/// Which chunk of a stripe.
+/// A chunk of a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chunk {
     /// That of data at a position.
@@ -68,7 +68,7 @@ pub(super) struct Part {
     pub(super) end: u64,
 }
 
-/// What is done for a stripe, first the reads and then the writes. It is kept to be filled again.
+/// Work for a stripe, first the reads and then the writes. It is kept to be filled again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Round {
     pub(super) reads: Vec<Part>,
@@ -79,7 +79,7 @@ pub(super) struct Round {
 /// Bytes of a stripe's data, from start to end.
 pub(super) type Written = (u64, u64);
 
-/// How much of a chunk's row is written.
+/// Share of a chunk's row that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cover {
     None,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::round::{self, Written};
 
-/// What is to be written to a stripe, and for which commands.
+/// Bytes to be written to a stripe, and the commands that write them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
     pub(super) written: Vec<Written>,
@@ -23,7 +23,7 @@ impl Batch {
     }
 }
 
-/// What a stripe is at.
+/// Phase of a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// It waits for the rest of itself until then.
@@ -39,13 +39,13 @@ pub(super) enum Phase {
 pub(super) struct Work {
     pub(super) number: u64,
     pub(super) phase: Phase,
-    /// What came since the round began.
+    /// Parts that came since the round began.
     waiting: Batch,
-    /// What the round writes.
+    /// Parts that the round writes.
     pub(super) active: Batch,
     /// Parts that the members have not done yet.
     pub(super) left: u64,
-    /// What the array's ledger calls the round; 0 where it keeps none.
+    /// Number of the round in the array's ledger; 0 where it keeps none.
     pub(super) round: usize,
 }
 
@@ -179,7 +179,7 @@ impl Stripes {
     }
 }
 
-/// What became of a part.
+/// Outcome of offering a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     /// It waits for what is before it, or for the rest of the stripe.

@@ -1,4 +1,4 @@
-//! How an array with parity writes: stripe by stripe, in rounds.
+//! Writes of an array with parity: stripe by stripe, in rounds.
 //!
 //! A write waits until there is room among the [`Stripes`](super::stripes::Stripes). A round of a
 //! stripe reads what it needs, if anything, and then writes data and parity.

@@ -21,7 +21,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// As many credits as there can be, at time 0.
+    /// A full bucket, at time 0.
     pub(super) fn new(limits: Limits) -> Bucket {
         let level = Bucket::most(limits);
         Bucket { limits, level, at_ns: 0, pace: Server::default() }

@@ -11,7 +11,7 @@ pub struct Ideal {
     logical_bytes: u64,
     now_ns: u64,
     tally: Tally,
-    /// What is put there, where somebody asked.
+    /// Log of what is put there, if somebody asked for it.
     log: Option<Box<MediumLog>>,
 }
 

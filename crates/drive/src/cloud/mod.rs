@@ -33,11 +33,11 @@ pub struct Cloud<M> {
     bytes: Server,
     /// When the last command left: none overtakes.
     left_ns: u64,
-    /// What is on its way there, with the time at which it arrives.
+    /// Commands on their way to the store, with the time of arrival.
     going: VecDeque<(u64, Command)>,
-    /// What is on its way back.
+    /// Completions on their way back.
     coming: Agenda<Done>,
-    /// What the store has done and nobody took yet.
+    /// Completions of the store that nobody took yet.
     stored: Vec<Done>,
 }
 

@@ -1,8 +1,8 @@
-//! What a network volume is.
+//! Values of a network volume, and their bounds.
 
 use crate::bounds::{PlanFault, check, speed, time};
 
-/// How a random part of the way is spread.
+/// Spread of the random part of the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Spread {
     /// All values are as likely.
@@ -12,7 +12,7 @@ pub enum Spread {
     Triangular,
 }
 
-/// How much a volume does in a second.
+/// Rates that a volume allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Operations a second that it may always do, and credits that come in.
@@ -44,20 +44,20 @@ impl Limits {
     }
 }
 
-/// What a network volume adds to its store: [`CloudPlan::checked`] says what each value may be.
+/// Values that a network volume adds to its store: [`CloudPlan::checked`] gives the bounds of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CloudPlan {
     /// The way there.
     pub request_ns: u64,
     /// The way back, at the least.
     pub response_ns: u64,
-    /// How much longer the way back may take.
+    /// Longest addition to the way back.
     pub jitter_ns: u64,
-    /// How that is spread.
+    /// Spread of that addition.
     pub spread: Spread,
-    /// What decides it.
+    /// Seed of that addition.
     pub seed: u64,
-    /// What it lets through.
+    /// Rates that it allows.
     pub limits: Limits,
 }
 

@@ -1,14 +1,14 @@
-//! How the cache is emptied: what is on its way to the model, and what goes there next.
+//! Emptying of the cache: what is on its way to the model, and what goes there next.
 
 use super::ControllerPlan;
 use crate::hard_disk::cache::{Cache, Extent};
 
-/// What is on its way from the cache to the model.
+/// Extents on their way from the cache to the model.
 #[derive(Clone, Debug)]
 pub(super) struct Destage {
     /// Number of extents the model has at once, at most.
     depth: usize,
-    /// How much is written as one, at most, and at least a stripe.
+    /// Most bytes that are written as one, and at least a stripe.
     run_bytes: u64,
     /// The stripe of the model; 0 for none.
     stripe_bytes: u64,

@@ -1,4 +1,4 @@
-//! What a controller's cache has when the power goes, over what is below it.
+//! Content of a controller's cache when the power goes, over what is below it.
 //!
 //! A battery keeps the cache, so that all that came in is there: in the cache, or given to the
 //! model below and forced to its medium. Without the battery there is only what the model has.
@@ -11,7 +11,7 @@ use units::ByteRange;
 use super::Extent;
 use crate::power::{Aftermath, Cut, CutFault, Held, HostLog, Told};
 
-/// What came into the cache, in order.
+/// An arrival in the cache, in order.
 #[derive(Clone, Copy, Debug)]
 enum Came {
     /// A write, with its number.
@@ -22,19 +22,19 @@ enum Came {
     Dropped(ByteRange),
 }
 
-/// What was given to the model.
+/// A command that was given to the model.
 #[derive(Clone, Copy, Debug)]
 struct Given {
     range: ByteRange,
     /// The write that went by the cache; `None` for what the cache had.
     write: Option<usize>,
-    /// How much had come.
+    /// Number of arrivals until then.
     upto: usize,
     /// When the model had it.
     done_ns: Option<u64>,
 }
 
-/// What came and what was given, for who cuts the power.
+/// Arrivals and commands to the model, for power cuts.
 #[derive(Clone, Debug)]
 pub(super) struct Ledger {
     below: HostLog,

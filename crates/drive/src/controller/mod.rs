@@ -46,17 +46,17 @@ pub struct Controller<M> {
     asked_ns: u64,
     /// Writes that wait for room.
     waiting: VecDeque<Command>,
-    /// What the model has not.
+    /// Extents that the model has not yet.
     dirty: Cache,
     destage: Destage,
     jobs: Slab<Job>,
     heard: Vec<Done>,
     tally: Tally,
-    /// What came and what was given, where somebody asked.
+    /// Ledger of arrivals and commands, if somebody asked for it.
     ledger: Option<Box<Ledger>>,
 }
 
-/// What the model is at.
+/// Work of the model.
 #[derive(Clone, Copy, Debug)]
 enum Job {
     /// A command that goes by the cache.
@@ -143,7 +143,7 @@ impl<M: Model> Controller<M> {
         self.dirty.covers(start, end) || self.destage.has(start, end)
     }
 
-    /// Lets in writes for which there is room. What is larger than the cache goes by it.
+    /// Takes in writes for which there is room. A write larger than the cache goes by it.
     fn let_in(&mut self, done: &mut Vec<Done>) {
         while let Some(&command) = self.waiting.front() {
             let (start, bytes) = (command.offset_bytes, command.length_bytes);

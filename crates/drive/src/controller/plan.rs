@@ -1,21 +1,21 @@
-//! What a controller is.
+//! Values of a controller, and their bounds.
 
 use crate::bounds::{PlanFault, check, depth, speed, time};
 
-/// What a controller is: [`ControllerPlan::checked`] says what each value may be.
+/// Values of a controller: [`ControllerPlan::checked`] gives the bounds of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ControllerPlan {
     /// The cache.
     pub cache_bytes: u64,
-    /// What it takes for each command.
+    /// Time for each command.
     pub command_ns: u64,
     /// The speed of the wire to the host.
     pub link_bytes_per_second: u64,
-    /// How much is written to the model below as one, at most, and at least a stripe.
+    /// Most bytes that are written to the model below as one, and at least a stripe.
     pub run_bytes: u64,
     /// Number of writes the model below has at once.
     pub depth: u16,
-    /// How long the host must leave it alone before it empties a cache that is not half full.
+    /// Time without a command from the host before it empties a cache that is not half full.
     pub idle_ns: u64,
 }
 

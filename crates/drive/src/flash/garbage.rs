@@ -1,4 +1,4 @@
-//! What garbage collection adds to a write.
+//! Additional work of a write by garbage collection.
 //!
 //! Pages are erased in blocks. To get an empty block, what is still valid in the block with the
 //! most garbage is programmed elsewhere first. Where writes are uniformly random and that block is
@@ -29,7 +29,7 @@ pub(super) struct Garbage {
     extra: u64,
     /// For how many bytes in use that holds.
     extra_for: u64,
-    /// What was not yet a whole page.
+    /// Work that was not yet a whole page.
     owed: u64,
 }
 

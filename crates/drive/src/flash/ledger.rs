@@ -1,4 +1,4 @@
-//! Which write's bytes are in which page, for who cuts the power: kept only where somebody asks.
+//! Origin of the bytes in each page, for power cuts: kept only if somebody asks.
 //!
 //! The drive itself counts bytes and does not care whose they are. Whole units enter the buffer one
 //! behind the other and leave it page by page; parts of units wait to be joined, or are read,

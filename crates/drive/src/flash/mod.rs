@@ -69,7 +69,7 @@ pub struct Flash {
     is_dirty: bool,
     endings: Agenda<Command>,
     tally: Tally,
-    /// What it puts on its flash, where somebody asked.
+    /// Ledger of what is put on the flash, if somebody asked for it.
     ledger: Option<Box<Ledger>>,
 }
 

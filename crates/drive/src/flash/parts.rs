@@ -12,7 +12,7 @@ pub(super) struct Part {
     pub(super) upto: u64,
 }
 
-/// What became of a part.
+/// Outcome of offering a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joined {
     /// It is kept.
@@ -29,7 +29,7 @@ pub(super) struct Parts {
     most: usize,
     kept: Vec<Part>,
     slots: Vec<Server>,
-    /// How many may wait for a slot, and when those that wait will have one.
+    /// Number of parts that may wait for a slot, and when those that wait will have one.
     queue: usize,
     waiting: VecDeque<u64>,
 }

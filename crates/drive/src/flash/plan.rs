@@ -1,10 +1,10 @@
-//! What a flash drive is.
+//! Values of a flash drive, and their bounds.
 
 use crate::bounds::{
     CAPACITY_BYTES_MAX, Check, PlanFault, capacity, check, logical_sector, speed, time,
 };
 
-/// What a flash drive is: [`FlashPlan::checked`] says what each value may be.
+/// Values of a flash drive: [`FlashPlan::checked`] gives the bounds of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlashPlan {
     /// Number of bytes it holds.
@@ -16,11 +16,11 @@ pub struct FlashPlan {
     pub unit_bytes: u64,
     /// The address at which the first whole unit starts.
     pub origin_bytes: u64,
-    /// What is programmed as one.
+    /// Bytes of a page, which is programmed as one.
     pub page_bytes: u64,
     /// Number of pages erased as one.
     pub pages_per_block: u32,
-    /// What reads, programs or erases, each by itself.
+    /// Number of dies, each of which reads, programs or erases by itself.
     pub dies: u32,
     /// The wires that the dies share.
     pub channels: u32,
@@ -32,16 +32,16 @@ pub struct FlashPlan {
     pub program_ns: u64,
     /// A block: tBERS.
     pub erase_ns: u64,
-    /// What the host's side takes for each command, one behind the other: the floor.
+    /// Time of the host's side for each command, one after the other: the floor.
     pub host_ns: u64,
-    /// What the controller takes for a unit.
+    /// Time of the controller for a unit.
     pub unit_ns: u64,
-    /// What it takes for a whole unit that follows a whole unit of the same command, which the
-    /// same transfer can carry; `unit_ns` where that saves nothing.
+    /// Time of the controller for a whole unit that follows a whole unit of the same command, which
+    /// the same transfer can carry; `unit_ns` where that saves nothing.
     pub run_unit_ns: u64,
-    /// What a command takes besides, without keeping others from anything.
+    /// Time of a command besides, without keeping others from anything.
     pub command_ns: u64,
-    /// What a flush takes besides, where there is nothing to make durable.
+    /// Time of a flush besides, if there is nothing to make durable.
     pub flush_ns: u64,
     /// The speed of the wire to the host, in each direction.
     pub link_bytes_per_second: u64,
@@ -58,25 +58,25 @@ pub struct FlashPlan {
     /// Number of writes of parts of units that are read, joined and written at a time. Such a write
     /// is in the slot's hands when it is acknowledged, so that each waits for a slot.
     pub rmw_slots: u32,
-    /// How many of those wait in the buffer for a slot, acknowledged: what a buffer allows that
-    /// does not forget. 0 where each is acknowledged when a slot has it.
+    /// Number of those that wait in the buffer for a slot, acknowledged: possible with a buffer
+    /// that does not forget. 0 where each is acknowledged when a slot has it.
     pub rmw_queue: u32,
     /// Of how many units parts are kept in the buffer, in the hope that the rest is written too; 0
     /// for a drive that does not join writes, or has no buffer.
     pub joined_parts: u32,
-    /// How much is programmed with one bit a cell before it is programmed as the rest: pSLC. 0 for
-    /// none.
+    /// Bytes that are programmed with one bit a cell before being programmed as the rest: pSLC. 0
+    /// for none.
     pub slc_bytes: u64,
     /// A page from its die's register to such cells.
     pub slc_program_ns: u64,
-    /// How long all dies must have been silent before what is in such cells is moved to others.
+    /// Time of silence of all dies before the content of such cells is moved to others.
     pub slc_idle_ns: u64,
-    /// What the flash holds beyond `capacity_bytes`: over-provisioning.
+    /// Bytes of flash beyond `capacity_bytes`: over-provisioning.
     pub spare_bytes: u64,
     /// Number of bytes from address 0 on that are in use at first; what lies behind is as after a
     /// discard.
     pub used_bytes: u64,
-    /// How much can be programmed before the first garbage is collected: 0 for a drive in its
+    /// Bytes that can be programmed before the first garbage is collected: 0 for a drive in its
     /// steady state.
     pub erased_bytes: u64,
 }

@@ -15,7 +15,7 @@ pub(super) struct Slc {
     used_pages: u64,
     slc_program_ns: u64,
     program_ns: u64,
-    /// What moving a page takes: it is read and programmed, and with the rest of its block erased.
+    /// Time of moving a page: it is read and programmed, and with the rest of its block erased.
     move_ns: u64,
     idle_ns: u64,
     dies: u64,

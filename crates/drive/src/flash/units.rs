@@ -1,4 +1,4 @@
-//! Which mapping units a range touches.
+//! Mapping units that a range touches.
 
 use units::ByteRange;
 

@@ -1,4 +1,4 @@
-//! What of a drive is not in use: discarded, or never written.
+//! Addresses of a drive that are not in use: discarded, or never written.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What becomes of a write: parts of units are joined in slots, pages go through the buffer to the
-//! dies, and a flush puts the mapping behind them.
+//! The way of a write: parts of units are joined in slots, pages go through the buffer to the dies,
+//! and a flush puts the mapping behind them.
 
 use super::parts::{Joined, Part};
 use super::units::Span;

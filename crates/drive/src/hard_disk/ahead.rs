@@ -1,8 +1,8 @@
-//! What the disk reads by itself behind a read, since the sectors pass under the head anyway.
+//! Reads that the disk does by itself after a read, since the sectors pass under the head anyway.
 
 use super::arm::Run;
 
-/// What was read, and how the head goes on.
+/// Bytes that were read, and the head's further way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {
     most: u64,

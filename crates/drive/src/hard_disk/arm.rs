@@ -13,7 +13,7 @@ use crate::power::Span;
 pub(super) struct Run {
     /// The first.
     pub(super) first: u64,
-    /// How many, at least 1.
+    /// Number of sectors, at least 1.
     pub(super) sectors: u64,
     /// True if a part of the first is meant.
     pub(super) has_head: bool,
@@ -59,7 +59,7 @@ pub(super) struct Arm {
     pub(super) spans: Option<Vec<Span>>,
 }
 
-/// What the head does in a pass.
+/// Work of the head in a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
     Reads,

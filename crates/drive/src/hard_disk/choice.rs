@@ -1,4 +1,4 @@
-//! What the arm does next: of what waits for the medium, and of what the cache holds.
+//! Choice of the arm's next job: of what waits for the medium, and of what the cache holds.
 //!
 //! Either in order, or what is reached first: shortest access time first. What was read ahead is
 //! there already.
@@ -22,10 +22,10 @@ pub(super) struct Waiting {
     pub(super) spot: Spot,
 }
 
-/// What is not on the medium: with each extent a note of where it starts, once somebody looked.
+/// Extents that are not on the medium: each with a note of where it starts, once somebody looked.
 pub(super) type Dirty = Cache<Cell<Option<Spot>>>;
 
-/// What a disk looks at when it chooses.
+/// State that a disk looks at when it chooses.
 pub(super) struct Choice<'a> {
     pub(super) plan: &'a HardDiskPlan,
     pub(super) arm: &'a Arm,

@@ -50,19 +50,19 @@ pub struct HardDisk {
     wire: Wire,
     /// When the host was here last.
     asked_ns: u64,
-    /// What waits for the medium, in the order in which it came.
+    /// Commands that wait for the medium, in the order in which they came.
     waiting: VecDeque<Waiting>,
-    /// What the arm is at, and when it ends.
+    /// Job of the arm, and when it ends.
     job: Option<(u64, Job)>,
     flushing: Option<u64>,
     /// Behind the last byte that the arm was at.
     position: u64,
     tally: Tally,
-    /// What it puts on the platter, where somebody asked.
+    /// Log of what is put on the platter, if somebody asked for it.
     log: Option<Box<MediumLog>>,
 }
 
-/// What the arm is at.
+/// Job of the arm.
 #[derive(Clone, Copy, Debug)]
 enum Job {
     /// A command, and for how long its bytes pass under the head.
@@ -180,7 +180,7 @@ impl HardDisk {
         }
     }
 
-    /// Lets a command wait for the medium.
+    /// Adds a command to those that wait for the medium.
     fn wait(&mut self, command: Command) {
         let run = self.run_of(&command);
         self.waiting.push_back(Waiting { command, run, spot: self.arm.spot(run.first) });

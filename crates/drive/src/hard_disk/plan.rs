@@ -1,9 +1,9 @@
-//! What a hard disk is.
+//! Values of a hard disk, and their bounds.
 
 use crate::bounds::{PlanFault, capacity, check, depth, is_sector, logical_sector, speed, time};
 
-/// How firmware writes sectors of which it gets a part: each is read, and written whole when it
-/// comes by again.
+/// Method by which firmware writes parts of sectors: each is read, and written whole when it comes
+/// by again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Rmw {
     /// A buffer that does not forget takes the parts; nothing is read.
@@ -17,7 +17,7 @@ pub enum Rmw {
     Serial,
 }
 
-/// Which of the waiting commands is done next.
+/// Rule that chooses the next of the waiting commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scheduler {
     /// In the order in which they came.
@@ -27,14 +27,14 @@ pub enum Scheduler {
     Nearest,
 }
 
-/// What a hard disk is: [`HardDiskPlan::checked`] says what each value may be.
+/// Values of a hard disk: [`HardDiskPlan::checked`] gives the bounds of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HardDiskPlan {
     /// Number of bytes it holds.
     pub capacity_bytes: u64,
     /// The addressable unit.
     pub logical_bytes: u64,
-    /// What is read and written as one.
+    /// Bytes of a physical sector, which is read and written as one.
     pub physical_bytes: u64,
     /// The address at which the first whole physical sector starts.
     pub origin_bytes: u64,
@@ -50,30 +50,30 @@ pub struct HardDiskPlan {
     pub heads: u32,
     /// By how much the first sector of a track lies behind that of the track before.
     pub skew_ns: u64,
-    /// How long the head takes to settle on a track.
+    /// Time of the head to settle on a track.
     pub settle_ns: u64,
-    /// How long the arm takes from the first track to the last, the settling included. Between, a
-    /// seek takes `settle + (full - settle) * sqrt(share of the stroke)`.
+    /// Time of the arm from the first track to the last, the settling included. Between, a seek
+    /// takes `settle + (full - settle) * sqrt(share of the stroke)`.
     pub full_stroke_ns: u64,
-    /// How it writes parts of sectors.
+    /// Method by which it writes parts of sectors.
     pub rmw: Rmw,
-    /// What the controller takes for each command.
+    /// Time of the controller for each command.
     pub command_ns: u64,
     /// The speed of the wire.
     pub link_bytes_per_second: u64,
     /// The write cache; 0 for none, or where it is switched off.
     pub cache_bytes: u64,
-    /// How much of the cache is written to the medium at once.
+    /// Bytes of the cache that are written to the medium at once.
     pub run_bytes: u64,
-    /// How long the host must leave it alone before it empties its cache.
+    /// Time without a command from the host before it empties its cache.
     pub idle_ns: u64,
     /// True if it keeps the last, partly written sector of a run for the writes that follow.
     pub holds_tail: bool,
-    /// How far it reads on behind a read.
+    /// Bytes that it reads on after a read.
     pub read_ahead_bytes: u64,
     /// Number of commands it chooses among.
     pub depth: u16,
-    /// How it chooses.
+    /// Rule by which it chooses.
     pub scheduler: Scheduler,
 }
 

@@ -1,4 +1,4 @@
-//! Where sectors are: on which track, and how far behind the turn's beginning.
+//! Places of sectors: the track, and the distance from the turn's beginning.
 
 use std::num::NonZeroU16;
 
@@ -23,12 +23,12 @@ pub(super) struct Place {
     pub(super) track_sectors: u64,
 }
 
-/// What the arm must know of a sector to get there; small, since many are looked at.
+/// Place of a sector as the arm needs it; small, since many are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
     /// The cylinder, from the outermost.
     pub(super) cylinder: u64,
-    /// Which of the cylinder's tracks, from 1.
+    /// Number of the track in its cylinder, from 1.
     pub(super) head: NonZeroU16,
     /// When in a turn the sector starts to pass, in nanoseconds: below a second, as a turn is.
     pub(super) passes_ns: u32,

@@ -1,4 +1,4 @@
-//! How long the arm takes over so many cylinders: a root, and a table that mostly spares it.
+//! Time of the arm over so many cylinders: a root, and a table that mostly spares it.
 
 use super::HardDiskPlan;
 

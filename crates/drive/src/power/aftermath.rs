@@ -1,12 +1,12 @@
-//! Which write's data each sector holds when the power is back.
+//! Write whose data each sector holds when the power is back.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a logical sector holds.
+/// Content of a logical sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Held {
-    /// What was there before the log began.
+    /// The data from before the log began.
     Original,
     /// The data of the write with this number.
     Write(usize),
@@ -14,7 +14,7 @@ pub enum Held {
     Unreadable,
 }
 
-/// What a drive holds after a cut.
+/// Content of a drive after a cut.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Aftermath {
     /// When the power went, in nanoseconds.
@@ -26,8 +26,8 @@ pub struct Aftermath {
     unfit: Unfit,
 }
 
-/// What of an array does not fit together, in its logical sectors. It holds what it holds, but a
-/// member that is lost before it is made to fit again takes more with it.
+/// Logical sectors of an array that do not fit together. An array holds what it holds, but a member
+/// that is lost before it is made to fit again takes more with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Unfit {
     /// Sectors of which copies differ.

@@ -1,6 +1,6 @@
 //! When the power goes, and which of the possible outcomes is wanted.
 
-/// Which writes that no promise covers survive a cut.
+/// Writes, among those that no promise covers, that survive a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Survivors {
     /// None: only what the medium has.
@@ -16,7 +16,7 @@ pub enum Survivors {
     Worst,
 }
 
-/// What becomes of a physical sector that is half written when the power goes.
+/// State of a physical sector that is half written when the power goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnderHead {
     /// It is written to its end: drives keep enough energy for that.
@@ -30,7 +30,7 @@ pub enum UnderHead {
     Shorn,
 }
 
-/// What a drive does that it must not. All off by default.
+/// Misbehavior of a drive. All off by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// The drive wakes up as if the power had gone so much earlier, in nanoseconds: the newest part
@@ -41,7 +41,7 @@ pub struct Faults {
     pub unserialized: Option<Unserialized>,
     /// The drive does not come back.
     pub is_dead: bool,
-    /// What should keep a cache alive does not: worn capacitors, an empty battery.
+    /// True if the protection of a cache fails: worn capacitors, an empty battery.
     pub protection_fails: bool,
     /// This member of an array does not come back, from 0.
     pub lost_member: Option<u16>,
@@ -61,16 +61,16 @@ pub struct Unserialized {
 pub struct Cut {
     /// When, in nanoseconds.
     pub at_ns: u64,
-    /// What survives of what is not on the medium.
+    /// Survivors among what is not on the medium.
     pub survivors: Survivors,
-    /// What becomes of the sector under the head.
+    /// State of the sector under the head.
     pub under_head: UnderHead,
-    /// What is written whole or not at all, in bytes: whole logical sectors, and a whole number of
+    /// Bytes that are written whole or not at all: whole logical sectors, and a whole number of
     /// them a physical sector. `None` for the physical sector.
     pub tear_bytes: Option<u64>,
     /// True if the cache does not forget: capacitors, or non-volatile memory.
     pub is_non_volatile: bool,
-    /// What else goes wrong.
+    /// Further faults.
     pub faults: Faults,
 }
 
@@ -83,9 +83,9 @@ pub enum CutFault {
     /// There is no such member.
     #[error("there are {members} members, and none with number {member}")]
     NoSuchMember {
-        /// What was named.
+        /// The number that was named.
         member: u16,
-        /// How many there are.
+        /// Number of members.
         members: usize,
     },
     /// A log had no room.
@@ -110,7 +110,7 @@ pub enum CutFault {
     /// Nothing can be torn so.
     #[error("{tear_bytes} bytes cannot be torn off a physical sector of {physical_bytes}")]
     Tear {
-        /// What was wanted.
+        /// Bytes that were to be torn.
         tear_bytes: u64,
         /// The physical sector.
         physical_bytes: u64,

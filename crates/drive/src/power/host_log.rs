@@ -1,4 +1,4 @@
-//! What the host sent, and what it was told: all that a promise depends on.
+//! Commands and answers as the host knows them: all that a promise depends on.
 
 use units::ByteRange;
 
@@ -7,7 +7,7 @@ use super::Sectors;
 /// The most logical sectors that the writes of a log name, each as often as it is named.
 pub const SECTORS_MAX: u64 = 1 << 22;
 
-/// What the drive tells the host about itself; the promises follow from it.
+/// Self-description of the drive to the host; the promises follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     /// Its sectors, as it reports them.
@@ -62,8 +62,8 @@ pub struct HostDiscard {
     pub done: Option<Moment>,
 }
 
-/// What was sent and what was told, in order. Writes, flushes and discards are each numbered from 0
-/// in the order in which they were sent.
+/// Commands and answers, in order. Writes, flushes and discards are each numbered from 0 in the
+/// order in which they were sent.
 ///
 /// It holds as many commands as it was made for, writing at most [`SECTORS_MAX`] sectors. Then it
 /// stops and is [`HostLog::is_full`].

@@ -34,11 +34,11 @@ const HEAD: &str = "straddle host log 1";
 pub struct HostTextError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// Reason for the refusal.
     pub problem: HostTextProblem,
 }
 
-/// What is wrong with a line.
+/// Fault of a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the fields are named by the messages")]
 pub enum HostTextProblem {
@@ -103,7 +103,7 @@ impl fmt::Display for HostLog {
     }
 }
 
-/// What a line tells.
+/// Event of a line.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Write(usize),

@@ -4,7 +4,7 @@
 use super::{Aftermath, Cut, CutFault, HostLog, MediumLog, Told};
 use crate::{Action, Command, Done, Model, Tally};
 
-/// What a drive lies about.
+/// Promises that a drive breaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lies {
     /// Flushes complete at once, and put nothing on the medium.

@@ -1,9 +1,9 @@
-//! How many of the acknowledged writes a cut took, and which of that the drive was free to.
+//! Number of acknowledged writes that a cut took, and of those that the drive was free to lose.
 
 use super::oracle::Promises;
 use super::{Aftermath, CutFault, Held, HostLog};
 
-/// What became of the writes that were acknowledged when the power went.
+/// Fate of the writes that were acknowledged when the power went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Writes that were acknowledged.

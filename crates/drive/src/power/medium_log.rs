@@ -1,4 +1,4 @@
-//! What a drive did: what came into it, what it put on the medium, and when.
+//! Work of a drive: what came into it, what it put on the medium, and when.
 //!
 //! A model fills it; the writes are numbered as the host's log numbers them, in the order in which
 //! they were sent.
@@ -9,8 +9,8 @@ use units::ByteRange;
 
 use super::Sectors;
 
-/// What came into the drive, in the order in which it was taken; where parts of a drive work side
-/// by side, a later one can be there before an earlier one.
+/// An arrival in the drive, in the order of taking; where parts of a drive work side by side, a
+/// later one can be there before an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrived {
     /// A write whose data is in the cache, over what was there of the same bytes.
@@ -29,7 +29,7 @@ pub enum Data {
     /// That of the write with this number, which has arrived. Where the medium has a later one
     /// already it stays: a mapping knows which is newer.
     Write(usize),
-    /// What the cache had: of each sector the newest.
+    /// Content of the cache: of each sector the newest.
     Cached,
 }
 
@@ -38,7 +38,7 @@ pub enum Data {
 pub struct Span {
     /// The first; where the origin is not 0, number 0 is the piece before it.
     pub first: u64,
-    /// How many.
+    /// Number of sectors.
     pub sectors: u64,
     /// When the first began.
     pub from_ns: u64,
@@ -53,11 +53,11 @@ pub(super) struct Put {
     pub(super) write: Option<usize>,
     /// The bytes the host had sent; the rest of their physical sectors is rewritten as it was.
     pub(super) range: ByteRange,
-    /// How much had arrived when the data was taken.
+    /// Number of arrivals when the data was taken.
     pub(super) upto: usize,
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
-    /// Which of the log's spans; without any, nothing is there until `to_ns`.
+    /// Range of the log's spans; without any, nothing is there until `to_ns`.
     pub(super) spans: Range<usize>,
     /// True if parts of sectors are in a buffer that does not forget.
     pub(super) is_buffered: bool,
@@ -65,7 +65,7 @@ pub(super) struct Put {
     pub(super) is_mapped: bool,
 }
 
-/// What a drive did, in order.
+/// Work of a drive, in order.
 ///
 /// It holds as many entries as it was made for, each of at most 80 bytes; then it stops and is
 /// [`MediumLog::is_full`].

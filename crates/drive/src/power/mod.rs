@@ -19,16 +19,16 @@
 //! | `losses` | how many acknowledged writes that cost |
 //! | `oracle` | what the drive had promised, and which of that is gone |
 //!
-//! What a drive promises (Linux, Documentation/block/writeback_cache_control.rst; the same in ATA,
+//! Promises of a drive (Linux, Documentation/block/writeback_cache_control.rst; the same in ATA,
 //! SCSI and NVMe): a write that is acknowledged is in the drive, and may be in its cache only. A
 //! write with forced unit access is on the medium when it is acknowledged, and takes nothing else
 //! with it. A flush puts on the medium what was acknowledged before the flush was sent; what is
 //! acknowledged while it runs is not covered. A drive without a cache that forgets promises with
 //! every acknowledgement. Writes that are in flight together have no order.
 //!
-//! What survives beyond the promise is open. A physical sector is written whole or not at all;
-//! where parts of it are written, the rest is read before and written with it, so that a cut under
-//! the head can cost up to seven neighbors which the host never wrote (Dell, "4K sector hard drive
+//! Survival beyond the promise is open. A physical sector is written whole or not at all; where
+//! parts of it are written, the rest is read before and written with it, so that a cut under the
+//! head can cost up to seven neighbors which the host never wrote (Dell, "4K sector hard drive
 //! FAQ", 2014). What solid-state drives did beyond that (Zheng and others, "Understanding the
 //! Robustness of SSDs under Power Fault", FAST 2013) has names in [`Faults`], all off by default.
 //!

@@ -1,4 +1,4 @@
-//! What the drive had promised when the power went, and which of that is gone.
+//! Promises of the drive when the power went, and those that are broken.
 //!
 //! Only what the host sent and was told decides, not how the drive works:
 //!
@@ -22,18 +22,18 @@ use super::{Aftermath, CutFault, Held, HostLog, HostWrite, Moment};
 /// The most findings that a judgment lists; it counts all.
 pub const FINDINGS_MAX: usize = 10_000;
 
-/// What may be in a sector after a cut.
+/// Allowed contents of a sector after a cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Legal {
     /// These writes' data, by their numbers.
     pub writes: Vec<usize>,
-    /// What was there before.
+    /// True for the data from before the log.
     pub original: bool,
     /// Nothing readable.
     pub unreadable: bool,
 }
 
-/// What is wrong with a sector.
+/// Fault of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
     /// It cannot be read, and a write to it was open: the drive kept its word, and lost what was
@@ -49,22 +49,22 @@ pub enum Verdict {
 /// Sectors with the same fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What is wrong.
+    /// Fault of the sectors.
     pub verdict: Verdict,
     /// The first logical sector.
     pub first_lba: u64,
-    /// How many.
+    /// Number of sectors.
     pub sectors: u64,
     /// The newest write that was promised; `None` where there is none, so that what was there
     /// before should be.
     pub promised: Option<usize>,
-    /// What may be there.
+    /// Allowed content.
     pub legal: Legal,
-    /// What is there.
+    /// Found content.
     pub held: Held,
 }
 
-/// What an oracle says about an aftermath.
+/// Judgment of an oracle about an aftermath.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgment {
     /// When the power went, in nanoseconds.
@@ -73,13 +73,13 @@ pub struct Judgment {
     pub logical_bytes: u64,
     /// Number of logical sectors looked at: those that were written, and those that changed.
     pub sectors: u64,
-    /// How many of them are [`Verdict::Torn`].
+    /// Number of those that are [`Verdict::Torn`].
     pub torn: u64,
-    /// How many are [`Verdict::Missing`].
+    /// Number of those that are [`Verdict::Missing`].
     pub missing: u64,
-    /// How many are [`Verdict::Collateral`].
+    /// Number of those that are [`Verdict::Collateral`].
     pub collateral: u64,
-    /// What was found, by address; at most [`FINDINGS_MAX`].
+    /// Findings by address; at most [`FINDINGS_MAX`].
     pub findings: Vec<Finding>,
 }
 

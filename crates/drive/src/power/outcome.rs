@@ -1,4 +1,4 @@
-//! What a drive holds after a cut: one outcome, or all of them.
+//! Content of a drive after a cut: one outcome, or all of them.
 
 use super::aftermath::Aftermath;
 use super::cut::{Cut, CutFault};
@@ -33,7 +33,7 @@ pub fn cut(host: &HostLog, medium: &MediumLog, cut: &Cut) -> Result<Aftermath, C
 /// which [`Outcomes`] bounds. Their product is visited, not stored.
 ///
 /// # Errors
-/// As [`cut`]; and when more is open than can be gone through.
+/// Those of [`cut`]; and when more is open than can be gone through.
 pub fn outcomes(host: &HostLog, medium: &MediumLog, cut: &Cut) -> Result<Outcomes, CutFault> {
     let (at, atoms) = open(host, medium, cut)?;
     if cut.faults.is_dead {

@@ -1,4 +1,4 @@
-//! What is on the medium at an instant, and what is under the head.
+//! State of the medium at an instant, and of the sector under the head.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,9 +12,9 @@ use super::{Cut, CutFault, Held, HostLog, MediumLog, Span, UnderHead};
 /// A logical sector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
-    /// What the medium holds.
+    /// Content of the medium.
     pub(super) held: Held,
-    /// How many of the arrivals are of no concern any more: put there, or superseded by what was.
+    /// Number of arrivals of no more concern: put there, or superseded by what was.
     pub(super) settled: usize,
     /// The newest write that the cache had.
     cached: Option<usize>,
@@ -28,7 +28,7 @@ pub(super) struct Medium {
     decided: BTreeSet<u64>,
 }
 
-/// How far a physical sector is.
+/// Progress of writing a physical sector.
 enum Progress {
     /// Not begun.
     Ahead,
@@ -98,7 +98,7 @@ struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    /// Lets arrivals come until there were `upto`, or the power goes.
+    /// Takes arrivals until there were `upto`, or the power goes.
     fn arrive(&mut self, upto: usize) -> Result<(), CutFault> {
         while self.arrived < upto {
             let (at_ns, arrived) = self.medium.arrivals()[self.arrived];

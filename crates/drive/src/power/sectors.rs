@@ -11,7 +11,7 @@ use crate::bounds::{PlanFault, check};
 pub struct Sectors {
     /// The addressable unit.
     pub logical_bytes: u64,
-    /// What is read and written as one.
+    /// Bytes of a physical sector, which is read and written as one.
     pub physical_bytes: u64,
     /// The address at which the first whole physical sector starts.
     pub origin_bytes: u64,

@@ -1,4 +1,4 @@
-//! What may have got to the medium besides: in the cache and in flight, and no longer superseded.
+//! Writes that may have got to the medium besides: in the cache and in flight, not yet superseded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -71,7 +71,7 @@ pub(super) fn atoms(
     atoms
 }
 
-/// Which of `atoms` survive by `policy`.
+/// Marks the `atoms` that survive by `policy`.
 pub(super) fn chosen(atoms: &[Atom], policy: Survivors) -> Vec<bool> {
     let newest = atoms.last().map(|atom| atom.order);
     let mut chance = Random::new(match policy {
@@ -94,7 +94,7 @@ pub(super) fn chosen(atoms: &[Atom], policy: Survivors) -> Vec<bool> {
     atoms.iter().map(survives).collect()
 }
 
-/// What a unit can hold: of each possibility the sectors that are not as the medium has them.
+/// Possible contents of a unit: of each the sectors that are not as the medium has them.
 type Patches = Vec<Vec<(u64, Held)>>;
 
 /// All that a drive can hold after a cut, each once.
@@ -103,7 +103,7 @@ pub struct Outcomes {
     at_ns: u64,
     base: BTreeMap<u64, Held>,
     units: Vec<Patches>,
-    /// Which possibility of each unit is next; `None` when all were visited.
+    /// The next possibility of each unit; `None` when all were visited.
     next: Option<Vec<usize>>,
     only: Option<Aftermath>,
 }

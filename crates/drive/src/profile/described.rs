@@ -6,15 +6,15 @@ use super::value::{Label, Value};
 /// A drive, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriveProfile {
-    /// What people type: `hdd-7200-512e`.
+    /// Name that people type: `hdd-7200-512e`.
     pub name: String,
-    /// What it is, in a line.
+    /// Description in one line.
     pub title: String,
-    /// Which kind of drive it is.
+    /// Kind of drive.
     pub kind: Kind,
     /// The built-in drive that an array or a controller is made of.
     pub member: Option<String>,
-    /// What a reader should know.
+    /// Remarks for the reader.
     pub notes: Vec<String>,
     /// Its values, in the order of the kind's fields.
     pub values: Vec<Value>,

@@ -7,9 +7,9 @@ use super::value::Value;
 /// Name of a value, and how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// What it is called.
+    /// Name in profiles.
     pub key: &'static str,
-    /// How it is written.
+    /// Form in which it is written.
     pub quantity: Quantity,
 }
 

@@ -1,4 +1,4 @@
-//! What the value of a profile is: a size, a time, a rate, a count, or one of some words.
+//! Kinds of values in a profile: a size, a time, a rate, a count, or one of some words.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use units::prefix::{self, Size};
 use workload::Duration;
 use workload::profile_text::TIME_FORM;
 
-/// How a value is written and read.
+/// Form in which a value is written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Bytes: `4 KiB`.

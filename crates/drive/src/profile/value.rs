@@ -5,19 +5,19 @@ use super::quantity::Quantity;
 /// One value, and why it is what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// What it is called: `rpm`.
+    /// Name in profiles: `rpm`.
     pub key: &'static str,
-    /// How it is written.
+    /// Form in which it is written.
     pub quantity: Quantity,
     /// The value: bytes, nanoseconds, bytes a second, a count, or a word's place.
     pub amount: u64,
-    /// How it came to be.
+    /// Origin.
     pub label: Label,
-    /// Who says so: an address, a data sheet, or a derivation.
+    /// Source: an address, a data sheet, or a derivation.
     pub source: String,
 }
 
-/// How a value came to be; what a model says with it is called the same.
+/// Origin of a value; the model's statements with it have the same label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Label {
     /// Known before anything was compared.

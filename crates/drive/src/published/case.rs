@@ -1,4 +1,4 @@
-//! What is run on which drive.
+//! Runs on drives whose figures were published.
 
 use super::figures::Figures;
 use crate::profile;
@@ -50,7 +50,7 @@ pub(super) const SYNCED: [&str; 5] =
 const MIB: u64 = 1 << 20;
 /// Number of operations a run has.
 const OPERATIONS: u64 = 20_000;
-/// What a host takes between commands: tens of microseconds, of which most are the disk's own.
+/// Time of a host between commands: tens of microseconds, of which most are the disk's own.
 const TURNAROUND_NS: u64 = 10_000;
 /// "parted mkpart 131074k": 2 KiB behind a multiple of 4 KiB.
 const SHIFT_BYTES: u64 = 2048;

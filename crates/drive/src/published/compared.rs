@@ -29,7 +29,7 @@ impl Article {
     }
 }
 
-/// How a model came to say what it says of a line.
+/// Origin of what a model says of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// Nothing of the drive was set by this line or its like.
@@ -60,23 +60,23 @@ impl Standing {
 pub struct Compared {
     /// Place where it was published.
     pub article: Article,
-    /// What was measured, on what.
+    /// Measured quantity and drive.
     pub what: &'static str,
     /// The unit of both numbers.
     pub unit: &'static str,
-    /// What was published; of a range the lower end.
+    /// Published number; of a range the lower end.
     pub published: f64,
     /// The upper end of a range; else as `published`.
     pub published_max: f64,
-    /// What the model says.
+    /// The model's number.
     pub model: f64,
     /// The profile of the drive; empty where none is needed.
     pub profile: &'static str,
-    /// How the model came to say that.
+    /// Origin of the model's number.
     pub standing: Standing,
     /// By how many percent it may be off.
     pub bound_percent: f64,
-    /// What a reader should know, such as by what it was calibrated.
+    /// Remark for the reader, such as by what the line was calibrated.
     pub note: &'static str,
     /// Why it is not within its bound; empty where it is.
     pub outside: &'static str,

@@ -1,15 +1,15 @@
-//! What a run gave.
+//! Figures of a run.
 
 /// A number of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Figure {
     /// Operations a second.
     Rate,
-    /// What an operation takes from its begin to the next one's, in milliseconds.
+    /// Time from the begin of an operation to the next one's, in milliseconds.
     Period,
     /// The mean of what operations took, in milliseconds.
     Mean,
-    /// What so many of a thousand operations took at most, in milliseconds.
+    /// Longest time of so many of a thousand operations, in milliseconds.
     Quantile(usize),
     /// The same in whole turns.
     Turns(usize),

@@ -27,7 +27,7 @@ const MISALIGNED_BYTES: u64 = 34 * SECTOR_BYTES;
 /// Number of commands Linux gives such a disk at once: SATA's NCQ, less one that libata keeps.
 const LANES: u16 = 31;
 const TURNAROUND_NS: u64 = 10_000;
-/// What the article's numbers may differ by.
+/// Percentage by which the article's numbers may differ.
 const BOUND: f64 = 10.0;
 
 /// Of which file systems a number is.

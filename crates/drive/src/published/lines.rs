@@ -9,9 +9,9 @@ use super::figures::{Figure, Figures};
 enum From {
     /// A figure of a run.
     Run(Case, Figure),
-    /// How many times the first run's rate the second's is.
+    /// Rate of the second run divided by that of the first.
     Ratio(Case, Case),
-    /// How much longer the first run takes than the second, in percent.
+    /// Additional time of the first run over the second, in percent.
     Longer(Case, Case),
     /// User bytes as a share of what a sector takes on the platter, in percent.
     Efficiency { user: u32, gap: u32, code: u32 },

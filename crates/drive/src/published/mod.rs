@@ -1,4 +1,4 @@
-//! What was published, beside what the models say of the same: each line with its error and its
+//! Published numbers, beside what the models say of the same: each line with its error and its
 //! label.
 //!
 //! | file | what it is |

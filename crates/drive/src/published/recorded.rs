@@ -17,7 +17,7 @@ pub(super) enum System {
     Reiser,
 }
 
-/// What was done to it.
+/// A step of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Step {
     Make,

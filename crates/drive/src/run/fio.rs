@@ -8,7 +8,7 @@ use super::source::{Order, Place, Stream};
 /// A clone of a job: its stream, and how many operations it has in flight.
 #[derive(Clone, Debug)]
 pub struct FioStream {
-    /// What it does.
+    /// The operations.
     pub stream: Stream,
     /// Number of operations it has in flight.
     pub lanes: u16,

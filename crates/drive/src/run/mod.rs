@@ -26,21 +26,21 @@ pub struct Job<'a> {
     pub has_barriers: bool,
 }
 
-/// What ends a run, whatever comes first.
+/// Limits of a run; the first that is reached ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// So many operations.
     pub operations: u64,
     /// So much simulated time, in nanoseconds.
     pub time_ns: u64,
-    /// What a host takes from the end of a command to the next, in nanoseconds.
+    /// Time of a host from the end of a command to the next, in nanoseconds.
     pub turnaround_ns: u64,
 }
 
 /// An operation that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Which job's.
+    /// Number of the job.
     pub job: usize,
     /// When its first command was sent.
     pub from_ns: u64,
@@ -82,7 +82,7 @@ struct Turn {
 /// operation, in the order in which they end. Returns when the last one ended, in nanoseconds.
 ///
 /// A model that tells of no write cache is sent no flush, as Linux does it.
-/// What is in flight at the end is left there.
+/// Commands in flight at the end are left there.
 pub fn run(
     model: &mut dyn Model,
     jobs: &mut [Job<'_>],

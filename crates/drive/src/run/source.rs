@@ -1,4 +1,4 @@
-//! Where operations come from.
+//! Sources of operations.
 
 use units::random::Random;
 
@@ -7,7 +7,7 @@ use crate::Action;
 /// A part of an operation: one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// What is to be done.
+    /// Kind of command.
     pub action: Action,
     /// The first byte; 0 for a flush.
     pub offset_bytes: u64,
@@ -40,7 +40,7 @@ pub enum Order {
     Random {
         /// Of what offsets are multiples, at least 1.
         align_bytes: u64,
-        /// What decides where.
+        /// Random numbers that decide the offsets.
         random: Random,
     },
 }
@@ -54,7 +54,7 @@ pub struct Stream {
     pub order: Order,
     /// Bytes of each, at most the place's.
     pub bytes: u64,
-    /// How many of a hundred read; the rest write.
+    /// Percentage of reads; the rest are writes.
     pub read_percent: u8,
     /// True if writes are forced to the medium.
     pub fua: bool,
@@ -64,7 +64,7 @@ pub struct Stream {
     pub at_bytes: u64,
     /// Writes since the last flush.
     pub unflushed: u32,
-    /// What decides which reads, where both are done.
+    /// Random numbers that decide which operations read, if both are done.
     pub random: Random,
 }
 
@@ -154,7 +154,7 @@ impl Source for Stream {
     }
 }
 
-/// What ext4 sends for each 4 KiB that is appended to a file and fsynced, in ordered mode with a
+/// Commands that ext4 sends for each 4 KiB that is appended and fsynced, in ordered mode with a
 /// barrier: the data; then the journal's descriptor with two blocks of metadata; a flush; the
 /// commit block behind them; a flush (fs/jbd2/commit.c: `jbd2_journal_commit_transaction`).
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use crate::Action;
 /// in the order of their numbers, so that the trace's own distances stay within each.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    /// How far operations on each reach, and then where it begins, in bytes.
+    /// End of the operations on each file, and then its first byte on the drive.
     places: BTreeMap<Target, u64>,
     bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! What a network volume's limits let through.
+//! Rates that a network volume's limits allow.
 
 use drive::{Action, Cloud, CloudPlan, Flash, Ideal, Limits, Memory, MemoryPlan, Model, Spread};
 

@@ -1,4 +1,4 @@
-//! What flash drives are known to do, from their parts' times.
+//! Known behavior of flash drives, from their parts' times.
 
 use drive::{Action, Flash, FlashPlan, Model as _, Tally};
 

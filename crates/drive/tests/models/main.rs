@@ -1,4 +1,4 @@
-//! What the models do, beside what is known of such drives.
+//! Behavior of the models, beside what is known of such drives.
 
 mod array;
 mod barriers;

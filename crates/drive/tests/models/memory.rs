@@ -1,10 +1,10 @@
-//! What persistent memory does, from its parts' times.
+//! Behavior of persistent memory, from its parts' times.
 
 use drive::{Action, Memory, MemoryPlan, Model as _};
 
 use crate::shared::{WRITE, command, drive};
 
-/// As an Intel Optane P4800X: about 10 us a command and half a million 4 KiB commands a second, of
+/// An Intel Optane P4800X: about 10 us a command and half a million 4 KiB commands a second, of
 /// lines of 4 KiB. Fitted.
 const OPTANE: MemoryPlan = MemoryPlan {
     capacity_bytes: 375_083_606_016,

@@ -1,4 +1,4 @@
-//! What was published of drives, beside what the models say of the same.
+//! Published figures of drives, beside what the models say of the same.
 
 use std::sync::LazyLock;
 

@@ -45,11 +45,11 @@ pub(crate) const RAID5: ArrayPlan = ArrayPlan {
     hold_ns: 0,
 };
 
-/// What a host saw.
+/// Times that a host saw.
 pub(crate) struct Seen {
     /// When the last command ended, or was known to end.
     pub(crate) end_ns: u64,
-    /// How long each took, in the order in which they ended.
+    /// Time of each command, in the order in which they ended.
     pub(crate) took_ns: Vec<u64>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn is_near(found: u64, wanted: u64, percent: u64) {
     assert!(found.abs_diff(wanted) * 100 <= wanted * percent, "{found}, not {wanted}");
 }
 
-/// Lets time pass until nothing happens any more; when that is, from `now_ns` on.
+/// Advances until nothing happens any more; when that is, from `now_ns` on.
 pub(crate) fn run_out(model: &mut impl Model, mut now_ns: u64, done: &mut Vec<Done>) -> u64 {
     while let Some(next_ns) = model.next_ns() {
         now_ns = next_ns;

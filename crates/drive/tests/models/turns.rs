@@ -1,4 +1,4 @@
-//! What a synced 4 KiB write costs a disk that turns, in turns.
+//! Cost of a synced 4 KiB write on a disk that turns, in turns.
 
 use device::{Action, Completion, Operation, Queue, SyncKind};
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw};

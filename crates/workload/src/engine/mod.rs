@@ -1,4 +1,4 @@
-//! What engines do to a disk when they make something durable, and how long they can wait for it.
+//! Durable writes of engines, and how long they can wait for one.
 //!
 //! An engine is a data file (`profiles/NAME.toml`): its write pattern, two limits on a quantile of
 //! the time that one durable write takes, each with its source, and the words for an operator. The

@@ -7,7 +7,7 @@ use crate::Duration;
 /// The form of a profile, as the document shows it.
 const FORM: &str = include_str!("form.md");
 
-/// How a verdict comes about, as the document says it.
+/// Explanation of the verdicts.
 const JUDGED: &str = include_str!("judged.md");
 
 /// The document of all engines, in Markdown.

@@ -1,4 +1,4 @@
-//! What an engine writes, and how it makes that durable.
+//! Writes of an engine, and how it makes them durable.
 
 use units::prefix::Size;
 
@@ -13,11 +13,11 @@ pub struct Pattern {
     pub writes_per_sync: u64,
     /// Place where the next write goes.
     pub placement: Placement,
-    /// What the file is before it is written.
+    /// State of the file before it is written.
     pub space: Space,
     /// The length of one file or segment, in bytes; writing goes on at its beginning behind it.
     pub file_bytes: u64,
-    /// How it is made durable.
+    /// Method by which writes are made durable.
     pub sync: Sync,
     /// The durable writes that are wanted for a verdict.
     pub samples: u64,
@@ -34,7 +34,7 @@ pub enum Placement {
     Rewrite,
 }
 
-/// What the file is before it is written.
+/// State of the file before it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     /// It grows with each write: its length changes.
@@ -45,7 +45,7 @@ pub enum Space {
     Written,
 }
 
-/// How a write is made durable.
+/// Method by which a write is made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sync {
     /// `fdatasync(2)` behind the writes.

@@ -5,27 +5,27 @@ use super::pattern::Pattern;
 /// An engine: what it does, and how long it can wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// What people type: `etcd`.
+    /// Name that people type: `etcd`.
     pub name: String,
-    /// What people type as well: `etcd3`.
+    /// Other names that people type: `etcd3`.
     pub aliases: Vec<String>,
-    /// What it is: `etcd: write-ahead log`.
+    /// Description in one line: `etcd: write-ahead log`.
     pub title: String,
-    /// What it writes and how it makes that durable.
+    /// Writes, and how they are made durable.
     pub pattern: Pattern,
     /// The quantile that both limits are on.
     pub quantile: Quantile,
     /// True if a commit waits for the durable writes of a majority of nodes.
     pub has_quorum: bool,
-    /// What an operator is told when the quantile is below both limits.
+    /// Sentence for an operator when the quantile is below both limits.
     pub pass: String,
     /// Above this the engine works, but not as it should.
     pub warn: Limit,
     /// Above this it should not be put there.
     pub fail: Limit,
-    /// What to do next where it is not PASS.
+    /// Next step where it is not PASS.
     pub next: String,
-    /// What is not sure, and what else an operator should know.
+    /// Uncertainties, and what else an operator should know.
     pub notes: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub(super) const QUANTILES: [Quantile; 5] =
     [Quantile::P50, Quantile::P90, Quantile::P95, Quantile::P99, Quantile::P999];
 
 impl Quantile {
-    /// As people write it: `p99`.
+    /// The name that people write: `p99`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,7 +73,7 @@ impl Quantile {
         }
     }
 
-    /// As a part of 1: 0.99.
+    /// The share as a part of 1: 0.99.
     #[must_use]
     pub fn share(self) -> f64 {
         self.percent() / 100.0
@@ -87,9 +87,9 @@ pub struct Limit {
     pub above_ns: u64,
     /// Place where it is from.
     pub source: Source,
-    /// What that source says, or why the limit is ours; empty where the address says it all.
+    /// Statement of that source, or why the limit is ours; empty where the address says it all.
     pub reason: String,
-    /// What an operator is told above it, in the words of the engine's own trouble.
+    /// Sentence for an operator above it, in the words of the engine's own trouble.
     pub sentence: String,
 }
 

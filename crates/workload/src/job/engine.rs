@@ -4,7 +4,7 @@ use units::text::escape;
 
 use crate::InputError;
 
-/// How operations are handed over.
+/// Way in which operations are handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// One after the other: `pread`, `pwrite`.
@@ -13,7 +13,7 @@ pub enum Engine {
     Async,
 }
 
-/// What becomes of an engine.
+/// Treatment of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineUse {
     /// It runs as [`Engine`], which does the same to the disk.
@@ -29,7 +29,7 @@ pub enum EngineUse {
 pub struct EngineRow {
     /// Its name.
     pub name: &'static str,
-    /// What becomes of it.
+    /// Treatment.
     pub becomes: EngineUse,
 }
 

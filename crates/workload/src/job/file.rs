@@ -17,7 +17,7 @@ use crate::likeness::distance;
 pub struct JobFile {
     /// The jobs, in the order of the file; at least one.
     pub jobs: Vec<Job>,
-    /// What is not honored or reads otherwise than it looks, in the order of the file.
+    /// Remarks on what is not honored or reads otherwise than it looks, in the order of the file.
     pub remarks: Vec<Remark>,
 }
 
@@ -57,7 +57,7 @@ impl JobFile {
     }
 }
 
-/// What is being put together.
+/// The job file so far.
 struct Work<'a> {
     overrides: &'a [Setting<'a>],
     jobs: Vec<Job>,

@@ -18,7 +18,7 @@ pub enum Action {
     Write,
     /// It does both, each operation by chance.
     Mixed {
-        /// How many of a hundred operations read; 0 to 100.
+        /// Percentage of reads; 0 to 100.
         read_percent: u8,
     },
 }
@@ -32,7 +32,7 @@ pub enum Order {
     Random,
 }
 
-/// Which open flag makes each write durable (`sync=`).
+/// Open flag that makes each write durable (`sync=`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// None.
@@ -77,24 +77,24 @@ pub struct Job {
     pub action: Action,
     /// In which order.
     pub order: Order,
-    /// How much one operation moves, in bytes; 1 to 1 GiB.
+    /// Bytes of one operation; 1 to 1 GiB.
     pub operation_bytes: u64,
     /// Of what random offsets are multiples, in bytes; at least 1.
     pub align_bytes: u64,
     /// Place where its region begins.
     pub offset: Extent,
-    /// How long its region is; `None`: all of the file or device. At least one operation.
+    /// Length of its region; `None`: all of the file or device. At least one operation.
     pub size: Option<Extent>,
     /// For how long it runs, in nanoseconds; `None`: until the region is done. At least 1.
     pub runtime_ns: Option<u64>,
     /// True if it begins again when the region is done before the time is up. Only with a
     /// `runtime_ns`.
     pub time_based: bool,
-    /// How operations are handed over.
+    /// Way in which operations are handed over.
     pub engine: Engine,
     /// True if the page cache is bypassed (`O_DIRECT`).
     pub direct: bool,
-    /// Which open flag makes each write durable.
+    /// Open flag that makes each write durable.
     pub durability: Durability,
     /// After how many writes `fsync` is called.
     pub fsync_every: Option<NonZeroU32>,
@@ -107,7 +107,7 @@ pub struct Job {
     pub depth: u32,
     /// Number of clones of it run at once; 1 to [`JOBS_MAX`].
     pub numjobs: u32,
-    /// How often it runs over its region; at least 1.
+    /// Number of passes over its region; at least 1.
     pub loops: u32,
     /// To which group it belongs, from 0: jobs of one group are reported together.
     pub group: u32,

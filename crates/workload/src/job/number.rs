@@ -4,7 +4,7 @@
 //! without a word. Here a number is read only where fio reads what it says. Source: fio 3.33's
 //! `HOWTO`, "Parameter types", and `fio --debug=parse`.
 
-/// What the letters behind a number mean.
+/// Meaning of the letters after a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KbBase {
     /// fio's default: `k` is 1024, and `KiB`, against IEC 80000-13, is 1000.

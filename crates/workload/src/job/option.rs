@@ -16,7 +16,7 @@ pub const OPERATION_BYTES_MAX: u64 = 1 << 30;
 /// The largest `iodepth`.
 pub const DEPTH_MAX: u32 = 4096;
 
-/// What kind of value an option takes.
+/// Kind of value that an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `4096`, `4k`.
@@ -65,9 +65,9 @@ pub struct OptionRow {
     pub name: &'static str,
     /// fio's other name.
     pub alias: Option<&'static str>,
-    /// What it takes.
+    /// Kind of value.
     pub kind: Kind,
-    /// What it does here.
+    /// Effect here.
     pub meaning: &'static str,
     pub(super) store: fn(&mut Reader<'_>) -> Result<(), InputError>,
 }

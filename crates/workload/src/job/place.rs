@@ -1,4 +1,4 @@
-//! Where in a job file something stands, and what is remarked on there.
+//! Places in a job file, and remarks on them.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What a remark is about.
+/// Subject of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemarkKind {
     /// fio would do it; it is not done.
@@ -54,7 +54,7 @@ pub enum RemarkKind {
 /// Something in a job file that its author should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// What it is about.
+    /// Subject.
     pub kind: RemarkKind,
     /// Place where it stands.
     pub place: Place,

@@ -11,7 +11,7 @@ use crate::InputError;
 /// One option of a section, and the settings that it changes.
 pub(crate) struct Reader<'a> {
     pub(crate) option: &'static str,
-    /// As written; empty for a bare flag.
+    /// The text as written; empty for a bare flag.
     pub(crate) text: &'a str,
     pub(crate) settings: &'a mut Settings,
     pub(crate) place: &'a Place,

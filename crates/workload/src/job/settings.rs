@@ -1,4 +1,4 @@
-//! What has been said of a job so far, and the job that it makes.
+//! Settings of a job so far, and the job that they make.
 
 use super::engine::Engine;
 use super::model::{Action, Durability, Extent, Job, Order};
@@ -10,14 +10,14 @@ use crate::InputError;
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) kb_base: KbBase,
-    /// What `name` says, in the place of the section's.
+    /// Name by the option `name`, in the place of the section's.
     pub(crate) name: Option<String>,
     pub(crate) read_percent: u8,
     /// Of reads and of writes.
     pub(crate) operation_bytes: [u64; 2],
     /// Of reads and of writes.
     pub(crate) align_bytes: Option<[u64; 2]>,
-    /// What goes into the job as it was said.
+    /// Settings that go into the job as they are.
     pub(crate) job: Job,
 }
 

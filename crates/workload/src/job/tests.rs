@@ -1,4 +1,4 @@
-//! What job files say, and what is made of what they should not say.
+//! Claims about job files, and about what they should not say.
 
 use std::num::NonZeroU32;
 

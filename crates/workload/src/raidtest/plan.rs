@@ -5,7 +5,7 @@ use units::random::Random;
 use super::request::{COUNT_MAX, LENGTH_BYTES_MAX, Request, RequestKind, check_count};
 use crate::InputError;
 
-/// What requests do.
+/// Direction of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
     /// All read (`genfile -r`).
@@ -16,18 +16,18 @@ pub enum Mix {
     Mixed,
 }
 
-/// What requests to make.
+/// Values from which requests are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GeneratePlan {
-    /// How long the medium is, in bytes (`genfile -s`).
+    /// Length of the medium, in bytes (`genfile -s`).
     pub media_bytes: u64,
     /// Of what offsets and lengths are multiples, in bytes (`genfile -S`): a power of two.
     pub sector_bytes: u32,
     /// Number of (`genfile -n`).
     pub count: usize,
-    /// What they do.
+    /// Direction of the requests.
     pub mix: Mix,
-    /// What decides them.
+    /// Random seed.
     pub seed: u64,
 }
 

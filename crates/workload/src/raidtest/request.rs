@@ -9,10 +9,10 @@ pub const COUNT_MAX: usize = 1 << 20;
 /// The longest request, in bytes: raidtest's buffer (`MAX_IO_LENGTH`).
 pub const LENGTH_BYTES_MAX: u32 = 128 << 10;
 
-/// What to do about a file with a request that cannot be.
+/// Hint for a file with a request that cannot be.
 const FOREIGN: &str = "is this a file made by raidtest genfile";
 
-/// What a request does.
+/// Direction of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
     /// It reads.
@@ -26,9 +26,9 @@ pub enum RequestKind {
 pub struct Request {
     /// Place where it begins, in bytes; with the length at most `i64::MAX`.
     pub offset_bytes: u64,
-    /// How much it moves, in bytes; 1 to [`LENGTH_BYTES_MAX`].
+    /// Bytes that it moves; 1 to [`LENGTH_BYTES_MAX`].
     pub length_bytes: u32,
-    /// What it does.
+    /// Direction.
     pub kind: RequestKind,
 }
 

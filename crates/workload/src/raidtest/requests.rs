@@ -17,7 +17,7 @@ pub struct Requests {
 /// Requests made to fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scaled {
-    /// As many as before, in the same order.
+    /// The requests: as many as before, in the same order.
     pub requests: Requests,
     /// Number of those that had to be moved.
     pub moved: usize,

@@ -133,7 +133,7 @@ fn time(word: &[u8]) -> Result<u64, InputError> {
     })
 }
 
-/// What the letters say. In order: `F` for a flush before; `R`, `W`, `D` (discard) or `N` (no
+/// Meaning of the letters. In order: `F` for a flush before; `R`, `W`, `D` (discard) or `N` (no
 /// data); then `F` for FUA, and letters that change nothing here: `A`head, `S`ync, `M`eta, the
 /// `B`arrier of old kernels, the `E` of a secure erase. The kernel's own text has `FF` for a flush.
 struct Rwbs {
@@ -173,7 +173,7 @@ impl Rwbs {
     }
 }
 
-/// What stands behind the letters.
+/// Text that follows the letters.
 enum Rest {
     NoData,
     Passthrough,

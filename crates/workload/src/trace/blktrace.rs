@@ -17,7 +17,7 @@ const MAGIC: u32 = 0x6561_7400;
 /// The version that is read (`BLK_IO_TRACE_VERSION`).
 const VERSION: u8 = 7;
 
-/// What kind of event it is, below the categories (`BLK_TC_SHIFT`).
+/// Bits of the kind of event, below the categories (`BLK_TC_SHIFT`).
 const ACT_MASK: u32 = 0xffff;
 /// A control group's number stands behind the head (`__BLK_TA_CGROUP`).
 const ACT_CGROUP: u32 = 1 << 8;
@@ -160,7 +160,7 @@ pub(super) struct Blktrace {
     /// The beginning of a head that a piece ended in.
     held: [u8; HEAD_BYTES],
     held_bytes: usize,
-    /// How much is still to come of what stands behind the last head, in bytes.
+    /// Bytes still to come of what follows the last head.
     behind_bytes: usize,
     /// Place where the next head begins, in bytes from the file's beginning.
     at: u64,

@@ -8,7 +8,7 @@ use crate::InputError;
 /// Place where the last byte of an operation may end: offsets are `off_t` to every system call.
 pub const END_BYTES_MAX: u64 = i64::MAX.unsigned_abs();
 
-/// What was done.
+/// Kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Bytes were read.
@@ -41,12 +41,12 @@ impl Action {
 pub struct Device {
     /// The driver.
     pub major: u32,
-    /// Which of its devices.
+    /// Number among the driver's devices.
     pub minor: u32,
 }
 
 impl fmt::Display for Device {
-    /// As blkparse and the kernel print it, without blanks: `8,16`.
+    /// Prints it as blkparse and the kernel do, without blanks: `8,16`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{}", self.major, self.minor)
     }
@@ -68,13 +68,13 @@ pub struct Entry {
     /// job began, in whole microseconds; in one of version 2 the latest `wait`; in blkparse's text
     /// since the first event; in blktrace's records since the machine started.
     pub at_ns: Option<u64>,
-    /// What was done.
+    /// Kind of operation.
     pub action: Action,
     /// To what.
     pub target: Target,
     /// Place where it begins, in bytes; 0 where no bytes move.
     pub offset_bytes: u64,
-    /// How much it moves, in bytes: at least 1, or 0 where no bytes move. With the offset at most
+    /// Bytes that it moves: at least 1, or 0 where no bytes move. With the offset at most
     /// [`END_BYTES_MAX`].
     pub length_bytes: u32,
 }

@@ -1,11 +1,11 @@
-//! Which kind of trace a file is, by how it begins.
+//! Kind of trace that a file is, by its beginning.
 
 use super::blkparse;
 use super::blktrace::{self, Magic};
 use super::refusal::{nothing, of_file, shown};
 use crate::InputError;
 
-/// How much of a file's beginning [`TraceFormat::of`] wants to see, in bytes.
+/// Bytes of a file's beginning that [`TraceFormat::of`] wants to see.
 pub const HEAD_BYTES: usize = 4096;
 
 /// The kinds of traces that are read.
@@ -15,13 +15,13 @@ pub enum TraceFormat {
     Iolog2,
     /// fio's iolog of version 3 (since fio 3.31).
     Iolog3,
-    /// What blkparse prints, in its default format.
+    /// Text of blkparse, in its default format.
     Blkparse,
-    /// What blktrace writes, one file for each CPU, or blkparse with `-d`.
+    /// Records of blktrace, one file for each CPU, or of blkparse with `-d`.
     Blktrace,
 }
 
-/// How files begin that are to be unpacked first: kind, bytes, what unpacks it.
+/// Beginnings of files that must be unpacked first: kind, bytes, the program that unpacks it.
 const COMPRESSED: [(&str, &[u8], &str); 4] = [
     ("gzip", &[0x1f, 0x8b], "gunzip"),
     ("zstd", &[0x28, 0xb5, 0x2f, 0xfd], "unzstd"),
@@ -87,7 +87,7 @@ fn first_text(head: &[u8]) -> &[u8] {
     line.unwrap_or_default().trim_ascii_end()
 }
 
-/// How the first line begins in each version that is read.
+/// Beginning of the first line in each version that is read.
 const VERSIONS: [(&[u8], TraceFormat); 2] =
     [(b"fio version 2 iolog", TraceFormat::Iolog2), (b"fio version 3 iolog", TraceFormat::Iolog3)];
 

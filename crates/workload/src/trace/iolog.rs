@@ -132,7 +132,7 @@ impl Iolog {
     }
 }
 
-/// What a line says of an operation.
+/// A line that says an operation.
 struct Operation<'a> {
     at_ns: Option<u64>,
     name: &'a [u8],

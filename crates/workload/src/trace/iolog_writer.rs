@@ -9,7 +9,7 @@ use super::entry::{Action, Entry, Target};
 use super::files::{FILES_MAX, NAME_BYTES_MAX};
 use super::format::{TraceFormat, iolog_head};
 
-/// What an iolog cannot say.
+/// Entry that an iolog cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the fields are named by the messages")]
 pub enum Unwritable {

@@ -10,7 +10,7 @@ pub const LINE_BYTES_MAX: usize = 4096;
 /// ended within it.
 #[derive(Debug)]
 pub(super) struct Lines {
-    /// What came of a line so far.
+    /// The line so far.
     held: Vec<u8>,
     /// True if what is held was handed out, and is to be forgotten.
     given: bool,

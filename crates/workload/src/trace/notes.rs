@@ -1,4 +1,4 @@
-//! What is to be known of a trace beside its entries.
+//! Facts about a trace beside its entries.
 
 use super::entry::{Device, Entry, Target};
 use super::request::Stage;
@@ -57,7 +57,7 @@ impl Skipped {
     }
 }
 
-/// What was met so far. A request that flushes before it writes is two entries.
+/// Counts so far. A request that flushes before it writes is two entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
     /// Number of entries given.

@@ -22,7 +22,7 @@ pub struct Reader {
     notes: Notes,
     /// The second entry of a request, given next.
     pending: Option<Entry>,
-    /// What went wrong, if anything did.
+    /// The error, once there was one.
     failed: Option<InputError>,
 }
 

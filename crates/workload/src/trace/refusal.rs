@@ -5,7 +5,7 @@ use units::text::escape;
 
 use crate::InputError;
 
-/// How much of what was found an error shows, in bytes of plain text.
+/// Most bytes of plain text that an error shows of what was found.
 const FOUND_BYTES_MAX: usize = 60;
 /// Number of characters it shows where some of them are escapes, which are hard to read.
 const ESCAPED_MAX: usize = 32;

@@ -1,4 +1,4 @@
-//! What a block layer's request is as entries.
+//! A request of the block layer, as entries.
 //!
 //! A request may ask for two things: that the cache be emptied before it (`REQ_PREFLUSH`), and its
 //! own data. Such a one, and it alone, becomes two entries.
@@ -10,8 +10,8 @@ use crate::InputError;
 /// The length of a sector to the block layer, in bytes, whatever the device's is.
 pub(super) const SECTOR_BYTES: u32 = 512;
 
-/// Which events of the block layer count as requests: each request passes all stages it has, so
-/// one is chosen.
+/// Events of the block layer that count as requests: each request passes all stages it has, so one
+/// is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Stage {
     /// Queued (`Q`): what file systems and programs asked for, before requests are merged and
@@ -36,7 +36,7 @@ impl Stage {
     }
 }
 
-/// What the data of a request are.
+/// Direction of a request's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Data {
     Read,
@@ -59,7 +59,7 @@ pub(super) struct Request {
     pub(super) length_bytes: u32,
 }
 
-/// What a request is: a flush, data, both or neither, in that order.
+/// Entries of a request: a flush, data, both or neither, in that order.
 pub(super) type Entries = [Option<Entry>; 2];
 
 impl Request {

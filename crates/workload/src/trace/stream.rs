@@ -8,16 +8,16 @@ use super::reader::Reader;
 use super::request::Stage;
 use crate::InputError;
 
-/// How much is asked for at once, in bytes.
+/// Bytes that are asked for at once.
 pub const CHUNK_BYTES: usize = 64 << 10;
 
 /// Why a stream ends early.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StreamError<E> {
-    /// What was to be read could not be.
+    /// The input could not be read.
     #[error("{0}")]
     Feed(E),
-    /// What was read is no sound trace.
+    /// The input is no sound trace.
     #[error("{0}")]
     Trace(InputError),
 }
@@ -31,7 +31,7 @@ pub struct Stream<F> {
     format: TraceFormat,
     reader: Reader,
     buffer: Box<[u8]>,
-    /// Which part of the buffer is still to be read.
+    /// Part of the buffer that is still to be read.
     unread: std::ops::Range<usize>,
     /// True if the feed has ended, or failed.
     ended: bool,

@@ -12,7 +12,7 @@ const READ: Action = Action::Read;
 const WRITE: Action = Action::Write { fua: false };
 const FUA: Action = Action::Write { fua: true };
 
-/// What a trace gives.
+/// Result of reading a trace.
 struct Read {
     entries: Vec<Entry>,
     notes: Notes,

@@ -3,7 +3,7 @@
 use super::refusal::{damaged, shown};
 use crate::InputError;
 
-/// What is left of a line, without blanks at its ends.
+/// Rest of a line, without blanks at its ends.
 #[derive(Clone, Copy)]
 pub(super) struct Words<'a> {
     rest: &'a [u8],

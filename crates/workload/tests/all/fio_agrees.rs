@@ -13,7 +13,7 @@ use workload::job::{Extent, Job, JobFile};
 /// The fio whose options our tables list.
 const VERSION: &str = "fio-3.33";
 
-/// What fio says of `text`: whether it accepts it, and what it prints while it parses.
+/// Answer of fio to `text`: whether it accepts it, and what it prints while it parses.
 struct Said {
     accepts: bool,
     debug: String,
@@ -285,7 +285,7 @@ fn each_difference_is_known_and_has_its_reason() {
     }
 }
 
-/// What we read of an option, as the number that fio prints.
+/// Our reading of an option, as the number that fio prints.
 type Read = fn(&Job) -> u64;
 
 /// Options whose numbers are compared, with what must stand beside them.

@@ -1,6 +1,5 @@
-//! What fio and blkparse make of traces against what we make of them. fio writes iologs that we
-//! read, and reads those that we write; blkparse prints records that we read ourselves too, and we
-//! read what it prints.
+//! Agreement with fio and blkparse on traces. fio writes iologs that we read, and reads those that
+//! we write; blkparse prints records that we read ourselves too, and we read what it prints.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -196,7 +195,7 @@ const META: u32 = 1 << 28;
 const DISCARD: u32 = 1 << 29;
 const FUA: u32 = 1 << 31;
 
-/// What a request may be, with whether it has data.
+/// Requests as they may be, with whether they have data.
 const REQUESTS: [(u32, bool); 12] = [
     (1 << 16, true),
     (1 << 16 | AHEAD | META, true),

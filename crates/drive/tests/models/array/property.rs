@@ -1,4 +1,4 @@
-//! What holds for any array and any commands.
+//! Claims about any array and any commands.
 
 use drive::array::{Array, ArrayPlan, Level, Member, ParityWrite};
 use drive::{Action, Command, Done, Fault, Model};

@@ -3,7 +3,7 @@
 use drive::{Action, Command, Done, Model, Tally};
 use units::random::Random;
 
-/// What a member was told.
+/// A command that a member was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
     pub(crate) action: Action,

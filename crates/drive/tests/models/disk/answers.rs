@@ -33,7 +33,7 @@ impl Hash {
 /// A disk whose cache is soon full.
 const SMALL_CACHE: HardDiskPlan = HardDiskPlan { cache_bytes: 1 << 20, run_bytes: 1 << 20, ..DISK };
 
-/// What is done: the actions in turn, how far off 4 KiB, and among how many places at random.
+/// Loads: the actions in turn, the bytes off 4 KiB, and the number of random places.
 const LOADS: [(&[Action], u64, Option<u64>); 6] = [
     (&[WRITE], 0, None),
     (&[WRITE], 1024, None),

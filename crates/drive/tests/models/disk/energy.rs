@@ -1,4 +1,4 @@
-//! What a disk cannot do: be in two places, be early, forget what it promised.
+//! Impossible behavior of a disk: to be in two places, to be early, to forget a promise.
 
 use drive::hard_disk::{HardDiskPlan, Scheduler};
 use drive::{Action, Command, Model as _};
@@ -153,7 +153,7 @@ fn range(command: &Command) -> ByteRange {
     ByteRange::new(command.offset_bytes, command.length_bytes).expect("it is on the disk")
 }
 
-/// What the host knows of a write: when it was told, and when it was answered.
+/// A write as the host knows it: when it was sent, and when it was answered.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     command: Command,

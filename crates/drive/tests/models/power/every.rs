@@ -1,4 +1,4 @@
-//! What holds for drives of every kind: honest ones keep their word whatever survives besides, and
+//! Claims about drives of every kind: honest ones keep their word whatever survives besides, and
 //! each liar is found.
 
 use drive::power::{Cut, Faults, Held, Liar, Lies, Logged, Survivors, UnderHead, judge, legal};
@@ -11,7 +11,7 @@ use crate::shared::{command, once, run_out};
 
 const HONEST: Lies = Lies { flush: false, fua: false };
 
-/// What was seen over many cuts.
+/// Counts over many cuts.
 #[derive(Debug, Default)]
 struct Seen {
     missing: u64,

@@ -8,7 +8,7 @@ use units::random::Random;
 use super::logged::{PLAN, any_cut, any_plan, disk, drive, told};
 use crate::shared::{command, once};
 
-/// What was seen over many cuts.
+/// Counts over many cuts.
 #[derive(Debug, Default)]
 struct Seen {
     missing: u64,

@@ -11,7 +11,7 @@ use units::stripe::Rotation;
 
 use super::logged::PLAN;
 
-/// Which kind of drive.
+/// Kind of drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Flash,

@@ -13,7 +13,7 @@ use units::random::Random;
 const SECTORS: Sectors = Sectors { logical_bytes: 512, physical_bytes: 2048, origin_bytes: 512 };
 const LBAS: u64 = 24;
 
-/// How the drive fails its promises.
+/// Way in which the drive fails its promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Breach {
     None,

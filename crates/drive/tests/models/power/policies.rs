@@ -1,4 +1,4 @@
-//! Which writes survive, by policy, where nothing decides but the policy.
+//! Survivors by policy, if nothing decides but the policy.
 
 use drive::power::{
     Aftermath, Cut, CutFault, Data, Faults, Held, HostLog, MediumLog, Sectors, Span, Survivors,

@@ -1,4 +1,4 @@
-//! What the head was over.
+//! Tears of the sector under the head.
 
 use std::collections::BTreeSet;
 
