@@ -26,7 +26,7 @@ pub enum Method {
 
 /// The place of an operation's writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum WritePlace {
     /// To the file's first bytes, again and again.
     Overwrite,
     /// To the next bytes of a file that was written before.
@@ -47,7 +47,7 @@ pub struct Way {
     /// True if the page cache is passed by (`O_DIRECT`).
     pub is_direct: bool,
     /// The place of its writes.
-    pub place: Place,
+    pub place: WritePlace,
     /// Bytes of each write.
     pub write_bytes: u32,
     /// Writes of one operation, one after the other.
@@ -61,7 +61,7 @@ impl Way {
     #[must_use]
     pub fn operation_bytes(&self) -> u64 {
         match self.place {
-            Place::Nothing => 0,
+            WritePlace::Nothing => 0,
             _ => u64::from(self.write_bytes) * u64::from(self.writes),
         }
     }

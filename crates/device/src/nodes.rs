@@ -21,7 +21,7 @@ pub(crate) struct Span {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     /// The value is a number: which directory it is.
     Directory(u32),
     /// One line, escaped, without its end.
@@ -46,7 +46,7 @@ pub(crate) struct Node {
     pub(crate) parent: u32,
     /// The line that states it.
     pub(crate) line: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: NodeKind,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,14 +77,14 @@ const NOT_STRAIGHT: u32 = u32::MAX - 1;
 
 /// The end of a path.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place<'a> {
+pub(crate) enum PathEnd<'a> {
     Directory(u32),
     Node(&'a Node),
 }
 
 /// Why a path leads to nothing.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Stop<'a> {
+pub(crate) enum WalkStop<'a> {
     /// Nothing is called so in this directory.
     Missing(u32, &'a [u8]),
     /// A file that lies on the way, or something that could not be read, and what was looked for
@@ -161,7 +161,7 @@ impl Nodes {
                 b".." if here == 0 => return None,
                 b".." => self.directories[index(here)].parent,
                 part => match self.find(here, part)?.kind {
-                    Kind::Directory(inner) => inner,
+                    NodeKind::Directory(inner) => inner,
                     _ => return None,
                 },
             };
@@ -170,12 +170,12 @@ impl Nodes {
     }
 
     /// Follows `path` and its links to the end.
-    pub(crate) fn walk<'a>(&'a self, path: &'a str) -> Result<Place<'a>, Stop<'a>> {
+    pub(crate) fn walk<'a>(&'a self, path: &'a str) -> Result<PathEnd<'a>, WalkStop<'a>> {
         Way::new(self, path).go()
     }
 
     /// Follows `path` and its links as far as there is something, and returns an absolute path.
-    pub(crate) fn resolve<'a>(&'a self, path: &'a str) -> Result<String, Stop<'a>> {
+    pub(crate) fn resolve<'a>(&'a self, path: &'a str) -> Result<String, WalkStop<'a>> {
         let mut way = Way::new(self, path);
         let mut parts: Vec<&[u8]> = Vec::new();
         let file = |parts: &mut Vec<&'a [u8]>, node: &Node| {
@@ -183,19 +183,19 @@ impl Nodes {
             parts.push(self.bytes(node.name));
         };
         let ahead = match way.go() {
-            Ok(Place::Directory(directory)) => {
+            Ok(PathEnd::Directory(directory)) => {
                 self.parts_of(directory, &mut parts);
                 None
             }
-            Ok(Place::Node(node)) => {
+            Ok(PathEnd::Node(node)) => {
                 file(&mut parts, node);
                 None
             }
-            Err(Stop::Missing(directory, part)) => {
+            Err(WalkStop::Missing(directory, part)) => {
                 self.parts_of(directory, &mut parts);
                 Some(part)
             }
-            Err(Stop::NoDirectory(node, part)) => {
+            Err(WalkStop::NoDirectory(node, part)) => {
                 file(&mut parts, node);
                 Some(part)
             }
@@ -204,7 +204,7 @@ impl Nodes {
         // What follows the last thing that is there is taken by its words.
         for part in ahead.into_iter().chain(std::iter::from_fn(|| way.next())) {
             match part {
-                b".." => drop(parts.pop().ok_or(Stop::Out)?),
+                b".." => drop(parts.pop().ok_or(WalkStop::Out)?),
                 part => parts.push(part),
             }
         }
@@ -228,13 +228,13 @@ impl Nodes {
         // The parser decoded everything once, or it would not have taken the text.
         let plain = |written| escape::read(written).unwrap_or_default();
         match node.kind {
-            Kind::Line => {
+            NodeKind::Line => {
                 let mut content = Vec::with_capacity(written.len() + 1);
                 content.extend_from_slice(&plain(written));
                 content.push(b'\n');
                 Cow::Owned(content)
             }
-            Kind::Lines => {
+            NodeKind::Lines => {
                 let mut content = Vec::with_capacity(written.len());
                 for line in written.split(|&byte| byte == b'\n') {
                     content.extend_from_slice(&plain(behind_bar(line)));
@@ -242,8 +242,8 @@ impl Nodes {
                 }
                 Cow::Owned(content)
             }
-            Kind::Bytes | Kind::Unreadable => plain(written),
-            Kind::Link(_) | Kind::Directory(_) => Cow::Borrowed(&[]),
+            NodeKind::Bytes | NodeKind::Unreadable => plain(written),
+            NodeKind::Link(_) | NodeKind::Directory(_) => Cow::Borrowed(&[]),
         }
     }
 }
@@ -287,43 +287,43 @@ impl<'a> Way<'a> {
         }
     }
 
-    fn go(&mut self) -> Result<Place<'a>, Stop<'a>> {
-        let mut here = Place::Directory(0);
+    fn go(&mut self) -> Result<PathEnd<'a>, WalkStop<'a>> {
+        let mut here = PathEnd::Directory(0);
         while let Some(part) = self.next() {
             let directory = match here {
-                Place::Directory(directory) => directory,
-                Place::Node(node) => return Err(Stop::NoDirectory(node, part)),
+                PathEnd::Directory(directory) => directory,
+                PathEnd::Node(node) => return Err(WalkStop::NoDirectory(node, part)),
             };
             if part == b".." {
                 if directory == 0 {
-                    return Err(Stop::Out);
+                    return Err(WalkStop::Out);
                 }
-                here = Place::Directory(self.nodes.directories[index(directory)].parent);
+                here = PathEnd::Directory(self.nodes.directories[index(directory)].parent);
                 continue;
             }
             let found = self.nodes.find(directory, part);
-            let node = found.ok_or(Stop::Missing(directory, part))?;
+            let node = found.ok_or(WalkStop::Missing(directory, part))?;
             here = match node.kind {
-                Kind::Directory(directory) => Place::Directory(directory),
-                Kind::Link(link) => Place::Directory(self.turn(node, link, directory)?),
-                _ => Place::Node(node),
+                NodeKind::Directory(directory) => PathEnd::Directory(directory),
+                NodeKind::Link(link) => PathEnd::Directory(self.turn(node, link, directory)?),
+                _ => PathEnd::Node(node),
             };
         }
         Ok(here)
     }
 
     /// Returns the end of a link, or, after its target was put ahead, the start of that.
-    fn turn(&mut self, node: &Node, link: u32, directory: u32) -> Result<u32, Stop<'a>> {
+    fn turn(&mut self, node: &Node, link: u32, directory: u32) -> Result<u32, WalkStop<'a>> {
         let target = self.nodes.bytes(node.value);
         if self.links == LINKS_MAX {
-            return Err(Stop::Turns);
+            return Err(WalkStop::Turns);
         }
         self.links += 1;
         if let Some(leads) = self.nodes.leads(link, node.value, directory) {
             return Ok(leads);
         }
         if std::str::from_utf8(target).is_err() {
-            return Err(Stop::NotText);
+            return Err(WalkStop::NotText);
         }
         // What is empty needs no room: a chain of links at paths' ends stays flat.
         if !self.ahead[self.depth].is_empty() {

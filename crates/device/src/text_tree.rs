@@ -5,7 +5,7 @@ use std::hint::black_box;
 use units::text::escape;
 
 use crate::manifest::{self, ManifestError};
-use crate::nodes::{Kind, Node, Nodes, Place, Stop};
+use crate::nodes::{Node, NodeKind, Nodes, PathEnd, WalkStop};
 use crate::tree::{self, KernelTree, TreeError};
 
 /// The largest file that is read, in bytes.
@@ -46,15 +46,15 @@ impl TextTree {
         TextTree::parse(text)
     }
 
-    fn failed(&self, path: &str, stop: Stop<'_>) -> TreeError {
+    fn failed(&self, path: &str, stop: WalkStop<'_>) -> TreeError {
         match stop {
-            Stop::NoDirectory(node, _) if node.kind == Kind::Unreadable => {
+            WalkStop::NoDirectory(node, _) if node.kind == NodeKind::Unreadable => {
                 unreadable(path, &self.reason(node))
             }
-            Stop::Missing(..) | Stop::NoDirectory(..) => missing(path),
-            Stop::Out => unreadable(path, "it leads out of the tree"),
-            Stop::Turns => unreadable(path, "too many links lead on from it"),
-            Stop::NotText => unreadable(path, "a link on the way is not UTF-8"),
+            WalkStop::Missing(..) | WalkStop::NoDirectory(..) => missing(path),
+            WalkStop::Out => unreadable(path, "it leads out of the tree"),
+            WalkStop::Turns => unreadable(path, "too many links lead on from it"),
+            WalkStop::NotText => unreadable(path, "a link on the way is not UTF-8"),
         }
     }
 
@@ -63,7 +63,7 @@ impl TextTree {
         String::from_utf8_lossy(&self.nodes.value(node)).into_owned()
     }
 
-    fn walk<'a>(&'a self, path: &'a str) -> Result<Place<'a>, TreeError> {
+    fn walk<'a>(&'a self, path: &'a str) -> Result<PathEnd<'a>, TreeError> {
         tree::check(path)?;
         self.nodes.walk(path).map_err(|stop| self.failed(path, stop))
     }
@@ -78,10 +78,10 @@ impl KernelTree for TextTree {
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>, TreeError> {
-        let Place::Node(node) = self.walk(path)? else {
+        let PathEnd::Node(node) = self.walk(path)? else {
             return Err(unreadable(path, "it is not a regular file"));
         };
-        if node.kind == Kind::Unreadable {
+        if node.kind == NodeKind::Unreadable {
             return Err(unreadable(path, &self.reason(node)));
         }
         let content = self.nodes.value(node);
@@ -93,11 +93,11 @@ impl KernelTree for TextTree {
 
     fn list(&self, path: &str) -> Result<Vec<String>, TreeError> {
         let directory = match self.walk(path)? {
-            Place::Directory(directory) => directory,
-            Place::Node(node) if node.kind == Kind::Unreadable => {
+            PathEnd::Directory(directory) => directory,
+            PathEnd::Node(node) if node.kind == NodeKind::Unreadable => {
                 return Err(unreadable(path, &self.reason(node)));
             }
-            Place::Node(_) => return Err(missing(path)),
+            PathEnd::Node(_) => return Err(missing(path)),
         };
         let children = self.nodes.children(directory);
         if children.len() > NAMES_MAX {
@@ -111,11 +111,11 @@ impl KernelTree for TextTree {
         tree::check(path)?;
         let (directory, name) = path.trim_end_matches('/').rsplit_once('/').unwrap_or_default();
         let directory = match self.walk(if directory.is_empty() { "/" } else { directory })? {
-            Place::Directory(directory) => directory,
-            Place::Node(_) => return Err(missing(path)),
+            PathEnd::Directory(directory) => directory,
+            PathEnd::Node(_) => return Err(missing(path)),
         };
         let node = self.nodes.find(directory, name.as_bytes()).ok_or_else(|| missing(path))?;
-        if !matches!(node.kind, Kind::Link(_)) {
+        if !matches!(node.kind, NodeKind::Link(_)) {
             return Err(unreadable(path, "it is not a link"));
         }
         self.nodes.resolve(path).map_err(|stop| self.failed(path, stop))

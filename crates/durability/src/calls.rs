@@ -23,17 +23,17 @@ const SYNC_RANGE: Argument = Argument::value(2);
 
 /// The program that is run: its machine, as its ELF header has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct ProgramKind {
     /// `e_machine`.
     pub machine: u16,
     /// True if its addresses have 64 bits.
     pub is_64: bool,
 }
 
-impl Kind {
+impl ProgramKind {
     /// The kind of most programs on a machine, as `std::env::consts::ARCH` names it.
     #[must_use]
-    pub fn of(machine: &str) -> Option<Kind> {
+    pub fn of(machine: &str) -> Option<ProgramKind> {
         MACHINES.iter().find(|known| known.name == machine).map(|known| known.kind)
     }
 }
@@ -52,7 +52,7 @@ pub struct FilterSet<'a> {
 /// Calls by one kind of machine.
 struct Machine {
     name: &'static str,
-    kind: Kind,
+    kind: ProgramKind,
     architecture: u32,
     /// Offset of every number.
     base: u32,
@@ -100,7 +100,7 @@ const fn machine(
     (architecture, base): (u32, u32),
     column: usize,
 ) -> Machine {
-    Machine { name, kind: Kind { machine, is_64 }, architecture, base, column }
+    Machine { name, kind: ProgramKind { machine, is_64 }, architecture, base, column }
 }
 
 const MACHINES: [Machine; 7] = [
@@ -118,7 +118,7 @@ const MACHINES: [Machine; 7] = [
 ///
 /// # Errors
 /// When a filter is no program, or nothing is known of such a machine; the text says which.
-pub fn fates(sets: &[FilterSet<'_>], kind: Kind) -> Result<Vec<CallFate>, String> {
+pub fn fates(sets: &[FilterSet<'_>], kind: ProgramKind) -> Result<Vec<CallFate>, String> {
     let machine = MACHINES.iter().find(|known| known.kind == kind).ok_or_else(|| {
         let bits = if kind.is_64 { 64 } else { 32 };
         format!(
@@ -201,7 +201,7 @@ mod tests {
     /// Returns the fates of calls where all threads have `filters`.
     fn of_one(filters: &[Vec<u8>], machine: &str) -> Result<Vec<CallFate>, String> {
         let set = FilterSet { threads: 1, is_strict: false, programs: filters };
-        fates(&[set], Kind::of(machine).unwrap())
+        fates(&[set], ProgramKind::of(machine).unwrap())
     }
 
     fn fate(found: &[CallFate], call: &str) -> Fate {
@@ -260,7 +260,7 @@ mod tests {
     fn threads_that_differ_are_counted() {
         let programs = [filter(74, 0x0005_0000)];
         let set = |threads, is_strict, programs| FilterSet { threads, is_strict, programs };
-        let kind = Kind::of("x86_64").unwrap();
+        let kind = ProgramKind::of("x86_64").unwrap();
         let mixed = fates(&[set(3, false, &[]), set(2, false, &programs)], kind).unwrap();
         let some = Fate::Sometimes("in 2 of the 5 threads that were read".to_owned());
         assert_eq!(fate(&mixed, "fsync"), some);
@@ -289,8 +289,8 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_said() {
-        assert_eq!(Kind::of("vax"), None);
-        let unknown = fates(&[], Kind { machine: 75, is_64: false }).unwrap_err();
+        assert_eq!(ProgramKind::of("vax"), None);
+        let unknown = fates(&[], ProgramKind { machine: 75, is_64: false }).unwrap_err();
         assert!(unknown.contains("machine 75"), "{unknown}");
         assert!(of_one(&[vec![1, 2, 3]], "x86_64").unwrap_err().contains("3 bytes"));
         let free = of_one(&[], "x86_64").unwrap();

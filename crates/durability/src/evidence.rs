@@ -39,7 +39,7 @@ pub struct Layer {
     /// Its name, harmless to print: `ext4`, `dm-0`, `vda`.
     pub name: String,
     /// Kind of the layer.
-    pub kind: Kind,
+    pub kind: SyncLayerKind,
     /// The layers that it lies on, as places in [`Evidence::layers`], all after its own.
     pub below: Vec<usize>,
     /// True if the kernel takes its cache to be volatile and sends flushes, from
@@ -53,7 +53,7 @@ pub struct Layer {
 
 /// Kind of a layer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum SyncLayerKind {
     /// A file system on block devices, or on another file system: an overlay on that of its upper
     /// directory.
     FileSystem {

@@ -11,8 +11,8 @@ mod calls;
 mod drive_word;
 pub mod elf;
 mod evidence;
+mod flush_reach;
 pub mod hostile;
-mod reach;
 mod reason;
 mod rules;
 mod seccomp;
@@ -21,13 +21,13 @@ pub mod untorn;
 mod warnings;
 
 pub use caller::{Asked, CallFate, Fate, Here, Library, Process, Written};
-pub use calls::{FilterSet, Kind as ProgramKind, fates};
+pub use calls::{FilterSet, ProgramKind, fates};
 pub use drive_word::drive_word;
 pub use evidence::{
-    Counts, DriveWord, Evidence, Kind, Layer, Medium, Protection, Times, Untried, Warning, Window,
-    median,
+    Counts, DriveWord, Evidence, Layer, Medium, Protection, SyncLayerKind, Times, Untried, Warning,
+    Window, median,
 };
-pub use reach::{Reach, fewest_per_sync, is_quiet, reach};
+pub use flush_reach::{FlushReach, fewest_per_sync, is_quiet, reach};
 pub use reason::{Direction, Grade, POWER_CUT, Reason};
 pub use rules::{OTHERS, SYNCS, is_suppressor};
 pub use servers::{ConfigFile, Effect, Processes, Running, Server, Setting, Standing, server};

@@ -10,7 +10,7 @@ fn known(write_back: Option<bool>) -> Known<bool> {
 
 fn layer(
     name: &str,
-    kind: Kind,
+    kind: SyncLayerKind,
     write_back: Option<bool>,
     counted: Result<Counts, String>,
 ) -> Layer {
@@ -39,7 +39,12 @@ fn none() -> Result<Counts, String> {
 fn system(kind: &str, options: &[&str]) -> Layer {
     let options = options.iter().map(|&option| option.to_owned()).collect();
     let mount_point = "/data".to_owned();
-    layer(kind, Kind::FileSystem { kind: kind.to_owned(), options, mount_point }, None, none())
+    layer(
+        kind,
+        SyncLayerKind::FileSystem { kind: kind.to_owned(), options, mount_point },
+        None,
+        none(),
+    )
 }
 
 /// A disk of a virtual machine.
@@ -68,7 +73,7 @@ fn solid(volatile: bool, protection: Protection) -> DriveWord {
 }
 
 fn drive(word: DriveWord, write_back: bool, counted: Result<Counts, String>) -> Layer {
-    layer("sda", Kind::Drive(Box::new(word)), Some(write_back), counted)
+    layer("sda", SyncLayerKind::Drive(Box::new(word)), Some(write_back), counted)
 }
 
 fn times(overwrite_ns: u64, dsync_ns: u64) -> Times {
@@ -112,8 +117,8 @@ fn a_disk_that_is_flushed_for_each_sync_passes() {
     assert!(found.sentence.contains("no test short of a power cut"));
     let looped = stack(vec![
         system("btrfs", &["rw"]),
-        layer("loop0", Kind::Loop(Some(true)), Some(true), counts(16, 64, 0)),
-        layer("image", Kind::File, None, none()),
+        layer("loop0", SyncLayerKind::Loop(Some(true)), Some(true), counts(16, 64, 0)),
+        layer("image", SyncLayerKind::File, None, none()),
         system("ext4", &["rw"]),
         drive(virtual_word(), true, counts(17, 80, 1)),
     ]);
@@ -145,7 +150,7 @@ fn barriers_that_are_off_are_seen_in_the_mount_and_by_the_counter() {
     ]);
     check(&needless, Grade::Consistent, "no-volatile-cache");
     // Nor on a partition of it, which has no cache of its own to declare.
-    let partition = || layer("sda1", Kind::Mapped("partition".to_owned()), None, none());
+    let partition = || layer("sda1", SyncLayerKind::Mapped("partition".to_owned()), None, none());
     let needless = stack(vec![
         system("ext4", &["nobarrier"]),
         partition(),
@@ -153,19 +158,19 @@ fn barriers_that_are_off_are_seen_in_the_mount_and_by_the_counter() {
     ]);
     check(&needless, Grade::Consistent, "no-volatile-cache");
     // Where nobody declares anything there is no reason to leave them out.
-    let undeclared = layer("sda", Kind::Drive(Box::new(virtual_word())), None, none());
+    let undeclared = layer("sda", SyncLayerKind::Drive(Box::new(virtual_word())), None, none());
     let off = stack(vec![system("ext4", &["nobarrier"]), partition(), undeclared]);
     check(&off, Grade::NotDurable, "barrier-off");
 }
 
 #[test]
 fn memory_at_the_very_bottom_is_found_below_loops() {
-    let bottom = |name: &str| layer(name, Kind::Memory(name.to_owned()), None, none());
+    let bottom = |name: &str| layer(name, SyncLayerKind::Memory(name.to_owned()), None, none());
     check(&stack(vec![bottom("tmpfs")]), Grade::NotDurable, "in-memory");
     let looped = stack(vec![
         system("xfs", &[]),
-        layer("loop0", Kind::Loop(None), Some(true), counts(8, 16, 0)),
-        layer("image", Kind::File, None, none()),
+        layer("loop0", SyncLayerKind::Loop(None), Some(true), counts(8, 16, 0)),
+        layer("image", SyncLayerKind::File, None, none()),
         bottom("tmpfs"),
     ]);
     check(&looped, Grade::NotDurable, "in-memory");
@@ -186,7 +191,7 @@ fn write_through_is_believed_as_far_as_the_drive_says_so() {
     check(&declared(solid(false, Protection::Failed)), Grade::NotDurable, "protection-failed");
     let dropped = stack(vec![
         system("ext4", &[]),
-        layer("dm-0", Kind::Mapped("dm crypt".to_owned()), Some(false), none()),
+        layer("dm-0", SyncLayerKind::Mapped("dm crypt".to_owned()), Some(false), none()),
         drive(virtual_word(), true, counts(8, 16, 0)),
     ]);
     check(&dropped, Grade::NotDurable, "flush-dropped");
@@ -194,7 +199,7 @@ fn write_through_is_believed_as_far_as_the_drive_says_so() {
 
 #[test]
 fn devices_that_count_no_flushes_are_passed_over_and_drives_are_not() {
-    let mapped = layer("dm-0", Kind::Mapped("dm crypt".to_owned()), Some(true), none());
+    let mapped = layer("dm-0", SyncLayerKind::Mapped("dm crypt".to_owned()), Some(true), none());
     let through = stack(vec![
         system("ext4", &[]),
         mapped.clone(),
@@ -208,7 +213,7 @@ fn devices_that_count_no_flushes_are_passed_over_and_drives_are_not() {
 #[test]
 fn a_path_whose_flushes_are_counted_by_what_combines_paths_is_believed_as_far_as_that() {
     let paths = |counted| {
-        let mapped = Kind::Mapped("dm mpath".to_owned());
+        let mapped = SyncLayerKind::Mapped("dm mpath".to_owned());
         let combined = layer("dm-0", mapped, Some(true), counted);
         stack(vec![system("ext4", &[]), combined, drive(virtual_word(), true, none())])
     };
@@ -223,7 +228,12 @@ fn what_hides_the_layers_below_is_opaque() {
         let options = options.iter().map(|&option| option.to_owned()).collect();
         let reason = if kind == "overlay" { "its upper directory is not seen" } else { "" };
         let (named, reason) = (kind.to_owned(), reason.to_owned());
-        stack(vec![layer(kind, Kind::Opaque { kind: named, options, reason }, None, none())])
+        stack(vec![layer(
+            kind,
+            SyncLayerKind::Opaque { kind: named, options, reason },
+            None,
+            none(),
+        )])
     };
     let found = check(&opaque("fuse", &[]), Grade::Opaque, "opaque-layer");
     assert_eq!(found.sentence, "opaque layer (fuse): no flush seen below it, unproven");
@@ -232,7 +242,8 @@ fn what_hides_the_layers_below_is_opaque() {
     assert!(found.sentence.ends_with("unproven: its upper directory is not seen"), "{found:?}");
     check(&opaque("overlay", &["volatile"]), Grade::NotDurable, "sync-off");
     check(&opaque("overlay", &["rw", "fsync=volatile"]), Grade::NotDurable, "sync-off");
-    let lost = stack(vec![layer("zfs", Kind::Lost("it is a pool".to_owned()), None, none())]);
+    let lost =
+        stack(vec![layer("zfs", SyncLayerKind::Lost("it is a pool".to_owned()), None, none())]);
     check(&lost, Grade::Unproven, "lost");
 }
 
@@ -257,7 +268,7 @@ fn an_overlay_is_as_durable_as_what_its_upper_directory_lies_on_unless_it_leaves
         stack([vec![system("overlay", options)], below].concat())
     };
     let disk = |counted| vec![system("ext4", &[]), drive(virtual_word(), true, counted)];
-    let tmpfs = || vec![layer("tmpfs", Kind::Memory("tmpfs".to_owned()), None, none())];
+    let tmpfs = || vec![layer("tmpfs", SyncLayerKind::Memory("tmpfs".to_owned()), None, none())];
     check(&on(&["rw"], disk(counts(8, 16, 0))), Grade::Consistent, "flushed");
     check(&on(&["rw"], disk(counts(0, 16, 0))), Grade::NotDurable, "no-flush");
     check(&on(&["rw"], tmpfs()), Grade::NotDurable, "in-memory");
@@ -331,8 +342,8 @@ fn a_time_says_nothing_of_a_drive_that_no_flush_is_known_to_reach() {
     let on_loop = |options: &[&str], on_loop: Result<Counts, String>, on_drive| {
         let layers = vec![
             system("ext4", options),
-            layer("loop0", Kind::Loop(Some(false)), Some(true), on_loop),
-            layer("image", Kind::File, None, none()),
+            layer("loop0", SyncLayerKind::Loop(Some(false)), Some(true), on_loop),
+            layer("image", SyncLayerKind::File, None, none()),
             system("ext4", &["rw"]),
             drive(virtual_word(), true, on_drive),
         ];
@@ -371,7 +382,7 @@ fn a_time_says_nothing_of_a_drive_that_no_flush_is_known_to_reach() {
 fn a_drive_whose_cache_nobody_declares_is_unproven() {
     let layers = vec![
         system("ext4", &[]),
-        layer("vda", Kind::Drive(Box::new(virtual_word())), None, none()),
+        layer("vda", SyncLayerKind::Drive(Box::new(virtual_word())), None, none()),
     ];
     check(&stack(layers), Grade::Unproven, "cache-undeclared");
 }

@@ -76,7 +76,7 @@ pub struct HeadCache<D> {
 #[derive(Debug, Default)]
 struct State {
     /// Known runs, by address and without overlaps.
-    kept: Vec<Run>,
+    kept: Vec<CachedRun>,
     /// Index of the run that answered the last question.
     last: usize,
     /// Counts questions, to tell which run was used last.
@@ -92,7 +92,7 @@ struct State {
 }
 
 #[derive(Debug)]
-struct Run {
+struct CachedRun {
     span: Span,
     /// Bytes of the span; `None` for zeros.
     bytes: Option<Vec<u8>>,
@@ -281,7 +281,7 @@ impl State {
         }
         self.now += 1;
         let at = self.kept.partition_point(|run| run.span.start < span.start);
-        self.kept.insert(at, Run { span, bytes, used: self.now });
+        self.kept.insert(at, CachedRun { span, bytes, used: self.now });
     }
 }
 
@@ -381,7 +381,7 @@ mod tests {
                 (disk::read_vec(&disk, at, length), disk::read_vec(disk.below(), at, length));
             assert!(mine == theirs, "{length} bytes at {at}");
         }
-        let kept = |run: &Run| run.bytes.as_ref().map_or(0, Vec::len);
+        let kept = |run: &CachedRun| run.bytes.as_ref().map_or(0, Vec::len);
         let kept: usize = disk.state.borrow().kept.iter().map(kept).sum();
         assert!(kept <= 1 << 20, "{kept} bytes are kept");
     }

@@ -50,13 +50,13 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    fn refused(path: &Path, error: Errno, kind: Option<Kind>) -> OpenError {
+    fn refused(path: &Path, error: Errno, kind: Option<DiskKind>) -> OpenError {
         let hint = match (error, kind) {
-            (Errno::PERM | Errno::ACCESS, Some(Kind::Block)) if identity::is_root() => {
+            (Errno::PERM | Errno::ACCESS, Some(DiskKind::Block)) if identity::is_root() => {
                 "even root may not: a container or a security policy keeps this device away; \
                  try on the host"
             }
-            (Errno::ACCESS, Some(Kind::Block)) => {
+            (Errno::ACCESS, Some(DiskKind::Block)) => {
                 "reading a block device needs root, or membership of its group: try sudo"
             }
             (Errno::ACCESS, _) => "you may not read it or a directory on its path: try sudo",
@@ -99,11 +99,11 @@ pub struct FileDisk {
     file: OwnedFd,
     length_bytes: u64,
     identity: Identity,
-    kind: Kind,
+    kind: DiskKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum DiskKind {
     File,
     Block,
 }
@@ -138,7 +138,7 @@ impl FileDisk {
         let refused = |error| OpenError::refused(name, error, Some(found));
         // O_LARGEFILE is implied on 64-bit machines; where it is not, rustix sets it.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let past_cache = if found == Kind::Block { OFlags::DIRECT } else { OFlags::empty() };
+        let past_cache = if found == DiskKind::Block { OFlags::DIRECT } else { OFlags::empty() };
         let open = |flags| rustix::fs::open(path, flags, Mode::empty());
         let file = match open(flags | past_cache) {
             Err(Errno::INVAL) => open(flags),
@@ -148,8 +148,8 @@ impl FileDisk {
         let stat = rustix::fs::fstat(&file).map_err(refused)?;
         let kind = kind(name, &stat)?;
         let length_bytes = match kind {
-            Kind::File => u64::try_from(stat.st_size).unwrap_or(0),
-            Kind::Block => inquiry::length_bytes(file.as_fd()).map_err(refused)?,
+            DiskKind::File => u64::try_from(stat.st_size).unwrap_or(0),
+            DiskKind::Block => inquiry::length_bytes(file.as_fd()).map_err(refused)?,
         };
         Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind })
     }
@@ -158,14 +158,14 @@ impl FileDisk {
     pub(crate) fn of_device(file: OwnedFd) -> Result<FileDisk, Errno> {
         let stat = rustix::fs::fstat(&file)?;
         let length_bytes = inquiry::length_bytes(file.as_fd())?;
-        Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind: Kind::Block })
+        Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind: DiskKind::Block })
     }
 
     /// A regular file that is open.
     pub(crate) fn of_file(file: OwnedFd) -> io::Result<FileDisk> {
         let stat = rustix::fs::fstat(&file)?;
         let length_bytes = u64::try_from(stat.st_size).unwrap_or(0);
-        Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind: Kind::File })
+        Ok(FileDisk { file, length_bytes, identity: Identity::of(&stat), kind: DiskKind::File })
     }
 
     /// The bytes of a block device within `offset_bytes` and `end_bytes`, read in whole pages into
@@ -213,7 +213,7 @@ impl FileDisk {
     /// Returns whether it is a block device.
     #[must_use]
     pub fn is_block_device(&self) -> bool {
-        self.kind == Kind::Block
+        self.kind == DiskKind::Block
     }
 
     /// Returns the kernel's answers about a block device; `None` for a regular file, which has no
@@ -313,10 +313,10 @@ fn failed(offset_bytes: u64, length_bytes: u64, error: Errno) -> ReadError {
     ReadError::Failed { offset_bytes, length_bytes, reason }
 }
 
-fn kind(path: &Path, stat: &Stat) -> Result<Kind, OpenError> {
+fn kind(path: &Path, stat: &Stat) -> Result<DiskKind, OpenError> {
     let (found, hint) = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => return Ok(Kind::File),
-        FileType::BlockDevice => return Ok(Kind::Block),
+        FileType::RegularFile => return Ok(DiskKind::File),
+        FileType::BlockDevice => return Ok(DiskKind::Block),
         FileType::Directory => ("a directory", "name a file in it, or the device it is on"),
         FileType::Fifo => ("a FIFO", "copy what it carries into a file first"),
         FileType::Socket => ("a socket", ""),

@@ -9,7 +9,6 @@
 //! real machine. It fetches raw bytes and raw answers, and understands none of them. Files, clocks
 //! and `unsafe` are found here and in the binary only.
 
-mod beside;
 mod btrfs;
 mod cache;
 pub mod capture;
@@ -25,6 +24,7 @@ mod durable;
 pub mod engine;
 mod extents;
 mod identity;
+mod image_files;
 mod input;
 mod inquiry;
 mod interrupt;
@@ -46,7 +46,6 @@ mod terminal;
 mod tree;
 mod trial;
 
-pub use beside::Beside;
 pub use btrfs::{BtrfsDevice, btrfs_chunk_items, btrfs_devices};
 pub use cache::{HeadCache, Reads, Sparse};
 pub use claim::{Claim, ClaimPlan, ClaimRefusal, Contents};
@@ -59,6 +58,7 @@ pub use identity::{
     Identity, Room, canonical, identity, is_root, may_make_files, neither_follow_nor_wait, room,
     user,
 };
+pub use image_files::ImageFiles;
 pub use input::{InputError, bounded, open_input, read_input};
 pub use inquiry::Inquiry;
 pub use interrupt::Interrupt;

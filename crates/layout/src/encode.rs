@@ -3,8 +3,10 @@
 use device::{Disk, disk};
 use format::checksum::CRC32;
 
-use crate::place::Place;
-use crate::raw::{Copy, Gpt, Mbr, RECORD_BYTES, Raw, entry_at, header_crc, number, put};
+use crate::best_places::NewRange;
+use crate::table_bytes::{
+    Gpt, GptCopy, Mbr, RECORD_BYTES, TableBytes, entry_at, header_crc, number, put,
+};
 
 /// A run of the disk that is written as one, in the order in which regions stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +25,8 @@ pub struct Region {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
     pub(crate) number: u32,
-    pub(crate) old: Place,
-    pub(crate) new: Place,
+    pub(crate) old: NewRange,
+    pub(crate) new: NewRange,
     /// New address of the record of a logical partition, in bytes.
     pub(crate) record_at: Option<u64>,
 }
@@ -44,13 +46,13 @@ pub(crate) struct Sectors {
 /// Why the table cannot express it.
 pub(crate) fn regions(
     bytes: &dyn Disk,
-    raw: &Raw,
+    raw: &TableBytes,
     placed: &[Placed],
     sectors: Sectors,
 ) -> Result<Vec<Region>, String> {
     let all = match raw {
-        Raw::Gpt(gpt) => gpt_regions(bytes, gpt, placed, sectors),
-        Raw::Mbr(mbr) => mbr_regions(bytes, mbr, placed, sectors),
+        TableBytes::Gpt(gpt) => gpt_regions(bytes, gpt, placed, sectors),
+        TableBytes::Mbr(mbr) => mbr_regions(bytes, mbr, placed, sectors),
     }?;
     let changes = |region: &Region| region.old.as_ref() != Some(&region.new);
     if !all.iter().any(changes) {
@@ -105,7 +107,7 @@ fn gpt_regions(
     if sectors.old != sectors.new {
         return converted(bytes, gpt, &entries, &mbr, sectors.new);
     }
-    let copy = |copy: &Copy, word: &str| {
+    let copy = |copy: &GptCopy, word: &str| {
         let mut header = copy.header.clone();
         put(&mut header, 88, 4, CRC32.checksum(&entries).into());
         seal(&mut header);
@@ -202,7 +204,7 @@ fn protective(gpt: &Gpt, placed: &[Placed], sectors: Sectors, disk_bytes: u64) -
     for slot in 0..4 {
         let at = entry_at(slot);
         let (start, count) = (number(&gpt.mbr, at + 8, 4), number(&gpt.mbr, at + 12, 4));
-        let old = Place { start: start * sectors.old, length: count * sectors.old };
+        let old = NewRange { start: start * sectors.old, length: count * sectors.old };
         let all = disk_bytes.div_euclid(sectors.new).saturating_sub(1).min(u64::from(u32::MAX));
         if count == 0 {
             continue;
@@ -225,7 +227,7 @@ fn protective(gpt: &Gpt, placed: &[Placed], sectors: Sectors, disk_bytes: u64) -
 }
 
 /// Writes place and CHS of an entry, the start counted from byte `base`; type and flag stay.
-fn put_entry(record: &mut [u8], at: usize, place: Place, base: u64, sector: u64) {
+fn put_entry(record: &mut [u8], at: usize, place: NewRange, base: u64, sector: u64) {
     let first = place.start.div_euclid(sector);
     let count = place.length.div_euclid(sector);
     record[at + 1..at + 4].copy_from_slice(&chs(first));
@@ -296,7 +298,7 @@ fn records(
         if let Some(next) = logical.get(index + 1) {
             let start = at(next)?;
             let length = next.new.start + next.new.length - start;
-            put_entry(&mut new, entry_at(1), Place { start, length }, base, sector);
+            put_entry(&mut new, entry_at(1), NewRange { start, length }, base, sector);
         }
         let stays = at_bytes == record.at_bytes;
         let old = if stays { Some(read(bytes, at_bytes, RECORD_BYTES)?) } else { None };

@@ -4,8 +4,8 @@ use stack::{LayerId, LayerKind, Stack, UnitKind};
 use units::Source;
 use units::prefix::Exact;
 
-use crate::piece::{self, Mark};
-use crate::unit::{Grid, lcm};
+use crate::grid::{Grid, lcm};
+use crate::partition_needs::{self, StartUnit};
 
 const MIB: u64 = 1 << 20;
 /// A grain is at most this, and at most a sixteenth of the disk.
@@ -42,7 +42,7 @@ struct Fresh<'a> {
 pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Vec<Advice> {
     let layer = stack.layer(disk);
     let sector = layer.units.used_bytes(UnitKind::LogicalSector).unwrap_or(512);
-    let marks = piece::marks(stack, disk, sector);
+    let marks = partition_needs::marks(stack, disk, sector);
     let largest =
         |word: &str| marks.iter().filter(|mark| mark.word == word).map(|mark| mark.unit).max();
     let granule = largest("granule").unwrap_or(4096).max(sector);
@@ -61,14 +61,14 @@ pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Vec<Advice> {
 }
 
 /// 1 MiB and every unit together, where that is no waste; else without 1 MiB, else the granule.
-fn grain(marks: &[Mark], length: u64) -> Grid {
+fn grain(marks: &[StartUnit], length: u64) -> Grid {
     let most = GRAIN_MAX.min(length.div_euclid(16)).max(4096);
-    let grid = |mark: &Mark| Grid {
+    let grid = |mark: &StartUnit| Grid {
         unit: mark.unit,
         remainder: (mark.unit - mark.behind % mark.unit) % mark.unit,
     };
     let all = marks.iter().map(grid).try_fold(Grid::multiples(512), |sum, one| sum.and(one, most));
-    let Some(all) = all else { return piece::end_grid(marks) };
+    let Some(all) = all else { return partition_needs::end_grid(marks) };
     // A drive with its first granule elsewhere has no start on 1 MiB.
     let with = lcm(all.unit, MIB).filter(|&unit| unit <= most);
     with.map_or(all, |unit| Grid { unit, remainder: all.remainder })

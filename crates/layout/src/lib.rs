@@ -1,41 +1,42 @@
 //! The cheapest sufficient change of a disk's partitions, so that all data in them is aligned.
 //!
-//! Pure: bytes and stack in, a [`Plan`] out, and the shell script that carries it out. The data at
-//! the leaf decides, never the start of a partition alone: what compensates stays, or moves by a
+//! Pure: bytes and stack in, a [`DiskPlan`] out, and the shell script that carries it out. The data
+//! at the leaf decides, never the start of a partition alone: what compensates stays, or moves by a
 //! multiple. The order is: leave; the nearest aligned start that is free; all partitions together.
 //!
-//! | file | what it is |
+//! | file | holds |
 //! |---|---|
-//! | `raw` | the table as its bytes stand |
-//! | `piece` | a partition, and what its data needs |
-//! | `unit` | where a partition may start |
-//! | `place` | the best places for all of them |
+//! | `table_bytes` | the table as its bytes stand |
+//! | `partition_needs` | a partition, and what its data needs |
+//! | `grid` | addresses at which a partition may start |
+//! | `best_places` | the best places for all of them |
 //! | `encode` | the table's new bytes |
-//! | `content` | what file systems keep of where they start |
+//! | `fix_ups` | fields of file systems that hold their start |
 //! | `moves` | what moves, in which order |
+//! | `refusal` | reasons to plan nothing |
 //! | `plan` | all of it together |
-//! | `after` | the disk as it will be |
+//! | `disk_after` | the disk as it will be |
 //! | `fresh` | advice for a disk without data |
 //! | `script` | the shell script |
 
-mod after;
-mod content;
+mod best_places;
+mod disk_after;
 mod encode;
+mod fix_ups;
 mod fresh;
+mod grid;
 mod moves;
-mod piece;
-mod place;
+mod partition_needs;
 mod plan;
-mod raw;
 mod refusal;
 mod script;
-mod unit;
+mod table_bytes;
 
-pub use after::After;
-pub use content::FixUp;
+pub use disk_after::DiskAfter;
 pub use encode::Region;
+pub use fix_ups::FixUp;
 pub use fresh::{Advice, advice};
 pub use moves::Move;
-pub use plan::{Plan, Row, disk_of, plan};
+pub use plan::{DiskPlan, Row, disk_of, plan};
 pub use refusal::NoPlan;
 pub use script::{Source, script};

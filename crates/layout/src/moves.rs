@@ -6,8 +6,8 @@
 
 use units::ByteRange;
 
-use crate::content::FixUp;
-use crate::place::Place;
+use crate::best_places::NewRange;
+use crate::fix_ups::FixUp;
 
 /// Length of the part of a partition's start, and of its end, that is put aside, in bytes.
 const ASIDE_BYTES: u64 = 1 << 20;
@@ -34,8 +34,8 @@ impl Move {
     /// The partition `number` from `old` to `new`; its end is put aside too where `has_tail`.
     pub(crate) fn new(
         number: u32,
-        old: Place,
-        new: Place,
+        old: NewRange,
+        new: NewRange,
         has_tail: bool,
         fix_ups: Vec<FixUp>,
     ) -> Move {

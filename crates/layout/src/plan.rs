@@ -10,20 +10,20 @@ use stack::{LayerId, LayerKind, Stack, UnitKind};
 use units::prefix::Exact;
 use units::{ByteRange, Source};
 
-use crate::content;
+use crate::best_places::{self, NewRange, Room};
 use crate::encode::{self, Placed, Region, Sectors};
+use crate::fix_ups;
 use crate::moves::{self, Move};
-use crate::piece::{self, Mark, Piece};
-use crate::place::{self, Place, Room};
-use crate::raw::{Mbr, Raw};
+use crate::partition_needs::{self, PartitionNeeds, StartUnit};
 use crate::refusal::{NoPlan, reject_unsound};
+use crate::table_bytes::{Mbr, TableBytes};
 
 /// Length of the area before the first partition in which a boot loader is looked for, in bytes.
 const GAP_BYTES_MAX: u64 = 4 << 20;
 
 /// A change of a whole disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct DiskPlan {
     /// The layer that holds the table.
     pub disk: LayerId,
     /// The disk's length in bytes.
@@ -85,7 +85,7 @@ impl Row {
     }
 }
 
-impl Plan {
+impl DiskPlan {
     /// Returns whether nothing changes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -127,25 +127,25 @@ pub fn disk_of(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
 ///
 /// # Errors
 /// Why there is none: no table that may be rewritten, or one that is damaged.
-pub fn plan(case: &Case<'_>, disk: LayerId) -> Result<Plan, NoPlan> {
-    Ground::survey(case, disk)?.plan(case.judgments)
+pub fn plan(case: &Case<'_>, disk: LayerId) -> Result<DiskPlan, NoPlan> {
+    SurveyedDisk::survey(case, disk)?.plan(case.judgments)
 }
 
 /// All that is known before anything is placed.
-struct Ground<'a> {
+struct SurveyedDisk<'a> {
     case: &'a Case<'a>,
     disk: LayerId,
     bytes: Rc<dyn Disk>,
     table: &'a PartitionTable,
-    raw: Raw,
-    marks: Vec<Mark>,
+    raw: TableBytes,
+    marks: Vec<StartUnit>,
     room: Room,
     /// In the order of the disk.
-    pieces: Vec<Piece>,
+    pieces: Vec<PartitionNeeds>,
 }
 
-impl<'a> Ground<'a> {
-    fn survey(case: &'a Case<'a>, disk: LayerId) -> Result<Ground<'a>, NoPlan> {
+impl<'a> SurveyedDisk<'a> {
+    fn survey(case: &'a Case<'a>, disk: LayerId) -> Result<SurveyedDisk<'a>, NoPlan> {
         let layer = case.stack.layer(disk);
         let table = match &layer.tables[..] {
             [table] => table,
@@ -155,35 +155,36 @@ impl<'a> Ground<'a> {
         let bytes = case.stack.bytes(disk).cloned();
         let bytes = bytes.ok_or_else(|| NoPlan::new("the disk cannot be read", None))?;
         reject_unsound(case, disk, table)?;
-        let raw = Raw::read(bytes.as_ref(), table).map_err(|reason| NoPlan::new(reason, None))?;
+        let raw =
+            TableBytes::read(bytes.as_ref(), table).map_err(|reason| NoPlan::new(reason, None))?;
         let sector = match layer.units.used(UnitKind::LogicalSector) {
             Some((unit, source)) if source != Source::Assumed => unit.length_bytes(),
             _ => table.sector.bytes(),
         };
-        let marks = piece::marks(case.stack, disk, sector);
-        let mut pieces: Vec<Piece> = (case.stack.above(disk).iter())
-            .filter_map(|&id| Piece::new(case, id, table, &marks))
+        let marks = partition_needs::marks(case.stack, disk, sector);
+        let mut pieces: Vec<PartitionNeeds> = (case.stack.above(disk).iter())
+            .filter_map(|&id| PartitionNeeds::new(case, id, table, &marks))
             .filter(|piece| !is_container(case.stack, piece.layer))
             .collect();
         pieces.sort_by_key(|piece| piece.range.start_bytes());
-        if pieces.len() > place::PIECES_MAX {
+        if pieces.len() > best_places::PIECES_MAX {
             return Err(NoPlan::new("there are more than 256 partitions", None));
         }
-        if let Raw::Mbr(Mbr { chain_fault: Some(fault), .. }) = &raw {
+        if let TableBytes::Mbr(Mbr { chain_fault: Some(fault), .. }) = &raw {
             for piece in pieces.iter_mut().filter(|piece| piece.record_at.is_some()) {
                 piece.fixed.get_or_insert_with(|| fault.clone());
             }
         }
         let room = room(bytes.as_ref(), table, &raw, &marks, sector, &pieces);
-        Ok(Ground { case, disk, bytes, table, raw, marks, room, pieces })
+        Ok(SurveyedDisk { case, disk, bytes, table, raw, marks, room, pieces })
     }
 
-    fn plan(&self, judgments: &[Judgment]) -> Result<Plan, NoPlan> {
-        let old = |piece: &Piece| Place {
+    fn plan(&self, judgments: &[Judgment]) -> Result<DiskPlan, NoPlan> {
+        let old = |piece: &PartitionNeeds| NewRange {
             start: piece.range.start_bytes(),
             length: piece.range.length_bytes(),
         };
-        let found = place::best(&self.pieces, self.room);
+        let found = best_places::best(&self.pieces, self.room);
         let found = found.ok_or_else(|| {
             NoPlan::new("its partitions do not fit between the two ends of the table", None)
         })?;
@@ -197,7 +198,8 @@ impl<'a> Ground<'a> {
             if odd {
                 return Err(self.inexpressible(piece));
             }
-            let record_at = piece.record_at.map(|_| place::gap_start(piece, new.start, self.room));
+            let record_at =
+                piece.record_at.map(|_| best_places::gap_start(piece, new.start, self.room));
             placed.push(Placed { number: piece.number, old: old(piece), new, record_at });
             let row = self.row(piece, new, judgments);
             unmended.extend(self.unmended(piece, &row));
@@ -219,7 +221,7 @@ impl<'a> Ground<'a> {
         let (known_table, known_content) = self.witnesses(&moves);
         let leftovers = leftovers(&moves, &rows, &regions);
         let units = self.marks.iter().skip(1).map(|mark| (mark.word, mark.unit)).collect();
-        Ok(Plan {
+        Ok(DiskPlan {
             disk: self.disk,
             disk_bytes: self.bytes.length_bytes(),
             table: self.table.kind,
@@ -247,7 +249,7 @@ impl<'a> Ground<'a> {
         let found: Vec<Placed> = containers
             .map(|container| {
                 let range = container.range;
-                let old = Place { start: range.start_bytes(), length: range.length_bytes() };
+                let old = NewRange { start: range.start_bytes(), length: range.length_bytes() };
                 let new = match (first, last) {
                     (Some(first), Some(last)) => {
                         let after = placed.iter().filter(|one| one.record_at.is_none());
@@ -255,7 +257,7 @@ impl<'a> Ground<'a> {
                         let limit = next.unwrap_or(self.room.end);
                         let end = range.end_bytes().clamp(last, limit.max(last));
                         let end = end.div_euclid(self.room.sector) * self.room.sector;
-                        Place { start: first, length: end - first }
+                        NewRange { start: first, length: end - first }
                     }
                     _ => old,
                 };
@@ -265,16 +267,16 @@ impl<'a> Ground<'a> {
         placed.extend(found);
     }
 
-    fn moved(&self, piece: &Piece, new: Place) -> Move {
+    fn moved(&self, piece: &PartitionNeeds, new: NewRange) -> Move {
         let range = piece.range;
-        let old = Place { start: range.start_bytes(), length: range.length_bytes() };
+        let old = NewRange { start: range.start_bytes(), length: range.length_bytes() };
         let volume = device::Window::new(Rc::clone(&self.bytes), range);
         let kind = piece.content.as_deref().unwrap_or_default();
-        let fixes = content::fix_ups(&volume, kind, old.start, new.start);
+        let fixes = fix_ups::fix_ups(&volume, kind, old.start, new.start);
         Move::new(piece.number, old, new, piece.exact, fixes)
     }
 
-    fn row(&self, piece: &Piece, new: Place, judgments: &[Judgment]) -> Row {
+    fn row(&self, piece: &PartitionNeeds, new: NewRange, judgments: &[Judgment]) -> Row {
         let partition = self.table.partitions.iter().find(|one| one.number == piece.number);
         let kind = partition.map(|one| match one.type_name {
             Some(name) => name.to_owned(),
@@ -305,7 +307,7 @@ impl<'a> Ground<'a> {
     }
 
     /// By how much a partition's data misses which unit.
-    fn miss(&self, piece: &Piece, judgments: &[Judgment]) -> String {
+    fn miss(&self, piece: &PartitionNeeds, judgments: &[Judgment]) -> String {
         let over = self.case.stack.over(piece.layer);
         let miss = over.iter().rev().chain([&piece.layer]).find_map(|id| judgments[id.0].miss());
         match miss.and_then(|miss| Some((miss.offset_bytes?, miss))) {
@@ -320,7 +322,7 @@ impl<'a> Ground<'a> {
     }
 
     /// Returns the misalignments that this partition keeps, and what would help.
-    fn unmended(&self, piece: &Piece, row: &Row) -> Vec<String> {
+    fn unmended(&self, piece: &PartitionNeeds, row: &Row) -> Vec<String> {
         let mut found = Vec::new();
         let number = piece.number;
         let sector = self.room.sector;
@@ -369,7 +371,7 @@ impl<'a> Ground<'a> {
         found
     }
 
-    fn inexpressible(&self, piece: &Piece) -> NoPlan {
+    fn inexpressible(&self, piece: &PartitionNeeds) -> NoPlan {
         let sector = self.room.sector;
         let (start, end) = (piece.range.start_bytes(), piece.range.end_bytes());
         let why = match &piece.fixed {
@@ -442,11 +444,11 @@ impl<'a> Ground<'a> {
         let mut table: Vec<Known> = Vec::new();
         let mut content = Vec::new();
         match &self.raw {
-            Raw::Mbr(mbr) => {
+            TableBytes::Mbr(mbr) => {
                 table.push((0, mbr.mbr.clone()));
                 content.extend(mbr.records.iter().map(|one| (one.at_bytes, one.bytes.clone())));
             }
-            Raw::Gpt(gpt) => {
+            TableBytes::Gpt(gpt) => {
                 table.push((0, gpt.mbr.clone()));
                 for copy in [&gpt.primary, &gpt.backup] {
                     table.push((copy.at_bytes, copy.header.clone()));
@@ -457,7 +459,7 @@ impl<'a> Ground<'a> {
         for one in moves {
             let piece = self.pieces.iter().find(|piece| piece.number == one.number);
             let kind = piece.and_then(|piece| piece.content.as_deref()).unwrap_or_default();
-            for &(at, length) in content::witnesses(kind) {
+            for &(at, length) in fix_ups::witnesses(kind) {
                 let at = one.from_bytes + at;
                 let bytes = device::disk::read_vec(self.bytes.as_ref(), at, length);
                 content.extend(bytes.ok().map(|bytes| (at, bytes)));
@@ -511,24 +513,24 @@ fn is_container(stack: &Stack, id: LayerId) -> bool {
 fn room(
     bytes: &dyn Disk,
     table: &PartitionTable,
-    raw: &Raw,
-    marks: &[Mark],
+    raw: &TableBytes,
+    marks: &[StartUnit],
     sector: u64,
-    pieces: &[Piece],
+    pieces: &[PartitionNeeds],
 ) -> Room {
     let whole = bytes.length_bytes().div_euclid(sector) * sector;
-    let ends = piece::end_grid(marks);
+    let ends = partition_needs::end_grid(marks);
     let (first, end) = match raw {
-        Raw::Gpt(gpt) if table.sector.bytes() != sector => {
+        TableBytes::Gpt(gpt) if table.sector.bytes() != sector => {
             let (head, tail) = encode::gpt_overhead(gpt, sector);
             // The old table must stay whole until the new one is written.
             let old = table.usable.map_or((0, whole), |one| (one.start_bytes(), one.end_bytes()));
             (head.max(old.0), whole.saturating_sub(tail).min(old.1))
         }
-        Raw::Gpt(_) => table
+        TableBytes::Gpt(_) => table
             .usable
             .map_or((0, whole), |usable| (usable.start_bytes(), usable.end_bytes().min(whole))),
-        Raw::Mbr(_) => {
+        TableBytes::Mbr(_) => {
             let most = (1_u64 << 32).saturating_mul(sector);
             (boot_end(bytes, pieces, sector), whole.min(most))
         }
@@ -538,7 +540,7 @@ fn room(
 
 /// The byte after what stands between an MBR and the first partition: GRUB's core image, or other
 /// software.
-fn boot_end(bytes: &dyn Disk, pieces: &[Piece], sector: u64) -> u64 {
+fn boot_end(bytes: &dyn Disk, pieces: &[PartitionNeeds], sector: u64) -> u64 {
     let start = pieces.first().map_or(0, |piece| {
         piece.record_at.unwrap_or(piece.range.start_bytes()).min(piece.range.start_bytes())
     });

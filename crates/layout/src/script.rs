@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 use units::prefix::Exact;
 
 use crate::encode::Region;
-use crate::plan::Plan;
+use crate::plan::DiskPlan;
 
 /// The part that all scripts share.
 const BODY: &str = include_str!("script.sh");
@@ -33,7 +33,7 @@ pub struct Source {
 
 /// The script that carries out `plan`, which is not empty, on the disk `source`.
 #[must_use]
-pub fn script(plan: &Plan, source: &Source) -> String {
+pub fn script(plan: &DiskPlan, source: &Source) -> String {
     let steps = Steps::of(plan);
     let mut text = String::from("#!/bin/sh\n");
     comment(plan, &mut text);
@@ -70,7 +70,7 @@ pub fn script(plan: &Plan, source: &Source) -> String {
 }
 
 /// Writes the head: the changes, and warnings before them.
-fn comment(plan: &Plan, text: &mut String) {
+fn comment(plan: &DiskPlan, text: &mut String) {
     let mut line = |line: &str| {
         let _ = writeln!(text, "{}", format!("# {line}").trim_end());
     };
@@ -128,7 +128,7 @@ struct Steps {
 }
 
 impl Steps {
-    fn of(plan: &Plan) -> Steps {
+    fn of(plan: &DiskPlan) -> Steps {
         let mut steps = Steps::default();
         steps.step("keep the old table, and make the new one", "make_table");
         steps.make_table(&plan.regions);
@@ -260,7 +260,7 @@ fn known(runs: &[(u64, Vec<u8>)]) -> Vec<String> {
 }
 
 /// Number of bytes kept in the directory beside a chunk.
-fn kept_bytes(plan: &Plan) -> u64 {
+fn kept_bytes(plan: &DiskPlan) -> u64 {
     let aside = plan.moves.iter().flat_map(|one| &one.aside).map(|range| range.length_bytes());
     let table = plan.regions.iter().map(|region| device::disk::length_of(&region.new) * 2);
     aside.chain(table).sum()
@@ -315,7 +315,7 @@ fn hash<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
 }
 
 /// A name for this plan: what would be another plan has another.
-fn id(plan: &Plan) -> String {
+fn id(plan: &DiskPlan) -> String {
     let text = format!("{:?} {:?} {:?}", plan.known_table, plan.moves, plan.regions);
     hash([text.as_bytes()].into_iter()).chars().take(12).collect()
 }

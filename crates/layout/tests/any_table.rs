@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use device::{Disk, FileIdentity, MemoryDisk, MemoryTree, NoFiles};
-use layout::{After, NoPlan, Plan};
+use layout::{DiskAfter, DiskPlan, NoPlan};
 use stack::assemble::{Start, StartKind, assemble};
 use stack::drive::Drive;
 use stack::{Condition, LayerId, Stack};
@@ -19,12 +19,12 @@ fn stack_of(disk: Rc<dyn Disk>, told: &Condition) -> Stack {
     assemble(vec![start], &NoFiles, Some(told)).stack
 }
 
-fn planned_of(stack: &Stack, id: LayerId, told: Option<&Condition>) -> Result<Plan, NoPlan> {
+fn planned_of(stack: &Stack, id: LayerId, told: Option<&Condition>) -> Result<DiskPlan, NoPlan> {
     let judgments = stack::judge::judge_all(stack);
     layout::plan(&stack::rule::Case { stack, judgments: &judgments, told }, id)
 }
 
-fn planned(disk: Rc<dyn Disk>, told: &Condition) -> Option<Plan> {
+fn planned(disk: Rc<dyn Disk>, told: &Condition) -> Option<DiskPlan> {
     let stack = stack_of(disk, told);
     let id = layout::disk_of(&stack, None)?;
     planned_of(&stack, id, Some(told)).ok()
@@ -95,7 +95,7 @@ fn every_plan_keeps_order_and_room_and_settles() {
             rows.iter()
                 .all(|row| row.new.end_bytes() <= DISK_BYTES && row.new.start_bytes() >= 512)
         );
-        let after: Rc<dyn Disk> = Rc::new(After::new(Rc::clone(&disk), &plan));
+        let after: Rc<dyn Disk> = Rc::new(DiskAfter::new(Rc::clone(&disk), &plan));
         let again = planned(after, &told);
         let again =
             again.unwrap_or_else(|| panic!("round {round} {on}: no second plan: {plan:#?}"));

@@ -1,6 +1,6 @@
 //! Numbers and verdicts in words, as one [`Look`] wants them.
 
-use units::prefix::{Exact, Place, Size};
+use units::prefix::{Exact, SectorAddress, Size};
 
 use crate::document::Layer;
 use crate::look::{Glyphs, Look};
@@ -58,7 +58,7 @@ impl Words<'_> {
 
     /// An address with its sector.
     pub(crate) fn place(self, bytes: u64, sector_bytes: u64) -> String {
-        self.with_bytes(Place { bytes, sector_bytes }.to_string(), bytes)
+        self.with_bytes(SectorAddress { bytes, sector_bytes }.to_string(), bytes)
     }
 
     fn with_bytes(self, size: String, bytes: u64) -> String {

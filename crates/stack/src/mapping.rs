@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use format::image::Image;
 use units::ByteRange;
-use units::stripe::{Place, Rotation, Stripe};
+use units::stripe::{Rotation, Stripe, StripePlace};
 
 use crate::id::LayerId;
 
@@ -104,7 +104,7 @@ impl Copies {
 
     /// The byte of the first member's data at which a place lies; `None` when it exceeds 64 bits.
     #[must_use]
-    pub fn member_bytes(self, place: Place, stripe: Stripe) -> Option<u64> {
+    pub fn member_bytes(self, place: StripePlace, stripe: Stripe) -> Option<u64> {
         match self {
             Copies::Neighbors(_) | Copies::Far => Some(place.member_bytes),
             Copies::Offset(copies) => {

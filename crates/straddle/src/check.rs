@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use host::{Beside, Interrupt};
+use host::{ImageFiles, Interrupt};
 use jiff::Timestamp;
 use report::{Answer, Blocks, Refusal, Summary};
 use stack::Verdict;
@@ -370,11 +370,11 @@ fn assembled(
 
 /// Which files these images may name: what lies in a directory was chosen by nobody, so nothing in
 /// it leads elsewhere.
-fn beside(check: &Check, members: &[&Target]) -> Beside {
+fn beside(check: &Check, members: &[&Target]) -> ImageFiles {
     let is_found = |target: &&Target| matches!(target.what, What::Found(_));
     match check.follow_references && !members.iter().any(is_found) {
-        true => Beside::Everywhere,
-        false => Beside::Directory,
+        true => ImageFiles::Everywhere,
+        false => ImageFiles::Directory,
     }
 }
 

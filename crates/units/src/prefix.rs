@@ -85,14 +85,14 @@ impl fmt::Display for Exact {
 /// size that takes more digits than are read at a glance is rounded: `sector 600063 (~293 MiB)`.
 /// Sectors other than 512 bytes are named: `1 MiB (sector 256 of 4096 B)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SectorAddress {
     /// The address.
     pub bytes: u64,
     /// The length of a sector, in bytes; an address off its boundaries is counted in 512.
     pub sector_bytes: u64,
 }
 
-impl Place {
+impl SectorAddress {
     /// The sector's number, and its length where that is not 512 bytes or not the one asked for;
     /// `None` for an address that is not a multiple of 512.
     #[must_use]
@@ -108,7 +108,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SectorAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(sector) = self.sector() else { return f.pad(&Exact(self.bytes).to_string()) };
         let exact = Exact(self.bytes).to_string();
@@ -216,7 +216,7 @@ mod tests {
             (1_000_001, 512, "1000001 B"),
             (512, 0, "512 B (sector 1 of 512 B)"),
         ] {
-            assert_eq!(Place { bytes, sector_bytes }.to_string(), text);
+            assert_eq!(SectorAddress { bytes, sector_bytes }.to_string(), text);
         }
     }
 

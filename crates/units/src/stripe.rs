@@ -18,7 +18,7 @@ pub struct Stripe {
 /// Position of a byte of a striped range: the data position, the stripe, and the byte address
 /// within one member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct StripePlace {
     /// The stripe's number, from 0.
     pub stripe: u64,
     /// The data position in the stripe, from 0, below the number of data members.
@@ -62,10 +62,10 @@ impl Stripe {
 
     /// Returns the position of byte `address` of the array.
     #[must_use]
-    pub fn place(self, address: u64) -> Place {
+    pub fn place(self, address: u64) -> StripePlace {
         let (chunk, within) = (address / self.chunk_bytes, address % self.chunk_bytes);
         let (stripe, position) = (chunk / self.data_members, chunk % self.data_members);
-        Place {
+        StripePlace {
             stripe,
             position,
             // At most `address`, so it cannot overflow.

@@ -11,7 +11,7 @@ use thiserror::Error;
 use units::text;
 
 use super::escape;
-use crate::nodes::{self, Directory, Kind, Node, Nodes, Span, UNKNOWN};
+use crate::nodes::{self, Directory, Node, NodeKind, Nodes, Span, UNKNOWN};
 
 /// The first line of every manifest of this version.
 pub const FIRST_LINE: &str = "straddle.sysroot/1";
@@ -176,16 +176,16 @@ impl<'a> Parser<'a> {
             [b'#', b' ', ..] => Ok(()),
             [b'n', b' ', ..] => self.count(rest),
             [b'd', b' ', ..] => self.directory(rest),
-            [b'f', b' ', ..] => self.file(rest, Kind::Line),
-            [b'b', b' ', ..] => self.file(rest, Kind::Bytes),
-            [b'x', b' ', ..] => self.file(rest, Kind::Unreadable),
+            [b'f', b' ', ..] => self.file(rest, NodeKind::Line),
+            [b'b', b' ', ..] => self.file(rest, NodeKind::Bytes),
+            [b'x', b' ', ..] => self.file(rest, NodeKind::Unreadable),
             [b'm', b' ', ..] => self.file_of_lines(rest),
             [b'l', b' ', ..] => self.link(rest),
             _ => Err(unknown()),
         }
     }
 
-    fn file(&mut self, rest: &'a str, kind: Kind) -> Result<(), String> {
+    fn file(&mut self, rest: &'a str, kind: NodeKind) -> Result<(), String> {
         let (name, value) = named(rest)?;
         if self.has_escapes {
             check(value)?;
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
         let written = self.text[start..end].strip_suffix('\n');
         let value = self.span(written.unwrap_or(&self.text[start..end]))?;
         let line = std::mem::replace(&mut self.number, stated);
-        self.node(name, value, Kind::Lines)?;
+        self.node(name, value, NodeKind::Lines)?;
         self.number = line;
         Ok(())
     }
@@ -229,12 +229,12 @@ impl<'a> Parser<'a> {
         if target.length == 0 {
             return Err("the link leads nowhere".to_owned());
         }
-        let kind = Kind::Link(self.links);
+        let kind = NodeKind::Link(self.links);
         self.links += 1;
         self.node(name, target, kind)
     }
 
-    fn node(&mut self, name: &'a str, value: Span, kind: Kind) -> Result<(), String> {
+    fn node(&mut self, name: &'a str, value: Span, kind: NodeKind) -> Result<(), String> {
         let parent = self.current.ok_or("no line before it states a directory")?;
         let span = self.plain(name)?;
         let name = self.bytes(span);
@@ -292,7 +292,7 @@ impl<'a> Parser<'a> {
         let made = number(self.directories.len())?;
         let span = self.plain(part)?;
         let (prefix, line) = (nodes::prefix(&name), number(self.number)?);
-        let (value, kind) = (Span::default(), Kind::Directory(made));
+        let (value, kind) = (Span::default(), NodeKind::Directory(made));
         self.nodes.push(Node { prefix, name: span, value, parent, line, kind });
         self.directories.push(Directory { parent, name: span, first: 0, end: 0 });
         self.stated.push(false);

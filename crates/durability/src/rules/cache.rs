@@ -1,6 +1,6 @@
 //! Declared caches, and drives' own reports of theirs.
 
-use crate::evidence::{DriveWord, Evidence, Kind, Layer, Protection};
+use crate::evidence::{DriveWord, Evidence, Layer, Protection, SyncLayerKind};
 use crate::reason::{Grade, Reason};
 
 const DECLARED: &str = "queue/write_cache";
@@ -10,9 +10,9 @@ pub(crate) fn write_through(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for (place, layer) in evidence.layers.iter().enumerate() {
         match (&layer.kind, layer.write_back.value()) {
-            (Kind::Drive(_), None) => reasons.push(undeclared(layer)),
-            (Kind::Drive(word), Some(false)) => reasons.push(of_drive(&layer.name, word)),
-            (Kind::Memory(_), _) | (_, Some(true) | None) => {}
+            (SyncLayerKind::Drive(_), None) => reasons.push(undeclared(layer)),
+            (SyncLayerKind::Drive(word), Some(false)) => reasons.push(of_drive(&layer.name, word)),
+            (SyncLayerKind::Memory(_), _) | (_, Some(true) | None) => {}
             (_, Some(false)) => reasons.extend(of_mapped(evidence, place, layer)),
         }
     }
@@ -78,7 +78,7 @@ fn of_mapped(evidence: &Evidence, place: usize, layer: &Layer) -> Option<Reason>
 pub(crate) fn drives(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for layer in &evidence.layers {
-        let Kind::Drive(word) = &layer.kind else { continue };
+        let SyncLayerKind::Drive(word) = &layer.kind else { continue };
         reasons.extend(protection(layer, word));
         reasons.extend(wear(layer, word));
         reasons.extend(word.warnings.iter().map(|warning| {

@@ -2,8 +2,8 @@
 
 use units::text::shell_word;
 
-use crate::evidence::{Evidence, Kind, Layer, median};
-use crate::reach::{Reach, reach};
+use crate::evidence::{Evidence, Layer, SyncLayerKind, median};
+use crate::flush_reach::{FlushReach, reach};
 use crate::reason::POWER_CUT;
 use crate::reason::{Grade, Reason, time_of};
 
@@ -18,7 +18,9 @@ const OFF: [&str; 4] = ["barrier=0", "nobarrier", "barrier=none", "fsync_mode=no
 pub(crate) fn barriers(evidence: &Evidence) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for (place, layer) in evidence.layers.iter().enumerate() {
-        let Kind::FileSystem { kind, options, mount_point } = &layer.kind else { continue };
+        let SyncLayerKind::FileSystem { kind, options, mount_point } = &layer.kind else {
+            continue;
+        };
         let Some(option) = options.iter().find(|option| OFF.contains(&option.as_str())) else {
             continue;
         };
@@ -47,10 +49,10 @@ fn is_needless(under: &[&Layer]) -> bool {
 }
 
 /// Returns whether a layer of this kind has a cache that is declared: a partition has its disk's.
-fn has_cache(kind: &Kind) -> bool {
+fn has_cache(kind: &SyncLayerKind) -> bool {
     match kind {
-        Kind::FileSystem { .. } | Kind::File => false,
-        Kind::Mapped(what) => what != "partition",
+        SyncLayerKind::FileSystem { .. } | SyncLayerKind::File => false,
+        SyncLayerKind::Mapped(what) => what != "partition",
         _ => true,
     }
 }
@@ -66,15 +68,15 @@ pub(crate) fn counted(evidence: &Evidence) -> Vec<Reason> {
             continue;
         }
         let name = &layer.name;
-        let drive = matches!(layer.kind, Kind::Drive(_));
+        let drive = matches!(layer.kind, SyncLayerKind::Drive(_));
         match outcome(layer) {
-            Some(Reach::Reached { per_sync }) => {
+            Some(FlushReach::Reached { per_sync }) => {
                 reasons.push(Reason::speaks_for("flushed").seen(
                     format!("{name} completes {per_sync:.1} flushes for each sync"),
                     COUNTERS,
                 ))
             }
-            Some(Reach::Unclear) => reasons.push(
+            Some(FlushReach::Unclear) => reasons.push(
                 Reason::open("others-flush", Grade::Unproven)
                     .seen(
                         format!("others flush {name} about as often, so its counter cannot tell"),
@@ -82,7 +84,7 @@ pub(crate) fn counted(evidence: &Evidence) -> Vec<Reason> {
                     )
                     .changes("look again when the machine is quiet"),
             ),
-            Some(Reach::TooFew) => reasons.push(
+            Some(FlushReach::TooFew) => reasons.push(
                 Reason::open("not-counted", Grade::Unproven)
                     .seen(format!("too few syncs were made to tell by {name}'s counter"), COUNTERS)
                     .changes("look for longer, with a larger --seconds"),
@@ -110,7 +112,7 @@ pub(crate) fn counted(evidence: &Evidence) -> Vec<Reason> {
 /// The first layer that flushes do not reach, with the writes that came for each sync.
 fn missed(evidence: &Evidence) -> Option<(&Layer, f64)> {
     evidence.layers.iter().find_map(|layer| match outcome(layer) {
-        Some(Reach::Missed { writes_per_sync }) => Some((layer, writes_per_sync)),
+        Some(FlushReach::Missed { writes_per_sync }) => Some((layer, writes_per_sync)),
         _ => None,
     })
 }
@@ -138,7 +140,7 @@ pub(super) fn arrival(evidence: &Evidence, place: usize) -> Arrival {
     if leaves_out(evidence) {
         return Arrival::Unseen;
     }
-    let counted = matches!(outcome(drive), Some(Reach::Reached { .. }))
+    let counted = matches!(outcome(drive), Some(FlushReach::Reached { .. }))
         || evidence.layers.iter().any(|above| counts_for(above, place));
     match drive.write_back.value() {
         Some(false) => Arrival::Needless,
@@ -150,11 +152,11 @@ pub(super) fn arrival(evidence: &Evidence, place: usize) -> Arrival {
 /// Returns whether `above` lies on the layer at `place` and counted flushes: it hands them on as
 /// requests, as the paths of a drive get them.
 fn counts_for(above: &Layer, place: usize) -> bool {
-    above.below.contains(&place) && matches!(outcome(above), Some(Reach::Reached { .. }))
+    above.below.contains(&place) && matches!(outcome(above), Some(FlushReach::Reached { .. }))
 }
 
 /// Returns the fate of flushes at a layer that the kernel sends them to.
-fn outcome(layer: &Layer) -> Option<Reach> {
+fn outcome(layer: &Layer) -> Option<FlushReach> {
     (layer.write_back.value() == Some(&true)).then_some(())?;
     reach(layer.counted.as_ref().ok()?)
 }

@@ -1,8 +1,8 @@
 //! The reasons that each piece of evidence gives. One file a subject.
 
+mod bottom_layers;
 mod cache;
 mod flush;
-mod place;
 mod process;
 mod server;
 mod time;
@@ -19,10 +19,10 @@ pub(super) const RULES: &[Rule] = &[
     process::here,
     process::asked,
     time::untried,
-    place::memory,
-    place::left_out,
-    place::opaque,
-    place::lost,
+    bottom_layers::memory,
+    bottom_layers::left_out,
+    bottom_layers::opaque,
+    bottom_layers::lost,
     flush::barriers,
     flush::counted,
     cache::write_through,

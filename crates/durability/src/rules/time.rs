@@ -7,7 +7,7 @@ use units::durable::DURABLE_APART;
 
 use super::flush::{self, Arrival, arrival};
 use crate::evidence::{
-    DriveWord, Evidence, Kind, Layer, Medium, Protection, Times, Untried, median,
+    DriveWord, Evidence, Layer, Medium, Protection, SyncLayerKind, Times, Untried, median,
 };
 use crate::reason::{Grade, Reason, time_of};
 
@@ -24,7 +24,7 @@ const OF_TEN: usize = 9;
 /// The drives, each with its place among the layers.
 fn drives(evidence: &Evidence) -> impl Iterator<Item = (usize, &Layer, &DriveWord)> {
     evidence.layers.iter().enumerate().filter_map(|(place, layer)| match &layer.kind {
-        Kind::Drive(word) => Some((place, layer, word.as_ref())),
+        SyncLayerKind::Drive(word) => Some((place, layer, word.as_ref())),
         _ => None,
     })
 }

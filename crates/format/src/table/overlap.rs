@@ -1,7 +1,7 @@
 //! Claims to bytes of a disk: which of them collide, and which end behind it.
 
 use units::ByteRange;
-use units::prefix::Place;
+use units::prefix::SectorAddress;
 
 use super::{Partition, PartitionRole};
 use crate::{Problem, ProblemKind};
@@ -59,8 +59,8 @@ pub(super) fn overlaps(mut claims: Vec<Claim>) -> Vec<Problem> {
 }
 
 /// An address with its sector of 512 bytes, which is named: tables count in others, too.
-fn place(bytes: u64) -> Place {
-    Place { bytes, sector_bytes: 0 }
+fn place(bytes: u64) -> SectorAddress {
+    SectorAddress { bytes, sector_bytes: 0 }
 }
 
 /// The problems of partitions that end after the disk, or that collide; entries for all of the disk

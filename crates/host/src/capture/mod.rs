@@ -1,7 +1,7 @@
 //! Writes down what straddle reads of a machine, so that somebody else can look at it.
 
+mod captured_files;
 mod mask;
-mod places;
 mod walk;
 
 use device::{KernelTree, Manifest};

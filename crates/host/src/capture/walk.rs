@@ -6,7 +6,7 @@ use device::answer::{self, Question};
 use device::manifest::{Entry, Manifest};
 use device::{KernelTree, TreeError};
 
-use super::places;
+use super::captured_files;
 
 /// The most files, links and reasons that a capture holds.
 const ENTRIES_MAX: usize = 1 << 20;
@@ -28,21 +28,21 @@ impl<'a> Walk<'a> {
     pub(super) fn of(tree: &'a dyn KernelTree) -> Manifest {
         let (manifest, seen) = (Manifest::new(), BTreeSet::new());
         let mut walk = Walk { tree, manifest, seen, entries: 0, bytes: 0 };
-        for file in places::FILES {
+        for file in captured_files::FILES {
             walk.file(file);
         }
-        for directory in places::BLOCK_DEVICES {
+        for directory in captured_files::BLOCK_DEVICES {
             walk.links(directory, Walk::block_device);
         }
-        for directory in places::CONTROLLERS {
+        for directory in captured_files::CONTROLLERS {
             walk.links(directory, Walk::attached);
         }
-        for directory in places::NAMES {
+        for directory in captured_files::NAMES {
             walk.names(directory);
         }
-        for name in walk.list(places::UDEV) {
+        for name in walk.list(captured_files::UDEV) {
             if name.starts_with('b') {
-                walk.file(&format!("{}/{name}", places::UDEV));
+                walk.file(&format!("{}/{name}", captured_files::UDEV));
             }
         }
         walk.answers();
@@ -129,13 +129,13 @@ impl<'a> Walk<'a> {
         if !self.seen.insert(path.to_owned()) || self.tree.list(path).is_err() {
             return;
         }
-        for file in places::BLOCK_FILES {
+        for file in captured_files::BLOCK_FILES {
             self.file(&format!("{path}/{file}"));
         }
-        for (directory, depth) in places::BLOCK_DIRECTORIES {
+        for (directory, depth) in captured_files::BLOCK_DIRECTORIES {
             self.directory(&format!("{path}/{directory}"), depth);
         }
-        for link in places::LINKS {
+        for link in captured_files::LINKS {
             let target = self.link(&format!("{path}/{link}"));
             if let Some(target) = target.filter(|_| link == "device") {
                 self.attached(&target);
@@ -156,18 +156,18 @@ impl<'a> Walk<'a> {
         if !self.seen.insert(path.to_owned()) {
             return;
         }
-        for file in places::DEVICE_FILES.into_iter().chain(places::PAGES) {
+        for file in captured_files::DEVICE_FILES.into_iter().chain(captured_files::PAGES) {
             // A directory of that name is something else.
             if self.tree.list(&format!("{path}/{file}")).is_err() {
                 self.file(&format!("{path}/{file}"));
             }
         }
-        for link in places::LINKS {
+        for link in captured_files::LINKS {
             self.link(&format!("{path}/{link}"));
         }
         let disks = format!("{path}/scsi_disk");
         for disk in self.tree.list(&disks).unwrap_or_default() {
-            for file in places::SCSI_DISK_FILES {
+            for file in captured_files::SCSI_DISK_FILES {
                 self.file(&format!("{disks}/{disk}/{file}"));
             }
         }
@@ -185,7 +185,7 @@ impl<'a> Walk<'a> {
     fn directory(&mut self, path: &str, depth: u32) {
         for name in self.list(path) {
             let inner = format!("{path}/{name}");
-            if self.link(&inner).is_some() || places::SLOW.contains(&name.as_str()) {
+            if self.link(&inner).is_some() || captured_files::SLOW.contains(&name.as_str()) {
                 continue;
             }
             if self.tree.list(&inner).is_err() {

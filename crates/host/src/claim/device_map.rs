@@ -85,7 +85,7 @@ struct Entry {
 
 /// Bytes on a leaf.
 #[derive(Clone, Debug)]
-struct Run {
+struct LeafRun {
     leaf: Ground,
     range: Range,
 }
@@ -93,7 +93,7 @@ struct Run {
 /// The runs on leaves that hold all bytes of a device.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeviceBytes {
-    runs: Vec<Run>,
+    runs: Vec<LeafRun>,
     /// The devices that were passed on the way down, itself among them.
     passed: BTreeSet<Number>,
 }
@@ -101,7 +101,7 @@ pub(super) struct DeviceBytes {
 impl DeviceBytes {
     /// Returns whether one byte at least is in both.
     pub(super) fn overlaps(&self, other: &DeviceBytes) -> bool {
-        let meet = |one: &Run, other: &Run| {
+        let meet = |one: &LeafRun, other: &LeafRun| {
             one.leaf == other.leaf && one.range.both(other.range).is_some()
         };
         self.runs.iter().any(|one| other.runs.iter().any(|two| meet(one, two)))
@@ -224,7 +224,7 @@ impl DeviceMap {
         let parts = self.entries.get(&number).map_or(&[][..], |entry| &entry.parts);
         if parts.is_empty() && range.start < range.end {
             let leaf = Ground::Device(self.same.get(&number).copied().unwrap_or(number));
-            bytes.runs.push(Run { leaf, range });
+            bytes.runs.push(LeafRun { leaf, range });
         }
         parts.iter().all(|part| {
             let Some(own) = part.own.both(range) else { return true };
@@ -238,7 +238,7 @@ impl DeviceMap {
             match &part.ground {
                 Ground::Device(number) => self.follow(*number, below, bytes, depth + 1),
                 leaf => {
-                    bytes.runs.push(Run { leaf: leaf.clone(), range: below });
+                    bytes.runs.push(LeafRun { leaf: leaf.clone(), range: below });
                     let Ground::Volume(pool, _) = leaf else { return true };
                     // The volume has no byte of the pool for itself that could be named.
                     let mut under = DeviceBytes::default();

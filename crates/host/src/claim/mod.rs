@@ -98,7 +98,7 @@ pub struct Claim {
 
 /// The device at one look.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Seen {
+struct DeviceState {
     number: Number,
     length_bytes: u64,
 }
@@ -108,7 +108,7 @@ struct Seen {
 struct Held {
     file: OwnedFd,
     _locks: NodeLocks,
-    seen: Seen,
+    seen: DeviceState,
     /// Before Linux 5.15 there is none.
     sequence: Option<u64>,
 }
@@ -121,7 +121,7 @@ impl Held {
         is_of(&file, number, node.given())?;
         let nodes = relatives::nodes(&LiveMachine::new(), number)?;
         let locks = NodeLocks::take(file.as_fd(), &nodes, node.given())?;
-        let seen = Seen { number, length_bytes: length(node.given(), file.as_fd())? };
+        let seen = DeviceState { number, length_bytes: length(node.given(), file.as_fd())? };
         let sequence = inquiry::sequence(file.as_fd()).ok();
         Ok(Held { file, _locks: locks, seen, sequence })
     }
@@ -247,7 +247,11 @@ impl AsFd for Claim {
 }
 
 /// Rejects device `number`, of which `node` is a node, if by the kernel's files somebody uses it.
-fn look(machine: &impl Machine, number: Number, node: Option<&Path>) -> Result<Seen, ClaimRefusal> {
+fn look(
+    machine: &impl Machine,
+    number: Number,
+    node: Option<&Path>,
+) -> Result<DeviceState, ClaimRefusal> {
     let own = Device::numbered(machine, number)?;
     let length_bytes = own.length_bytes(machine)?;
     if length_bytes == 0 {
@@ -261,7 +265,7 @@ fn look(machine: &impl Machine, number: Number, node: Option<&Path>) -> Result<S
         return Err(ClaimRefusal::ReadOnly { device: own.node() });
     }
     in_use::check(machine, &own, node)?;
-    Ok(Seen { number, length_bytes })
+    Ok(DeviceState { number, length_bytes })
 }
 
 /// Opens `path`, which is called `node`.

@@ -152,7 +152,7 @@ impl Fake {
 
     fn is_free(&self, number: Number) {
         let seen = look(self, number, None);
-        assert!(matches!(seen, Ok(Seen { length_bytes: 1024.., .. })), "{seen:?}");
+        assert!(matches!(seen, Ok(DeviceState { length_bytes: 1024.., .. })), "{seen:?}");
     }
 }
 

@@ -8,11 +8,11 @@
 //!
 //! Source: setpgid(2), prctl(2) (`PR_SET_PDEATHSIG`), `pidfd_open(2)`, wait4(2), getrusage(2).
 
+mod follow;
 mod guard;
-mod pipe;
 mod process;
 
-pub use pipe::Tail;
+pub use follow::Tail;
 
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -188,7 +188,7 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
     let out = child.stdout.take().expect("it was piped");
     let errors = child.stderr.take().expect("it was piped");
     let followed =
-        pipe::follow(process, out.into(), errors.into(), begun, plan.budget, plan.interrupt);
+        follow::follow(process, out.into(), errors.into(), begun, plan.budget, plan.interrupt);
     let left_running = process::others_in(group);
     guard.kill();
     let lost = |attempted| {
@@ -203,12 +203,12 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
     let followed = followed.map_err(|(attempted, error)| lost(attempted)(error))?;
     let lines = followed.errors.last_lines(LINES_SHOWN);
     match followed.end {
-        pipe::End::Budget => Err(CommandError::TimedOut { program, budget: plan.budget, lines }),
-        pipe::End::Interrupted(signal) => Err(CommandError::Interrupted { program, signal }),
-        pipe::End::Itself(_) if !status.success() => {
+        follow::End::Budget => Err(CommandError::TimedOut { program, budget: plan.budget, lines }),
+        follow::End::Interrupted(signal) => Err(CommandError::Interrupted { program, signal }),
+        follow::End::Itself(_) if !status.success() => {
             Err(CommandError::Failed { program, ended: ended(status), lines })
         }
-        pipe::End::Itself(wall) => Ok(Ran {
+        follow::End::Itself(wall) => Ok(Ran {
             wall,
             user: usage.user,
             system: usage.system,

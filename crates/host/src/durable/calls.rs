@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use device::DurableFault;
-use device::durable::{Method, Place, Way};
+use device::durable::{Method, Way, WritePlace};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -137,7 +137,7 @@ pub(super) fn on_descriptors(path: &Path, method: Method, bytes: &[u8]) -> Resul
     const PLAIN: Way = Way {
         method: Method::None,
         is_direct: false,
-        place: Place::Overwrite,
+        place: WritePlace::Overwrite,
         write_bytes: 0,
         writes: 1,
         is_contended: false,

@@ -1,7 +1,7 @@
 //! The scratch files, each made for a kind of place.
 
 use device::DurableFault;
-use device::durable::Place;
+use device::durable::WritePlace;
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
@@ -38,8 +38,8 @@ impl Files {
         };
         let made = Files {
             first: scratch(plan.file_bytes)?,
-            preallocated: small(Place::Preallocated)?,
-            growing: small(Place::Append)?,
+            preallocated: small(WritePlace::Preallocated)?,
+            growing: small(WritePlace::Append)?,
             room_bytes: plan.room_bytes,
             first_at: 0,
             preallocated_at: None,
@@ -48,26 +48,26 @@ impl Files {
     }
 
     /// The file for writes to `place`.
-    pub(super) fn of(&self, place: Place) -> &Scratch {
+    pub(super) fn of(&self, place: WritePlace) -> &Scratch {
         let own = match place {
-            Place::Preallocated => self.preallocated.as_ref(),
-            Place::Append => self.growing.as_ref(),
-            Place::Overwrite | Place::Sequential | Place::Nothing => None,
+            WritePlace::Preallocated => self.preallocated.as_ref(),
+            WritePlace::Append => self.growing.as_ref(),
+            WritePlace::Overwrite | WritePlace::Sequential | WritePlace::Nothing => None,
         };
         own.unwrap_or(&self.first)
     }
 
     /// Returns the offset for the next `bytes` of `place`. A full file starts over, untimed.
-    pub(super) fn next(&mut self, place: Place, bytes: u64) -> Result<u64, DurableFault> {
+    pub(super) fn next(&mut self, place: WritePlace, bytes: u64) -> Result<u64, DurableFault> {
         match place {
-            Place::Overwrite | Place::Nothing => Ok(0),
-            Place::Sequential => {
+            WritePlace::Overwrite | WritePlace::Nothing => Ok(0),
+            WritePlace::Sequential => {
                 let fits = self.first_at.saturating_add(bytes) <= self.first.length_bytes();
                 let at_bytes = if fits { self.first_at } else { 0 };
                 self.first_at = at_bytes.saturating_add(bytes);
                 Ok(at_bytes)
             }
-            Place::Preallocated => {
+            WritePlace::Preallocated => {
                 let at = self.preallocated_at.filter(|at| self.has_room(*at, bytes));
                 let at_bytes = match at {
                     Some(at_bytes) => at_bytes,
@@ -76,7 +76,7 @@ impl Files {
                 self.preallocated_at = Some(at_bytes.saturating_add(bytes));
                 Ok(at_bytes)
             }
-            Place::Append => match self.end_bytes(place)? {
+            WritePlace::Append => match self.end_bytes(place)? {
                 end_bytes if self.has_room(end_bytes, bytes) => Ok(end_bytes),
                 _ => self.renewed(place),
             },
@@ -88,17 +88,17 @@ impl Files {
     }
 
     /// Returns the length of the file for `place`, in bytes.
-    fn end_bytes(&self, place: Place) -> Result<u64, DurableFault> {
+    fn end_bytes(&self, place: WritePlace) -> Result<u64, DurableFault> {
         let stat = rustix::fs::fstat(self.of(place).fd()).map_err(|error| void("fstat", error))?;
         Ok(u64::try_from(stat.st_size).unwrap_or(0))
     }
 
     /// Makes the file for `place` empty, takes its space again where it is preallocated, and syncs
     /// that; where writing begins.
-    fn renewed(&self, place: Place) -> Result<u64, DurableFault> {
+    fn renewed(&self, place: WritePlace) -> Result<u64, DurableFault> {
         let file = self.of(place).fd();
         rustix::fs::ftruncate(file, 0).map_err(|error| void("ftruncate", error))?;
-        if place == Place::Preallocated {
+        if place == WritePlace::Preallocated {
             let taken = rustix::fs::fallocate(file, FallocateFlags::empty(), 0, self.room_bytes);
             match taken {
                 Ok(()) => {}

@@ -21,7 +21,7 @@ mod plan;
 
 pub use plan::DurablePlan;
 
-use device::durable::{Method, Place, Way};
+use device::durable::{Method, Way, WritePlace};
 use device::{Durable, DurableFault};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -101,7 +101,7 @@ impl DurableFiles {
     fn timed(&mut self, way: Way, offset_bytes: u64) -> Result<u64, Step> {
         let length = usize::try_from(way.write_bytes).expect("32 bits fit");
         let bytes = &self.buffers.slot(0)[..length];
-        let writes = if way.place == Place::Nothing { 0 } else { way.writes };
+        let writes = if way.place == WritePlace::Nothing { 0 } else { way.writes };
         match way.method {
             Method::WriteFsyncClose | Method::WriteCloseFsync => {
                 let path = self.files.first.path();

@@ -1,6 +1,6 @@
 //! The durable writes that are wanted, and how much room their files take.
 
-use device::durable::{Place, Way};
+use device::durable::{Way, WritePlace};
 
 use crate::scratch::{Scratch, ScratchError, ScratchPlan};
 use crate::{Interrupt, Pinned};
@@ -61,8 +61,9 @@ impl DurablePlan<'_> {
 
     /// Number of files that grow, or whose space is taken.
     fn small_files(&self) -> u64 {
-        let is_wanted = |place: Place| u64::from(self.ways.iter().any(|way| way.place == place));
-        is_wanted(Place::Preallocated) + is_wanted(Place::Append)
+        let is_wanted =
+            |place: WritePlace| u64::from(self.ways.iter().any(|way| way.place == place));
+        is_wanted(WritePlace::Preallocated) + is_wanted(WritePlace::Append)
     }
 
     /// A scratch file as long as all of them together.

@@ -9,7 +9,7 @@ use super::*;
 const WAY: Way = Way {
     method: Method::Fdatasync,
     is_direct: false,
-    place: Place::Overwrite,
+    place: WritePlace::Overwrite,
     write_bytes: 8192,
     writes: 2,
     is_contended: false,
@@ -59,11 +59,11 @@ fn every_way_works_or_says_that_it_cannot_and_nothing_is_left() {
         Method::None,
     ] {
         for place in [
-            Place::Overwrite,
-            Place::Sequential,
-            Place::Preallocated,
-            Place::Append,
-            Place::Nothing,
+            WritePlace::Overwrite,
+            WritePlace::Sequential,
+            WritePlace::Preallocated,
+            WritePlace::Append,
+            WritePlace::Nothing,
         ] {
             for is_direct in [false, true] {
                 ways.push(Way { method, place, is_direct, ..WAY });
@@ -88,7 +88,8 @@ fn every_way_works_or_says_that_it_cannot_and_nothing_is_left() {
 #[test]
 fn what_was_written_is_counted_and_bounded() {
     let scratch = testkit::Scratch::new();
-    let ways = [WAY, Way { method: Method::None, ..WAY }, Way { place: Place::Nothing, ..WAY }];
+    let ways =
+        [WAY, Way { method: Method::None, ..WAY }, Way { place: WritePlace::Nothing, ..WAY }];
     let plan = plan(scratch.path(), &ways);
     let mut files = DurableFiles::create(&plan).unwrap();
     let mut slice = |way: usize| {
@@ -161,7 +162,7 @@ fn a_name_goes_with_the_process_that_made_it() {
 fn files_are_as_long_as_they_are_told_to_be_and_begin_anew_behind_that() {
     let scratch = testkit::Scratch::new();
     let of = |place| Way { place, writes: 1, write_bytes: 64 << 10, ..WAY };
-    let ways = [Place::Sequential, Place::Preallocated, Place::Append].map(of);
+    let ways = [WritePlace::Sequential, WritePlace::Preallocated, WritePlace::Append].map(of);
     let plan = plan(scratch.path(), &ways);
     assert_eq!(plan.scratch_bytes(), (256 + 2 * 192) << 10);
     let mut files = DurableFiles::create(&plan).unwrap();

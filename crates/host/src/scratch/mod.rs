@@ -37,11 +37,11 @@ mod label;
 mod leftover;
 mod lock;
 mod named;
-mod place;
 mod plan;
 mod settle;
 mod site;
 mod unnamed;
+mod usable_places;
 
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
@@ -64,9 +64,9 @@ use self::unnamed::nameless;
 pub use direct::DirectUnits;
 pub use error::ScratchError;
 pub use leftover::{Fate, Leftover, sweep};
-pub use place::{Unusable, Usable, same_places, usable};
 pub use plan::ScratchPlan;
 pub use site::{direct_units_in, takes_files};
+pub use usable_places::{Unusable, Usable, same_places, usable};
 
 /// A file without a name, full of random bytes.
 #[derive(Debug)]

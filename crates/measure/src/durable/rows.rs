@@ -4,7 +4,7 @@
 //! them: `open_*` past the page cache, the others through it; all of them write over the first
 //! bytes of one file of 16 MiB. Source: PostgreSQL `src/bin/pg_test_fsync/pg_test_fsync.c`.
 
-use device::durable::{Method, Place, Way};
+use device::durable::{Method, Way, WritePlace};
 
 /// Bytes of `pg_test_fsync`'s page, `XLOG_BLCKSZ`.
 const PAGE: u32 = 8192;
@@ -122,7 +122,7 @@ fn row(id: &str, group: Group, label: &str, is_pg: bool, way: Way) -> RowPlan {
 const OVER: Way = Way {
     method: Method::None,
     is_direct: false,
-    place: Place::Overwrite,
+    place: WritePlace::Overwrite,
     write_bytes: PAGE,
     writes: 1,
     is_contended: false,
@@ -183,16 +183,16 @@ fn other_path_rows() -> Vec<RowPlan> {
 /// Returns what write-ahead logs meet.
 #[must_use]
 pub fn wal_rows() -> Vec<RowPlan> {
-    let next = Way { method: Method::Fdatasync, place: Place::Sequential, ..OVER };
+    let next = Way { method: Method::Fdatasync, place: WritePlace::Sequential, ..OVER };
     let of = |id: &str, label: &str, way: Way| row(id, Group::Wal, label, false, way);
     vec![
         of("wal.overwrite", "overwrite, fdatasync", next),
         of(
             "wal.preallocated",
             "preallocated, fdatasync",
-            Way { place: Place::Preallocated, ..next },
+            Way { place: WritePlace::Preallocated, ..next },
         ),
-        of("wal.append", "append, fdatasync", Way { place: Place::Append, ..next }),
+        of("wal.append", "append, fdatasync", Way { place: WritePlace::Append, ..next }),
         of(
             "wal.sync-file-range",
             "sync_file_range: not durable",
@@ -201,7 +201,13 @@ pub fn wal_rows() -> Vec<RowPlan> {
         of(
             "wal.empty-fsync",
             "fsync, nothing written",
-            Way { method: Method::Fsync, place: Place::Nothing, write_bytes: 0, writes: 0, ..next },
+            Way {
+                method: Method::Fsync,
+                place: WritePlace::Nothing,
+                write_bytes: 0,
+                writes: 0,
+                ..next
+            },
         ),
         of("wal.overwrite-fsync", "overwrite, fsync", Way { method: Method::Fsync, ..next }),
         of(
@@ -214,7 +220,7 @@ pub fn wal_rows() -> Vec<RowPlan> {
 
 /// Several writes for each sync.
 fn group_rows() -> Vec<RowPlan> {
-    let next = Way { method: Method::Fdatasync, place: Place::Sequential, ..OVER };
+    let next = Way { method: Method::Fdatasync, place: WritePlace::Sequential, ..OVER };
     let of = |writes: u32| {
         let plural = if writes == 1 { "" } else { "s" };
         let label = format!("{writes:>2} write{plural}, fdatasync");

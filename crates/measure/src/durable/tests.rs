@@ -1,6 +1,6 @@
 //! The rounds on a double whose truth is known.
 
-use device::durable::{Method, Place, Way};
+use device::durable::{Method, Way, WritePlace};
 use device::{Durable, DurableFault};
 
 use units::random::Random;
@@ -11,7 +11,7 @@ use super::{DurableLimits, DurableSeen, SERIES_MAX, Span, compare, run, sustaine
 const WAY: Way = Way {
     method: Method::Fdatasync,
     is_direct: false,
-    place: Place::Overwrite,
+    place: WritePlace::Overwrite,
     write_bytes: 8192,
     writes: 1,
     is_contended: false,

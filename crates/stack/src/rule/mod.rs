@@ -4,7 +4,7 @@
 //! applies. Severity follows from predicted cost, not from taste.
 
 use serde::{Deserialize, Serialize};
-use units::prefix::Place;
+use units::prefix::SectorAddress;
 
 use crate::condition::Condition;
 use crate::graph::Stack;
@@ -89,12 +89,12 @@ impl Case<'_> {
     }
 
     /// An address in `id` with its sector, in the logical sectors of what it lies on first.
-    fn place(&self, id: LayerId, bytes: u64) -> Place {
+    fn place(&self, id: LayerId, bytes: u64) -> SectorAddress {
         let below = |&id: &LayerId| self.stack.layer(id).mapping.below().first().copied();
         let mut down = std::iter::successors(Some(id), below);
         let sector =
             down.find_map(|id| self.stack.layer(id).units.used_bytes(UnitKind::LogicalSector));
-        Place { bytes, sector_bytes: sector.unwrap_or(512) }
+        SectorAddress { bytes, sector_bytes: sector.unwrap_or(512) }
     }
 
     fn misaligned(&self, id: LayerId) -> bool {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use device::Disk;
-use host::Beside;
+use host::ImageFiles;
 use report::Refusal;
 use stack::assemble::{Assembled, Start, assemble};
 use stack::kernel::NodeId;
@@ -118,7 +118,7 @@ fn of_images(images: &[Image]) -> Result<Opened, Refusal> {
             }
         }
     }
-    let assembled = assemble(starts, &Beside::Directory, None);
+    let assembled = assemble(starts, &ImageFiles::Directory, None);
     let holds = |image: &Image, root| !image.is_found || !assembled.stack.above(root).is_empty();
     let roots = assembled.roots.iter().copied();
     let taken = opened.into_iter().zip(roots).filter(|&(image, root)| holds(image, root));

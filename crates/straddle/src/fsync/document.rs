@@ -1,7 +1,7 @@
 //! From what was seen to the document that is printed.
 
 use device::DurableFault;
-use device::durable::{Method, Place};
+use device::durable::{Method, WritePlace};
 use measure::durable::{self, DurableSeen, QUESTIONS, RowPlan, RowSeen, SeriesPoint};
 use report::fsync::{FsyncRow, Rounds, RowComparison, SustainedPoint};
 
@@ -111,13 +111,13 @@ fn method(method: Method) -> &'static str {
     }
 }
 
-fn place(place: Place) -> &'static str {
+fn place(place: WritePlace) -> &'static str {
     match place {
-        Place::Overwrite => "overwrite",
-        Place::Sequential => "sequential",
-        Place::Preallocated => "preallocated",
-        Place::Append => "append",
-        Place::Nothing => "nothing",
+        WritePlace::Overwrite => "overwrite",
+        WritePlace::Sequential => "sequential",
+        WritePlace::Preallocated => "preallocated",
+        WritePlace::Append => "append",
+        WritePlace::Nothing => "nothing",
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which rows are measured, and with which files.
 
-use device::durable::{Method, Place, Way};
+use device::durable::{Method, Way, WritePlace};
 use host::{DurablePlan, Pinned};
 use measure::durable::{DurableLimits, RowPlan, Rows};
 use report::fsync::Forecast;
@@ -29,7 +29,7 @@ const SLICE_NS: u64 = 10_000_000;
 const SUSTAINED: Way = Way {
     method: Method::Fdatasync,
     is_direct: false,
-    place: Place::Sequential,
+    place: WritePlace::Sequential,
     write_bytes: 128 << 10,
     writes: 8,
     is_contended: false,
@@ -215,7 +215,7 @@ impl Lengths {
 
 /// `true` if `way` writes to the file that is filled before the run.
 fn is_in_first(way: &Way) -> bool {
-    matches!(way.place, Place::Overwrite | Place::Sequential)
+    matches!(way.place, WritePlace::Overwrite | WritePlace::Sequential)
 }
 
 /// Returns how long a slice of a row is that has nobody to take turns with, of so many nanoseconds:

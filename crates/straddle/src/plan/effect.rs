@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use device::Disk;
-use layout::{After, Plan};
+use layout::{DiskAfter, DiskPlan};
 use stack::assemble::{self, Start, StartKind};
 use stack::judge::{self, Verdict};
 use stack::rule::{self, Case, Finding, Severity};
 use stack::{Condition, LayerId, LayerKind, Stack};
 
 /// Returns what one write costs before and after, for each row of the plan.
-pub(super) fn gains(stack: &Stack, plan: &Plan, findings: &[Finding]) -> Vec<String> {
+pub(super) fn gains(stack: &Stack, plan: &DiskPlan, findings: &[Finding]) -> Vec<String> {
     let gain = |layer: LayerId| {
         let over = stack.over(layer);
         let about = |id: LayerId| id == layer || over.contains(&id);
@@ -26,7 +26,7 @@ pub(super) fn gains(stack: &Stack, plan: &Plan, findings: &[Finding]) -> Vec<Str
 /// When the disk would not hold the same as before: then straddle itself is at fault.
 pub(super) fn verified(
     stack: &Stack,
-    plan: &Plan,
+    plan: &DiskPlan,
     on: Option<&Condition>,
 ) -> Result<Vec<String>, String> {
     let layer = stack.layer(plan.disk);
@@ -40,7 +40,7 @@ pub(super) fn verified(
         _ => return Ok(Vec::new()),
     };
     let Some(bytes) = stack.bytes(plan.disk) else { return Ok(Vec::new()) };
-    let after: Rc<dyn Disk> = Rc::new(After::new(Rc::clone(bytes), plan));
+    let after: Rc<dyn Disk> = Rc::new(DiskAfter::new(Rc::clone(bytes), plan));
     let start = Start { kind, name: layer.name.clone(), bytes: Some(Ok(after)) };
     let after = assemble::assemble(vec![start], &device::NoFiles, on);
     let Some(disk) = layout::disk_of(&after.stack, None) else {

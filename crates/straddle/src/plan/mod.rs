@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use host::Beside;
+use host::ImageFiles;
 use jiff::Timestamp;
-use layout::{NoPlan, Plan as Planned, Source};
+use layout::{DiskPlan as Planned, NoPlan, Source};
 use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
 use report::{Refusal, RefusalKind};
 use stack::assemble::{self, Assembled, Start, StartKind};
@@ -222,7 +222,7 @@ fn assembled(
         What::Refused(refusal) => Err(refusal.clone()),
         What::File(path) | What::Found(path) => {
             let start = target::start_file(path)?;
-            Ok((assemble::assemble(vec![start], &Beside::Directory, on), None))
+            Ok((assemble::assemble(vec![start], &ImageFiles::Directory, on), None))
         }
         What::Devices { nodes, meant } => {
             let machine = scene.machine().map_err(|reason| Refusal {

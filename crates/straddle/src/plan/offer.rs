@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use layout::{NoPlan, Plan};
+use layout::{DiskPlan, NoPlan};
 use stack::rule::{self, Case, Finding, Remedy};
 use stack::{LayerId, LayerKind};
 
 /// Puts the plan of the disk before each remedy of `findings` that erases, where moving the
 /// partition below mends the same: an LVM volume whose data is off, on a partition that is not.
 pub(crate) fn before_erasing(case: &Case<'_>, findings: &mut [Finding]) {
-    let mut plans: BTreeMap<LayerId, Result<Plan, NoPlan>> = BTreeMap::new();
+    let mut plans: BTreeMap<LayerId, Result<DiskPlan, NoPlan>> = BTreeMap::new();
     let erases = |one: &&mut Finding| {
         one.cost.is_some()
             && one.remedies.iter().any(Remedy::erases)
@@ -25,7 +25,7 @@ pub(crate) fn before_erasing(case: &Case<'_>, findings: &mut [Finding]) {
 }
 
 /// Returns whether a plan moves `partition`, and leaves nothing wrong in it.
-fn mends(plan: &Plan, partition: LayerId) -> bool {
+fn mends(plan: &DiskPlan, partition: LayerId) -> bool {
     let Some(row) = plan.rows.iter().find(|row| row.layer == partition) else { return false };
     let name = format!("partition {} ", row.number);
     row.old.start_bytes() != row.new.start_bytes()

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use device::{Disk, KernelTree};
-use host::{Beside, FileDisk, HeadCache, Inquiry, LiveTree};
+use host::{FileDisk, HeadCache, ImageFiles, Inquiry, LiveTree};
 use stack::assemble::{Devices, Start, StartKind, World};
 use stack::drive::{Answers, Drive};
 use stack::kernel::{Listed, Machine, NodeId, Part};
@@ -61,7 +61,8 @@ impl Scene {
         nodes: &[NodeId],
         told: Option<&stack::Condition>,
     ) -> stack::assemble::Assembled {
-        let world = World { machine, tree: self.tree(), devices: self, files: &Beside::Directory };
+        let world =
+            World { machine, tree: self.tree(), devices: self, files: &ImageFiles::Directory };
         stack::assemble::assemble_machine(&world, nodes, told)
     }
 }

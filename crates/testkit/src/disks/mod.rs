@@ -50,7 +50,7 @@ pub struct Trial<'a> {
 
 /// Counts of a trial.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Seen {
+pub struct TrialCounts {
     /// True if the plan changed anything.
     pub changed: bool,
     /// Number of partitions it moved.
@@ -99,7 +99,7 @@ impl<'a> Trial<'a> {
     ///
     /// # Errors
     /// A failed check, with the seed and the table.
-    pub fn run(mut self) -> Result<Seen, String> {
+    pub fn run(mut self) -> Result<TrialCounts, String> {
         let image = self.make().map_err(|error| format!("seed {}: {error}", self.seed))?;
         self.judge(&image).map_err(|error| {
             let kinds: Vec<String> = (self.parts.iter())
@@ -121,16 +121,16 @@ impl<'a> Trial<'a> {
             .map_err(|error| format!("plan: {error}: {}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    fn judge(&mut self, image: &Path) -> Tried<Seen> {
+    fn judge(&mut self, image: &Path) -> Tried<TrialCounts> {
         let plan = self.plan(image)?;
-        let mut seen = Seen::default();
+        let mut seen = TrialCounts::default();
         if !plan["refusal"].is_null() {
             let reason = plan["refusal"]["message"].as_str().unwrap_or_default();
             // Only a conversion may find a start that the new sectors do not express.
             if self.on == "4Kn"
                 && (reason.contains("no whole sectors") || reason.contains("do not fit"))
             {
-                return Ok(Seen { refused: true, ..seen });
+                return Ok(TrialCounts { refused: true, ..seen });
             }
             return Err(format!("no plan: {reason}"));
         }

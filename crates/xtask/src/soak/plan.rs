@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use testkit::disks::{Seen, Trial};
+use testkit::disks::{Trial, TrialCounts};
 
 use super::place::Place;
 use crate::options::Options;
@@ -23,7 +23,7 @@ pub(super) fn run(options: &Options<'_>, count: u64) -> anyhow::Result<usize> {
     println!("{count} disks, seeds {first} to {}", seeds.end());
     let memory = Path::new("/dev/shm");
     let directory = if memory.is_dir() { memory } else { &place.directory };
-    let (mut all, mut changed, mut refused, mut failed) = (Seen::default(), 0_u64, 0_u64, 0);
+    let (mut all, mut changed, mut refused, mut failed) = (TrialCounts::default(), 0_u64, 0_u64, 0);
     let trial = |_: &(), seed| Ok(Trial::new(&place.program, directory, seed).run());
     trials(&[()], seeds, WORKERS, trial, |_, _, tried| match tried {
         Ok(seen) => {

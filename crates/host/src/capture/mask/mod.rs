@@ -6,9 +6,9 @@
 //! they are.
 
 mod binary;
+mod identifiers;
 mod mounts;
 mod names;
-mod places;
 mod secrets;
 mod udev;
 
@@ -46,7 +46,7 @@ impl Mask {
     /// Takes note of what a file holds that is an identifier.
     fn learn(&mut self, path: &str, content: &[u8]) {
         let Ok(text) = std::str::from_utf8(content) else { return };
-        if path.starts_with(super::places::UDEV) {
+        if path.starts_with(super::captured_files::UDEV) {
             udev::learn(&mut self.secrets, text);
         } else if path.ends_with("/dm/uuid") {
             self.secrets.learn_parts(text.trim());
@@ -69,7 +69,9 @@ impl Mask {
             "/proc/mounts" => self.lines(&text, mounts::of_mounts),
             "/proc/swaps" => self.lines(&text, mounts::of_swaps),
             device::answer::DM_TABLES => secrets::without_keys(&self.secrets.in_text(&text)),
-            path if path.starts_with(super::places::UDEV) => udev::masked(&mut self.secrets, &text),
+            path if path.starts_with(super::captured_files::UDEV) => {
+                udev::masked(&mut self.secrets, &text)
+            }
             path if path.ends_with("/loop/backing_file") => self.path(&text),
             // Of fabrics: who is reached where. PCI addresses name no host.
             path if path.ends_with("/address") && text.contains('=') => "fabrics".to_owned(),
@@ -93,7 +95,9 @@ impl Mask {
 /// True if a file of `/sys` is an identifier and nothing else.
 fn is_identifier(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    path.starts_with("/sys/") && places::IDENTIFIERS.contains(&name) && !path.ends_with("/dm/uuid")
+    path.starts_with("/sys/")
+        && identifiers::IDENTIFIERS.contains(&name)
+        && !path.ends_with("/dm/uuid")
 }
 
 #[cfg(test)]

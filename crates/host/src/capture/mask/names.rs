@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::places::SYSTEM;
+use super::identifiers::SYSTEM;
 use super::secrets::Secrets;
 
 /// The masked words and what replaces each: use one for all captures of one machine.

@@ -1,6 +1,6 @@
 //! What an engine does, as a row to measure.
 
-use device::durable::{Method, Place, Way};
+use device::durable::{Method, Way, WritePlace};
 use measure::durable::{Group, RowPlan};
 use workload::Profile;
 use workload::engine::{Pattern, Placement, Space, Sync};
@@ -42,10 +42,10 @@ fn way(pattern: &Pattern) -> Way {
         Sync::Dsync | Sync::DirectDsync => Method::OpenDatasync,
     };
     let place = match (pattern.placement, pattern.space) {
-        (Placement::Rewrite, _) => Place::Overwrite,
-        (Placement::Append, Space::Growing) => Place::Append,
-        (Placement::Append, Space::Preallocated) => Place::Preallocated,
-        (Placement::Append, Space::Written) => Place::Sequential,
+        (Placement::Rewrite, _) => WritePlace::Overwrite,
+        (Placement::Append, Space::Growing) => WritePlace::Append,
+        (Placement::Append, Space::Preallocated) => WritePlace::Preallocated,
+        (Placement::Append, Space::Written) => WritePlace::Sequential,
     };
     Way {
         method,
@@ -64,16 +64,16 @@ mod tests {
 
     #[test]
     fn every_engine_is_done_by_the_calls_that_its_profile_names() {
-        let check = |name: &str, expected: (Method, Place, bool, u32)| {
+        let check = |name: &str, expected: (Method, WritePlace, bool, u32)| {
             let engines = Engines::built_in();
             let way = row(engines.find(name).unwrap()).way;
             let seen = (way.method, way.place, way.is_direct, way.write_bytes);
             assert_eq!(seen, expected, "{name}");
         };
-        check("etcd", (Method::Fdatasync, Place::Preallocated, false, 2300));
-        check("postgresql", (Method::Fdatasync, Place::Sequential, false, 8192));
-        check("mysql", (Method::Fsync, Place::Sequential, false, 512));
-        check("kafka", (Method::Fsync, Place::Append, false, 16384));
-        check("ceph", (Method::OpenDatasync, Place::Sequential, true, 4096));
+        check("etcd", (Method::Fdatasync, WritePlace::Preallocated, false, 2300));
+        check("postgresql", (Method::Fdatasync, WritePlace::Sequential, false, 8192));
+        check("mysql", (Method::Fsync, WritePlace::Sequential, false, 512));
+        check("kafka", (Method::Fsync, WritePlace::Append, false, 16384));
+        check("ceph", (Method::OpenDatasync, WritePlace::Sequential, true, 4096));
     }
 }

@@ -1,7 +1,7 @@
 //! What a block device is to a sync, and where its flushes are counted.
 
 use device::KernelTree;
-use durability::{Counts, Kind, Layer, drive_word};
+use durability::{Counts, Layer, SyncLayerKind, drive_word};
 use stack::kernel::{Limits, Node, NodeKind};
 use units::{Known, Source, text};
 
@@ -15,7 +15,7 @@ pub(super) struct Found {
 
 impl Found {
     /// A layer that has no queue, and so counts nothing.
-    pub(super) fn without_queue(name: &str, kind: Kind) -> Found {
+    pub(super) fn without_queue(name: &str, kind: SyncLayerKind) -> Found {
         let none = "it has no queue of its own";
         let layer = Layer {
             name: name.to_owned(),
@@ -58,16 +58,16 @@ pub(super) fn of(tree: &dyn KernelTree, node: &Node) -> Found {
     let kind = match &node.kind {
         NodeKind::Partition { .. } => {
             // Flushes are counted for the whole disk (blk_account_io_flush in block/blk-flush.c).
-            return Found::without_queue(&name, Kind::Mapped("partition".to_owned()));
+            return Found::without_queue(&name, SyncLayerKind::Mapped("partition".to_owned()));
         }
         NodeKind::Disk => disk(tree, &node.name),
-        NodeKind::Md(_) => Kind::Mapped("md array".to_owned()),
-        NodeKind::Dm { uuid, .. } => Kind::Mapped(mapped(uuid)),
-        NodeKind::Bcache => Kind::Mapped("bcache".to_owned()),
-        NodeKind::Other => Kind::Mapped("stacked device".to_owned()),
+        NodeKind::Md(_) => SyncLayerKind::Mapped("md array".to_owned()),
+        NodeKind::Dm { uuid, .. } => SyncLayerKind::Mapped(mapped(uuid)),
+        NodeKind::Bcache => SyncLayerKind::Mapped("bcache".to_owned()),
+        NodeKind::Other => SyncLayerKind::Mapped("stacked device".to_owned()),
         NodeKind::Loop { .. } => {
             let direct = tree.read(&format!("/sys/block/{}/loop/dio", node.name)).ok();
-            Kind::Loop(direct.map(|text| text.trim() == "1"))
+            SyncLayerKind::Loop(direct.map(|text| text.trim() == "1"))
         }
     };
     let base = format!("/sys/block/{}", node.name);
@@ -86,26 +86,26 @@ pub(super) fn of(tree: &dyn KernelTree, node: &Node) -> Found {
 }
 
 /// Returns what a disk that lies on nothing is.
-fn disk(tree: &dyn KernelTree, name: &str) -> Kind {
+fn disk(tree: &dyn KernelTree, name: &str) -> SyncLayerKind {
     let memory = MEMORY.iter().find(|(start, _)| name.starts_with(start));
     if let Some((_, what)) = memory {
-        return Kind::Memory((*what).to_owned());
+        return SyncLayerKind::Memory((*what).to_owned());
     }
     let model = tree.read(&format!("/sys/block/{name}/device/model")).unwrap_or_default();
     if model.trim() == "scsi_debug" {
-        return Kind::Memory("scsi_debug".to_owned());
+        return SyncLayerKind::Memory("scsi_debug".to_owned());
     }
     if let Some(kind) = ELSEWHERE.iter().find(|start| name.starts_with(**start)) {
-        return Kind::Opaque {
+        return SyncLayerKind::Opaque {
             kind: (*kind).to_owned(),
             options: Vec::new(),
             reason: String::new(),
         };
     }
     if name.starts_with("loop") {
-        return Kind::Lost("no file is behind it".to_owned());
+        return SyncLayerKind::Lost("no file is behind it".to_owned());
     }
-    Kind::Drive(Box::new(drive_word(tree, name)))
+    SyncLayerKind::Drive(Box::new(drive_word(tree, name)))
 }
 
 /// `dm crypt`, `dm LVM`: by who made it.
@@ -147,15 +147,15 @@ mod tests {
     fn memory_is_told_by_the_kernels_names_for_it() {
         for (name, what) in [("zram0", "zram"), ("ram1", "RAM disk"), ("nullb0", "null_blk")] {
             let kind = found(name, MemoryTree::new()).layer.kind;
-            assert_eq!(kind, Kind::Memory(what.to_owned()), "{name}");
+            assert_eq!(kind, SyncLayerKind::Memory(what.to_owned()), "{name}");
         }
         let model = MemoryTree::new().with_file("/sys/block/sda/device/model", "scsi_debug");
-        assert!(matches!(found("sda", model).layer.kind, Kind::Memory(_)));
+        assert!(matches!(found("sda", model).layer.kind, SyncLayerKind::Memory(_)));
         for name in ["nbd0", "ublkb0", "zd16"] {
             let kind = found(name, MemoryTree::new()).layer.kind;
-            assert!(matches!(kind, Kind::Opaque { .. }), "{name}: {kind:?}");
+            assert!(matches!(kind, SyncLayerKind::Opaque { .. }), "{name}: {kind:?}");
         }
-        assert!(matches!(found("loop7", MemoryTree::new()).layer.kind, Kind::Lost(_)));
+        assert!(matches!(found("loop7", MemoryTree::new()).layer.kind, SyncLayerKind::Lost(_)));
     }
 
     #[test]

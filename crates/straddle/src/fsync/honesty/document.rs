@@ -1,8 +1,8 @@
 //! The part of the document.
 
 use durability::{
-    self as honesty, Counts, Evidence, Grading, Kind, Layer, POWER_CUT, Protection, Window,
-    fewest_per_sync,
+    self as honesty, Counts, Evidence, Grading, Layer, POWER_CUT, Protection, SyncLayerKind,
+    Window, fewest_per_sync,
 };
 use report::fsync::{self, DriveWord, Honesty, LayerFlushes};
 use units::Known;
@@ -72,24 +72,24 @@ fn layer(layer: &Layer) -> LayerFlushes {
     }
 }
 
-fn kind(kind: &Kind) -> String {
+fn kind(kind: &SyncLayerKind) -> String {
     match kind {
-        Kind::FileSystem { .. } => "file system".to_owned(),
-        Kind::Memory(_) => "memory".to_owned(),
-        Kind::Opaque { .. } => "opaque".to_owned(),
-        Kind::File => "file".to_owned(),
-        Kind::Loop(Some(true)) => "loop, direct".to_owned(),
-        Kind::Loop(_) => "loop, through the page cache".to_owned(),
-        Kind::Mapped(what) => what.clone(),
-        Kind::Drive(_) => "drive".to_owned(),
-        Kind::Lost(_) => "unknown".to_owned(),
+        SyncLayerKind::FileSystem { .. } => "file system".to_owned(),
+        SyncLayerKind::Memory(_) => "memory".to_owned(),
+        SyncLayerKind::Opaque { .. } => "opaque".to_owned(),
+        SyncLayerKind::File => "file".to_owned(),
+        SyncLayerKind::Loop(Some(true)) => "loop, direct".to_owned(),
+        SyncLayerKind::Loop(_) => "loop, through the page cache".to_owned(),
+        SyncLayerKind::Mapped(what) => what.clone(),
+        SyncLayerKind::Drive(_) => "drive".to_owned(),
+        SyncLayerKind::Lost(_) => "unknown".to_owned(),
     }
 }
 
 /// The drive that has the worst to tell.
 fn drive(evidence: &Evidence) -> Option<DriveWord> {
     let words = evidence.layers.iter().filter_map(|layer| match &layer.kind {
-        Kind::Drive(word) => Some(word),
+        SyncLayerKind::Drive(word) => Some(word),
         _ => None,
     });
     let rank = |word: &honesty::DriveWord| {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use host::Pinned;
 
-use durability::Kind;
+use durability::SyncLayerKind;
 use stack::kernel::{NodeId, NodeKind};
 use units::text;
 
@@ -47,7 +47,7 @@ impl Walk<'_> {
     }
 
     fn lost(&mut self, name: &str, reason: impl Into<String>) -> usize {
-        self.push(Found::without_queue(name, Kind::Lost(reason.into())))
+        self.push(Found::without_queue(name, SyncLayerKind::Lost(reason.into())))
     }
 
     fn lies_on(&mut self, place: usize, below: usize) {
@@ -70,22 +70,23 @@ impl Walk<'_> {
         }
         let (kind, options) = (mount.kind.clone(), mount.options.clone());
         let mount_point = mount.point.to_string();
-        let system = Kind::FileSystem { kind: kind.clone(), options: options.clone(), mount_point };
-        let hides = |reason: &str| Kind::Opaque {
+        let system =
+            SyncLayerKind::FileSystem { kind: kind.clone(), options: options.clone(), mount_point };
+        let hides = |reason: &str| SyncLayerKind::Opaque {
             kind: kind.clone(),
             options: options.clone(),
             reason: reason.to_owned(),
         };
         let (layer, upper) = match mount::away(&kind) {
             None => (system, None),
-            Some(Away::Memory) => (Kind::Memory(kind.clone()), None),
+            Some(Away::Memory) => (SyncLayerKind::Memory(kind.clone()), None),
             Some(Away::Overlay) => match mounted.upper(self.scene) {
                 Ok(upper) => (system, Some(upper)),
                 Err(reason) => (hides(&reason), None),
             },
             Some(Away::Network | Away::Program) => (hides(""), None),
         };
-        let is_on_devices = matches!(layer, Kind::FileSystem { .. }) && upper.is_none();
+        let is_on_devices = matches!(layer, SyncLayerKind::FileSystem { .. }) && upper.is_none();
         let place = self.push(Found::without_queue(&kind, layer));
         self.systems.push((mount.device.clone(), place));
         if let Some(upper) = upper {
@@ -165,7 +166,7 @@ impl Walk<'_> {
         let name = path.file_name().unwrap_or(path.as_os_str());
         let name = text::escape(name.as_bytes());
         let mounted = mounted::behind_loop(self.scene, device, path);
-        let place = self.push(Found::without_queue(&name, Kind::File));
+        let place = self.push(Found::without_queue(&name, SyncLayerKind::File));
         let below = match mounted {
             Ok(mounted) => self.system(&mounted),
             Err(reason) => self.lost(&name, reason),

@@ -8,7 +8,7 @@ use stack::rule::{self, Case};
 use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind};
 use units::ByteRange;
 
-use crate::unit::Grid;
+use crate::grid::Grid;
 
 /// The longest unit that starts are put on.
 const UNIT_MAX: u64 = 1 << 30;
@@ -28,7 +28,7 @@ const ABSOLUTE_CONTENT: [&str; 4] = ["BitLocker", "VMFS", "VMFS_volume_member", 
 
 /// A unit that starts have to fit, as the disk counts.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct StartUnit {
     /// Its name in a sentence.
     pub(crate) word: &'static str,
     /// Its length in bytes.
@@ -39,7 +39,7 @@ pub(crate) struct Mark {
 
 /// A partition and its needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct PartitionNeeds {
     pub(crate) layer: LayerId,
     pub(crate) number: u32,
     pub(crate) range: ByteRange,
@@ -61,14 +61,14 @@ pub(crate) struct Piece {
 }
 
 /// The units beneath `disk`, the most important first, and the logical sector `sector`.
-pub(crate) fn marks(stack: &Stack, disk: LayerId, sector: u64) -> Vec<Mark> {
-    let mut marks = vec![Mark { word: "logical sector", unit: sector, behind: 0 }];
+pub(crate) fn marks(stack: &Stack, disk: LayerId, sector: u64) -> Vec<StartUnit> {
+    let mut marks = vec![StartUnit { word: "logical sector", unit: sector, behind: 0 }];
     let whole = whole(stack, disk);
     let under = stack.under(disk);
     let mut put = |word, unit: u64, to: LayerId, origin: u64| {
         let shifts = placement::shifts(stack, disk, whole, to, unit);
         if let Some(shift) = shifts.single() {
-            marks.push(Mark { word, unit, behind: (shift + unit - origin % unit) % unit });
+            marks.push(StartUnit { word, unit, behind: (shift + unit - origin % unit) % unit });
         }
     };
     for &leaf in under.iter().filter(|&&id| matches!(stack.layer(id).mapping, Mapping::Leaf)) {
@@ -96,9 +96,9 @@ pub(crate) fn marks(stack: &Stack, disk: LayerId, sector: u64) -> Vec<Mark> {
 }
 
 /// The granule of the first leaf, as the disk counts: what ends are put on.
-pub(crate) fn end_grid(marks: &[Mark]) -> Grid {
+pub(crate) fn end_grid(marks: &[StartUnit]) -> Grid {
     let granule = marks.iter().find(|mark| mark.word == "granule");
-    let grid = |mark: &Mark| Grid {
+    let grid = |mark: &StartUnit| Grid {
         unit: mark.unit,
         remainder: (mark.unit - mark.behind % mark.unit) % mark.unit,
     };
@@ -111,14 +111,14 @@ fn whole(stack: &Stack, id: LayerId) -> ByteRange {
     ByteRange::new(0, length).expect("a range from 0 always exists")
 }
 
-impl Piece {
+impl PartitionNeeds {
     /// The partition on `layer`, with its needs on a disk with `marks`.
     pub(crate) fn new(
         case: &Case<'_>,
         layer: LayerId,
         table: &PartitionTable,
-        marks: &[Mark],
-    ) -> Option<Piece> {
+        marks: &[StartUnit],
+    ) -> Option<PartitionNeeds> {
         let stack = case.stack;
         let LayerKind::Partition(partition, _) = &stack.layer(layer).kind else { return None };
         let is_logical = table.kind == format::table::TableKind::Mbr && partition.number > 4;
@@ -126,7 +126,7 @@ impl Piece {
         let (grid, unmet) = grid(case, layer, marks);
         let wants = matches!(partition.role, PartitionRole::Ordinary | PartitionRole::BsdSlice)
             && !rule::is_rarely_written(case, layer);
-        Some(Piece {
+        Some(PartitionNeeds {
             layer,
             number: partition.number,
             range: partition.range,
@@ -212,7 +212,7 @@ fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, boo
 
 /// Returns the starts at which everything in the partition is on `marks`, and the marks that no
 /// start meets.
-fn grid(case: &Case<'_>, id: LayerId, marks: &[Mark]) -> (Grid, Vec<&'static str>) {
+fn grid(case: &Case<'_>, id: LayerId, marks: &[StartUnit]) -> (Grid, Vec<&'static str>) {
     let mut grid = Grid::multiples(marks.first().map_or(512, |mark| mark.unit));
     let mut unmet = Vec::new();
     for mark in marks.iter().skip(1) {

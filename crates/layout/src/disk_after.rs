@@ -5,10 +5,10 @@ use std::rc::Rc;
 use device::{Disk, ReadError, disk};
 use units::ByteRange;
 
-use crate::plan::Plan;
+use crate::plan::DiskPlan;
 
 /// The bytes of a disk after a plan: the old ones, moved and changed as the plan says.
-pub struct After {
+pub struct DiskAfter {
     disk: Rc<dyn Disk>,
     /// The new ranges with their content, the lowest first.
     over: Vec<(ByteRange, Over)>,
@@ -21,10 +21,10 @@ enum Over {
     Bytes(Vec<u8>),
 }
 
-impl After {
+impl DiskAfter {
     /// `disk` after `plan`.
     #[must_use]
-    pub fn new(disk: Rc<dyn Disk>, plan: &Plan) -> After {
+    pub fn new(disk: Rc<dyn Disk>, plan: &DiskPlan) -> DiskAfter {
         let mut over = Vec::new();
         let mut put = |start: u64, length: u64, what| {
             over.extend(ByteRange::new(start, length).map(|range| (range, what)));
@@ -48,11 +48,11 @@ impl After {
             let new = region.new.clone();
             put(region.at_bytes, disk::length_of(&new), Over::Bytes(new));
         }
-        After { disk, over }
+        DiskAfter { disk, over }
     }
 }
 
-impl Disk for After {
+impl Disk for DiskAfter {
     fn length_bytes(&self) -> u64 {
         self.disk.length_bytes()
     }

@@ -12,7 +12,7 @@ const QUIET_MIN: usize = 2;
 
 /// Fate of flushes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Reach {
+pub enum FlushReach {
     /// They come, so many for each sync.
     Reached {
         /// The fewest of any quiet window.
@@ -33,26 +33,26 @@ pub enum Reach {
 /// Returns the fate of the flushes of syncs that had something to write. `None` where nothing was
 /// counted.
 #[must_use]
-pub fn reach(counts: &Counts) -> Option<Reach> {
+pub fn reach(counts: &Counts) -> Option<FlushReach> {
     let windows = || counts.overwrites.iter().chain(&counts.appends).filter(|it| it.syncs > 0);
     let missed = windows().filter(|it| it.flushes.saturating_mul(2) < it.syncs);
     let fewest = missed.min_by_key(|window| window.writes);
     if let Some(window) = fewest {
         let writes_per_sync = ratio(window.writes, window.syncs);
-        return Some(Reach::Missed { writes_per_sync });
+        return Some(FlushReach::Missed { writes_per_sync });
     }
     match windows().count() {
         0 => return None,
-        count if count < QUIET_MIN => return Some(Reach::TooFew),
+        count if count < QUIET_MIN => return Some(FlushReach::TooFew),
         _ => {}
     }
     let quiet: Vec<&Window> = windows().filter(|it| is_quiet(it)).collect();
     let all = quiet.iter().all(|it| it.flushes >= it.syncs);
     if quiet.len() < QUIET_MIN || !all {
-        return Some(Reach::Unclear);
+        return Some(FlushReach::Unclear);
     }
     let per_sync = fewest_per_sync(&counts.overwrites).unwrap_or(1.0);
-    Some(Reach::Reached { per_sync })
+    Some(FlushReach::Reached { per_sync })
 }
 
 /// Returns whether others flushed at most half as often as we did.
@@ -80,7 +80,7 @@ fn ratio(count: u64, of: u64) -> f64 {
 mod tests {
     use super::*;
 
-    fn of(windows: &[(u64, u64)]) -> Option<Reach> {
+    fn of(windows: &[(u64, u64)]) -> Option<FlushReach> {
         let windows = windows.iter();
         let overwrites = windows.map(|&(flushes, idle_flushes)| Window {
             syncs: 8,
@@ -93,17 +93,20 @@ mod tests {
 
     #[test]
     fn one_window_with_too_few_flushes_shows_that_none_are_sent_whatever_others_do() {
-        assert_eq!(of(&[(0, 0), (0, 0)]), Some(Reach::Missed { writes_per_sync: 1.0 }));
-        assert_eq!(of(&[(40, 40), (30, 0), (3, 40)]), Some(Reach::Missed { writes_per_sync: 1.0 }));
+        assert_eq!(of(&[(0, 0), (0, 0)]), Some(FlushReach::Missed { writes_per_sync: 1.0 }));
+        assert_eq!(
+            of(&[(40, 40), (30, 0), (3, 40)]),
+            Some(FlushReach::Missed { writes_per_sync: 1.0 })
+        );
     }
 
     #[test]
     fn enough_flushes_count_only_where_others_were_quiet() {
-        assert_eq!(of(&[(8, 0), (9, 1), (17, 4)]), Some(Reach::Reached { per_sync: 1.0 }));
-        assert_eq!(of(&[(16, 0), (16, 0)]), Some(Reach::Reached { per_sync: 2.0 }));
-        assert_eq!(of(&[(8, 8), (90, 80), (9, 0)]), Some(Reach::Unclear));
-        assert_eq!(of(&[(5, 0), (8, 0), (8, 0)]), Some(Reach::Unclear));
-        assert_eq!(of(&[(8, 0)]), Some(Reach::TooFew), "nobody else is blamed");
+        assert_eq!(of(&[(8, 0), (9, 1), (17, 4)]), Some(FlushReach::Reached { per_sync: 1.0 }));
+        assert_eq!(of(&[(16, 0), (16, 0)]), Some(FlushReach::Reached { per_sync: 2.0 }));
+        assert_eq!(of(&[(8, 8), (90, 80), (9, 0)]), Some(FlushReach::Unclear));
+        assert_eq!(of(&[(5, 0), (8, 0), (8, 0)]), Some(FlushReach::Unclear));
+        assert_eq!(of(&[(8, 0)]), Some(FlushReach::TooFew), "nobody else is blamed");
     }
 
     #[test]
@@ -119,6 +122,6 @@ mod tests {
         let empty = Window { syncs: 8, ..Window::default() };
         let counts =
             Counts { overwrites: vec![quiet; 3], appends: Vec::new(), empty: vec![empty; 3] };
-        assert_eq!(reach(&counts), Some(Reach::Reached { per_sync: 2.0 }));
+        assert_eq!(reach(&counts), Some(FlushReach::Reached { per_sync: 2.0 }));
     }
 }

@@ -1,6 +1,6 @@
 //! Layers at the bottom that no flush can pass or that cannot be seen.
 
-use crate::evidence::{Evidence, Kind};
+use crate::evidence::{Evidence, SyncLayerKind};
 use crate::reason::{Grade, Reason};
 
 const MOUNTS: &str = "/proc/self/mountinfo";
@@ -11,7 +11,7 @@ const VOLATILE: [&str; 2] = ["volatile", "fsync=volatile"];
 /// Memory at the bottom: power takes it all.
 pub(crate) fn memory(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
-        Kind::Memory(what) => Some((layer.name.clone(), what.clone())),
+        SyncLayerKind::Memory(what) => Some((layer.name.clone(), what.clone())),
         _ => None,
     };
     let one = |(name, what): (String, String)| {
@@ -27,7 +27,8 @@ pub(crate) fn memory(evidence: &Evidence) -> Vec<Reason> {
 /// An overlay that leaves syncs out, whatever it lies on.
 pub(crate) fn left_out(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
-        Kind::FileSystem { kind, options, .. } | Kind::Opaque { kind, options, .. }
+        SyncLayerKind::FileSystem { kind, options, .. }
+        | SyncLayerKind::Opaque { kind, options, .. }
             if kind == "overlay" =>
         {
             options.iter().find(|option| VOLATILE.contains(&option.as_str())).cloned()
@@ -45,7 +46,7 @@ pub(crate) fn left_out(evidence: &Evidence) -> Vec<Reason> {
 /// A layer that hides what is below.
 pub(crate) fn opaque(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
-        Kind::Opaque { kind, reason, .. } => Some((kind.clone(), reason.clone())),
+        SyncLayerKind::Opaque { kind, reason, .. } => Some((kind.clone(), reason.clone())),
         _ => None,
     };
     let one = |(kind, reason): (String, String)| {
@@ -73,7 +74,7 @@ pub(crate) fn opaque(evidence: &Evidence) -> Vec<Reason> {
 /// Returns reasons from layers that could not be followed down.
 pub(crate) fn lost(evidence: &Evidence) -> Vec<Reason> {
     let of = |layer: &super::super::Layer| match &layer.kind {
-        Kind::Lost(reason) => Some(
+        SyncLayerKind::Lost(reason) => Some(
             Reason::open("lost", Grade::Unproven)
                 .seen(format!("what lies under {} is not known: {reason}", layer.name), "straddle")
                 .changes(

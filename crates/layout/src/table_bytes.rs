@@ -17,7 +17,7 @@ const ENTRIES_AT: usize = 446;
 const ENTRY: usize = 16;
 
 #[derive(Clone, Debug)]
-pub(crate) enum Raw {
+pub(crate) enum TableBytes {
     Gpt(Gpt),
     Mbr(Mbr),
 }
@@ -28,13 +28,13 @@ pub(crate) struct Gpt {
     pub(crate) mbr: Vec<u8>,
     pub(crate) entries: Vec<u8>,
     pub(crate) entry_bytes: u64,
-    pub(crate) primary: Copy,
-    pub(crate) backup: Copy,
+    pub(crate) primary: GptCopy,
+    pub(crate) backup: GptCopy,
 }
 
 /// One copy's header and where its entries are.
 #[derive(Clone, Debug)]
-pub(crate) struct Copy {
+pub(crate) struct GptCopy {
     /// The whole sector.
     pub(crate) header: Vec<u8>,
     pub(crate) at_bytes: u64,
@@ -74,15 +74,15 @@ pub(crate) fn entry_at(slot: usize) -> usize {
     ENTRIES_AT + slot * ENTRY
 }
 
-impl Raw {
+impl TableBytes {
     /// The bytes of `table` on `disk`.
     ///
     /// # Errors
     /// Why it cannot be rewritten.
-    pub(crate) fn read(disk: &dyn Disk, table: &PartitionTable) -> Result<Raw, String> {
+    pub(crate) fn read(disk: &dyn Disk, table: &PartitionTable) -> Result<TableBytes, String> {
         match table.kind {
-            TableKind::Gpt => Gpt::read(disk, table.sector.bytes()).map(Raw::Gpt),
-            TableKind::Mbr => Mbr::read(disk, table).map(Raw::Mbr),
+            TableKind::Gpt => Gpt::read(disk, table.sector.bytes()).map(TableBytes::Gpt),
+            TableKind::Mbr => Mbr::read(disk, table).map(TableBytes::Mbr),
             TableKind::Bsd => Err("BSD disklabels are not rewritten".to_owned()),
             TableKind::Sgi | TableKind::Sun => {
                 Err(format!("{} disk labels are not rewritten", table.kind.word()))
@@ -94,10 +94,10 @@ impl Raw {
 impl Gpt {
     fn read(disk: &dyn Disk, sector: u64) -> Result<Gpt, String> {
         let mbr = record(disk, 0)?;
-        let (primary, entries) = Copy::read(disk, sector, sector)?;
+        let (primary, entries) = GptCopy::read(disk, sector, sector)?;
         let other = number(&primary.header, 32, 8).checked_mul(sector);
         let other = other.ok_or("the primary GPT header names no backup")?;
-        let (backup, copied) = Copy::read(disk, other, sector)?;
+        let (backup, copied) = GptCopy::read(disk, other, sector)?;
         if entries != copied {
             return Err("the primary and the backup GPT disagree".to_owned());
         }
@@ -106,8 +106,8 @@ impl Gpt {
     }
 }
 
-impl Copy {
-    fn read(disk: &dyn Disk, at_bytes: u64, sector: u64) -> Result<(Copy, Vec<u8>), String> {
+impl GptCopy {
+    fn read(disk: &dyn Disk, at_bytes: u64, sector: u64) -> Result<(GptCopy, Vec<u8>), String> {
         let header = disk::read_vec(disk, at_bytes, sector).map_err(|error| error.to_string())?;
         let length = usize::try_from(number(&header, 12, 4)).unwrap_or(0);
         let sound = header.starts_with(b"EFI PART")
@@ -125,7 +125,7 @@ impl Copy {
         if u64::from(CRC32.checksum(&entries)) != number(&header, 88, 4) {
             return Err(format!("the checksum of the {place} GPT entries is wrong"));
         }
-        Ok((Copy { header, at_bytes, entries_at_bytes }, entries))
+        Ok((GptCopy { header, at_bytes, entries_at_bytes }, entries))
     }
 }
 

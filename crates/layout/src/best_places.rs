@@ -4,8 +4,8 @@
 //! The order on the disk never changes. Each partition has a few candidates for its start; the best
 //! choice for all of them together follows from left to right, so that no choice is greedy.
 
-use crate::piece::Piece;
-use crate::unit::Grid;
+use crate::grid::Grid;
+use crate::partition_needs::PartitionNeeds;
 
 /// The most partitions that are placed together, and the most aligned starts that are tried to each
 /// side of each.
@@ -25,7 +25,7 @@ pub(crate) struct Room {
 
 /// The new range of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct NewRange {
     pub(crate) start: u64,
     pub(crate) length: u64,
 }
@@ -67,7 +67,7 @@ struct Step {
 
 /// The best place for each of `pieces`, which are in the order of the disk; `None` when they do not
 /// even fit as they are.
-pub(crate) fn best(pieces: &[Piece], room: Room) -> Option<Vec<Place>> {
+pub(crate) fn best(pieces: &[PartitionNeeds], room: Room) -> Option<Vec<NewRange>> {
     let mut rows: Vec<Vec<Step>> = Vec::with_capacity(pieces.len());
     for (index, piece) in pieces.iter().enumerate() {
         let mut row = Vec::new();
@@ -91,7 +91,7 @@ pub(crate) fn best(pieces: &[Piece], room: Room) -> Option<Vec<Place>> {
     for row in rows.iter().rev() {
         let (index, length) = next?;
         let step = &row[index];
-        places.push(Place { start: step.start, length });
+        places.push(NewRange { start: step.start, length });
         next = step.from;
     }
     places.reverse();
@@ -101,7 +101,7 @@ pub(crate) fn best(pieces: &[Piece], room: Room) -> Option<Vec<Place>> {
 /// The cheapest start of the piece of `row` that lets it end before `limit`, with its length then.
 fn cheapest(
     row: &[Step],
-    piece: &Piece,
+    piece: &PartitionNeeds,
     limit: u64,
     room: Room,
 ) -> Option<(Option<(usize, u64)>, Price)> {
@@ -113,7 +113,7 @@ fn cheapest(
 }
 
 /// Returns the end of the space before a piece: a logical partition has its record there.
-pub(crate) fn gap_start(piece: &Piece, start: u64, room: Room) -> u64 {
+pub(crate) fn gap_start(piece: &PartitionNeeds, start: u64, room: Room) -> u64 {
     match piece.record_at {
         None => start,
         Some(at) if start == piece.range.start_bytes() && at.is_multiple_of(room.sector) => at,
@@ -122,7 +122,7 @@ pub(crate) fn gap_start(piece: &Piece, start: u64, room: Room) -> u64 {
 }
 
 /// The starts that are tried: as it is, and the aligned ones next to that.
-fn candidates(piece: &Piece, count: usize) -> Vec<u64> {
+fn candidates(piece: &PartitionNeeds, count: usize) -> Vec<u64> {
     let now = piece.range.start_bytes();
     let mut found = vec![now];
     if piece.fixed.is_some() {
@@ -136,7 +136,7 @@ fn candidates(piece: &Piece, count: usize) -> Vec<u64> {
     found
 }
 
-fn start_price(piece: &Piece, start: u64, room: Room) -> Price {
+fn start_price(piece: &PartitionNeeds, start: u64, room: Room) -> Price {
     let now = piece.range.start_bytes();
     Price {
         impossible: u64::from(!start.is_multiple_of(room.sector)),
@@ -149,7 +149,7 @@ fn start_price(piece: &Piece, start: u64, room: Room) -> Price {
 
 /// The length of a piece from `start` that ends at or before `limit`, nearest to what it has, on
 /// the granule where that is possible; `None` when its content does not fit.
-fn length(piece: &Piece, start: u64, limit: u64, room: Room) -> Option<(u64, Price)> {
+fn length(piece: &PartitionNeeds, start: u64, limit: u64, room: Room) -> Option<(u64, Price)> {
     let now = piece.range.length_bytes();
     let most = limit.checked_sub(start)?;
     let fits = |length: &u64| (piece.least..=most).contains(length) && *length > 0;

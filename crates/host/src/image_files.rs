@@ -20,14 +20,14 @@ use crate::identity::Identity;
 
 /// The files of this machine that an image may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+pub enum ImageFiles {
     /// Those in the image's directory and below it; no link and no `..` leads out of it.
     Directory,
     /// All.
     Everywhere,
 }
 
-impl Files for Beside {
+impl Files for ImageFiles {
     fn open_beside(&self, image_path: &[u8], path: &[u8]) -> Result<OpenFile, NotOpened> {
         let named = Path::new(OsStr::from_bytes(path));
         let image = Path::new(OsStr::from_bytes(image_path));
@@ -37,8 +37,8 @@ impl Files for Beside {
         };
         let full = directory.join(named);
         let disk = match self {
-            Beside::Directory => within(directory, named)?,
-            Beside::Everywhere => {
+            ImageFiles::Directory => within(directory, named)?,
+            ImageFiles::Everywhere => {
                 FileDisk::open(&full).map_err(|error| NotOpened::Failed(error.to_string()))?
             }
         };
@@ -124,7 +124,7 @@ mod tests {
         let scratch = Scratch::new();
         let base = scratch.file("base.raw", b"bytes");
         let image = scratch.path().join("top.qcow2");
-        for beside in [Beside::Directory, Beside::Everywhere] {
+        for beside in [ImageFiles::Directory, ImageFiles::Everywhere] {
             let found = beside.open_beside(bytes(&image), b"base.raw").unwrap();
             assert_eq!(found.disk.length_bytes(), 5);
             let same = beside.open_beside(bytes(&image), bytes(&base)).unwrap();
@@ -145,9 +145,9 @@ mod tests {
         let image = directory.join("top.vmdk");
         let names: [&[u8]; 4] = [bytes(&secret), b"../secret", b"link", b"relative"];
         for name in names {
-            let refused = Beside::Directory.open_beside(bytes(&image), name).unwrap_err();
+            let refused = ImageFiles::Directory.open_beside(bytes(&image), name).unwrap_err();
             assert_eq!(refused, NotOpened::Outside, "{}", String::from_utf8_lossy(name));
-            assert!(Beside::Everywhere.open_beside(bytes(&image), name).is_ok());
+            assert!(ImageFiles::Everywhere.open_beside(bytes(&image), name).is_ok());
         }
     }
 
@@ -156,7 +156,7 @@ mod tests {
         let scratch = Scratch::new();
         let image = scratch.path().join("top.vmdk");
         std::fs::create_dir(scratch.path().join("directory")).unwrap();
-        for beside in [Beside::Directory, Beside::Everywhere] {
+        for beside in [ImageFiles::Directory, ImageFiles::Everywhere] {
             assert!(beside.open_beside(b"/x", b"/dev/zero").is_err());
             assert!(beside.open_beside(bytes(&image), b"directory").is_err());
         }
