@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
+use crate::process::procfs::own_mask;
+
 const ASKING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
 /// A flag that is raised when the process is asked to end.
@@ -36,7 +38,8 @@ impl Interrupt {
     /// When the kernel takes no handler.
     pub fn install() -> io::Result<Interrupt> {
         let interrupt = Interrupt::none();
-        let ignored = ignored_signals();
+        // A bit each from signal 1 on (proc_pid_status(5)).
+        let ignored = own_mask(b"SigIgn:");
         for signal in ASKING.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
             let number = usize::try_from(signal).expect("signals are small positive numbers");
             // In this order: the first signal finds the flag down, and the second one finds it up.
@@ -73,14 +76,6 @@ impl Interrupt {
         self.signal.store(usize::try_from(signal).unwrap(), Ordering::SeqCst);
         self.raised.store(true, Ordering::SeqCst);
     }
-}
-
-/// The signals that this process ignores, a bit each from signal 1 on. Source: `SigIgn` of
-/// `proc_pid_status(5)`.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! | `partition_needs` | a partition, and what its data needs |
 //! | `grid` | addresses at which a partition may start |
 //! | `best_places` | the best places for all of them |
+//! | `boot_gap` | the space between an MBR and the first partition |
 //! | `encode` | the table's new bytes |
 //! | `fix_ups` | fields of file systems that hold their start |
 //! | `moves` | what moves, in which order |
@@ -20,6 +21,7 @@
 //! | `script` | the shell script |
 
 mod best_places;
+mod boot_gap;
 mod disk_after;
 mod encode;
 mod fix_ups;

@@ -124,3 +124,24 @@ pub(crate) fn ordered(moves: Vec<Move>) -> Vec<Move> {
 fn range(start: u64, length: u64) -> ByteRange {
     ByteRange::new(start, length).unwrap_or_else(|| ByteRange::new(0, 0).expect("0 bytes at 0"))
 }
+
+/// Returns the ranges that moved partitions leave, without those that are `taken` again.
+pub(crate) fn leftovers(moves: &[Move], taken: impl Iterator<Item = ByteRange>) -> Vec<ByteRange> {
+    let mut free: Vec<ByteRange> = moves.iter().filter_map(Move::left).collect();
+    for other in taken {
+        free = free.into_iter().flat_map(|one| without(one, other)).collect();
+    }
+    free
+}
+
+/// The parts of `one` that `other` does not cover.
+fn without(one: ByteRange, other: ByteRange) -> Vec<ByteRange> {
+    let Some(both) = one.intersection(other).filter(|both| both.length_bytes() > 0) else {
+        return vec![one];
+    };
+    let before = (one.start_bytes(), both.start_bytes());
+    let after = (both.end_bytes(), one.end_bytes());
+    let part = |(start, end): (u64, u64)| ByteRange::new(start, end.checked_sub(start)?);
+    let parts = [before, after].into_iter().filter_map(part);
+    parts.filter(|part| part.length_bytes() > 0).collect()
+}

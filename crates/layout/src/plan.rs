@@ -11,15 +11,13 @@ use units::prefix::Exact;
 use units::{ByteRange, Source};
 
 use crate::best_places::{self, NewRange, Room};
+use crate::boot_gap::boot_end;
 use crate::encode::{self, Placed, Region, Sectors};
 use crate::fix_ups;
 use crate::moves::{self, Move};
 use crate::partition_needs::{self, PartitionNeeds, StartUnit};
 use crate::refusal::{NoPlan, reject_unsound};
 use crate::table_bytes::{Mbr, TableBytes};
-
-/// Length of the area before the first partition in which a boot loader is looked for, in bytes.
-const GAP_BYTES_MAX: u64 = 4 << 20;
 
 /// A change of a whole disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -219,7 +217,10 @@ impl<'a> SurveyedDisk<'a> {
             .map_err(|reason| NoPlan::new(reason, None))?;
         let afterwards = self.afterwards(&moves);
         let (known_table, known_content) = self.witnesses(&moves);
-        let leftovers = leftovers(&moves, &rows, &regions);
+        let written =
+            |region: &Region| ByteRange::new(region.at_bytes, device::disk::length_of(&region.new));
+        let taken = rows.iter().map(|row| row.new).chain(regions.iter().filter_map(written));
+        let leftovers = moves::leftovers(&moves, taken);
         let units = self.marks.iter().skip(1).map(|mark| (mark.word, mark.unit)).collect();
         Ok(DiskPlan {
             disk: self.disk,
@@ -475,31 +476,6 @@ impl<'a> SurveyedDisk<'a> {
 /// A run of the disk and what it holds.
 type Known = (u64, Vec<u8>);
 
-/// Returns the ranges that moved partitions leave, without those that anything else takes.
-fn leftovers(moves: &[Move], rows: &[Row], regions: &[Region]) -> Vec<ByteRange> {
-    let record =
-        |region: &Region| ByteRange::new(region.at_bytes, device::disk::length_of(&region.new));
-    let taken: Vec<ByteRange> =
-        rows.iter().map(|row| row.new).chain(regions.iter().filter_map(record)).collect();
-    let mut free: Vec<ByteRange> = moves.iter().filter_map(Move::left).collect();
-    for other in taken {
-        free = free.into_iter().flat_map(|one| without(one, other)).collect();
-    }
-    free
-}
-
-/// The parts of `one` that `other` does not cover.
-fn without(one: ByteRange, other: ByteRange) -> Vec<ByteRange> {
-    let Some(both) = one.intersection(other).filter(|both| both.length_bytes() > 0) else {
-        return vec![one];
-    };
-    let before = (one.start_bytes(), both.start_bytes());
-    let after = (both.end_bytes(), one.end_bytes());
-    let part = |(start, end): (u64, u64)| ByteRange::new(start, end.checked_sub(start)?);
-    let parts = [before, after].into_iter().filter_map(part);
-    parts.filter(|part| part.length_bytes() > 0).collect()
-}
-
 fn is_extended(role: PartitionRole) -> bool {
     matches!(role, PartitionRole::Extended)
 }
@@ -536,38 +512,4 @@ fn room(
         }
     };
     Room { first, end, ends, sector }
-}
-
-/// The byte after what stands between an MBR and the first partition: GRUB's core image, or other
-/// software.
-fn boot_end(bytes: &dyn Disk, pieces: &[PartitionNeeds], sector: u64) -> u64 {
-    let start = pieces.first().map_or(0, |piece| {
-        piece.record_at.unwrap_or(piece.range.start_bytes()).min(piece.range.start_bytes())
-    });
-    let used = used_bytes(bytes, start.min(GAP_BYTES_MAX));
-    let used = used.max(1).next_multiple_of(sector);
-    // A gap longer than what is looked at is left alone.
-    if start > GAP_BYTES_MAX { start } else { used.min(start) }
-}
-
-/// Number of bytes up to the last of the first `length` that is not 0; `length` where they cannot
-/// be read.
-fn used_bytes(bytes: &dyn Disk, length: u64) -> u64 {
-    let mut buffer = vec![0; 64 << 10];
-    let mut end = length;
-    while end > 0 {
-        let from = end.saturating_sub(buffer.len() as u64);
-        let part = usize::try_from(end - from).unwrap_or(0);
-        if bytes.read_at(from, &mut buffer[..part]).is_err() {
-            return length;
-        }
-        let used = &buffer[..part];
-        // The compiler makes an OR of many bytes one step; a search goes byte by byte.
-        if used.iter().fold(0, |all, byte| all | byte) != 0 {
-            return from
-                + used.iter().rposition(|&byte| byte != 0).map_or(0, |last| last as u64 + 1);
-        }
-        end = from;
-    }
-    0
 }

@@ -74,14 +74,6 @@ impl UringQueue {
         Ok(UringQueue { ring, slots, submitted_ns, pushed, flying, enabled, buffers, files })
     }
 
-    /// Returns whether the kernel keeps the buffers registered. It does not where the process may
-    /// not lock so much memory (`ulimit -l`, before Linux 5.12); each operation costs a little more
-    /// then.
-    #[must_use]
-    pub fn has_registered_buffers(&self) -> bool {
-        self.ring.fixed
-    }
-
     /// Returns how many files it is over.
     #[must_use]
     pub fn files(&self) -> usize {
@@ -350,6 +342,16 @@ fn stopped(attempted: &'static str, error: &io::Error) -> QueueError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_kernel_keeps_the_buffers_registered() {
+        let scratch = testkit::Scratch::new();
+        let file = File::open(scratch.file("file", &[0; 4096])).unwrap();
+        match UringQueue::new(vec![file.into()], Buffers::new(8, 4096).unwrap()) {
+            Err(error @ EngineError::Forbidden { .. }) => testkit::skip(&error.to_string()),
+            made => assert!(made.unwrap().ring.fixed),
+        }
+    }
 
     #[test]
     fn where_io_uring_is_forbidden_the_error_says_by_whom_and_that_depth_1_works() {

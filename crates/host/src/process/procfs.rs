@@ -74,6 +74,14 @@ pub fn is_filtered() -> bool {
     status.is_ok_and(|status| field(&status, b"Seccomp:") == Some(2))
 }
 
+/// The bits of this thread after `name` in `status`; none where they cannot be read.
+pub(crate) fn own_mask(name: &[u8]) -> u64 {
+    let status = read("/proc/thread-self/status").unwrap_or_default();
+    let mask = status.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(name));
+    let mask = mask.and_then(|mask| std::str::from_utf8(mask).ok());
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

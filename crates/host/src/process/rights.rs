@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 
 use rustix::io::Errno;
 
-use super::procfs::{is_filtered, read};
+use super::procfs::{is_filtered, own_mask, read};
 
 /// `CAP_SYS_PTRACE`, as needed to look into processes of others (ptrace(2)).
 const TRACE: u64 = 1 << 19;
@@ -66,16 +66,12 @@ pub(super) fn is_own_proc() -> bool {
 
 impl Rights {
     fn own() -> Rights {
-        let status = read("/proc/thread-self/status").unwrap_or_default();
-        let lines = String::from_utf8_lossy(&status);
-        let mask = lines.lines().find_map(|line| line.strip_prefix("CapEff:"));
-        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
         let map = read("/proc/self/uid_map").unwrap_or_default();
         let map = String::from_utf8_lossy(&map);
         let modules = read("/sys/kernel/security/lsm").unwrap_or_default();
         Rights {
             is_root: crate::is_root(),
-            capabilities: mask.unwrap_or(0),
+            capabilities: own_mask(b"CapEff:"),
             is_initial: map.split_ascii_whitespace().eq(["0", "0", "4294967295"]),
             modules: units::text::escape(modules.trim_ascii()),
         }
