@@ -35,8 +35,8 @@ pub(crate) struct NewRange {
 struct Price {
     /// Starts or ends that the table cannot express.
     impossible: u64,
-    /// Partitions whose data stays misaligned.
-    misaligned: u64,
+    /// Partitions whose data stays off the granule, the chunk, the full stripe.
+    misaligned: [u64; 3],
     /// Bytes that move.
     moved: u128,
     /// Ends that stay off the granule.
@@ -49,7 +49,7 @@ impl Price {
     fn plus(self, other: Price) -> Price {
         Price {
             impossible: self.impossible + other.impossible,
-            misaligned: self.misaligned + other.misaligned,
+            misaligned: [0, 1, 2].map(|level| self.misaligned[level] + other.misaligned[level]),
             moved: self.moved.saturating_add(other.moved),
             ends: self.ends + other.ends,
             distance: self.distance.saturating_add(other.distance),
@@ -121,7 +121,7 @@ pub(crate) fn gap_start(piece: &PartitionNeeds, start: u64, room: Room) -> u64 {
     }
 }
 
-/// The starts that are tried: as it is, and the aligned ones next to that.
+/// The starts that are tried: as it is, and the aligned ones next to that, of each kind.
 fn candidates(piece: &PartitionNeeds, count: usize) -> Vec<u64> {
     let now = piece.range.start_bytes();
     let mut found = vec![now];
@@ -129,10 +129,13 @@ fn candidates(piece: &PartitionNeeds, count: usize) -> Vec<u64> {
         return found;
     }
     let steps = STEPS_MAX.min(count + 2);
-    let grid = piece.grid;
-    let up = std::iter::successors(grid.after(now), |at| at.checked_add(grid.unit));
-    let down = std::iter::successors(grid.before(now), |at| at.checked_sub(grid.unit));
-    found.extend(up.take(steps).chain(down.take(steps)).filter(|&at| at != now));
+    for grid in piece.goals() {
+        let up = std::iter::successors(grid.after(now), |at| at.checked_add(grid.unit));
+        let down = std::iter::successors(grid.before(now), |at| at.checked_sub(grid.unit));
+        found.extend(up.take(steps).chain(down.take(steps)));
+    }
+    found.sort_unstable_by_key(|&at| (at.abs_diff(now), at < now));
+    found.dedup();
     found
 }
 
@@ -140,7 +143,7 @@ fn start_price(piece: &PartitionNeeds, start: u64, room: Room) -> Price {
     let now = piece.range.start_bytes();
     Price {
         impossible: u64::from(!start.is_multiple_of(room.sector)),
-        misaligned: u64::from(piece.wants && !piece.grid.holds(start)),
+        misaligned: piece.grids.map(|grid| u64::from(piece.wants && !grid.holds(start))),
         moved: if start == now { 0 } else { piece.range.length_bytes().into() },
         ends: 0,
         distance: start.abs_diff(now).into(),

@@ -8,10 +8,13 @@ use stack::rule::{self, Case};
 use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind};
 use units::ByteRange;
 
-use crate::grid::Grid;
+use crate::grid::{Grid, lcm};
 
 /// The longest unit that starts are put on.
 const UNIT_MAX: u64 = 1 << 30;
+
+/// Units that starts are put on, the most important first.
+const WORDS: [&str; 3] = ["granule", "chunk", "full stripe"];
 
 /// Types whose content holds addresses of the disk: Windows dynamic disks, VMware, Storage Spaces.
 const ABSOLUTE_TYPES: [(&str, &str); 6] = [
@@ -47,8 +50,9 @@ pub(crate) struct PartitionNeeds {
     pub(crate) record_at: Option<u64>,
     /// Why it must stay.
     pub(crate) fixed: Option<String>,
-    /// Starts at which its data is aligned.
-    pub(crate) grid: Grid,
+    /// NewRange where it may start so that its data is on the granule; on the chunk as well; on the
+    /// full stripe as well.
+    pub(crate) grids: [Grid; 3],
     /// True if its alignment is worth a move: it is written often.
     pub(crate) wants: bool,
     /// The bytes that its content needs; never more than its length.
@@ -58,6 +62,8 @@ pub(crate) struct PartitionNeeds {
     pub(crate) content: Option<String>,
     /// Units that no start meets for all of its data.
     pub(crate) unmet: Vec<&'static str>,
+    /// Starts that are as good as now on the units that no start meets; `None` for no other.
+    kept: Option<Grid>,
 }
 
 /// The units beneath `disk`, the most important first, and the logical sector `sector`.
@@ -123,7 +129,7 @@ impl PartitionNeeds {
         let LayerKind::Partition(partition, _) = &stack.layer(layer).kind else { return None };
         let is_logical = table.kind == format::table::TableKind::Mbr && partition.number > 4;
         let (content, least, exact) = content(stack, layer, partition.range.length_bytes());
-        let (grid, unmet) = grid(case, layer, marks);
+        let (grids, unmet) = grids(case, layer, marks);
         let wants = matches!(partition.role, PartitionRole::Ordinary | PartitionRole::BsdSlice)
             && !rule::is_rarely_written(case, layer);
         Some(PartitionNeeds {
@@ -132,18 +138,42 @@ impl PartitionNeeds {
             range: partition.range,
             record_at: is_logical.then(|| partition.entry_at_bytes.saturating_sub(446)),
             fixed: fixed(case, layer, partition),
-            grid,
+            grids,
             wants,
             least,
             exact,
             content,
+            kept: kept(partition.range.start_bytes(), marks, &unmet),
             unmet,
         })
     }
 
+    /// Place where it may start so that its data is on every unit.
+    pub(crate) fn grid(&self) -> Grid {
+        self.grids[2]
+    }
+
     /// Returns whether its data is aligned where it starts now.
     pub(crate) fn is_good(&self) -> bool {
-        self.grid.holds(self.range.start_bytes())
+        self.grid().holds(self.range.start_bytes())
+    }
+
+    /// The unit that its data is off from `start`, in a word.
+    pub(crate) fn missed(&self, start: u64) -> Option<&'static str> {
+        let missed = self.grids.iter().position(|grid| !grid.holds(start))?;
+        Some(WORDS[missed])
+    }
+
+    /// Places for it, the best first. One that is aligned never moves to where it is worse.
+    pub(crate) fn goals(&self) -> Vec<Grid> {
+        let mut goals = self.grids.to_vec();
+        goals.reverse();
+        goals.dedup();
+        match self.kept {
+            _ if !self.is_good() => goals,
+            Some(kept) => self.grid().and(kept, UNIT_MAX).into_iter().collect(),
+            None => Vec::new(),
+        }
     }
 }
 
@@ -210,23 +240,38 @@ fn content(stack: &Stack, id: LayerId, length: u64) -> (Option<String>, u64, boo
     (Some(word), if doubtful { length } else { least }, exact)
 }
 
-/// Returns the starts at which everything in the partition is on `marks`, and the marks that no
-/// start meets.
-fn grid(case: &Case<'_>, id: LayerId, marks: &[StartUnit]) -> (Grid, Vec<&'static str>) {
+/// Returns where the partition may start so that all that lies in it is on `marks`, for each of
+/// [`WORDS`] with those before it, and which of them no start meets.
+fn grids(case: &Case<'_>, id: LayerId, marks: &[StartUnit]) -> ([Grid; 3], Vec<&'static str>) {
     let mut grid = Grid::multiples(marks.first().map_or(512, |mark| mark.unit));
+    let mut grids = [grid; 3];
     let mut unmet = Vec::new();
-    for mark in marks.iter().skip(1) {
+    let of = |level: usize| {
+        marks.iter().filter(move |mark| mark.word == WORDS[level]).map(move |mark| (level, mark))
+    };
+    for (level, mark) in (0..WORDS.len()).flat_map(of) {
         let met = anchor(case, id, mark.unit).and_then(|anchor| {
             let over = (anchor + mark.behind) % mark.unit;
             let wanted = Grid { unit: mark.unit, remainder: (mark.unit - over) % mark.unit };
             grid.and(wanted, UNIT_MAX)
         });
         match met {
-            Some(met) => grid = met,
+            Some(met) => {
+                grid = met;
+                grids[level..].fill(grid);
+            }
             None => unmet.push(mark.word),
         }
     }
-    (grid, unmet)
+    (grids, unmet)
+}
+
+/// Starts that differ from `now` by multiples of the units that are not met; `None` where they are
+/// too far apart.
+fn kept(now: u64, marks: &[StartUnit], unmet: &[&str]) -> Option<Grid> {
+    let units = marks.iter().filter(|mark| unmet.contains(&mark.word)).map(|mark| mark.unit);
+    let unit = units.into_iter().try_fold(1, lcm).filter(|&unit| unit <= UNIT_MAX)?;
+    Some(Grid { unit, remainder: now % unit })
 }
 
 /// Returns the offset within `unit` of the data that the partition holds, counted from its start;

@@ -1,5 +1,6 @@
 //! The plan: what is on the disk, where it goes, and what no move mends.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use device::Disk;
@@ -18,6 +19,10 @@ use crate::moves::{self, Move};
 use crate::partition_needs::{self, PartitionNeeds, StartUnit};
 use crate::refusal::{NoPlan, reject_unsound};
 use crate::table_bytes::{Mbr, TableBytes};
+
+/// How much of a partition in which nothing was recognized is known again: superblocks that a tool
+/// wrote there since are found in it.
+const HEAD_BYTES: u64 = 128 << 10;
 
 /// A change of a whole disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +131,32 @@ pub fn disk_of(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
 /// # Errors
 /// Why there is none: no table that may be rewritten, or one that is damaged.
 pub fn plan(case: &Case<'_>, disk: LayerId) -> Result<DiskPlan, NoPlan> {
-    SurveyedDisk::survey(case, disk)?.plan(case.judgments)
+    plan_around(case, disk, &BTreeMap::new())
+}
+
+/// As [`plan`], with partitions that stay, each for a reason.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_around(
+    case: &Case<'_>,
+    disk: LayerId,
+    held: &BTreeMap<u32, String>,
+) -> Result<DiskPlan, NoPlan> {
+    let mut ground = SurveyedDisk::survey(case, disk)?;
+    for piece in &mut ground.pieces {
+        if let Some(reason) = held.get(&piece.number) {
+            piece.fixed.get_or_insert_with(|| reason.clone());
+        }
+    }
+    let mut plan = ground.plan(case.judgments)?;
+    let stays = |row: &Row| {
+        let reason = held.get(&row.number)?;
+        Some(format!("partition {} stays where it is: {reason}", row.number))
+    };
+    let stay: Vec<String> = plan.rows.iter().filter_map(stays).collect();
+    plan.unmended.extend(stay);
+    Ok(plan)
 }
 
 /// All that is known before anything is placed.
@@ -216,7 +246,7 @@ impl<'a> SurveyedDisk<'a> {
         let regions = encode::regions(self.bytes.as_ref(), &self.raw, &placed, sectors)
             .map_err(|reason| NoPlan::new(reason, None))?;
         let afterwards = self.afterwards(&moves);
-        let (known_table, known_content) = self.witnesses(&moves);
+        let (known_table, known_content) = self.witnesses(&moves, &rows);
         let written =
             |region: &Region| ByteRange::new(region.at_bytes, device::disk::length_of(&region.new));
         let taken = rows.iter().map(|row| row.new).chain(regions.iter().filter_map(written));
@@ -327,24 +357,28 @@ impl<'a> SurveyedDisk<'a> {
         let mut found = Vec::new();
         let number = piece.number;
         let sector = self.room.sector;
-        if piece.wants && !piece.grid.holds(row.new.start_bytes()) {
+        let missed = piece.missed(row.new.start_bytes()).filter(|_| piece.wants);
+        if let Some(missed) = missed {
+            let stays = match missed {
+                "granule" => "stays misaligned".to_owned(),
+                unit => format!("stays off the {unit}"),
+            };
             let why = match &piece.fixed {
                 Some(reason) => reason.clone(),
                 None => "there is no room for an aligned start".to_owned(),
             };
-            let start = piece.grid.after(row.new.start_bytes());
+            let start = piece.grid().after(row.new.start_bytes());
             let end = self.room.ends.before(row.new.end_bytes());
             found.push(match start.zip(end).filter(|(start, end)| end > start) {
                 Some((start, end)) => format!(
-                    "partition {number} stays misaligned: {why}. Back it up, recreate it at \
+                    "partition {number} {stays}: {why}. Back it up, recreate it at \
                      sector {} ({}) with {} sectors, restore",
                     start.div_euclid(sector),
                     Exact(start),
                     (end - start).div_euclid(sector)
                 ),
                 None => format!(
-                    "partition {number} stays misaligned: {why}. Back it up, delete it, restore \
-                     elsewhere"
+                    "partition {number} {stays}: {why}. Back it up, delete it, restore elsewhere"
                 ),
             });
         } else if piece.wants
@@ -440,8 +474,8 @@ impl<'a> SurveyedDisk<'a> {
         found
     }
 
-    /// The table, and something of the content of every partition that moves.
-    fn witnesses(&self, moves: &[Move]) -> (Vec<Known>, Vec<Known>) {
+    /// The table, and something of the content of every partition that changes.
+    fn witnesses(&self, moves: &[Move], rows: &[Row]) -> (Vec<Known>, Vec<Known>) {
         let mut table: Vec<Known> = Vec::new();
         let mut content = Vec::new();
         match &self.raw {
@@ -457,14 +491,19 @@ impl<'a> SurveyedDisk<'a> {
                 }
             }
         }
-        for one in moves {
-            let piece = self.pieces.iter().find(|piece| piece.number == one.number);
-            let kind = piece.and_then(|piece| piece.content.as_deref()).unwrap_or_default();
-            for &(at, length) in fix_ups::witnesses(kind) {
-                let at = one.from_bytes + at;
+        for row in rows.iter().filter(|row| row.old != row.new) {
+            let head = [(0, HEAD_BYTES.min(row.old.length_bytes()))];
+            let runs = match &row.content {
+                Some(kind) => fix_ups::witnesses(kind),
+                None => &head,
+            };
+            for &(at, length) in runs {
+                let at = row.old.start_bytes() + at;
                 let bytes = device::disk::read_vec(self.bytes.as_ref(), at, length);
                 content.extend(bytes.ok().map(|bytes| (at, bytes)));
             }
+        }
+        for one in moves {
             for fix in &one.fix_ups {
                 content.push((one.from_bytes + fix.at_bytes, fix.old.clone()));
             }

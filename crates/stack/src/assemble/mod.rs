@@ -52,6 +52,7 @@ pub struct Start {
 }
 
 /// What a stack starts on.
+#[derive(Clone)]
 pub enum StartKind {
     /// A block device, with what the kernel says.
     Drive(Box<Drive>),

@@ -1,5 +1,6 @@
 //! Effects of a plan on the content of the disk: gains, and findings that stay.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use device::Disk;
@@ -20,7 +21,16 @@ pub(super) fn gains(stack: &Stack, plan: &DiskPlan, findings: &[Finding]) -> Vec
     plan.rows.iter().map(|row| gain(row.layer).unwrap_or_default()).collect()
 }
 
-/// Returns what is still wrong in what lies on the partitions when the plan is carried out.
+/// The disk as it will be when the plan is carried out.
+#[derive(Default)]
+pub(super) struct Effect {
+    /// Sentences on what is still wrong in what lies on the partitions.
+    pub(super) left: Vec<String>,
+    /// Partitions in which something is worse than now, and the rule that would say so.
+    pub(super) worse: BTreeMap<u32, &'static str>,
+}
+
+/// Returns what the plan leads to.
 ///
 /// # Errors
 /// When the disk would not hold the same as before: then straddle itself is at fault.
@@ -28,7 +38,7 @@ pub(super) fn verified(
     stack: &Stack,
     plan: &DiskPlan,
     on: Option<&Condition>,
-) -> Result<Vec<String>, String> {
+) -> Result<Effect, String> {
     let layer = stack.layer(plan.disk);
     let kind = match &layer.kind {
         LayerKind::Drive(drive) => StartKind::Drive(drive.clone()),
@@ -37,12 +47,15 @@ pub(super) fn verified(
             let identity = device::FileIdentity { device: 0, inode: 0 };
             StartKind::File { path, identity }
         }
-        _ => return Ok(Vec::new()),
+        _ => return Ok(Effect::default()),
     };
-    let Some(bytes) = stack.bytes(plan.disk) else { return Ok(Vec::new()) };
-    let after: Rc<dyn Disk> = Rc::new(DiskAfter::new(Rc::clone(bytes), plan));
-    let start = Start { kind, name: layer.name.clone(), bytes: Some(Ok(after)) };
-    let after = assemble::assemble(vec![start], &device::NoFiles, on);
+    let Some(bytes) = stack.bytes(plan.disk) else { return Ok(Effect::default()) };
+    let assembled = |bytes: Rc<dyn Disk>| {
+        let start = Start { kind: kind.clone(), name: layer.name.clone(), bytes: Some(Ok(bytes)) };
+        assemble::assemble(vec![start], &device::NoFiles, on)
+    };
+    let before = assembled(Rc::clone(bytes));
+    let after = assembled(Rc::new(DiskAfter::new(Rc::clone(bytes), plan)));
     let Some(disk) = layout::disk_of(&after.stack, None) else {
         return Err("the planned table cannot be read; please report this".to_owned());
     };
@@ -63,14 +76,57 @@ pub(super) fn verified(
         return Err("the plan would change what is recognized; please report this".to_owned());
     }
     let stack = &after.stack;
-    let judgments = judge::judge_all(stack);
-    let findings = rule::findings(&Case { stack, judgments: &judgments, told: on });
+    let findings = findings(stack, on);
     let over = stack.over(disk);
     let inside = |one: &&Finding| {
         over.contains(&one.layer)
             && !matches!(stack.layer(one.layer).kind, LayerKind::Partition(..))
     };
-    Ok(findings.iter().filter(inside).filter_map(|one| left(stack, one)).collect())
+    let left = findings.iter().filter(inside).filter_map(|one| left(stack, one)).collect();
+    let old = worst(&before.stack, &self::findings(&before.stack, on));
+    Ok(Effect { left, worse: worse(&old, &worst(stack, &findings)) })
+}
+
+/// The worst finding on each layer in a partition, by the partition's number and the layer's name.
+type Worst = BTreeMap<(u32, String), (Severity, &'static str)>;
+
+/// Returns the partitions in which more layers get worse than better.
+fn worse(old: &Worst, new: &Worst) -> BTreeMap<u32, &'static str> {
+    let severity =
+        |all: &Worst, key| all.get(key).map_or(Severity::Info, |&(severity, _)| severity);
+    let mut worse: BTreeMap<u32, (i64, &'static str)> = BTreeMap::new();
+    for (key, &(now, code)) in new {
+        if now > severity(old, key) {
+            let (count, held) = worse.entry(key.0).or_insert((0, code));
+            *count += 1;
+            *held = code;
+        }
+    }
+    for (key, &(was, _)) in old {
+        if let Some((count, _)) = worse.get_mut(&key.0).filter(|_| was > severity(new, key)) {
+            *count -= 1;
+        }
+    }
+    let grave = worse.into_iter().filter(|(_, (count, _))| *count > 0);
+    grave.map(|(number, (_, code))| (number, code)).collect()
+}
+
+fn findings(stack: &Stack, on: Option<&Condition>) -> Vec<Finding> {
+    let judgments = judge::judge_all(stack);
+    rule::findings(&Case { stack, judgments: &judgments, told: on })
+}
+
+fn worst(stack: &Stack, findings: &[Finding]) -> Worst {
+    let mut worst = BTreeMap::new();
+    for one in findings {
+        for id in stack.under(one.layer) {
+            let LayerKind::Partition(partition, _) = &stack.layer(id).kind else { continue };
+            let key = (partition.number, stack.layer(one.layer).name.clone());
+            let held = worst.entry(key).or_insert((one.severity, one.rule.code));
+            *held = (*held).max((one.severity, one.rule.code));
+        }
+    }
+    worst
 }
 
 /// Returns the findings on the image formats that hold the disk: no move in it mends them.
@@ -92,4 +148,46 @@ fn left(stack: &Stack, one: &Finding) -> Option<String> {
     let (name, code) = (&stack.layer(one.layer).name, one.rule.code);
     (one.severity >= Severity::Warning)
         .then(|| format!("{code} {name}: {evidence}; no move helps: straddle explain {code}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use device::MemoryDisk;
+
+    use super::*;
+
+    fn stack_of(disk: &Rc<dyn Disk>, on: &Condition) -> Stack {
+        let identity = device::FileIdentity { device: 0, inode: 0 };
+        let kind = StartKind::File { path: b"disk".to_vec(), identity };
+        let start = Start { kind, name: "disk".to_owned(), bytes: Some(Ok(Rc::clone(disk))) };
+        assemble::assemble(vec![start], &device::NoFiles, Some(on)).stack
+    }
+
+    #[test]
+    fn a_move_off_the_full_stripe_is_seen_to_make_a_partition_worse() {
+        let mut disk = MemoryDisk::new(64 << 20);
+        disk.put(446 + 4, &[0x83]);
+        // On 3 MiB, which is no multiple of 4 MiB.
+        disk.put(446 + 8, &6144_u32.to_le_bytes());
+        disk.put(446 + 12, &40_960_u32.to_le_bytes());
+        disk.put(510, &[0x55, 0xaa]);
+        let disk: Rc<dyn Disk> = Rc::new(disk);
+        let [large, stripe] = ["granule=4M", "512e,stripe=512Kx3+1"]
+            .map(|words| words.parse::<Condition>().expect("a condition"));
+        let stack = stack_of(&disk, &large);
+        let judgments = judge::judge_all(&stack);
+        let case = Case { stack: &stack, judgments: &judgments, told: Some(&large) };
+        let id = layout::disk_of(&stack, None).expect("there is a table");
+        let plan = layout::plan(&case, id).expect("there is a plan");
+        assert_eq!(plan.moves[0].to_bytes, 4 << 20);
+        let effect = |on: &Condition| verified(&stack_of(&disk, on), &plan, Some(on));
+        assert_eq!(effect(&large).expect("it is judged").worse, BTreeMap::new());
+        let worse = effect(&stripe).expect("it is judged").worse;
+        assert_eq!(worse, BTreeMap::from([(1, "ST202")]));
+        // What would be worse stays.
+        let held = BTreeMap::from([(1, "a move would raise ST202 in it".to_owned())]);
+        let plan = layout::plan_around(&case, id, &held).expect("there is a plan");
+        assert!(plan.is_empty());
+        assert!(plan.unmended.iter().any(|line| line.contains("would raise ST202")));
+    }
 }

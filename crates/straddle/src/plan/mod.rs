@@ -1,5 +1,6 @@
 //! `straddle plan`: the cheapest change of a disk that aligns its partitions, and its script.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use host::ImageFiles;
@@ -185,16 +186,28 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     let wrong = |wrong: NoPlan| refuse(&wrong.reason, wrong.hint);
     let judgments = judge::judge_all(&stack);
     let case = Case { stack: &stack, judgments: &judgments, told: on };
-    let found = match layout::plan(&case, disk) {
-        Ok(found) => found,
-        // The entries of a bootable ISO cover each other by design.
-        Err(reason) => return read_only(&stack, disk).ok_or_else(|| wrong(reason)),
+    let mut held = BTreeMap::new();
+    let (found, mut also_left) = loop {
+        let found = match layout::plan_around(&case, disk, &held) {
+            Ok(found) => found,
+            // The entries of a bootable ISO cover each other by design.
+            Err(reason) => return read_only(&stack, disk).ok_or_else(|| wrong(reason)),
+        };
+        let effect =
+            effect::verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;
+        // What a move makes worse stays where it is.
+        let count = held.len();
+        held.extend(effect.worse.into_iter().filter_map(|(number, code)| {
+            let moves = found.moves.iter().any(|one| one.number == number);
+            moves.then(|| (number, format!("a move would raise {code} in it")))
+        }));
+        if held.len() == count {
+            break (found, effect.left);
+        }
     };
     let findings = rule::findings(&case);
     let gains = effect::gains(&stack, &found, &findings);
     let serial = serial(scene, &stack, disk);
-    let mut also_left =
-        effect::verified(&stack, &found, on).map_err(|reason| refuse(&reason, None))?;
     also_left.extend(of_format);
     Ok(Answer::Plan(Box::new(Found { plan: found, stack, copy, serial, gains, also_left })))
 }

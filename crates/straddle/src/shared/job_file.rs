@@ -28,6 +28,7 @@ pub(crate) fn read(path: &Path, set: &[String]) -> Result<JobFile, RunRefusal> {
         wrong(format!("cannot read the job file {name}: {error}"), hint)
     })?;
     let words = String::from_utf8_lossy(&bytes);
-    JobFile::parse(&words, &told)
-        .map_err(|error| wrong(format!("cannot run the job file {name}: {error}"), error.hint().to_owned()))
+    JobFile::parse(&words, &told).map_err(|error| {
+        wrong(format!("cannot run the job file {name}: {error}"), error.hint().to_owned())
+    })
 }

@@ -1,5 +1,7 @@
 //! `straddle plan` as a user runs it: the script is typed, and the disk looked at afterwards.
 
+mod stays;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
