@@ -24,9 +24,11 @@ const EQUAL_MIN: usize = 6;
 /// The disk that a script names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The path to type for it; `None` where it has to be attached first, as an image of another
-    /// format than raw.
+    /// Path to type for it; of an image of another format than raw, the copy. `None` where it has
+    /// no name yet.
     pub path: Option<String>,
+    /// The command that makes that copy, which comes first.
+    pub copy: Option<String>,
     /// Its serial number, where a device has one.
     pub serial: Option<String>,
 }
@@ -36,12 +38,12 @@ pub struct Source {
 pub fn script(plan: &DiskPlan, source: &Source) -> String {
     let steps = Steps::of(plan);
     let mut text = String::from("#!/bin/sh\n");
-    comment(plan, &mut text);
+    comment(plan, source, &mut text);
     text.push_str("set -eu\nexport LC_ALL=C\nPATH=$PATH:/usr/sbin:/sbin\n\n");
     let id = id(plan);
     let values = [
         ("default_disk", source.path.clone().unwrap_or_default()),
-        ("attach", "qemu-nbd -c /dev/nbd0 IMAGE; sh SCRIPT /dev/nbd0 DIR".to_owned()),
+        ("copy", source.copy.clone().unwrap_or_default()),
         ("moving", MARK.to_owned()),
         ("plan", id),
         ("disk_bytes", plan.disk_bytes.to_string()),
@@ -70,12 +72,17 @@ pub fn script(plan: &DiskPlan, source: &Source) -> String {
 }
 
 /// Writes the head: the changes, and warnings before them.
-fn comment(plan: &DiskPlan, text: &mut String) {
+fn comment(plan: &DiskPlan, source: &Source, text: &mut String) {
     let mut line = |line: &str| {
         let _ = writeln!(text, "{}", format!("# {line}").trim_end());
     };
     line("Aligns the partitions of one disk, as straddle plan computed it.");
     line("");
+    if let Some(copy) = &source.copy {
+        line("No partitioner opens the image: this is the plan of a raw copy. Make that first:");
+        line(copy);
+        line("");
+    }
     for row in &plan.rows {
         let sectors = |bytes: u64, sector: u64| bytes.div_euclid(sector);
         let (old, new) = (plan.old_sector_bytes, plan.sector_bytes);

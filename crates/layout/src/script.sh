@@ -261,7 +261,9 @@ named() {
             "straddle plan $(word "${1-$default_disk}") --script -o plan.sh"
     [ "$#" -le 2 ] || refuse "there are more than two arguments" "sh $(word "$script") DISK DIR"
     disk=${1-$default_disk}
-    [ -n "$disk" ] || refuse "no disk was named" "$attach"
+    [ -n "$disk" ] || refuse "no disk was named" "sh $(word "$script") DISK DIR"
+    [ -e "$disk" ] || [ -z "$copy" ] || refuse "$disk does not exist: make that raw copy first" \
+        "$copy"
     [ -e "$disk" ] || refuse "$disk does not exist" "sh $(word "$script") DISK DIR"
     disk=$(realpath "$disk")
     home=${script%/*}

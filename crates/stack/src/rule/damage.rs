@@ -150,7 +150,17 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
     if let Some(image) = remedy::image_file(case, id) {
         // What is wrong is the table of the guest's disk, which no tool mends in its image.
         if kind.spoils_table() && !layer.tables.is_empty() {
-            return remedy::as_raw(image);
+            return remedy::as_raw(case, id);
+        }
+        if kind == ProblemKind::Chain {
+            // What opens the chain never ends where it is a circle.
+            return vec![
+                Remedy::when("look at its header alone", Command::ShowImage(image)),
+                Remedy::tell(
+                    "then give a copy its true backing file, or none with -b '': qemu-img rebase \
+                     -u -b BASE -F FORMAT COPY",
+                ),
+            ];
         }
         return vec![Remedy::when("look first", Command::CheckImage(image))];
     }

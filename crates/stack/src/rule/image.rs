@@ -178,7 +178,7 @@ fn small_cluster(case: &Case<'_>, id: LayerId, unit: Option<u64>) -> Option<Find
 
 /// The guest's disk in a new file.
 fn converted(case: &Case<'_>, id: LayerId, format: String) -> Remedy {
-    Remedy::command(Command::Convert { image: image_of(case, id), format })
+    Remedy::command(remedy::convert(case, id, format).0)
 }
 
 fn image_of(case: &Case<'_>, id: LayerId) -> String {

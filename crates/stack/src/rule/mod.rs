@@ -28,7 +28,7 @@ pub mod table;
 
 pub use cost::Cost;
 pub use rarely::{is_covered_iso, read_only_medium};
-pub use remedy::{Remedy, plan_of};
+pub use remedy::{Remedy, copy_name, plan_of};
 pub use table::{RULES, Rule, rule};
 
 /// How much a finding matters.

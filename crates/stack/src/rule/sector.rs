@@ -194,7 +194,7 @@ fn larger_blocks(case: &Case<'_>, id: LayerId, kind: &str, granule: u64) -> Reme
         "zfs_member" if power <= 65536 => {
             format!("zpool create -o ashift={}", power.checked_ilog2().unwrap_or(12))
         }
-        "vfat" if clusters <= 128 => format!("mkfs.fat -s {clusters}"),
+        "vfat" if clusters <= 128 => remedy::mkfs_fat(sector, clusters),
         "exfat" if power <= 32 << 20 => format!("mkfs.exfat -c {power}"),
         "ntfs" if power <= 65536 => format!("mkntfs -c {power}"),
         "udf" if power <= 32768 => format!("mkfs.udf -b {power}"),

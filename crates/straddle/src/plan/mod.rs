@@ -1,6 +1,7 @@
 //! `straddle plan`: the cheapest change of a disk that aligns its partitions, and its script.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::Rc;
 
 use host::ImageFiles;
@@ -97,6 +98,9 @@ fn show_script(
         printer::note(&format!("nothing to change on {target}: the script does nothing"));
         return Ok(());
     };
+    if let Some(copy) = steps.first().filter(|step| step.starts_with("qemu-img ")) {
+        printer::note(&format!("this is the plan of a raw copy; make that first: {copy}"));
+    }
     match destination {
         None => {
             printer::print(script)?;
@@ -119,20 +123,33 @@ fn next(plan: &Plan, found: &Found) -> Vec<String> {
     let on = on.unwrap_or_default();
     let file = plan.output.as_deref().filter(|_| plan.script);
     let file = file.map_or_else(|| "plan.sh".to_owned(), |file| shell_word(&shown(file)));
-    let target = shell_word(&shown(&plan.target));
-    let copied = found.copy;
-    let (planned, disk) = match path(plan, found) {
-        Some(_) => (&*target, &*target),
-        None if copied => ("NEW", "NEW"),
-        None => (&*target, "DISK"),
-    };
-    let copy = copied.then(|| format!("qemu-img convert -O raw {target} NEW"));
+    let (disk, copy) = typed(plan, found);
     let own = [
-        format!("straddle plan {planned}{on} --script -o {file}"),
+        format!("straddle plan {disk}{on} --script -o {file}"),
         format!("read {file}, and back up the disk"),
         format!("sh {file} {disk} DIR    # DIR: a directory on another disk"),
     ];
     copy.into_iter().chain(own).collect()
+}
+
+/// The file in which the guest's disk of an image is copied.
+fn copy_of(plan: &Plan) -> String {
+    rule::copy_name(&shown(&plan.target), "raw", |_| false)
+}
+
+/// The disk of a plan as it is typed, and the command that comes before where that is a raw copy.
+fn typed(plan: &Plan, found: &Found) -> (String, Option<String>) {
+    let target = shell_word(&shown(&plan.target));
+    if found.copy {
+        let new = shell_word(&copy_of(plan));
+        let copy = format!("qemu-img convert -O raw {target} {new}");
+        return (new, Some(copy));
+    }
+    let path = path(plan, found);
+    // A partition and a mount point lead to a disk that is called otherwise.
+    let same = host::canonical(&plan.target).ok();
+    let is_disk = path.as_ref().is_none_or(|path| same.is_some_and(|same| same == Path::new(path)));
+    (path.filter(|_| !is_disk).map_or(target, |path| shell_word(&path)), None)
 }
 
 /// What a target led to.
@@ -354,7 +371,8 @@ fn script(plan: &Plan, found: &Found) -> Option<String> {
     if found.plan.is_empty() {
         return None;
     }
-    let source = Source { path: path(plan, found), serial: found.serial.clone() };
+    let path = if found.copy { Some(copy_of(plan)) } else { path(plan, found) };
+    let source = Source { path, copy: typed(plan, found).1, serial: found.serial.clone() };
     Some(layout::script(&found.plan, &source))
 }
 

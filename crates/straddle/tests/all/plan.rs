@@ -1,5 +1,6 @@
 //! `straddle plan` as a user runs it: the script is typed, and the disk looked at afterwards.
 
+mod named;
 mod stays;
 
 use std::path::{Path, PathBuf};
@@ -452,9 +453,9 @@ fn the_steps_of_a_plan_work_on_an_image_of_another_format_as_typed() {
     let told = straddle(&["plan", scratch::text(&qcow2)]);
     assert_eq!(told.status, Some(0), "{told:?}");
     let steps = told.out.split_once("  next ").map(|(_, steps)| steps).expect("it names steps");
-    let copy = scratch.path().join("copy.raw");
+    let copy = scratch.path().join("disk.qcow2.raw");
     let type_step = |step: &str| {
-        let step = step.trim().replace("NEW", scratch::text(&copy));
+        let step = step.trim();
         let step =
             step.replace(" DIR", &format!(" {}", scratch::text(&scratch.path().join("dir"))));
         let own = format!("straddle() {{ {} \"$@\"; }}\n{step}", env!("CARGO_BIN_EXE_straddle"));

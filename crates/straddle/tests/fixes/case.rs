@@ -199,12 +199,12 @@ impl Case {
         // Of a disk that was damaged, as it was before.
         let sound = if original.path("sound").exists() { "sound" } else { unquoted(self.target) };
         let result = unquoted(result);
-        let lost = match (is_raw, result == "NEW") {
+        let lost = match (is_raw, result != self.target) {
             (true, _) => Content::of(original, sound).lost(&Content::of(copy, result)),
             (false, true) => {
                 // The guest's disk, read as raw by a tool that knows both formats.
                 original.shell(&format!("qemu-img convert -O raw {} guest.raw", self.target));
-                copy.shell("qemu-img convert -O raw NEW guest.raw");
+                copy.shell(&format!("qemu-img convert -O raw {result} guest.raw"));
                 Content::of(original, "guest.raw").lost(&Content::of(copy, "guest.raw"))
             }
             (false, false) => Vec::new(),

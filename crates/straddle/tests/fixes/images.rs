@@ -18,30 +18,60 @@ const fn image(
     target: &'static str,
     make: fn(&Bench),
 ) -> Case {
-    Case::typed(rule, name, "qemu-img", "", target, make).only("qemu-img", "NEW")
+    Case::typed(rule, name, "qemu-img", "", target, make)
+}
+
+/// Two images of which each is the backing file of the other.
+fn circle(bench: &Bench) {
+    bench.table("base.raw", 24 * MIB, "label: gpt\nstart=2048,size=40960\n");
+    bench.shell(
+        "qemu-img create -q -f qcow2 -F raw -b base.raw other.qcow2
+        qemu-img create -q -f qcow2 -F qcow2 -b other.qcow2 disk.qcow2
+        qemu-img rebase -u -b disk.qcow2 -F qcow2 other.qcow2",
+    );
 }
 
 pub(crate) const CASES: &[Case] = &[
     image("ST501", "a dynamic VHD", "disk.vhd", |bench| guest(bench, "disk.vhd", "vpc"))
-        .only("-O qcow2", "NEW"),
+        .only("-O qcow2", "disk.vhd.qcow2"),
     image("ST501", "a VHD that stays one", "disk.vhd", |bench| guest(bench, "disk.vhd", "vpc"))
-        .only("-O vpc", "NEW"),
-    image("ST501", "a VDI", "disk.vdi", |bench| guest(bench, "disk.vdi", "vdi")),
+        .only("-O vpc", "disk.new.vhd"),
+    image("ST501", "a VDI", "disk.vdi", |bench| guest(bench, "disk.vdi", "vdi"))
+        .only("qemu-img", "disk.vdi.qcow2"),
     image("ST502", "a qcow2 of small clusters", "disk.qcow2", |bench| {
         guest(bench, "disk.qcow2", "qcow2 -o cluster_size=2048");
-    }),
+    })
+    .only("qemu-img", "disk.new.qcow2"),
     image("ST502", "a qcow2 on a granule of 4 MiB", "disk.qcow2", |bench| {
         bench.table("guest", 24 * MIB, "label: gpt\nstart=8192,size=32768,name=data\n");
         bench.bytes("guest", 4 * MIB, 32_768 * 512);
         bench.shell("qemu-img convert -O qcow2 guest disk.qcow2; rm guest");
     })
+    .only("qemu-img", "disk.qcow2.raw")
     .on("granule=4M"),
     image("ST504", "a compressed qcow2", "disk.qcow2", |bench| {
         guest(bench, "disk.qcow2", "qcow2 -c");
-    }),
+    })
+    .only("qemu-img", "disk.new.qcow2"),
     image("ST504", "a stream-optimized VMDK", "disk.vmdk", |bench| {
         guest(bench, "disk.vmdk", "vmdk -o subformat=streamOptimized");
-    }),
+    })
+    .only("qemu-img", "disk.vmdk.raw"),
+    image("ST502", "a qcow2 that has the name of a copy", "NEW", |bench| {
+        guest(bench, "NEW", "qcow2 -o cluster_size=2048");
+    })
+    .only("qemu-img", "NEW.qcow2"),
+    Case {
+        fix: Fix::Looked("qemu-img info"),
+        ..image("ST405", "two images that back each other", "disk.qcow2", circle)
+    },
+    Case {
+        fix: Fix::Done(
+            "qemu-img rebase",
+            "cp disk.qcow2 COPY && qemu-img rebase -u -b base.raw -F raw COPY && mv COPY disk.qcow2",
+        ),
+        ..image("ST405", "a backing file that is named again", "disk.qcow2", circle)
+    },
     Case {
         // The sentence is followed by hand: the file is put where the image names it.
         fix: Fix::Done("put it where the image says it is", "mv hidden base.raw"),

@@ -51,8 +51,13 @@ fn guest(bench: &Bench, name: &str, format: &str) {
     bench.shell(&format!("qemu-img convert -O {format} disk.raw {name}"));
 }
 
-const fn image(name: &'static str, target: &'static str, make: fn(&Bench)) -> Case {
-    Case::typed("ST102", name, "mkfs.ext4 qemu-img", "", target, make).only("", "NEW")
+const fn image(
+    name: &'static str,
+    target: &'static str,
+    copy: &'static str,
+    make: fn(&Bench),
+) -> Case {
+    Case::typed("ST102", name, "mkfs.ext4 qemu-img", "", target, make).only("", copy)
 }
 
 /// What `straddle plan` says of a slice with a BSD label, followed by hand: the slice is made again
@@ -153,9 +158,9 @@ pub(crate) const CASES: &[Case] = &[
         bench.table("my disk.raw", 32 * MIB, "label: dos\nstart=63,size=40000\n");
         bench.bytes("my disk.raw", FIRST, 40_000 * 512);
     }),
-    image("qcow2", "disk.qcow2", |bench| guest(bench, "disk.qcow2", "qcow2")),
-    image("VMDK", "disk.vmdk", |bench| guest(bench, "disk.vmdk", "vmdk")),
-    image("VHDX", "disk.vhdx", |bench| guest(bench, "disk.vhdx", "vhdx")),
+    image("qcow2", "disk.qcow2", "disk.qcow2.raw", |bench| guest(bench, "disk.qcow2", "qcow2")),
+    image("VMDK", "disk.vmdk", "disk.vmdk.raw", |bench| guest(bench, "disk.vmdk", "vmdk")),
+    image("VHDX", "disk.vhdx", "disk.vhdx.raw", |bench| guest(bench, "disk.vhdx", "vhdx")),
     Case::typed("ST102", "a PV whose data is off", "lvm", "", "disk.raw", |bench| {
         let lvm = testkit::Lvm::on(&[16 * MIB]);
         lvm.run(&["pvcreate", "--dataalignmentoffset", "1536b", lvm.device(0)]);

@@ -202,6 +202,23 @@ pub(crate) const CASES: &[Case] = &[
         |bench| bench.file_system("disk.raw", 64 * MIB, "mkfs.ext4 -q -F -b 4096"),
         forced,
     ),
+    file_system("ST303", "FAT16 on a 4Kn disk", "mkfs.fat", "4Kn", |bench| {
+        bench.file_system("disk.raw", 64 * MIB, "mkfs.fat -F 16 -s 2")
+    }),
+    Case::recreated(
+        "ST303",
+        "FAT32 of 1 GiB on a 4Kn disk",
+        "mkfs.fat",
+        "4Kn",
+        |bench| bench.file_system("disk.raw", 1024 * MIB, "mkfs.fat -F 32 -s 2"),
+        |bench, words| bench.file_system("disk.raw", 1024 * MIB, words),
+    ),
+    file_system("ST303", "FAT on a granule of 16 KiB", "mkfs.fat", "4Kn,granule=16K", |bench| {
+        bench.file_system("disk.raw", 64 * MIB, "mkfs.fat -S 4096 -s 1")
+    }),
+    file_system("ST105", "FAT made with -a, on a 4Kn disk", "mkfs.fat", "4Kn", |bench| {
+        bench.file_system("disk.raw", 64 * MIB, "mkfs.fat -F 32 -a -s 1 -R 33")
+    }),
     file_system("ST303", "FAT with clusters of 512", "mkfs.fat", "512e", |bench| {
         bench.file_system("disk.raw", 16 * MIB, "mkfs.fat -F 16 -s 1")
     }),

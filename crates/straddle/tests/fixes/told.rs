@@ -9,7 +9,6 @@ pub(crate) const TOLD: &[(&str, &str)] = &[
     ("ST308", "members are bought, not typed"),
     ("ST402", "each format has a repair of its own, and none is safe in general"),
     ("ST404", "a person decides what is in use"),
-    ("ST405", "a chain is restored from a backup"),
     ("ST407", "root and the kernel's log decide"),
     ("ST408", "straddle does not read it"),
     ("ST411", "members are given, not typed: `together` of the tests of check gives them"),

@@ -33,6 +33,8 @@ pub(in crate::rule) enum Command {
         image: String,
         /// The format, with its options.
         format: String,
+        /// What comes out of it, as it is typed.
+        new: String,
     },
     /// Unpacks a file, or converts an image that is not read, into a new file.
     Unpack {
@@ -45,6 +47,8 @@ pub(in crate::rule) enum Command {
     },
     /// Looks through an image's own tables.
     CheckImage(String),
+    /// Shows an image's header, without the files that it names.
+    ShowImage(String),
     /// Also reads the files that an image names outside of its directory.
     Follow(String),
     /// Shows where an image's file lies.
@@ -111,13 +115,14 @@ impl fmt::Display for Command {
             ),
             Command::PlainMbr(disk) => write!(f, r"printf 'x\nn\nw\ny\n' | gdisk {disk}"),
             Command::Grow(Growth { file, bytes }) => write!(f, "truncate -s {bytes} {file}"),
-            Command::Convert { image, format } => {
-                write!(f, "qemu-img convert -O {format} {image} NEW")
+            Command::Convert { image, format, new } => {
+                write!(f, "qemu-img convert -O {format} {image} {new}")
             }
             Command::Unpack { command, file, new } => {
                 f.write_str(&command.replace("FILE", file).replace("NEW", new))
             }
             Command::CheckImage(image) => write!(f, "qemu-img check {image}"),
+            Command::ShowImage(image) => write!(f, "qemu-img info -U {image}"),
             Command::Follow(image) => write!(f, "straddle check --follow-references {image}"),
             Command::Trace(image) => write!(f, "straddle trace {image}"),
             Command::Signatures(device) => write!(f, "wipefs {device}"),

@@ -18,7 +18,7 @@ pub(in crate::rule) fn node(layer: &Layer) -> Option<String> {
 }
 
 /// The node or name of a layer, not quoted.
-fn path(layer: &Layer) -> Option<String> {
+pub(super) fn path(layer: &Layer) -> Option<String> {
     if let Some(device) = &layer.device {
         return Some(format!("/dev/{}", device.replace('!', "/")));
     }

@@ -12,8 +12,10 @@ mod start;
 
 pub(super) use command::{Command, Growth};
 pub(super) use device::{node, typed, within};
-pub use start::plan_of;
-pub(super) use start::{as_raw, cluster_size, image_file, moved, plan, rewrite_gpt};
+pub(super) use start::{
+    as_raw, cluster_size, convert, image_file, mkfs_fat, moved, plan, rewrite_gpt,
+};
+pub use start::{copy_name, plan_of};
 
 /// How a finding is put right; it prints as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]

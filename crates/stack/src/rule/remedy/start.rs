@@ -4,7 +4,9 @@ use format::image::ImageKind;
 use format::member::md::MdVersion;
 use format::table::{Partition, TableKind};
 use units::prefix::Exact;
+use units::text::shell_word;
 
+use super::device::path;
 use super::{Command, Remedy, node, typed};
 use crate::id::LayerId;
 use crate::judge::{Judgment, Miss};
@@ -130,23 +132,63 @@ fn partition_moved(
 /// Planned in a raw copy, since no partitioner opens the guest of an image format.
 fn planned_as_raw(case: &Case<'_>, id: LayerId) -> Option<Vec<Remedy>> {
     let [disk] = case.stack.layer(id).mapping.below()[..] else { return None };
-    let image = image_file(case, disk)?;
+    image_file(case, disk)?;
     let on = case.told.map(ToString::to_string);
-    Some(vec![
-        raw_copy(image),
-        Remedy::when("then plan the copy", Command::Plan { disk: "NEW".to_owned(), on }),
-    ])
+    let (copy, new) = raw_copy(case, disk);
+    Some(vec![copy, Remedy::when("then plan the copy", Command::Plan { disk: new, on })])
 }
 
 /// Mended in a raw copy, for the same reason.
-pub(in crate::rule) fn as_raw(image: String) -> Vec<Remedy> {
-    let then = "then mend the copy: straddle check NEW says how; and convert that back";
-    vec![raw_copy(image), Remedy::tell(then)]
+pub(in crate::rule) fn as_raw(case: &Case<'_>, image: LayerId) -> Vec<Remedy> {
+    let (copy, new) = raw_copy(case, image);
+    let then = format!("then mend the copy: straddle check {new} says how; and convert that back");
+    vec![copy, Remedy::tell(then)]
 }
 
-fn raw_copy(image: String) -> Remedy {
-    let convert = Command::Convert { image, format: "raw".to_owned() };
-    Remedy::when("copy the guest's disk to a raw file", convert)
+/// How to copy the guest's disk of `image`, and the copy as it is typed.
+fn raw_copy(case: &Case<'_>, image: LayerId) -> (Remedy, String) {
+    let convert = convert(case, image, "raw".to_owned());
+    let new = convert.1;
+    (Remedy::when("copy the guest's disk to a raw file", convert.0), new)
+}
+
+/// The command that puts the guest's disk of `image` into a new file of `format`, which may have
+/// options, and that file as it is typed.
+pub(in crate::rule) fn convert(
+    case: &Case<'_>,
+    image: LayerId,
+    format: String,
+) -> (Command, String) {
+    let file = case.stack.layer(image).mapping.below().first().copied();
+    let path = file.and_then(|file| path(case.stack.layer(file)));
+    let path = path.unwrap_or_else(|| "IMAGE".to_owned());
+    let is_named = |new: &str| {
+        case.stack.iter().any(|(_, layer)| layer.path.as_deref().unwrap_or(&layer.name) == new)
+    };
+    let new = shell_word(&copy_name(&path, &format, is_named));
+    (Command::Convert { image: shell_word(&path), format, new: new.clone() }, new)
+}
+
+/// A name for a copy of the file at `path` in `format`, after which options may follow: no name
+/// that `is_named` knows, and one that hardly any file has, since the copy is written over it.
+#[must_use]
+pub fn copy_name(path: &str, format: &str, is_named: impl Fn(&str) -> bool) -> String {
+    let extension = match format.split(' ').next() {
+        Some("vpc") => "vhd",
+        Some(word) => word,
+        None => "raw",
+    };
+    let stem = path.strip_suffix(&format!(".{extension}"));
+    let mut new = match stem {
+        Some(stem) => format!("{stem}.new.{extension}"),
+        None => format!("{path}.{extension}"),
+    };
+    let mut number = 2_u32;
+    while is_named(&new) {
+        new = format!("{}.new-{number}.{extension}", stem.unwrap_or(path));
+        number += 1;
+    }
+    new
 }
 
 /// The file of an image format, as it is typed.
@@ -161,8 +203,7 @@ pub(in crate::rule) fn image_file(case: &Case<'_>, id: LayerId) -> Option<String
 
 /// A format whose clusters begin on the granule. A VHD stays one where it has to.
 fn converted(case: &Case<'_>, id: LayerId, kind: ImageKind, miss: &Miss) -> Vec<Remedy> {
-    let image = image_file(case, id).unwrap_or_else(|| "IMAGE".to_owned());
-    let convert = |format: String| Command::Convert { image: image.clone(), format };
+    let convert = |format: String| convert(case, id, format).0;
     let mut remedies = Vec::new();
     let clusters = cluster_size(miss.unit.length_bytes());
     match clusters {
@@ -254,10 +295,21 @@ fn fat(case: &Case<'_>, id: LayerId, unit: u64) -> Remedy {
     let sector = sector_below(case, id).map_or(512, |(_, sector, _)| sector.bytes());
     match unit.div_ceil(sector) {
         clusters if clusters.is_power_of_two() && clusters <= 128 => Remedy::recreate_noted(
-            format!("mkfs.fat -s {clusters}"),
+            mkfs_fat(sector, clusters),
             "without -a its data starts on a multiple of that",
         ),
         _ => other_file_system(unit),
+    }
+}
+
+/// The command for a FAT on a disk with such sectors, in clusters of so many of them at least. On
+/// 512-byte sectors mkfs.fat may choose clusters of one; on larger ones the best it chooses is
+/// enough, and often the only number that fits the disk.
+pub(in crate::rule) fn mkfs_fat(sector: u64, clusters: u64) -> String {
+    match (sector, clusters) {
+        (512, _) => format!("mkfs.fat -s {clusters}"),
+        (_, 0 | 1) => format!("mkfs.fat -S {sector}"),
+        _ => format!("mkfs.fat -S {sector} -s {clusters}"),
     }
 }
 
@@ -329,6 +381,20 @@ mod tests {
     fn extents_are_named_where_those_of_4_mib_miss_the_full_stripe() {
         assert_eq!(extents(64 << 10), "");
         assert_eq!(extents(1536 << 10), " and vgcreate -s 4608k");
+    }
+
+    #[test]
+    fn a_copy_has_a_name_that_no_known_file_has() {
+        let none = |_: &str| false;
+        assert_eq!(
+            copy_name("dir/dyn.vhd", "qcow2 -o cluster_size=64K", none),
+            "dir/dyn.vhd.qcow2"
+        );
+        assert_eq!(copy_name("disk.qcow2", "qcow2", none), "disk.new.qcow2");
+        assert_eq!(copy_name("disk.vhd", "vpc", none), "disk.new.vhd");
+        assert_eq!(copy_name("NEW", "raw", none), "NEW.raw");
+        let taken = |name: &str| matches!(name, "NEW.raw" | "NEW.new-2.raw");
+        assert_eq!(copy_name("NEW", "raw", taken), "NEW.new-3.raw");
     }
 
     #[test]

@@ -1,0 +1,79 @@
+//! What a plan calls its disk: a name that its script takes, and one that no other file has.
+
+use std::process::Command;
+
+use testkit::run::Ran;
+use testkit::{Loop, need_loops, need_tools, scratch, tool};
+
+use super::{image, plan, scratch_in_memory, straddle};
+
+const ODD: &str = "label: dos\nstart=63, size=40000\n";
+
+#[test]
+fn the_plan_of_a_partition_or_a_mount_point_names_the_disk_that_its_script_takes() {
+    need_loops!();
+    need_tools!("sfdisk", "mkfs.ext4", "partx");
+    let scratch = scratch_in_memory();
+    let image = image(&scratch, ODD);
+    let device = Loop::attach(&image, 512);
+    let partition = device.partition(1);
+    tool::run("mkfs.ext4", &["-q", "-F", scratch::text(&partition)]);
+    let point = scratch.path().join("mounted");
+    std::fs::create_dir(&point).expect("a directory is made");
+    tool::run("mount", &[scratch::text(&partition), scratch::text(&point)]);
+    let plans = [&partition, &point].map(|target| straddle(&["plan", scratch::text(target)]));
+    tool::run("umount", &[scratch::text(&point)]);
+    for told in plans {
+        assert_eq!(told.status, Some(0), "{told:?}");
+        let steps = told.out.split_once("  next ").map(|(_, steps)| steps).expect("it names steps");
+        let disk = scratch::text(device.path());
+        assert!(steps.contains(&format!("straddle plan {disk} --script")), "{told:?}");
+        assert!(steps.contains(&format!("sh plan.sh {disk} DIR")), "{told:?}");
+    }
+    let script = straddle(&["plan", "--script", scratch::text(&partition)]);
+    let file = scratch.file("plan.sh", script.out.as_bytes());
+    let work = scratch.path().join("work");
+    let ran = Ran::of(Command::new("sh").args([file.as_path(), device.path(), &work]));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(plan(device.path(), &[])["changes"], false);
+}
+
+#[test]
+fn the_script_of_an_image_says_that_a_raw_copy_comes_first_and_runs_on_that() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = scratch_in_memory();
+    let raw = image(&scratch, ODD);
+    // The names of images: one that could be the name of a copy, too.
+    for name in ["dyn disk.vhd", "NEW"] {
+        let scratch = scratch_in_memory();
+        let target = scratch.path().join(name);
+        let words =
+            ["convert", "-f", "raw", "-O", "vpc", scratch::text(&raw), scratch::text(&target)];
+        tool::run("qemu-img", &words);
+        let typed = |words: &str| {
+            let own =
+                format!("straddle() {{ {} \"$@\"; }}\n{words}", env!("CARGO_BIN_EXE_straddle"));
+            Ran::of(Command::new("sh").args(["-c", &own]).current_dir(scratch.path()))
+        };
+        let written = typed(&format!("straddle plan '{name}' --script -o plan.sh"));
+        assert_eq!(written.status, Some(0), "{written:?}");
+        let copy = format!("{name}.raw");
+        let first = written.errors.lines().find_map(|line| line.split_once("make that first: "));
+        let (_, first) = first.unwrap_or_else(|| panic!("{written:?}"));
+        let script = std::fs::read_to_string(scratch.path().join("plan.sh")).expect("a script");
+        assert!(script.contains(&format!("# {first}\n")), "{script}");
+        let before = typed("sh plan.sh");
+        assert_eq!(before.status, Some(3), "{before:?}");
+        assert!(before.errors.contains(&format!("hint: {first}")), "{before:?}");
+        assert_eq!(typed(first).status, Some(0));
+        let ran = typed("sh plan.sh");
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let copy = scratch.path().join(copy);
+        assert_eq!(plan(&copy, &[])["changes"], false);
+        // What check prints does not lead back to the file itself.
+        let check = typed(&format!("straddle check '{name}' --explain"));
+        let lines: Vec<&str> = check.out.lines().filter(|line| line.contains("qemu-img")).collect();
+        let is_sound = |line: &&str| !line.ends_with(&format!(" {name}")) && line.contains(name);
+        assert!(!lines.is_empty() && lines.iter().all(is_sound), "{check:?}");
+    }
+}
