@@ -6,8 +6,11 @@ use units::prefix::Exact;
 
 use crate::grid::{Grid, lcm};
 use crate::partition_needs::{self, StartUnit};
+use crate::refusal::NoPlan;
 
 const MIB: u64 = 1 << 20;
+/// What each copy of a GPT takes at most.
+const TABLE_BYTES: u64 = 64 << 10;
 /// A grain is at most this, and at most a sixteenth of the disk.
 const GRAIN_MAX: u64 = 1 << 30;
 
@@ -38,8 +41,10 @@ struct Fresh<'a> {
 
 /// Advice for the disk on layer `disk`, typed as `name`. Commands are to be shown only where
 /// nothing is on it.
-#[must_use]
-pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Vec<Advice> {
+///
+/// # Errors
+/// When the disk is known to be too small for a partition.
+pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Result<Vec<Advice>, NoPlan> {
     let layer = stack.layer(disk);
     let sector = layer.units.used_bytes(UnitKind::LogicalSector).unwrap_or(512);
     let marks = partition_needs::marks(stack, disk, sector);
@@ -51,13 +56,26 @@ pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Vec<Advice> {
     let length = layer.length().unwrap_or(0);
     let grain = grain(&marks, length);
     let fresh = Fresh { stack, disk, name, sector, granule, chunk, full, grain, length };
-    [
+    let (start, end) = fresh.span();
+    if layer.length().is_some() && end < start.saturating_add(grain.unit) {
+        let reason = match length {
+            0 => "it has no bytes".to_owned(),
+            _ => format!(
+                "{} hold no partition that starts at {} and has {}",
+                Exact(length),
+                Exact(start),
+                Exact(grain.unit)
+            ),
+        };
+        return Err(NoPlan::new(reason, Some("use a larger disk".to_owned())));
+    }
+    Ok([
         fresh.disk_lines(),
         fresh.partition_lines(),
         fresh.file_system_lines(),
         fresh.container_lines(),
     ]
-    .concat()
+    .concat())
 }
 
 /// 1 MiB and every unit together, where that is no waste; else without 1 MiB, else the granule.
@@ -109,10 +127,18 @@ impl Fresh<'_> {
         lines
     }
 
+    /// Place where the first partition starts, and where the last one ends, in bytes.
+    fn span(&self) -> (u64, u64) {
+        let Grid { unit, .. } = self.grain;
+        let start = self.grain.after(MIB.min(unit).max(TABLE_BYTES)).unwrap_or(unit);
+        let table = self.length.div_euclid(16).clamp(TABLE_BYTES, MIB);
+        let end = self.grain.before(self.length.saturating_sub(table)).unwrap_or(0);
+        (start, end)
+    }
+
     fn partition_lines(&self) -> Vec<Advice> {
         let Grid { unit, .. } = self.grain;
-        let start = self.grain.after(MIB.min(unit).max(64 << 10)).unwrap_or(unit);
-        let end = self.grain.before(self.length.saturating_sub(MIB)).unwrap_or(0);
+        let (start, end) = self.span();
         let (first, count) =
             (start.div_euclid(self.sector), end.saturating_sub(start).div_euclid(self.sector));
         let mut lines = vec![say(
@@ -125,7 +151,13 @@ impl Fresh<'_> {
             ),
         )];
         if count > 0 {
-            let table = format!("printf 'label: gpt\\nstart={first}, size={count}\\n' | sfdisk");
+            // sfdisk keeps the first MiB free unless it is told.
+            let early = match start < MIB {
+                true => format!("first-lba: {first}\\n"),
+                false => String::new(),
+            };
+            let table =
+                format!("printf 'label: gpt\\n{early}start={first}, size={count}\\n' | sfdisk");
             let is_file = matches!(self.stack.layer(self.disk).kind, LayerKind::ImageFile);
             // sfdisk takes a file for a disk of 512-byte sectors.
             let command = match is_file && self.sector != 512 {

@@ -6,7 +6,7 @@ use format::table::{Partition, PartitionRole, PartitionTable};
 use stack::placement::{self, Obstacle};
 use stack::rule::{self, Case};
 use stack::{LayerId, LayerKind, Mapping, Stack, UnitKind};
-use units::ByteRange;
+use units::{ByteRange, Source};
 
 use crate::grid::{Grid, lcm};
 
@@ -38,6 +38,8 @@ pub(crate) struct StartUnit {
     pub(crate) unit: u64,
     /// Distance of byte 0 of the disk from the last boundary, in bytes.
     pub(crate) behind: u64,
+    /// True if nothing reports it.
+    pub(crate) assumed: bool,
 }
 
 /// A partition and its needs.
@@ -68,18 +70,21 @@ pub(crate) struct PartitionNeeds {
 
 /// The units beneath `disk`, the most important first, and the logical sector `sector`.
 pub(crate) fn marks(stack: &Stack, disk: LayerId, sector: u64) -> Vec<StartUnit> {
-    let mut marks = vec![StartUnit { word: "logical sector", unit: sector, behind: 0 }];
+    let mut marks =
+        vec![StartUnit { word: "logical sector", unit: sector, behind: 0, assumed: false }];
     let whole = whole(stack, disk);
     let under = stack.under(disk);
-    let mut put = |word, unit: u64, to: LayerId, origin: u64| {
+    let mut put = |word, unit: u64, to: LayerId, origin: u64, assumed| {
         let shifts = placement::shifts(stack, disk, whole, to, unit);
         if let Some(shift) = shifts.single() {
-            marks.push(StartUnit { word, unit, behind: (shift + unit - origin % unit) % unit });
+            let behind = (shift + unit - origin % unit) % unit;
+            marks.push(StartUnit { word, unit, behind, assumed });
         }
     };
     for &leaf in under.iter().filter(|&&id| matches!(stack.layer(id).mapping, Mapping::Leaf)) {
-        if let Some((unit, _)) = stack.layer(leaf).units.used(UnitKind::Granule) {
-            put("granule", unit.length_bytes(), leaf, unit.origin_bytes());
+        if let Some((unit, source)) = stack.layer(leaf).units.used(UnitKind::Granule) {
+            let assumed = source == Source::Assumed;
+            put("granule", unit.length_bytes(), leaf, unit.origin_bytes(), assumed);
         }
     }
     for &array in &under {
@@ -89,13 +94,13 @@ pub(crate) fn marks(stack: &Stack, disk: LayerId, sector: u64) -> Vec<StartUnit>
             for (kind, word) in [(UnitKind::Chunk, "chunk"), (UnitKind::FullStripe, "full stripe")]
             {
                 if let Some(bytes) = layer.units.used_bytes(kind).filter(|&bytes| bytes > 0) {
-                    put(word, bytes, array, 0);
+                    put(word, bytes, array, 0, false);
                 }
             }
         }
         for laid in laid.iter().filter(|laid| laid.stripe.data_members() > 1) {
-            put("chunk", laid.stripe.chunk_bytes(), array, laid.start_bytes);
-            put("full stripe", laid.stripe.full_bytes(), array, laid.start_bytes);
+            put("chunk", laid.stripe.chunk_bytes(), array, laid.start_bytes, false);
+            put("full stripe", laid.stripe.full_bytes(), array, laid.start_bytes, false);
         }
     }
     marks

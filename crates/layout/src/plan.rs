@@ -17,7 +17,7 @@ use crate::encode::{self, Placed, Region, Sectors};
 use crate::fix_ups;
 use crate::moves::{self, Move};
 use crate::partition_needs::{self, PartitionNeeds, StartUnit};
-use crate::refusal::{NoPlan, reject_unsound};
+use crate::refusal::{self, NoPlan, reject_unsound};
 use crate::table_bytes::{Mbr, TableBytes};
 
 /// How much of a partition in which nothing was recognized is known again: superblocks that a tool
@@ -39,8 +39,8 @@ pub struct DiskPlan {
     pub old_sector_bytes: u64,
     /// The sector in which it will count.
     pub sector_bytes: u64,
-    /// Units that starts are aligned to: each one's name and length in bytes.
-    pub units: Vec<(&'static str, u64)>,
+    /// Units that starts are aligned to: each one's name, length in bytes, and whether it is assumed.
+    pub units: Vec<(&'static str, u64, bool)>,
     /// Every partition, in order of number.
     pub rows: Vec<Row>,
     /// Moves, in order.
@@ -213,9 +213,7 @@ impl<'a> SurveyedDisk<'a> {
             length: piece.range.length_bytes(),
         };
         let found = best_places::best(&self.pieces, self.room);
-        let found = found.ok_or_else(|| {
-            NoPlan::new("its partitions do not fit between the two ends of the table", None)
-        })?;
+        let found = found.ok_or_else(|| refusal::unfit(&self.pieces, self.table, self.room))?;
         let mut placed = Vec::new();
         let mut rows = Vec::new();
         let mut unmended = Vec::new();
@@ -224,7 +222,7 @@ impl<'a> SurveyedDisk<'a> {
                 .iter()
                 .any(|at| !at.is_multiple_of(self.room.sector));
             if odd {
-                return Err(self.inexpressible(piece));
+                return Err(refusal::inexpressible(piece, self.room.sector));
             }
             let record_at =
                 piece.record_at.map(|_| best_places::gap_start(piece, new.start, self.room));
@@ -251,7 +249,8 @@ impl<'a> SurveyedDisk<'a> {
             |region: &Region| ByteRange::new(region.at_bytes, device::disk::length_of(&region.new));
         let taken = rows.iter().map(|row| row.new).chain(regions.iter().filter_map(written));
         let leftovers = moves::leftovers(&moves, taken);
-        let units = self.marks.iter().skip(1).map(|mark| (mark.word, mark.unit)).collect();
+        let unit = |mark: &StartUnit| (mark.word, mark.unit, mark.assumed);
+        let units = self.marks.iter().skip(1).map(unit).collect();
         Ok(DiskPlan {
             disk: self.disk,
             disk_bytes: self.bytes.length_bytes(),
@@ -404,23 +403,6 @@ impl<'a> SurveyedDisk<'a> {
             ));
         }
         found
-    }
-
-    fn inexpressible(&self, piece: &PartitionNeeds) -> NoPlan {
-        let sector = self.room.sector;
-        let (start, end) = (piece.range.start_bytes(), piece.range.end_bytes());
-        let why = match &piece.fixed {
-            Some(reason) => format!("and cannot be moved: {reason}"),
-            None => "and there is no room to move it".to_owned(),
-        };
-        NoPlan::new(
-            format!(
-                "partition {} is at bytes {start} to {end}, which are no whole sectors of {sector} \
-                 bytes, {why}",
-                piece.number
-            ),
-            Some(format!("back up, recreate at multiples of {sector} bytes, restore")),
-        )
     }
 
     fn afterwards(&self, moves: &[Move]) -> Vec<String> {

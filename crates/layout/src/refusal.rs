@@ -1,9 +1,12 @@
 //! Reasons to plan nothing: tables that are damaged, or that no tool rewrites.
 
 use format::ProblemKind;
-use format::table::{PartitionTable, TableKind};
+use format::table::{PartitionRole, PartitionTable, TableKind};
 use stack::rule::{self, Case};
 use stack::{LayerId, LayerKind};
+
+use crate::best_places::Room;
+use crate::partition_needs::PartitionNeeds;
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,4 +62,49 @@ pub(crate) fn reject_unsound(
         return Err(NoPlan::new("a partition has no length", Some(mends)));
     }
     Ok(())
+}
+
+/// Why partitions do not fit on a disk whose table leaves `room` to them.
+pub(crate) fn unfit(pieces: &[PartitionNeeds], table: &PartitionTable, room: Room) -> NoPlan {
+    let is_out = |piece: &&PartitionNeeds| {
+        piece.range.start_bytes() < room.first || piece.range.end_bytes() > room.end
+    };
+    let mut out = pieces.iter().filter(is_out);
+    let Some((piece, why)) = out.find_map(|piece| Some((piece, piece.fixed.as_ref()?))) else {
+        let reason = "its partitions do not fit between the two ends of the table";
+        return NoPlan::new(reason, Some("back up, recreate fewer or smaller ones".to_owned()));
+    };
+    let (number, sector) = (piece.number, room.sector);
+    let role = table.partitions.iter().find(|one| one.number == number);
+    let boots = role.is_some_and(|one| one.role == PartitionRole::BiosBoot);
+    let last = if boots { ", install the boot loader again: grub-install DISK" } else { "" };
+    NoPlan::new(
+        format!(
+            "a table of {sector}-byte sectors takes the place of partition {number}, which cannot \
+             be moved: {why}"
+        ),
+        Some(format!(
+            "back up, delete partition {number}, plan again, recreate it in free space{last}"
+        )),
+    )
+}
+
+/// Why a table of `sector` bytes cannot hold the best place of a partition.
+pub(crate) fn inexpressible(piece: &PartitionNeeds, sector: u64) -> NoPlan {
+    let (number, start) = (piece.number, piece.range.start_bytes());
+    let (what, change) = if start.is_multiple_of(sector) {
+        let length = piece.range.length_bytes();
+        (format!("partition {number} has a length of {length} bytes"), "change it")
+    } else {
+        (format!("partition {number} starts at byte {start}"), "move it")
+    };
+    let why = match &piece.fixed {
+        Some(reason) => reason.clone(),
+        None if piece.exact => "a superblock is found from its end".to_owned(),
+        None => format!("there is no room to {change}"),
+    };
+    NoPlan::new(
+        format!("{what}, which is not a multiple of {sector} bytes, and {why}"),
+        Some(format!("back up, recreate at multiples of {sector} bytes, restore")),
+    )
 }

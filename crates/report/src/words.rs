@@ -92,7 +92,8 @@ impl Words<'_> {
         if by.share_percent < 100.0 {
             words += &format!(" in {} of it", percent(by.share_percent));
         }
-        if layer.assumed {
+        // A stripe is never assumed.
+        if layer.assumed && by.unit == UnitKind::Granule {
             words += &format!(" (assumed {})", self.exact(by.unit_bytes));
         }
         words

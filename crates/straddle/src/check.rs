@@ -5,6 +5,7 @@
 //! targets were seen, and are then judged together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -39,7 +40,17 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
         None => Scene::live(),
     };
     let scene = scene.ignoring_measured(check.measured.is_ignored);
-    let targets = target::expand(&check.targets, &scene);
+    let mut targets = target::expand(&check.targets, &scene);
+    if let Some(baseline) = &baseline {
+        let gone = gone(check, &scene);
+        // What the baseline has is no target that cannot be opened: it vanished.
+        targets.retain(|target| !(gone.contains(&target.name) && baseline.knows(&target.name)));
+    }
+    for target in &targets {
+        if let What::Again { first, .. } = &target.what {
+            printer::note(&format!("{} is the same file as {first}", target.name));
+        }
+    }
     // Formats for machines hold no colors that would have to be taken out again.
     let people = check.chosen() == Format::Table;
     let mut output = printer::output(if people { Content::Text } else { Content::Data });
@@ -108,6 +119,16 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     Ok(exit::of_check(check.chosen(), answer, said))
 }
 
+/// The names of targets that are not there.
+fn gone(check: &Check, scene: &Scene) -> BTreeSet<String> {
+    let is_gone = |path: &&PathBuf| {
+        let found = std::fs::symlink_metadata(path);
+        found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    };
+    let named = check.targets.iter().filter(|_| !scene.is_captured);
+    named.filter(is_gone).map(|path| printer::shown(&target::plain(path))).collect()
+}
+
 /// What is left of a target when it was judged: its counts, and what is printed of it.
 struct Shown {
     summary: Summary,
@@ -151,9 +172,11 @@ impl Tally {
         shown.piece.map_or(Ok(()), |piece| page.take(piece))
     }
 
-    /// Returns where there is no target, none could be opened.
+    /// Returns where there is no target, none could be opened, unless all that the baseline has are
+    /// gone.
     fn answer(&self) -> Answer {
-        let unopened = self.answer.unopened || self.summary.targets == 0;
+        let none = self.summary.targets == 0 && !self.answer.unknown;
+        let unopened = self.answer.unopened || none;
         Answer { unopened, ..self.answer }
     }
 }
@@ -297,7 +320,9 @@ impl Round<'_> {
             return Seen::LeftOut;
         }
         let shown = Shown::of(check, press, result);
-        match incomplete.is_empty() {
+        // One file is one member, whatever it is called.
+        let is_again = matches!(target.what, What::Again { .. });
+        match incomplete.is_empty() || is_again {
             true => Seen::Shown(shown),
             false => Seen::Lacking(shown, incomplete.into_iter().collect()),
         }
@@ -331,10 +356,12 @@ fn assembled(
     for target in members {
         match &target.what {
             What::Devices { nodes: joined, .. } => nodes.extend(joined.iter().copied()),
-            What::File(path) | What::Found(path) => match target::start_file(path) {
-                Ok(start) => starts.push(start),
-                Err(refusal) => refusals.push(refusal),
-            },
+            What::File(path) | What::Found(path) | What::Again { path, .. } => {
+                match target::start_file(path) {
+                    Ok(start) => starts.push(start),
+                    Err(refusal) => refusals.push(refusal),
+                }
+            }
             What::Refused(refusal) => match target.found.as_ref().and_then(|it| it.odd.as_ref()) {
                 Some((path, what)) => starts.push(target::start_odd(path, what)),
                 None => refusals.push(refusal.clone()),
@@ -357,7 +384,7 @@ fn assembled(
         (true, Some(refusal)) => Err(refusal),
         _ => {
             let mut assembled = assemble::assemble(starts, &beside(check, members), told);
-            if let [Target { what: What::File(path), .. }] = members
+            if let [Target { what: What::File(path) | What::Again { path, .. }, .. }] = members
                 && !scene.is_captured
                 && let Some(&root) = assembled.roots.first()
             {

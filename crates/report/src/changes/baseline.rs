@@ -130,6 +130,12 @@ impl Baseline {
         Compared { target: after.target.clone(), change }
     }
 
+    /// Returns whether a target of this name is in it.
+    #[must_use]
+    pub fn knows(&self, name: &str) -> bool {
+        self.targets.contains_key(name)
+    }
+
     /// The targets that are not among those `seen`, in the baseline's order. Whether they became
     /// worse nobody can tell.
     #[must_use]

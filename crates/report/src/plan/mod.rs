@@ -62,6 +62,9 @@ pub struct LayoutUnit {
     pub unit: Word,
     /// Its length in bytes.
     pub unit_bytes: u64,
+    /// True if nothing reports it.
+    #[serde(default)]
+    pub assumed: bool,
 }
 
 /// A partition before and after.
@@ -94,6 +97,18 @@ pub struct LayoutPartition {
 }
 
 impl Layout {
+    /// Why nothing changes, in a few words.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        match &self.unmended[..] {
+            [] => "nothing to change",
+            left if left.iter().any(|line| line.contains("there is no room")) => {
+                "no room to move what is misaligned"
+            }
+            _ => "no move would help",
+        }
+    }
+
     /// The plan as one JSON document, with its last line feed.
     ///
     /// # Panics

@@ -47,10 +47,8 @@ impl View<'_> {
         };
         let changed = plan.partitions.iter().filter(|one| one.changes()).count();
         let kind = self.words.text(kind);
-        let verdict = if !plan.changes && plan.unmended.is_empty() {
-            "nothing to change".to_owned()
-        } else if !plan.changes {
-            "no move would help".to_owned()
+        let verdict = if !plan.changes {
+            plan.verdict().to_owned()
         } else if plan.old_sector_bytes != plan.sector_bytes {
             format!(
                 "table to rewrite for {}-byte sectors; {} of data to move",
@@ -66,7 +64,9 @@ impl View<'_> {
         };
         let mut units: Vec<String> = (plan.units.iter())
             .map(|one| {
-                format!("{} {}", self.words.text(&one.unit), self.words.exact(one.unit_bytes))
+                let assumed = if one.assumed { " (assumed)" } else { "" };
+                let bytes = self.words.exact(one.unit_bytes);
+                format!("{} {bytes}{assumed}", self.words.text(&one.unit))
             })
             .collect();
         units.dedup();

@@ -170,7 +170,11 @@ fn pushed(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
     parts.sort_unstable();
     let follows = |pair: &&[(u64, u64, LayerId)]| {
         let (first, second) = (pair[0], pair[1]);
+        // What has a whole length pushes nothing off.
+        let unit = case.judgment(second.2).miss().map(|miss| miss.unit.length_bytes());
         first.1 == second.0
+            && unit.is_some_and(|unit| (first.1 - first.0) % unit != 0)
+            && case.judgment(first.2).granule.is_none()
             && !case.misaligned(first.2)
             && case.misaligned(second.2)
             && rarely::why(case, second.2).is_none()

@@ -126,6 +126,20 @@ fn small_sector(case: &Case<'_>, id: LayerId, system: &FileSystem) -> Option<Fin
     if own >= sector.bytes() || system.kind == "ntfs" {
         return None;
     }
+    if system.kind == "iso9660" {
+        let mut finding = finding("ST302", Severity::Info, id);
+        finding.evidence.push(format!(
+            "an ISO has blocks of {own} bytes: it cannot be mounted from a disk with {}-byte \
+             sectors",
+            sector.bytes()
+        ));
+        finding.remedies.push(Remedy::tell("attach it as an optical drive"));
+        return Some(finding);
+    }
+    // What is read-only is not made again, nor is a part of an ISO.
+    if system.is_read_only || rarely::iso_around(case, id).is_some() {
+        return None;
+    }
     let mut finding = finding("ST302", Severity::Error, id);
     finding.evidence.push(format!(
         "{} uses {own}-byte sectors; {} has {}-byte sectors ({source})",

@@ -72,6 +72,7 @@ pub(super) fn opened(paths: &[PathBuf], scene: &Scene) -> Result<Opened, Refusal
             _ if target.found.is_some_and(|found| found.is_left_out()) => {}
             What::Refused(refusal) => return Err(refusal),
             What::Found(path) => images.push(Image { path, is_found: true }),
+            What::Again { .. } => {}
             What::File(path) => images.push(Image { path, is_found: false }),
             What::Devices { nodes, meant } => devices.push((nodes, meant)),
         }

@@ -1,11 +1,13 @@
 //! `straddle plan --new`: how to lay out a disk without data.
 
+use format::image::Layout;
 use layout::Advice;
-use report::Refusal;
+use report::{Refusal, RefusalKind};
+use stack::judge;
 use stack::{LayerId, LayerKind, Stack};
 use units::text::shell_word;
 
-use super::{assembled, meant, unread};
+use super::{Refused, assembled, meant, unread};
 use crate::arguments::Plan;
 use crate::exit::Outcome;
 use crate::shared::printer::{self, shown};
@@ -18,29 +20,41 @@ pub(super) fn run(plan: &Plan, scene: &Scene) -> anyhow::Result<Outcome> {
             printer::print(&text)?;
             Ok(Outcome::Done)
         }
-        Err(refusal) => {
+        Err((kind, refusal)) => {
             let said = printer::refusal(&refusal.message, refusal.hint.as_deref());
-            Ok(Outcome::Misuse(said))
+            Ok(Outcome::of_refusal(kind, said))
         }
     }
 }
 
-fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refusal> {
+fn lines(plan: &Plan, scene: &Scene) -> Result<String, Refused> {
     let targets = target::expand(std::slice::from_ref(&plan.target), scene);
     let name = shown(&plan.target);
-    let refuse = |reason: &str| Refusal {
-        message: format!("cannot plan {name}: {reason}"),
-        hint: Some("straddle plan --new DISK, one disk at a time".to_owned()),
+    let refuse = |kind, reason: &str, hint: Option<String>| {
+        (kind, Refusal { message: format!("cannot plan {name}: {reason}"), hint })
     };
-    let [target] = &targets[..] else { return Err(refuse("not one disk")) };
-    let (assembled, device) = assembled(target, scene, plan.on.as_ref())?;
+    let misuse = |reason| {
+        let hint = "straddle plan --new DISK, one disk at a time".to_owned();
+        refuse(RefusalKind::Misuse, reason, Some(hint))
+    };
+    let [target] = &targets[..] else { return Err(misuse("not one disk")) };
+    let (assembled, device) = assembled(target, scene, plan.on.as_ref())
+        .map_err(|refusal| (RefusalKind::Misuse, refusal))?;
     let stack = &assembled.stack;
-    let outer = meant(stack, device.as_deref()).ok_or_else(|| refuse("it was not found"))?;
+    let outer = meant(stack, device.as_deref()).ok_or_else(|| misuse("it was not found"))?;
     // The disk of an image is what its format gives a guest.
     let is_format = |id: &LayerId| matches!(stack.layer(*id).kind, LayerKind::ImageFormat(_));
     let disk = stack.over(outer).into_iter().rfind(is_format).unwrap_or(outer);
+    if let LayerKind::ImageFormat(image) = &stack.layer(disk).kind
+        && matches!(image.layout, Layout::Unknown(_))
+    {
+        let reason = judge::judge(stack, disk).reason;
+        let hint = format!("straddle check {} names the command", shell_word(&name));
+        return Err(refuse(RefusalKind::NoVerdict, &reason, Some(hint)));
+    }
     let withheld = withheld(stack, disk, &name);
-    let advice = layout::advice(stack, disk, &shell_word(&name));
+    let advice = layout::advice(stack, disk, &shell_word(&name))
+        .map_err(|none| refuse(RefusalKind::NoVerdict, &none.reason, none.hint))?;
     let shown = |one: &&Advice| !one.erases || withheld.is_none();
     let mut text = format!("{name}: layout for a new disk\n");
     for one in advice.iter().filter(shown) {

@@ -89,13 +89,19 @@ fn show_script(
     }
     let Some(script) = script else {
         let target = &document.target;
+        let left: String =
+            document.unmended.iter().map(|line| format!("# left: {line}\n")).collect();
+        let comment = format!("# {target}: {}\n{left}", document.verdict());
         let Some(destination) = destination else {
-            printer::print(&format!("#!/bin/sh\n# {target}: nothing to change\n"))?;
+            printer::print(&format!("#!/bin/sh\n{comment}"))?;
             return Ok(());
         };
         // An older script in its place would still do what it was made for.
-        destination.write(&format!("{}\n# {target}: nothing to change\n", SCRIPT.mark()))?;
-        printer::note(&format!("nothing to change on {target}: the script does nothing"));
+        destination.write(&format!("{}\n{comment}", SCRIPT.mark()))?;
+        printer::note(&format!("{} on {target}: the script does nothing", document.verdict()));
+        for line in &document.unmended {
+            printer::note(&format!("left: {line}"));
+        }
         return Ok(());
     };
     if let Some(copy) = steps.first().filter(|step| step.starts_with("qemu-img ")) {
@@ -250,7 +256,7 @@ fn assembled(
 ) -> Result<(Assembled, Option<String>), Refusal> {
     match &target.what {
         What::Refused(refusal) => Err(refusal.clone()),
-        What::File(path) | What::Found(path) => {
+        What::File(path) | What::Found(path) | What::Again { path, .. } => {
             let start = target::start_file(path)?;
             Ok((assemble::assemble(vec![start], &ImageFiles::Directory, on), None))
         }
@@ -294,6 +300,13 @@ fn without_table(
         return Err(refuse(&reason, None));
     }
     let over = stack.over(disk);
+    let mut tables =
+        [disk].into_iter().chain(over.iter().copied()).flat_map(|id| &stack.layer(id).tables);
+    if let Some(table) = tables.next() {
+        let reason = format!("its {} partition table lists no partition", table.kind.word());
+        let hint = format!("lay it out: straddle plan --new {}", shell_word(name));
+        return Err(refuse(&reason, Some(hint)));
+    }
     let (images, above): (Vec<LayerId>, Vec<LayerId>) =
         over.iter().partition(|&&id| matches!(stack.layer(id).kind, LayerKind::ImageFormat(_)));
     let Some(&top) = above.last() else {
@@ -302,15 +315,21 @@ fn without_table(
             let hint = format!("straddle check {} names the command", shell_word(name));
             return Err(refuse(&unread.reason, Some(hint)));
         }
-        let hint = "for a new disk: straddle plan --new TARGET".to_owned();
-        return Err(refuse("no partition table and nothing else was recognized", Some(hint)));
+        let hint = format!("for a new disk: straddle plan --new {}", shell_word(name));
+        let place = if images.is_empty() { "" } else { " in its image" };
+        let reason = format!("no partition table and nothing else was recognized{place}");
+        return Err(refuse(&reason, Some(hint)));
     };
     if let Some(answer) = read_only(stack, disk) {
         return Ok(answer);
     }
     let kind = stack.layer(top).kind.word();
-    let verdict = judge::judge(stack, top).verdict;
-    Ok(Answer::Nothing(match verdict {
+    let judged = judge::judge(stack, top);
+    Ok(Answer::Nothing(match judged.verdict {
+        Verdict::Unknown => {
+            let hint = format!("straddle check {} says what is known", shell_word(name));
+            return Err(refuse(&judged.reason, Some(hint)));
+        }
         Verdict::Aligned => format!("no partition table; its {kind} is aligned"),
         _ => format!("no partition table; no move helps its {kind}: see straddle check"),
     }))
@@ -338,8 +357,11 @@ fn fill(document: &mut Layout, found: &Found) {
     document.table = Some(plan.table.word().into());
     document.old_sector_bytes = plan.old_sector_bytes;
     document.sector_bytes = plan.sector_bytes;
-    let unit =
-        |&(unit, unit_bytes): &(&'static str, u64)| LayoutUnit { unit: unit.into(), unit_bytes };
+    let unit = |&(unit, unit_bytes, assumed): &(&'static str, u64, bool)| LayoutUnit {
+        unit: unit.into(),
+        unit_bytes,
+        assumed,
+    };
     document.units = plan.units.iter().map(unit).collect();
     document.changes = !plan.is_empty();
     document.moved_bytes = plan.moved_bytes();

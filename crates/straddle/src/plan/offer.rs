@@ -6,10 +6,24 @@ use layout::{DiskPlan, NoPlan};
 use stack::rule::{self, Case, Finding, Remedy};
 use stack::{LayerId, LayerKind};
 
+/// Offers a plan of a table for other sectors only where there is one, else says why there is none.
 /// Puts the plan of the disk before each remedy of `findings` that erases, where moving the
 /// partition below mends the same: an LVM volume whose data is off, on a partition that is not.
 pub(crate) fn before_erasing(case: &Case<'_>, findings: &mut [Finding]) {
     let mut plans: BTreeMap<LayerId, Result<DiskPlan, NoPlan>> = BTreeMap::new();
+    for finding in findings.iter_mut().filter(|one| one.rule.code == "ST301") {
+        let disk = finding.layer;
+        let offers = finding.remedies.iter().any(Remedy::is_plan);
+        if !offers && !rule::is_covered_iso(case, disk) {
+            continue;
+        }
+        let plan = plans.entry(disk).or_insert_with(|| layout::plan(case, disk));
+        if let Err(NoPlan { reason, hint }) = plan {
+            finding.remedies.retain(|remedy| !remedy.is_plan());
+            let hint = hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+            finding.remedies.push(Remedy::tell(format!("no plan: {reason}{hint}")));
+        }
+    }
     let erases = |one: &&mut Finding| {
         one.cost.is_some()
             && one.remedies.iter().any(Remedy::erases)

@@ -1,6 +1,7 @@
 //! What the user's words name: disks, partitions, mount points, images, directories of images.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
@@ -62,6 +63,13 @@ pub(crate) enum What {
     },
     /// A regular file.
     File(PathBuf),
+    /// A regular file that was named before, by another name.
+    Again {
+        /// As it is named here.
+        path: PathBuf,
+        /// The name by which it was named before.
+        first: String,
+    },
     /// A regular file that was found in a directory, and may be anything.
     Found(PathBuf),
     /// Nothing that can be checked.
@@ -73,7 +81,7 @@ pub(crate) fn expand(paths: &[PathBuf], scene: &Scene) -> Vec<Target> {
     if paths.is_empty() {
         return every_disk(scene);
     }
-    let mut seen = HashSet::new();
+    let mut seen = Seen::new();
     let mut targets = Vec::new();
     for (directory, path) in paths.iter().enumerate() {
         let named = match scene.is_captured {
@@ -88,8 +96,8 @@ pub(crate) fn expand(paths: &[PathBuf], scene: &Scene) -> Vec<Target> {
     targets
 }
 
-/// The numbers of file systems and of files that were named.
-type Seen = HashSet<(u64, u64)>;
+/// The numbers of file systems and of files that were named, and how.
+type Seen = HashMap<(u64, u64), String>;
 
 fn every_disk(scene: &Scene) -> Vec<Target> {
     let whose = if scene.is_captured { "the captured machine" } else { "this machine" };
@@ -197,14 +205,14 @@ fn bare_device(path: &Path) -> Option<PathBuf> {
 }
 
 /// `path` without `./`, so that one file has one name however it was typed.
-fn plain(path: &Path) -> PathBuf {
+pub(crate) fn plain(path: &Path) -> PathBuf {
     let is_here = |part: &Component<'_>| *part == Component::CurDir;
     let plain: PathBuf = path.components().filter(|part| !is_here(part)).collect();
     if plain.as_os_str().is_empty() { path.to_owned() } else { plain }
 }
 
-/// Targets that `path` names; none for a file that was named before, which is one disk and not two
-/// of an array.
+/// Targets that `path` names. A file that was named before is one disk and not two of an array: none
+/// where its name is the same.
 fn named(path: &Path, scene: &Scene, seen: &mut Seen) -> Vec<Target> {
     let path = &plain(path);
     let name = shown(path);
@@ -224,8 +232,17 @@ fn named(path: &Path, scene: &Scene, seen: &mut Seen) -> Vec<Target> {
             }
             _ => file(name),
         },
-        Ok(data) if seen.insert((data.dev(), data.ino())) => file(name),
-        Ok(_) => Vec::new(),
+        Ok(data) => match seen.entry((data.dev(), data.ino())) {
+            Entry::Vacant(place) => {
+                place.insert(name.clone());
+                file(name)
+            }
+            Entry::Occupied(first) if *first.get() == name => Vec::new(),
+            Entry::Occupied(first) => {
+                let (path, first) = (path.clone(), first.get().clone());
+                vec![Target { name, what: What::Again { path, first }, found: None }]
+            }
+        },
     }
 }
 

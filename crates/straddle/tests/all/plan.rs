@@ -1,6 +1,8 @@
 //! `straddle plan` as a user runs it: the script is typed, and the disk looked at afterwards.
 
 mod named;
+mod new;
+mod refused;
 mod stays;
 
 use std::path::{Path, PathBuf};

@@ -82,7 +82,8 @@ impl Remedy {
     }
 
     /// A sentence.
-    pub(super) fn tell(text: impl Into<String>) -> Remedy {
+    #[must_use]
+    pub fn tell(text: impl Into<String>) -> Remedy {
         Remedy(Form::Tell(text.into()))
     }
 }

@@ -68,11 +68,33 @@ pub(in crate::rule) fn moved(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<R
             "exfat" => vec![exfat(data)],
             "vfat" => vec![fat(case, id, unit)],
             "udf" => vec![udf(unit)],
-            _ => vec![Remedy::tell("move the layer below; its finding says how")],
+            _ if has_finding_below(case, id) => {
+                vec![Remedy::tell("move the layer below; its finding says how")]
+            }
+            _ => in_partition(case, id, miss),
         },
         LayerKind::ImageFormat(image) => converted(case, id, image.kind, miss),
         _ => Vec::new(),
     }
+}
+
+/// Returns whether something below layer `id` is off, and so has a finding of its own.
+fn has_finding_below(case: &Case<'_>, id: LayerId) -> bool {
+    let below = case.stack.under(id);
+    below.into_iter().any(|below| below != id && case.judgment(below).miss().is_some())
+}
+
+/// What helps where a file system starts with its disk: it cannot be moved in it.
+fn in_partition(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Remedy> {
+    let Some(start) = aligned_start(case.judgment(id), 0, miss) else {
+        return vec![other_file_system(miss.unit.length_bytes())];
+    };
+    let sector = sector_below(case, id).map_or(512, |(_, sector, _)| sector.bytes());
+    vec![Remedy::tell(format!(
+        "back up, recreate it in a partition that starts at sector {} ({}), restore",
+        start.div_euclid(sector),
+        Exact(start)
+    ))]
 }
 
 /// The plan of the disk whose table holds partition `id`: `None` where no tool edits that table.

@@ -2,7 +2,7 @@
 
 use testkit::{Loop, Scratch, need_loops, need_tools, tool};
 
-use super::run::{check, straddle, text};
+use super::run::{check, partitioned, straddle, text};
 
 const MIB: u64 = 1 << 20;
 
@@ -213,6 +213,30 @@ fn a_btrfs_of_which_a_device_was_not_given_says_so() {
         let twice = check(&[text(&images[1]), text(again), "--on", "512e"]);
         assert!(twice.has("ST411", "info"), "{:?}", twice.findings());
     }
+}
+
+#[test]
+fn a_file_that_is_named_twice_is_judged_under_both_names_and_said_to_be_one() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let source = partitioned(&scratch, "src.raw", 64 * MIB, "label: gpt\nstart=2048\n");
+    let [link, hard] = ["link.raw", "hard.raw"].map(|name| scratch.path().join(name));
+    std::os::unix::fs::symlink(&source, &link).expect("a link is made");
+    std::fs::hard_link(&source, &hard).expect("a link is made");
+    let output = straddle(&["check", "--json", text(&link), text(&source), text(&hard)]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let targets = document["targets"].as_array().expect("a list");
+    let names: Vec<&str> = targets.iter().filter_map(|one| one["target"].as_str()).collect();
+    assert_eq!(names, [text(&link), text(&source), text(&hard)]);
+    assert!(targets.iter().all(|one| one["verdict"] == "aligned"), "{document:#}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    for other in [&source, &hard] {
+        let line = format!("{} is the same file as {}", text(other), text(&link));
+        assert!(said.contains(&line), "{said}");
+    }
+    let output = straddle(&["check", "--format", "junit", text(&link), text(&source)]);
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(out.contains(text(&link)) && out.contains(text(&source)), "{out}");
 }
 
 #[test]

@@ -280,3 +280,23 @@ fn formats_that_cannot_show_changes_say_so() {
     }
     assert_eq!(run(&[good, "--watch", base, "--only-bad"]).0, 2);
 }
+
+#[test]
+fn a_target_of_the_baseline_that_was_removed_vanished_and_is_no_misuse() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let images = ["one.raw", "two.raw"]
+        .map(|name| partitioned(&scratch, name, 64 * MIB, "label: gpt\nstart=2048\n"));
+    let base = scratch.path().join("base.json");
+    let (status, out, _) = run(&[text(&images[0]), text(&images[1]), "--save", text(&base)]);
+    assert_eq!(status, 0, "{out}");
+    for image in &images {
+        std::fs::remove_file(image).expect("it is removed");
+        let (status, out, err) = run(&["--watch", text(&base)]);
+        assert_eq!(status, 5, "{out}{err}");
+        assert!(out.contains("vanished") && !err.contains("cannot look"), "{out}{err}");
+    }
+    // What the baseline does not have is still named wrong.
+    let (status, _, err) = run(&["/nope", "--watch", text(&base)]);
+    assert_eq!(status, 2, "{err}");
+}

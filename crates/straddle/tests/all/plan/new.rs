@@ -1,0 +1,51 @@
+//! `straddle plan --new`: small disks, and what is no disk.
+
+use testkit::{Scratch, need_loops, need_tools, scratch, tool};
+
+use super::{scratch_in_memory, straddle};
+
+#[test]
+fn the_table_of_a_small_new_disk_is_made_as_typed() {
+    need_tools!("sfdisk", "losetup");
+    need_loops!();
+    let scratch = Scratch::new();
+    for size in [1, 2, 3, 4, 8, 10, 16, 32, 63, 64] {
+        for on in ["512e", "4Kn", "512e,origin=3584"] {
+            let image = scratch.image("new.raw", size << 20);
+            let ran = straddle(&["plan", "--new", "--on", on, scratch::text(&image)]);
+            assert_eq!(ran.status, Some(0), "{size} MiB, {on}: {ran:?}");
+            let line = ran.out.lines().find(|line| line.contains("sfdisk"));
+            let command = line.and_then(|line| line.trim().strip_prefix("one partition"));
+            let command = command.unwrap_or_else(|| panic!("{size} MiB, {on}: {ran:?}"));
+            tool::run("sh", &["-ec", command]);
+            let check = straddle(&["check", "--on", on, scratch::text(&image)]);
+            assert_eq!(check.status, Some(0), "{size} MiB, {on}: {check:?}");
+            assert!(check.out.contains("1 partition"), "{check:?}");
+            std::fs::remove_file(&image).expect("it is removed");
+        }
+    }
+}
+
+#[test]
+fn a_disk_without_room_for_a_partition_is_told_so() {
+    let scratch = scratch_in_memory();
+    for (bytes, reason) in [(0, "it has no bytes"), (64 << 10, "64 KiB hold no partition")] {
+        let image = scratch.image("small.raw", bytes);
+        let ran = straddle(&["plan", "--new", scratch::text(&image)]);
+        assert_eq!(ran.status, Some(5), "{ran:?}");
+        assert!(ran.errors.contains(reason) && ran.out.is_empty(), "{ran:?}");
+        std::fs::remove_file(&image).expect("it is removed");
+    }
+}
+
+#[test]
+fn a_new_disk_that_is_compressed_is_to_be_decompressed_first() {
+    need_tools!("gzip");
+    let scratch = scratch_in_memory();
+    let raw = scratch.image("a.raw", 1 << 20);
+    tool::run("gzip", &[scratch::text(&raw)]);
+    let packed = scratch.path().join("a.raw.gz");
+    let ran = straddle(&["plan", "--new", scratch::text(&packed)]);
+    assert_eq!(ran.status, Some(5), "{ran:?}");
+    assert!(ran.errors.contains("decompress it first") && ran.out.is_empty(), "{ran:?}");
+}

@@ -1,0 +1,132 @@
+//! Disks of which there is no plan: the reason, what helps, and what check offers of them.
+
+use std::path::Path;
+
+use serde_json::Value;
+use testkit::run::Ran;
+use testkit::{Loop, Scratch, need_loops, need_tools, scratch, tool};
+
+use super::{scratch_in_memory, straddle};
+
+/// A disk with a table, as sfdisk makes it.
+fn disk(scratch: &Scratch, name: &str, table: &str) -> std::path::PathBuf {
+    let image = scratch.image(name, 64 << 20);
+    tool::run_with_input("sfdisk", &["-q", scratch::text(&image)], table);
+    image
+}
+
+/// Asserts that there is no plan, and returns what was said.
+#[track_caller]
+fn refused(image: &Path, more: &[&str], reason: &str) -> Ran {
+    let ran = straddle(&[&["plan", scratch::text(image)], more].concat());
+    assert_eq!(ran.status, Some(5), "{ran:?}");
+    assert!(ran.errors.contains(reason) && ran.errors.contains("hint: "), "{ran:?}");
+    ran
+}
+
+/// The remedies of ST301 on a disk of 4096-byte sectors.
+fn remedies(image: &Path) -> Vec<String> {
+    let ran = straddle(&["check", "--json", "--on", "4Kn", scratch::text(image)]);
+    let document = ran.document();
+    let findings = document["targets"][0]["findings"].as_array().expect("a list").clone();
+    let found = findings.iter().find(|one| one["code"] == "ST301");
+    let found = found.unwrap_or_else(|| panic!("{ran:?}"));
+    let text = |line: &Value| line.as_str().map(str::to_owned);
+    found["remedies"].as_array().expect("a list").iter().filter_map(text).collect()
+}
+
+#[test]
+fn a_table_for_other_sectors_is_planned_or_check_says_why_it_cannot_be() {
+    need_tools!("sfdisk");
+    let scratch = scratch_in_memory();
+    let boot = "label: gpt\nfirst-lba: 34\n\
+        start=34, size=2014, type=21686148-6449-6E6F-744E-656564454649\nstart=2048, size=20480\n";
+    let odd = "label: gpt\nstart=2048, size=20480, type=E3C9E316-0B5C-4DB8-817D-F92DF00215AE\n\
+        start=22528, size=20481, type=E3C9E316-0B5C-4DB8-817D-F92DF00215AE\n";
+    for (table, reason) in [
+        (boot, "takes the place of partition 1, which cannot be moved: boot loader code"),
+        (odd, "partition 2 has a length of 10486272 bytes, which is not a multiple of 4096"),
+        ("label: gpt\n", "gpt partition table lists no partition"),
+        ("label: dos\n", "dos partition table lists no partition"),
+    ] {
+        let image = disk(&scratch, "disk.raw", table);
+        refused(&image, &["--on", "4Kn"], reason);
+        // An empty dos table has no sectors in it.
+        if !table.starts_with("label: dos") {
+            let remedies = remedies(&image);
+            assert!(!remedies.iter().any(|line| line.starts_with("straddle plan")), "{remedies:?}");
+        }
+        std::fs::remove_file(&image).expect("it is removed");
+    }
+    let image = disk(&scratch, "good.raw", "label: gpt\nstart=2048, size=20480\n");
+    assert!(remedies(&image).iter().any(|line| line.starts_with("straddle plan")));
+}
+
+#[test]
+fn an_empty_table_is_not_called_no_table_and_leads_to_the_advice_for_a_new_disk() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = scratch_in_memory();
+    let image = disk(&scratch, "disk.raw", "label: gpt\n");
+    let guest = scratch.path().join("guest.qcow2");
+    let (from, to) = (scratch::text(&image), scratch::text(&guest));
+    tool::run("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", from, to]);
+    for target in [&image, &guest] {
+        let ran = refused(target, &[], "gpt partition table lists no partition");
+        assert!(ran.errors.contains(&format!("plan --new {}", scratch::text(target))), "{ran:?}");
+        let ran = straddle(&["plan", "--new", scratch::text(target)]);
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+    }
+    let blank = scratch.path().join("blank.qcow2");
+    tool::run("qemu-img", &["create", "-q", "-f", "qcow2", scratch::text(&blank), "64M"]);
+    refused(&blank, &[], "recognized in its image");
+}
+
+#[test]
+fn a_file_that_was_not_placed_yet_has_no_plan_where_check_cannot_tell() {
+    need_loops!();
+    need_tools!("mkfs.btrfs");
+    let scratch = Scratch::new();
+    let image = scratch.image("disk.raw", 256 << 20);
+    let device = Loop::attach(&image, 512);
+    tool::run("mkfs.btrfs", &["-q", scratch::text(device.path())]);
+    let point = scratch.path().join("m");
+    std::fs::create_dir(&point).expect("a directory is made");
+    tool::run("mount", &[scratch::text(device.path()), scratch::text(&point)]);
+    let check = straddle(&["check", "--json", scratch::text(&point)]);
+    let plan = straddle(&["plan", scratch::text(&point)]);
+    tool::run("umount", &[scratch::text(&point)]);
+    let verdict = check.document()["targets"][0]["verdict"].clone();
+    let code = if verdict == "unknown" { Some(5) } else { Some(0) };
+    assert_eq!(plan.status, code, "{verdict}: {plan:?}");
+}
+
+#[test]
+fn where_nothing_can_move_the_plan_and_its_script_say_that_there_is_no_room() {
+    need_tools!("sfdisk", "mkfs.ntfs");
+    let scratch = scratch_in_memory();
+    let image = scratch.image("nr.raw", 16 << 20);
+    // From sector 35 to the end: not one sector is free after it, nor eight before it.
+    let table = "label: dos\nstart=1, size=34\nstart=35, size=32733, type=7\n";
+    tool::run_with_input("sfdisk", &["-q", scratch::text(&image)], table);
+    let fs = scratch.image("fs", 32_733 * 512);
+    tool::run("mkfs.ntfs", &["-qQF", "-s", "512", "-p", "35", scratch::text(&fs)]);
+    let how = ["bs=512", "seek=35", "conv=notrunc", "status=none"];
+    let (input, output) =
+        (format!("if={}", scratch::text(&fs)), format!("of={}", scratch::text(&image)));
+    tool::run("dd", &[&[&*input, &*output][..], &how].concat());
+    let ran = straddle(&["plan", scratch::text(&image)]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.out.contains("no room to move what is misaligned"), "{ran:?}");
+    assert!(ran.out.contains("granule 4 KiB (assumed)"), "{ran:?}");
+    let left = "recreate it at sector 40";
+    let printed = straddle(&["plan", "--script", scratch::text(&image)]);
+    let one_line = |text: &str| text.replace("\n       ", " ");
+    assert!(one_line(&ran.out).contains(left), "{ran:?}");
+    assert!(printed.out.contains("# left: ") && printed.out.contains(left), "{printed:?}");
+    let file = scratch.path().join("plan.sh");
+    let words = ["plan", "--script", "-o", scratch::text(&file), scratch::text(&image)];
+    let written = straddle(&words);
+    assert!(written.errors.contains(left), "{written:?}");
+    let text = std::fs::read_to_string(&file).expect("it is written");
+    assert!(text.contains(left), "{text}");
+}
