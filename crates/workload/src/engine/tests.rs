@@ -52,6 +52,24 @@ fn engines_are_found_by_the_names_that_people_type_and_a_wrong_one_suggests_the_
     assert_eq!(all.len(), count);
 }
 
+/// One commit in a hundred says nothing of the other 99.
+#[test]
+fn no_profile_reasons_from_a_percentile_to_a_rate() {
+    for profile in &Engines::built_in().iter().collect::<Vec<_>>() {
+        for limit in [&profile.warn, &profile.fail] {
+            for text in [&limit.sentence, &limit.from()] {
+                assert!(!text.contains("fewer than"), "{}: {text}", profile.name);
+            }
+        }
+    }
+    let engines = Engines::built_in();
+    for (name, above) in [("mysql", "10 ms"), ("postgresql", "10 ms"), ("sqlite", "20 ms")] {
+        let sentence = &engines.find(name).unwrap().warn.sentence;
+        let said = format!("Slow commits: one in a hundred waits longer than {above}");
+        assert!(sentence.starts_with(&said), "{sentence}");
+    }
+}
+
 #[test]
 fn etcd_appends_2300_bytes_to_a_preallocated_segment_and_wants_10_ms() {
     let etcd = Engines::built_in().find("etcd").unwrap().clone();
