@@ -150,7 +150,7 @@ impl Page<'_> {
         let Some(rounds) = &fsync.rounds else { return };
         let words = self.words;
         let mut line = format!(
-            "{} in random order, {} a row; {}",
+            "{} in random order, at most {} a row; {}",
             count(rounds.rounds, "round"),
             time(rounds.slice_ns, words),
             words.text(&rounds.warm_up),

@@ -70,12 +70,17 @@ fn headline(verdict: &FsyncVerdict, words: Words<'_>) -> String {
         "" => "a durable write".to_owned(),
         operation => words.text(operation),
     };
-    let mut line = format!(
-        "p{} of {operation} is {} ({})",
-        quantile.quantile_percent,
-        time(quantile.value_ns, words),
-        ends(quantile, words)
-    );
+    let (percent, value) = (quantile.quantile_percent, time(quantile.value_ns, words));
+    let mut line = match has_figure(quantile) {
+        true => format!("p{percent} of {operation} is {value} ({})", ends(quantile, words)),
+        // The nearest rank of so few is that of the slowest.
+        false => {
+            let samples = quantile.samples;
+            format!(
+                "too few writes for a p{percent} of {operation}: {samples}, the slowest {value}"
+            )
+        }
+    };
     // Of a FAIL the limit that it is over, else the one that is wanted.
     let is_fail = verdict.verdict == "fail";
     let grade = if is_fail { "fail" } else { "warn" };
@@ -85,6 +90,14 @@ fn headline(verdict: &FsyncVerdict, words: Words<'_>) -> String {
         line += &format!("; {engine} {says} {over} [{source}]");
     }
     line
+}
+
+/// True if there are so many writes that not all of them are at or below the quantile's rank.
+fn has_figure(quantile: &QuantileInterval) -> bool {
+    let behind_percent = 100.0 - quantile.quantile_percent;
+    // Far below 2^52, and what is not is many.
+    let samples = u32::try_from(quantile.samples).unwrap_or(u32::MAX);
+    f64::from(samples) * behind_percent >= 100.0 - 1e-9
 }
 
 /// A limit, which was chosen and not measured: without digits after the point that say nothing.

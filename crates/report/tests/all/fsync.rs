@@ -237,6 +237,25 @@ fn the_table_has_the_labels_and_columns_of_pg_test_fsync() {
     assert!(line("fsync_writethrough").contains("n/a"));
     assert!(line("append").contains("void"));
     assert!(plain_text.contains("a write of 8192 bytes wrote 4096"), "{plain_text}");
+    let turns = "12 rounds in random order, at most 20.0 ms a row";
+    assert!(plain_text.contains(turns), "{plain_text}");
+}
+
+#[test]
+fn a_percentile_is_named_only_of_writes_enough_to_have_one() {
+    let shown = |samples| {
+        let tail = QuantileInterval { samples, ..tail(99.0, [19_100_000, 1, 2]) };
+        let mut fsync = whole();
+        fsync.verdict =
+            fsync.verdict.map(|verdict| FsyncVerdict { quantile: Some(tail), ..verdict });
+        let text = fsync_table(&fsync, &Look { width: Some(200), ..Look::default() });
+        anstream::adapter::strip_str(&text).to_string()
+    };
+    let few = shown(6);
+    let words = "too few writes for a p99 of a durable write: 6, the slowest 19.1 ms";
+    assert!(few.contains(words) && !few.contains("is 19.1 ms"), "{few}");
+    assert!(shown(99).contains("too few writes for a p99"));
+    assert!(shown(100).contains("p99 of a durable write is 19.1 ms"), "{}", shown(100));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use report::fsync::{FsyncRow, Rounds, RowComparison, SustainedPoint};
 
 use super::plan::Plan;
 use super::session::Session;
+use crate::arguments::FSYNC_SECONDS;
 use crate::shared::halt::Halt;
 use crate::shared::real::real;
 
@@ -36,6 +37,9 @@ pub(super) fn fill(session: &mut Session<'_>, plan: &Plan, seen: &DurableSeen, s
     let alpha = ALPHA / f64::from(many);
     let rows = plan.rows.iter().zip(&seen.rows);
     document.rows = rows.map(|(plan, seen)| row(plan, seen, alpha)).collect();
+    if !session.interrupt.is_raised() {
+        not_reached(&mut document.rows, session.arguments.seconds);
+    }
     document.comparisons = comparisons(plan, seen);
     let kept = seen.rows.first().map_or(0, |row| row.round_means_ns.values().len());
     if let Some(note) =
@@ -43,6 +47,16 @@ pub(super) fn fill(session: &mut Session<'_>, plan: &Plan, seen: &DurableSeen, s
     {
         session.note(note);
     }
+}
+
+/// Says of rows that had no turn that counts why, and what gives them one.
+fn not_reached(rows: &mut [FsyncRow], seconds: u32) {
+    let is_blank = |row: &&mut FsyncRow| {
+        row.operations == 0 && row.errors.is_empty() && row.unavailable.is_none()
+    };
+    let more = seconds.saturating_mul(2).max(FSYNC_SECONDS);
+    let reason = format!("not reached in {seconds} s; --seconds {more} reaches all");
+    rows.iter_mut().filter(is_blank).for_each(|row| row.unavailable = Some(reason.clone()));
 }
 
 /// That so many of `all` rounds are compared, where some are not.
@@ -184,6 +198,23 @@ pub(super) fn halt(name: &str, fault: DurableFault) -> Halt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_that_were_not_reached_say_so_with_the_seconds_that_reach_all() {
+        let unavailable = Some("Linux has no fsync_writethrough".to_owned());
+        let mut rows = [
+            FsyncRow { operations: 7, ..FsyncRow::default() },
+            FsyncRow::default(),
+            FsyncRow { unavailable: unavailable.clone(), ..FsyncRow::default() },
+            FsyncRow { errors: vec!["it failed".to_owned()], ..FsyncRow::default() },
+        ];
+        not_reached(&mut rows, 1);
+        let said = Some("not reached in 1 s; --seconds 15 reaches all".to_owned());
+        assert_eq!(rows.map(|row| row.unavailable), [None, said, unavailable, None]);
+        let mut rows = [FsyncRow::default()];
+        not_reached(&mut rows, 20);
+        assert!(rows[0].unavailable.as_ref().is_some_and(|it| it.contains("--seconds 40")));
+    }
 
     #[test]
     fn it_is_said_where_some_rounds_stand_for_all() {
