@@ -106,7 +106,10 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     let answer = tally.answer();
     let answer = Answer { unknown: answer.unknown && !check.unknown.is_allowed, ..answer };
     if let Some(save) = tally.save.take() {
-        save.end(&tally.summary)?;
+        match tally.has_opened {
+            true => save.end(&tally.summary)?,
+            false => save.leave(),
+        }
     }
     page.end(&tally.summary, answer)?;
     let said = Said::or(output.end()?, "there is nothing to judge");
@@ -157,12 +160,15 @@ struct Tally {
     summary: Summary,
     answer: Answer,
     save: Option<Save>,
+    /// True if at least one target could be opened.
+    has_opened: bool,
 }
 
 impl Tally {
     fn take(&mut self, page: &mut Page<'_>, shown: Shown) -> anyhow::Result<()> {
         self.summary.merge(&shown.summary);
         self.answer.merge(shown.answer);
+        self.has_opened |= shown.refusal.is_none();
         if let Some(Refusal { message, hint }) = &shown.refusal {
             printer::refusal(message, hint.as_deref());
         }

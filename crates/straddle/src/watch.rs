@@ -13,7 +13,7 @@ use report::{Baseline, BaselineFault, Blocks, Run, Summary};
 use units::text;
 
 use crate::arguments::{Arguments, Check, Command, is_standard_output};
-use crate::shared::printer::shown;
+use crate::shared::printer::{self, shown};
 
 /// The longest baseline that is read: ten thousand images take a tenth of it, and what is read
 /// takes a few times its length in memory.
@@ -139,6 +139,13 @@ impl Save {
         done.map_err(|error| self.failed(&error))?;
         self.is_done = true;
         Ok(())
+    }
+
+    /// Leaves what is in the place of the baseline as it is, and says why: no target could be
+    /// opened, which is a typing mistake more often than a state to compare with.
+    pub(crate) fn leave(self) {
+        let name = shown(&self.path);
+        printer::error(&format!("nothing is saved in {name}: no target could be opened"));
     }
 
     fn write(&mut self, text: &[u8]) -> anyhow::Result<()> {

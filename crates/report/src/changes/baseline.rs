@@ -154,12 +154,18 @@ fn shown(text: &str) -> String {
 }
 
 fn changed(before: &Target, after: &Target) -> Option<TargetChange> {
-    let changes = compare::changes(before, after);
+    let mut changes = compare::changes(before, after);
     let reason = reason(after);
+    let gone = gone(before, after).or_else(|| emptied(before, after));
+    let is_unseen = after.verdict == Verdict::Unknown && before.verdict != Verdict::Unknown;
+    if is_unseen || gone.is_some() {
+        // What was bad about content that is gone, or not seen, did not get better.
+        let better = changes.iter_mut().filter(|change| change.trend == Trend::Better);
+        better.for_each(|change| change.trend = Trend::Vanished);
+    }
     if changes.is_empty() && reason.is_none() {
         return None;
     }
-    let gone = gone(before, after);
     let has = |trend| changes.iter().any(|change: &Change| change.trend == trend);
     let trend = match () {
         () if has(Trend::Worse) => Trend::Worse,
@@ -200,6 +206,12 @@ fn gone(before: &Target, after: &Target) -> Option<String> {
     let title = if lost.title.is_empty() { String::new() } else { format!(" ({})", lost.title) };
     let kind = lost.kind.word().replace('-', " ");
     Some(one_line(&format!("the {kind} {}{title} is gone", lost.name)))
+}
+
+/// Says that nothing is left of what was on the target, whatever layers it still has.
+fn emptied(before: &Target, after: &Target) -> Option<String> {
+    let is_empty = |target: &Target| target.verdict == Verdict::Empty;
+    (is_empty(after) && !is_empty(before)).then(|| "nothing is on it any more".to_owned())
 }
 
 /// Kind and title of a layer, by which it is known again under another name.

@@ -118,10 +118,14 @@ pub struct TargetChange {
 
 impl TargetChange {
     /// Returns what it means where changes matter from `least` on; `None` for never. What became
-    /// better never matters.
+    /// better never matters, nor does a finding that went with its content.
     #[must_use]
     pub fn answer(&self, least: Option<Severity>) -> Answer {
-        let matters = self.changes.iter().filter(|change| change.trend != Trend::Better);
+        let is_over = |change: &Change| {
+            change.trend == Trend::Better
+                || (change.trend == Trend::Vanished && &*change.subject == "finding")
+        };
+        let matters = self.changes.iter().filter(|change| !is_over(change));
         let worst = matters.map(|change| change.severity).max();
         let found = worst.filter(|_| least.is_some() && worst >= least);
         Answer { found, unopened: false, unknown: !self.answered }

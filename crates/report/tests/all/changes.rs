@@ -127,6 +127,30 @@ fn layers_that_appear_and_vanish_are_named_by_their_path() {
 }
 
 #[test]
+fn a_finding_that_goes_with_its_content_is_vanished_and_never_better() {
+    let mut empty = old_image("b.raw");
+    empty.verdict = Verdict::Empty;
+    empty.layers.truncate(1);
+    empty.layers[0].verdict = Verdict::Empty;
+    empty.findings.clear();
+    let found = change(&old_image("b.raw"), &empty).expect("a change");
+    let words = words(&found.changes);
+    assert!(words.contains(&"vanished target verdict misaligned empty".to_owned()), "{words:?}");
+    assert!(words.iter().any(|line| line.starts_with("vanished b.raw/b.raw#1 ST101")), "{words:?}");
+    assert!(words.iter().all(|line| !line.starts_with("better")), "{words:?}");
+    assert_eq!(found.trend, Trend::Vanished);
+    let answer = found.answer(Some(Severity::Warning));
+    assert!(answer.found.is_none() && answer.unknown, "{answer:?}");
+    // The same where the layers stay and nothing is on them.
+    let mut emptied = old_image("b.raw");
+    emptied.verdict = Verdict::Empty;
+    emptied.findings.clear();
+    let found = change(&old_image("b.raw"), &emptied).expect("a change");
+    assert_eq!((found.trend, found.answered), (Trend::Vanished, false), "{found:?}");
+    assert!(found.changes.iter().all(|change| change.trend == Trend::Vanished), "{found:?}");
+}
+
+#[test]
 fn a_layer_that_is_called_otherwise_now_has_not_vanished() {
     let mut after = image("a.raw");
     after.layers[1].name = "a.raw#7".to_owned();

@@ -111,7 +111,7 @@ fn an_image_repartitioned_between_two_looks_is_exactly_that_change() {
     let (status, list) = changes(&watch);
     assert_eq!(status, 5, "{list:?}");
     assert!(list.contains(&"vanished disk.raw#2 partition misaligned -".to_owned()), "{list:?}");
-    assert!(list.contains(&"better disk.raw#2 ST102 warning -".to_owned()), "{list:?}");
+    assert!(list.contains(&"vanished disk.raw#2 ST102 warning -".to_owned()), "{list:?}");
     let (status, out, _) = run(&[&watch[..], &["--format", "nagios"]].concat());
     assert_eq!(status, 3, "{out}");
     assert!(out.starts_with("STRADDLE UNKNOWN - 1 vanished in 2 targets; "), "{out}");
@@ -223,6 +223,27 @@ fn a_baseline_replaces_a_baseline_or_an_empty_file_and_nothing_else() {
     assert_eq!(printed["targets"].as_array().expect("a list").len(), 0);
     assert_eq!(again["targets"].as_array().expect("a list").len(), 1);
     assert_eq!(names(), 3, "nothing is left behind");
+}
+
+#[test]
+fn a_baseline_stays_and_nothing_is_saved_where_no_target_could_be_opened() {
+    let scratch = Scratch::new();
+    let good = image(scratch.path(), "good.raw".as_ref(), 2048);
+    let base = scratch.path().join("base.json");
+    let (base, typed) = (text(&base), scratch.path().join("godo.raw"));
+    assert_eq!(run(&[text(&good), "--save", base]).0, 0);
+    let before = std::fs::read(base).expect("it was saved");
+    let (status, _, err) = run(&[text(&typed), "--save", base]);
+    assert_eq!(status, 2, "{err}");
+    let said = format!("error: nothing is saved in {base}: no target could be opened");
+    assert!(err.contains(&said), "{err}");
+    assert!(std::fs::read(base).is_ok_and(|now| now == before), "the baseline stays");
+    // One of two that can be opened is a look.
+    assert_eq!(run(&[text(&typed), text(&good), "--save", base]).0, 2);
+    assert!(std::fs::read(base).is_ok_and(|now| now != before));
+    let other = scratch.path().join("other.json");
+    assert_eq!(run(&[text(&typed), "--save", text(&other)]).0, 2);
+    assert!(!other.exists());
 }
 
 #[test]
