@@ -55,19 +55,14 @@ impl State {
         matches!(self, State::Data | State::Unwritten)
     }
 
-    /// Returns whether the bytes have a place, or will: holes, and what is packed with other bytes,
-    /// have none of their own.
-    #[must_use]
-    pub fn should_have_place(self) -> bool {
-        !matches!(self, State::Hole | State::Inline | State::Tail | State::Encoded)
-    }
-
     /// Why the bytes have no address of their own; empty where they have one, or none is needed.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
             State::Data | State::Unwritten | State::Hole => "",
-            State::Delayed => "not placed yet: it waits in memory; --sync has it written first",
+            State::Delayed => {
+                "not placed yet: it waits in memory; to have it written: straddle trace --sync FILE"
+            }
             State::Inline => "stored within metadata",
             State::Tail => "stored in one block with other files' tails",
             State::Encoded => "compressed or encrypted by the file system",
@@ -222,6 +217,11 @@ mod tests {
         assert_eq!(states(&whole), [hole, data, (8192, State::Hole)]);
         let cut = ExtentList { extents, cut_at_bytes: Some(8192) };
         assert_eq!(states(&cut), [hole, data, (8192, State::Unlisted)]);
+    }
+
+    #[test]
+    fn what_waits_in_memory_names_a_command_that_any_reader_can_type() {
+        assert!(State::Delayed.reason().ends_with(": straddle trace --sync FILE"));
     }
 
     #[test]

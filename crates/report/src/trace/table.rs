@@ -23,7 +23,7 @@ pub fn table(trace: &Trace, look: &Look) -> String {
     text += &view.rows();
     text += &view.total();
     if let Some(cost) = &trace.cost {
-        text += &view.cost(cost);
+        text += &view.cost(cost, trace.length_bytes);
     }
     text
 }
@@ -201,7 +201,7 @@ impl View<'_> {
         text
     }
 
-    fn cost(&self, cost: &TraceCost) -> String {
+    fn cost(&self, cost: &TraceCost, range_bytes: u64) -> String {
         let size = self.words.exact(cost.io_bytes);
         if cost.ios == 0 {
             return format!("\ncost   the range is shorter than one I/O of {size}\n");
@@ -211,8 +211,12 @@ impl View<'_> {
         } else {
             String::new()
         };
+        let left = match range_bytes.saturating_sub(cost.ios.saturating_mul(cost.io_bytes)) {
+            0 => String::new(),
+            left => format!("; the last {} are left out", self.words.exact(left)),
+        };
         let mut text =
-            format!("\ncost   {} of {size}{drawn}, on average\n", { count(cost.ios, "I/O") });
+            format!("\ncost   {} of {size}{drawn}, on average{left}\n", count(cost.ios, "I/O"));
         text += &self.effort("read ", &cost.read, "");
         let mut extra = String::new();
         for (number, what) in [

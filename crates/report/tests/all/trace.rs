@@ -161,6 +161,14 @@ fn the_table_shows_every_copy_what_is_missed_and_the_cost() {
 }
 
 #[test]
+fn what_is_shorter_than_an_io_at_the_end_of_the_range_is_named_as_left_out() {
+    let shown = |length_bytes| table(&Trace { length_bytes, ..sample() }, &Look::default());
+    assert!(shown(6 * 4096).contains("6 I/Os of 4 KiB, on average\n"), "{}", shown(6 * 4096));
+    let said = "6 I/Os of 4 KiB, on average; the last 1 KiB are left out\n";
+    assert!(shown(6 * 4096 + 1024).contains(said), "{}", shown(6 * 4096 + 1024));
+}
+
+#[test]
 fn a_refused_trace_prints_nothing() {
     let refusal = Refusal { message: "no".to_owned(), hint: None };
     assert_eq!(table(&Trace { refusal: Some(refusal), ..sample() }, &Look::default()), "");

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use report::trace::Trace as Document;
 use report::{Look, Refusal};
-use stack::file::Run;
+use stack::file::{Run, State};
 use units::ByteRange;
 use units::prefix::Exact;
 
@@ -39,12 +39,11 @@ pub(crate) fn run(trace: &Trace) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Returns whether no byte of `range` that should have an address has a known one.
+/// Returns whether no byte of `range` has a known address, though something is there: holes have
+/// none to know.
 fn is_unknown(document: &Document, traced: &Traced, range: ByteRange) -> bool {
-    let is_within = |run: &Run| run.range.intersection(range).is_some();
-    let wanted = traced.runs.iter().any(|run| run.state.should_have_place() && is_within(run));
-    let unknown = !document.total.unknown.is_empty();
-    wanted && unknown && document.total.placed_bytes == 0
+    let is_there = |run: &Run| run.state != State::Hole && run.range.intersection(range).is_some();
+    traced.runs.iter().any(is_there) && document.total.placed_bytes == 0
 }
 
 /// Refuses to start after the end of the file.

@@ -48,7 +48,8 @@ fn a_trace_that_knows_no_address_is_not_called_aligned() {
 
 #[test]
 fn what_bytes_without_a_place_cost_is_not_known() {
-    let reason = "not placed yet: it waits in memory; --sync has it written first";
+    let reason =
+        "not placed yet: it waits in memory; to have it written: straddle trace --sync FILE";
     let untold = || TraceEffort {
         told_ios: 0,
         granules_read: 0,

@@ -116,7 +116,7 @@ fn devices_of_one_stack_are_one_target_with_each_finding_once() {
     need_loops!();
     let scratch = Scratch::new();
     let script = "label: dos\nstart=63, size=2000\nstart=4095, size=2000\nstart=8192\n";
-    let image = super::run::partitioned(&scratch, "disk.raw", 64 * MIB, script);
+    let image = partitioned(&scratch, "disk.raw", 64 * MIB, script);
     let disk = Loop::attach(&image, 512);
     let parts = [1, 2, 3].map(|number| disk.partition(number));
     let checked = check(&[text(&parts[0]), text(&parts[1]), "--on", "512e"]);
@@ -149,7 +149,7 @@ fn a_log_on_a_misaligned_partition_is_named_with_the_file_system_that_uses_it() 
     for kind in ["ext4", "xfs"] {
         let scratch = Scratch::new();
         let script = "label: gpt\nstart=2048, size=716800\nstart=720895, size=204800\n";
-        let image = super::run::partitioned(&scratch, "disk.raw", 512 * MIB, script);
+        let image = partitioned(&scratch, "disk.raw", 512 * MIB, script);
         let disk = Loop::attach(&image, 512);
         let [data, log] = [1, 2].map(|number| text(&disk.partition(number)).to_owned());
         if kind == "ext4" {

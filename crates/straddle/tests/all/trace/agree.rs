@@ -5,7 +5,7 @@ use std::path::Path;
 
 use testkit::{need_loops, need_tools, scratch::text, tool};
 
-use super::run::{list, number, table, trace};
+use super::run::{list, number, straddle, table, trace};
 use super::volume::{Plan, directory, writable};
 
 /// Start in the file, start on the volume and length, in units of 512 bytes, and the flags.
@@ -143,6 +143,25 @@ fn btrfs_extents_compressed_and_inline_ones_too_are_those_of_filefrag() {
     assert_eq!(document["extents"][0]["state"], "inline");
     assert!(document["extents"][0]["physical_bytes"].is_null());
     assert_eq!(document["total"]["unknown"][0]["bytes"], 9);
+}
+
+#[test]
+fn a_file_that_is_inline_or_wholly_compressed_has_no_address_and_ends_with_5() {
+    need_loops!();
+    need_tools!("mkfs.btrfs");
+    let directory = directory();
+    let plan = Plan { options: "compress-force=zlib", ..Plan::BTRFS };
+    let volume = plan.mounted(directory.path());
+    let (compressed, inline) = (volume.path("compressed"), volume.path("inline"));
+    let holes = volume.path("holes");
+    std::fs::write(&compressed, vec![b'x'; 1 << 20]).expect("as the test made it");
+    std::fs::write(&inline, b"few bytes").expect("as the test made it");
+    std::fs::File::create(&holes).and_then(|file| file.set_len(1 << 20)).expect("it is made");
+    tool::run("sync", &["--file-system", text(&inline)]);
+    for (file, code) in [(&compressed, 5), (&inline, 5), (&holes, 0)] {
+        let ran = straddle(&["trace", text(file)]);
+        assert_eq!(ran.status.code(), Some(code), "{ran:?}");
+    }
 }
 
 #[test]
