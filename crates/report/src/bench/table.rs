@@ -41,6 +41,11 @@ impl Page<'_> {
         if words.look.explain {
             self.circumstances(bench);
         }
+        // What all figures are of is said before them.
+        let of = bench.target.drive.as_ref().map(|drive| format!("{drive} goes through "));
+        let is_first = |note: &&String| of.as_ref().is_some_and(|of| note.starts_with(of));
+        let (first, notes): (Vec<&String>, Vec<&String>) = bench.notes.iter().partition(is_first);
+        self.notes(&first);
         if let Some(scratch) = &bench.scratch {
             let line = scratch_line(scratch, &bench.target, words);
             self.prose(quiet(""), &line);
@@ -57,14 +62,18 @@ impl Page<'_> {
                 self.experiment(experiment, &bench.target);
             }
         }
-        for note in &bench.notes {
-            self.prose((NAME, "note:".to_owned()), &words.text(note));
-        }
+        self.notes(&notes);
         if let Some(refusal) = &bench.refusal {
             self.prose((BAD, "error:".to_owned()), &words.text(&refusal.message));
             if let Some(hint) = &refusal.hint {
                 self.prose((NAME, "hint:".to_owned()), &words.text(hint));
             }
+        }
+    }
+
+    fn notes(&mut self, notes: &[&String]) {
+        for note in notes {
+            self.prose((NAME, "note:".to_owned()), &self.words.text(note));
         }
     }
 

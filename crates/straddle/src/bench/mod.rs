@@ -101,6 +101,7 @@ fn in_directory(
     let mounts = private_mounts(&way, session.bench)?;
     preview::announce(session, &way, directory)?;
     let ground = prepare(session, directory, found)?;
+    session.measures(&ground.place);
     quiet::settle(session, &ground.place);
     match way {
         Way::Inside => inside::run(session, &ground, found),

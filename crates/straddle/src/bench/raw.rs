@@ -56,6 +56,7 @@ pub(crate) fn run(
     let length_bytes = device_bytes.min(most);
     let place = Place::of_device(&session.scene, number, length_bytes, wanted);
     let place = place.map_err(|refusal| Halt::from(of_device(&name, refusal)))?;
+    session.measures(&place);
     found.target = document::target(name.clone(), Some(&place));
     if claim.is_some() {
         found.scratch = Some(Scratch {

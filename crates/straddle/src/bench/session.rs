@@ -15,6 +15,7 @@ use measure::{ArmPlan, Limits, Plan};
 use super::plan::{self, Arm, Budget};
 use crate::arguments::Bench;
 use crate::shared::halt::refused;
+use crate::shared::place::Place;
 use crate::shared::progress;
 use crate::shared::real::real;
 use crate::shared::run;
@@ -32,6 +33,8 @@ pub(crate) struct Session<'a> {
     pub(crate) share_percent: u8,
     /// True if others use the drive, so that depth stays at 1.
     pub(crate) is_busy: bool,
+    /// The loop device whose page cache hides the drive, so that all is measured of it.
+    cached: Option<String>,
     /// True if the interval is shown while it narrows.
     pub(crate) shows_progress: bool,
     started: Timestamp,
@@ -64,6 +67,7 @@ impl<'a> Session<'a> {
             interrupt,
             share_percent: bench.share.unwrap_or(100),
             is_busy: false,
+            cached: None,
             shows_progress: progress::is_wanted(bench.printed.kept.no_progress),
             started,
             since: Instant::now(),
@@ -156,6 +160,21 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Takes `place` for what is measured, and says first where that is no drive.
+    pub(crate) fn measures(&mut self, place: &Place) {
+        self.cached.clone_from(&place.cached);
+        if let Some(note) = place.cache_note() {
+            self.note(note);
+        }
+    }
+
+    /// Holds what was found to what it is of: a prediction is of drives, which no operation reached.
+    fn held_to_its_device(&self, experiment: &mut Experiment) {
+        let Some(name) = &self.cached else { return };
+        experiment.predicted = None;
+        experiment.reason = format!("of {name}, not of the drive beneath, {}", experiment.reason);
+    }
+
     /// Returns how long one comparison may take, in nanoseconds.
     pub(crate) fn comparison_ns(&self) -> u64 {
         let told = self.bench.seconds.map(|seconds| u64::from(seconds) * 1_000_000_000);
@@ -184,10 +203,11 @@ impl<'a> Session<'a> {
         mut self,
         target: BenchTarget,
         scratch: Option<Scratch>,
-        experiments: Vec<Experiment>,
+        mut experiments: Vec<Experiment>,
         refusal: Option<RunRefusal>,
     ) -> Document {
         self.settle();
+        experiments.iter_mut().for_each(|experiment| self.held_to_its_device(experiment));
         Document {
             schema: BENCH_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -29,28 +29,13 @@ pub(super) fn drive(
     place: &Place,
     document: &mut Document,
 ) -> Result<Drive, String> {
-    if let Some(name) = cached_loop(scene, place) {
-        document.notes.push(format!(
-            "{name} goes through the page cache of its host file: what is found is of {name}, not \
-             of the drive beneath; losetup --direct-io=on passes that cache by"
-        ));
+    if let Some((name, note)) = place.cached.as_ref().zip(place.cache_note()) {
+        document.notes.push(note);
         return Err(format!("the page cache below {name} lies above the drive"));
     }
     let drive =
         place.drive.as_ref().ok_or("it lies on several drives, or on none that is known")?;
     Ok(Drive::read(scene.tree(), &drive.name))
-}
-
-/// A loop device on the way down that writes its file through the page cache, of which the pages
-/// are read before a part of them is written (Linux, block/loop.c, `LO_FLAGS_DIRECT_IO`). Where the
-/// kernel does not say, it is taken to.
-fn cached_loop(scene: &Scene, place: &Place) -> Option<String> {
-    let is_cached = |name: &&str| {
-        let told = |file: &str| scene.tree().read(&format!("/sys/block/{name}/loop/{file}"));
-        let is_direct = || told("dio").is_ok_and(|direct| direct.trim() == "1");
-        told("backing_file").is_ok() && !is_direct()
-    };
-    place.names().find(is_cached).map(str::to_owned)
 }
 
 /// That `name` cannot be probed, since where its bytes lie is not known.

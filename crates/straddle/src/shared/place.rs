@@ -53,8 +53,11 @@ pub(crate) struct Place {
     pub(crate) unit_source: Source,
     /// The greatest addressable unit of the leaves.
     pub(crate) logical_sector_bytes: Option<u64>,
-    /// The one drive; `None` when there are several, or it is no drive.
+    /// The one drive; `None` when there are several, or it is no drive. Where a loop device goes
+    /// through the page cache of its host file, that device: nothing is seen of what lies below.
     pub(crate) drive: Option<Drive>,
+    /// The kernel's name of that loop device; `None` where there is none.
+    pub(crate) cached: Option<String>,
     /// The layers passed, the topmost first.
     pub(crate) layers: Vec<String>,
     /// The device whose counters tell what reached the drive: the one drive, else the device of the
@@ -129,13 +132,39 @@ impl Place {
             unit_source,
             logical_sector_bytes,
             drive,
+            cached: None,
             layers,
             counted: None,
         })
     }
 
+    /// That what is measured is of the loop device with the page cache, where there is one, and how
+    /// to reach the drive.
+    pub(crate) fn cache_note(&self) -> Option<String> {
+        let name = self.cached.as_ref()?;
+        Some(format!(
+            "{name} goes through the page cache of its host file: what is found is of {name}, not \
+             of the drive beneath; to pass that cache by: losetup --direct-io=on /dev/{name}"
+        ))
+    }
+
+    /// With a loop device on the way down that goes through the page cache in the drive's place.
+    fn behind_cache(mut self, scene: &Scene) -> Place {
+        let of = |&id: &LayerId| is_cached_loop(scene, &self.stack.layer(id).name);
+        let Some(id) = self.stack.under(self.id).into_iter().find(of) else { return self };
+        let name = self.stack.layer(id).name.clone();
+        let first = self.runs.first().map_or(0, |run| run.length_bytes);
+        let runs = runs(&self.stack, self.id, first, Some(id)).unwrap_or_default();
+        self.first_address_bytes = runs.first().map(|run| run.address_bytes);
+        let (model, firmware, rotating, turn_ns) = (None, None, None, None);
+        self.drive = Some(Drive { name: name.clone(), model, firmware, rotating, turn_ns });
+        self.cached = Some(name);
+        self
+    }
+
     /// With the device that counts: the drive's own, else `other`, unless that is anonymous.
     fn counted_by(mut self, scene: &Scene, other: (u32, u32)) -> Place {
+        self = self.behind_cache(scene);
         let number = |drive: &Drive| {
             let text = scene.tree().read(&format!("/sys/block/{}/dev", drive.name)).ok()?;
             let (major, minor) = text.trim().split_once(':')?;
@@ -144,11 +173,6 @@ impl Place {
         let named = (other.0 > 0).then_some(other);
         self.counted = self.drive.as_ref().and_then(number).or(named);
         self
-    }
-
-    /// The names of all layers on the way down, the place's own among them.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.stack.under(self.id).into_iter().map(|layer| self.stack.layer(layer).name.as_str())
     }
 
     /// The leaf's address of the first byte that can be used.
@@ -184,6 +208,15 @@ impl Place {
     pub(crate) fn stretch(&self) -> Option<ByteRange> {
         stretch(&self.runs, self.unit)
     }
+}
+
+/// True if `name` is a loop device that writes its file through the page cache, of which the pages
+/// are read before a part of them is written (Linux, block/loop.c, `LO_FLAGS_DIRECT_IO`). Where the
+/// kernel does not say, it is taken to.
+fn is_cached_loop(scene: &Scene, name: &str) -> bool {
+    let told = |file: &str| scene.tree().read(&format!("/sys/block/{name}/loop/{file}"));
+    let is_direct = || told("dio").is_ok_and(|direct| direct.trim() == "1");
+    told("backing_file").is_ok() && !is_direct()
 }
 
 fn no_unit(wanted: UnitKind) -> Refusal {

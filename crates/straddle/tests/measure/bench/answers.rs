@@ -68,6 +68,24 @@ fn a_table_says_where_what_and_how_it_ended_and_the_code_goes_with_it() {
 }
 
 #[test]
+fn what_is_measured_through_a_loops_page_cache_is_of_the_loop_which_is_said_first() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let volume = Plan::EXT4.mounted();
+    let name = volume.goes_through_the_page_cache();
+    let ran = on(&volume, &["--explain"]);
+    let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let note = format!("note: {name} goes through the page cache of its host file: ");
+    let (at_note, at_verdict) = (flat.find(&note), flat.find("scratch: 8 MiB"));
+    assert!(at_note.is_some() && at_note < at_verdict, "{ran:?}");
+    assert!(flat.contains(&format!("losetup --direct-io=on /dev/{name}")), "{ran:?}");
+    assert!(flat.contains(&format!(": of {name}, not of the drive beneath, ")), "{ran:?}");
+    assert!(flat.contains(&format!(", on {name} at ")), "{ran:?}");
+    assert!(!flat.contains("Predicted"), "no drive was asked: {ran:?}");
+    assert!(!flat.contains("the bytes of a write"), "{name} counts what it is given: {ran:?}");
+}
+
+#[test]
 fn documents_of_all_ways_are_as_the_schema_says_and_carry_what_repeats_them() {
     need_loops!();
     need_tools!("mkfs.ext4", "dd");

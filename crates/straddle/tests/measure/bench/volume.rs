@@ -123,6 +123,14 @@ impl Parts {
         text(self.path())
     }
 
+    /// Sends all that goes to its device through the page cache of the file system that has the
+    /// image; its kernel's name.
+    pub(crate) fn goes_through_the_page_cache(&self) -> &str {
+        let node = text(self.device.path());
+        tool::run("losetup", &["--direct-io=off", node]);
+        node.trim_start_matches("/dev/")
+    }
+
     /// Returns how much was written to its device since that was attached, in sectors of 512 bytes.
     pub(crate) fn written_sectors(&self) -> u64 {
         self.counter(6)
