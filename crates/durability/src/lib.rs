@@ -47,13 +47,18 @@ pub struct Grading {
 #[must_use]
 pub fn judge(evidence: &Evidence) -> Grading {
     let mut reasons: Vec<Reason> = rules::RULES.iter().flat_map(|rule| rule(evidence)).collect();
-    reasons.sort_by_key(|reason| (std::cmp::Reverse(reason.at_best), reason.direction));
+    // What explains a grade comes before what only saw it.
+    let order = |reason: &Reason| {
+        let is_symptom = rules::SYMPTOMS.contains(&reason.code);
+        (std::cmp::Reverse(reason.at_best), reason.direction, is_symptom)
+    };
+    reasons.sort_by_key(order);
     let grade = reasons.iter().map(|reason| reason.at_best).max().unwrap_or(Grade::Unproven);
     let decisive = reasons.iter().find(|reason| reason.at_best == grade);
     let why = decisive.map_or("", |reason| reason.sentence.as_str());
     let sentence = match grade {
-        Grade::Consistent => "all that was seen fits a durable sync, down to the last device that \
-                              this machine sees; no test short of a power cut proves more"
+        Grade::Consistent => "no evidence against durability on any device visible from this \
+                              machine; no test short of a power cut proves more"
             .to_owned(),
         Grade::Unproven => format!("nothing speaks against a durable sync, but {why}"),
         Grade::Opaque | Grade::Suspect | Grade::NotDurable => why.to_owned(),

@@ -6,7 +6,7 @@ pub const POWER_CUT: &str = "a power cut under load, with a check of what was lo
 /// Degree to which a completed sync can be trusted, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grade {
-    /// All that was seen fits a durable sync, down to the last device that this machine sees.
+    /// No evidence against durability on any device visible from this machine.
     Consistent,
     /// Nothing speaks against it, and something that matters could not be seen.
     Unproven,

@@ -60,13 +60,11 @@ pub(crate) fn opaque(evidence: &Evidence) -> Vec<Reason> {
             }
             _ => "run straddle fsync on the machine that has the drives",
         };
-        let why = if reason.is_empty() { reason } else { format!(": {reason}") };
-        Reason::open("opaque-layer", Grade::Opaque)
-            .seen(
-                format!("opaque layer ({kind}): no flush seen below it, unproven{why}"),
-                "the kernel",
-            )
-            .changes(change)
+        let seen = match reason.as_str() {
+            "" => format!("opaque layer ({kind}): no flush seen below it, unproven"),
+            why => format!("{kind} hides what is below it: {why}"),
+        };
+        Reason::open("opaque-layer", Grade::Opaque).seen(seen, "the kernel").changes(change)
     };
     evidence.bottoms().filter_map(of).map(one).collect()
 }

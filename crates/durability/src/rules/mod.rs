@@ -31,3 +31,6 @@ pub(super) const RULES: &[Rule] = &[
     time::flash,
     time::methods,
 ];
+
+/// The codes of reasons that saw flushes missing, and not why.
+pub(super) const SYMPTOMS: [&str; 2] = ["nothing-written", "no-flush"];

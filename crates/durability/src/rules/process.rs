@@ -163,15 +163,20 @@ fn writes(process: &Process, name: &str, directory: &str) -> Vec<Reason> {
         false => (format!("the files that {name} has open for writing"), "lie"),
     };
     let Some(first) = elsewhere.first() else {
-        let seen = match judged.is_empty() {
-            true => format!("{name} has no file open for writing: where it writes is not seen"),
-            false => format!("{what} {lie} on the file system of {directory}"),
-        };
-        return vec![Reason::open("writes-here", Grade::Consistent).seen(seen, source)];
+        return vec![match judged.is_empty() {
+            true => Reason::open("writes-here", Grade::Consistent).seen(
+                format!("{name} has no file open for writing: where it writes is not seen"),
+                source,
+            ),
+            false => Reason::speaks_for("writes-here")
+                .seen(format!("{what} {lie} on the file system of `{directory}`"), source),
+        }];
     };
     let (at_best, seen) = match judged.len() > elsewhere.len() && !has_log {
         true => (Grade::Consistent, format!("{name} writes on other file systems too")),
-        false => (Grade::Unproven, format!("{what} {lie} on another file system than {directory}")),
+        false => {
+            (Grade::Unproven, format!("{what} {lie} on another file system than `{directory}`"))
+        }
     };
     let point = shell_word(&first.mount_point);
     let change =

@@ -116,8 +116,13 @@ fn writing(files: &[(&str, bool)], server: Option<Server>) -> Evidence {
 
 #[test]
 fn a_process_that_writes_on_another_file_system_is_not_judged_by_this_one() {
-    check(&writing(&[("/data/a", true)], None), Grade::Consistent, "writes-here");
-    check(&writing(&[], None), Grade::Consistent, "writes-here");
+    let direction = |files: &[(&str, bool)]| {
+        let found = check(&writing(files, None), Grade::Consistent, "writes-here");
+        let here = found.reasons.iter().find(|reason| reason.code == "writes-here");
+        here.map(|reason| reason.direction)
+    };
+    assert_eq!(direction(&[("/data/a", true)]), Some(Direction::For), "good news");
+    assert_eq!(direction(&[]), Some(Direction::Open));
     let both = [("/var/log/a", true), ("/mnt/a", false)];
     check(&writing(&both, None), Grade::Consistent, "writes-elsewhere");
     let found = check(&writing(&both[1..], None), Grade::Unproven, "writes-elsewhere");

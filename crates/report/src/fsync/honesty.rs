@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Honesty {
-    /// `consistent` (all that was seen fits a durable sync), `unproven`, `opaque` (nothing below is
+    /// `consistent` (no evidence against durability), `unproven`, `opaque` (nothing below is
     /// seen), `suspect`, or `not-durable` (what was seen cannot be durable).
     pub grade: String,
     /// The grade as one sentence.
     pub sentence: String,
     /// What was seen, the weightiest first.
     pub evidence: Vec<Evidence>,
-    /// What would change the grade, a sentence each.
+    /// What would change the grade: what to do, without a full stop, since most end with a command.
     pub would_change: Vec<String>,
     /// Flushes for each sync at every layer, the topmost first.
     pub layers: Vec<LayerFlushes>,

@@ -59,19 +59,18 @@ fn uncounted(seen: &RowSeen, reason: &str, verdict: FsyncVerdict) -> FsyncVerdic
 /// Returns how to reach `wanted` durable writes at this pace.
 fn longer(pace: Pace, wanted: u64) -> String {
     let is_beyond_a_run = usize::try_from(wanted).is_ok_and(|wanted| wanted > SERIES_MAX);
-    let (options, wanted, rate) = (pace.options(wanted), rounded(wanted), pace.rate());
+    let (options, wanted) = (pace.options(wanted), rounded(wanted));
     match options {
-        Some(options) => format!(
-            "measure longer: {options} reaches about {wanted} durable writes at the {rate} a \
-             second seen here, which may settle it"
-        ),
+        Some(options) => {
+            format!("measure longer, about {wanted} durable writes are needed: {options}")
+        }
         None if is_beyond_a_run => format!(
             "about {wanted} durable writes might settle it, and a run judges {SERIES_MAX} at most: \
              the figure is too near its limit to tell, so treat it as WARN"
         ),
         None => format!(
-            "about {wanted} durable writes might settle it, which takes more than a day at the \
-             {rate} a second seen here: treat it as WARN"
+            "about {wanted} durable writes might settle it, which takes more than a day here: \
+             treat it as WARN"
         ),
     }
 }
@@ -92,14 +91,30 @@ mod tests {
             bytes_max: 1 << 30,
             stops_at: (10_000, 8_000_000_000),
         };
-        assert!(longer(fast, 60_000).contains("--seconds 16"), "{}", longer(fast, 60_000));
+        assert!(longer(fast, 60_000).contains("--seconds 26"), "{}", longer(fast, 60_000));
         let said = longer(fast, 66_000);
-        assert!(
-            said.contains("a run judges 65536 at most") && !said.contains("a second"),
-            "{said}"
-        );
+        assert!(said.contains("a run judges 65536 at most") && !said.contains("a day"), "{said}");
         let slow = Pace { samples: 1, ..fast };
         let said = longer(slow, 60_000);
-        assert!(said.contains("more than a day at the 0.1 a second"), "{said}");
+        assert!(said.contains("more than a day here"), "{said}");
+    }
+
+    #[test]
+    fn what_is_needed_stands_before_options_that_reach_it_at_half_the_pace() {
+        // 60 durable writes in 1.5 s, 40 a second: 560 of them are 14 s.
+        let seen = Pace {
+            samples: 60,
+            rows_ns: 1_500_000_000,
+            beside_ns: 3_000_000_000,
+            operation_bytes: 8192,
+            beside_bytes: 9 << 20,
+            seconds: 5,
+            bytes_max: 8 << 20,
+            stops_at: (20_000, 8_000_000_000),
+        };
+        assert_eq!(
+            longer(seen, 560),
+            "measure longer, about 560 durable writes are needed: --seconds 31 --bytes-max 27M"
+        );
     }
 }

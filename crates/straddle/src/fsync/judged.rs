@@ -4,15 +4,17 @@
 //! Each is handed what was measured and gives a part of the document. Whether a sync is real needs
 //! nothing of that.
 
+use clap::ValueEnum as _;
 use durability::Process;
 use measure::durable::{DurableSeen, RowPlan, RowSeen, SeriesPoint};
 use report::fsync::{FsyncVerdict, Honesty, Knee};
+use units::text::{escape, shell_word};
 use workload::Profile;
 
 use super::advice;
 use super::plan::Plan;
 use super::session::Session;
-use crate::arguments::Fsync;
+use crate::arguments::{Fsync, FsyncRows};
 use crate::fsync::engine::{self, Circumstances};
 use crate::fsync::honesty::{self, LookTime};
 use crate::shared::halt::Halt;
@@ -40,7 +42,7 @@ pub(super) fn profile(arguments: &Fsync) -> Result<Option<Profile>, Halt> {
         .map_err(|refused| Halt::refused(refused.message, Some(refused.hint)))?;
     let found = engines.find(name).cloned();
     found.map(Some).map_err(|hint| {
-        let name = units::text::escape(name.as_bytes());
+        let name = escape(name.as_bytes());
         Halt::refused(format!("there is no profile of `{name}`"), Some(hint))
     })
 }
@@ -100,10 +102,58 @@ pub(super) fn honesty(
     let found =
         honesty::look(&session.scene, session.directory()?, process, time, &session.interrupt);
     line.clear();
-    found.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))
+    let found = found.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))?;
+    Ok(offering(found, &given(session.arguments)))
+}
+
+/// The options that decide what is measured, as they were typed: ` --rows none`.
+fn given(arguments: &Fsync) -> String {
+    let rows = arguments.rows.to_possible_value().filter(|_| arguments.rows != FsyncRows::Usual);
+    let rows = rows.map_or(String::new(), |rows| format!(" --rows {}", rows.get_name()));
+    let engine = arguments
+        .engine
+        .as_deref()
+        .map(|name| format!(" --for {}", shell_word(&escape(name.as_bytes()))));
+    rows + &engine.unwrap_or_default()
+}
+
+/// Where another run for the process is offered, it has these options too.
+fn offering(mut honesty: Honesty, options: &str) -> Honesty {
+    let is_run =
+        |change: &&mut String| change.contains("straddle fsync ") && change.contains(" --pid ");
+    honesty.would_change.iter_mut().filter(is_run).for_each(|change| change.push_str(options));
+    honesty
 }
 
 /// Returns where the pace fell for good, and that as a sentence.
 pub(super) fn knee(points: &[SeriesPoint], seed: u64) -> (Option<Knee>, String) {
     engine::knee(points, seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+    use clap::Parser as _;
+
+    #[test]
+    fn a_run_that_is_offered_keeps_the_options_that_were_given_and_ends_with_them() {
+        let offered = |options: &[&str]| {
+            let typed = [&["straddle", "fsync", "/data", "--pid", "7"], options].concat();
+            let Command::Fsync(arguments) = Arguments::parse_from(typed).command else {
+                panic!("fsync");
+            };
+            let would_change = ["judge the other file system: straddle fsync / --pid 7", "look on"];
+            let would_change = would_change.map(str::to_owned).to_vec();
+            let honesty = Honesty { would_change, ..Honesty::default() };
+            offering(honesty, &given(&arguments)).would_change
+        };
+        let other = "judge the other file system: straddle fsync / --pid 7";
+        assert_eq!(offered(&[]), [other, "look on"]);
+        assert_eq!(
+            offered(&["--rows", "none"]),
+            [format!("{other} --rows none"), "look on".to_owned()]
+        );
+        assert_eq!(offered(&["--for", "etcd"])[0], format!("{other} --for etcd"));
+    }
 }

@@ -88,7 +88,10 @@ impl Mounted {
             format!("its upper directory {} is not seen from here: {reason}", escape(&upper))
         };
         if !path.is_absolute() {
-            return Err(unseen(&"its path begins where the overlay was mounted"));
+            let upper = escape(&upper);
+            return Err(format!(
+                "its upper directory is named relative ({upper}), so it cannot be found from here"
+            ));
         }
         let facts = host::file_facts(path).map_err(|error| unseen(&error))?;
         let own = self.path().map_err(|reason| unseen(&reason))?;

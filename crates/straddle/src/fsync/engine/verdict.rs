@@ -122,7 +122,7 @@ fn unproven(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
 
 /// Returns what would change the grade: that of the weightiest reason stands first.
 fn change(honesty: &Honesty) -> Option<String> {
-    honesty.would_change.first().map(|change| change.trim_end_matches('.').to_owned())
+    honesty.would_change.first().cloned()
 }
 
 /// The verdict on what is fast enough or not, where a completed sync is none.
@@ -249,7 +249,7 @@ mod tests {
             let honesty = Honesty {
                 grade: grade.to_owned(),
                 sentence: "opaque layer (fuse): no flush seen below it, unproven.".to_owned(),
-                would_change: vec!["look below it.".to_owned(), "cut the power.".to_owned()],
+                would_change: vec!["look below it".to_owned(), "cut the power".to_owned()],
                 ..Honesty::default()
             };
             let seen = held_to(etcd(3000, ns, ns + 1000), &honesty);

@@ -25,7 +25,8 @@ pub(super) fn of(evidence: &Evidence, grading: &Grading) -> Honesty {
         grade: grading.grade.word().to_owned(),
         sentence: sentence(&grading.sentence),
         evidence: grading.reasons.iter().map(reason).collect(),
-        would_change: would_change.iter().map(|change| sentence(change)).collect(),
+        // Without a full stop: most end with a command that is copied.
+        would_change,
         layers: evidence.layers.iter().map(layer).collect(),
         drive: drive(evidence),
         process: evidence.process.as_ref().map(process_words::of),
