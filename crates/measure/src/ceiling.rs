@@ -44,7 +44,7 @@ pub enum Bound {
 
 /// The order in which a leader syncs and sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Leader {
+enum Leader {
     /// It syncs while the followers do.
     Parallel,
     /// It syncs first, and sends then.
@@ -53,23 +53,23 @@ pub enum Leader {
 
 /// A group that commits by majority.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quorum {
+struct Quorum {
     /// The round trip from the leader to each follower, in nanoseconds: nodes − 1 of them.
-    pub round_trips_ns: Vec<u64>,
+    round_trips_ns: Vec<u64>,
     /// The order in which the leader syncs and sends.
-    pub leader: Leader,
+    leader: Leader,
 }
 
 impl Quorum {
     /// The nodes.
     #[must_use]
-    pub fn nodes(&self) -> usize {
+    fn nodes(&self) -> usize {
         self.round_trips_ns.len() + 1
     }
 
     /// The followers that a majority needs beside the leader.
     #[must_use]
-    pub fn followers_needed(&self) -> usize {
+    fn followers_needed(&self) -> usize {
         self.nodes().div_euclid(2)
     }
 
@@ -92,7 +92,7 @@ impl Quorum {
     /// as `syncs` were seen to, independently: the values are drawn from the histogram with `seed`.
     /// `None` when it is empty.
     #[must_use]
-    pub fn commit_quantile_ns(&self, syncs: &Histogram, share: f64, seed: u64) -> Option<u64> {
+    fn commit_quantile_ns(&self, syncs: &Histogram, share: f64, seed: u64) -> Option<u64> {
         let drawer = Drawer::new(syncs)?;
         let mut random = Random::new(seed);
         let number = DRAWS.div_euclid(self.nodes()).max(COMMITS_MIN);
@@ -144,14 +144,14 @@ impl Drawer {
 /// The commits a second of one client that waits for each, with a sync of `sync_ns` and a round
 /// trip of `round_trip_ns`; infinite when both are 0.
 #[must_use]
-pub fn single_client_per_second(sync_ns: u64, round_trip_ns: u64) -> f64 {
+fn single_client_per_second(sync_ns: u64, round_trip_ns: u64) -> f64 {
     SECOND_NS / real(sync_ns.saturating_add(round_trip_ns))
 }
 
 /// The commits a second when `batch` of them share one sync of `sync_ns`, one sync behind the
 /// other; infinite when it takes no time.
 #[must_use]
-pub fn batched_per_second(batch: u64, sync_ns: u64) -> f64 {
+fn batched_per_second(batch: u64, sync_ns: u64) -> f64 {
     real(batch) * SECOND_NS / real(sync_ns)
 }
 

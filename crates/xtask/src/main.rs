@@ -8,7 +8,6 @@ mod guest;
 mod leftovers;
 mod options;
 mod packages;
-mod recipes;
 mod record;
 mod seeds;
 mod size;

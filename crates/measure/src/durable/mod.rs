@@ -18,7 +18,7 @@ use device::{Durable, DurableFault};
 use units::random::Random;
 
 pub use compare::{Compared, compare};
-pub use rows::{Group, QUESTIONS, RowPlan, Rows, pg_rows, wal_rows};
+pub use rows::{Group, QUESTIONS, RowPlan, Rows, pg_rows};
 pub use sample::{SERIES_MAX, Sample};
 pub use series::{SeriesPoint, Span, sustained};
 
@@ -42,7 +42,7 @@ pub struct DurableLimits {
 }
 
 /// The rounds at the beginning that are left out.
-pub const WARM_UP_ROUNDS: u64 = 1;
+const WARM_UP_ROUNDS: u64 = 1;
 
 /// Times of one row.
 #[derive(Clone, Debug)]

@@ -182,7 +182,7 @@ fn other_path_rows() -> Vec<RowPlan> {
 
 /// Returns what write-ahead logs meet.
 #[must_use]
-pub fn wal_rows() -> Vec<RowPlan> {
+fn wal_rows() -> Vec<RowPlan> {
     let next = Way { method: Method::Fdatasync, place: WritePlace::Sequential, ..OVER };
     let of = |id: &str, label: &str, way: Way| row(id, Group::Wal, label, false, way);
     vec![

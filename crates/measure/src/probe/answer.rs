@@ -66,7 +66,7 @@ impl Reading {
 
     /// Returns whether it is certain that the arm is not slower.
     #[must_use]
-    pub fn is_not_slower(self) -> bool {
+    pub(crate) fn is_not_slower(self) -> bool {
         matches!(self, Reading::Same | Reading::Faster | Reading::NotSlower)
     }
 }

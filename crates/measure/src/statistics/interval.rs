@@ -17,7 +17,7 @@ impl Interval {
 
     /// The interval of which these are the logarithms.
     #[must_use]
-    pub fn of_logarithms(middle: f64, low: f64, high: f64) -> Interval {
+    pub(crate) fn of_logarithms(middle: f64, low: f64, high: f64) -> Interval {
         Interval { ratio: middle.exp(), low: low.exp(), high: high.exp() }
     }
 

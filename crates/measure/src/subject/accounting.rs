@@ -85,7 +85,7 @@ impl Seen {
     /// Returns how many operations the drive had at once in the middle, a thousand times; `None`
     /// without counters, and as long as too little was seen.
     #[must_use]
-    pub fn flight_per_1000(&self, action: Action) -> Option<u64> {
+    fn flight_per_1000(&self, action: Action) -> Option<u64> {
         let counts = self.counts.filter(|_| self.busy_ns >= FLIGHT_NS_MIN)?;
         let took_ms = if action == Action::Read { counts.read_ms } else { counts.write_ms };
         // Milliseconds to nanoseconds, a thousand times.

@@ -92,7 +92,7 @@ impl Tail {
     /// Returns how many more values are likely to give an upper end, when they are as alike as
     /// these; 0 where there is one.
     #[must_use]
-    pub fn more_for_an_end(&self) -> u64 {
+    pub(crate) fn more_for_an_end(&self) -> u64 {
         if self.high_ns.is_some() {
             return 0;
         }
@@ -104,7 +104,7 @@ impl Tail {
     /// `limit_ns`, when its width falls with the root of their number, and the figure moves by as
     /// much as the interval is wide. `None` where the figure is at the limit, so that no number is.
     #[must_use]
-    pub fn samples_to_leave(&self, limit_ns: u64) -> Option<u64> {
+    pub(crate) fn samples_to_leave(&self, limit_ns: u64) -> Option<u64> {
         let apart = real(self.at_ns.abs_diff(limit_ns));
         let end = if self.at_ns < limit_ns { self.high_ns } else { self.low_ns };
         let Some(end) = end else { return Some(self.samples + self.more_for_an_end()) };

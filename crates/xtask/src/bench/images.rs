@@ -131,12 +131,12 @@ fn make_template((label, rows): &Template, path: &Path, spare: &Path) -> anyhow:
     let end = rows.iter().map(|(start, mib, _)| start + (mib << 20).div_euclid(SECTOR_BYTES)).max();
     let sectors = end.unwrap_or(0) + TAIL_SECTORS;
     File::create(path)?.set_len(sectors * SECTOR_BYTES)?;
-    tools::run_with_input("sfdisk", &["--quiet", "--no-reread", tools::text(path)?], &{
-        let first = if *label == "gpt" { "first-lba: 34\n" } else { "" };
-        let lines: Vec<String> =
-            rows.iter().map(|(start, mib, _)| format!("start={start}, size={mib}MiB\n")).collect();
-        format!("label: {label}\n{first}{}", lines.concat())
-    })?;
+    let first = if *label == "gpt" { "first-lba: 34\n" } else { "" };
+    let lines: String =
+        rows.iter().map(|(start, mib, _)| format!("start={start}, size={mib}MiB\n")).collect();
+    let mut sfdisk = Command::new(tools::find("sfdisk")?);
+    sfdisk.args(["--quiet", "--no-reread"]).arg(path);
+    tools::run_with_input("sfdisk", &mut sfdisk, &format!("label: {label}\n{first}{lines}"))?;
     for (start, mib, kind) in rows.iter().filter(|(_, _, kind)| !kind.is_empty()) {
         // A new file each time, so that nothing of the last file system is left in it.
         File::create(spare)?.set_len(mib << 20)?;

@@ -31,18 +31,16 @@ pub(crate) fn text(path: &Path) -> anyhow::Result<&str> {
 /// # Errors
 /// When it is missing or fails.
 pub(super) fn run(name: &str, arguments: &[&str]) -> anyhow::Result<()> {
-    run_with_input(name, arguments, "")
+    run_with_input(name, Command::new(find(name)?).args(arguments), "")
 }
 
-/// Runs the tool called `name` with `input` on standard input.
+/// Runs `command`, which people know as `name`, with `input` on standard input.
 ///
 /// # Errors
-/// When it is missing or fails.
-pub(super) fn run_with_input(name: &str, arguments: &[&str], input: &str) -> anyhow::Result<()> {
-    let mut command = Command::new(find(name)?);
-    let mut child = piped(command.args(arguments).stdin(Stdio::piped()))
-        .spawn()
-        .with_context(|| format!("{name} cannot be started"))?;
+/// When it cannot be started or fails.
+pub(crate) fn run_with_input(name: &str, command: &mut Command, input: &str) -> anyhow::Result<()> {
+    let child = piped(command.stdin(Stdio::piped())).spawn();
+    let mut child = child.with_context(|| format!("{name} cannot be started"))?;
     // A tool that wants no input closes it; its status tells.
     let _ = child.stdin.take().context("it was piped")?.write_all(input.as_bytes());
     succeeded(name, &child.wait_with_output()?)

@@ -1,24 +1,24 @@
 //! Recipes for heads of disks: the table of tools and their arguments.
 
 /// A kind of disk and the commands that make it.
-pub(crate) struct Recipe {
+pub(super) struct Recipe {
     /// The packed file's name. `local-` in front says that the tool writes down which kernel it ran
     /// on, under a checksum: such a head is good for fuzzing, and is not kept in the repository.
-    pub(crate) name: &'static str,
+    pub(super) name: &'static str,
     /// The disk's length in MiB; 0 when the command makes the file.
-    pub(crate) length_mib: u64,
+    pub(super) length_mib: u64,
     /// Length of the start that is kept, in KiB; no parser reads the bytes after it.
-    pub(crate) head_kib: u64,
+    pub(super) head_kib: u64,
     /// Length of the end that is kept, in KiB.
-    pub(crate) tail_kib: u64,
+    pub(super) tail_kib: u64,
     /// One command a line. `{disk}` is the disk, `{loop}` a loop device over it, `{dir}` a
     /// directory with a little in it, `{raw}` a small raw disk with data in places, `{group}` the
     /// text of a volume group. What stands behind ` < ` is standard input, with `;` for line ends.
-    pub(crate) commands: &'static str,
+    pub(super) commands: &'static str,
 }
 
 impl Recipe {
-    pub(crate) const fn new(
+    pub(super) const fn new(
         name: &'static str,
         [length_mib, head_kib, tail_kib]: [u64; 3],
         commands: &'static str,
@@ -28,11 +28,11 @@ impl Recipe {
 }
 
 const ALL: u64 = 1 << 20;
-pub(crate) const UUID_1: &str = "11111111-2222-4333-8444-555555555555";
-pub(crate) const UUID_2: &str = "66666666-7777-4888-9999-aaaaaaaaaaaa";
+pub(super) const UUID_1: &str = "11111111-2222-4333-8444-555555555555";
+pub(super) const UUID_2: &str = "66666666-7777-4888-9999-aaaaaaaaaaaa";
 
 #[rustfmt::skip]
-pub(crate) const RECIPES: &[Recipe] = &[
+pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new("mbr", [64, ALL, 0],
         "sfdisk --quiet --no-reread {disk} < label: dos;label-id: 0x1234abcd;\
         63,16065,83,*;16128,2048,a5;18432,,5;18495,2048,82;22528,4096,83;32768,1000,7"),
@@ -126,7 +126,7 @@ pub(crate) const RECIPES: &[Recipe] = &[
 
 /// A volume group with a linear, a striped and a two-part volume. Written back as if restored,
 /// since making volumes needs a kernel with device-mapper.
-pub(crate) const GROUP: &str = r#"
+pub(super) const GROUP: &str = r#"
 contents = "Text Format Volume Group"
 version = 1
 straddlegroup {

@@ -1,14 +1,18 @@
 //! Heads of real disks, made by the real tools and packed: what fuzzers start from, and what the
 //! plain tests damage byte by byte.
 
+mod recipes;
+
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context as _, bail};
 use device::{Disk as _, pack};
-use testkit::{FileDisk, Loop, Scratch, loops, scratch, tool};
+use testkit::{FileDisk, Loop, Scratch, loops, scratch};
 
-use crate::recipes::{GROUP, RECIPES, Recipe, UUID_1, UUID_2};
+use self::recipes::{GROUP, RECIPES, Recipe, UUID_1, UUID_2};
+use crate::bench::tools;
 
 /// Makes every head that the installed tools can make, in `directory`, with a readme that names the
 /// commands. Always `true`: a tool that is missing or fails is named, and the others go on.
@@ -142,39 +146,13 @@ fn contents(scratch: &Scratch) -> anyhow::Result<(PathBuf, PathBuf)> {
 
 /// Runs a tool for at most 30 seconds.
 fn run(words: &[String], input: &str) -> anyhow::Result<()> {
-    use std::io::Write as _;
-    use std::process::Stdio;
-
     let (name, arguments) = words.split_first().context("a command has a name")?;
-    let path = tool::find(name).with_context(|| format!("{name} is not installed"))?;
-    let mut command = match tool::find("timeout") {
-        Some(timeout) => {
-            let mut command = std::process::Command::new(timeout);
-            command.arg("30").arg(path);
-            command
-        }
-        None => std::process::Command::new(path),
-    };
-    let mut child = command
-        .args(arguments)
-        .env("LC_ALL", "C")
-        .env("LVM_SUPPRESS_FD_WARNINGS", "1")
-        // Times of creation, where a tool heeds it, so that two runs give the same bytes.
-        .env("SOURCE_DATE_EPOCH", "1000000000")
-        .env("E2FSPROGS_FAKE_TIME", "1000000000")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("{name} cannot be started"))?;
-    // A tool that wants no input closes it; its status tells.
-    let _ = child.stdin.take().context("it was piped")?.write_all(input.as_bytes());
-    let output = child.wait_with_output()?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("{name}: {}: {}", output.status, said.trim());
-    }
-    Ok(())
+    let mut command = Command::new(tools::find("timeout")?);
+    command.arg("30").arg(tools::find(name)?).args(arguments);
+    command.env("LVM_SUPPRESS_FD_WARNINGS", "1");
+    // Times of creation, where a tool heeds it, so that two runs give the same bytes.
+    command.env("SOURCE_DATE_EPOCH", "1000000000").env("E2FSPROGS_FAKE_TIME", "1000000000");
+    tools::run_with_input(name, &mut command, input)
 }
 
 /// Packs the first `head_bytes` of `file` into a file called `packed`.
