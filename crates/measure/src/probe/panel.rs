@@ -60,7 +60,7 @@ pub(super) struct Panel {
 
 /// Result of a panel.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(super) struct PanelResult {
     pub(super) compared: Vec<Compared>,
     /// The times of all arms, block after block, in nanoseconds.
     pub(super) times_ns: Vec<u64>,
@@ -88,7 +88,7 @@ impl Panel {
         &self,
         world: &mut dyn Timed,
         spending: &mut Spending,
-    ) -> Result<Seen, Fault> {
+    ) -> Result<PanelResult, Fault> {
         let mut random = Random::new(self.seed);
         let mut order: Vec<usize> = (0..self.arms.len()).collect();
         let mut times_ns = vec![0; self.arms.len()];
@@ -132,7 +132,7 @@ impl Panel {
             let ratio = ratios.median();
             self.compared(*pairing, ratio, blocks)
         });
-        Ok(Seen { compared: compared.collect(), times_ns: all_ns, ended, void })
+        Ok(PanelResult { compared: compared.collect(), times_ns: all_ns, ended, void })
     }
 
     /// Returns whether to stop; `Err` when a control differs.
@@ -177,7 +177,7 @@ impl Panel {
     }
 }
 
-impl Seen {
+impl PanelResult {
     /// The readings, in the order of the pairings.
     pub(super) fn readings(&self) -> Vec<Reading> {
         self.compared.iter().map(|one| one.reading).collect()

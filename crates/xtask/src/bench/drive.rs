@@ -5,8 +5,8 @@ use std::process::Command as Process;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use drive::hard_disk::{HardDiskPlan, Rmw, Scheduler};
-use drive::{Action, Command, Done, Flash, FlashPlan, HardDisk, Model};
+use drive::profile::{DriveProfile, built_in};
+use drive::{Action, Command, Done, Model};
 use rustix::time::{ClockId, clock_gettime};
 use units::random::Random;
 
@@ -17,66 +17,8 @@ use crate::options::Options;
 /// Commands that a model should take in a second of a core.
 const RATE_LEAST: f64 = 1e6;
 
-/// A SATA drive of 256 GB with units of 4 KiB.
-const FLASH: FlashPlan = FlashPlan {
-    capacity_bytes: 256_060_514_304,
-    logical_bytes: 512,
-    unit_bytes: 4096,
-    origin_bytes: 0,
-    page_bytes: 8192,
-    pages_per_block: 256,
-    dies: 32,
-    channels: 8,
-    channel_bytes_per_second: 409_600_000,
-    read_ns: 50_000,
-    program_ns: 600_000,
-    erase_ns: 3_000_000,
-    host_ns: 33_300,
-    unit_ns: 23_500,
-    run_unit_ns: 5000,
-    command_ns: 5000,
-    flush_ns: 20_000,
-    link_bytes_per_second: 550_000_000,
-    buffer_bytes: 32 << 20,
-    is_volatile: true,
-    tells_cache: false,
-    flush_programs: 2,
-    rmw_slots: 1,
-    rmw_queue: 0,
-    joined_parts: 0,
-    slc_bytes: 0,
-    slc_program_ns: 0,
-    slc_idle_ns: 0,
-    spare_bytes: (256 << 30) - 256_060_514_304,
-    used_bytes: 64_000_000_000,
-    erased_bytes: 0,
-};
-
-/// A 512e disk of 6 TB.
-const DISK: HardDiskPlan = HardDiskPlan {
-    capacity_bytes: 6_001_175_126_016,
-    logical_bytes: 512,
-    physical_bytes: 4096,
-    origin_bytes: 0,
-    rpm: 7200,
-    outer_track_bytes: 1_761_280,
-    inner_track_bytes: 880_640,
-    zones: 16,
-    heads: 12,
-    skew_ns: 1_500_000,
-    settle_ns: 1_200_000,
-    full_stroke_ns: 16_000_000,
-    rmw: Rmw::PerSector,
-    command_ns: 30_000,
-    link_bytes_per_second: 550_000_000,
-    cache_bytes: 128 << 20,
-    run_bytes: 32 << 20,
-    idle_ns: 50_000_000,
-    holds_tail: true,
-    read_ahead_bytes: 1 << 20,
-    depth: 32,
-    scheduler: Scheduler::Nearest,
-};
+/// A flash drive and a 512e disk: what the table calls them, and the built-in profile of each.
+const MODELS: [(&str, &str); 2] = [("flash", "m4-256"), ("512e disk", "hdd-7200-512e")];
 
 /// A load: its name, the action, the distance from 4 KiB, and whether places are random.
 type Load = (&'static str, Action, u64, bool);
@@ -112,13 +54,21 @@ pub(crate) fn simulate(count: u64) -> anyhow::Result<bool> {
     println!(
         "{count} commands of 4 KiB each, 32 in flight; the target is a million a second of a core"
     );
-    for load in LOADS {
-        print("flash", load, rate(Flash::new(FLASH)?, load, count)?);
-    }
-    for load in LOADS {
-        print("512e disk", load, rate(HardDisk::new(DISK)?, load, count)?);
+    for (model, name) in MODELS {
+        for load in LOADS {
+            print(model, load, rate(profile(name)?.model()?, load, count)?);
+        }
     }
     Ok(true)
+}
+
+/// The built-in profile called `name`.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn profile(name: &str) -> anyhow::Result<&'static DriveProfile> {
+    let found = built_in().iter().find(|profile| profile.name == name);
+    found.with_context(|| format!("there is no built-in drive {name}"))
 }
 
 fn print(model: &str, (name, ..): Load, rate: f64) {

@@ -3,12 +3,12 @@
 
 use std::process::Command as Process;
 
+use ::drive::profile::DriveProfile;
+use ::drive::{Action, Command};
 use anyhow::{Context as _, bail};
-use drive::profile::{DriveProfile, built_in};
-use drive::{Action, Command};
 use units::random::Random;
 
-use crate::bench::drive::{DEPTH, Host, PLACES, core_time};
+use crate::bench::drive::{self, DEPTH, Host, PLACES, core_time};
 use crate::options::Options;
 
 /// A drive: its name, the built-in one that it is, and what is changed of that.
@@ -96,9 +96,7 @@ fn run_one(name: &str, commands: u64) -> anyhow::Result<bool> {
 fn profile(name: &str) -> anyhow::Result<DriveProfile> {
     let known = DRIVES.iter().find(|(own, ..)| *own == name);
     let (_, house, changes) = known.with_context(|| format!("there is no drive {name}"))?;
-    let profile = built_in().iter().find(|profile| profile.name == *house);
-    let profile = profile.with_context(|| format!("the house has no drive {house}"))?.clone();
-    changes.iter().try_fold(profile, |profile, (key, value)| {
+    changes.iter().try_fold(drive::profile(house)?.clone(), |profile, (key, value)| {
         profile.with(key, value).map_err(|why| anyhow::anyhow!("{name} cannot be: {why}"))
     })
 }

@@ -3,7 +3,7 @@
 use device::Queue;
 
 use super::super::answer::{Answer, Reading, Unidentified};
-use super::super::panel::{Pairing, Seen, Wanted};
+use super::super::panel::{Pairing, PanelResult, Wanted};
 use super::super::pattern::{self, Pattern};
 use super::{Alignment, Arm, HOME_BYTES, Search, WHOLE_BYTES};
 use crate::Fault;
@@ -63,7 +63,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
 }
 
 /// Returns what the lengths say.
-fn sized(alignment: Alignment, lengths: &Lengths, seen: &Seen, alpha: f64) -> Answer<u64> {
+fn sized(alignment: Alignment, lengths: &Lengths, seen: &PanelResult, alpha: f64) -> Answer<u64> {
     let readings = seen.readings();
     let at = |places: &[usize]| places.iter().map(|at| readings[*at]).collect::<Vec<_>>();
     let sectors = pattern::of_lengths(&at(&lengths.sector_less));

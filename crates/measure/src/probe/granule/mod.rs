@@ -35,7 +35,7 @@ use units::Unit;
 use self::writes::{Arm, Writes};
 use super::answer::{Answer, Compared, Unidentified};
 use super::operations::Operations;
-use super::panel::{Pairing, Panel, Seen, Wanted};
+use super::panel::{Pairing, Panel, PanelResult, Wanted};
 use super::{Ask, Pause, Spending};
 use crate::number::wide;
 use crate::{Fault, Order, Slots, SlotsPlan};
@@ -71,7 +71,7 @@ pub struct Granule {
 /// A panel of shifts as it ended.
 #[derive(Clone, Debug)]
 pub(super) struct Shifted {
-    pub(super) seen: Seen,
+    pub(super) seen: PanelResult,
     pub(super) arms: usize,
 }
 
@@ -140,7 +140,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
         arms: &[Arm],
         pairings: Vec<Pairing>,
         percent: u64,
-    ) -> Result<Seen, Fault> {
+    ) -> Result<PanelResult, Fault> {
         self.parts += 1;
         let seed = self.ask.seed(self.parts);
         let shifts: Vec<u64> = arms.iter().map(|arm| HOME_BYTES + arm.shift_bytes).collect();

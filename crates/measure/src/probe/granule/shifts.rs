@@ -4,7 +4,7 @@ use device::Queue;
 
 use super::super::answer::{Answer, Reading, Unidentified};
 use super::super::budget::Ended;
-use super::super::panel::{Pairing, Seen, Wanted};
+use super::super::panel::{Pairing, PanelResult, Wanted};
 use super::super::pattern::{self, Pattern};
 use super::{Alignment, Arm, HOME_BYTES, Search, WHOLE_BYTES};
 use crate::Fault;
@@ -47,7 +47,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
     /// Returns what a panel of shifts says.
     fn judged(
         &self,
-        panel: &Seen,
+        panel: &PanelResult,
         shifts: &[u64],
         origin: u64,
     ) -> Result<Answer<Alignment>, Pattern> {
@@ -93,7 +93,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
         origin: u64,
         shifts: &[u64],
         percent: u64,
-    ) -> Result<Seen, Fault> {
+    ) -> Result<PanelResult, Fault> {
         let arm = |shift: u64| Arm { shift_bytes: origin + shift, length_bytes: WHOLE_BYTES };
         let arms: Vec<Arm> = [0, 0].into_iter().chain(shifts.iter().copied()).map(arm).collect();
         let mut pairings = vec![Pairing { arm: 1, against: 0, wanted: Wanted::Control }];
@@ -113,7 +113,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
 }
 
 /// The fastest residue of those that were faster than the baseline.
-fn best(seen: &Seen, residues: &[u64]) -> Option<u64> {
+fn best(seen: &PanelResult, residues: &[u64]) -> Option<u64> {
     if seen.void.is_some() {
         return None;
     }
@@ -124,7 +124,7 @@ fn best(seen: &Seen, residues: &[u64]) -> Option<u64> {
 }
 
 /// Why there is no alignment.
-fn refused(pattern: Pattern, seen: &Seen) -> Answer<Alignment> {
+fn refused(pattern: Pattern, seen: &PanelResult) -> Answer<Alignment> {
     if let Some(reason) = &seen.void {
         return Answer::not(Unidentified::Contradiction, reason.clone());
     }

@@ -5,7 +5,7 @@ use units::random::Random;
 
 use super::super::answer::{Compared, Reading, Unidentified};
 use super::super::operations::Operations;
-use super::super::panel::{Pairing, Panel, Seen};
+use super::super::panel::{Pairing, Panel, PanelResult};
 use super::super::places::{Comb, Places};
 use super::super::{Ask, Pause, Spending};
 use super::reads::Reads;
@@ -78,7 +78,7 @@ impl<'a, 'b, Q: Queue> Search<'a, 'b, Q> {
         arms: &[(String, Comb)],
         pairings: Vec<Pairing>,
         percent: u64,
-    ) -> Result<Result<Seen, Refused>, Fault> {
+    ) -> Result<Result<PanelResult, Refused>, Fault> {
         let places: Vec<Places> =
             arms.iter().map(|(_, comb)| Places::new(self.ask.runs, *comb)).collect();
         if places.iter().any(|places| places.teeth() < TEETH_LEAST) {

@@ -1,6 +1,6 @@
 //! The drives that are tried: every built-in profile with its variants, and exact drives.
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use drive::profile::{DriveProfile, built_in};
 use drive::{Host, Model, ModelQueue};
 use measure::Run;
@@ -9,6 +9,7 @@ use units::stripe::Rotation;
 
 use super::exact::{Exact, Shape};
 use super::truth::Truth;
+use crate::bench;
 
 /// A drive, and what may be found of it.
 #[derive(Clone, Debug)]
@@ -227,8 +228,7 @@ pub(super) fn all() -> anyhow::Result<Vec<Case>> {
 }
 
 fn varied(variant: &Variant) -> anyhow::Result<Case> {
-    let of = built_in().iter().find(|profile| profile.name == variant.of);
-    let mut profile = of.with_context(|| format!("{}: no {}", variant.name, variant.of))?.clone();
+    let mut profile = bench::drive::profile(variant.of)?.clone();
     for (key, text) in variant.values {
         profile =
             profile.with(key, text).map_err(|problem| anyhow!("{}: {problem}", variant.name))?;

@@ -1,9 +1,11 @@
 //! Facts in a profile that a probe may find of its drive.
 
 use anyhow::Context as _;
-use drive::profile::{DriveProfile, Kind, built_in};
+use drive::profile::{DriveProfile, Kind};
 use measure::probe::depth::DEPTH_MAX;
 use measure::probe::{Alignment, Depth};
+
+use crate::bench;
 
 /// Questions of a probe, in the order of the table.
 pub(super) const ASKED: [&str; 7] =
@@ -111,9 +113,7 @@ fn flash(profile: &DriveProfile) -> anyhow::Result<Truth> {
 }
 
 fn member(profile: &DriveProfile) -> anyhow::Result<&'static DriveProfile> {
-    let name = profile.member.as_deref().unwrap_or_default();
-    let found = built_in().iter().find(|drive| drive.name == name);
-    found.with_context(|| format!("{} is made of {name}, which is unknown", profile.name))
+    bench::drive::profile(profile.member.as_deref().unwrap_or_default())
 }
 
 /// Its members' granule, at which the chunks start; and the way round them.
@@ -157,8 +157,7 @@ mod tests {
     use super::*;
 
     fn of(name: &str) -> Truth {
-        let profile = built_in().iter().find(|profile| profile.name == name);
-        Truth::of(profile.expect("a built-in drive")).expect("it says all")
+        Truth::of(bench::drive::profile(name).unwrap()).expect("it says all")
     }
 
     #[test]
