@@ -18,7 +18,7 @@ const SECOND_NS: f64 = 1e9;
 /// The syncs that are drawn for a quantile of commits, each node's counted, so that a large group
 /// takes no longer than a small one.
 const DRAWS: usize = 200_000;
-/// The fewest commits, however many nodes each has: at p99 200 of them lie behind it, which is off
+/// The fewest commits, however many nodes each has: at p99 200 of them lie after it, which is off
 /// by about 7 % of that number, and of 66 000, those of three nodes, by 4 %.
 const COMMITS_MIN: usize = 20_000;
 
@@ -148,7 +148,7 @@ fn single_client_per_second(sync_ns: u64, round_trip_ns: u64) -> f64 {
     SECOND_NS / real(sync_ns.saturating_add(round_trip_ns))
 }
 
-/// The commits a second when `batch` of them share one sync of `sync_ns`, one sync behind the
+/// The commits a second when `batch` of them share one sync of `sync_ns`, one sync after the
 /// other; infinite when it takes no time.
 #[must_use]
 fn batched_per_second(batch: u64, sync_ns: u64) -> f64 {

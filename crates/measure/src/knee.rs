@@ -1,11 +1,11 @@
 //! The point at which a sustained run becomes slower for good: the end of a drive's write buffer.
 //!
 //! The run is cut into [`WINDOWS`] windows of equal length, each with the mean of ln(time), which a
-//! few stumbles do not move. A knee is a window behind which all is slower: of all places, the one
-//! at which the windows before and behind differ most by rank (Pettitt, "A non-parametric approach
+//! few stumbles do not move. A knee is a window after which all is slower: of all places, the one
+//! at which the windows before and after differ most by rank (Pettitt, "A non-parametric approach
 //! to the change-point problem", 1979). It is believed only where
 //!
-//! - the windows behind it take at least [`TIMES_LEAST`] as long as those before, in the median;
+//! - the windows after it take at least [`TIMES_LEAST`] as long as those before, in the median;
 //! - they stay so: at least [`STAYS_LEAST`] of either side lie on their side of the middle, so that
 //!   a drive that changes its pace to and fro has no knee;
 //! - a step explains the windows better than a slope does, so that a slow drift is none;
@@ -24,7 +24,7 @@ use crate::number::{count, real, wide};
 pub const WINDOWS: usize = 64;
 /// The least number of points: two in each window.
 pub const POINTS_LEAST: usize = 2 * WINDOWS;
-/// The windows before a knee, and behind it, at least.
+/// The windows before a knee, and after it, at least.
 const SIDE_LEAST: usize = 5;
 /// Least ratio of the times after and before.
 pub const TIMES_LEAST: f64 = 1.5;
@@ -53,11 +53,11 @@ pub struct Knee {
     pub at_bytes: u64,
     /// The least that it may be: a window before.
     pub low_bytes: u64,
-    /// The most that it may be: a window behind.
+    /// The most that it may be: a window later.
     pub high_bytes: u64,
     /// The mean time of a stretch before it, in nanoseconds.
     pub before_ns: f64,
-    /// The mean time of a stretch behind it, in nanoseconds.
+    /// The mean time of a stretch after it, in nanoseconds.
     pub after_ns: f64,
     /// Number of the [`DRAWS`] random orders that show as strong a difference.
     pub as_strong: u32,
@@ -68,7 +68,7 @@ pub struct Knee {
 pub enum NoKnee {
     /// Fewer than [`POINTS_LEAST`] stretches.
     TooShort,
-    /// No place is much slower behind than before.
+    /// No place is much slower after than before.
     Flat,
     /// It becomes slower and faster again.
     Unsteady,
@@ -159,7 +159,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(rank).collect()
 }
 
-/// The place at which what is behind has higher ranks than what is before, most clearly, and how
+/// The place at which what is after has higher ranks than what is before, most clearly, and how
 /// clearly: the rank sum's distance from its mean, in standard deviations (Mann and Whitney, 1947).
 fn strongest(ranks: &[f64]) -> (usize, f64) {
     let number = count(ranks.len());

@@ -196,7 +196,7 @@ fn percent(share: f64, rounded: fn(f64) -> f64) -> String {
     }
 }
 
-/// Returns what ended it, behind a sentence that says nothing certain.
+/// Returns what ended it, after a sentence that says nothing certain.
 fn end(stop: Stop) -> &'static str {
     match stop {
         Stop::Rule => "",

@@ -77,7 +77,7 @@ fn broken(line: &mut String, columns: usize) -> Option<Carried> {
     Some(Carried { prefix, words })
 }
 
-/// A string goes on behind a backslash, which takes the line's end and the blanks behind it away.
+/// A string goes on after a backslash, which takes the line's end and the blanks after it away.
 /// In a raw string it would not, so all lines of one stay as they are.
 fn with_short_texts(text: &str, columns: usize) -> String {
     let mut out = String::new();
@@ -105,7 +105,7 @@ fn with_short_texts(text: &str, columns: usize) -> String {
     out
 }
 
-/// Returns what ends the raw string that is open behind `line`, when `open` was before it.
+/// Returns what ends the raw string that is open after `line`, when `open` was before it.
 fn raw_string_end(line: &str, open: Option<String>) -> Option<String> {
     let (mut open, mut rest) = (open, line);
     loop {
@@ -127,7 +127,7 @@ fn raw_string_end(line: &str, open: Option<String>) -> Option<String> {
 }
 
 /// The last blank of `line` that lies in a string and leaves room for the backslash; a single one,
-/// since those behind the backslash would be lost.
+/// since those after the backslash would be lost.
 fn cut_in_text(line: &str, columns: usize, mut within: bool) -> Option<usize> {
     let start = line.len() - line.trim_start().len();
     let (mut cut, mut escaped) = (None, false);

@@ -36,7 +36,7 @@ pub struct SeriesPoint {
     pub greatest_ns: u64,
 }
 
-/// Writes by `way`, which is number `row`, one operation behind the other, until `span` is used up
+/// Writes by `way`, which is number `row`, one operation after the other, until `span` is used up
 /// or the user wants no more; the stretches, the last of which may be shorter.
 ///
 /// # Errors

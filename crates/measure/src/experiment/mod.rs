@@ -117,7 +117,7 @@ impl Experiment {
 
     /// Takes the times of a pair in nanoseconds, in the order of the plan's arms, not in that of
     /// the pair. A time of 0 counts as 1, since it has no logarithm. Allocates nothing. Pairs
-    /// behind the last planned one are left out.
+    /// after the last planned one are left out.
     ///
     /// # Panics
     /// When there is not one time for each arm.

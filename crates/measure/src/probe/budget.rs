@@ -29,7 +29,7 @@ pub(super) enum Ended {
 }
 
 impl Ended {
-    /// Returns what had happened then, as a clause behind "when".
+    /// Returns what had happened then, as a clause after "when".
     pub(super) fn said(self) -> &'static str {
         match self {
             Ended::Settled => "all was decided",

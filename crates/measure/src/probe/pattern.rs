@@ -18,7 +18,7 @@ pub(super) enum Pattern {
     Odd,
 }
 
-/// Returns what shifts say of the alignment. An arm at `may_be_faster` or behind may be faster than
+/// Returns what shifts say of the alignment. An arm at `may_be_faster` or after may be faster than
 /// the baseline, since it crosses fewer boundaries of chunks.
 pub(super) fn of_shifts(readings: &[Reading], may_be_faster: usize) -> Pattern {
     if readings.contains(&Reading::Open) {

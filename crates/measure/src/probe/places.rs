@@ -1,4 +1,4 @@
-//! Places that have a residue: addresses of a drive that are so much behind a multiple of
+//! Places that have a residue: addresses of a drive that are so much after a multiple of
 //! something.
 
 use units::random::Random;
@@ -26,7 +26,7 @@ pub(super) struct Places {
 }
 
 impl Comb {
-    /// Returns how many bytes a tooth takes behind its first place.
+    /// Returns how many bytes a tooth takes after its first place.
     fn reach_bytes(&self) -> u64 {
         self.step_bytes * (self.steps - 1) + self.operation_bytes
     }

@@ -33,7 +33,7 @@ pub struct Run {
 /// Order of the slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// The next one, in the order of the runs, and the first again behind the last. All arms share
+    /// The next one, in the order of the runs, and the first again after the last. All arms share
     /// one cursor.
     Cursor,
     /// From the last to the first: on a platter each waits about as long for

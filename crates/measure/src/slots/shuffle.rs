@@ -3,7 +3,7 @@
 //! A generalised Feistel network (Black and Rogaway, "Ciphers with Arbitrary Finite Domains",
 //! 2002): a number below `width * height` is a column and a row; each round moves one of them by a
 //! hash of the other, so every round can be taken back and the whole is a permutation. The
-//! rectangle is a little larger than the count: what falls behind it goes through once more, as
+//! rectangle is a little larger than the count: what falls after it goes through once more, as
 //! often as needed ("cycle walking"). Since the rectangle exceeds the count by less than its width,
 //! that happens once in about √count numbers.
 
@@ -54,7 +54,7 @@ impl Shuffle {
         (self.drawn, self.next) = (0, (0, 0));
     }
 
-    /// The next number; behind the last one a new order begins.
+    /// The next number; after the last one a new order begins.
     pub(super) fn next(&mut self) -> u64 {
         if self.drawn == self.count {
             self.restart();

@@ -19,7 +19,7 @@ fn unit(length: u64, origin: u64) -> Unit {
 
 #[test]
 fn slots_start_on_the_leafs_boundaries_and_not_on_the_files() {
-    // The run's data starts 1024 bytes behind a boundary, so the first slot is 3072 bytes into it.
+    // The run's data starts 1024 bytes after a boundary, so the first slot is 3072 bytes into it.
     let runs = [run(0, 1 << 20, (1 << 30) + 1024)];
     let slots = slots(&runs, unit(4096, 0), &[0, 512], Order::Cursor).unwrap();
     assert_eq!(slots.first_offset_bytes(), 3072);

@@ -39,7 +39,7 @@ pub(super) struct Clipped {
     seen: usize,
     clip: f64,
     rho: f64,
-    /// Σd and Σd² of the values before each place in sorted order, and behind the last.
+    /// Σd and Σd² of the values before each place in sorted order, and after the last.
     sums: Vec<(f64, f64)>,
 }
 
@@ -64,7 +64,7 @@ impl Clipped {
     }
 
     /// The logarithms of the figure and of its bounds, where `sorted` are all values recorded, in
-    /// order; `None` while there is no pair behind the pilot.
+    /// order; `None` while there is no pair after the pilot.
     pub(super) fn interval(&mut self, sorted: &[f64]) -> Option<(f64, f64, f64)> {
         if self.seen <= PILOT || sorted.len() != self.seen {
             return None;
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn values_that_are_all_the_same_have_the_interval_of_the_formula() {
         // Without noise the clip is 0.002 and ρ is 20e-6. At a distance e within the clip, with n
-        // pairs behind the pilot, S = ne and V = ne²; outside, e counts as the clip.
+        // pairs after the pilot, S = ne and V = ne²; outside, e counts as the clip.
         let (n, alpha) = (100.0, 0.05);
         let (middle, low, high) = interval(alpha, &[0.5; 120]).unwrap();
         assert!((middle - 0.5).abs() < 1e-9);

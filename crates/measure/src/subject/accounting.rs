@@ -15,7 +15,7 @@
 //!   compared is not one operation of the drive with another.
 //!
 //! The sectors of an operation are counted before whoever waits for it is woken
-//! (`blk_update_request` in the kernel's `block/blk-mq.c`), the number of operations behind that,
+//! (`blk_update_request` in the kernel's `block/blk-mq.c`), the number of operations after that,
 //! so bytes are compared and not numbers. Only the direction that was asked for counts.
 //!
 //! # What is between

@@ -8,7 +8,7 @@
 //! # Syncs at a depth
 //!
 //! One sync is pushed for each N writes that completed, in a free slot like any operation, while
-//! other writes stay in flight. Writes behind the last full N are synced when no write is left, so
+//! other writes stay in flight. Writes after the last full N are synced when no write is left, so
 //! that a block leaves nothing for the next arm to pay for.
 //!
 //! Every result is checked: a short operation or an error makes a [`Fault`], after what else is in
@@ -70,7 +70,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
     }
 
     /// Returns how many nanoseconds one observation of `arm` took. The counters are read right
-    /// before and right behind it, outside its time. Allocates nothing, but for the text of a
+    /// before and right after it, outside its time. Allocates nothing, but for the text of a
     /// fault.
     ///
     /// # Errors
@@ -274,7 +274,7 @@ impl<Q: Queue, C: Counters> Subject<Q, C> {
         Ok(())
     }
 
-    /// Brings the queue to rest behind a fault: waits for what is in flight, or forgets it where
+    /// Brings the queue to rest after a fault: waits for what is in flight, or forgets it where
     /// the queue gives nothing back.
     fn settle(&mut self, result: &Result<(), Fault>) {
         while matches!(result, Err(Fault::Void(_))) && !self.flight.is_empty() {

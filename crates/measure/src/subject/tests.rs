@@ -250,7 +250,7 @@ fn a_queue_that_stops_or_gives_nothing_back_is_not_waited_for() {
 /// The arms' names.
 const NAMES: [&str; 2] = ["aligned", "shifted"];
 
-/// The subject behind so many observations of each arm.
+/// The subject after so many observations of each arm.
 fn observed(counting: Counting, work: Work, count: u32) -> Subject<Noting, Miscounting> {
     let mut subject = subject(work, None, counting);
     for _ in 0..count {

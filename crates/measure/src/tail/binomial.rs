@@ -27,7 +27,7 @@ pub(super) fn ranks(n: u64, p: f64, alpha: f64) -> (Option<u64>, Option<u64>) {
         first + crate::number::wide(passed.count())
     };
     let low = reach(alpha / 2.0);
-    // P(B >= u) = 1 - P(B < u): the rank behind the number that reaches 1 - α/2.
+    // P(B >= u) = 1 - P(B < u): the rank after the number that reaches 1 - α/2.
     let high = reach(1.0 - alpha / 2.0 - 1e-13) + 1;
     (Some(low).filter(|low| *low > 0), Some(high).filter(|high| *high <= n))
 }

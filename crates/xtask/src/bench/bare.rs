@@ -51,7 +51,7 @@ pub(crate) fn run(path: &Path) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// `plans` as a list: one file a line, its ranges as numbers behind it.
+/// `plans` as a list: one file a line, its ranges as numbers after it.
 pub(crate) fn list(plans: &[Plan]) -> String {
     let mut list = String::new();
     for plan in plans {

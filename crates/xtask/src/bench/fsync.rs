@@ -42,8 +42,9 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     let count = options.count("--rounds", 10)?.max(2);
     let seconds = options.count("--seconds", 16)?;
     let program = cargo::program(&options)?;
-    let beside = || program.parent().unwrap_or(&program).to_owned();
-    let directory = options.path(DIRECTORY)?.unwrap_or_else(beside);
+    let here = std::env::current_exe()?;
+    let beside = here.parent().context("this program lies in a directory")?;
+    let directory = options.path(DIRECTORY)?.unwrap_or_else(|| beside.to_owned());
     let room = tempfile::Builder::new().prefix("bench-").tempdir_in(directory);
     let room = room.context("a directory to measure in cannot be made")?;
     tools::print_load();

@@ -36,7 +36,7 @@ fn parse(answer: &str) -> anyhow::Result<Vec<Partition>> {
         .collect()
 }
 
-/// The number behind the first `key` in `text`.
+/// The number after the first `key` in `text`.
 fn number(text: &str, key: &str) -> anyhow::Result<u64> {
     let (_, behind) = text.split_once(key).with_context(|| format!("no {key} in: {text}"))?;
     let behind = behind.trim_start();

@@ -69,7 +69,7 @@ impl<'a> Call<'a> {
         if result.starts_with('-') {
             return None;
         }
-        // openat says the path behind its result, the others behind their descriptor.
+        // openat says the path after its result, the others after their descriptor.
         let said = if name == "openat" { result } else { arguments };
         let (_, behind) = said.split_once('<')?;
         let (path, _) = behind.split_once('>')?;

@@ -92,7 +92,7 @@ impl Recipe {
     /// The kernel and the tool, with the words that each was told.
     pub(super) fn versions(&self) -> String {
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        // What stands behind the number names whoever built it.
+        // What stands after the number names whoever built it.
         let number = release.trim().split('-').next().unwrap_or_default().to_owned();
         let said = tool::output(self.tool(), &["-V"]);
         let said = [said.stdout, said.stderr].concat();

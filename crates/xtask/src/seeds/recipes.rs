@@ -13,7 +13,7 @@ pub(super) struct Recipe {
     pub(super) tail_kib: u64,
     /// One command a line. `{disk}` is the disk, `{loop}` a loop device over it, `{dir}` a
     /// directory with a little in it, `{raw}` a small raw disk with data in places, `{group}` the
-    /// text of a volume group. What stands behind ` < ` is standard input, with `;` for line ends.
+    /// text of a volume group. What stands after ` < ` is standard input, with `;` for line ends.
     pub(super) commands: &'static str,
 }
 

@@ -26,7 +26,7 @@ const DRIVES: [Drive; 7] = [
 ];
 /// After so many commands every table has its size.
 const EARLY: u64 = 1_000_000;
-/// By how much the peak of memory may grow behind them.
+/// By how much the peak of memory may grow after them.
 const GROWTH_BYTES_MAX: u64 = 1 << 20;
 
 /// Gives each drive `commands`, each in a process of its own, or in this one the drive that was

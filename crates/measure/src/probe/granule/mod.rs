@@ -2,7 +2,7 @@
 //!
 //! # Alignment and origin
 //!
-//! Durable writes of 64 KiB start 32 KiB behind a boundary of 256 KiB, and so much further: one
+//! Durable writes of 64 KiB start 32 KiB after a boundary of 256 KiB, and so much further: one
 //! sector, two, four ... 32 KiB, and 128 KiB. With alignment `a` every shift below `a` is slower
 //! and every one from `a` on is not. All but the last two cross the same boundaries of 64 KiB and
 //! above, so that the chunks of an array make no difference among them. Where nothing is slower,
@@ -97,7 +97,7 @@ pub fn find<Q: Queue>(
     Ok(Granule { alignment, size, compared: search.compared })
 }
 
-/// Writes of `length_bytes` that start `first_bytes` behind a boundary of 32 KiB, against others
+/// Writes of `length_bytes` that start `first_bytes` after a boundary of 32 KiB, against others
 /// that start `shift_bytes` further; the first arm has the boundary's. At most 64 KiB are reached.
 ///
 /// # Errors

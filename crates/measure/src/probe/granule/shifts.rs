@@ -86,7 +86,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
         near.chain(far).collect()
     }
 
-    /// Shifts against none, behind `origin`; the first pairing is the control.
+    /// Shifts against none, after `origin`; the first pairing is the control.
     fn shift_panel(
         &mut self,
         name: &'static str,

@@ -174,7 +174,7 @@ fn milliseconds(ns: u64) -> String {
     format!("{}.{:03} ms", ns.div_euclid(1_000_000), ns.div_euclid(1000).rem_euclid(1000))
 }
 
-/// Places that are written: on boundaries of 64 KiB, or so far behind them, so that no granule is
+/// Places that are written: on boundaries of 64 KiB, or so far after them, so that no granule is
 /// read before it is written.
 #[derive(Clone, Copy, Debug)]
 struct Places {

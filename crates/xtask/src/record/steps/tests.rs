@@ -54,7 +54,7 @@ fn taped(entries: &[Entry]) -> [u64; 4] {
     [reads, read, written, of(Action::Fsync).0]
 }
 
-/// Writes `data` where `entries` say, each write's behind the other.
+/// Writes `data` where `entries` say, each write's after the other.
 fn replay(entries: &[Entry], data: &[Vec<u8>], image: &mut [u8]) {
     let writes = entries.iter().filter(|entry| matches!(entry.action, Action::Write { .. }));
     let mut data = data.iter();

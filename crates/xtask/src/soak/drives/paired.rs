@@ -26,7 +26,7 @@ pub(super) struct Writes {
     pub(super) length_bytes: u64,
     /// Unit that no two writes share.
     pub(super) unit_bytes: u64,
-    /// Place where the aligned ones start behind a boundary of 4 KiB or of the granule.
+    /// Place where the aligned ones start after a boundary of 4 KiB or of the granule.
     pub(super) aligned_bytes: u64,
     /// Place where the others do.
     pub(super) shifted_bytes: u64,
