@@ -124,6 +124,16 @@ mod tests {
     }
 
     #[test]
+    fn one_drive_may_be_named_and_one_that_is_not_known_is_refused() {
+        let reported = |name| {
+            let words = ["--drive", name];
+            report(cases::exact(), &Options::parse(&words, &["--drive"])?, 1, false)
+        };
+        assert_eq!(reported("granule of 512").unwrap(), 0);
+        assert!(reported("granule of 513").is_err());
+    }
+
+    #[test]
     fn a_drive_whose_profile_says_something_else_is_wrong() {
         let mut cases = cases::all().expect("every variant can be");
         cases.retain(|case| case.name == "hdd-7200-512e");

@@ -3,18 +3,16 @@
 use anyhow::{Context as _, anyhow};
 use device::{Action, Durability};
 use measure::{
-    ArmPlan, Experiment, Interval, Limits, Order, Plan, Role, Slots, SlotsPlan, Stop, Subject,
-    Verdict, Work,
+    Experiment, Interval, Limits, Order, Slots, SlotsPlan, Stop, Subject, Verdict, Work,
 };
 use units::Unit;
 
 use super::cases::{Case, stretch};
 use super::probed::Score;
+use crate::soak::models::plan;
 
 /// The most pairs.
 const PAIRS_MAX: usize = 1000;
-/// Largest share of intervals that miss.
-pub(super) const ALPHA: f64 = 0.05;
 /// Rounding error of a ratio.
 const ROUNDED: f64 = 1e-9;
 const LENGTH_BYTES: u64 = 4096;
@@ -63,19 +61,7 @@ pub(super) struct Paired {
 pub(super) fn run(case: &Case, seed: u64) -> anyhow::Result<Paired> {
     let writes = Writes::of(case)?;
     let told = || format!("{}, seed {seed}", case.name);
-    let arm = |name: &str, role| ArmPlan { name: name.to_owned(), role };
-    let plan = Plan {
-        arms: vec![
-            arm("aligned", Role::Baseline),
-            arm("shifted", Role::Shifted),
-            arm("aligned again", Role::Control),
-        ],
-        alpha: ALPHA,
-        pairs_max: PAIRS_MAX,
-        limits: Limits::default(),
-        seed,
-    };
-    let mut experiment = Experiment::new(plan)?;
+    let mut experiment = Experiment::new(plan(PAIRS_MAX, seed))?;
     let shifts = [writes.aligned_bytes, writes.shifted_bytes, writes.aligned_bytes];
     let slots = Slots::new(SlotsPlan {
         runs: &[stretch(seed)],

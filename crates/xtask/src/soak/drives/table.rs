@@ -3,9 +3,10 @@
 use measure::Interval;
 
 use super::cases::Case;
-use super::paired::{self, Paired};
+use super::paired::Paired;
 use super::probed::{Found, Score};
 use super::truth::ASKED;
+use crate::soak::models::ALPHA;
 
 /// Number of seeds named.
 const SEEDS_NAMED: usize = 8;
@@ -183,9 +184,9 @@ pub(super) fn found_head(seeds: u64) -> String {
 }
 
 /// Returns how many of so many intervals may miss what is true, where each does with probability
-/// [`paired::ALPHA`]: more do by chance in fewer than one of 1000 soaks.
+/// [`ALPHA`]: more do by chance in fewer than one of 1000 soaks.
 fn misses_most(seeds: u64) -> u64 {
-    let (n, p) = (seeds as f64, paired::ALPHA);
+    let (n, p) = (seeds as f64, ALPHA);
     let mut term = (1.0 - p).powf(n);
     let mut below = term;
     let mut most = 0;

@@ -5,6 +5,7 @@ mod rows;
 mod trial;
 
 use self::rows::{ROWS, Row, Tally};
+pub(super) use self::trial::{ALPHA, plan};
 use crate::options::Options;
 use crate::trials::{processors, trials};
 

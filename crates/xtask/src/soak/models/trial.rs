@@ -64,13 +64,17 @@ pub(super) struct Outcome {
 /// The most pairs of a trial.
 pub(super) const PAIRS_MAX: usize = 2000;
 
+/// Largest share of intervals that miss.
+pub(in crate::soak) const ALPHA: f64 = 0.05;
+
 /// The place of the shifted arm, between two that are aligned.
 const SHIFTED: usize = 1;
 
 impl Trial {
     /// Runs the experiment with the arms aligned, shifted and aligned again.
     pub(super) fn run(&self) -> Outcome {
-        let mut experiment = Experiment::new(self.plan()).expect("the plan is sound");
+        let mut experiment =
+            Experiment::new(plan(PAIRS_MAX, self.seed)).expect("the plan is sound");
         // Not the stream that decides the orders.
         let mut pace = Pace::new(self.switches, self.seed ^ (1 << 32));
         let (mut now_ns, mut times_ns, mut plain_ns) = (0, [0; 3], [0.0; 3]);
@@ -100,20 +104,21 @@ impl Trial {
         let truth = crate::bench::ratio::median(&counted).exp();
         Outcome { conclusion, pairs, found_at, interval, truth }
     }
+}
 
-    fn plan(&self) -> Plan {
-        let arm = |name: &str, role| ArmPlan { name: name.to_owned(), role };
-        Plan {
-            arms: vec![
-                arm("aligned", Role::Baseline),
-                arm("shifted", Role::Shifted),
-                arm("aligned again", Role::Control),
-            ],
-            alpha: 0.05,
-            pairs_max: PAIRS_MAX,
-            limits: Limits::default(),
-            seed: self.seed,
-        }
+/// Returns the plan of an experiment with the arms aligned, shifted and aligned again.
+pub(in crate::soak) fn plan(pairs_max: usize, seed: u64) -> Plan {
+    let arm = |name: &str, role| ArmPlan { name: name.to_owned(), role };
+    Plan {
+        arms: vec![
+            arm("aligned", Role::Baseline),
+            arm("shifted", Role::Shifted),
+            arm("aligned again", Role::Control),
+        ],
+        alpha: ALPHA,
+        pairs_max,
+        limits: Limits::default(),
+        seed,
     }
 }
 
