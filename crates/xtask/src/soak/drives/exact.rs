@@ -34,6 +34,19 @@ pub(super) struct Exact {
     pub(super) shape: Shape,
 }
 
+/// Flash without anything above it, with these starts, origin and lengths of writes.
+pub(super) const fn flash(alignment_bytes: u64, origin_bytes: u64, size_bytes: u64) -> Exact {
+    Exact {
+        alignment_bytes,
+        origin_bytes,
+        size_bytes,
+        part: 0.8,
+        crypt_ns: (0, 0),
+        tick_ns: 1,
+        shape: Shape::Alone,
+    }
+}
+
 /// Arrays and volumes of such drives.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shape {
@@ -185,7 +198,7 @@ impl Model for Drive {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cases::flash;
+    use super::*;
 
     #[test]
     fn a_512e_drive_has_a_part_for_each_sector_that_is_not_whole() {

@@ -4,8 +4,9 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `cases` | the drives, and a stretch of one behind a queue |
+//! | `cases` | built-in drives with their variants, and a stretch of one behind a queue |
 //! | `exact` | drives of which it is known exactly what a write costs |
+//! | `exact_cases` | exact drives that are probed |
 //! | `truth` | what a profile says that may be found |
 //! | `probed` | the probe, and how it did |
 //! | `paired` | the experiment, and how it did |
@@ -14,6 +15,7 @@
 
 mod cases;
 mod exact;
+mod exact_cases;
 mod paired;
 mod probed;
 mod reference;
@@ -41,7 +43,7 @@ pub(super) fn run(options: &Options<'_>, seeds: u64) -> anyhow::Result<usize> {
 /// # Errors
 /// When there is no such drive, or something fails.
 pub(super) fn run_exact(options: &Options<'_>, seeds: u64) -> anyhow::Result<usize> {
-    report(cases::exact(), options, seeds, false)
+    report(exact_cases::all(), options, seeds, false)
 }
 
 /// Tries all of `cases`, or the one that was named, and prints what came out.
@@ -116,7 +118,8 @@ mod tests {
     fn no_probe_of_an_exact_drive_is_wrong_and_nearly_all_of_what_can_be_found_is() {
         // Of what is hard a few will do: nothing must be wrong, and nothing need be right.
         let is_hard = |case: &Case| case.right_percent == 0;
-        let (hard, sure): (Vec<Case>, Vec<Case>) = cases::exact().into_iter().partition(is_hard);
+        let (hard, sure): (Vec<Case>, Vec<Case>) =
+            exact_cases::all().into_iter().partition(is_hard);
         check(&hard, 2, false);
         for tally in tallies(&sure, 8, false).expect("every trial ends") {
             assert_eq!(tally.probes(Score::Right), 8, "{}\n{}", tally.line(), tally.told());
@@ -127,7 +130,7 @@ mod tests {
     fn one_drive_may_be_named_and_one_that_is_not_known_is_refused() {
         let reported = |name| {
             let words = ["--drive", name];
-            report(cases::exact(), &Options::parse(&words, &["--drive"])?, 1, false)
+            report(exact_cases::all(), &Options::parse(&words, &["--drive"])?, 1, false)
         };
         assert_eq!(reported("granule of 512").unwrap(), 0);
         assert!(reported("granule of 513").is_err());

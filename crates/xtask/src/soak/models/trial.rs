@@ -65,7 +65,7 @@ pub(super) struct Outcome {
 pub(super) const PAIRS_MAX: usize = 2000;
 
 /// Largest share of intervals that miss.
-pub(in crate::soak) const ALPHA: f64 = 0.05;
+pub(crate) const ALPHA: f64 = 0.05;
 
 /// The place of the shifted arm, between two that are aligned.
 const SHIFTED: usize = 1;
@@ -107,7 +107,7 @@ impl Trial {
 }
 
 /// Returns the plan of an experiment with the arms aligned, shifted and aligned again.
-pub(in crate::soak) fn plan(pairs_max: usize, seed: u64) -> Plan {
+pub(crate) fn plan(pairs_max: usize, seed: u64) -> Plan {
     let arm = |name: &str, role| ArmPlan { name: name.to_owned(), role };
     Plan {
         arms: vec![
