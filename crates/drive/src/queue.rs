@@ -21,7 +21,7 @@ pub struct Host {
     pub depth: u16,
     /// The length of each slot's buffer.
     pub buffer_bytes: usize,
-    /// Place where the files begin on the drive, in bytes: the address of each file's first byte.
+    /// First byte of each file on the drive.
     pub start_bytes: u64,
     /// Between the end of an operation and the begin of the next.
     pub turnaround_ns: u64,

@@ -17,7 +17,7 @@ pub(crate) struct Sorted<T> {
     chunks: Vec<Vec<(u64, T)>>,
 }
 
-/// Place where a thing is, until the next is put in or taken out.
+/// Place of a thing, until the next is put in or taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seat {
     chunk: usize,

@@ -261,7 +261,7 @@ struct Row {
     within: u64,
 }
 
-/// Place where a member's bytes come from.
+/// Origin of a member's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     /// They were there before.

@@ -66,7 +66,7 @@ pub enum ParityWrite {
 pub struct ArrayPlan {
     /// Layout of the bytes on the members.
     pub level: Level,
-    /// Number of members there are.
+    /// Number of members.
     pub members: u64,
     /// Bytes of a stripe on one member. RAID 1 has none; the value is ignored there.
     pub chunk_bytes: u64,
@@ -176,7 +176,7 @@ pub struct Member<M> {
     pub offset_bytes: u64,
 }
 
-/// Place where an array's bytes are on its members.
+/// Shape of an array on its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     /// Its chunk and data members.

@@ -19,7 +19,7 @@ pub struct Limits {
     pub baseline_per_second: u64,
     /// Operations a second while there are credits; at least the baseline.
     pub burst_per_second: u64,
-    /// Number of credits there are at first and at most; 0 for no burst.
+    /// Number of credits at first and at most; 0 for no burst.
     pub credits: u64,
     /// Up to how many bytes count as one operation.
     pub counted_bytes: u64,

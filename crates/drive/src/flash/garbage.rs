@@ -14,7 +14,7 @@ use super::unmapped::Unmapped;
 
 /// A fraction's unit: 2^32.
 const ONE: u64 = 1 << 32;
-/// Place where `T / U` is more than this, no page that is collected is valid, to six digits.
+/// Above this `T / U`, no page that is collected is valid, to six digits.
 const RATIO_MAX: u64 = 16;
 
 /// The account of what is in use and what is owed to it.

@@ -51,7 +51,7 @@ pub(super) struct Arm {
     platter: Platter,
     seeks: Seeks,
     rmw: Rmw,
-    /// Place where it is.
+    /// Cylinder that the arm is at.
     cylinder: u64,
     head: NonZeroU16,
     pub(super) tally: Tally,

@@ -18,7 +18,7 @@ use crate::{Action, Command};
 pub(super) struct Waiting {
     pub(super) command: Command,
     pub(super) run: Run,
-    /// Place where the run starts.
+    /// First sector of the run.
     pub(super) spot: Spot,
 }
 

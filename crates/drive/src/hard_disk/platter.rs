@@ -12,7 +12,7 @@ struct Zone {
     track_sectors: u64,
 }
 
-/// Place where a sector is.
+/// Place of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// The track, from the outermost.

@@ -7,7 +7,7 @@ use super::HardDiskPlan;
 pub(super) struct Seeks {
     settle_ns: u64,
     stroke_ns: u64,
-    /// Number of cylinders there are, at least 1.
+    /// Number of cylinders, at least 1.
     cylinders: u64,
     /// The shortest seek of each step, and behind the last a longer one.
     shortest_ns: Vec<u64>,

@@ -27,7 +27,7 @@ pub(super) enum Case {
     SyncedExt4(usize),
     /// Random 16 KiB reads on a RAID 0 of 16 KiB chunks, so many at once; 7680 bytes off or not.
     Striped {
-        /// Number of readers there are.
+        /// Number of readers.
         readers: u16,
         /// Every request crosses a chunk.
         is_misaligned: bool,

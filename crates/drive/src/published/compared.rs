@@ -1,6 +1,6 @@
 //! A published number beside the model's.
 
-/// Place where a number was published.
+/// Article that published a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Article {
     /// "Advanced format disks": a 512e disk, aligned and 2 KiB off.
@@ -58,7 +58,7 @@ impl Standing {
 /// A published number beside the model's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
-    /// Place where it was published.
+    /// Article that published it.
     pub article: Article,
     /// Measured quantity and drive.
     pub what: &'static str,

@@ -21,7 +21,7 @@ use crate::run::{Job, Layout, Limits, Replay, Seen, run};
 /// The drive.
 const DRIVE: &str = "wd10ears";
 const SECTOR_BYTES: u64 = 512;
-/// Place where the partitions start.
+/// First byte of the aligned partition.
 const ALIGNED_BYTES: u64 = 40 * SECTOR_BYTES;
 const MISALIGNED_BYTES: u64 = 34 * SECTOR_BYTES;
 /// Number of commands Linux gives such a disk at once: SATA's NCQ, less one that libata keeps.

@@ -4,7 +4,7 @@ use super::case::Case;
 use super::compared::{Article, Compared, Standing};
 use super::figures::{Figure, Figures};
 
-/// Place where a model's number comes from.
+/// Origin of a model's number.
 #[derive(Clone, Copy, Debug)]
 enum From {
     /// A figure of a run.

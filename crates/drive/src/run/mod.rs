@@ -16,7 +16,7 @@ use crate::{Action, Command, Done, Fault, Model};
 
 /// A program: where its operations come from, and how many it has in flight.
 pub struct Job<'a> {
-    /// Place where its operations come from.
+    /// Source of its operations.
     pub source: &'a mut dyn Source,
     /// Number of operations it has in flight at most.
     pub lanes: u16,

@@ -48,7 +48,7 @@ pub enum Order {
 /// Operations of one length on a place.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// Place where.
+    /// Bytes of the drive that it works on.
     pub place: Place,
     /// In which order.
     pub order: Order,
@@ -60,7 +60,7 @@ pub struct Stream {
     pub fua: bool,
     /// Behind how many writes a flush follows; 0 for none.
     pub flush_every: u32,
-    /// Place where the next is, in bytes of the place, where it goes in order.
+    /// Offset of the next operation in the place, in bytes, if it goes in order.
     pub at_bytes: u64,
     /// Writes since the last flush.
     pub unflushed: u32,
@@ -159,13 +159,13 @@ impl Source for Stream {
 /// commit block behind them; a flush (fs/jbd2/commit.c: `jbd2_journal_commit_transaction`).
 #[derive(Clone, Copy, Debug)]
 pub struct Ext4Sync {
-    /// Place where the file is.
+    /// Bytes of the drive that the file has.
     pub file: Place,
-    /// Place where the journal is.
+    /// Bytes of the drive that the journal has.
     pub journal: Place,
-    /// Place where the next data is, in bytes of the file.
+    /// Offset of the next data in the file, in bytes.
     pub at_bytes: u64,
-    /// Place where the next transaction is, in bytes of the journal.
+    /// Offset of the next transaction in the journal, in bytes.
     pub logged_bytes: u64,
 }
 

@@ -7,7 +7,7 @@ use workload::trace::{Action as Recorded, Entry, Target};
 use super::source::{Piece, Source};
 use crate::Action;
 
-/// Place where files and devices of a trace lie on a drive.
+/// Layout of a trace's files and devices on a drive.
 ///
 /// One alone keeps its addresses. Several lie one behind the other, each from a multiple of 1 MiB,
 /// in the order of their numbers, so that the trace's own distances stay within each.

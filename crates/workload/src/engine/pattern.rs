@@ -11,7 +11,7 @@ pub struct Pattern {
     pub write_bytes: u64,
     /// The writes that one sync makes durable; with O_DSYNC each write is its own.
     pub writes_per_sync: u64,
-    /// Place where the next write goes.
+    /// Placement of the next write.
     pub placement: Placement,
     /// State of the file before it is written.
     pub space: Space,
@@ -25,7 +25,7 @@ pub struct Pattern {
     pub time_ns: u64,
 }
 
-/// Place where the next write goes.
+/// Placement of the next write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Placement {
     /// Behind the last one.

@@ -85,7 +85,7 @@ impl Quantile {
 pub struct Limit {
     /// The longest time that is not above it, in nanoseconds.
     pub above_ns: u64,
-    /// Place where it is from.
+    /// Origin of the limit.
     pub source: Source,
     /// Statement of that source, or why the limit is ours; empty where the address says it all.
     pub reason: String,
@@ -93,7 +93,7 @@ pub struct Limit {
     pub sentence: String,
 }
 
-/// Place where a limit is from.
+/// Origin of a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The address of a page that says so.

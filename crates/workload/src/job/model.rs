@@ -81,7 +81,7 @@ pub struct Job {
     pub operation_bytes: u64,
     /// Of what random offsets are multiples, in bytes; at least 1.
     pub align_bytes: u64,
-    /// Place where its region begins.
+    /// Beginning of its region.
     pub offset: Extent,
     /// Length of its region; `None`: all of the file or device. At least one operation.
     pub size: Option<Extent>,

@@ -6,7 +6,7 @@ use units::text::escape;
 
 use crate::InputError;
 
-/// Place where something was said.
+/// Place of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// On a line of a section.
@@ -56,7 +56,7 @@ pub enum RemarkKind {
 pub struct Remark {
     /// Subject.
     pub kind: RemarkKind,
-    /// Place where it stands.
+    /// Place of the setting.
     pub place: Place,
     /// The option, by its first name.
     pub option: String,

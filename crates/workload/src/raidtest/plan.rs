@@ -23,7 +23,7 @@ pub struct GeneratePlan {
     pub media_bytes: u64,
     /// Of what offsets and lengths are multiples, in bytes (`genfile -S`): a power of two.
     pub sector_bytes: u32,
-    /// Number of (`genfile -n`).
+    /// Number of requests (`genfile -n`).
     pub count: usize,
     /// Direction of the requests.
     pub mix: Mix,

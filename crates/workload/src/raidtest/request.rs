@@ -24,7 +24,7 @@ pub enum RequestKind {
 /// One read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Place where it begins, in bytes; with the length at most `i64::MAX`.
+    /// First byte; with the length at most `i64::MAX`.
     pub offset_bytes: u64,
     /// Bytes that it moves; 1 to [`LENGTH_BYTES_MAX`].
     pub length_bytes: u32,

@@ -25,7 +25,7 @@ pub(super) fn is_input_line(line: &[u8]) -> bool {
     line.starts_with(b"Input file ")
 }
 
-/// Place where the reader is in the text.
+/// Parser of the text.
 #[derive(Debug)]
 pub(super) struct Blkparse {
     stage: Stage,

@@ -151,7 +151,7 @@ impl Head {
     }
 }
 
-/// Place where the reader is among the records.
+/// Parser of records.
 #[derive(Debug)]
 pub(super) struct Blktrace {
     stage: Stage,
@@ -162,7 +162,7 @@ pub(super) struct Blktrace {
     held_bytes: usize,
     /// Bytes still to come of what follows the last head.
     behind_bytes: usize,
-    /// Place where the next head begins, in bytes from the file's beginning.
+    /// Offset of the next head from the file's beginning, in bytes.
     at: u64,
     /// Device, CPU and number of the last event.
     last: Option<(u32, u32, u32)>,

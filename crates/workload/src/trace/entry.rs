@@ -5,7 +5,7 @@ use std::fmt;
 use super::refusal::damaged;
 use crate::InputError;
 
-/// Place where the last byte of an operation may end: offsets are `off_t` to every system call.
+/// Largest end of an operation: offsets are `off_t` to every system call.
 pub const END_BYTES_MAX: u64 = i64::MAX.unsigned_abs();
 
 /// Kind of operation.
@@ -72,7 +72,7 @@ pub struct Entry {
     pub action: Action,
     /// To what.
     pub target: Target,
-    /// Place where it begins, in bytes; 0 where no bytes move.
+    /// First byte; 0 where no bytes move.
     pub offset_bytes: u64,
     /// Bytes that it moves: at least 1, or 0 where no bytes move. With the offset at most
     /// [`END_BYTES_MAX`].

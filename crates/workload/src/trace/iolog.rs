@@ -15,7 +15,7 @@ use super::refusal::{damaged, second_trace, shown};
 use super::word::{self, Words, expected, expected_u32, missing};
 use crate::InputError;
 
-/// Place where the reader is in an iolog.
+/// Parser of an iolog.
 #[derive(Debug)]
 pub(super) struct Iolog {
     format: TraceFormat,

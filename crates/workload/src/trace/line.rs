@@ -6,8 +6,8 @@ use crate::InputError;
 /// The longest line, in bytes: fio reads no longer one (`iolog.c`, `read_iolog`).
 pub const LINE_BYTES_MAX: usize = 4096;
 
-/// Place where the reader is among the lines: at most one of them is held, and only where a piece
-/// ended within it.
+/// Splitter of text into lines: at most one of them is held, and only where a piece ended within
+/// it.
 #[derive(Debug)]
 pub(super) struct Lines {
     /// The line so far.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use workload::job;
 
-/// Place where the tables begin.
+/// First line of the tables.
 const HEAD: &str = "## Honored\n";
 
 #[test]
