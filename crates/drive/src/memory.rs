@@ -8,7 +8,7 @@
 
 use crate::bounds::{PlanFault, capacity, check, logical_sector, speed, time};
 use crate::model::refuses;
-use crate::power::{Data, MediumLog, Sectors, Span, Told};
+use crate::power::{MediumLog, Sectors, Span, Told};
 use crate::server::{Agenda, Server, transfer_ns, turn};
 use crate::{Action, Command, Done, Model, Tally};
 
@@ -153,12 +153,9 @@ impl Memory {
     fn log_write(&mut self, command: &Command, (from_ns, to_ns): (u64, u64)) {
         let sectors = self.sectors();
         let (Some(log), Some(range)) = (&mut self.log, command.range()) else { return };
-        let Some(number) = log.sent(command.id) else { return };
-        log.arrived(command.id, false, from_ns);
         let units = sectors.physical().touched(&sectors.lbas(range));
         let span = Span { first: units.start, sectors: units.end - units.start, from_ns, to_ns };
-        log.put(Data::Write(number), range, (from_ns, to_ns), &[span], false);
-        log.ended(command.id);
+        log.written(command, (from_ns, to_ns), &[span]);
     }
 
     /// Reads the lines that are written in part; when they are there.

@@ -1,7 +1,7 @@
 //! A store that takes no time.
 
 use crate::bounds::{PlanFault, capacity, check, logical_sector};
-use crate::power::{Data, MediumLog, Sectors, Told};
+use crate::power::{MediumLog, Sectors, Told};
 use crate::{Action, Command, Done, Model, Tally};
 
 /// A store that takes no time: what a volume's limits are seen on alone.
@@ -25,24 +25,10 @@ impl Ideal {
         check([logical_sector(logical_bytes), capacity(capacity_bytes, logical_bytes)])?;
         Ok(Ideal { capacity_bytes, logical_bytes, now_ns: 0, tally: Tally::default(), log: None })
     }
-}
 
-impl Ideal {
     fn sectors(&self) -> Sectors {
         let logical_bytes = self.logical_bytes;
         Sectors { logical_bytes, physical_bytes: logical_bytes, origin_bytes: 0 }
-    }
-
-    /// Writes down that a write is there.
-    fn log_write(&mut self, command: &Command, at_ns: u64) {
-        let (Some(log), Some(range)) = (&mut self.log, command.range()) else { return };
-        if !matches!(command.action, Action::Write { .. }) {
-            return;
-        }
-        let Some(number) = log.sent(command.id) else { return };
-        log.arrived(command.id, false, at_ns);
-        log.put(Data::Write(number), range, (at_ns, at_ns), &[], false);
-        log.ended(command.id);
     }
 }
 
@@ -52,7 +38,9 @@ impl Model for Ideal {
         let outcome = command.checked(self.capacity_bytes, self.logical_bytes);
         if outcome.is_ok() {
             self.tally.count(&command);
-            self.log_write(&command, at_ns);
+            if let (Some(log), Action::Write { .. }) = (&mut self.log, command.action) {
+                log.written(&command, (at_ns, at_ns), &[]);
+            }
         }
         done.push(Done { id: command.id, at_ns, outcome });
     }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use units::ByteRange;
 
 use super::Sectors;
+use crate::Command;
 
 /// An arrival in the drive, in the order of taking; where parts of a drive work side by side, a
 /// later one can be there before an earlier one.
@@ -197,6 +198,16 @@ impl MediumLog {
         let (spans, upto) = (first..self.spans.len(), self.arrivals.len());
         let is_mapped = matches!(data, Data::Write(_));
         self.puts.push(Put { write, range, upto, from_ns, to_ns, spans, is_buffered, is_mapped });
+    }
+
+    /// A write was sent and is put on the medium in these spans, from the first time to the second,
+    /// without a cache before it.
+    pub(crate) fn written(&mut self, command: &Command, times: (u64, u64), spans: &[Span]) {
+        if let (Some(range), Some(number)) = (command.range(), self.sent(command.id)) {
+            self.arrived(command.id, false, times.0);
+            self.put(Data::Write(number), range, times, spans, false);
+            self.ended(command.id);
+        }
     }
 
     /// A write has ended; its name is free.
