@@ -51,7 +51,7 @@ pub(crate) fn results() -> Vec<(&'static str, PathBuf)> {
 
 /// Builds the binary as the tests have it; whether that worked.
 fn build() -> bool {
-    let mut build = cargo(&["build", "--locked", "--profile", "checked", "--package", "straddle"]);
+    let mut build = cargo(&["build", "--locked", "--profile", "test", "--package", "straddle"]);
     let status = build.args(["--target-dir", "target"]).status();
     status.is_ok_and(|status| status.success())
 }

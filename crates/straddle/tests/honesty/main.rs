@@ -104,6 +104,7 @@ fn passes(directory: &Path) {
 
 #[test]
 fn the_disk_of_this_machine_passes() {
+    testkit::need_full_tier!();
     let scratch = Scratch::new();
     let found = looked(scratch.path());
     if found.layers.iter().all(|layer| layer.kind != "drive") {
@@ -204,6 +205,7 @@ fn a_log_in_memory_is_caught_though_the_files_lie_on_a_drive_and_one_on_a_drive_
 
 #[test]
 fn zram_that_declares_write_through_is_caught() {
+    testkit::need_full_tier!();
     need_tools!("mkfs.ext4", "mount", "umount");
     let Some(zram) = Zram::new(128 << 20) else {
         testkit::skip("needs root and zram");
@@ -238,6 +240,7 @@ fn syncs_that_a_filter_suppresses_are_caught_within_it() {
 
 #[test]
 fn a_file_system_in_user_space_is_opaque() {
+    testkit::need_full_tier!();
     let scratch = Scratch::new();
     let back = scratch.image("back", 1 << 20);
     let Some(fuse) = Fuse::over(&back, &scratch.path().join("mounted")) else {

@@ -98,6 +98,7 @@ fn an_overlay_whose_upper_directory_is_hidden_is_opaque_and_says_which() {
 
 #[test]
 fn what_is_fast_enough_on_an_opaque_layer_is_a_warning_with_what_would_change_it() {
+    testkit::need_full_tier!();
     let scratch = Scratch::new();
     let back = scratch.image("back", 64 << 20);
     let Some(fuse) = Fuse::over(&back, &scratch.path().join("mounted")) else {

@@ -121,6 +121,7 @@ impl Drop for Postgres {
 
 #[test]
 fn a_postgres_that_was_told_not_to_sync_is_not_called_durable() {
+    testkit::need_full_tier!();
     let (scratch, look) = (Scratch::new(), Scratch::new());
     let Some(mut postgres) = Postgres::new(scratch.path()) else { return };
     let found = postgres.found("", "fsync = off\n", look.path());
@@ -142,6 +143,7 @@ fn a_postgres_that_was_told_not_to_sync_is_not_called_durable() {
 
 #[test]
 fn a_postgres_whose_files_were_changed_since_it_was_started_is_neither_blamed_nor_believed() {
+    testkit::need_full_tier!();
     let (scratch, look) = (Scratch::new(), Scratch::new());
     let Some(mut postgres) = Postgres::new(scratch.path()) else { return };
     for (first, then) in [("fsync = off\n", ""), ("", "fsync = off\n")] {
@@ -157,6 +159,7 @@ fn a_postgres_whose_files_were_changed_since_it_was_started_is_neither_blamed_no
 
 #[test]
 fn a_postgres_whose_log_lies_elsewhere_is_not_called_durable_for_what_was_tried_here() {
+    testkit::need_full_tier!();
     let scratch = Scratch::new();
     let Some(mut postgres) = Postgres::new(scratch.path()) else { return };
     let elsewhere = Volume::new("ext4", "");

@@ -11,14 +11,14 @@ use crate::cargo::cargo;
 /// The directory of packages and results, beside the tests' own.
 const WORK: &str = "target/guest";
 /// The program that the guest runs: this one, as quick as tests are.
-const PROGRAM: &str = "target/checked/xtask";
+const PROGRAM: &str = "target/debug/xtask";
 
 /// Records `recipes`, as they are in the guest's own scenario, into `directory`.
 ///
 /// # Errors
 /// When the guest cannot be built or booted, or gives other traces than were asked for.
 pub(super) fn record(directory: &Path, recipes: &[&Recipe]) -> anyhow::Result<()> {
-    let mut build = cargo(&["build", "--locked", "--profile", "checked", "--package", "xtask"]);
+    let mut build = cargo(&["build", "--locked", "--profile", "test", "--package", "xtask"]);
     done(build.args(["--target-dir", "target"]), "cannot build xtask for the guest")?;
     let mut guest = Command::new("python3");
     guest.args(["guest/run", WORK, "record", "--program", PROGRAM, "--tries", "1"]);

@@ -13,6 +13,6 @@ use crate::options::Options;
 pub(super) fn run(_: &Options<'_>, count: u64) -> anyhow::Result<usize> {
     let each = count.div_ceil(3).to_string();
     let words = ["test", "--quiet", "-p", "host", "--test", "races", "--", "--nocapture"];
-    let status = cargo(&words).env("STRADDLE_RACES", each).status();
+    let status = cargo(&words).env("STRADDLE_TESTS", "full").env("STRADDLE_RACES", each).status();
     Ok(usize::from(!status.context("cannot run cargo")?.success()))
 }
