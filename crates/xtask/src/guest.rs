@@ -26,7 +26,7 @@ const SCENARIOS: [(&str, &str); 5] = [
 const LIMIT_SECONDS: &str = "600";
 
 /// The binary that the guest runs: what `cargo test` builds too.
-const PROGRAM: &str = "target/checked/straddle";
+const PROGRAM: &str = "target/debug/straddle";
 
 /// The variables that the tests take, with the results that they name: of new runs, but for those
 /// that are set already. Fewer, with the reason printed, where the guest cannot run: tests that
