@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use crate::kernel_tree::{KernelTree, TreeError};
 use crate::manifest::{Entry, Manifest};
 use crate::text_tree::TextTree;
-use crate::tree::{KernelTree, TreeError};
 
 /// A tree in memory, made path by path: for tests and models. It is a [`Manifest`], which is read
 /// when the first question is asked.

@@ -12,7 +12,7 @@
 use units::ByteRange;
 
 use crate::disk::{self, Disk, ReadError};
-use crate::memory::MemoryDisk;
+use crate::memory_disk::MemoryDisk;
 
 /// The largest packed disk that [`unpack`] accepts, in bytes: 16 MiB.
 const PACKED_BYTES_MAX: usize = 16 << 20;

@@ -4,9 +4,9 @@ use std::hint::black_box;
 
 use units::text::escape;
 
+use crate::kernel_tree::{self, KernelTree, TreeError};
 use crate::manifest::{self, ManifestError};
 use crate::nodes::{Node, NodeKind, Nodes, PathEnd, WalkStop};
-use crate::tree::{self, KernelTree, TreeError};
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES_MAX: usize = 1 << 20;
@@ -64,7 +64,7 @@ impl TextTree {
     }
 
     fn walk<'a>(&'a self, path: &'a str) -> Result<PathEnd<'a>, TreeError> {
-        tree::check(path)?;
+        kernel_tree::check(path)?;
         self.nodes.walk(path).map_err(|stop| self.failed(path, stop))
     }
 }
@@ -108,7 +108,7 @@ impl KernelTree for TextTree {
     }
 
     fn link(&self, path: &str) -> Result<String, TreeError> {
-        tree::check(path)?;
+        kernel_tree::check(path)?;
         let (directory, name) = path.trim_end_matches('/').rsplit_once('/').unwrap_or_default();
         let directory = match self.walk(if directory.is_empty() { "/" } else { directory })? {
             PathEnd::Directory(directory) => directory,

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use thiserror::Error;
 use units::DiskText;
 
-use crate::cache::Sparse;
+use crate::head_cache::Sparse;
 use crate::identity::{self, Identity};
 use crate::inquiry::{self, Inquiry};
 use crate::pinned::Pinned;

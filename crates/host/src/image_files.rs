@@ -14,8 +14,8 @@ use device::{FileIdentity, Files, NotOpened, OpenFile};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use crate::cache::HeadCache;
 use crate::disk::FileDisk;
+use crate::head_cache::HeadCache;
 use crate::identity::Identity;
 
 /// The files of this machine that an image may name.

@@ -85,18 +85,18 @@ mod tests {
     use rustix::process::{Signal, getpid, kill_process};
 
     use super::*;
-    use crate::child;
+    use crate::test_child;
 
     /// Sends itself a signal, which is handled before this returns or soon after.
     fn send(signal: Signal, interrupt: &Interrupt) {
         kill_process(getpid(), signal).unwrap();
-        child::until("the signal was handled", || interrupt.is_raised());
+        test_child::until("the signal was handled", || interrupt.is_raised());
     }
 
     /// Also the child's side of it: see [`child`].
     #[test]
     fn the_first_signal_raises_the_flag_and_the_second_ends_the_process() {
-        if child::argument().is_some() {
+        if test_child::argument().is_some() {
             let interrupt = Interrupt::install().unwrap();
             assert!(!interrupt.is_raised());
             assert_eq!(interrupt.signal(), None);
@@ -104,11 +104,11 @@ mod tests {
             assert_eq!(interrupt.signal(), Some(15));
             println!("first survived");
             kill_process(getpid(), Signal::INT).unwrap();
-            child::until("the process ends", || false);
+            test_child::until("the process ends", || false);
         }
         let name = "interrupt::tests::the_first_signal_raises_the_flag_and_the_second_ends_the_\
                     process";
-        let ended = child::finished(name, "x");
+        let ended = test_child::finished(name, "x");
         let text = String::from_utf8_lossy(&ended.stdout).into_owned();
         assert!(text.contains("first survived"), "{text}");
         assert_eq!(ended.status.signal(), Some(2), "{text}");
@@ -119,7 +119,7 @@ mod tests {
     fn a_write_over_the_file_size_limit_fails_and_does_not_kill() {
         use rustix::process::{Resource, Rlimit, setrlimit};
 
-        if let Some(path) = child::argument() {
+        if let Some(path) = test_child::argument() {
             Interrupt::install().unwrap();
             let limit = Rlimit { current: Some(4096), maximum: Some(4096) };
             setrlimit(Resource::Fsize, limit).unwrap();
@@ -130,7 +130,7 @@ mod tests {
         let scratch = testkit::Scratch::new();
         let path = scratch.path().join("file");
         let name = "interrupt::tests::a_write_over_the_file_size_limit_fails_and_does_not_kill";
-        let ended = child::finished(name, path.to_str().unwrap());
+        let ended = test_child::finished(name, path.to_str().unwrap());
         assert!(ended.status.success(), "{ended:?}");
         assert_eq!(std::fs::metadata(path).unwrap().len(), 4096);
     }

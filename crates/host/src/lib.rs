@@ -10,10 +10,7 @@
 //! and `unsafe` are found here and in the binary only.
 
 mod btrfs;
-mod cache;
 pub mod capture;
-#[cfg(test)]
-mod child;
 pub mod claim;
 pub mod command;
 mod disk;
@@ -23,11 +20,14 @@ mod drive_answer;
 mod durable;
 pub mod engine;
 mod extents;
+mod file_listing;
+mod head_cache;
 mod identity;
 mod image_files;
 mod input;
 mod inquiry;
 mod interrupt;
+mod live_tree;
 mod loops;
 mod nvme;
 mod passthrough;
@@ -35,25 +35,26 @@ mod pinned;
 mod private_mounts;
 pub mod process;
 mod realtime;
-mod scan;
 pub mod scratch;
 mod scsi;
 mod suite;
-mod suppressed;
+mod suppressed_syncs;
 mod sync_range;
+mod sync_trial;
 pub mod sysroot;
 mod terminal;
-mod tree;
-mod trial;
+#[cfg(test)]
+mod test_child;
 
 pub use btrfs::{BtrfsDevice, btrfs_chunk_items, btrfs_devices};
-pub use cache::{HeadCache, Reads, Sparse};
 pub use claim::{Claim, ClaimPlan, ClaimRefusal, Contents};
 pub use command::{CommandError, CommandPlan, Ended, Ran, Tail};
 pub use disk::{FileDisk, OpenError};
 pub use diskstats::DiskStats;
 pub use durable::{DurableFiles, DurablePlan};
 pub use extents::{FileFacts, file_facts};
+pub use file_listing::{Listing, Omitted, list_files};
+pub use head_cache::{HeadCache, Reads, Sparse};
 pub use identity::{
     Identity, Room, canonical, identity, is_root, may_make_files, neither_follow_nor_wait, room,
     user,
@@ -62,15 +63,14 @@ pub use image_files::ImageFiles;
 pub use input::{InputError, bounded, open_input, read_input};
 pub use inquiry::Inquiry;
 pub use interrupt::Interrupt;
+pub use live_tree::LiveTree;
 pub use loops::{LoopDevice, LoopError, LoopFile, LoopPlan, loop_file};
 pub use pinned::Pinned;
 pub use private_mounts::{MountError, MountPlan, Mounted, PrivateMounts};
 pub use process::{ProcessError, ProcessLook, look_at_process, process_name};
 pub use realtime::is_realtime;
-pub use scan::{Listing, Omitted, list_files};
 pub use scratch::{Scratch, ScratchError, ScratchPlan, takes_files};
 pub use suite::{FileLoad, FileStep, SeededTree, seeded_bytes};
-pub use suppressed::{Suppressed, suppressed};
+pub use suppressed_syncs::{Suppressed, suppressed};
+pub use sync_trial::{SyncTrial, TrialError, TrialStep};
 pub use terminal::terminal_width;
-pub use tree::LiveTree;
-pub use trial::{SyncTrial, TrialError, TrialStep};

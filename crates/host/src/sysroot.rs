@@ -11,7 +11,7 @@ use thiserror::Error;
 use units::DiskText;
 
 use crate::input::{InputError, bounded, read_input};
-use crate::tree::LiveTree;
+use crate::live_tree::LiveTree;
 
 /// Start of gzip's files (RFC 1952, section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];

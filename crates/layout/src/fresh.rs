@@ -81,11 +81,10 @@ pub fn advice(stack: &Stack, disk: LayerId, name: &str) -> Result<Vec<Advice>, N
 /// 1 MiB and every unit together, where that is no waste; else without 1 MiB, else the granule.
 fn grain(marks: &[StartUnit], length: u64) -> Grid {
     let most = GRAIN_MAX.min(length.div_euclid(16)).max(4096);
-    let grid = |mark: &StartUnit| Grid {
-        unit: mark.unit,
-        remainder: (mark.unit - mark.behind % mark.unit) % mark.unit,
-    };
-    let all = marks.iter().map(grid).try_fold(Grid::multiples(512), |sum, one| sum.and(one, most));
+    let all = marks
+        .iter()
+        .map(StartUnit::grid)
+        .try_fold(Grid::multiples(512), |sum, one| sum.and(one, most));
     let Some(all) = all else { return partition_needs::end_grid(marks) };
     // A drive with its first granule elsewhere has no start on 1 MiB.
     let with = lcm(all.unit, MIB).filter(|&unit| unit <= most);

@@ -42,6 +42,13 @@ pub(crate) struct StartUnit {
     pub(crate) assumed: bool,
 }
 
+impl StartUnit {
+    /// The addresses on its boundaries.
+    pub(crate) fn grid(&self) -> Grid {
+        Grid { unit: self.unit, remainder: (self.unit - self.behind % self.unit) % self.unit }
+    }
+}
+
 /// A partition and its needs.
 #[derive(Clone, Debug)]
 pub(crate) struct PartitionNeeds {
@@ -109,12 +116,8 @@ pub(crate) fn marks(stack: &Stack, disk: LayerId, sector: u64) -> Vec<StartUnit>
 /// The granule of the first leaf, as the disk counts: what ends are put on.
 pub(crate) fn end_grid(marks: &[StartUnit]) -> Grid {
     let granule = marks.iter().find(|mark| mark.word == "granule");
-    let grid = |mark: &StartUnit| Grid {
-        unit: mark.unit,
-        remainder: (mark.unit - mark.behind % mark.unit) % mark.unit,
-    };
     let sector = Grid::multiples(marks.first().map_or(512, |mark| mark.unit));
-    granule.and_then(|mark| grid(mark).and(sector, UNIT_MAX)).unwrap_or(sector)
+    granule.and_then(|mark| mark.grid().and(sector, UNIT_MAX)).unwrap_or(sector)
 }
 
 fn whole(stack: &Stack, id: LayerId) -> ByteRange {

@@ -37,9 +37,9 @@ mod confirm;
 mod device;
 mod device_map;
 mod in_use;
-mod lock;
 mod loop_backing;
 mod machine;
+mod node_locks;
 mod number;
 mod refusal;
 mod relatives;
@@ -58,8 +58,8 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use self::device::{Device, number_of};
-use self::lock::NodeLocks;
 use self::machine::{LiveMachine, Machine};
+use self::node_locks::NodeLocks;
 use self::number::Number;
 use crate::{FileDisk, Identity, Pinned, inquiry};
 

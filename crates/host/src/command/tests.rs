@@ -6,7 +6,7 @@ use rustix::process::test_kill_process;
 use testkit::{Scratch, need_tools};
 
 use super::*;
-use crate::child::{self, Child};
+use crate::test_child::{self, Child};
 
 fn words(words: &[&str]) -> Vec<OsString> {
     words.iter().map(OsString::from).collect()
@@ -99,7 +99,7 @@ fn an_interrupt_ends_the_whole_group() {
     let seen = path.clone();
     let raiser = std::thread::spawn(move || {
         let written = || std::fs::read_to_string(&seen).is_ok_and(|text| text.ends_with('\n'));
-        child::until("the command is at work", written);
+        test_child::until("the command is at work", written);
         raised.raise(2);
     });
     let script = format!("sleep infinity & echo $! > {}; wait", path.display());
@@ -125,13 +125,13 @@ fn what_a_command_leaves_running_is_counted_and_ended() {
 #[test]
 fn a_command_and_what_it_started_die_with_the_process_that_started_it() {
     need_tools!("bash");
-    if let Some(path) = child::argument() {
+    if let Some(path) = test_child::argument() {
         // One of its own children outlives it.
         let script = format!("sleep infinity & echo $$ $! > {}; wait", path.display());
         std::thread::spawn(move || shell(&script, LONG, &Interrupt::none()));
         let written = || std::fs::read_to_string(&path).is_ok_and(|text| text.ends_with('\n'));
-        child::until("the command is at work", written);
-        child::ready("");
+        test_child::until("the command is at work", written);
+        test_child::ready("");
     }
     let scratch = Scratch::new();
     let path = scratch.path().join("numbers");
@@ -141,5 +141,5 @@ fn a_command_and_what_it_started_die_with_the_process_that_started_it() {
     let numbers: Vec<i32> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
     assert!(numbers.len() == 2 && !numbers.iter().any(|&number| is_gone(number)), "{text}");
     child.kill();
-    child::until("both are gone", || numbers.iter().all(|&number| is_gone(number)));
+    test_child::until("both are gone", || numbers.iter().all(|&number| is_gone(number)));
 }

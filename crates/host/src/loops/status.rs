@@ -8,7 +8,6 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{self, Getter, Opcode};
 
-use super::LoopFile;
 use crate::Identity;
 
 /// A number without direction and size, as all of the driver's are.
@@ -22,6 +21,17 @@ pub(crate) const READ_ONLY: u32 = 1;
 pub(crate) const AUTOCLEAR: u32 = 4;
 /// The file is read and written past the page cache.
 pub(crate) const DIRECT_IO: u32 = 16;
+
+/// The file behind a loop device: the device number of its file system, and its inode there. The
+/// path that sysfs shows may name another file, where the loop was set up in another mount
+/// namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopFile {
+    /// Major and minor, as statx(2) gives them.
+    pub device: (u32, u32),
+    /// The inode.
+    pub inode: u64,
+}
 
 /// `struct loop_info64`.
 #[repr(C)]
@@ -134,3 +144,11 @@ const _: () = {
     assert!(std::mem::offset_of!(LoopConfig, status) == 8);
     assert!(std::mem::offset_of!(LoopConfig, reserved) == 240);
 };
+
+/// The file behind the loop device at `node`.
+///
+/// # Errors
+/// When the device may not be opened for reading, or is no loop device in use.
+pub fn loop_file(node: &Path) -> io::Result<LoopFile> {
+    Ok(status(node)?.file())
+}

@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 use testkit::{Loop, Scratch, need_loops};
 
 use super::*;
-use crate::child::{self, Child};
+use crate::test_child::{self, Child};
 
 /// A file with data in all of its `mebibytes`, open for reading and writing.
 fn filled(scratch: &Scratch, mebibytes: usize) -> File {
@@ -188,17 +189,17 @@ fn a_device_that_somebody_holds_is_said_to_be_still_there() {
     let soon = std::time::Duration::from_millis(1);
     assert!(matches!(device.let_go(soon), Err(LoopError::StillThere { .. })));
     drop(held);
-    child::until("the loop is gone", || attached(inode(&file)).is_empty());
+    test_child::until("the loop is gone", || attached(inode(&file)).is_empty());
 }
 
 /// Also the child's side of it: see [`child`].
 #[test]
 fn sigkill_leaves_no_loop_device() {
     need_loops!();
-    if let Some(path) = child::argument() {
+    if let Some(path) = test_child::argument() {
         let file = File::options().read(true).write(true).open(path).unwrap();
         let device = LoopDevice::attach(LoopPlan { direct: false, ..plan(&file, 512, 65536) });
-        child::ready(&device.unwrap().number().to_string());
+        test_child::ready(&device.unwrap().number().to_string());
     }
     let scratch = Scratch::new();
     let file = filled(&scratch, 1);
@@ -207,7 +208,7 @@ fn sigkill_leaves_no_loop_device() {
     let number: u32 = child.told().parse().unwrap();
     assert_eq!(attached(inode(&file)), [number]);
     child.kill();
-    child::until("the loop is gone", || attached(inode(&file)).is_empty());
+    test_child::until("the loop is gone", || attached(inode(&file)).is_empty());
 }
 
 #[test]

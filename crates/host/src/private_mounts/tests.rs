@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt as _;
 use testkit::{Scratch, need_loops, need_tools, tool};
 
 use super::*;
-use crate::child::{self, Child};
+use crate::test_child::{self, Child};
 use crate::{LoopDevice, LoopPlan};
 
 /// A loop device with ext4 on it, over a file without a name in `directory`.
@@ -172,12 +172,12 @@ fn a_directory_that_holds_something_is_not_mounted_on() {
 fn sigkill_leaves_no_mount_no_loop_and_no_file() {
     need_loops!();
     need_tools!("mkfs.ext4");
-    if let Some(directory) = child::argument() {
+    if let Some(directory) = test_child::argument() {
         let device = formatted(Path::new(&directory));
         let mounts = PrivateMounts::enter().unwrap();
         let mounted = mounts.mount(ext4(&device)).unwrap();
         std::fs::write(mounted.path().join("dirty"), vec![7; 1 << 20]).unwrap();
-        child::ready(&format!("{} {}", device.number(), mounted.path().display()));
+        test_child::ready(&format!("{} {}", device.number(), mounted.path().display()));
     }
     let scratch = Scratch::new();
     let name = "private_mounts::tests::sigkill_leaves_no_mount_no_loop_and_no_file";
@@ -194,7 +194,7 @@ fn sigkill_leaves_no_mount_no_loop_and_no_file() {
     assert!(seen, "{path} is mounted in the child");
     assert!(!host_mounts().contains(&format!("{node} ")));
     child.kill();
-    child::until("the loop is gone", || {
+    test_child::until("the loop is gone", || {
         crate::loop_file(Path::new(&node)).map_or(true, |now| now != file)
     });
     assert!(!host_mounts().contains(&format!("{node} ")));

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::child::{self, Child};
+use crate::test_child::{self, Child};
 
 use super::*;
 
@@ -18,9 +18,9 @@ fn state(pid: u32) -> char {
 
 #[test]
 fn a_process_shows_its_filters_and_goes_on_afterwards() {
-    if child::argument().is_some() {
+    if test_child::argument().is_some() {
         let filtered = testkit::suppress::syncs();
-        child::ready(if filtered { "filtered" } else { "not filtered" });
+        test_child::ready(if filtered { "filtered" } else { "not filtered" });
     }
     let child = Child::start(NAME, "suppress".as_ref());
     if child.told() != "filtered" {
@@ -28,7 +28,7 @@ fn a_process_shows_its_filters_and_goes_on_afterwards() {
         return;
     }
     let found = look_at_process(child.number()).unwrap();
-    child::until("it goes on", || !matches!(state(child.number()), 't' | 'T'));
+    test_child::until("it goes on", || !matches!(state(child.number()), 't' | 'T'));
     let status = read(&format!("/proc/{}/status", child.number())).unwrap();
     assert_eq!(procfs::field(&status, b"TracerPid:"), Some(0));
     match found.filters {
@@ -60,12 +60,12 @@ fn a_process_that_was_stopped_by_its_user_stays_so_and_one_that_runs_runs() {
     let tried = filters::of(pid);
     let runs = state(pid);
     rustix::process::kill_process(number, rustix::process::Signal::STOP).unwrap();
-    child::until("it is stopped", || state(pid) == 'T');
+    test_child::until("it is stopped", || state(pid) == 'T');
     let again = filters::of(pid);
     // Let go of, it runs for an instant on its way back to where it stood (ptrace(2), group-stop).
-    child::until("it is stopped again", || state(pid) == 'T');
+    test_child::until("it is stopped again", || state(pid) == 'T');
     rustix::process::kill_process(number, rustix::process::Signal::CONT).unwrap();
-    child::until("it goes on", || state(pid) == 'S');
+    test_child::until("it goes on", || state(pid) == 'S');
     sleeper.kill().unwrap();
     sleeper.wait().unwrap();
     assert!(!matches!(runs, 't' | 'T'), "{runs} {tried:?}");
@@ -84,7 +84,7 @@ fn preloads_and_files_are_listed_and_a_missing_process_is_named() {
     // It has its name before its environment and its program are in its memory, and all of them
     // when it sleeps: a process that waits for files is in state D.
     let is_named = || process_name(sleeper.id()).is_ok_and(|name| name == "sleep");
-    child::until("it sleeps", || is_named() && state(sleeper.id()) == 'S');
+    test_child::until("it sleeps", || is_named() && state(sleeper.id()) == 'S');
     let found = look_at_process(sleeper.id());
     assert_eq!(process_name(sleeper.id()).as_deref(), Ok("sleep"));
     sleeper.kill().unwrap();
@@ -128,7 +128,7 @@ fn a_thread_of_the_kernel_is_refused_by_its_name() {
 fn a_process_that_has_ended_is_not_called_clean() {
     let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
     child.kill().unwrap();
-    child::until("it is a zombie", || state(child.id()) == 'Z');
+    test_child::until("it is a zombie", || state(child.id()) == 'Z');
     let error = look_at_process(child.id()).unwrap_err();
     let named = process_name(child.id());
     child.wait().unwrap();
@@ -139,7 +139,7 @@ fn a_process_that_has_ended_is_not_called_clean() {
 #[test]
 fn threads_with_other_filters_are_each_asked() {
     const NAME: &str = "process::tests::threads_with_other_filters_are_each_asked";
-    if child::argument().is_some() {
+    if test_child::argument().is_some() {
         // Three threads: with two filters, with one, and with one that is another.
         let begun = std::sync::Barrier::new(4);
         std::thread::scope(|scope| {
@@ -158,7 +158,7 @@ fn threads_with_other_filters_are_each_asked() {
                 });
             }
             begun.wait();
-            child::ready("it has threads");
+            test_child::ready("it has threads");
         });
     }
     let child = Child::start(NAME, "threads".as_ref());

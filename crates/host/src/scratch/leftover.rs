@@ -142,7 +142,7 @@ mod tests {
 
     use super::super::Name;
     use super::*;
-    use crate::child::{self, Child, until};
+    use crate::test_child::{self, Child, until};
 
     const OTHER_BOOT: &str = "0123456789abcdef0123456789abcdef";
 
@@ -184,9 +184,9 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_run_killed_with_its_guard_goes_with_the_next() {
-        if let Some(directory) = child::argument() {
+        if let Some(directory) = test_child::argument() {
             let (_file, _name) = Name::create(&opened(Path::new(&directory)), 7).unwrap();
-            child::ready("it has a name");
+            test_child::ready("it has a name");
         }
         let scratch = testkit::Scratch::new();
         let test = "scratch::leftover::tests::\

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use super::*;
-use crate::child::{self, Child};
+use crate::test_child::{self, Child};
 
 fn sought(file: &Path) -> Sought {
     Sought { files: [crate::identity(file).unwrap()].into(), ..Sought::default() }
@@ -34,9 +34,9 @@ fn child_of(test: &str, file: &Path) -> Child {
 
 #[test]
 fn who_has_a_file_open_for_writing_is_found_and_who_reads_it_is_not() {
-    if let Some(path) = child::argument() {
+    if let Some(path) = test_child::argument() {
         let file = File::options().read(true).append(true).open(path).unwrap();
-        child::ready(&format!("{file:?}"));
+        test_child::ready(&format!("{file:?}"));
     }
     if is_blind() {
         return;
@@ -54,11 +54,11 @@ fn who_has_a_file_open_for_writing_is_found_and_who_reads_it_is_not() {
 
 #[test]
 fn a_mapping_is_found_whose_descriptor_was_closed() {
-    if let Some(path) = child::argument() {
+    if let Some(path) = test_child::argument() {
         let file = File::options().read(true).write(true).open(path).unwrap();
         map_shared(&file);
         drop(file);
-        child::ready("mapped");
+        test_child::ready("mapped");
     }
     if is_blind() {
         return;
@@ -84,11 +84,11 @@ fn map_shared(file: &File) {
 
 #[test]
 fn a_thread_with_files_of_its_own_is_found() {
-    if let Some(path) = child::argument() {
+    if let Some(path) = test_child::argument() {
         let thread = std::thread::spawn(move || {
             own_files();
             let file = File::options().write(true).open(path).unwrap();
-            child::ready(&format!("{file:?}"));
+            test_child::ready(&format!("{file:?}"));
         });
         let _ = thread.join();
     }
@@ -110,10 +110,10 @@ fn own_files() {
 
 #[test]
 fn a_lock_on_a_file_that_is_only_read_is_found() {
-    if let Some(path) = child::argument() {
+    if let Some(path) = test_child::argument() {
         let file = File::open(path).unwrap();
         rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
-        child::ready("locked");
+        test_child::ready("locked");
     }
     if is_blind() {
         return;

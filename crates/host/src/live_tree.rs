@@ -44,7 +44,7 @@ impl LiveTree {
     /// of the live tree; those of a captured one are followed here, since an absolute one means its
     /// own root.
     fn place(&self, path: &str) -> Result<PathBuf, TreeError> {
-        device::tree::check(path)?;
+        device::kernel_tree::check(path)?;
         if self.root == Path::new("/") {
             return Ok(PathBuf::from(path));
         }
@@ -52,7 +52,7 @@ impl LiveTree {
     }
 
     fn open(&self, path: &str, flags: OFlags) -> Result<OwnedFd, TreeError> {
-        device::tree::check(path)?;
+        device::kernel_tree::check(path)?;
         let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC;
         if let Some(root) = &self.opened {
             // The kernel follows relative links within the root in one go. What it refuses, such as
@@ -162,7 +162,7 @@ impl KernelTree for LiveTree {
     }
 
     fn link(&self, path: &str) -> Result<String, TreeError> {
-        device::tree::check(path)?;
+        device::kernel_tree::check(path)?;
         let (directory, name) = path.rsplit_once('/').unwrap_or_default();
         let directory = if directory.is_empty() { "/" } else { directory };
         let missing = |error| match error {
