@@ -105,8 +105,7 @@ impl Packed {
     }
 }
 
-/// The disk that `packed` holds; `None` when it has fewer than 8 bytes or more than
-/// [`PACKED_BYTES_MAX`].
+/// The disk that `packed` holds; `None` when it has fewer than 8 bytes or more than 16 MiB.
 #[must_use]
 pub fn unpack(packed: &[u8]) -> Option<MemoryDisk> {
     let (length_bytes, records) = length_and_records(packed)?;

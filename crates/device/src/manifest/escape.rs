@@ -15,7 +15,7 @@ pub(super) fn write(line: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Same as [`write`] for the last thing on a line, whose last blank would be lost on the way.
+/// Same as [`write()`] for the last thing on a line, whose last blank would be lost on the way.
 pub(super) fn write_last(line: &mut String, bytes: &[u8]) {
     match bytes.split_last() {
         Some((b' ', rest)) => {
@@ -26,7 +26,7 @@ pub(super) fn write_last(line: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Same as [`write`] for a name, in which nothing may look like the end of one: `: ` or ` -> `.
+/// Same as [`write()`] for a name, in which nothing may look like the end of one: `: ` or ` -> `.
 pub(super) fn write_name(line: &mut String, name: &[u8]) {
     let start = line.len();
     write_last(line, name);

@@ -54,7 +54,7 @@ impl DurablePlan<'_> {
     /// Returns whether the files could be made, as far as that can be told without making them.
     ///
     /// # Errors
-    /// Same as [`DurableFiles::create`], but for what only a write meets.
+    /// Same as [`crate::DurableFiles::create`], but for what only a write meets.
     pub fn possible(&self) -> Result<(), ScratchError> {
         Scratch::possible_anywhere(&self.directory, self.whole())
     }

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use units::random::Random;
 
-use super::EngineError;
+use super::error::EngineError;
 
 /// The most slots of a queue, as many as the kernel's completion ring takes at its default size.
 pub const SLOTS_MAX: u16 = 16384;

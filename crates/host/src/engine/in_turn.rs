@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use device::{Completion, Operation, Queue, QueueError};
 
+use super::buffers::Buffers;
+use super::clock::now_ns;
 use super::slots::Slots;
-use super::{Buffers, now_ns};
 
 /// Something that does operations.
 pub trait Act {

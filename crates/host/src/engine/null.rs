@@ -2,8 +2,9 @@
 
 use device::{Action, Operation};
 
+use super::buffers::Buffers;
+use super::error::EngineError;
 use super::in_turn::{Act, InTurn};
-use super::{Buffers, EngineError};
 
 /// Completes every operation in full when it is reaped, between two readings of the clock.
 pub type NullQueue = InTurn<Nothing>;

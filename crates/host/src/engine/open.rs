@@ -9,7 +9,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use units::DiskText;
 
-use super::EngineError;
+use super::error::EngineError;
 use crate::Pinned;
 
 /// Reading or writing.

@@ -18,8 +18,10 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use device::{Action, Durability, Operation, SyncKind};
 use rustix::io::{Errno, ReadWriteFlags};
 
+use super::buffers::Buffers;
+use super::error::EngineError;
 use super::in_turn::{Act, InTurn};
-use super::{Buffers, EngineError, open};
+use super::open;
 use crate::sync_range::{ALL, sync_file_range};
 
 /// `RWF_ATOMIC`, since Linux 6.11.

@@ -12,9 +12,12 @@ use io_uring::types::{Fixed, FsyncFlags};
 use io_uring::{EnterFlags, IoUring, opcode};
 use rustix::io::Errno;
 
+use super::buffers::Buffers;
+use super::clock::now_ns;
+use super::error::EngineError;
+use super::open;
 use super::slots::Slots;
 use super::sync::write_flags;
-use super::{Buffers, EngineError, now_ns, open};
 use crate::sync_range;
 
 /// Keeps up to `depth` operations in flight.
