@@ -375,8 +375,8 @@ fn hash(done: &[Done]) -> u64 {
     })
 }
 
-/// Not from `STRADDLE_SEED`: the values are this seed's, on any machine. A change of a model changes
-/// them, and says so in the commit.
+/// Not from `STRADDLE_SEED`: the values are this seed's, on any machine. A change of a model
+/// changes them, and says so in the commit.
 #[test]
 fn one_seed_gives_one_answer_on_every_machine() {
     let random = || Random::new(7);

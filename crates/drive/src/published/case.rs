@@ -124,7 +124,7 @@ fn overwrite() -> Stream {
 /// ext4 on a drive on which it does not matter where things are.
 fn near_ext4() -> Ext4Sync {
     let place = |start_bytes| Place { start_bytes, length_bytes: 1 << 30 };
-    Ext4Sync { file: place(1 << 30), journal: place(4 << 30), at_bytes: 0, logged_bytes: 0 }
+    Ext4Sync::new(place(1 << 30), place(4 << 30))
 }
 
 /// Runs `sources`, each in so many lanes, on the built-in drive called `name`.
@@ -155,10 +155,5 @@ fn in_order(shift_bytes: u64, flushes: bool) -> Stream {
 fn ext4(shift_bytes: u64) -> Ext4Sync {
     let place =
         |start_bytes| Place { start_bytes: start_bytes + shift_bytes, length_bytes: 1 << 30 };
-    Ext4Sync {
-        file: place(162 * MIB),
-        journal: place(1_429_568 * MIB),
-        at_bytes: 0,
-        logged_bytes: 0,
-    }
+    Ext4Sync::new(place(162 * MIB), place(1_429_568 * MIB))
 }

@@ -159,14 +159,20 @@ impl Source for Stream {
 /// commit block behind them; a flush (fs/jbd2/commit.c: `jbd2_journal_commit_transaction`).
 #[derive(Clone, Copy, Debug)]
 pub struct Ext4Sync {
-    /// Bytes of the drive that the file has.
-    pub file: Place,
-    /// Bytes of the drive that the journal has.
-    pub journal: Place,
+    file: Place,
+    journal: Place,
     /// Offset of the next data in the file, in bytes.
-    pub at_bytes: u64,
+    at_bytes: u64,
     /// Offset of the next transaction in the journal, in bytes.
-    pub logged_bytes: u64,
+    logged_bytes: u64,
+}
+
+impl Ext4Sync {
+    /// The commands for a file and a journal that are at these places of the drive.
+    #[must_use]
+    pub fn new(file: Place, journal: Place) -> Ext4Sync {
+        Ext4Sync { file, journal, at_bytes: 0, logged_bytes: 0 }
+    }
 }
 
 const BLOCK_BYTES: u64 = 4096;

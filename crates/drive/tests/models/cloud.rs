@@ -41,8 +41,8 @@ fn gp2_has_the_limits_that_are_documented() {
     }
 }
 
-/// 100 GiB: 3000 a second until 5.4 million credits, less the 300 a second that come in, are gone: 2000
-/// seconds. Then 300. The same in a thousandth of the time, with a thousandth of the credits.
+/// 100 GiB: 3000 a second until 5.4 million credits, less the 300 a second that come in, are gone:
+/// 2000 seconds. Then 300. The same in a thousandth of the time, with a thousandth of the credits.
 #[test]
 fn a_burst_lasts_as_long_as_its_credits_and_the_baseline_follows() {
     let limits = Limits { credits: 5400, ..Limits::gp2(100) };

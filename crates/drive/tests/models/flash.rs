@@ -7,9 +7,9 @@ use crate::shared::{Seen, WRITE, command, drive, is_near};
 const US: u64 = 1000;
 
 /// A Micron m4 of 256 GB. Predicted: the controller's time for a unit, from the data sheet's 40 to
-/// 45 thousand random reads a second. Calibrated by one number: the host's floor, from aligned reads.
-/// Fitted: what a slot takes (50 us to read, 20 us to move, 600 us to program). A file of each job
-/// lies in the first 64 GB; mkfs had discarded the rest.
+/// 45 thousand random reads a second. Calibrated by one number: the host's floor, from aligned
+/// reads. Fitted: what a slot takes (50 us to read, 20 us to move, 600 us to program). A file of
+/// each job lies in the first 64 GB; mkfs had discarded the rest.
 const M4: FlashPlan = FlashPlan {
     capacity_bytes: 256_060_514_304,
     logical_bytes: 512,
@@ -267,8 +267,8 @@ fn a_synced_write_with_power_loss_protection_takes_two_commands_on_sata() {
     is_near(round_ns(S3700, &[Some(0)], Action::Write { fua: true }), 65 * US, 1);
 }
 
-/// An Intel DC P3700: 20 us for a write. It says that it has no cache that forgets, so that no flush
-/// is sent: an fsync is one write, or the three of ext4.
+/// An Intel DC P3700: 20 us for a write. It says that it has no cache that forgets, so that no
+/// flush is sent: an fsync is one write, or the three of ext4.
 #[test]
 fn an_fsync_on_nvme_with_power_loss_protection_takes_its_writes() {
     let plan = FlashPlan {
@@ -299,8 +299,8 @@ fn forcing_a_write_to_the_medium_waits_for_it_and_a_flush_of_nothing_does_not() 
     assert!((M4.program_ns..2 * M4.program_ns).contains(&through_ns), "{through_ns}");
 }
 
-/// Predicted: a drive of three bits a cell takes as much as its cells of one bit hold at one page in
-/// 200 us a die, and what follows at one in 600 us.
+/// Predicted: a drive of three bits a cell takes as much as its cells of one bit hold at one page
+/// in 200 us a die, and what follows at one in 600 us.
 const BURST: FlashPlan = FlashPlan {
     slc_bytes: 1 << 30,
     slc_program_ns: 200 * US,
@@ -309,8 +309,8 @@ const BURST: FlashPlan = FlashPlan {
     ..SLOW
 };
 
-/// Writes so many mebibytes one behind the other from `from_ns` on: when the last ended, and how long
-/// behind the begin each did.
+/// Writes so many mebibytes one behind the other from `from_ns` on: when the last ended, and how
+/// long behind the begin each did.
 fn one_by_one(flash: &mut Flash, from_ns: u64, mebibytes: u64) -> (u64, Vec<u64>) {
     let (mut now_ns, mut done, mut ends) = (from_ns, Vec::new(), Vec::new());
     for number in 0..mebibytes {
@@ -348,8 +348,8 @@ fn a_burst_ends_where_the_cells_of_one_bit_do_and_silence_gives_them_back() {
     is_near(ends[690] - ends[600], 90 * slow_ns, 5);
 }
 
-/// An acknowledged part of a unit is safe in a buffer that does not forget: until the buffer is full
-/// of them, a misaligned write costs what its units cost.
+/// An acknowledged part of a unit is safe in a buffer that does not forget: until the buffer is
+/// full of them, a misaligned write costs what its units cost.
 #[test]
 fn a_protected_buffer_takes_misaligned_writes_at_once_until_it_is_full_of_them() {
     let plan = FlashPlan { rmw_queue: 64, ..S3700 };
@@ -367,8 +367,9 @@ fn a_protected_buffer_takes_misaligned_writes_at_once_until_it_is_full_of_them()
 }
 
 /// The house's drive with such cells. Published for it: a stream of 1 MiB writes goes at well over
-/// 2 GB a second for around 22 GB, and then at a bit above 600 MB (techpowerup.com, "Samsung 970 EVO
-/// SSD 500 GB Review", page 6). Calibrated: both numbers of the burst. Predicted: what follows it.
+/// 2 GB a second for around 22 GB, and then at a bit above 600 MB (techpowerup.com, "Samsung 970
+/// EVO SSD 500 GB Review", page 6). Calibrated: both numbers of the burst. Predicted: what follows
+/// it.
 #[test]
 fn a_970_evo_writes_as_published_before_and_behind_its_knee() {
     let known = drive::profile::called("970-evo-500").expect("a built-in drive");

@@ -28,8 +28,9 @@ impl JobFile {
     /// # Errors
     /// When fio would refuse a line, when a value reads otherwise in fio than it looks, when a
     /// workload cannot be run at all (a network engine, discards, an include), when an override
-    /// names no option, when there is no job, or when a bound is exceeded ([`super::TEXT_BYTES_MAX`],
-    /// [`super::LINE_BYTES_MAX`], [`JOBS_MAX`]). The error names the line.
+    /// names no option, when there is no job, or when a bound is exceeded
+    /// ([`super::TEXT_BYTES_MAX`], [`super::LINE_BYTES_MAX`], [`JOBS_MAX`]). The error names the
+    /// line.
     pub fn parse(text: &str, overrides: &[(String, String)]) -> Result<JobFile, InputError> {
         let overrides: Vec<Setting<'_>> =
             overrides.iter().map(|(name, value)| Setting::told(name, value)).collect();

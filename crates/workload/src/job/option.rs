@@ -110,7 +110,10 @@ macro_rules! row {
 pub const OPTIONS: &[OptionRow] = &[
     row!("name", None, Text, "the job's name", it => name = Some(it.kept())),
     row!("description", None, Text, "a comment", |_| Ok(())),
-    row!("filename", None, Text, "kept and shown; never opened", it => job.filename = Some(it.kept())),
+    row!(
+        "filename", None, Text, "kept and shown; never opened",
+        it => job.filename = Some(it.kept())
+    ),
     row!(
         "directory", None, Text, "kept and shown; never opened",
         it => job.directory = Some(it.kept())

@@ -50,7 +50,8 @@ impl Request {
             1 => RequestKind::Write,
             kind => {
                 let problem = format!(
-                    "cannot read record {number}: its type is {kind}, neither 0 (read) nor 1 (write)"
+                    "cannot read record {number}: its type is {kind}, neither 0 (read) nor 1 \
+                     (write)"
                 );
                 return Err(InputError::new(problem, FOREIGN));
             }

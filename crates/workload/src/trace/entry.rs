@@ -64,9 +64,10 @@ pub enum Target {
 /// One recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// When, in nanoseconds of the trace's own clock; `None` where the trace says nothing. In an iolog of version 3 since the
-    /// job began, in whole microseconds; in one of version 2 the latest `wait`; in blkparse's text
-    /// since the first event; in blktrace's records since the machine started.
+    /// When, in nanoseconds of the trace's own clock; `None` where the trace says nothing. In an
+    /// iolog of version 3 since the job began, in whole microseconds; in one of version 2 the
+    /// latest `wait`; in blkparse's text since the first event; in blktrace's records since the
+    /// machine started.
     pub at_ns: Option<u64>,
     /// Kind of operation.
     pub action: Action,

@@ -49,7 +49,8 @@ fn kind(action: Action) -> u8 {
     }
 }
 
-/// Returns what fio reads of the iolog at `path`: each operation as it queues it. Syncs have no place.
+/// Returns what fio reads of the iolog at `path`: each operation as it queues it. Syncs have no
+/// place.
 fn fios(path: &Path) -> Vec<(u8, u64, u64, String)> {
     let log = format!("--read_iolog={}", scratch::text(path));
     let said = tool::run("fio", &["--name=job", "--ioengine=sync", "--debug=io", &log]);

@@ -86,8 +86,8 @@ fn a_read_that_crosses_a_chunk_waits_for_the_later_of_two_spindles_a_sixth_of_a_
     // Calibrated: 133 requests/s.
     let published = 1_000_000_000 / 133;
     assert!(aligned.abs_diff(published) * 50 < published, "{aligned} ns aligned");
-    // Predicted: E[max] of two waits is 2T/3, that of one is T/2. Half of the bytes pass at once, on
-    // the medium and on the wire.
+    // Predicted: E[max] of two waits is 2T/3, that of one is T/2. Half of the bytes pass at once,
+    // on the medium and on the wire.
     let sixth = TURN_NS / 6;
     let saved = 8192 * TURN_NS / STRIPED.outer_track_bytes
         + 8192 * 1_000_000_000 / STRIPED.link_bytes_per_second;

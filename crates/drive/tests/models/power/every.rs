@@ -52,7 +52,8 @@ fn cuts(
     seen
 }
 
-/// Returns what is half written is new or old: whether sectors can become unreadable is the disk's matter.
+/// Returns what is half written is new or old: whether sectors can become unreadable is the disk's
+/// matter.
 fn whole(cut: Cut) -> Cut {
     match cut.under_head {
         UnderHead::Unreadable => Cut { under_head: UnderHead::Old, ..cut },

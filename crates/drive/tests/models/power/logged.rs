@@ -25,7 +25,8 @@ pub(crate) const PLAN: HardDiskPlan = HardDiskPlan {
     ..DISK
 };
 
-/// A disk as chance says: any policy, 512e, 512e from another origin, or 512n, with or without cache.
+/// A disk as chance says: any policy, 512e, 512e from another origin, or 512n, with or without
+/// cache.
 pub(crate) fn any_plan(random: &mut Random) -> HardDiskPlan {
     let all = [Rmw::Buffered, Rmw::Batched, Rmw::PerSector, Rmw::Serial];
     let (physical_bytes, origin_bytes) = *random.choose(&[(4096, 0), (4096, 3584), (512, 0)]);
