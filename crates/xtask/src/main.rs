@@ -114,7 +114,7 @@ fn chore() -> anyhow::Result<bool> {
         ["loop", arm, path, milliseconds] => {
             bench::harness::run_loop(arm, Path::new(path), number(milliseconds)?)
         }
-        ["simulate", count] => bench::drive::simulate(number(count)?),
+        ["simulate", count] => bench::models::simulate(number(count)?),
         ["bare", list] => bench::bare::run(Path::new(list)),
         ["install-tools"] => {
             packages::install();

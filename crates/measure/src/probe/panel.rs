@@ -1,6 +1,6 @@
 //! Arms that take turns, compared two by two, until every comparison has its answer.
 //!
-//! In each block every arm runs once, in an order that is drawn anew, so that for each two of them
+//! In each block every arm runs once, in a new random order, so that for each two of them
 //! a fair coin says which comes first: see the head of [`crate::statistics`]. All arms run until
 //! the last comparison is decided, so that one seen at a fast pace is never held against another
 //! seen at a slow one: a penalty of some microseconds is nothing beside a pace of milliseconds.

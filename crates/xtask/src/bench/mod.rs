@@ -6,12 +6,12 @@
 
 pub(crate) mod bare;
 mod contest;
-pub(crate) mod drive;
 mod fsync;
 pub(crate) mod harness;
 mod images;
 mod machine;
 pub(crate) mod memory;
+pub(crate) mod models;
 pub(crate) mod ratio;
 mod rounds;
 mod sfdisk;
@@ -35,7 +35,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     match words {
         ["sysroot", rest @ ..] => return sysroot::run(rest),
         ["harness", rest @ ..] => return harness::run(rest),
-        ["drive", rest @ ..] => return drive::run(rest),
+        ["drive", rest @ ..] => return models::run(rest),
         ["fsync", rest @ ..] => return fsync::run(rest),
         _ => {}
     }

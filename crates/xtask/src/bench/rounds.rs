@@ -1,5 +1,5 @@
 //! The loop of all that is measured side by side: rounds, in each of which every contestant runs
-//! once, in an order that is drawn anew.
+//! once, in a new random order.
 
 use units::random::Random;
 

@@ -66,7 +66,7 @@ impl Tape {
         }
     }
 
-    /// Takes what is on it; times count anew from now on.
+    /// Takes what is on it; times count from now on.
     pub(super) fn take(&self) -> Vec<Entry> {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         running.begun = Instant::now();

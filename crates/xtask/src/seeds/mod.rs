@@ -43,7 +43,7 @@ const README: &str = "# Heads of disks and images
 
 Each file is what one command of a real tool left on a disk that was zeros: the parts that
 parsers read, packed as `crates/device/src/pack.rs` describes. `cargo xtask seeds DIRECTORY` makes
-those in the table anew; `cargo xtask pack FILE PACKED` packs one more.
+those in the table again; `cargo xtask pack FILE PACKED` packs one more.
 
 Arrays need a kernel with md, so these come from a virtual machine with four disks that have
 physical sectors of 4 KiB:

@@ -3,12 +3,12 @@
 
 use std::process::Command as Process;
 
-use ::drive::profile::DriveProfile;
-use ::drive::{Action, Command};
 use anyhow::{Context as _, bail};
+use drive::profile::DriveProfile;
+use drive::{Action, Command};
 use units::random::Random;
 
-use crate::bench::drive::{self, DEPTH, Host, PLACES, core_time};
+use crate::bench::models::{self, DEPTH, Host, PLACES, core_time};
 use crate::options::Options;
 
 /// A drive: its name, the built-in one that it is, and what is changed of that.
@@ -42,7 +42,7 @@ pub(super) fn run(options: &Options<'_>, commands: u64) -> anyhow::Result<usize>
         "{commands} commands each: writes on and off 4 KiB and in order, reads, forced writes, \
          discards, a flush after every 4096; {DEPTH} in flight"
     );
-    println!("the peak of memory may grow by {} KiB behind a million", GROWTH_BYTES_MAX >> 10);
+    println!("the peak of memory may grow by {} KiB after a million", GROWTH_BYTES_MAX >> 10);
     let own = std::env::current_exe().context("this program cannot be found")?;
     let mut missed = 0;
     for (name, ..) in DRIVES {
@@ -95,8 +95,8 @@ fn run_one(name: &str, commands: u64) -> anyhow::Result<bool> {
 /// The drive called `name`.
 fn profile(name: &str) -> anyhow::Result<DriveProfile> {
     let known = DRIVES.iter().find(|(own, ..)| *own == name);
-    let (_, house, changes) = known.with_context(|| format!("there is no drive {name}"))?;
-    changes.iter().try_fold(drive::profile(house)?.clone(), |profile, (key, value)| {
+    let (_, built_in, changes) = known.with_context(|| format!("there is no drive {name}"))?;
+    changes.iter().try_fold(models::profile(built_in)?.clone(), |profile, (key, value)| {
         profile.with(key, value).map_err(|why| anyhow::anyhow!("{name} cannot be: {why}"))
     })
 }

@@ -7,7 +7,7 @@
 //! and every one from `a` on is not. All but the last two cross the same boundaries of 64 KiB and
 //! above, so that the chunks of an array make no difference among them. Where nothing is slower,
 //! or something faster, the first granule may start elsewhere: the residues below 4 KiB and some
-//! above are tried until one is faster, and that one is tested anew, with new operations, as the
+//! above are tried until one is faster, and that one is tested again, with new operations, as the
 //! first was. What chose it is not used again.
 //!
 //! # Size

@@ -226,7 +226,7 @@ pub(super) fn all() -> anyhow::Result<Vec<Case>> {
 }
 
 fn varied(variant: &Variant) -> anyhow::Result<Case> {
-    let mut profile = bench::drive::profile(variant.of)?.clone();
+    let mut profile = bench::models::profile(variant.of)?.clone();
     for (key, text) in variant.values {
         profile =
             profile.with(key, text).map_err(|problem| anyhow!("{}: {problem}", variant.name))?;

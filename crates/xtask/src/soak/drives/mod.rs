@@ -67,7 +67,7 @@ fn report(
             println!("    MISSED: {miss}");
         }
         if name.is_some() || tally.has_wrong() {
-            println!("{}", tally.told());
+            println!("{}", tally.details());
         }
     }
     println!("\n{}", table::found_head(seeds));
@@ -104,7 +104,7 @@ mod tests {
 
     fn check(cases: &[Case], seeds: u64, has_bench: bool) {
         for tally in tallies(cases, seeds, has_bench).expect("every trial ends") {
-            assert!(!tally.has_wrong(), "{}\n{}", tally.line(), tally.told());
+            assert!(!tally.has_wrong(), "{}\n{}", tally.line(), tally.details());
             assert!(tally.misses(seeds).is_empty(), "{}: {:?}", tally.line(), tally.misses(seeds));
         }
     }
@@ -122,7 +122,7 @@ mod tests {
             exact_cases::all().into_iter().partition(is_hard);
         check(&hard, 2, false);
         for tally in tallies(&sure, 8, false).expect("every trial ends") {
-            assert_eq!(tally.probes(Score::Right), 8, "{}\n{}", tally.line(), tally.told());
+            assert_eq!(tally.probes(Score::Right), 8, "{}\n{}", tally.line(), tally.details());
         }
     }
 

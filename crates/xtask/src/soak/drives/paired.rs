@@ -60,7 +60,7 @@ pub(super) struct Paired {
 /// When the drive cannot be, or an operation fails.
 pub(super) fn run(case: &Case, seed: u64) -> anyhow::Result<Paired> {
     let writes = Writes::of(case)?;
-    let told = || format!("{}, seed {seed}", case.name);
+    let named = || format!("{}, seed {seed}", case.name);
     let mut experiment = Experiment::new(plan(PAIRS_MAX, seed))?;
     let shifts = [writes.aligned_bytes, writes.shifted_bytes, writes.aligned_bytes];
     let slots = Slots::new(SlotsPlan {
@@ -86,7 +86,8 @@ pub(super) fn run(case: &Case, seed: u64) -> anyhow::Result<Paired> {
     while !experiment.standing().is_done {
         subject.start_pair();
         for &arm in experiment.order() {
-            times_ns[arm] = subject.observe(arm).map_err(|fault| anyhow!("{}: {fault}", told()))?;
+            times_ns[arm] =
+                subject.observe(arm).map_err(|fault| anyhow!("{}: {fault}", named()))?;
         }
         experiment.record(&times_ns);
     }

@@ -45,17 +45,18 @@ pub(super) fn probe(case: &Case, seed: u64) -> anyhow::Result<Found> {
     let runs = [stretch(seed)];
     let sector_bytes = case.model(0)?.logical_bytes();
     let ask = Ask { runs: &runs, sector_bytes, alpha: ALPHA, seed };
-    let told = || format!("{}, seed {seed}", case.name);
+    let named = || format!("{}, seed {seed}", case.name);
     let go = &mut |_: u64| true;
     let mut first = case.queue(1, seed)?;
-    let mut purse = Spending::new(BUDGET, 0);
-    let mut written = Written::ask(&mut first, &ask, &mut purse, go).with_context(told)?;
+    let mut spending = Spending::new(BUDGET, 0);
+    let mut written = Written::ask(&mut first, &ask, &mut spending, go).with_context(named)?;
     let mut second = case.queue(DEPTH, seed)?;
-    let mut purse = Spending::new(BUDGET, 0);
-    let stripe = reads(&mut second, &ask, Some(&mut written), &mut purse, go).with_context(told)?;
+    let mut spending = Spending::new(BUDGET, 0);
+    let stripe =
+        reads(&mut second, &ask, Some(&mut written), &mut spending, go).with_context(named)?;
     let mut third = case.queue(depth::QUEUE_DEPTH, seed)?;
-    let mut purse = Spending::new(BUDGET, 0);
-    let depth = depth::find(&mut third, &ask, &stripe, &mut purse, go).with_context(told)?;
+    let mut spending = Spending::new(BUDGET, 0);
+    let depth = depth::find(&mut third, &ask, &stripe, &mut spending, go).with_context(named)?;
     let Written { granule, turn, turns } = written;
     Ok(Found { granule, stripe, depth, turn, turns })
 }
@@ -88,7 +89,7 @@ impl Found {
     }
 
     /// The answers, a line each.
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(super) fn details(&self) -> Vec<String> {
         let compared = self.granule.compared.iter();
         let compared = compared.chain(&self.stripe.compared).chain(&self.depth.compared);
         let mut lines: Vec<String> = compared

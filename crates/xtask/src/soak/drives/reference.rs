@@ -1,7 +1,7 @@
 //! The cost of misalignment by a model's own account: its completions are taken from the model
 //! itself, one write after another, with nothing of the experiment between.
 //!
-//! Writes come one of each arm, in an order that is drawn anew, since what one leaves behind the
+//! Writes come one of each arm, in a new random order, since what one leaves behind the
 //! next may pay for: an aligned one, a shifted one, and an aligned one that is not looked at. The
 //! figure is the median of the pairs' ratios, between the order statistics that hold it in 999 of
 //! 1000 runs.

@@ -25,7 +25,7 @@ pub(super) struct Tally {
     right: [u64; ASKED.len()],
     /// The experiments whose interval does not meet the drive's own ratio.
     misses: Vec<u64>,
-    /// The least right of the probes and of the experiments, to be told.
+    /// The least right of the probes and of the experiments, to be shown.
     worst: Option<(u64, Score, Found)>,
     worst_paired: Option<(u64, Score, Paired)>,
 }
@@ -139,11 +139,11 @@ impl Tally {
     }
 
     /// The least right of all, with what may be found.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn details(&self) -> String {
         let mut lines = vec![format!("may be found: {:?}", self.case.truth)];
         if let Some((seed, score, found)) = &self.worst {
             lines.push(format!("probe, seed {seed}, {score:?}:"));
-            lines.extend(found.told());
+            lines.extend(found.details());
         }
         if let Some((seed, score, paired)) = &self.worst_paired {
             lines.push(format!(

@@ -45,7 +45,7 @@ impl Truth {
     /// Returns what `profile` says of its drive.
     ///
     /// # Errors
-    /// When it lacks a value, or is made of a drive that is not of the house.
+    /// When it lacks a value, or is made of a drive that is not built in.
     pub(super) fn of(profile: &DriveProfile) -> anyhow::Result<Truth> {
         match profile.kind {
             Kind::HardDisk => hard_disk(profile),
@@ -113,7 +113,7 @@ fn flash(profile: &DriveProfile) -> anyhow::Result<Truth> {
 }
 
 fn member(profile: &DriveProfile) -> anyhow::Result<&'static DriveProfile> {
-    bench::drive::profile(profile.member.as_deref().unwrap_or_default())
+    bench::models::profile(profile.member.as_deref().unwrap_or_default())
 }
 
 /// Its members' granule, at which the chunks start; and the way round them.
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     fn of(name: &str) -> Truth {
-        Truth::of(bench::drive::profile(name).unwrap()).expect("it says all")
+        Truth::of(bench::models::profile(name).unwrap()).expect("it says all")
     }
 
     #[test]
