@@ -21,7 +21,6 @@ pub mod judge;
 pub mod kernel;
 pub mod layer;
 mod layout;
-pub mod lexicon;
 pub mod mapping;
 pub mod placement;
 pub mod resolve;

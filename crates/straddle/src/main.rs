@@ -11,6 +11,7 @@ mod exit;
 mod explain;
 mod fsync;
 mod generate;
+mod lexicon;
 mod page;
 mod plan;
 mod probe;

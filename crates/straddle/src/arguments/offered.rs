@@ -23,7 +23,7 @@ pub(crate) const DRIVES: Offered =
 
 /// The codes of rules, and the groups of pages.
 pub(crate) const CODES: Offered = Offered(|| {
-    let groups = stack::lexicon::GROUPS.iter().map(|group| group.word);
+    let groups = crate::lexicon::GROUPS.iter().map(|group| group.word);
     stack::rule::RULES.iter().map(|rule| rule.code).chain(groups).collect()
 });
 

@@ -2,10 +2,9 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use anyhow::{anyhow, bail};
-use stack::lexicon::{self, Entry};
-
 use super::page;
+use crate::lexicon::{self, Entry};
+use anyhow::{anyhow, bail};
 
 /// What is read of a line; the rest of a longer one is skipped.
 const LINE_MAX: u64 = 64 * 1024;

@@ -1,8 +1,9 @@
 //! What can be explained, group by group.
 
-use stack::lexicon::{GROUPS, Group, pages};
 use stack::rule::RULES;
 use workload::Engines;
+
+use crate::lexicon::{GROUPS, Group, pages};
 
 /// The word for the codes, which have their own table.
 const RULES_WORD: &str = "rules";
@@ -74,9 +75,9 @@ mod tests {
     use durability::Grade;
     use measure::fitness::Fitness;
     use measure::probe::Unidentified;
-    use stack::lexicon;
 
     use super::*;
+    use crate::lexicon;
 
     #[test]
     fn no_group_hides_a_page() {

@@ -1,15 +1,17 @@
 //! `straddle explain`: what a code, a word or a log line means.
 
+#[cfg(test)]
+mod docs;
 mod input;
 mod list;
 mod page;
 
 use anyhow::bail;
-use stack::lexicon;
 use workload::Engines;
 
 use crate::arguments::Explain;
 use crate::exit::Outcome;
+use crate::lexicon;
 use crate::shared::printer;
 
 pub(crate) fn run(explain: &Explain) -> anyhow::Result<Outcome> {

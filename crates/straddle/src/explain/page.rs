@@ -1,10 +1,11 @@
 //! A page as it is printed.
 
 use stack::history::defaults;
-use stack::lexicon::{Entry, Page};
 use stack::rule::Rule;
 use workload::Duration;
 use workload::Profile;
+
+use crate::lexicon::{Entry, Page};
 
 /// Lines are broken here.
 const WIDTH: usize = 80;
@@ -118,7 +119,7 @@ fn wrap(out: &mut String, text: &str, first: &str, rest: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stack::lexicon::pages;
+    use crate::lexicon::pages;
     use stack::rule::RULES;
 
     #[test]

@@ -1,6 +1,5 @@
 //! The documentation says what the program does: `docs/rules.md` is made from the table of rules,
-//! `docs/explain.md` from the pages of `straddle explain`, and what the README tells people to type
-//! exists.
+//! and what the README tells people to type exists.
 //!
 //! After a change of them or of what is printed, all are written anew by
 //! `STRADDLE_UPDATE_DOCS=1 cargo test -p straddle --test all docs`.
@@ -13,8 +12,6 @@ use std::process::{Command, Output};
 mod table;
 
 use crate::walks;
-use stack::history::defaults;
-use stack::lexicon::{GROUPS, Page, pages};
 use stack::rule::RULES;
 
 /// What the digit behind `ST` stands for.
@@ -67,53 +64,6 @@ fn page() -> String {
         }
     }
     page
-}
-
-/// The page of all words and log lines, so that a search for one of them finds it.
-fn words() -> String {
-    let mut text = "# Words and log lines\n\n\
-        Made from the pages of `straddle explain`: give it a word, or paste a whole log line.\n\
-        The codes of findings are in [rules.md](rules.md).\n"
-        .to_owned();
-    for group in GROUPS {
-        text += &format!("\n## {}\n", plain(group.title));
-        for page in pages().iter().filter(|page| page.group == group) {
-            text += &entry(page);
-        }
-    }
-    text += "\n## History: what each partitioner did by default\n\n";
-    for made in defaults() {
-        let head = format!("{}, {} ({})", made.tool, made.versions, made.years);
-        text += &format!("- **{}**: {} {}\n", plain(&head), plain(made.rule), source(made.source));
-    }
-    text
-}
-
-fn entry(page: &Page) -> String {
-    let mut text = format!("\n### {}\n\n**{}**\n", plain(page.name), plain(page.title));
-    let mut paragraph = |label: &str, body: String| {
-        if !body.is_empty() {
-            text += &format!("\n{label}{body}\n");
-        }
-    };
-    let code = |line: &str| format!("`{line}`");
-    let lines: Vec<String> = page.lines.iter().map(|line| code(line.text)).collect();
-    paragraph("Also called: ", plain(&page.also.join(", ")));
-    paragraph("Lines: ", lines.join(", "));
-    paragraph("", plain(page.means));
-    paragraph("Causes: ", plain(page.cause));
-    let list =
-        |items: Vec<String>| -> String { items.iter().map(|item| format!("\n- {item}")).collect() };
-    paragraph("Check next:\n", list(page.check.iter().map(|step| plain(step)).collect()));
-    paragraph("See also: ", plain(&page.see.join(", ")));
-    paragraph("From: ", page.from.iter().map(|from| source(from)).collect::<Vec<_>>().join(", "));
-    text
-}
-
-/// An address as a link, and what stands behind it.
-fn source(text: &str) -> String {
-    let (address, more) = text.split_once(' ').unwrap_or((text, ""));
-    format!("<{address}> {}", plain(more)).trim_end().to_owned()
 }
 
 /// Text with single blanks, in which Markdown sees no markup.
@@ -200,39 +150,6 @@ fn the_page_of_rules_is_the_table_of_rules() {
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(committed == page, "docs/rules.md is not up to date: {UPDATE}");
-}
-
-#[test]
-fn the_page_of_words_is_what_explain_knows() {
-    let path = file("docs/explain.md");
-    let fresh = words();
-    if is_update() {
-        std::fs::write(&path, &fresh).expect("docs/explain.md can be written");
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == fresh, "docs/explain.md is not up to date: {UPDATE}");
-}
-
-#[test]
-fn every_command_and_option_that_a_page_names_exists() {
-    for page in pages() {
-        for step in page.check.iter().chain([&page.means, &page.cause]) {
-            for (_, rest) in
-                step.match_indices("straddle ").map(|(at, typed)| step.split_at(at + typed.len()))
-            {
-                let word: String = rest.chars().take_while(char::is_ascii_lowercase).collect();
-                if word == "does" {
-                    continue;
-                }
-                let help = straddle(&[&word, "--help"]);
-                assert!(help.status.success(), "{}: straddle {word}", page.name);
-                let known = options(&String::from_utf8_lossy(&help.stdout));
-                // Up to the end of the step or of the command: what follows is another tool's.
-                let own = rest.split(['|', ';']).next().unwrap_or_default();
-                assert!(options(own).is_subset(&known), "{}: {own}", page.name);
-            }
-        }
-    }
 }
 
 #[test]

@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 
 use strsim::osa_distance;
 
+use super::entry::{Entry, HISTORY};
 use super::pattern::normal;
-use super::search::{Entry, HISTORY};
-use crate::rule::RULES;
+use stack::rule::RULES;
 
 /// The most entries that are returned.
 pub(super) const RANKED_MAX: usize = 5;

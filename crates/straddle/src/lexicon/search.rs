@@ -1,42 +1,17 @@
 //! The page of a word, a code or a log line.
 
+use super::entry::{Entry, HISTORY};
 use super::page::Page;
 use super::pattern::{name, normal};
 use super::rank;
-use crate::rule::{RULES, Rule, rule};
-
-/// What can be explained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
-    /// A rule, by its code.
-    Rule(&'static Rule),
-    /// A word or a log line.
-    Page(&'static Page),
-    /// What each partitioner did by default: [`crate::history`].
-    History,
-}
-
-impl Entry {
-    /// Returns what to type to get it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Entry::Rule(rule) => rule.code,
-            Entry::Page(page) => page.name,
-            Entry::History => HISTORY,
-        }
-    }
-}
-
-/// The word for the table of defaults.
-pub(super) const HISTORY: &str = "history";
+use stack::rule::{RULES, rule};
 
 /// Parts of a line shorter than this many bytes find no page by standing in a pattern.
 const PART_MIN: usize = 8;
 
 /// The entry of a code, a word, a log line or a part of one; `None` where nothing is called so.
 #[must_use]
-pub fn find(text: &str) -> Option<Entry> {
+pub(crate) fn find(text: &str) -> Option<Entry> {
     named(text).or_else(|| find_in_line(text)).or_else(|| {
         let mut holding = holding(text);
         holding.next().filter(|_| holding.next().is_none())
@@ -46,7 +21,7 @@ pub fn find(text: &str) -> Option<Entry> {
 /// The entries that fit `text` best, best first, at most five; none where no entry is near. For
 /// text that [`find`] does not know.
 #[must_use]
-pub fn search(text: &str) -> Vec<Entry> {
+pub(crate) fn search(text: &str) -> Vec<Entry> {
     let mut found: Vec<Entry> = holding(text).collect();
     for entry in rank::ranked(text) {
         if !found.contains(&entry) {
@@ -68,7 +43,7 @@ fn holding(text: &str) -> impl Iterator<Item = Entry> {
 
 /// The entry that is called `text`: a code, or a word or one of its other names.
 #[must_use]
-pub fn named(text: &str) -> Option<Entry> {
+pub(crate) fn named(text: &str) -> Option<Entry> {
     let word = name(text);
     if word == HISTORY {
         return Some(Entry::History);
@@ -80,7 +55,7 @@ pub fn named(text: &str) -> Option<Entry> {
 /// The entry of a line of a log, or of straddle's own output: the page whose fixed parts account
 /// for most of it, else the rule whose code stands in it. `None` when it is none that is known.
 #[must_use]
-pub fn find_in_line(line: &str) -> Option<Entry> {
+pub(crate) fn find_in_line(line: &str) -> Option<Entry> {
     let line = normal(line);
     let fits = super::pages().iter().flat_map(|page| {
         page.lines

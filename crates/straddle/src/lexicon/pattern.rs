@@ -2,11 +2,11 @@
 
 /// Fragments that stand in a log line in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
-    /// As [`normal`] text; none is empty.
+pub(crate) struct Pattern {
+    /// Parts as [`normal`] text; none is empty.
     fragments: Vec<String>,
     /// The line as people know it, with `...` for what varies.
-    pub text: &'static str,
+    pub(crate) text: &'static str,
 }
 
 impl Pattern {

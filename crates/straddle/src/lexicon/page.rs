@@ -16,29 +16,29 @@
 use super::Group;
 use super::pattern::Pattern;
 
-/// What a word or a log line means.
+/// The meaning of a word or a log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub(crate) struct Page {
     /// The group that it belongs to.
-    pub group: &'static Group,
+    pub(crate) group: &'static Group,
     /// The word, or the part of the log line by which it is known.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Other words for it.
-    pub also: Vec<&'static str>,
+    pub(crate) also: Vec<&'static str>,
     /// The log lines that it explains.
-    pub lines: Vec<Pattern>,
+    pub(crate) lines: Vec<Pattern>,
     /// It in one line.
-    pub title: &'static str,
-    /// What it means. May hold line breaks, which are blanks.
-    pub means: &'static str,
-    /// What brings it about; empty where nothing does. May hold line breaks.
-    pub cause: &'static str,
-    /// What to look at next, a step each. May hold line breaks.
-    pub check: Vec<&'static str>,
+    pub(crate) title: &'static str,
+    /// The meaning. May hold line breaks, which are blanks.
+    pub(crate) means: &'static str,
+    /// The cause; empty where there is none. May hold line breaks.
+    pub(crate) cause: &'static str,
+    /// Things to look at next, a step each. May hold line breaks.
+    pub(crate) check: Vec<&'static str>,
     /// Place where it is from: addresses of the program's own documentation or code, and versions.
-    pub from: Vec<&'static str>,
+    pub(crate) from: Vec<&'static str>,
     /// The names of pages that belong to it, or codes of rules.
-    pub see: Vec<&'static str>,
+    pub(crate) see: Vec<&'static str>,
 }
 
 impl Page {
@@ -58,7 +58,7 @@ impl Page {
     }
 
     /// All words by which it is found.
-    pub fn words(&self) -> impl Iterator<Item = &'static str> + '_ {
+    pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> + '_ {
         std::iter::once(self.name).chain(self.also.iter().copied())
     }
 

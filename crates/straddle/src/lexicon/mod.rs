@@ -1,27 +1,29 @@
-//! What words and log lines mean: the pages that `straddle explain` prints.
+//! The meaning of words and log lines: the pages that `straddle explain` prints.
 //!
 //! The text stands in `pages/*.txt`, a file for each group; [`page`] reads it, [`mod@search`] finds
 //! the page of a word, of a code or of a whole log line, and `rank` those that fit other words
-//! best. Rules have their own table ([`crate::rule`]), and so have the defaults of partitioners
-//! ([`crate::history`]).
+//! best. Rules have their own table ([`stack::rule`]), and so have the defaults of partitioners
+//! ([`stack::history`]).
 
-pub mod page;
+mod entry;
+mod page;
 mod pattern;
 mod rank;
-pub mod search;
+mod search;
 
 use std::sync::LazyLock;
 
-pub use page::Page;
-pub use search::{Entry, find, find_in_line, named, search};
+pub(crate) use entry::Entry;
+pub(crate) use page::Page;
+pub(crate) use search::{find, find_in_line, named, search};
 
 /// Pages of one kind.
 #[derive(PartialEq, Eq)]
-pub struct Group {
+pub(crate) struct Group {
     /// The word by which the group is listed alone.
-    pub word: &'static str,
+    pub(crate) word: &'static str,
     /// Its heading.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
     text: &'static str,
 }
 
@@ -32,7 +34,7 @@ impl std::fmt::Debug for Group {
 }
 
 /// All groups, in the order in which they are listed.
-pub const GROUPS: &[Group] = &[
+pub(crate) const GROUPS: &[Group] = &[
     Group { word: "verdicts", title: "Verdicts", text: include_str!("pages/verdicts.txt") },
     Group {
         word: "drives",
@@ -75,7 +77,7 @@ static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| GROUPS.iter().flat_map(page
 
 /// Every page, group by group.
 #[must_use]
-pub fn pages() -> &'static [Page] {
+pub(crate) fn pages() -> &'static [Page] {
     &PAGES
 }
 

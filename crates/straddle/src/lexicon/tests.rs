@@ -1,7 +1,7 @@
 //! Every page is whole, and every famous line finds its own.
 
 use super::{Entry, GROUPS, find, find_in_line, page, pages, pattern, search};
-use crate::rule::rule;
+use stack::rule::rule;
 
 #[test]
 fn every_page_says_what_it_means_and_what_to_do() {
