@@ -76,6 +76,7 @@ fn a_damaged_primary_gives_way_to_the_backup() {
     check(&disk, &[Checksum, Copies]);
     disk.put(512, &[0; 512]);
     check(&disk, &[Copies]);
+    assert!(read(&disk).problems[0].detail.contains("header at sector 1 (byte 512); the backup"));
     let mut disk = plain().encode();
     disk.put(1024 + 32, &[1]);
     check(&disk, &[Checksum, Copies]);

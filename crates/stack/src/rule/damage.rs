@@ -39,6 +39,10 @@ pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
             let text = match problem.at_bytes {
                 0 => problem.detail.clone(),
                 at => match case.place(id, at).sector() {
+                    // Some name their place themselves.
+                    Some(sector) if problem.detail.contains(&format!("{sector} ")) => {
+                        problem.detail.clone()
+                    }
                     Some(sector) => format!("{} ({sector})", problem.detail),
                     None => format!("{} (byte {at})", problem.detail),
                 },

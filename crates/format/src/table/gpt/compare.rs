@@ -22,7 +22,10 @@ pub(super) fn compare(pair: &Pair) -> Vec<Problem> {
         (Some(primary), None) => vec![missing_backup(pair, primary)],
         (None, _) => {
             let at = pair.sector.bytes();
-            let detail = format!("no primary GPT header at byte {at}; the backup is read");
+            let detail = format!(
+                "no primary GPT header at sector 1 (byte {at}); the backup at the end of the disk \
+                 is read instead"
+            );
             vec![Problem::new(ProblemKind::Copies, at, detail)]
         }
     }
