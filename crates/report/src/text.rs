@@ -89,7 +89,7 @@ pub(crate) fn wrap(text: &str, limit: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
-    for piece in pieces(text) {
+    for piece in quoted(pieces(text), limit) {
         let mut rest = piece.as_str();
         let mut columns = width(rest);
         if !line.is_empty() {
@@ -140,6 +140,27 @@ fn pieces(text: &str) -> Vec<String> {
     pieces
 }
 
+/// The most words within quotes that are looked at.
+const QUOTED_MAX: usize = 16;
+
+/// The pieces, with what is quoted as one where it fits a line: a command is typed as it stands.
+fn quoted(pieces: Vec<String>, limit: usize) -> Vec<String> {
+    let mut joined = Vec::with_capacity(pieces.len());
+    let mut rest = &pieces[..];
+    while let Some((first, behind)) = rest.split_first() {
+        let is_open = first.starts_with('\'') && first[1..].find('\'').is_none();
+        let end = behind.iter().take(QUOTED_MAX).position(|piece| piece.contains('\''));
+        let (piece, behind) = match end.filter(|_| is_open) {
+            Some(end) => (rest[..end + 2].join(" "), &rest[end + 2..]),
+            None => (first.clone(), behind),
+        };
+        let fits = width(&piece) <= limit;
+        joined.push(if fits { piece } else { first.clone() });
+        rest = if fits { behind } else { &rest[1..] };
+    }
+    joined
+}
+
 fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
@@ -183,6 +204,15 @@ mod tests {
         assert_eq!(wrap("", 8), [""]);
         assert_eq!(wrap("of a 512 KiB chunk", 8), ["of a", "512 KiB", "chunk"]);
         assert_eq!(wrap("a abcdefghijklmnopqr b", 8), ["a", "abcdefgh", "ijklmnop", "qr b"]);
+    }
+
+    #[test]
+    fn a_quoted_word_of_a_command_stays_on_one_line_where_it_fits_one() {
+        let text = "ask: psql -c 'SHOW fsync' -c 'SHOW full_page_writes'";
+        let lines = ["ask: psql -c", "'SHOW fsync' -c", "'SHOW full_page_writes'"];
+        assert_eq!(wrap(text, 23), lines);
+        assert_eq!(wrap("a 'bc def ghi jkl' m", 8), ["a 'bc", "def ghi", "jkl' m"]);
+        assert_eq!(wrap("the hosts' own 'tis", 11), ["the hosts'", "own 'tis"]);
     }
 
     #[test]

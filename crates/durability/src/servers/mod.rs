@@ -27,7 +27,8 @@ type Switch = (&'static str, &'static str, Effect);
 struct Known {
     programs: &'static [&'static str],
     title: &'static str,
-    /// Command that shows what is in force; `{pid}` stands for the number of the process.
+    /// Command that shows what is in force; `{pid}` stands for the number of the process,
+    /// `{reached}` for how PostgreSQL is reached.
     ask: &'static str,
     /// Settings that decide whether it syncs, and which can be changed only by a new start.
     fixed: &'static [Switch],
@@ -40,7 +41,7 @@ const KNOWN: [Known; 8] = [
     Known {
         programs: &["postgres", "postmaster"],
         title: "PostgreSQL",
-        ask: "psql -c 'SHOW fsync' -c 'SHOW synchronous_commit' -c 'SHOW full_page_writes'",
+        ask: "psql {reached} -c 'SHOW fsync' -c 'SHOW synchronous_commit' -c 'SHOW full_page_writes'",
         fixed: &[],
         changeable: &[],
         log: &["/pg_wal/"],
@@ -129,6 +130,10 @@ pub fn server(running: &Running<'_>) -> Option<Server> {
         _ => (switched(known, running), None),
     };
     let ask = known.ask.replace("{pid}", &running.pid.to_string());
+    let ask = match known.title {
+        "PostgreSQL" => ask.replace("{reached}", &postgres::reached_by(running)),
+        _ => ask,
+    };
     Some(Server { title: known.title, ask, settings, log: known.log, log_path })
 }
 

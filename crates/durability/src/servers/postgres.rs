@@ -2,7 +2,7 @@
 //! `postgresql.conf`. All its processes work in the data directory, and all but the first have a
 //! title where their command line was.
 
-use units::text::escape;
+use units::text::{escape, shell_word};
 
 use super::includes::Settings;
 use super::setting::{Effect, Processes, Running, Setting, Standing, cut};
@@ -23,6 +23,28 @@ const WANTED: [(&str, Effect); 3] = [
 /// Path of its write-ahead log, as the process sees it.
 pub(super) fn log(running: &Running<'_>) -> String {
     running.within("pg_wal")
+}
+
+/// Options with which `psql` reaches the server: its port and the directory of its socket, as its
+/// `postmaster.pid` has them (lines 4 and 5), or its settings; in words where neither can be read.
+pub(super) fn reached_by(running: &Running<'_>) -> String {
+    let read = Read::of(running);
+    let first = read.as_ref().map_or(running.pid, |read| read.first);
+    let file = running.processes.file(first, &running.within("postmaster.pid"));
+    let line = |place| {
+        let line = file.as_ref()?.text.lines().nth(place)?.trim();
+        (!line.is_empty()).then(|| line.to_owned())
+    };
+    let setting = |name| Some(read.as_ref()?.value(name)?.0);
+    let port = line(3).or_else(|| setting("port"));
+    let directory = line(4).or_else(|| {
+        let list = setting("unix_socket_directories")?;
+        list.split(',').next().map(|first| first.trim().to_owned())
+    });
+    let word = |known: Option<String>, name: &str| {
+        known.map_or(name.to_owned(), |known| shell_word(&escape(known.as_bytes())))
+    };
+    format!("-p {} -h {}", word(port, "PORT"), word(directory, "DIR"))
 }
 
 /// Returns its settings that are off, as far as they can be read, and `fsync` in any case.
@@ -127,11 +149,18 @@ fn is_off(value: &str) -> bool {
     value == "0" || is_start("false") || is_start("no") || (value.len() > 1 && is_start("off"))
 }
 
-/// The settings of a command line: `-F`, `-c name=value`, `--name=value`.
+/// The settings of a command line: `-F`, `-c name=value`, `--name=value`, `-p PORT`, `-k DIR`.
 fn given(arguments: &[String]) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut words = arguments.iter().skip(1);
     while let Some(word) = words.next() {
+        let short = [("-p", "port"), ("-k", "unix_socket_directories")].into_iter();
+        let short = short.filter_map(|(option, name)| Some((name, word.strip_prefix(option)?)));
+        if let Some((name, joined)) = { short }.next() {
+            let value = if joined.is_empty() { words.next().cloned() } else { Some(joined.into()) };
+            found.extend(value.map(|value| (name.to_owned(), value)));
+            continue;
+        }
         let pair = match word.as_str() {
             "-F" => Some("fsync=off"),
             "-c" => words.next().map(String::as_str),

@@ -323,3 +323,20 @@ fn a_program_that_uses_sqlite_is_known_by_its_library_and_others_are_not() {
     assert_eq!(of(&["sleep"], &["/usr/lib/libc.so.6"]), None);
     assert_eq!(of(&["mysqld"], &["/usr/lib/libsqlite3.so.0"]), Some("MySQL or MariaDB"));
 }
+
+#[test]
+fn postgres_is_asked_at_its_own_port_and_socket() {
+    let ask = |server: Fake| server.of("postgres").ask;
+    let plain = ["/usr/lib/postgresql/15/bin/postgres", "-D", "/data"];
+    let typed = [&plain[..], &["-p", "55443", "-k", "/run/my pg"]].concat();
+    let begins = |ask: String, options: &str| {
+        assert!(ask.starts_with(&format!("psql {options} -c 'SHOW fsync' -c ")), "{ask}");
+    };
+    begins(ask(Fake::with(&typed)), "-p 55443 -h '/run/my pg'");
+    let joined = [&plain[..], &["-p55443", "--unix_socket_directories=/run/a,/run/b"]].concat();
+    begins(ask(Fake::with(&joined)), "-p 55443 -h /run/a");
+    begins(ask(Fake::with(&[&plain[..], &["-c", "port=5433"]].concat())), "-p 5433 -h DIR");
+    begins(ask(Fake::with(&plain)), "-p PORT -h DIR");
+    let pid = "42\n/data\n1700000000\n5444\n/run/own\nlocalhost\n";
+    begins(ask(Fake::with(&plain).file("/data/postmaster.pid", pid, 1)), "-p 5444 -h /run/own");
+}
