@@ -127,6 +127,9 @@ pub(crate) fn more(limits: &Limits, interval: &Interval) -> f64 {
     if half.is_finite() { times.clamp(2.0, 100.0) } else { 4.0 }
 }
 
+/// That a ratio is of the two operations of a pair: it need not be that of both medians.
+const PAIRED: &str = "pair by pair";
+
 /// The sentence for a verdict that is not void.
 pub(crate) fn sentence(
     verdict: Verdict,
@@ -150,13 +153,17 @@ pub(crate) fn sentence(
             format!("{arm} takes {} times as long as {baseline} ({figures})", figure(ratio))
         }
         Verdict::NoPenalty if high > 1.0 => {
-            format!("{arm} is at most {} than {baseline} ({figures})", slower(high, f64::ceil))
+            format!(
+                "{PAIRED}, {arm} is at most {} than {baseline} ({figures})",
+                slower(high, f64::ceil)
+            )
         }
         Verdict::NoPenalty | Verdict::Small => {
-            format!("{arm} is {} than {baseline} ({figures})", between(low, high))
+            format!("{PAIRED}, {arm} is {} than {baseline} ({figures})", between(low, high))
         }
         Verdict::Inconclusive | Verdict::Void => {
-            format!("{arm} is {} than {baseline} ({figures}){}", between(low, high), end(stop))
+            let between = between(low, high);
+            format!("{PAIRED}, {arm} is {between} than {baseline} ({figures}){}", end(stop))
         }
     }
 }
@@ -254,7 +261,6 @@ mod tests {
             sentence(verdict, ("shifted", "aligned"), &interval, 41, stop)
         };
         for ([ratio, low, high], text) in [
-            ([3.0, 2.97, 3.03], "takes 3.00 times as long as aligned (3.00, 2.97 to 3.03,"),
             ([1.01, 0.973, 1.056], "is at most 6 % slower than aligned (1.010, 0.973 to 1.056,"),
             ([1.004, 0.998, 1.004], "is at most 0.4 % slower than aligned (1.004, 0.998 to"),
             ([1.0, 0.95, 1.05], "is at most 5 % slower than aligned (1.000, 0.950 to 1.050,"),
@@ -264,9 +270,13 @@ mod tests {
             ([1.4, 1.06, 3.16], "is between 6 % and 216 % slower than aligned (1.40, 1.060 to"),
         ] {
             let said = said(ratio, low, high, Stop::Rule);
-            assert_eq!(said.get(..8 + text.len()), Some(&*format!("shifted {text}")), "{said}");
+            let wanted = format!("pair by pair, shifted {text}");
+            assert_eq!(said.get(..wanted.len()), Some(&*wanted), "{said}");
             assert!(said.ends_with(", 41 pairs)"), "{said}");
         }
+        let penalty = said(3.0, 2.97, 3.03, Stop::Rule);
+        let wanted = "shifted takes 3.00 times as long as aligned (3.00, 2.97 to 3.03, 41 pairs)";
+        assert_eq!(penalty, wanted);
         assert!(said(1.0, 0.9, 1.2, Stop::Budget).ends_with("; the budget is used up"));
         assert!(said(1.0, 0.0, f64::INFINITY, Stop::Budget).contains("too few to bound"));
     }

@@ -8,6 +8,7 @@ use report::html::{Content, SOURCE_BYTES_MAX, Source, read as parse};
 use crate::arguments::Compare;
 use crate::exit::Outcome;
 use crate::shared::printer::{self, Said, shown};
+use units::text::shell_word;
 
 /// The longest result file that is read: histograms of hundreds of experiments fit.
 const BYTES_MAX: u64 = SOURCE_BYTES_MAX as u64;
@@ -18,12 +19,13 @@ pub(crate) fn run(words: &Compare) -> anyhow::Result<Outcome> {
     let Some(comparing) = compare(before, after) else {
         anyhow::bail!(
             "cannot compare {} with {}: one is a result of {}, the other of {}\nhint: compare two \
-             results of the same command: straddle {} --json",
+             results of the same command: straddle {} {} --json",
             sources[0].name,
             sources[1].name,
             before.command(),
             after.command(),
             before.command(),
+            shell_word(before.target()),
         );
     };
     let text = if words.document.json {

@@ -309,6 +309,9 @@ fn every_ending_of_compare_has_its_code_and_says_why() {
     assert!(straddle(&["compare", &probed, &probed]).out.contains("before  "));
     ends(&["compare", &even, &synced], 2, "one is a result of bench, the other of fsync");
     ends(&["compare", &synced, &probed], 2, "hint: compare two results of the same command");
+    let both = straddle(&["compare", &synced, &probed]).errors;
+    let typed = both.split_once(": straddle fsync /").map(|(_, typed)| typed.trim_end());
+    assert!(typed.is_some_and(|typed| typed.ends_with(" --json")), "a target is named: {both}");
     let void = result("void", "void", [1.0, 0.99, 1.01]);
     ends(&["compare", &even, &void], 5, "the later run is void");
     ends(&["compare", &even, "/nonexistent"], 2, "/nonexistent");

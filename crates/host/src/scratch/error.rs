@@ -215,6 +215,9 @@ impl ScratchError {
                 "on btrfs make a directory that is not: mkdir D && chattr +C D"
             }
             ScratchError::ReadOnly { .. } => "name a directory that may be written",
+            ScratchError::Refused { attempted: "make a file in", .. } if crate::is_root() => {
+                "name a directory on a disk"
+            }
             ScratchError::Refused { attempted: "make a file in", .. } => {
                 "name a directory on a disk that you may write, or try sudo"
             }

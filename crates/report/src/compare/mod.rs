@@ -42,6 +42,25 @@ pub enum Measurement<'a> {
 }
 
 impl Measurement<'_> {
+    /// What was measured, as it was given; harmless to print.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        match self {
+            Measurement::Bench(bench) => &bench.target.path,
+            Measurement::Fsync(fsync) => &fsync.target.path,
+            Measurement::Probe(probe) => &probe.target.path,
+        }
+    }
+
+    /// How long it took, in nanoseconds.
+    pub(crate) fn elapsed_ns(&self) -> u64 {
+        match self {
+            Measurement::Bench(bench) => bench.elapsed_ns,
+            Measurement::Fsync(fsync) => fsync.elapsed_ns,
+            Measurement::Probe(probe) => probe.elapsed_ns,
+        }
+    }
+
     /// The command that wrote it.
     #[must_use]
     pub fn command(self) -> &'static str {

@@ -12,9 +12,9 @@ use super::{
 
 /// The most names of what only one result holds that are kept.
 const ALONE_MAX: usize = 64;
-/// What to do about intervals that are too wide.
-const LONGER: &str = "to be more certain, measure both again for longer: --seconds";
-/// The same of `bench`, which ends as soon as its own question is settled.
+/// The least seconds that are advised against intervals that are too wide.
+const SECONDS_MIN: u64 = 30;
+/// What to do about them where it is a result of `bench`, which ends as soon as its own question is settled.
 const QUIETER: &str = "to be more certain, measure both again on a quiet machine: bench ends as \
      soon as its own question is settled, so a larger --seconds may change nothing";
 /// True of every two runs.
@@ -63,7 +63,7 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
         before: was,
         after: is,
         setting,
-        notes: notes(answer, before),
+        notes: notes(answer, before, after),
         rows,
         only_before,
         only_after,
@@ -72,11 +72,19 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
 }
 
 /// Returns what the reader should know where anything was compared.
-fn notes(answer: Option<CompareAnswer>, of: Measurement<'_>) -> Vec<String> {
+fn notes(
+    answer: Option<CompareAnswer>,
+    before: Measurement<'_>,
+    after: Measurement<'_>,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if answer == Some(CompareAnswer::CannotTell) {
-        let certain = if matches!(of, Measurement::Bench(_)) { QUIETER } else { LONGER };
-        notes.push(certain.to_owned());
+        let took_ns = before.elapsed_ns().max(after.elapsed_ns());
+        let seconds = took_ns.saturating_mul(2).div_ceil(1_000_000_000).max(SECONDS_MIN);
+        notes.push(match before {
+            Measurement::Bench(_) => QUIETER.to_owned(),
+            _ => format!("to be more certain, measure both again for longer: --seconds {seconds}"),
+        });
     }
     if answer.is_some() {
         notes.push(NOT_PAIRED.to_owned());

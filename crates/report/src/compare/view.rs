@@ -194,9 +194,11 @@ impl Page<'_> {
                 .strip_prefix("between ")
                 .map_or(said.to_owned(), |said| said.replacen(" and ", " to ", 1)),
         };
-        let answer = match row.is_judged || row.answer == CompareAnswer::Differs {
+        let answer = match row.is_judged || row.answer != CompareAnswer::CannotTell {
             true => row.answer.words(),
-            false => "not judged",
+            // Without an interval the change beside it says so.
+            false if row.words.is_empty() => "not judged",
+            false => "too uncertain",
         };
         [
             words.text(&row.name),

@@ -211,6 +211,29 @@ fn a_result_of_fsync_without_intervals_tells_nothing_of_its_medians() {
 }
 
 #[test]
+fn a_p99_that_is_not_judged_says_why_and_one_run_twice_is_the_same_in_every_row() {
+    let shown = |found: &Comparing| {
+        let look = Look { width: Some(120), ..Look::default() };
+        plain(&compare_table(found, &look))
+    };
+    let twice = shown(&fsyncs(&fsync(), &fsync()));
+    assert!(!twice.contains("not judged"), "{twice}");
+    let calm = [400_000, 300_000, 800_000];
+    let found = shown(&fsyncs(&fsync(), &slower([161_000, 160_000, 165_000], calm)));
+    let rows: Vec<&str> = found.lines().filter(|line| line.contains(" p99 ")).collect();
+    assert!(rows.iter().any(|row| row.ends_with("too uncertain")), "{found}");
+}
+
+#[test]
+fn measuring_longer_names_the_seconds_that_are_twice_what_was_taken() {
+    let mut after = slower([320_000, 150_000, 330_000], [400_000, 300_000, 800_000]);
+    after.elapsed_ns = 40_500_000_000;
+    let found = fsyncs(&fsync(), &after);
+    assert_eq!(found.answer, CompareAnswer::CannotTell, "{}", found.sentence);
+    assert!(found.notes.iter().any(|note| note.ends_with("for longer: --seconds 81")), "{found:?}");
+}
+
+#[test]
 fn a_verdict_and_a_grade_that_changed_differ() {
     let mut after = fsync();
     after.seed += 1;

@@ -116,7 +116,9 @@ pub(crate) fn run(
         experiment.void(reason);
     }
     let conclusion = experiment.finish(stop);
-    if stop == Stop::Budget && conclusion.verdict == Verdict::Inconclusive {
+    if stop != Stop::Interrupted && conclusion.verdict == Verdict::Inconclusive {
+        // Without a verdict its own rule ends it at the most pairs alone.
+        let limit = if stop == Stop::Rule { Limit::Pairs } else { limit };
         session.unsettled(limit, experiment.more());
     }
     let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);

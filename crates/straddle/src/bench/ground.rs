@@ -64,14 +64,7 @@ impl Ground {
     pub(crate) fn step_bytes(&self) -> Result<u64, RunRefusal> {
         let name = self.scratch.directory();
         let units = self.scratch.direct_units();
-        if self.scratch.filesystem() == "btrfs" {
-            let message = format!(
-                "cannot shift operations in a file in {name}: btrfs turns direct I/O that is not \
-                 on its sectors into buffered I/O, in silence"
-            );
-            let hint = "measure on ext4 or XFS on the same drive".to_owned();
-            return Err(refused(message, Some(hint)));
-        }
+        shiftable(self.scratch.filesystem(), &name.to_string())?;
         match units.offset_bytes.value() {
             Some(&bytes) if bytes > 0 => {
                 Ok(bytes.max(self.place.logical_sector_bytes.unwrap_or(bytes)))
@@ -113,6 +106,19 @@ impl Ground {
     pub(crate) fn size(&self) -> Size {
         Size(self.scratch.length_bytes())
     }
+}
+
+/// Refuses to shift operations in a file of a `filesystem` that does not do as it is told, in the
+/// directory called `name`.
+pub(super) fn shiftable(filesystem: &str, name: &str) -> Result<(), RunRefusal> {
+    if filesystem != "btrfs" {
+        return Ok(());
+    }
+    let message = format!(
+        "cannot shift operations in a file in {name}: btrfs turns direct I/O that is not on its \
+         sectors into buffered I/O, in silence"
+    );
+    Err(refused(message, Some("measure on ext4 or XFS on the same drive".to_owned())))
 }
 
 fn unusable(scratch: &Scratch) -> Option<String> {

@@ -5,6 +5,7 @@ use host::scratch::{Scratch, ScratchPlan};
 use report::bench::{self, DryRun, PLAN_SCHEMA};
 use units::prefix::Size;
 
+use super::ground;
 use super::plan::{self, Budget};
 use super::raw;
 use super::session::Session;
@@ -57,12 +58,13 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
     let way = Way::of(session)?;
     session.grant(way.budget(session.bench));
     let scratch_bytes = session.scratch_bytes();
-    possible(session, directory)?;
+    possible(session, &way, directory)?;
     let number = host::file_facts(&directory.path()).ok().map(|facts| facts.device);
-    let place = number.and_then(|number| {
-        Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))
-            .ok()
-    });
+    let place = number.map(|number| looked(session, number));
+    if let Some(Err(reason)) = &place {
+        session.note(reason);
+    }
+    let place = place.and_then(Result::ok);
     let mut experiments = way.experiments(session.bench);
     if let Way::Inside = way {
         experiments = titles(session, place.as_ref());
@@ -81,8 +83,18 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
     Ok(plan)
 }
 
-/// Refuses a scratch file that cannot be made, as far as that can be told without writing.
-fn possible(session: &Session<'_>, directory: &Pinned) -> Result<(), Halt> {
+/// The way down from the device with this number, or why its granule and drive are not known.
+fn looked(session: &Session<'_>, number: (u32, u32)) -> Result<Place, String> {
+    let wanted = plan::unit_kind(session.bench.unit);
+    let place = Place::of_device(&session.scene, number, LOOK_BYTES, wanted);
+    place.map_err(|refusal| {
+        format!("granule and drive are not known before the run: {}", refusal.message)
+    })
+}
+
+/// Refuses a scratch file that cannot be made, or in which nothing can be shifted, as far as that
+/// can be told without writing.
+fn possible(session: &Session<'_>, way: &Way, directory: &Pinned) -> Result<(), Halt> {
     session.afford(session.scratch_bytes(), "the scratch file")?;
     let plan = ScratchPlan {
         length_bytes: session.scratch_bytes(),
@@ -91,12 +103,17 @@ fn possible(session: &Session<'_>, directory: &Pinned) -> Result<(), Halt> {
         nocow_on_btrfs: true,
         may_move: false,
     };
-    Scratch::possible(directory, plan).map(drop).map_err(|error| Halt::from(no_file(&error)))
+    let filesystem = Scratch::possible(directory, plan).map_err(|error| no_file(&error))?;
+    // File systems of the suite lie on whole devices, each aligned or not as a whole.
+    if !matches!(way, Way::Suite(_)) {
+        ground::shiftable(&filesystem, &shown(directory.given()))?;
+    }
+    Ok(())
 }
 
 /// Says on standard error what is going to be written in `directory`, before it is.
 pub(super) fn announce(session: &Session<'_>, way: &Way, directory: &Pinned) -> Result<(), Halt> {
-    possible(session, directory)?;
+    possible(session, way, directory)?;
     let titles = match way {
         Way::Inside => titles(session, None),
         other => other.experiments(session.bench),
@@ -125,9 +142,11 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
         let length_bytes = session.bench.scratch.unwrap_or(Budget::HEADLINE.scratch_bytes);
         raw_claim::rehearse(&session.bench.raw, node, length_bytes)?;
     }
-    let place =
-        Place::of_device(&session.scene, number, LOOK_BYTES, plan::unit_kind(session.bench.unit))
-            .ok();
+    let place = looked(session, number);
+    if let Err(reason) = &place {
+        session.note(reason);
+    }
+    let place = place.ok();
     let mut plan = begun(session, shown(node.given()), place.as_ref());
     let bytes = operation_bytes(session, place.as_ref());
     let works = raw::works(session, bytes, writes);

@@ -172,7 +172,7 @@ impl<'a> Session<'a> {
     fn held_to_its_device(&self, experiment: &mut Experiment) {
         let Some(name) = &self.cached else { return };
         experiment.predicted = None;
-        experiment.reason = format!("of {name}, not of the drive beneath, {}", experiment.reason);
+        experiment.reason = format!("{}; of {name}, not of the drive beneath", experiment.reason);
     }
 
     /// Returns how long one comparison may take, in nanoseconds.

@@ -8,6 +8,7 @@ use report::bench::{Effort, Predicted};
 use stack::amplify::{self, Io};
 use stack::resolve::{self, On};
 use stack::{LayerId, LayerKind, Stack, UnitKind};
+use units::text::shell_word;
 use units::{ByteRange, Source, Unit};
 
 use crate::shared::beneath;
@@ -266,7 +267,7 @@ fn runs(
         };
         for piece in pieces {
             let On::Leaf(leaf, address_bytes) = piece.on else {
-                return Err(lost(&piece.on, piece.at_bytes));
+                return Err(lost(stack, id, &piece.on, piece.at_bytes));
             };
             let run = Run {
                 offset_bytes: piece.at_bytes,
@@ -290,16 +291,30 @@ fn continues(last: &Run, next: &Run) -> bool {
         && last.address_bytes.checked_add(last.length_bytes) == Some(next.address_bytes)
 }
 
-fn lost(on: &On, at_bytes: u64) -> Refusal {
+fn lost(stack: &Stack, id: LayerId, on: &On, at_bytes: u64) -> Refusal {
     let why = match on {
         On::Unknown(reason) => reason.clone(),
         On::Zeros => "it is a hole".to_owned(),
         On::Compressed(_) => "it is compressed".to_owned(),
         On::Leaf(..) => String::new(),
     };
+    // The image that a loop device is over, where that is what it lies on.
+    let below = stack.under(id).into_iter().filter(|&layer| layer != id);
+    let image = below.map(|layer| stack.layer(layer));
+    let image =
+        image.filter(|layer| matches!(layer.kind, LayerKind::File)).find_map(|it| it.path.clone());
+    let hint = match (image, on) {
+        (Some(image), On::Zeros) => format!(
+            "name a directory that is mounted from it, or a device over a copy without holes: cp \
+             --sparse=never {} COPY",
+            shell_word(&image)
+        ),
+        (Some(image), _) => format!("straddle trace {} shows what is known", shell_word(&image)),
+        (None, _) => "straddle trace FILE shows what is known of a file there".to_owned(),
+    };
     Refusal {
         message: format!("where its byte {at_bytes} lies cannot be told: {why}"),
-        hint: Some("straddle trace FILE shows what is known of a file there".to_owned()),
+        hint: Some(hint),
     }
 }
 

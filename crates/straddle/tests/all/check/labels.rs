@@ -109,6 +109,19 @@ fn a_protective_entry_without_a_gpt_is_damage_and_no_partition() {
 }
 
 #[test]
+fn a_missing_primary_gpt_is_named_by_its_place_and_the_backup_by_its_own() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let image = partitioned(&scratch, "lost.raw", 64 * MIB, "label: gpt\nstart=2048\n");
+    put(&image, 512, &[0; 512]);
+    let found = check(&[text(&image), "--on", "512e"]).target["findings"].to_string();
+    let said = "no primary GPT header at sector 1 (byte 512); the backup at the end of the disk is \
+                read instead";
+    assert!(found.contains(said), "{found}");
+    assert!(!found.contains("instead (sector 1)"), "{found}");
+}
+
+#[test]
 fn a_bitlocker_to_go_volume_is_no_fat() {
     need_tools!("sfdisk", "mkfs.vfat");
     let scratch = Scratch::new();

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use testkit::{Scratch, need_loops, need_tools, scratch::text, tool};
 
+use super::disk::Disk;
 use super::run::{Ran, bench, said};
 use super::volume::{Mount, Plan};
 
@@ -99,7 +100,7 @@ fn a_quota_that_is_reached_is_named_and_nothing_is_left() {
     tool::run("btrfs", &["quota", "enable", volume.name()]);
     tool::run("btrfs", &["subvolume", "create", inside]);
     tool::run("btrfs", &["qgroup", "limit", "4M", inside]);
-    let said = refusal(&[inside, "--scratch", "16M"]);
+    let said = refusal(&[inside, "--suite", "--fs", "ext4"]);
     assert!(said.contains("disk quota") && said.contains("hint: "), "{said}");
     assert!(volume.loops().is_empty());
     let left = std::fs::read_dir(inside).expect("it can be listed").count();
@@ -126,9 +127,44 @@ fn btrfs_is_refused_for_shifts_inside_a_file_and_where_it_compresses() {
     let plain = Plan::BTRFS.mounted();
     let said = refusal(&[&[plain.name()], &SMALL[..]].concat());
     assert!(said.contains("btrfs turns direct I/O") && said.contains("hint: "), "{said}");
+    // Refused before anything is announced, and by the dry run too.
+    for more in [&[][..], &["--dry-run"], &["--", "touch", "{device}"]] {
+        let ran = bench(&[&[plain.name()], &SMALL[..], more].concat());
+        assert!(ran.errors.starts_with("error: cannot shift operations"), "{more:?} {ran:?}");
+        assert_eq!(ran.status, Some(2), "{more:?} {ran:?}");
+    }
     let squeezing = Plan { options: "compress-force=zstd", ..Plan::BTRFS }.mounted();
     let said = refusal(&[&[squeezing.name()], &SMALL[..]].concat());
     assert!(said.contains("is compressed") && said.contains("chattr +C"), "{said}");
+}
+
+#[test]
+fn a_device_over_holes_is_refused_with_its_image_and_a_dry_run_says_what_is_not_known() {
+    need_loops!();
+    let blank = Disk::blank();
+    let image = text(&blank.image);
+    let said = refusal(&[blank.name()]);
+    let hint = format!("cp --sparse=never {image} COPY");
+    assert!(said.contains("it is a hole") && said.contains(&hint), "{said}");
+    let ran = bench(&[blank.name(), "--dry-run"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let note = "note: granule and drive are not known before the run: where its byte 0 lies cannot \
+                be told: it is a hole";
+    assert!(flat.contains(note), "{ran:?}");
+}
+
+#[test]
+fn what_ends_without_a_verdict_names_the_pairs_that_are_likely_to_settle_it() {
+    need_loops!();
+    need_tools!("mkfs.ext4");
+    let volume = Plan::EXT4.mounted();
+    for pairs in ["3", "12"] {
+        let ran = bench(&[volume.name(), "--scratch", "8M", "--pairs", pairs]);
+        let flat = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_settled = !flat.contains("No verdict: ");
+        assert!(is_settled || flat.contains("to settle what has no verdict: --"), "{ran:?}");
+    }
 }
 
 #[test]
@@ -176,7 +212,7 @@ fn a_command_without_a_place_and_one_that_does_not_start_or_fails_are_refused() 
 fn a_raw_device_runs_no_command_and_a_missing_job_file_is_named() {
     need_loops!();
     need_tools!("mkfs.ext4");
-    let disk = super::disk::Disk::blank();
+    let disk = Disk::blank();
     let said = refusal(&[disk.name(), "--", "true", "{device}"]);
     assert!(said.contains("devices made of a scratch file"), "{said}");
     assert!(on_ext4(&["--job", "/nonexistent/job"]).contains("cannot read the job file"));
