@@ -1,7 +1,7 @@
 //! What is said of many targets in little room: the worst first, and how many more there are.
 
 use crate::answer::{Answer, State};
-use crate::document::Target;
+use crate::document::{Layer, Target};
 use crate::look::Look;
 use crate::outcome::{self, place};
 use crate::words::Words;
@@ -46,7 +46,8 @@ pub(crate) fn unknown(target: &Target) -> String {
         return refusal.message.clone();
     }
     // The topmost one decides; what is below it may be unknown and matter to nobody.
-    let layer = target.layers.iter().rfind(|layer| layer.verdict == Verdict::Unknown);
+    let is_unknown = |layer: &&Layer| layer.verdict == Verdict::Unknown && layer.is_judged();
+    let layer = target.layers.iter().rfind(is_unknown);
     layer.map_or_else(
         || "unknown".to_owned(),
         |layer| match layer.reason.starts_with(&layer.name) {

@@ -144,7 +144,8 @@ impl Summary {
                 Kind::FileSystem | Kind::Swap => self.file_systems += 1,
                 _ => {}
             }
-            self.unknown_layers += u64::from(layer.verdict == Verdict::Unknown);
+            let is_unknown = layer.verdict == Verdict::Unknown && layer.is_judged();
+            self.unknown_layers += u64::from(is_unknown);
         }
         for finding in &target.findings {
             match finding.severity {
@@ -224,6 +225,16 @@ pub struct Layer {
     pub facts: Vec<Fact>,
     /// What is wrong with its bytes.
     pub problems: Vec<Problem>,
+}
+
+/// How the reason begins where a layer is unknown since nobody asked about it.
+pub const NOT_JUDGED: &str = "not judged: ";
+
+impl Layer {
+    /// True if it was asked about: what lies beneath the file of a loop device was not.
+    pub(crate) fn is_judged(&self) -> bool {
+        !self.reason.starts_with(NOT_JUDGED)
+    }
 }
 
 /// One fact of a layer.

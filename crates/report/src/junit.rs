@@ -137,8 +137,11 @@ impl Outcome<'_> {
             Outcome::NotKnown(layer) => {
                 let reason = xml_text(&layer.reason);
                 let words = layer.verdict.words();
-                let message =
-                    if reason.is_empty() { words.to_owned() } else { format!("{words}: {reason}") };
+                let message = match reason.is_empty() {
+                    true => words.to_owned(),
+                    false if !layer.is_judged() => reason,
+                    false => format!("{words}: {reason}"),
+                };
                 empty(xml, "skipped", &[("message", message)])
             }
             Outcome::Broken(message, hint) => {

@@ -46,7 +46,9 @@ pub use changes::{
     changes_tree,
 };
 pub use digest::{Digest, Note};
-pub use document::{Document, Fact, Finding, Layer, Refusal, Summary, Target, Verdicts};
+pub use document::{
+    Document, Fact, Finding, Layer, NOT_JUDGED, Refusal, Summary, Target, Verdicts,
+};
 pub use json::{SUMMARY_SCHEMA, TARGET_SCHEMA, element, head, summary_line, tail, target_line};
 pub use junit::{JUNIT_HEAD, JUNIT_TAIL, junit_suite};
 pub use lines::{Row, lines, rows};

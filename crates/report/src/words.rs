@@ -69,6 +69,9 @@ impl Words<'_> {
     /// Returns how a layer lies, short enough for a column.
     pub(crate) fn verdict(self, layer: &Layer) -> String {
         let bad = matches!(layer.verdict, Verdict::Misaligned | Verdict::ChunkOnly);
+        if !layer.is_judged() {
+            return "not judged".to_owned();
+        }
         if layer.inherited && bad {
             return "inherits it".to_owned();
         }

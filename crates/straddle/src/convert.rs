@@ -33,10 +33,16 @@ pub(crate) fn target(name: String, assembled: &Assembled, view: &View<'_>) -> re
     let bad = rule::first_bad(&case);
     let kept = kept(assembled, view.meant);
     let numbers = Numbers::of(stack, &kept);
+    let hosts = hosts(assembled, &kept);
     let layers: Vec<report::Layer> = (kept.iter())
-        .map(|&id| layer(stack, id, &judgments[id.0], &bad, &judgments, &numbers))
+        .map(|&id| {
+            let layer = layer(stack, id, &judgments[id.0], &bad, &judgments, &numbers);
+            if hosts.contains(&id) { unasked(layer) } else { layer }
+        })
         .collect();
     let mut findings = rule::findings(&case);
+    // What was not asked about lacks nothing.
+    findings.retain(|found| found.rule.code != UNREAD || !hosts.contains(&found.layer));
     offer::before_erasing(&case, &mut findings);
     let mut findings = findings
         .into_iter()
@@ -50,6 +56,27 @@ pub(crate) fn target(name: String, assembled: &Assembled, view: &View<'_>) -> re
     };
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     report::Target { target: name, refusal: None, verdict, layers, findings }
+}
+
+/// The code of bytes that were needed and could not be read.
+const UNREAD: &str = "ST407";
+
+/// The layers beneath the files of loop devices, about which nobody asked.
+fn hosts(assembled: &Assembled, kept: &[LayerId]) -> BTreeSet<LayerId> {
+    let stack = &assembled.stack;
+    let files = kept.iter().filter(|&&id| matches!(stack.layer(id).kind, LayerKind::File));
+    let beneath =
+        files.flat_map(|&file| stack.under(file).into_iter().filter(move |&id| id != file));
+    beneath.filter(|id| !assembled.roots.contains(id)).collect()
+}
+
+/// A layer about which nobody asked: that it could not be read is no gap in the answer.
+fn unasked(layer: report::Layer) -> report::Layer {
+    if layer.verdict != Verdict::Unknown {
+        return layer;
+    }
+    let reason = "it lies beneath the loop's file; its content was not looked at";
+    report::Layer { reason: format!("{}{reason}", report::NOT_JUDGED), ..layer }
 }
 
 /// The numbers under which the document has the layers that it shows.

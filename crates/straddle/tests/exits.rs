@@ -60,6 +60,28 @@ impl Drop for Mounted {
     }
 }
 
+/// Whether the drive of this machine may be read is not the test's to say.
+#[test]
+fn what_lies_beneath_the_file_of_a_loop_is_not_judged_and_no_gap() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mount");
+    let scratch = Scratch::new();
+    let mounted = Mounted::new(&scratch, 64 << 20);
+    let ran = straddle(&["check", "--json", text(&mounted.point)]);
+    let document: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let target = &document["targets"][0];
+    // So small a file system has blocks below a granule, which is a finding.
+    assert_eq!((target["verdict"].as_str(), ran.status), (Some("aligned"), Some(1)), "{ran:?}");
+    for layer in target["layers"].as_array().expect("a list") {
+        let is_unknown = layer["verdict"] == "unknown";
+        let reason = layer["reason"].as_str().expect("a text");
+        assert!(!is_unknown || reason.starts_with("not judged: "), "{layer:#}");
+    }
+    assert!(!target["findings"].to_string().contains("ST407"), "{target:#}");
+    let said = straddle(&["check", text(&mounted.point)]).out;
+    assert!(!said.contains("unknown") && !said.contains("cannot open"), "{said}");
+}
+
 #[test]
 fn every_ending_of_check_has_its_code_and_says_why() {
     need_loops!();

@@ -6,7 +6,7 @@ use anstyle::Style;
 
 use super::Page;
 use super::columns::{Columns, Layout};
-use crate::document::{Finding, Layer, Target};
+use crate::document::{Finding, Layer, NOT_JUDGED, Target};
 use crate::forest::Branch;
 use crate::line::{CARE, GAP, Line, PLAIN, QUIET, severity_style};
 use crate::text::{width, wrap};
@@ -88,7 +88,8 @@ impl<'a> Page<'a> {
         }
         let below = target.layers.iter().find(|other| Some(&other.id) == layer.below.first());
         if below.is_none_or(|below| below.reason != layer.reason) {
-            self.paragraph(&branch.margin, "why", &layer.reason);
+            let reason = layer.reason.strip_prefix(NOT_JUDGED).unwrap_or(&layer.reason);
+            self.paragraph(&branch.margin, "why", reason);
         }
     }
 

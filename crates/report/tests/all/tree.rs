@@ -38,6 +38,19 @@ sda  WDC WD60EFRX, hard disk 7200 rpm  5.46 TiB  512e: 512 B logical, 4 KiB gran
 }
 
 #[test]
+fn a_drive_that_nobody_asked_about_is_not_judged_and_counts_for_nothing() {
+    let mut host = drive(0, "vda", "virtual disk", 1 << 38);
+    host.verdict = Verdict::Unknown;
+    host.reason = format!("{}it lies beneath the loop's file", report::NOT_JUDGED);
+    let image = layer(1, &[0], "file", "img", "file");
+    let found = document(vec![target("m", Verdict::Aligned, vec![host, image])]);
+    let text = plain(&people(&found, Shape::Tree, &Look { width: Some(100), ..LOOK }));
+    assert!(text.contains("not judged") && !text.contains("unknown"), "{text}");
+    assert!(text.contains("why    it lies beneath the loop's file"), "{text}");
+    assert!(text.contains("No findings."), "{text}");
+}
+
+#[test]
 fn a_hundred_columns_keep_the_verdicts_under_each_other() {
     check(
         vec![shifted_disk()],
