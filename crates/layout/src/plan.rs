@@ -445,8 +445,10 @@ impl<'a> SurveyedDisk<'a> {
         let blank: Vec<String> = blank.iter().map(ToString::to_string).collect();
         if !blank.is_empty() {
             let numbers = blank.join(", ");
-            let noun = if blank.len() == 1 { "partition" } else { "partitions" };
-            found.push(format!("nothing was recognized in {noun} {numbers}: check their content"));
+            let (noun, whose) =
+                if blank.len() == 1 { ("partition", "its") } else { ("partitions", "their") };
+            found
+                .push(format!("nothing was recognized in {noun} {numbers}: check {whose} content"));
         }
         found.push(
             "scripts, virtual machines and loop devices that name byte offsets of this disk need \

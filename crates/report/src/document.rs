@@ -80,7 +80,7 @@ pub struct Verdicts {
     pub undefined: u64,
     /// Not expressible.
     pub not_expressible: u64,
-    /// Unknown.
+    /// Unknown, targets that could not be judged among them.
     pub unknown: u64,
 }
 
@@ -133,10 +133,8 @@ impl Summary {
     /// Counts one target more.
     pub fn add(&mut self, target: &Target) {
         self.targets += 1;
-        match target.refusal {
-            Some(_) => self.broken_targets += 1,
-            None => *self.verdicts.of_mut(target.verdict) += 1,
-        }
+        self.broken_targets += u64::from(target.refusal.is_some());
+        *self.verdicts.of_mut(target.verdict) += 1;
         for layer in &target.layers {
             match layer.kind {
                 Kind::Drive | Kind::ImageFile => self.disks += 1,

@@ -113,7 +113,11 @@ fn place(target: &Target, words: Words<'_>) -> String {
     }
     let layer = target.layers.iter().find(|layer| layer.verdict == target.verdict);
     let reason = layer.map_or_else(String::new, |layer| words.text(&layer.reason));
-    shorten(&reason, 40, words.glyphs().ellipsis)
+    // What is read by a program is not cut.
+    match words.look.width {
+        Some(_) => shorten(&reason, 40, words.glyphs().ellipsis),
+        None => reason,
+    }
 }
 
 /// Returns what the target's disk or image is: its title and size.

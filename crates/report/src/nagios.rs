@@ -83,7 +83,7 @@ pub fn metrics(summary: &Summary, least: Option<Severity>) -> Vec<Metric> {
 
 /// Targets without a verdict.
 fn not_judged(summary: &Summary) -> u64 {
-    summary.broken_targets + summary.verdicts.unknown
+    summary.verdicts.unknown
 }
 
 /// Returns what a check came to, in a few words: `1 error, 2 warnings in 12 targets, 1 not judged`.

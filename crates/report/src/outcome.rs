@@ -37,6 +37,9 @@ impl Outcome {
 
     pub(crate) fn count(self, summary: &Summary) -> u64 {
         match self {
+            Outcome::Judged(Verdict::Unknown) => {
+                summary.verdicts.unknown.saturating_sub(summary.broken_targets)
+            }
             Outcome::Judged(verdict) => summary.verdicts.of(verdict),
             Outcome::Refused => summary.broken_targets,
         }

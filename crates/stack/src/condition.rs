@@ -101,6 +101,9 @@ impl std::str::FromStr for Condition {
                     let lower = word.to_ascii_lowercase();
                     let row = NAMED.iter().find(|(name, ..)| *name == lower);
                     let (_, sector, unit) = row.ok_or_else(|| fail("not a kind of disk"))?;
+                    if told.sector.is_some() {
+                        return Err(fail("a second kind of disk: name one"));
+                    }
                     told.sector = SectorSize::new(*sector);
                     granule = granule.or(Some(*unit));
                 }

@@ -41,7 +41,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     };
     let scene = scene.ignoring_measured(check.measured.is_ignored);
     let mut targets = target::expand(&check.targets, &scene);
-    if let Some(baseline) = &baseline {
+    if let Some(baseline) = baseline.as_ref().filter(|_| again.is_some()) {
         let gone = gone(check, &scene);
         // What the baseline has is no target that cannot be opened: it vanished.
         targets.retain(|target| !(gone.contains(&target.name) && baseline.knows(&target.name)));

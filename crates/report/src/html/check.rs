@@ -75,7 +75,7 @@ pub(super) fn summary(document: &Document) -> (Tone, String) {
         None => (Tone::Care, "no target".to_owned()),
         Some((tone, _)) => {
             let bad = summary.verdicts.of(Verdict::Misaligned);
-            let unknown = summary.verdicts.of(Verdict::Unknown) + summary.broken_targets;
+            let unknown = summary.verdicts.of(Verdict::Unknown);
             let some = |count: u64, word: &str| match count {
                 0 => String::new(),
                 count => format!(", {count} {word}"),

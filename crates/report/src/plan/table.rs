@@ -90,8 +90,14 @@ impl View<'_> {
             }
         }
         let line = |(sentence, numbers): (&str, Vec<String>)| {
-            let noun = if numbers.len() == 1 { "partition" } else { "partitions" };
-            self.said(word, &format!("{noun} {}: {sentence}", numbers.join(", ")))
+            let numbers_said = numbers.join(", ");
+            match sentence.strip_prefix("its ").filter(|_| numbers.len() > 1) {
+                Some(rest) => self.said(word, &format!("partitions {numbers_said}: their {rest}")),
+                None if numbers.len() > 1 => {
+                    self.said(word, &format!("partitions {numbers_said}: {sentence}"))
+                }
+                None => self.said(word, &format!("partition {numbers_said}: {sentence}")),
+            }
         };
         found.into_iter().map(line).collect()
     }

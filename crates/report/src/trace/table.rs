@@ -237,12 +237,15 @@ impl View<'_> {
             let mean = |number: u64| mean(number, effort.told_ios);
             let read = mean(effort.granules_read);
             let granules = if read == "1" { "granule" } else { "granules" };
-            let mut parts = vec![format!("{read} {granules} read")];
+            let mut moved = format!("{read} {granules} read");
             if name == "write" {
-                parts.push(format!("{} written", mean(effort.granules_written)));
+                moved += &format!(", {} written", mean(effort.granules_written));
             }
+            let mut parts = vec![moved];
             if effort.rmws > 0 {
-                parts.push(format!("{} read-modify-writes", mean(effort.rmws)));
+                let rmws = mean(effort.rmws);
+                let noun = if rmws == "1" { "read-modify-write" } else { "read-modify-writes" };
+                parts = vec![format!("{rmws} {noun} ({})", parts.concat())];
             }
             if effort.parity_updates > 0 {
                 parts.push(format!("{} parity updates", mean(effort.parity_updates)));

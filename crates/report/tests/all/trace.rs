@@ -152,7 +152,7 @@ fn the_table_shows_every_copy_what_is_missed_and_the_cost() {
         "2 more",
         "granule of 4 KiB (sda, assumed)  0 % aligned, off by 512 B",
         "6 I/Os of 4 KiB, on average",
-        "2 granules read, 2.5 written, 2 read-modify-writes; 100 % need a read-modify-write",
+        "2 read-modify-writes (2 granules read, 2.5 written); 100 % need a read-modify-write",
         "unknown for 4 I/Os: it lies in a hole",
     ] {
         assert!(text.contains(part), "{part}\n{text}");

@@ -320,7 +320,7 @@ impl Assembler<'_> {
     }
 
     fn also(&mut self, id: LayerId, what: &str, why: &str) {
-        self.stack.layer_mut(id).also.push(format!("{what}: {why}"));
+        self.stack.layer_mut(id).also.push(format!("{what}; {why}"));
     }
 
     /// A member or container was found; what else is there is seen through it, or is a leftover.
@@ -368,7 +368,8 @@ impl Assembler<'_> {
                 Content::FileSystem(system) => {
                     let hybrid = matches!(system.kind, "iso9660" | "udf");
                     if partitioned && !hybrid {
-                        self.also(job.id, system.kind, "a partition table is in force");
+                        let old = format!("an old {} signature is on the disk", system.kind);
+                        self.also(job.id, &old, "the partition table is what counts");
                     } else if systems > 0 && !hybrid {
                         self.also(job.id, system.kind, "another file system is here too");
                     } else {

@@ -84,7 +84,13 @@ pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {
         } else {
             let mut finding = off(case, id, miss, costs);
             finding.evidence.extend(made_by(case, id, &mut makers));
+            let guests = guests_off(case, id, miss);
+            if let Some(first) = guests.first() {
+                // One copy mends both.
+                finding.remedies.clone_from(&first.remedies);
+            }
             found.push(finding);
+            found.extend(guests);
         }
     }
     found
@@ -122,12 +128,43 @@ fn off(case: &Case<'_>, id: LayerId, miss: &Miss, costs: &Costs<'_>) -> Finding 
     finding
 }
 
+/// Partitions of the guest's disk in image format `id` that are off on that disk, too: what is seen
+/// once the format puts nothing off.
+fn guests_off(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
+    if !matches!(case.stack.layer(id).kind, LayerKind::ImageFormat(_)) {
+        return Vec::new();
+    }
+    let granule = miss.unit.length_bytes();
+    let assumed = assumed(case, miss);
+    let off = |&part: &LayerId| {
+        let layer = case.stack.layer(part);
+        let Mapping::Linear(below) = &layer.mapping else { return None };
+        let start = below.offset_bytes;
+        let is_off = matches!(layer.kind, LayerKind::Partition(..)) && start % granule != 0;
+        if !is_off || is_container(case, part) || rarely::why(case, part).is_some() {
+            return None;
+        }
+        let mut finding =
+            finding(if assumed { "ST102" } else { "ST101" }, severity(None, assumed), part);
+        finding.evidence.push(format!(
+            "{} starts at {}, {} after a {} boundary of the guest's disk, in whatever format",
+            layer.name,
+            case.place(part, start),
+            Exact(start % granule),
+            Exact(granule)
+        ));
+        finding.remedies = remedy::planned_as_raw(case, part).unwrap_or_default();
+        Some(finding)
+    };
+    case.stack.above(id).iter().filter_map(off).collect()
+}
+
 /// Returns how much of an image is judged by where its format will put it.
 fn predicted(case: &Case<'_>, id: LayerId) -> String {
     let bytes = case.judgment(id).predicted_bytes;
     match &case.stack.layer(id).kind {
         LayerKind::ImageFormat(_) if bytes > 0 => {
-            format!("; {} are not allocated yet and judged by their future place", Size(bytes))
+            format!("; {} of it are not allocated yet, judged by where they will go", Size(bytes))
         }
         _ => String::new(),
     }
@@ -240,10 +277,13 @@ pub(super) fn evidence(case: &Case<'_>, id: LayerId, miss: &Miss) -> String {
         Some(offset) => {
             format!("{} starts{place} {} after a {boundary}", layer.name, Exact(offset))
         }
-        None => format!(
-            "{:.1} % of {} is after a {boundary}, at several offsets",
-            miss.share * 100.0,
-            layer.name
-        ),
+        None => {
+            let what = match layer.kind {
+                LayerKind::ImageFormat(_) => "the guest's disk",
+                _ => &layer.name,
+            };
+            let share = miss.share * 100.0;
+            format!("{share:.1} % of {what} is off the {unit} {kind}boundaries of {owner}{origin}")
+        }
     }
 }

@@ -60,7 +60,8 @@ fn odd_disk(case: &Case<'_>, id: LayerId) -> Option<Finding> {
     });
     // Nothing says that a file in which nothing was recognized is a disk.
     let is_any = told.is_none() && matches!(layer.bare, Some(Bare::Unknown(_)));
-    if length % sector == 0 || !is_disk || is_any || told.is_none() && is_packed(case, id) {
+    let is_whole = told.is_none() && is_packed(case, id) || rarely::iso_on(case, id).is_some();
+    if length % sector == 0 || !is_disk || is_any || is_whole {
         return None;
     }
     let severity = if told.is_some() { Severity::Error } else { Severity::Warning };
@@ -171,10 +172,13 @@ fn pushed(case: &Case<'_>, id: LayerId) -> Vec<Finding> {
     let follows = |pair: &&[(u64, u64, LayerId)]| {
         let (first, second) = (pair[0], pair[1]);
         // What has a whole length pushes nothing off.
-        let unit = case.judgment(second.2).miss().map(|miss| miss.unit.length_bytes());
+        let [own, next] = [first.2, second.2].map(|id| case.judgment(id));
+        let unit = next.miss().map(|miss| miss.unit.length_bytes());
+        let is_on =
+            if next.granule.is_some() { own.granule.is_none() } else { own.miss().is_none() };
         first.1 == second.0
             && unit.is_some_and(|unit| (first.1 - first.0) % unit != 0)
-            && case.judgment(first.2).granule.is_none()
+            && is_on
             && !case.misaligned(first.2)
             && case.misaligned(second.2)
             && rarely::why(case, second.2).is_none()

@@ -91,7 +91,7 @@ pub fn is_covered_iso(case: &Case<'_>, disk: LayerId) -> bool {
 }
 
 /// The ISO image that begins with `disk`.
-fn iso_on<'a>(case: &'a Case<'_>, disk: LayerId) -> Option<&'a FileSystem> {
+pub(super) fn iso_on<'a>(case: &'a Case<'_>, disk: LayerId) -> Option<&'a FileSystem> {
     systems(case, case.stack.above(disk)).find(|system| system.kind == "iso9660")
 }
 

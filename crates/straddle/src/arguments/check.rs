@@ -73,7 +73,7 @@ pub(crate) struct Check {
     #[arg(long, help_heading = "Output")]
     pub(crate) explain: bool,
 
-    /// Leave out targets without a warning or an error
+    /// Show only targets with a warning or an error, and those that could not be judged
     #[arg(long, help_heading = "Output")]
     pub(crate) only_bad: bool,
 

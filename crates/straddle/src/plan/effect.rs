@@ -129,6 +129,11 @@ fn worst(stack: &Stack, findings: &[Finding]) -> Worst {
     worst
 }
 
+/// Returns whether anything in an image has a cost.
+pub(super) fn is_priced(stack: &Stack, on: Option<&Condition>) -> bool {
+    findings(stack, on).iter().any(|one| one.cost.is_some())
+}
+
 /// Returns the findings on the image formats that hold the disk: no move in it mends them.
 pub(super) fn in_format(stack: &Stack, disk: LayerId, on: Option<&Condition>) -> Vec<String> {
     let judgments = judge::judge_all(stack);
@@ -146,8 +151,12 @@ pub(super) fn in_format(stack: &Stack, disk: LayerId, on: Option<&Condition>) ->
 fn left(stack: &Stack, one: &Finding) -> Option<String> {
     let evidence = one.evidence.first().cloned().unwrap_or_default();
     let (name, code) = (&stack.layer(one.layer).name, one.rule.code);
-    (one.severity >= Severity::Warning)
-        .then(|| format!("{code} {name}: {evidence}; no move helps: straddle explain {code}"))
+    // What an image's own clusters bring.
+    let then = match matches!(code, "ST501" | "ST502" | "ST504") {
+        true => "the raw copy is free of it".to_owned(),
+        false => format!("no move helps: straddle explain {code}"),
+    };
+    (one.severity >= Severity::Warning).then(|| format!("{code} {name}: {evidence}; {then}"))
 }
 
 #[cfg(test)]

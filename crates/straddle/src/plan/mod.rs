@@ -201,6 +201,8 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     // No partitioner opens an image: what is moved is a raw copy, and that is planned.
     let copy = matches!(stack.layer(disk).kind, LayerKind::ImageFormat(_));
     let of_format = if copy { effect::in_format(&stack, disk, on) } else { Vec::new() };
+    // Where nothing in an image has a place, no write in it has a cost.
+    let is_priced = !copy || effect::is_priced(&stack, on);
     let (stack, disk) = match copy {
         true => raw_copy(&stack, disk, on)
             .ok_or_else(|| refuse("a raw copy of it would hold no partition table", None))?,
@@ -229,6 +231,7 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
         }
     };
     let findings = rule::findings(&case);
+    let findings = if is_priced { findings } else { Vec::new() };
     let gains = effect::gains(&stack, &found, &findings);
     let serial = serial(scene, &stack, disk);
     also_left.extend(of_format);
@@ -312,7 +315,20 @@ fn without_table(
     let Some(&top) = above.last() else {
         let mut judged = images.iter().map(|&id| judge::judge(stack, id));
         if let Some(unread) = judged.rfind(|one| one.verdict == Verdict::Unknown) {
-            let hint = format!("straddle check {} names the command", shell_word(name));
+            let word = shell_word(name);
+            // A plan is of one file; check may follow to others.
+            let lacks = |&id: &LayerId| match &stack.layer(id).mapping {
+                Mapping::Image { references, .. } => references.iter().any(Result::is_err),
+                _ => false,
+            };
+            if images.iter().any(lacks) {
+                let hint = format!(
+                    "copy it whole: qemu-img convert -O raw {word} {}; then plan the copy",
+                    shell_word(&rule::copy_name(name, "raw", |_| false))
+                );
+                return Err(refuse(&unread.reason, Some(hint)));
+            }
+            let hint = format!("straddle check {word} names the command");
             return Err(refuse(&unread.reason, Some(hint)));
         }
         let hint = format!("for a new disk: straddle plan --new {}", shell_word(name));

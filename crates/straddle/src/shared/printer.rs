@@ -130,7 +130,7 @@ pub(crate) fn use_color(color: Color) {
 
 /// Returns how text is laid out here, where sizes are rounded.
 pub(crate) fn look(explain: bool) -> Look {
-    Look { width: Some(width()), ascii: is_ascii(), bytes: false, explain }
+    Look { width: width(), ascii: is_ascii(), bytes: false, explain }
 }
 
 /// A path, harmless to print.
@@ -138,10 +138,10 @@ pub(crate) fn shown(path: &Path) -> String {
     units::text::escape(path.as_os_str().as_encoded_bytes())
 }
 
-/// The width to print for: the terminal's, or what `COLUMNS` says, or 100.
-pub(crate) fn width() -> usize {
+/// The width to print for: the terminal's, or what `COLUMNS` says; `None` in a pipe.
+fn width() -> Option<usize> {
     let told = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    told.or_else(host::terminal_width).filter(|&width| width >= 40).unwrap_or(100)
+    told.or_else(host::terminal_width).filter(|&width| width >= 40)
 }
 
 /// Returns whether to print ASCII only: the terminal is a dumb one, or the locale names another

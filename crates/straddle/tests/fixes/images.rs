@@ -36,6 +36,12 @@ pub(crate) const CASES: &[Case] = &[
         .only("-O qcow2", "disk.vhd.qcow2"),
     image("ST501", "a VHD that stays one", "disk.vhd", |bench| guest(bench, "disk.vhd", "vpc"))
         .only("-O vpc", "disk.new.vhd"),
+    Case::typed("ST501", "a VHD of a guest at sector 63", "qemu-img", "", "disk.vhd", |bench| {
+        bench.table("guest", 24 * MIB, "label: dos\nstart=63,size=40960\n");
+        bench.bytes("guest", 63 * 512, 40_960 * 512);
+        bench.shell("qemu-img convert -O vpc guest disk.vhd; rm guest");
+    })
+    .only("", "disk.vhd.raw"),
     image("ST501", "a VDI", "disk.vdi", |bench| guest(bench, "disk.vdi", "vdi"))
         .only("qemu-img", "disk.vdi.qcow2"),
     image("ST502", "a qcow2 of small clusters", "disk.qcow2", |bench| {

@@ -128,7 +128,7 @@ impl<'a> Trial<'a> {
             let reason = plan["refusal"]["message"].as_str().unwrap_or_default();
             // Only a conversion may find a start that the new sectors do not express.
             if self.on == "4Kn"
-                && (reason.contains("no whole sectors") || reason.contains("do not fit"))
+                && (reason.contains("is not a multiple of") || reason.contains("do not fit"))
             {
                 return Ok(TrialCounts { refused: true, ..seen });
             }

@@ -13,7 +13,7 @@ mod start;
 pub(super) use command::{Command, Growth};
 pub(super) use device::{node, typed, within};
 pub(super) use start::{
-    as_raw, cluster_size, convert, image_file, mkfs_fat, moved, plan, rewrite_gpt,
+    as_raw, cluster_size, convert, image_file, mkfs_fat, moved, plan, planned_as_raw, rewrite_gpt,
 };
 pub use start::{copy_name, plan_of};
 

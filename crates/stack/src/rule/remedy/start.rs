@@ -152,7 +152,7 @@ fn partition_moved(
 }
 
 /// Planned in a raw copy, since no partitioner opens the guest of an image format.
-fn planned_as_raw(case: &Case<'_>, id: LayerId) -> Option<Vec<Remedy>> {
+pub(in crate::rule) fn planned_as_raw(case: &Case<'_>, id: LayerId) -> Option<Vec<Remedy>> {
     let [disk] = case.stack.layer(id).mapping.below()[..] else { return None };
     image_file(case, disk)?;
     let on = case.told.map(ToString::to_string);

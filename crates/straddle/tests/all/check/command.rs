@@ -274,3 +274,32 @@ fn a_remedy_names_an_image_by_the_path_that_was_given() {
     let remedy = checked.target["findings"][0]["remedies"][0].as_str().expect("text").to_owned();
     assert!(remedy.contains(&format!("'{}'", text(&image))), "{remedy}");
 }
+
+#[test]
+fn a_target_that_is_not_there_is_counted_as_unknown_and_two_kinds_of_disk_are_refused() {
+    let output = straddle(&["check", "--json", "/nope"]);
+    let document: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert_eq!(document["targets"][0]["verdict"], "unknown");
+    assert_eq!(document["summary"]["verdicts"]["unknown"], 1, "{document:#}");
+    assert_eq!(document["summary"]["broken_targets"], 1, "{document:#}");
+    let output = straddle(&["check", "--on", "512e,4Kn", "/nope"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("4Kn") && said.contains("a second kind of disk"), "{said}");
+}
+
+#[test]
+fn a_reason_is_not_cut_in_a_pipe() {
+    need_tools!("qemu-img");
+    let scratch = Scratch::new();
+    let base = scratch.image("base.raw", 4 * MIB);
+    let directory = scratch.path().join("images");
+    std::fs::create_dir(&directory).expect("it can be made");
+    for name in ["one.qcow2", "two.qcow2"] {
+        let (base, over) = (text(&base), directory.join(name));
+        let words = ["create", "-q", "-f", "qcow2", "-F", "raw", "-b", base, text(&over)];
+        testkit::tool::run("qemu-img", &words);
+    }
+    let out = stdout(&["check", text(&directory)]);
+    assert!(out.contains("the backing file is not open"), "{out}");
+}

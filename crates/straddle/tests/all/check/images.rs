@@ -317,3 +317,36 @@ fn a_format_that_is_not_read_is_named_with_what_to_do_and_no_number_of_bytes() {
         assert!(!said.contains("18446744073709551615"), "{said}");
     }
 }
+
+#[test]
+fn a_length_is_blamed_for_the_next_start_only_where_it_pushed_it_off() {
+    need_tools!("sfdisk");
+    let scratch = Scratch::new();
+    let on = "512e,stripe=512Kx3+1";
+    // Starts that are off the full stripe already, lengths of whole granules; then odd lengths.
+    for (start, size, blamed) in [(2048, 128, false), (6144, 128, true), (2048, 2049, true)] {
+        let script =
+            format!("label: gpt\nstart={start},size={size}\nstart={},size=20480\n", start + size);
+        let image = partitioned(&scratch, "disk.raw", 32 * MIB, &script);
+        let checked = check(&[text(&image), "--on", on]);
+        assert_eq!(
+            checked.has("ST108", "info"),
+            blamed,
+            "{start} {size}: {:?}",
+            checked.findings()
+        );
+    }
+}
+
+#[test]
+fn a_file_system_without_a_partition_is_not_sent_to_a_layer_below_it() {
+    need_tools!("mkfs.ext4");
+    let scratch = Scratch::new();
+    let image = scratch.image("fs.raw", 64 * MIB);
+    tool::run("mkfs.ext4", &["-q", "-F", text(&image)]);
+    let checked = check(&[text(&image), "--on", "512e,origin=3584"]);
+    assert!(checked.has("ST105", "warning"), "{:?}", checked.findings());
+    let said = checked.target["findings"].to_string();
+    assert!(said.contains("recreate it in a partition that starts at sector 2055"), "{said}");
+    assert!(!said.contains("the layer below"), "{said}");
+}

@@ -177,3 +177,25 @@ fn the_space_that_xorriso_lists_as_a_partition_after_an_iso_costs_nothing() {
     });
     assert!(starts.contains(&2048), "{starts:?}");
 }
+
+#[test]
+fn an_iso_on_large_sectors_is_no_error_and_is_not_to_be_made_again() {
+    need_tools!("xorriso");
+    let scratch = Scratch::new();
+    let content = content(&scratch);
+    let plain = scratch.path().join("plain.iso");
+    tool::run("xorriso", &["-as", "mkisofs", "-quiet", "-o", text(&plain), text(&content)]);
+    let checked = check(&[text(&plain), "--on", "4Kn"]);
+    assert!(checked.has("ST302", "info"), "{:#}", checked.target);
+    assert_eq!(checked.status, 0, "{:#}", checked.target);
+    let said = checked.target["findings"].to_string();
+    assert!(said.contains("attach it as an optical drive"), "{said}");
+    assert!(!said.contains("ERASES"), "{said}");
+    // The table of a hybrid one is for 512-byte sectors: there is no plan, and a reason.
+    let hybrid = check(&[text(&hybrid(&scratch, &content)), "--on", "4Kn"]);
+    let said = hybrid.target["findings"].to_string();
+    assert!(!said.contains("straddle plan") && !said.contains("ERASES"), "{said}");
+    if hybrid.has("ST301", "error") {
+        assert!(said.contains("no plan: "), "{said}");
+    }
+}

@@ -1,5 +1,6 @@
 //! Members that belong together are judged together.
 
+use serde_json::Value;
 use testkit::{Loop, Scratch, need_loops, need_tools, tool};
 
 use super::run::{check, partitioned, straddle, text};
@@ -224,7 +225,7 @@ fn a_file_that_is_named_twice_is_judged_under_both_names_and_said_to_be_one() {
     std::os::unix::fs::symlink(&source, &link).expect("a link is made");
     std::fs::hard_link(&source, &hard).expect("a link is made");
     let output = straddle(&["check", "--json", text(&link), text(&source), text(&hard)]);
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
     let targets = document["targets"].as_array().expect("a list");
     let names: Vec<&str> = targets.iter().filter_map(|one| one["target"].as_str()).collect();
     assert_eq!(names, [text(&link), text(&source), text(&hard)]);

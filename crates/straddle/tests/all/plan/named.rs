@@ -77,3 +77,50 @@ fn the_script_of_an_image_says_that_a_raw_copy_comes_first_and_runs_on_that() {
         assert!(!lines.is_empty() && lines.iter().all(is_sound), "{check:?}");
     }
 }
+
+#[test]
+fn the_plan_of_an_image_without_places_names_no_cost_and_no_finding_that_the_copy_has_not() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = scratch_in_memory();
+    let raw = image(&scratch, ODD);
+    let stream = scratch.path().join("disk.vmdk");
+    let dynamic = scratch.path().join("disk.vhd");
+    let how = ["vmdk", "-o", "subformat=streamOptimized"];
+    for (to, how) in [(&stream, &how[..]), (&dynamic, &["vpc"][..])] {
+        let words = ["convert", "-f", "raw", "-O"];
+        let files = [scratch::text(&raw), scratch::text(to)];
+        tool::run("qemu-img", &[&words[..], how, &files].concat());
+    }
+    let ran = straddle(&["plan", scratch::text(&stream)]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(!ran.out.contains("each 4 KiB write"), "{ran:?}");
+    let ran = straddle(&["plan", scratch::text(&dynamic)]);
+    assert!(ran.out.contains("ST501") && !ran.out.contains("no move helps"), "{ran:?}");
+    assert!(ran.out.replace("\n       ", " ").contains("the raw copy is free of it"), "{ran:?}");
+    // The guest's own start is reported beside the format, and one copy mends both.
+    for format in ["json", "junit"] {
+        let check = straddle(&["check", "--format", format, scratch::text(&dynamic)]);
+        assert!(check.out.contains("ST501") && check.out.contains("ST102"), "{check:?}");
+    }
+    let check = straddle(&["check", "--format", "junit", scratch::text(&dynamic)]);
+    assert!(check.out.contains("failures=\"2\""), "{check:?}");
+}
+
+#[test]
+fn an_image_whose_backing_file_is_elsewhere_is_planned_in_a_copy() {
+    need_tools!("sfdisk", "qemu-img");
+    let scratch = scratch_in_memory();
+    let base = image(&scratch, ODD);
+    let inner = scratch.path().join("inner");
+    std::fs::create_dir(&inner).expect("a directory is made");
+    let over = inner.join("out.qcow2");
+    let words = ["create", "-q", "-f", "qcow2", "-F", "raw", "-b", scratch::text(&base)];
+    tool::run("qemu-img", &[&words[..], &[scratch::text(&over)]].concat());
+    let ran = straddle(&["plan", scratch::text(&over)]);
+    assert_eq!(ran.status, Some(5), "{ran:?}");
+    assert!(!ran.errors.contains("--follow-references"), "{ran:?}");
+    let hint = ran.errors.lines().find_map(|line| line.strip_prefix("hint: copy it whole: "));
+    let command = hint.and_then(|hint| hint.split_once(';')).expect("a command is named").0;
+    tool::run("sh", &["-ec", command]);
+    assert_eq!(plan(&inner.join("out.qcow2.raw"), &[])["changes"], true);
+}
