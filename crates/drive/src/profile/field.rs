@@ -6,11 +6,11 @@ use super::value::Value;
 
 /// Name of a value, and how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form {
+pub(super) struct Form {
     /// Name in profiles.
-    pub key: &'static str,
+    pub(super) key: &'static str,
     /// Form in which it is written.
-    pub quantity: Quantity,
+    pub(super) quantity: Quantity,
 }
 
 /// A value of a kind's plan: how it is written, and where it goes.

@@ -60,8 +60,7 @@ impl Kind {
     }
 
     /// The values that its profiles have, in order.
-    #[must_use]
-    pub fn forms(self) -> Vec<Form> {
+    pub(super) fn forms(self) -> Vec<Form> {
         fn forms<P>(fields: &[Field<P>]) -> Vec<Form> {
             fields.iter().map(|field| field.form).collect()
         }

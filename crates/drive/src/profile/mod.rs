@@ -30,7 +30,6 @@ mod value;
 
 pub use built::{built_in, called, text};
 pub use described::DriveProfile;
-pub use field::Form;
 pub use kind::Kind;
 pub use quantity::Quantity;
 pub use value::{Label, Value};

@@ -50,7 +50,7 @@ pub(super) fn show(show: &DriveShow) -> anyhow::Result<Outcome> {
 /// # Errors
 /// When it is neither, or the file holds no profile.
 pub(super) fn named(word: &str) -> anyhow::Result<DriveProfile> {
-    if let Some(found) = profile::built_in().iter().find(|known| known.name == word) {
+    if let Some(found) = profile::called(word) {
         return Ok(found.clone());
     }
     let path = Path::new(word);
