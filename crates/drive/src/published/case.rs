@@ -134,7 +134,10 @@ fn on(name: &str, sources: &mut [(&mut dyn Source, u16)]) -> Figures {
     let turn_ns = drive.amount("rpm").map_or(0, |rpm| 60_000_000_000 / rpm.max(1));
     let mut took_ns = Vec::with_capacity(1 << 16);
     let limits = Limits { operations: OPERATIONS, time_ns: u64::MAX, turnaround_ns: TURNAROUND_NS };
-    let mut seen = |one: Seen| took_ns.push(one.took_ns());
+    let mut seen = |one: Seen| {
+        assert!(one.fault.is_none(), "the published workloads fit their drives");
+        took_ns.push(one.took_ns());
+    };
     let mut jobs: Vec<Job<'_>> = sources
         .iter_mut()
         .map(|(source, lanes)| Job { source: &mut **source, lanes: *lanes, has_barriers: false })
