@@ -7,10 +7,10 @@
 //! Not here: how evidence is gathered. Everything is a function of [`Evidence`].
 
 mod caller;
-mod calls;
 mod drive_word;
 pub mod elf;
 mod evidence;
+mod filtered_calls;
 mod flush_reach;
 pub mod hostile;
 mod reason;
@@ -21,12 +21,12 @@ pub mod untorn;
 mod warnings;
 
 pub use caller::{Asked, CallFate, Fate, Here, Library, Process, Written};
-pub use calls::{FilterSet, ProgramKind, fates};
 pub use drive_word::drive_word;
 pub use evidence::{
     Counts, DriveWord, Evidence, Layer, Medium, Protection, SyncLayerKind, Times, Untried, Warning,
     Window, median,
 };
+pub use filtered_calls::{FilterSet, ProgramKind, fates};
 pub use flush_reach::{FlushReach, fewest_per_sync, is_quiet, reach};
 pub use reason::{Direction, Grade, POWER_CUT, Reason};
 pub use rules::{OTHERS, SYNCS, is_suppressor};

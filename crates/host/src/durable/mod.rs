@@ -14,7 +14,7 @@
 //! Source: open(2), pwrite(2), fsync(2), sync_file_range(2); PostgreSQL
 //! `src/bin/pg_test_fsync/pg_test_fsync.c`; Rebello and others, ATC 2020, on syncs that fail.
 
-mod calls;
+mod checked_calls;
 mod files;
 mod neighbor;
 mod plan;
@@ -29,7 +29,7 @@ use crate::Interrupt;
 use crate::engine::{Buffers, EngineError, now_ns};
 use crate::scratch::{Scratch, ScratchError};
 
-use self::calls::Step;
+use self::checked_calls::Step;
 use self::files::Files;
 use self::neighbor::Neighbor;
 
@@ -94,7 +94,8 @@ impl DurableFiles {
     /// Opens what `way` writes to.
     fn opened(&self, way: Way) -> Result<OwnedFd, DurableFault> {
         let path = self.files.of(way.place).path();
-        calls::open(&path, way).map_err(|error| calls::not_opened(error, way, self.filesystem()))
+        checked_calls::open(&path, way)
+            .map_err(|error| checked_calls::not_opened(error, way, self.filesystem()))
     }
 
     /// Does the writes and the sync of `way` from `offset_bytes` on; how long that took.
@@ -106,7 +107,7 @@ impl DurableFiles {
             Method::WriteFsyncClose | Method::WriteCloseFsync => {
                 let path = self.files.first.path();
                 let begun_ns = now_ns();
-                calls::on_descriptors(&path, way.method, bytes)?;
+                checked_calls::on_descriptors(&path, way.method, bytes)?;
                 Ok(now_ns().saturating_sub(begun_ns))
             }
             _ => {
@@ -114,7 +115,7 @@ impl DurableFiles {
                 let begun_ns = now_ns();
                 let mut at_bytes = offset_bytes;
                 for _ in 0..writes {
-                    calls::write(file, bytes, at_bytes)?;
+                    checked_calls::write(file, bytes, at_bytes)?;
                     at_bytes += u64::from(way.write_bytes);
                 }
                 synced(file, way.method, offset_bytes, at_bytes - offset_bytes)?;
@@ -128,9 +129,9 @@ impl DurableFiles {
 #[inline]
 fn synced(file: BorrowedFd<'_>, method: Method, at: u64, bytes: u64) -> Result<(), Step> {
     match method {
-        Method::Fdatasync => calls::fdatasync(file),
-        Method::Fsync => calls::fsync(file),
-        Method::SyncFileRange => calls::sync_file_range(file, at, bytes),
+        Method::Fdatasync => checked_calls::fdatasync(file),
+        Method::Fsync => checked_calls::fsync(file),
+        Method::SyncFileRange => checked_calls::sync_file_range(file, at, bytes),
         _ => Ok(()),
     }
 }
@@ -172,7 +173,7 @@ impl Durable for DurableFiles {
         if matches!(row.method, Method::None | Method::SyncFileRange) {
             // What was left in caches is no row's to pay for.
             let file = self.open.as_ref().expect("begin opened it").as_fd();
-            calls::fsync(file).map_err(|step| step.fault(row))?;
+            checked_calls::fsync(file).map_err(|step| step.fault(row))?;
         }
         self.open = None;
         Ok(())

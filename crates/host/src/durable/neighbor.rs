@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use crate::engine::{Access, now_ns};
 use crate::scratch::{Scratch, ScratchError};
 
-use super::calls;
+use super::checked_calls;
 use super::plan::{DurablePlan, NEIGHBOR_BYTES_MAX, SEED_BYTES};
 
 /// Length of each write, in bytes.
@@ -110,7 +110,7 @@ fn written(file: &OwnedFd, bytes: &[u8], halted: &AtomicBool) -> Result<u64, Err
         }
         let moved = u64::try_from(moved).unwrap_or(0);
         // Blocks are chosen and the file grows in the journal only when it is written out.
-        calls::start_writing(file.as_fd(), at_bytes, moved)?;
+        checked_calls::start_writing(file.as_fd(), at_bytes, moved)?;
         at_bytes += moved;
         std::thread::sleep(PAUSE);
     }
