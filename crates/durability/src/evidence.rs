@@ -1,6 +1,7 @@
 //! Evidence about a path on which syncs complete: its layers, their counts, times. The process that
 //! syncs is in `caller.rs`.
 
+use serde::{Deserialize, Serialize};
 use units::Known;
 
 use super::caller::{Here, Process};
@@ -130,14 +131,29 @@ pub enum Medium {
 }
 
 /// Ability of a drive to save its cache when power fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Protection {
     /// Its own test went well.
     Good,
     /// Its own test failed.
     Failed,
     /// Nothing says so.
+    #[default]
     Unknown,
+}
+
+impl Protection {
+    /// The word for it in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Protection::Good => "good",
+            Protection::Failed => "failed",
+            Protection::Unknown => "unknown",
+        }
+    }
 }
 
 /// Counts of a layer.

@@ -1,14 +1,21 @@
 //! A reason for or against a durable sync, and the grade that it allows.
 
+use serde::{Deserialize, Serialize};
+
 /// The test that would prove more than any evidence here.
 pub const POWER_CUT: &str = "a power cut under load, with a check of what was lost";
 
 /// Degree to which a completed sync can be trusted, the best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Grade {
     /// No evidence against durability on any device visible from this machine.
     Consistent,
     /// Nothing speaks against it, and something that matters could not be seen.
+    #[default]
     Unproven,
     /// A layer hides all that is below it.
     Opaque,
@@ -33,11 +40,14 @@ impl Grade {
 }
 
 /// Direction of a reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// It speaks against a durable sync.
     Against,
     /// It leaves the question open.
+    #[default]
     Open,
     /// It speaks for it.
     For,

@@ -12,6 +12,7 @@
 //! cleaning drive, not of a drive that is too slow: the next run may show none. It is a WARN of its
 //! own, which says so, and no FAIL.
 
+use serde::{Deserialize, Serialize};
 use workload::engine::Profile;
 
 use crate::tail::Tail;
@@ -24,7 +25,9 @@ const MORE_TIMES_MAX: u64 = 400;
 const NEAR_PARTS: u64 = 5;
 
 /// The answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Fitness {
     /// Fast enough.
     Pass,
@@ -33,13 +36,15 @@ pub enum Fitness {
     /// Too slow.
     Fail,
     /// It cannot be told.
+    #[serde(rename = "not-enough-evidence")]
+    #[default]
     NotEnough,
 }
 
 impl Fitness {
-    /// Its word in documents.
+    /// The word for it in documents.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Fitness::Pass => "pass",
             Fitness::Warn => "warn",

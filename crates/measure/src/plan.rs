@@ -1,11 +1,15 @@
 //! Arms to be compared, and the certainty that the answer must have.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Role of an arm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// The others are compared with it.
+    #[default]
     Baseline,
     /// The verdict is on it; of several, on the first.
     Shifted,
@@ -16,9 +20,9 @@ pub enum Role {
 }
 
 impl Role {
-    /// Its word in documents.
+    /// The word for it in documents.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Role::Baseline => "baseline",
             Role::Shifted => "shifted",

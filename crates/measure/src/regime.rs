@@ -3,6 +3,8 @@
 //!
 //! Regimes are shown and decide nothing.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Histogram;
 
 /// The pairs of a window.
@@ -14,7 +16,8 @@ const CHANGE_PERCENT: u128 = 25;
 pub const REGIMES_MAX: usize = 64;
 
 /// A part of the run in which the baseline's latency stayed about the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Regime {
     /// Its first pair, from 0, of those that count.
     pub from_pair: u64,

@@ -1,10 +1,14 @@
 //! Verdicts of an experiment, and what is known on the way.
 
+use serde::{Deserialize, Serialize};
+
 use crate::plan::Limits;
 use crate::statistics::Interval;
 
 /// Verdict of an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The interval is wholly above the limit.
     Penalty,
@@ -13,15 +17,16 @@ pub enum Verdict {
     /// The interval excludes 1, and ends at or below the limit.
     Small,
     /// The budget ended while the interval reached across the limit.
+    #[default]
     Inconclusive,
     /// Something was wrong with the measurement, so nothing is said.
     Void,
 }
 
 impl Verdict {
-    /// Its word in documents.
+    /// The word for it in documents.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Verdict::Penalty => "penalty",
             Verdict::NoPenalty => "no-penalty",
@@ -75,11 +80,13 @@ pub struct Standing {
 }
 
 /// Knowledge after so many pairs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Step {
     /// The pairs that count.
     pub pairs: u64,
-    /// The first shifted arm against the baseline.
+    /// The median of their ratios, of the first shifted arm to the baseline.
+    #[serde(flatten)]
     pub median: Interval,
 }
 

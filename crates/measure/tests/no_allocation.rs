@@ -83,7 +83,7 @@ fn subject(work: Work, order: Order) -> Subject<Null, Still> {
 
 fn experiment() -> Experiment {
     let arms = [Role::Baseline, Role::Shifted, Role::Control];
-    let arms = arms.map(|role| ArmPlan { name: role.name().to_owned(), role });
+    let arms = arms.map(|role| ArmPlan { name: role.word().to_owned(), role });
     let (limits, pairs_max) = (Limits::default(), 3000);
     Experiment::new(Plan { arms: arms.to_vec(), alpha: 0.05, pairs_max, limits, seed: 1 })
         .expect("it is sound")

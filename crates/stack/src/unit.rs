@@ -164,14 +164,11 @@ impl Units {
         origin_bytes: u64,
         note: &str,
     ) {
-        self.facts.push(UnitFact {
-            unit: kind,
-            bytes: bytes.value().copied(),
-            origin_bytes,
-            source: bytes.source(),
-            used: false,
-            reason: bytes.reason().unwrap_or(note).to_owned(),
-        });
+        let (bytes, source, reason) = match bytes {
+            Known::Yes(fact) => (Some(fact.value), Some(fact.source), note.to_owned()),
+            Known::No(reason) => (None, None, reason),
+        };
+        self.facts.push(UnitFact { unit: kind, bytes, origin_bytes, source, used: false, reason });
     }
 
     /// The unit of `kind` that verdicts use, with its source; `None` when there is none.

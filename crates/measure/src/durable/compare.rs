@@ -7,8 +7,39 @@
 //! "Practical Nonparametric Statistics", 3.4; Hahn and Meeker, "Statistical Intervals", 5.2). Where
 //! a slice ends does not depend on which row is ahead.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Interval;
 use crate::number::{count, wide};
+
+/// Result of comparing two rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Difference {
+    /// The interval is wholly above 1.
+    Slower,
+    /// The interval is wholly below 1.
+    Faster,
+    /// The interval holds 1.
+    #[serde(rename = "not told apart")]
+    NotToldApart,
+    /// There is nothing to compare.
+    Void,
+}
+
+impl Difference {
+    /// The word for it in documents.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Difference::Slower => "slower",
+            Difference::Faster => "faster",
+            Difference::NotToldApart => "not told apart",
+            Difference::Void => "void",
+        }
+    }
+}
 
 /// A comparison of two rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,15 +51,14 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// `slower` or `faster` only where the interval leaves 1 out; else `not told apart`, or `void`
-    /// where there is nothing to compare.
+    /// Slower or faster only where the interval leaves 1 out.
     #[must_use]
-    pub fn conclusion(&self) -> &'static str {
+    pub fn conclusion(&self) -> Difference {
         match self.interval {
-            _ if self.rounds == 0 => "void",
-            Interval { low, .. } if low > 1.0 => "slower",
-            Interval { high, .. } if high < 1.0 => "faster",
-            _ => "not told apart",
+            _ if self.rounds == 0 => Difference::Void,
+            Interval { low, .. } if low > 1.0 => Difference::Slower,
+            Interval { high, .. } if high < 1.0 => Difference::Faster,
+            _ => Difference::NotToldApart,
         }
     }
 }
@@ -116,10 +146,10 @@ mod tests {
     fn rows_differ_only_where_the_interval_says_so() {
         let flat = vec![Some(1.0); 20];
         let twice: Vec<_> = flat.iter().map(|mean| mean.map(|mean| mean * 2.0)).collect();
-        assert_eq!(compare(&twice, &flat, 0.05).conclusion(), "slower");
-        assert_eq!(compare(&flat, &twice, 0.05).conclusion(), "faster");
-        assert_eq!(compare(&flat, &flat, 0.05).conclusion(), "not told apart");
-        assert_eq!(compare(&twice[..5], &flat[..5], 0.05).conclusion(), "not told apart");
-        assert_eq!(compare(&[None, None], &[Some(1.0), None], 0.05).conclusion(), "void");
+        assert_eq!(compare(&twice, &flat, 0.05).conclusion(), Difference::Slower);
+        assert_eq!(compare(&flat, &twice, 0.05).conclusion(), Difference::Faster);
+        assert_eq!(compare(&flat, &flat, 0.05).conclusion(), Difference::NotToldApart);
+        assert_eq!(compare(&twice[..5], &flat[..5], 0.05).conclusion(), Difference::NotToldApart);
+        assert_eq!(compare(&[None, None], &[Some(1.0), None], 0.05).conclusion(), Difference::Void);
     }
 }

@@ -17,7 +17,7 @@ use device::durable::Way;
 use device::{Durable, DurableFault};
 use units::random::Random;
 
-pub use compare::{Compared, compare};
+pub use compare::{Compared, Difference, compare};
 pub use rows::{Group, QUESTIONS, RowPlan, Rows, pg_rows};
 pub use sample::{SERIES_MAX, Sample};
 pub use series::{SeriesPoint, Span, sustained};

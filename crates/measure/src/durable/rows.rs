@@ -5,6 +5,7 @@
 //! bytes of one file of 16 MiB. Source: PostgreSQL `src/bin/pg_test_fsync/pg_test_fsync.c`.
 
 use device::durable::{Method, Way, WritePlace};
+use serde::{Deserialize, Serialize};
 
 /// Bytes of `pg_test_fsync`'s page, `XLOG_BLCKSZ`.
 const PAGE: u32 = 8192;
@@ -14,11 +15,16 @@ const CUT_UP: [u32; 5] = [16, 8, 4, 2, 1];
 const GROUP_SIZES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 /// The group that a row belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Group {
     /// One write of 8 kB.
+    #[default]
+    #[serde(rename = "one-8kb-write")]
     OneWrite,
     /// Two writes of 8 kB.
+    #[serde(rename = "two-8kb-writes")]
     TwoWrites,
     /// 16 kB by `open_sync`, in pieces.
     OpenSyncSizes,
@@ -35,9 +41,9 @@ pub enum Group {
 }
 
 impl Group {
-    /// Its name in documents.
+    /// The word for it in documents.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Group::OneWrite => "one-8kb-write",
             Group::TwoWrites => "two-8kb-writes",

@@ -6,7 +6,7 @@ use device::{Durable, DurableFault};
 use units::random::Random;
 
 use super::sample::ROUNDS_KEPT;
-use super::{DurableLimits, DurableSeen, SERIES_MAX, Span, compare, run, sustained};
+use super::{Difference, DurableLimits, DurableSeen, SERIES_MAX, Span, compare, run, sustained};
 
 const WAY: Way = Way {
     method: Method::Fdatasync,
@@ -165,7 +165,7 @@ fn a_drift_that_doubles_everything_does_not_tell_equal_rows_apart() {
     let [one, other] = &seen.rows[..] else { panic!("two rows") };
     assert!(one.latencies.max() > one.latencies.min() * 3 / 2, "it drifted");
     let compared = compare(one.round_means_ns.values(), other.round_means_ns.values(), 0.05);
-    assert_eq!(compared.conclusion(), "not told apart");
+    assert_eq!(compared.conclusion(), Difference::NotToldApart);
     assert!(compared.interval.is_within(0.97, 1.03), "{compared:?}");
 }
 
@@ -178,7 +178,8 @@ fn equal_rows_on_a_drive_that_switches_its_pace_are_seldom_called_different() {
         let limits = DurableLimits { rounds: 40, elapsed_ns: u64::MAX, ..LIMITS };
         let seen = run(&mut double, &[WAY; 3], limits, seed);
         let means = |row: usize| seen.rows[row].round_means_ns.values();
-        different += u64::from(compare(means(0), means(2), 0.05).conclusion() != "not told apart");
+        different +=
+            u64::from(compare(means(0), means(2), 0.05).conclusion() != Difference::NotToldApart);
     }
     // 5 % of 300 are 15; 27 and more would come once in 300 times by chance.
     assert!(different < 27, "{different} of {runs}");
@@ -194,8 +195,8 @@ fn a_row_that_takes_twice_as_long_is_found_on_such_a_drive() {
         let seen = run(&mut double, &[WAY; 2], limits, seed);
         let [one, other] = &seen.rows[..] else { panic!("two rows") };
         let compared = compare(other.round_means_ns.values(), one.round_means_ns.values(), 0.05);
-        assert_ne!(compared.conclusion(), "faster", "seed {seed}: {compared:?}");
-        slower += u32::from(compared.conclusion() == "slower");
+        assert_ne!(compared.conclusion(), Difference::Faster, "seed {seed}: {compared:?}");
+        slower += u32::from(compared.conclusion() == Difference::Slower);
     }
     assert!(slower >= 45, "{slower} of 50");
 }
@@ -332,7 +333,7 @@ fn rows_of_a_long_run_are_compared_over_all_of_it_and_each_in_the_same_rounds() 
     let [one, other] = [&seen.rows[0], &seen.rows[1]].map(|row| row.round_means_ns.values());
     assert!((ROUNDS_KEPT..=2 * ROUNDS_KEPT).contains(&one.len()), "{}", one.len());
     let compared = compare(one, other, 0.05);
-    assert_eq!(compared.conclusion(), "slower", "{compared:?}");
+    assert_eq!(compared.conclusion(), Difference::Slower, "{compared:?}");
     assert!(compared.interval.is_within(1.9, 2.1), "{compared:?}");
     // Were they of other rounds, the drift would show in some.
     let near = |(one, other): (&Option<f64>, &Option<f64>)| {

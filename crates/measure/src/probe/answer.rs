@@ -1,5 +1,7 @@
 //! Answers of a probe: a value with the evidence for it, or why there is none.
 
+use serde::{Deserialize, Serialize};
+
 use crate::statistics::Interval;
 
 /// One comparison of two arms, as it stood at its end.
@@ -20,7 +22,9 @@ pub struct Compared {
 }
 
 /// A conclusion from an interval of a ratio. The bounds are [`SLOWER_ABOVE`] and one over it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Reading {
     /// The interval is wholly above.
     Slower,
@@ -52,9 +56,9 @@ impl Reading {
         }
     }
 
-    /// Its word in documents.
+    /// The word for it in documents.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Reading::Slower => "slower",
             Reading::Same => "same",
@@ -72,7 +76,9 @@ impl Reading {
 }
 
 /// Why a quantity is not identified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Unidentified {
     /// Nothing that was tried made a difference.
     NoSignal,
@@ -85,9 +91,9 @@ pub enum Unidentified {
 }
 
 impl Unidentified {
-    /// Its word in documents.
+    /// The word for it in documents.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Unidentified::NoSignal => "no-signal",
             Unidentified::Noise => "noise",

@@ -1,13 +1,23 @@
 //! A ratio and the bounds between which it lies.
 
+use serde::{Deserialize, Serialize};
+
 /// A ratio of times, and the bounds between which it lies.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
-    /// The figure; 1 while there is no pair.
+    /// The figure; 1 while there is no pair, `null` in documents.
+    #[serde(with = "units::finite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub ratio: f64,
     /// The lower bound, which is part of the interval; 0 while nothing is known.
+    #[serde(with = "units::finite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
-    /// The upper bound, which is part of the interval; infinite while nothing is known.
+    /// The upper bound, which is part of the interval; infinite while nothing is known, `null` in
+    /// documents.
+    #[serde(with = "units::finite::or_infinite")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub high: f64,
 }
 

@@ -3,7 +3,11 @@
 //! Two arms stand in columns with the figures beneath; more have a row each. Where neither fits,
 //! each arm is a sentence.
 
-use super::figures::{Ratio, UNKNOWN, interval_title, number, time, turns};
+use measure::Role;
+
+use super::figures::{
+    UNKNOWN, holds_one, interval_title, number, ratio_bounds, ratio_figure, time, turns,
+};
 use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, labeled, quiet};
 use super::{Arm, Comparison, Experiment};
 use crate::line::{BAD, GOOD, NAME};
@@ -63,7 +67,7 @@ impl Arms<'_> {
         let arms = &self.experiment.arms;
         let mut shifted = (1..arms.len()).filter(|&index| !is_control(&arms[index]));
         let (other, None) = (shifted.next()?, shifted.next()) else { return None };
-        if arms[0].role != "baseline" {
+        if arms[0].role != Role::Baseline {
             return None;
         }
         let figures = self.figures();
@@ -141,10 +145,10 @@ impl Arms<'_> {
                 }
             }
             if let Some(comparison) = self.comparison(arm) {
-                let ratio = Ratio::of(comparison);
+                let ratio = comparison.interval;
                 let title = interval_title(self.experiment.alpha);
-                pieces.push(cell(format!("ratio {}", ratio.figure())));
-                pieces.push(cell(format!("{title}: {}", ratio.interval())));
+                pieces.push(cell(format!("ratio {}", ratio_figure(ratio))));
+                pieces.push(cell(format!("{title}: {}", ratio_bounds(ratio))));
             }
             pieces.push(self.soundness(arm));
             labeled(&self.words.text(&arm.name), pieces, self.limit, page);
@@ -153,8 +157,10 @@ impl Arms<'_> {
 
     /// `3.00   2.97 to 3.03`; nothing for what is compared with nothing.
     fn ratio(&self, arm: &Arm) -> String {
-        let ratio = self.comparison(arm).map(Ratio::of);
-        ratio.map_or(String::new(), |ratio| format!("{}   {}", ratio.figure(), ratio.interval()))
+        let ratio = self.comparison(arm).map(|one| one.interval);
+        ratio.map_or(String::new(), |ratio| {
+            format!("{}   {}", ratio_figure(ratio), ratio_bounds(ratio))
+        })
     }
 
     fn comparison(&self, arm: &Arm) -> Option<&Comparison> {
@@ -166,7 +172,7 @@ impl Arms<'_> {
         if !is_control(arm) {
             return cell("");
         }
-        match self.comparison(arm).and_then(|comparison| Ratio::of(comparison).holds_one()) {
+        match self.comparison(arm).and_then(|comparison| holds_one(comparison.interval)) {
             Some(true) => (GOOD, "sound".to_owned()),
             Some(false) => (BAD, "differs".to_owned()),
             None => cell("not known"),
@@ -176,5 +182,5 @@ impl Arms<'_> {
 
 /// Returns whether an arm is the same as the baseline.
 pub(crate) fn is_control(arm: &Arm) -> bool {
-    arm.role == "control"
+    arm.role == Role::Control
 }

@@ -1,6 +1,7 @@
 //! What a run would do, before it does it: bytes, time, wear, impact.
 
 use serde::Serialize;
+use units::Source;
 use units::prefix::Size;
 
 use super::figures::share;
@@ -29,7 +30,7 @@ pub struct DryRun {
     /// The address at which the first granule starts, in bytes; `null` when not known.
     pub granule_origin_bytes: Option<u64>,
     /// Who says so; `null` when nobody does.
-    pub granule_source: Option<String>,
+    pub granule_source: Option<Source>,
     /// The length of the scratch file in bytes; 0 where there is none.
     pub scratch_bytes: u64,
     /// Number of bytes written at most, the scratch file included.
@@ -120,8 +121,8 @@ fn granule(plan: &DryRun, words: Words<'_>) -> String {
         Some(0) => {}
         Some(origin) => text += &format!(" from {} on", words.exact(origin)),
     }
-    if let Some(source) = &plan.granule_source {
-        text += &format!(" ({})", words.text(source));
+    if let Some(source) = plan.granule_source {
+        text += &format!(" ({source})");
     }
     text
 }

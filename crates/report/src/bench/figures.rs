@@ -1,6 +1,7 @@
 //! Figures as people read them: three digits and a unit, and never a digit that lies.
 
-use super::Comparison;
+use measure::Interval;
+
 use crate::words::Words;
 
 /// What stands for a figure that is not known.
@@ -69,55 +70,38 @@ pub(crate) fn turns(value: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// How many times as long, with an interval: three figures with as many places as each needs to
-/// stay on its side of 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Ratio {
-    pub(crate) ratio: f64,
-    pub(crate) low: f64,
-    pub(crate) high: Option<f64>,
+/// How many times as long: `3.00`, with as many places as each end of the interval needs to stay on
+/// its side of 1.
+pub(crate) fn ratio_figure(interval: Interval) -> String {
+    factor(interval.ratio, places(interval))
 }
 
-impl Ratio {
-    pub(crate) fn of(comparison: &Comparison) -> Ratio {
-        Ratio { ratio: comparison.ratio, low: comparison.low, high: comparison.high }
+/// Its interval: `2.97 to 3.03`, `over 1.20`, or `not known yet`.
+pub(crate) fn ratio_bounds(interval: Interval) -> String {
+    let Interval { low, high, .. } = interval;
+    let places = places(interval);
+    match (low.is_finite(), high.is_finite()) {
+        (true, true) => format!("{} to {}", factor(low, places), factor(high, places)),
+        (false, true) => format!("under {}", factor(high, places)),
+        (true, false) if low > 0.0 => format!("over {}", factor(low, places)),
+        (_, false) => "not known yet".to_owned(),
     }
+}
 
-    /// The figure: `3.00`.
-    pub(crate) fn figure(self) -> String {
-        factor(self.ratio, self.places())
-    }
+/// Returns whether 1 is inside; `None` while an end is missing.
+pub(crate) fn holds_one(interval: Interval) -> Option<bool> {
+    let is_whole = interval.low.is_finite() && interval.high.is_finite();
+    is_whole.then_some(interval.contains(1.0))
+}
 
-    /// The interval: `2.97 to 3.03`, `over 1.20`, or `not known yet`.
-    pub(crate) fn interval(self) -> String {
-        let places = self.places();
-        let is_end = |end: f64| end.is_finite() && end > 0.0;
-        match self.high.filter(|high| high.is_finite()) {
-            Some(high) if self.low.is_finite() => {
-                format!("{} to {}", factor(self.low, places), factor(high, places))
-            }
-            Some(high) => format!("under {}", factor(high, places)),
-            None if is_end(self.low) => format!("over {}", factor(self.low, places)),
-            None => "not known yet".to_owned(),
-        }
-    }
-
-    /// Returns whether 1 is inside; `None` while the interval has no upper end.
-    pub(crate) fn holds_one(self) -> Option<bool> {
-        let high = self.high?;
-        (high.is_finite() && self.low.is_finite()).then_some(self.low <= 1.0 && 1.0 <= high)
-    }
-
-    /// The decimal places: two, or as many more (up to four) as keep an end that is not 1 from
-    /// being printed as 1.
-    fn places(self) -> usize {
-        let ends = [Some(self.low), self.high];
-        let hides = |places: usize| {
-            let one = factor(1.0, places);
-            ends.iter().flatten().any(|&end| end != 1.0 && factor(end, places) == one)
-        };
-        (2..4).find(|&places| !hides(places)).unwrap_or(4)
-    }
+/// The decimal places: two, or as many more (up to four) as keep an end that is not 1 from being
+/// printed as 1.
+fn places(interval: Interval) -> usize {
+    let hides = |places: usize| {
+        let one = factor(1.0, places);
+        [interval.low, interval.high].iter().any(|&end| end != 1.0 && factor(end, places) == one)
+    };
+    (2..4).find(|&places| !hides(places)).unwrap_or(4)
 }
 
 fn factor(value: f64, places: usize) -> String {
@@ -203,13 +187,13 @@ mod tests {
 
     #[test]
     fn rounding_never_puts_an_end_of_an_interval_on_one() {
-        let shown = |low, high| Ratio { ratio: 1.0, low, high: Some(high) }.interval();
+        let shown = |low, high| ratio_bounds(Interval { ratio: 1.0, low, high });
         assert_eq!(shown(2.97, 3.03), "2.97 to 3.03");
         assert_eq!(shown(1.003, 1.2), "1.003 to 1.200");
         assert_eq!(shown(0.9996, 1.01), "0.9996 to 1.0100");
         assert_eq!(shown(1.0, 1.01), "1.00 to 1.01");
         assert_eq!(shown(0.0, 1e9), "0 to 1.00e9");
-        let open = |low| Ratio { ratio: 1.0, low, high: None }.interval();
+        let open = |low| ratio_bounds(Interval { ratio: 1.0, low, high: f64::INFINITY });
         assert_eq!((open(0.0).as_str(), open(1.2).as_str()), ("not known yet", "over 1.20"));
         assert_eq!(open(f64::NAN), "not known yet");
     }

@@ -13,7 +13,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{Arm, Bench, Experiment};
+use super::{Action, Arm, Bench, Experiment, Order, Sync};
 
 /// The shares of which fio gives the latency, in percent. Source: `init.c`, `def_percentile_list`
 /// as printed by fio 3.33.
@@ -66,7 +66,7 @@ pub fn fio_json_left_out(bench: &Bench) -> Vec<String> {
 }
 
 fn is_io(experiment: &Experiment) -> bool {
-    matches!(experiment.workload.action.as_str(), "read" | "write")
+    matches!(experiment.workload.action, Action::Read | Action::Write)
 }
 
 fn job(group: usize, experiment: &Experiment, arm: &Arm) -> Value {
@@ -74,7 +74,7 @@ fn job(group: usize, experiment: &Experiment, arm: &Arm) -> Value {
     let seen = Latencies::of(arm);
     let bytes = experiment.workload.operation_bytes;
     let [read, write] =
-        ["read", "write"].map(|action| match experiment.workload.action == action {
+        [Action::Read, Action::Write].map(|action| match experiment.workload.action == action {
             true => direction(&seen, bytes, arm.operations_per_second),
             false => direction(&nothing, Some(0), Some(0.0)),
         });
@@ -100,9 +100,9 @@ fn job(group: usize, experiment: &Experiment, arm: &Arm) -> Value {
             "role": arm.role,
             "shift_bytes": arm.shift_bytes,
             "verdict": experiment.verdict,
-            "ratio": comparison.map(|one| one.ratio),
-            "low": comparison.map(|one| one.low),
-            "high": comparison.and_then(|one| one.high),
+            "ratio": comparison.map(|one| one.interval.ratio),
+            "low": comparison.map(|one| one.interval.low),
+            "high": comparison.map(|one| one.interval.high),
         }),
     );
     job.into()
@@ -111,21 +111,22 @@ fn job(group: usize, experiment: &Experiment, arm: &Arm) -> Value {
 /// The job as fio's options would say it, as texts.
 fn options(experiment: &Experiment, arm: &Arm) -> Value {
     let workload = &experiment.workload;
-    let random = if workload.order.as_deref() == Some("random") { "rand" } else { "" };
+    let random = if workload.order == Some(Order::Random) { "rand" } else { "" };
     let mut options = Map::new();
     let mut say = |key: &str, value: String| options.insert(key.to_owned(), value.into());
     say("name", format!("{}: {}", experiment.title, arm.name));
-    say("rw", format!("{random}{}", workload.action));
+    say("rw", format!("{random}{}", workload.action.word()));
     if let Some(bytes) = workload.operation_bytes {
         say("bs", bytes.to_string());
     }
     say("iodepth", workload.depth.to_string());
     say("numjobs", "1".to_owned());
     say("direct", u8::from(workload.direct).to_string());
-    match workload.sync.as_str() {
-        every @ ("fsync" | "fdatasync") => say(every, workload.sync_every.to_string()),
-        flag @ ("sync" | "dsync") => say("sync", flag.to_owned()),
-        _ => None,
+    let sync = workload.sync.word();
+    match workload.sync {
+        Sync::Fsync | Sync::Fdatasync => say(sync, workload.sync_every.to_string()),
+        Sync::Sync | Sync::Dsync => say("sync", sync.to_owned()),
+        Sync::None => None,
     };
     options.into()
 }

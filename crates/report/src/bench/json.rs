@@ -139,21 +139,6 @@ fn shown(text: &str) -> String {
     clip(&one_line(text), REASON_BYTES)
 }
 
-/// Numbers of which JSON has no word for some: those that are not finite are `null`, and `null` is
-/// read as not a number.
-pub(crate) mod finite {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields by reference")]
-    pub(crate) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
-        value.is_finite().then_some(*value).serialize(to)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-        Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
-    }
-}
-
 /// Indents everything but the lists named [`ONE_LINE`].
 #[derive(Default)]
 struct Lines {

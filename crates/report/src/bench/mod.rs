@@ -15,8 +15,11 @@ mod prediction;
 mod progress;
 pub(crate) mod sentences;
 mod table;
+mod workload;
 
+use measure::{Interval, Regime, Role, Step, Verdict};
 use serde::{Deserialize, Serialize};
+use units::Source;
 
 use crate::run::Run;
 pub use crate::run_refusal::RunRefusal;
@@ -24,12 +27,12 @@ pub use crate::run_refusal::RunRefusal;
 pub(crate) use arms::is_control;
 pub use dry_run::{DryRun, PLAN_SCHEMA, dry_run_json, dry_run_text, wear};
 pub use fio_json::{fio_json, fio_json_left_out};
-pub(crate) use json::finite;
 pub use json::{BENCH_BYTES_MAX, BenchFault, bench_json, bench_parse};
 pub use picture::picture;
 pub use prediction::{Effort, Predicted};
 pub use progress::{Progress, progress};
 pub use table::table;
+pub use workload::{Action, Order, Sync, Workload};
 
 /// The schema's name and version.
 pub const BENCH_SCHEMA: &str = "straddle.bench/1";
@@ -83,8 +86,8 @@ pub struct BenchTarget {
     pub granule_bytes: Option<u64>,
     /// The address at which the first granule starts, in bytes.
     pub granule_origin_bytes: Option<u64>,
-    /// Who says so: the words of `straddle check`.
-    pub granule_source: Option<String>,
+    /// Who says so.
+    pub granule_source: Option<Source>,
 }
 
 /// The file that was written to measure.
@@ -129,11 +132,11 @@ pub struct Experiment {
     pub comparisons: Vec<Comparison>,
     /// The probability that an interval ever misses the truth, at most; `null` where it is not
     /// known.
-    #[serde(with = "json::finite")]
+    #[serde(with = "units::finite")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub alpha: f64,
-    /// `penalty`, `no-penalty`, `small`, `inconclusive` or `void`.
-    pub verdict: String,
+    /// What it ended with.
+    pub verdict: Verdict,
     /// The verdict as one sentence with its figures, or why there is none.
     pub reason: String,
     /// What the stack predicts; `null` where it predicts nothing.
@@ -144,36 +147,14 @@ pub struct Experiment {
     pub narrowing: Vec<Step>,
 }
 
-/// What was done.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Workload {
-    /// `read`, `write`, or `command`.
-    pub action: String,
-    /// Bytes an operation; `null` for commands.
-    pub operation_bytes: Option<u64>,
-    /// `none`, `fdatasync`, `fsync`, `dsync` or `sync`, after each `sync_every` writes.
-    pub sync: String,
-    /// Number of writes a sync follows; 1 where each does, 0 where none does.
-    pub sync_every: u64,
-    /// Operations in flight.
-    pub depth: u64,
-    /// `cursor` (each takes the next granules) or `random`; `null` for commands.
-    pub order: Option<String>,
-    /// True if the page cache was passed by.
-    pub direct: bool,
-    /// The command that ran once for each pair and arm; empty otherwise.
-    pub command: Vec<String>,
-}
-
 /// One of the things compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Arm {
     /// `aligned`, `shifted 512 B`, `control`, ...
     pub name: String,
-    /// `baseline`, `shifted`, `control` or `inside` (shifted without crossing a unit).
-    pub role: String,
+    /// What it is for.
+    pub role: Role,
     /// How far it is shifted, in bytes.
     pub shift_bytes: u64,
     /// Number of latencies seen: operations, or commands.
@@ -227,63 +208,10 @@ pub struct Comparison {
     pub arm: String,
     /// The baseline's name.
     pub against: String,
-    /// The median of the pairs' ratios; `null` where there is none.
-    #[serde(with = "json::finite")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
-    pub ratio: f64,
-    /// The lower end of its interval; 0 or `null` while nothing is known.
-    #[serde(with = "json::finite")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
-    pub low: f64,
-    /// The upper end; `null` while nothing is known.
-    pub high: Option<f64>,
+    /// The median of the pairs' ratios, with its interval.
+    #[serde(flatten)]
+    pub interval: Interval,
     /// The clipped mean of the pairs' ratios (of their logarithms), a second figure; `null` before
     /// the pilot ended.
-    pub clipped_mean: Option<ClippedMean>,
-}
-
-/// A mean of ratios of which the outliers count no more than their bound.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ClippedMean {
-    /// The figure; `null` where there is none.
-    #[serde(with = "json::finite")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
-    pub ratio: f64,
-    /// The lower end of its interval; 0 or `null` while nothing is known.
-    #[serde(with = "json::finite")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
-    pub low: f64,
-    /// The upper end; `null` while nothing is known.
-    pub high: Option<f64>,
-}
-
-/// A part of the run in which the baseline's latency stayed about the same.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Regime {
-    /// Its first pair.
-    pub from_pair: u64,
-    /// The baseline's median in it, in nanoseconds.
-    pub median_ns: u64,
-    /// The baseline's interquartile range in it, in nanoseconds.
-    pub spread_ns: u64,
-}
-
-/// What was known after so many pairs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Step {
-    /// The pairs.
-    pub pairs: u64,
-    /// The median of their ratios; `null` where there is none.
-    #[serde(with = "json::finite")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
-    pub ratio: f64,
-    /// The lower end of the interval; 0 or `null` while nothing is known.
-    #[serde(with = "json::finite")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
-    pub low: f64,
-    /// The upper end; `null` while nothing is known.
-    pub high: Option<f64>,
+    pub clipped_mean: Option<Interval>,
 }

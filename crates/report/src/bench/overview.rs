@@ -1,7 +1,9 @@
 //! Many experiments in little room: a line for each arm that is compared.
 
+use measure::{Role, Verdict};
+
 use super::arms::{SHEET_MIN, is_control};
-use super::figures::{Ratio, interval_title, time};
+use super::figures::{holds_one, interval_title, ratio_bounds, ratio_figure, time};
 use super::grid::{Cell, Grid, INDENT, Sheet, SheetRow, cell, flowing, labeled, prose, quiet};
 use super::sentences::{regimes, verdict, verdict_word};
 use super::{Arm, Comparison, Experiment};
@@ -29,7 +31,7 @@ pub(super) fn write(experiments: &[Experiment], words: Words<'_>, limit: usize, 
     for experiment in experiments {
         let title = format!("{}:", words.text(&experiment.title));
         // The rows say all of an interval that is too wide; why one is void stands nowhere else.
-        if experiment.verdict == "void" {
+        if experiment.verdict == Verdict::Void {
             let ((_, word), reason) = verdict(experiment, words);
             prose((NAME, title.clone()), &format!("{word} {reason}"), limit, page);
         }
@@ -49,7 +51,8 @@ struct Row<'a> {
 }
 
 fn rows(experiment: &Experiment) -> Vec<Row<'_>> {
-    let others = experiment.arms.iter().filter(|arm| !is_control(arm) && arm.role != "baseline");
+    let others =
+        experiment.arms.iter().filter(|arm| !is_control(arm) && arm.role != Role::Baseline);
     let mut rows: Vec<Row<'_>> = others
         .enumerate()
         .map(|(index, arm)| {
@@ -78,13 +81,13 @@ fn sheet(rows: &[Row<'_>], words: Words<'_>, limit: usize, page: &mut String) {
         if row.first {
             group = shorten_middle(&row.name(words), limit.saturating_sub(INDENT), dots);
         }
-        let ratio = row.compared.and_then(|(_, comparison)| comparison).map(Ratio::of);
+        let ratio = row.compared.and_then(|(_, comparison)| comparison).map(|one| one.interval);
         let arm = row.compared.map_or(String::new(), |(arm, _)| words.text(&arm.name));
-        let verdict = if row.first { row.verdict(words).1 } else { String::new() };
+        let verdict = if row.first { row.verdict().1 } else { String::new() };
         let cells = vec![
             shorten_middle(&arm, TITLE_MAX.div_euclid(2), dots),
-            ratio.map_or("-".to_owned(), Ratio::figure),
-            ratio.map_or("-".to_owned(), Ratio::interval),
+            ratio.map_or("-".to_owned(), ratio_figure),
+            ratio.map_or("-".to_owned(), ratio_bounds),
             shorten_middle(&verdict, VERDICT_MAX, dots),
         ];
         SheetRow { group: group.clone(), cells }
@@ -108,17 +111,17 @@ fn grid(rows: &[Row<'_>], words: Words<'_>, full: bool) -> Grid {
     for row in rows {
         let median =
             |arm: &Arm| if arm.count > 0 { time(arm.median_ns, words) } else { "-".into() };
-        let baseline = row.experiment.arms.iter().find(|arm| arm.role == "baseline");
-        let ratio = row.compared.and_then(|(_, comparison)| comparison).map(Ratio::of);
+        let baseline = row.experiment.arms.iter().find(|arm| arm.role == Role::Baseline);
+        let ratio = row.compared.and_then(|(_, comparison)| comparison).map(|one| one.interval);
         let arm = row.compared.map(|(arm, _)| arm);
         let name = arm.map_or(String::new(), |arm| words.text(&arm.name));
         let name = shorten_middle(&name, TITLE_MAX, words.glyphs().ellipsis);
         let mut cells = vec![(NAME, row.title(words)), cell(name)];
         cells.push(cell(baseline.map_or("-".to_owned(), median)));
         cells.push(cell(arm.map_or("-".to_owned(), median)));
-        cells.push(cell(ratio.map_or("-".to_owned(), Ratio::figure)));
-        cells.push(cell(ratio.map_or("-".to_owned(), Ratio::interval)));
-        cells.push(if row.first { row.verdict(words) } else { cell("") });
+        cells.push(cell(ratio.map_or("-".to_owned(), ratio_figure)));
+        cells.push(cell(ratio.map_or("-".to_owned(), ratio_bounds)));
+        cells.push(if row.first { row.verdict() } else { cell("") });
         grid.push(slimmed(cells, full));
     }
     grid
@@ -151,8 +154,8 @@ impl Row<'_> {
         }
     }
 
-    fn verdict(&self, words: Words<'_>) -> Cell {
-        let (style, word) = verdict_word(&self.experiment.verdict, words);
+    fn verdict(&self) -> Cell {
+        let (style, word) = verdict_word(self.experiment.verdict);
         (style, word.to_lowercase())
     }
 
@@ -160,12 +163,12 @@ impl Row<'_> {
         let mut pieces = vec![(NAME, format!("{}:", words.text(&self.experiment.title)))];
         if let Some((arm, comparison)) = self.compared {
             pieces.push(cell(words.text(&arm.name)));
-            if let Some(ratio) = comparison.map(Ratio::of) {
-                pieces.push(cell(format!("{} ({})", ratio.figure(), ratio.interval())));
+            if let Some(ratio) = comparison.map(|one| one.interval) {
+                pieces.push(cell(format!("{} ({})", ratio_figure(ratio), ratio_bounds(ratio))));
             }
         }
         if self.first {
-            pieces.push(self.verdict(words));
+            pieces.push(self.verdict());
         }
         flowing(pieces, limit, page);
     }
@@ -177,7 +180,7 @@ fn controls(experiments: &[Experiment], words: Words<'_>, limit: usize, page: &m
     for experiment in experiments {
         for arm in experiment.arms.iter().filter(|arm| is_control(arm)) {
             let own = experiment.comparisons.iter().find(|one| one.arm == arm.name);
-            match own.and_then(|comparison| Ratio::of(comparison).holds_one()) {
+            match own.and_then(|comparison| holds_one(comparison.interval)) {
                 Some(true) => sound += 1,
                 Some(false) => differing.push(words.text(&experiment.title)),
                 None => unknown += 1,

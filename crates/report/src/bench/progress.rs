@@ -1,9 +1,9 @@
 //! How far a measurement is, in one line: what is drawn between rounds.
 
+use measure::{Interval, Step};
 use units::prefix::Size;
 
-use super::Step;
-use super::figures::{Ratio, time};
+use super::figures::{ratio_bounds, ratio_figure, time};
 use crate::look::Look;
 use crate::text::{shorten, shorten_middle, width};
 use crate::words::{Words, count};
@@ -29,10 +29,10 @@ pub struct Progress<'a> {
 #[must_use]
 pub fn progress(step: &Step, so_far: &Progress<'_>, look: &Look) -> String {
     let words = Words { look };
-    let ratio = Ratio { ratio: step.ratio, low: step.low, high: step.high };
-    let figures = match step.high {
-        Some(_) => format!("{}, {}", ratio.figure(), ratio.interval()),
-        None => ratio.interval(),
+    let ratio = step.median;
+    let figures = match ratio.high.is_finite() {
+        true => format!("{}, {}", ratio_figure(ratio), ratio_bounds(ratio)),
+        false => ratio_bounds(ratio),
     };
     let pairs = count(step.pairs, "pair");
     let mut parts = vec![pairs, figures];
@@ -55,18 +55,17 @@ pub fn progress(step: &Step, so_far: &Progress<'_>, look: &Look) -> String {
 
 /// `[    ·  |══o══·     ]`: where the interval lies on a logarithmic scale; an arrow where it
 /// reaches beyond.
-fn drawn(ratio: Ratio, look: &Look) -> String {
+fn drawn(ratio: Interval, look: &Look) -> String {
     let (inside, point, one) = if look.ascii { ('=', 'o', '|') } else { ('═', '●', '│') };
-    let high = ratio.high.unwrap_or(f64::INFINITY);
     let cells = (0..SCALE).map(|column| {
         let (from, to) = (edge(column), edge(column + 1));
         let holds = |value: f64| (from..to).contains(&value);
         // No comparison with what is no number holds.
-        let within = ratio.low < to && high >= from;
+        let within = ratio.low < to && ratio.high >= from;
         match () {
             () if holds(ratio.ratio) => point,
             () if within && column == 0 && ratio.low < from => '<',
-            () if within && column + 1 == SCALE && high >= to => '>',
+            () if within && column + 1 == SCALE && ratio.high >= to => '>',
             () if within => inside,
             () if holds(1.0) => one,
             () => ' ',
@@ -85,8 +84,8 @@ fn edge(column: usize) -> f64 {
 mod tests {
     use super::*;
 
-    fn line(low: f64, ratio: f64, high: Option<f64>, width: usize, ascii: bool) -> String {
-        let step = Step { pairs: 41, ratio, low, high };
+    fn line(low: f64, ratio: f64, high: f64, width: usize, ascii: bool) -> String {
+        let step = Step { pairs: 41, median: Interval { ratio, low, high } };
         let title = "4 KiB write + fdatasync, depth 1";
         let so_far = Progress { title, elapsed_ns: 1_420_000_000, written_bytes: 720_896 };
         progress(&step, &so_far, &Look { width: Some(width), ascii, ..Look::default() })
@@ -95,17 +94,17 @@ mod tests {
     #[test]
     fn the_interval_narrows_round_by_round() {
         assert_eq!(
-            line(0.0, 1.0, None, 120, false),
+            line(0.0, 1.0, f64::INFINITY, 120, false),
             "4 KiB write + fdatasync, depth 1  41 pairs  not known yet  \
              [<═══════════●═══════════>]  1.42 s, 704 KiB"
         );
         assert_eq!(
-            line(1.4, 2.9, Some(6.0), 120, false),
+            line(1.4, 2.9, 6.0, 120, false),
             "4 KiB write + fdatasync, depth 1  41 pairs  2.90, 1.40 to 6.00  \
              [            │  ═══════●═>]  1.42 s, 704 KiB"
         );
         assert_eq!(
-            line(2.97, 3.0, Some(3.03), 120, true),
+            line(2.97, 3.0, 3.03, 120, true),
             "4 KiB write + fdatasync, depth 1  41 pairs  3.00, 2.97 to 3.03  \
              [            |         o  ]  1.42 s, 704 KiB"
         );
@@ -116,16 +115,13 @@ mod tests {
         let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, 1e-300, 1e300];
         for columns in [0, 40, 55, 80, 200] {
             for low in odd {
-                for high in odd.map(Some).into_iter().chain([None]) {
+                for high in odd {
                     let text = line(low, low, high, columns, columns == 55);
                     assert!(width(&text) <= columns.max(40), "{text}");
                     assert!(columns != 55 || text.is_ascii(), "{text}");
                 }
             }
         }
-        assert_eq!(
-            line(2.97, 3.0, Some(3.03), 40, true),
-            "4 K...th 1  41 pairs  3.00, 2.97 to 3.03"
-        );
+        assert_eq!(line(2.97, 3.0, 3.03, 40, true), "4 K...th 1  41 pairs  3.00, 2.97 to 3.03");
     }
 }

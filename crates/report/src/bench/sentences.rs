@@ -1,8 +1,10 @@
 //! What the figures come to, in sentences.
 
+use measure::{Regime, Verdict};
+
 use super::figures::time;
 use super::grid::Cell;
-use super::{Effort, Experiment, Predicted, Regime};
+use super::{Effort, Experiment, Predicted};
 use crate::line::{BAD, CARE, GOOD};
 use crate::words::{Words, count};
 
@@ -10,20 +12,19 @@ use crate::words::{Words, count};
 const REGIMES_MAX: usize = 6;
 
 /// The word of a verdict as it starts a sentence, and its color.
-pub(crate) fn verdict_word(verdict: &str, words: Words<'_>) -> Cell {
+pub(crate) fn verdict_word(verdict: Verdict) -> Cell {
     match verdict {
-        "penalty" => (BAD, "Penalty".to_owned()),
-        "no-penalty" => (GOOD, "No penalty".to_owned()),
-        "small" => (CARE, "Small difference".to_owned()),
-        "inconclusive" => (CARE, "No verdict".to_owned()),
-        "void" => (CARE, "Void".to_owned()),
-        other => (CARE, words.text(other)),
+        Verdict::Penalty => (BAD, "Penalty".to_owned()),
+        Verdict::NoPenalty => (GOOD, "No penalty".to_owned()),
+        Verdict::Small => (CARE, "Small difference".to_owned()),
+        Verdict::Inconclusive => (CARE, "No verdict".to_owned()),
+        Verdict::Void => (CARE, "Void".to_owned()),
     }
 }
 
 /// The verdict, and its reason as one sentence.
 pub(crate) fn verdict(experiment: &Experiment, words: Words<'_>) -> (Cell, String) {
-    let (style, word) = verdict_word(&experiment.verdict, words);
+    let (style, word) = verdict_word(experiment.verdict);
     let reason = words.text(&experiment.reason);
     // A reason may be a whole sentence that begins with the verdict.
     let bare = reason.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(&word));
@@ -144,7 +145,7 @@ mod tests {
         let one = Regime { from_pair: 1, median_ns: 8_350_000, spread_ns: 120_000 };
         let two = Regime { from_pair: 23, median_ns: 12_000_000, spread_ns: 300_000 };
         let list = "8.35 ms (spread 120 µs) from pair 1, 12.0 ms (spread 300 µs) from pair 23";
-        assert_eq!(parts(&[one.clone(), two.clone()], 1, words), list);
+        assert_eq!(parts(&[one, two], 1, words), list);
         let block = parts(&[one, two], 128, words);
         assert_eq!(block, format!("128 operations took {list}"));
     }

@@ -3,10 +3,11 @@
 //! One experiment is shown whole; of several each has a line, and is shown whole on request. Text
 //! from the result cannot leave its line, and every line fits the width asked for.
 
+use units::Source;
 use units::prefix::Size;
 
 use super::arms::Arms;
-use super::figures::{share, time};
+use super::figures::{ratio_bounds, ratio_figure, share, time};
 use super::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
 use super::sentences::{predicted, regimes, verdict};
 use super::{Bench, BenchTarget, Experiment, Scratch, overview};
@@ -92,7 +93,7 @@ impl Page<'_> {
                 Some(0) => String::new(),
                 Some(origin) => format!(" from {} on", words.exact(origin)),
             };
-            let source = target.granule_source.as_deref().map(|source| words.text(source));
+            let source = target.granule_source.map(Source::word);
             let source = source.map_or(String::new(), |source| format!(" ({source})"));
             format!("granule {}{origin}{source}", words.exact(bytes))
         });
@@ -167,12 +168,11 @@ impl Page<'_> {
     fn details(&mut self, experiment: &Experiment) {
         let words = self.words;
         for comparison in &experiment.comparisons {
-            let Some(mean) = &comparison.clipped_mean else { continue };
-            let shown = super::figures::Ratio { ratio: mean.ratio, low: mean.low, high: mean.high };
+            let Some(mean) = comparison.clipped_mean else { continue };
             let pieces = vec![
                 cell(words.text(&comparison.arm)),
-                cell(shown.figure()),
-                cell(shown.interval()),
+                cell(ratio_figure(mean)),
+                cell(ratio_bounds(mean)),
             ];
             labeled("clipped mean", pieces, self.limit, &mut self.text);
         }

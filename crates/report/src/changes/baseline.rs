@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::{Change, Seen, TargetChange, Trend, compare, values};
+use super::{Change, Seen, Subject, TargetChange, Trend, compare, values};
 use crate::digest::clip;
 use crate::document::{Document, Layer, SCHEMA, Target};
 use crate::text::one_line;
@@ -228,7 +228,7 @@ fn appeared(after: &Target) -> TargetChange {
             .iter()
             .find(|layer| layer.id == finding.layer)
             .map(|layer| one_line(&layer.name)),
-        subject: "finding".into(),
+        subject: Subject::Finding,
         key: one_line(&finding.code),
         trend: Trend::Appeared,
         severity: finding.severity,
@@ -266,7 +266,7 @@ fn target_change(trend: Trend, target: &Target) -> Change {
     let (before, after) = if trend == Trend::Vanished { (seen, None) } else { (None, seen) };
     Change {
         layer: None,
-        subject: "verdict".into(),
+        subject: Subject::Verdict,
         key: "verdict".to_owned(),
         trend,
         severity: Severity::Info,

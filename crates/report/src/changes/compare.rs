@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::paths::{Paths, Place};
-use super::{Change, Seen, Trend, values};
+use super::{Change, Seen, Subject, Trend, values};
 use crate::document::{Finding, Layer, Target};
 use crate::text::one_line;
 use stack::{Severity, Verdict};
@@ -107,7 +107,7 @@ fn numbered<K: Eq + Hash + Clone, T>(values: Vec<(K, T)>) -> Vec<((K, usize), T)
 fn layer(paths: &Paths, pair: &Pair<Placed<'_>>) -> Vec<Change> {
     let one = |(place, layer): &Placed<'_>, trend| Change {
         layer: Some(paths.name(*place)),
-        subject: "layer".into(),
+        subject: Subject::Layer,
         key: layer.kind.word().to_owned(),
         trend,
         severity: Severity::Info,
@@ -149,7 +149,7 @@ fn verdicts(
     };
     Some(Change {
         layer: name.map(|name| name()),
-        subject: "verdict".into(),
+        subject: Subject::Verdict,
         key: "verdict".to_owned(),
         trend,
         severity: Severity::Info,
@@ -169,7 +169,7 @@ fn fact(name: &dyn Fn() -> String, key: String, pair: Pair<Seen>) -> Option<Chan
     };
     Some(Change {
         layer: Some(name()),
-        subject: "fact".into(),
+        subject: Subject::Fact,
         key,
         trend,
         severity: Severity::Info,
@@ -196,7 +196,7 @@ fn finding(paths: &Paths, pair: &Pair<Found<'_>>) -> Option<Change> {
     let (place, finding) = one;
     Some(Change {
         layer: place.map(|place| paths.name(place)),
-        subject: "finding".into(),
+        subject: Subject::Finding,
         key: one_line(&finding.code),
         trend,
         severity: finding.severity,

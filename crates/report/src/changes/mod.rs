@@ -13,7 +13,6 @@ mod view;
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::document::Word;
 use stack::{Severity, Verdict};
 
 pub use baseline::{Baseline, BaselineFault, Compared};
@@ -123,7 +122,7 @@ impl TargetChange {
     pub fn answer(&self, least: Option<Severity>) -> Answer {
         let is_over = |change: &Change| {
             change.trend == Trend::Better
-                || (change.trend == Trend::Vanished && &*change.subject == "finding")
+                || (change.trend == Trend::Vanished && change.subject == Subject::Finding)
         };
         let matters = self.changes.iter().filter(|change| !is_over(change));
         let worst = matters.map(|change| change.severity).max();
@@ -132,14 +131,29 @@ impl TargetChange {
     }
 }
 
+/// What a change is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// A layer that appeared or vanished.
+    Layer,
+    /// The verdict on a layer or on the target.
+    Verdict,
+    /// What a rule found.
+    Finding,
+    /// A value of a layer.
+    Fact,
+}
+
 /// One thing that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// The layer's name behind the names of those beneath it: `sda/sda1`; `null` for the target.
     pub layer: Option<String>,
-    /// What changed: `layer`, `verdict`, `finding`, `fact`.
-    pub subject: Word,
+    /// What changed.
+    pub subject: Subject,
     /// The layer's kind, `verdict`, the finding's code, or the fact's key with its unit.
     pub key: String,
     /// Which way it went.

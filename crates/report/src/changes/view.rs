@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use super::{Change, ChangeSummary, Seen, TargetChange, Trend};
+use super::{Change, ChangeSummary, Seen, Subject, TargetChange, Trend};
 use crate::answer::State;
 use crate::digest::Note;
 use crate::line::{BAD, CARE, PLAIN};
@@ -40,11 +40,11 @@ fn painted(trend: Trend) -> String {
 fn line(change: &Change, words: Words<'_>) -> String {
     let layer = change.layer.as_deref().unwrap_or("target");
     let values = values(change, words);
-    let what = match &*change.subject {
-        "finding" => format!("{} {values}: {}", change.key, change.title),
-        "layer" if change.title.is_empty() => change.key.clone(),
-        "layer" => format!("{} ({})", change.key, change.title),
-        _ => format!("{} {values}", quantity(&change.key)),
+    let what = match change.subject {
+        Subject::Finding => format!("{} {values}: {}", change.key, change.title),
+        Subject::Layer if change.title.is_empty() => change.key.clone(),
+        Subject::Layer => format!("{} ({})", change.key, change.title),
+        Subject::Verdict | Subject::Fact => format!("{} {values}", quantity(&change.key)),
     };
     words.text(&format!("{layer}: {what}"))
 }
@@ -135,7 +135,7 @@ impl Note {
         let what = match (&change.reason, first) {
             (Some(reason), _) if state == State::Unknown => reason.clone(),
             // The code comes first: the end is what a short message loses.
-            (_, Some(first)) if &*first.subject == "finding" => {
+            (_, Some(first)) if first.subject == Subject::Finding => {
                 let layer = first.layer.as_deref().map(|layer| format!("at {layer}: "));
                 let layer = layer.unwrap_or_default();
                 format!("{} {} {layer}{}", first.key, values(first, words), first.title)

@@ -1,6 +1,6 @@
 //! The change from one value to another, its interval, and its words.
 
-use super::{CompareAnswer, Interval, LIMIT, Measured};
+use super::{CompareAnswer, Interval, LIMIT, Measure, Measured};
 
 /// Rounding of a product that should be the limit is no difference.
 const SLACK: f64 = 1.0 + 1e-9;
@@ -15,7 +15,7 @@ fn ends(measured: &Measured) -> Interval {
                 [value_ns, low_ns, high_ns].map(|end| end.map(|end| end as f64));
             Interval { ratio, low, high }
         }
-        Measured::Ratio { ratio, low, high } => Interval { ratio: *ratio, low: *low, high: *high },
+        Measured::Ratio(interval) => *interval,
         Measured::Said { .. } => Interval::default(),
     }
 }
@@ -66,11 +66,11 @@ struct Side {
 }
 
 /// The words for more and for less of a measure.
-fn sides(measure: &str) -> [Side; 2] {
+fn sides(measure: Measure) -> [Side; 2] {
     let more = |word, multiple| Side { word, multiple, factor: |times| times };
     match measure {
         // "50 % lower" is half as high; "50 % faster" is half as much again in the same time.
-        "ratio" => [
+        Measure::Ratio => [
             more("higher", "as high"),
             Side { word: "lower", multiple: "", factor: |times| 2.0 - times },
         ],
@@ -83,7 +83,7 @@ fn sides(measure: &str) -> [Side; 2] {
 
 /// The change in words: `4 to 7 % slower`, `between 3 % faster and 6 % slower`, `at least 20 %
 /// slower`, `2.5 to 3.1 times as long`; empty without an interval.
-pub(super) fn words(change: Interval, measure: &str) -> String {
+pub(super) fn words(change: Interval, measure: Measure) -> String {
     let [more, less] = sides(measure);
     match (change.low, change.high) {
         (Some(low), Some(high)) if low >= 1.0 => more.range(low, high),
@@ -98,7 +98,7 @@ pub(super) fn words(change: Interval, measure: &str) -> String {
 }
 
 /// The bound of a change that is no difference: `at most 6 % slower`.
-pub(super) fn bound(change: Interval, measure: &str) -> String {
+pub(super) fn bound(change: Interval, measure: Measure) -> String {
     let [more, less] = sides(measure);
     let (low, high) = (change.low.unwrap_or(1.0), change.high.unwrap_or(1.0));
     match high >= low.recip() {
@@ -184,11 +184,11 @@ mod tests {
             (Some(1.0), Some(1.0), "0 % slower"),
             (None, None, ""),
         ] {
-            assert_eq!(words(of(low, high), "median"), expected);
+            assert_eq!(words(of(low, high), Measure::Median), expected);
         }
-        assert_eq!(words(of(Some(0.25), Some(0.5)), "ratio"), "50 to 75 % lower");
-        assert_eq!(bound(of(Some(0.98), Some(1.056)), "median"), "at most 6 % slower");
-        assert_eq!(bound(of(Some(0.95), Some(1.01)), "ratio"), "at most 5 % lower");
+        assert_eq!(words(of(Some(0.25), Some(0.5)), Measure::Ratio), "50 to 75 % lower");
+        assert_eq!(bound(of(Some(0.98), Some(1.056)), Measure::Median), "at most 6 % slower");
+        assert_eq!(bound(of(Some(0.95), Some(1.01)), Measure::Ratio), "at most 5 % lower");
     }
 
     #[test]

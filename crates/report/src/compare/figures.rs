@@ -2,7 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::{Measured, Measurement};
+use durability::Grade;
+use measure::Verdict;
+use measure::durable::Difference;
+use measure::fitness::Fitness;
+
+use super::{Interval, Measure, Measured, Measurement};
 use crate::bench::{Arm, Bench, Comparison, Experiment};
 use crate::fsync::{Fsync, FsyncRow, QuantileInterval};
 use crate::probe::{Answer, Answers, FoundDepth, Probe};
@@ -14,8 +19,7 @@ pub(super) struct Figure {
     pub(super) group: String,
     /// Its name in the group.
     pub(super) name: String,
-    /// `ratio`, `median`, `p99` or `answer`.
-    pub(super) measure: &'static str,
+    pub(super) measure: Measure,
     /// All that has to be equal for two figures to be of the same work.
     pub(super) work: String,
     /// One observation, where figures of another one mean something else.
@@ -23,6 +27,8 @@ pub(super) struct Figure {
     pub(super) value: Measured,
     pub(super) alpha: Option<f64>,
     pub(super) is_judged: bool,
+    /// True of an answer that leaves its question open: another one beside it is no difference.
+    pub(super) is_open: bool,
     /// Why its value means nothing, as the rest of a sentence about the run.
     pub(super) fault: Option<String>,
 }
@@ -41,12 +47,13 @@ fn said(group: &str, name: &str, said: Option<String>, because: Option<String>) 
     Figure {
         group: group.to_owned(),
         name: name.to_owned(),
-        measure: "answer",
+        measure: Measure::Answer,
         work: String::new(),
         observed: String::new(),
         value: Measured::Said { said, because },
         alpha: None,
         is_judged: true,
+        is_open: false,
         fault: None,
     }
 }
@@ -63,7 +70,7 @@ fn of_experiment(experiment: &Experiment) -> Vec<Figure> {
             0 | 1 => format!("one {}", experiment.unit),
             many => format!("one {} of {many} operations", experiment.unit),
         },
-        fault: (experiment.verdict == "void").then(|| "is void".to_owned()),
+        fault: (experiment.verdict == Verdict::Void).then(|| "is void".to_owned()),
         ..said("", "", None, None)
     };
     let is_control = |name: &str| {
@@ -72,9 +79,9 @@ fn of_experiment(experiment: &Experiment) -> Vec<Figure> {
     let told = experiment.comparisons.iter().filter(|one| !is_control(&one.arm));
     let of_comparison = |one: &Comparison| Figure {
         name: one.arm.clone(),
-        measure: "ratio",
+        measure: Measure::Ratio,
         work: format!("{} against {}", blank.work, one.against),
-        value: ratio(one.ratio, one.low, one.high),
+        value: ratio(one.interval),
         alpha: finite(experiment.alpha),
         ..blank.clone()
     };
@@ -88,8 +95,11 @@ fn of_experiment(experiment: &Experiment) -> Vec<Figure> {
     };
     let times = |arm: &Arm| {
         let seen = arm.count > 0;
-        [("median", seen.then_some(arm.median_ns)), ("p99", arm.p99_ns.filter(|_| seen))]
-            .map(|(measure, value)| time(arm, measure, value))
+        [
+            (Measure::Median, seen.then_some(arm.median_ns)),
+            (Measure::P99, arm.p99_ns.filter(|_| seen)),
+        ]
+        .map(|(measure, value)| time(arm, measure, value))
     };
     // An arm's ratio stands with its latencies.
     let mut ratios: Vec<Figure> = told.map(of_comparison).collect();
@@ -103,9 +113,9 @@ fn of_experiment(experiment: &Experiment) -> Vec<Figure> {
 }
 
 /// A ratio of a document; a lower end of 0 without an upper one says nothing.
-fn ratio(ratio: f64, low: f64, high: Option<f64>) -> Measured {
-    let high = high.and_then(finite);
-    Measured::Ratio { ratio: finite(ratio), low: finite(low).filter(|low| *low > 0.0), high }
+fn ratio(of: measure::Interval) -> Measured {
+    let low = finite(of.low).filter(|low| *low > 0.0);
+    Measured::Ratio(Interval { ratio: finite(of.ratio), low, high: finite(of.high) })
 }
 
 fn finite(value: f64) -> Option<f64> {
@@ -116,7 +126,11 @@ fn of_fsync(fsync: &Fsync) -> Vec<Figure> {
     let mut figures = Vec::new();
     if let Some(verdict) = &fsync.verdict {
         let engine = &verdict.engine;
-        figures.push(said("engine", engine, Some(verdict.verdict.clone()), None));
+        let answer = Some(verdict.verdict.word().to_owned());
+        figures.push(Figure {
+            is_open: verdict.verdict == Fitness::NotEnough,
+            ..said("engine", engine, answer, None)
+        });
         if let Some(quantile) = &verdict.quantile {
             figures.push(Figure {
                 measure: measure(quantile.quantile_percent),
@@ -129,27 +143,31 @@ fn of_fsync(fsync: &Fsync) -> Vec<Figure> {
     }
     if let Some(honesty) = &fsync.honesty {
         let because = Some(honesty.sentence.clone());
-        figures.push(said("syncs", "durability", Some(honesty.grade.clone()), because));
+        let grade = Some(honesty.grade.word().to_owned());
+        figures.push(Figure {
+            is_open: matches!(honesty.grade, Grade::Unproven | Grade::Opaque),
+            ..said("syncs", "durability", grade, because)
+        });
     }
     figures.extend(fsync.rows.iter().flat_map(of_row));
     figures.extend(fsync.comparisons.iter().map(|one| Figure {
-        measure: "ratio",
+        measure: Measure::Ratio,
         work: format!("{} against {}", one.row, one.against),
-        value: ratio(one.ratio, one.low, one.high),
+        value: ratio(one.interval),
         alpha: finite(one.alpha),
-        fault: (one.conclusion == "void").then(|| "is void".to_owned()),
+        fault: (one.conclusion == Difference::Void).then(|| "is void".to_owned()),
         ..said("rows against each other", &one.question, None, None)
     }));
     figures
 }
 
 /// The measure of a quantile.
-fn measure(percent: f64) -> &'static str {
+fn measure(percent: f64) -> Measure {
     match percent {
-        50.0 => "median",
-        99.0 => "p99",
-        99.9 => "p99.9",
-        _ => "quantile",
+        50.0 => Measure::Median,
+        99.0 => Measure::P99,
+        99.9 => Measure::P999,
+        _ => Measure::Quantile,
     }
 }
 
@@ -162,17 +180,14 @@ fn time(quantile: &QuantileInterval) -> Measured {
 }
 
 fn of_row(row: &FsyncRow) -> Vec<Figure> {
-    let name = match row.group.as_str() {
-        "" => row.label.clone(),
-        group => format!("{} {}", group.replace('-', " "), row.label),
-    };
+    let name = format!("{} {}", row.group.word().replace('-', " "), row.label);
     let FsyncRow { id, path, method, place, write_bytes, writes_per_operation, .. } = row;
-    let work = format!("{id} {path} {method} {place} {write_bytes} {writes_per_operation}");
+    let work = format!("{id} {path:?} {method:?} {place} {write_bytes} {writes_per_operation}");
     let fault = match (&row.unavailable, row.errors.first()) {
         (Some(reason), _) | (None, Some(reason)) => Some(format!("did not measure it: {reason}")),
         (None, None) => None,
     };
-    [("median", 50.0, row.median_ns), ("p99", 99.0, row.p99_ns)]
+    [(Measure::Median, 50.0, row.median_ns), (Measure::P99, 99.0, row.p99_ns)]
         .map(|(measure, percent, value_ns)| {
             let tail = row.tails.iter().find(|tail| tail.quantile_percent == percent);
             let bare = Measured::Latency { value_ns, low_ns: None, high_ns: None };
@@ -181,7 +196,7 @@ fn of_row(row: &FsyncRow) -> Vec<Figure> {
                 work: work.clone(),
                 value: tail.map_or(bare, time),
                 alpha: tail.and_then(|tail| finite(tail.alpha)),
-                is_judged: measure == "median",
+                is_judged: measure == Measure::Median,
                 fault: fault.clone(),
                 ..said("latency", &name, None, None)
             }
@@ -210,7 +225,7 @@ fn of_probe(probe: &Probe) -> Vec<Figure> {
     ];
     if let Some(found) = &turn.value {
         figures.push(Figure {
-            measure: "median",
+            measure: Measure::Median,
             value: Measured::Latency {
                 value_ns: Some(found.turn_ns),
                 low_ns: Some(found.low_ns),
@@ -227,7 +242,7 @@ fn of_probe(probe: &Probe) -> Vec<Figure> {
 fn answer<T>(name: &str, answer: &Answer<T>, words: impl Fn(&T) -> String) -> Figure {
     let mut because = match &answer.value {
         Some(_) => answer.said_by.clone(),
-        None => answer.reason.clone().or_else(|| answer.why.clone()),
+        None => answer.reason.clone().or_else(|| answer.why.map(|why| why.word().to_owned())),
     };
     if let (Some(because), Some(alpha)) = (&mut because, answer.alpha) {
         let _ = write!(because, "; wrong with a probability of at most {alpha:.1e}");

@@ -177,8 +177,8 @@ pub struct ComparedRow {
     pub group: String,
     /// The arm, the row or the question.
     pub name: String,
-    /// `ratio`, `median`, `p99`, or `answer`.
-    pub measure: String,
+    /// What is compared.
+    pub measure: Measure,
     /// The earlier value.
     pub before: Measured,
     /// The later value.
@@ -199,6 +199,41 @@ pub struct ComparedRow {
     pub reason: Option<String>,
 }
 
+/// What of a row is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// How many times as long something takes.
+    Ratio,
+    /// The latency that half stay at or below.
+    Median,
+    /// The latency that 99 % stay at or below.
+    P99,
+    /// The latency that 99.9 % stay at or below.
+    #[serde(rename = "p99.9")]
+    P999,
+    /// Another quantile of latencies.
+    Quantile,
+    /// An answer in words.
+    Answer,
+}
+
+impl Measure {
+    /// The word for it in documents.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Measure::Ratio => "ratio",
+            Measure::Median => "median",
+            Measure::P99 => "p99",
+            Measure::P999 => "p99.9",
+            Measure::Quantile => "quantile",
+            Measure::Answer => "answer",
+        }
+    }
+}
+
 /// A value of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -214,14 +249,7 @@ pub enum Measured {
         high_ns: Option<u64>,
     },
     /// A number of times.
-    Ratio {
-        /// The ratio; `null` where there is none.
-        ratio: Option<f64>,
-        /// The lower end of its interval; `null` while nothing is known.
-        low: Option<f64>,
-        /// The upper end; `null` while nothing is known.
-        high: Option<f64>,
-    },
+    Ratio(Interval),
     /// An answer in words.
     Said {
         /// The answer; `null` where there is none.

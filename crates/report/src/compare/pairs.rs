@@ -7,7 +7,7 @@ use super::figures::{Figure, figures};
 use super::sides::{run, say, setting, warnings};
 use super::{
     COMPARE_SCHEMA, CompareAnswer, CompareSummary, ComparedRow, Comparing, Interval, LIMIT,
-    Measured, Measurement,
+    Measure, Measured, Measurement,
 };
 
 /// The most names of what only one result holds that are kept.
@@ -92,9 +92,6 @@ fn notes(
     notes
 }
 
-/// Answers that leave the question open, of `fsync`: another one beside them is no difference.
-const OPEN: [&str; 3] = ["not-enough-evidence", "unproven", "opaque"];
-
 /// Figures of the same work: in the order of `after`, then those that are only in `before`.
 fn pairs<'a>(
     before: &'a [Figure],
@@ -143,7 +140,7 @@ fn row(old: &Figure, new: &Figure) -> Option<ComparedRow> {
     }
     let (change, answer, reason) = match (&old.value, &new.value) {
         (Measured::Said { .. }, _) | (_, Measured::Said { .. }) => {
-            let (answer, reason) = answers(&old.value, &new.value);
+            let (answer, reason) = answers(old, new);
             (None, answer, reason)
         }
         _ => changed(old, new),
@@ -152,7 +149,7 @@ fn row(old: &Figure, new: &Figure) -> Option<ComparedRow> {
     Some(ComparedRow {
         group: say(&new.group),
         name: say(&new.name),
-        measure: new.measure.to_owned(),
+        measure: new.measure,
         before: shown(&old.value),
         after: shown(&new.value),
         words: change.map(|change| words(change, new.measure)).unwrap_or_default(),
@@ -168,12 +165,12 @@ fn is_empty(one: &Figure) -> bool {
     match &one.value {
         Measured::Latency { value_ns, .. } => value_ns.is_none(),
         Measured::Said { said, .. } => said.is_none(),
-        Measured::Ratio { .. } => false,
+        Measured::Ratio(_) => false,
     }
 }
 
 /// Returns what two answers in words come to, and why that cannot be told.
-fn answers(old: &Measured, new: &Measured) -> (CompareAnswer, Option<String>) {
+fn answers(before: &Figure, after: &Figure) -> (CompareAnswer, Option<String>) {
     let parts = |measured: &Measured| match measured {
         Measured::Said { said, because } => (said.clone(), because.clone()),
         _ => (None, None),
@@ -187,13 +184,13 @@ fn answers(old: &Measured, new: &Measured) -> (CompareAnswer, Option<String>) {
         let reason = format!("the {when} run did not settle it: {}", say(&said.replace('-', " ")));
         (CompareAnswer::CannotTell, Some(reason))
     };
-    match (parts(old), parts(new)) {
+    match (parts(&before.value), parts(&after.value)) {
         ((None, because), _) => missing("earlier", because),
         (_, (None, because)) => missing("later", because),
         ((Some(old), _), (Some(new), _)) => match (&*old, &*new) {
             (old, new) if old == new => (CompareAnswer::Same, None),
-            (old, _) if OPEN.contains(&old) => open("earlier", old),
-            (_, new) if OPEN.contains(&new) => open("later", new),
+            (old, _) if before.is_open => open("earlier", old),
+            (_, new) if after.is_open => open("later", new),
             _ => (CompareAnswer::Differs, None),
         },
     }
@@ -227,7 +224,7 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
 fn is_bare(value: &Measured) -> bool {
     match value {
         Measured::Latency { low_ns, high_ns, .. } => low_ns.is_none() && high_ns.is_none(),
-        Measured::Ratio { low, high, .. } => low.is_none() && high.is_none(),
+        Measured::Ratio(Interval { low, high, .. }) => low.is_none() && high.is_none(),
         Measured::Said { .. } => false,
     }
 }
@@ -288,13 +285,13 @@ fn sentence(
 
 /// One row in the verdict: `fdatasync, median 22 to 31 % slower`.
 fn said(row: &ComparedRow, answer: CompareAnswer) -> String {
-    let name = match row.measure.as_str() {
-        "answer" => row.name.clone(),
-        "ratio" => format!("ratio of {} ({})", row.name, row.group),
-        measure => format!("{measure} of {}", row.name),
+    let name = match row.measure {
+        Measure::Answer => row.name.clone(),
+        Measure::Ratio => format!("ratio of {} ({})", row.name, row.group),
+        measure => format!("{} of {}", measure.word(), row.name),
     };
     let words = match (&row.reason, answer, row.change) {
-        (_, CompareAnswer::Same, Some(change)) => bound(change, &row.measure),
+        (_, CompareAnswer::Same, Some(change)) => bound(change, row.measure),
         (None, _, Some(_)) => row.words.clone(),
         (Some(reason), ..) => reason.clone(),
         (None, _, None) => match (&row.before, &row.after) {

@@ -1,5 +1,7 @@
 //! Of which machine and drive the two results are, and what else differs between them.
 
+use units::Source;
+
 use super::{ComparedRun, Measurement, Setting};
 use crate::digest::clip;
 use crate::probe::Probe;
@@ -107,6 +109,7 @@ pub(super) fn setting(before: Measurement<'_>, after: Measurement<'_>) -> Vec<Se
 /// The settings of a result, those that matter most first: their keys, and their values.
 fn values(result: Measurement<'_>) -> Vec<(&'static str, Option<String>)> {
     let number = |number: Option<u64>| number.map(|number| number.to_string());
+    let source = |source: Option<Source>| source.map(|source| source.word().to_owned());
     let (version, run, seed, mut values) = match result {
         Measurement::Bench(it) => {
             let scratch = it.scratch.as_ref();
@@ -117,7 +120,7 @@ fn values(result: Measurement<'_>) -> Vec<(&'static str, Option<String>)> {
                 ("logical-sector-bytes", number(target.logical_sector_bytes)),
                 ("granule-bytes", number(target.granule_bytes)),
                 ("granule-origin-bytes", number(target.granule_origin_bytes)),
-                ("granule-source", target.granule_source.clone()),
+                ("granule-source", source(target.granule_source)),
                 ("scratch-place", scratch.map(|scratch| scratch.place.clone())),
                 ("scratch-bytes", number(scratch.map(|scratch| scratch.length_bytes))),
                 ("scratch-pieces", number(scratch.map(|scratch| scratch.pieces))),
@@ -147,7 +150,7 @@ fn values(result: Measurement<'_>) -> Vec<(&'static str, Option<String>)> {
                 ("logical-sector-bytes", number(it.reported.logical_sector_bytes)),
                 ("physical-sector-bytes", number(it.reported.physical_sector_bytes)),
                 ("granule-bytes", number(it.reported.granule_bytes)),
-                ("granule-source", it.reported.granule_source.clone()),
+                ("granule-source", source(it.reported.granule_source)),
             ];
             (&it.version, &it.run, it.seed, values)
         }

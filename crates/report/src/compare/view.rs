@@ -1,6 +1,6 @@
 //! Two results side by side, for people and programs.
 
-use super::{CompareAnswer, ComparedRow, ComparedRun, Comparing, Measured, Setting};
+use super::{CompareAnswer, ComparedRow, ComparedRun, Comparing, Interval, Measured, Setting};
 use crate::bench::figures::{UNKNOWN, number, time};
 use crate::bench::grid::{Cell, Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::line::{BAD, CARE, GOOD, NAME};
@@ -152,7 +152,7 @@ impl Page<'_> {
         for row in rows {
             let reason = row.reason.as_deref().filter(|reason| !reason.starts_with(NO_INTERVAL));
             if let Some(reason) = reason {
-                let name = self.words.text(&format!("{}, {}:", row.name, row.measure));
+                let name = self.words.text(&format!("{}, {}:", row.name, row.measure.word()));
                 self.prose((CARE, &name), reason);
             }
         }
@@ -182,7 +182,7 @@ impl Page<'_> {
         let words = self.words;
         let value = |measured: &Measured| match measured {
             Measured::Latency { value_ns, .. } => value_ns.map(|ns| time(ns, words)),
-            Measured::Ratio { ratio, .. } => ratio.map(number),
+            Measured::Ratio(Interval { ratio, .. }) => ratio.map(number),
             Measured::Said { .. } => None,
         };
         let [before, after] =
@@ -202,7 +202,7 @@ impl Page<'_> {
         };
         [
             words.text(&row.name),
-            row.measure.clone(),
+            row.measure.word().to_owned(),
             before,
             after,
             words.text(&change),

@@ -1,14 +1,14 @@
 //! Whether a completed sync is real: what speaks for it, what against it, what would change that.
 
+use durability::{Direction, Grade, Protection};
 use serde::{Deserialize, Serialize};
 
 /// How far a completed sync can be trusted, with the evidence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Honesty {
-    /// `consistent` (no evidence against durability), `unproven`, `opaque` (nothing below is
-    /// seen), `suspect`, or `not-durable` (what was seen cannot be durable).
-    pub grade: String,
+    /// Trust in a completed sync.
+    pub grade: Grade,
     /// The grade as one sentence.
     pub sentence: String,
     /// What was seen, the weightiest first.
@@ -30,8 +30,8 @@ pub struct Honesty {
 pub struct Evidence {
     /// A stable name: `barrier-off`, `no-flush`, `in-memory`, `implausible-time`.
     pub code: String,
-    /// `for`, `against` or `open`.
-    pub direction: String,
+    /// Which way it points.
+    pub direction: Direction,
     /// What was seen, as a sentence.
     pub sentence: String,
     /// Who says so.
@@ -69,8 +69,8 @@ pub struct LayerFlushes {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DriveWord {
-    /// Power-loss protection: `good`, `failed` or `unknown`.
-    pub power_loss_protection: String,
+    /// Power-loss protection.
+    pub power_loss_protection: Protection,
     /// Who says so, or why it is not known.
     pub power_loss_source: String,
     /// How much of its rated life is used, in percent (may be over 100); `null` when not known.

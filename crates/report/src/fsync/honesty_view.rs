@@ -1,6 +1,8 @@
 //! Whether a completed sync is real, for people: the grade, what speaks for and against it, what
 //! each layer counted, what drive and process say.
 
+use durability::{Direction, Grade};
+
 use super::{Honesty, LayerFlushes, ProcessWord};
 use crate::bench::figures::UNKNOWN;
 use crate::bench::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
@@ -10,20 +12,20 @@ use crate::words::Words;
 /// Writes all of it.
 pub(super) fn honesty(honesty: &Honesty, words: Words<'_>, limit: usize, text: &mut String) {
     // The reason follows, with its source.
-    let sentence = match honesty.grade.as_str() {
-        "unproven" => "nothing speaks against it, but not all that matters could be seen.",
+    let sentence = match honesty.grade {
+        Grade::Unproven => "nothing speaks against it, but not all that matters could be seen.",
         _ => &honesty.sentence,
     };
-    prose(grade(&honesty.grade, words), &words.text(sentence), limit, text);
+    prose(grade(honesty.grade), &words.text(sentence), limit, text);
     for evidence in &honesty.evidence {
-        let style = match evidence.direction.as_str() {
-            "against" => BAD,
-            "for" => GOOD,
-            _ => CARE,
+        let style = match evidence.direction {
+            Direction::Against => BAD,
+            Direction::For => GOOD,
+            Direction::Open => CARE,
         };
         let source = format!("({})", words.text(&evidence.source));
         let pieces = vec![(style, words.text(&evidence.sentence)), quiet(source)];
-        labeled(&words.text(&evidence.direction), pieces, limit, text);
+        labeled(evidence.direction.word(), pieces, limit, text);
     }
     layers(&honesty.layers, words, limit, text);
     if let Some(drive) = &honesty.drive {
@@ -31,7 +33,7 @@ pub(super) fn honesty(honesty: &Honesty, words: Words<'_>, limit: usize, text: &
         let life = life.map_or("life used: not known".to_owned(), |used| {
             format!("{used} % of its rated life used")
         });
-        let protection = words.text(&drive.power_loss_protection);
+        let protection = drive.power_loss_protection.word();
         let pieces = vec![
             cell(format!("power-loss protection: {protection}")),
             quiet(format!("({})", words.text(&drive.power_loss_source))),
@@ -47,13 +49,13 @@ pub(super) fn honesty(honesty: &Honesty, words: Words<'_>, limit: usize, text: &
     }
 }
 
-fn grade(word: &str, words: Words<'_>) -> Cell {
-    let style = match word {
-        "consistent" => GOOD,
-        "not-durable" => BAD,
-        _ => CARE,
+fn grade(grade: Grade) -> Cell {
+    let style = match grade {
+        Grade::Consistent => GOOD,
+        Grade::NotDurable => BAD,
+        Grade::Unproven | Grade::Opaque | Grade::Suspect => CARE,
     };
-    (style, format!("sync is {}:", words.text(word).replace('-', " ")))
+    (style, format!("sync is {}:", grade.word().replace('-', " ")))
 }
 
 /// A row for each layer; a line for each where columns do not fit.

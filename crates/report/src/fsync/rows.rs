@@ -1,9 +1,10 @@
 //! The rows: one way of making writes durable each, with what it took.
 
+use measure::Interval;
+use measure::durable::{Difference, Group};
 use serde::{Deserialize, Serialize};
 
 use super::QuantileInterval;
-use crate::bench::finite;
 
 /// One way of making writes durable, and what it took.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -11,18 +12,16 @@ use crate::bench::finite;
 pub struct FsyncRow {
     /// What no other row is called: `pg.one.fdatasync`.
     pub id: String,
-    /// What the row belongs to: `one-8kb-write`, `two-8kb-writes`, `open-sync-sizes`,
-    /// `other-descriptor`, `non-synced`, `wal`, `group-size`.
-    pub group: String,
+    /// What the row belongs to.
+    pub group: Group,
     /// How the row is called: by `pg_test_fsync`'s own label where it is one of its rows.
     pub label: String,
     /// True if it is a row of `pg_test_fsync`, done as that does it.
     pub is_pg: bool,
-    /// How data goes: `buffered` (through the page cache) or `direct` (`O_DIRECT`).
-    pub path: String,
-    /// What makes it durable: `open_datasync`, `open_sync`, `fdatasync`, `fsync`,
-    /// `fsync_writethrough`, `sync_file_range` or `none`.
-    pub method: String,
+    /// How data goes.
+    pub path: Path,
+    /// What makes it durable.
+    pub method: Method,
     /// Place where the writes go: `overwrite` (the same place again), `sequential` (the next place
     /// in a written file), `preallocated` (the next place, allocated and never written), `append`
     /// (the file grows), or `nothing`.
@@ -66,6 +65,67 @@ pub struct FsyncRow {
     pub errors: Vec<String>,
 }
 
+/// How data goes to the drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Path {
+    /// Through the page cache.
+    #[default]
+    Buffered,
+    /// Past it, by `O_DIRECT`.
+    Direct,
+}
+
+impl Path {
+    /// The word for it in documents.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Path::Buffered => "buffered",
+            Path::Direct => "direct",
+        }
+    }
+}
+
+/// What makes a row's writes durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// The file is opened with `O_DSYNC`.
+    OpenDatasync,
+    /// The file is opened with `O_SYNC`.
+    OpenSync,
+    /// `fdatasync`.
+    Fdatasync,
+    /// `fsync`.
+    Fsync,
+    /// `fcntl(F_FULLFSYNC)`, which Linux does not have.
+    FsyncWritethrough,
+    /// `sync_file_range`, which is not durable.
+    SyncFileRange,
+    /// Nothing.
+    #[default]
+    None,
+}
+
+impl Method {
+    /// The word for it in documents.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Method::OpenDatasync => "open_datasync",
+            Method::OpenSync => "open_sync",
+            Method::Fdatasync => "fdatasync",
+            Method::Fsync => "fsync",
+            Method::FsyncWritethrough => "fsync_writethrough",
+            Method::SyncFileRange => "sync_file_range",
+            Method::None => "none",
+        }
+    }
+}
+
 /// How the rows took turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -85,7 +145,7 @@ pub struct Rounds {
 }
 
 /// One row against another.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RowComparison {
     /// What is asked, as a person says it: `append against overwrite`.
@@ -94,22 +154,14 @@ pub struct RowComparison {
     pub row: String,
     /// The id of the row that it is compared with.
     pub against: String,
-    /// How many times as long the row takes: the median of the rounds' ratios; `null` where there
-    /// is none.
-    #[serde(with = "finite")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
-    pub ratio: f64,
-    /// The lower end of its interval; 0 or `null` while nothing is known.
-    #[serde(with = "finite")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
-    pub low: f64,
-    /// The upper end; `null` while nothing is known.
-    pub high: Option<f64>,
+    /// How many times as long the row takes: the median of the rounds' ratios, with its interval.
+    #[serde(flatten)]
+    pub interval: Interval,
     /// The probability that the interval misses the truth, at most.
     pub alpha: f64,
     /// The rounds that are compared, in each of which both rows had a slice: all, or of a long run
     /// some that are drawn evenly from all of it.
     pub rounds: u64,
-    /// `slower`, `faster` (only where the interval says so), `not told apart`, or `void`.
-    pub conclusion: String,
+    /// What that says.
+    pub conclusion: Difference,
 }

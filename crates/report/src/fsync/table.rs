@@ -3,25 +3,36 @@
 //!
 //! Text from the result cannot leave its line, and every line fits the width asked for.
 
+use measure::durable::{Difference, Group};
+
 use super::forecast::{forecast, target};
 use super::{Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, honesty_view, verdict_view};
-use crate::bench::figures::{Ratio, UNKNOWN, time};
+use crate::bench::figures::{UNKNOWN, ratio_bounds, ratio_figure, time};
 use crate::bench::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
-use crate::line::{BAD, CARE, GOOD, NAME};
+use crate::line::{BAD, CARE, GOOD, NAME, QUIET};
 use crate::look::Look;
 use crate::words::{Words, count};
 
-/// The titles of the groups, as they head their rows.
-const GROUPS: [(&str, &str); 8] = [
-    ("one-8kb-write", "one 8kB write"),
-    ("two-8kb-writes", "two 8kB writes"),
-    ("open-sync-sizes", "16kB by open_sync, cut up"),
-    ("other-descriptor", "sync on another descriptor"),
-    ("non-synced", "non-sync'ed 8kB write"),
-    ("other-path", "8kB by the other path"),
-    ("wal", "as a log is written"),
-    ("group-size", "writes for each sync"),
-];
+/// The title of a group, as it heads its rows.
+fn title(group: Group) -> &'static str {
+    match group {
+        Group::OneWrite => "one 8kB write",
+        Group::TwoWrites => "two 8kB writes",
+        Group::OpenSyncSizes => "16kB by open_sync, cut up",
+        Group::OtherDescriptor => "sync on another descriptor",
+        Group::NonSynced => "non-sync'ed 8kB write",
+        Group::OtherPath => "8kB by the other path",
+        Group::Wal => "as a log is written",
+        Group::GroupSize => "writes for each sync",
+    }
+}
+
+/// The title of the group that begins with this row; `None` where none does.
+fn headed(rows: &[FsyncRow], number: usize) -> Option<&'static str> {
+    let group = rows[number].group;
+    let before = number.checked_sub(1).map(|before| rows[before].group);
+    (before != Some(group)).then(|| title(group))
+}
 
 /// What stands over the columns behind the labels.
 const HEADS: [&str; 7] = ["path", "      ops/sec", "usecs/op", "median", "p90", "p99", "p99.9"];
@@ -187,8 +198,8 @@ impl Page<'_> {
     fn grid(&self, rows: &[FsyncRow], columns: &[usize]) -> Grid {
         let mut grid = Grid::default();
         for (number, row) in rows.iter().enumerate() {
-            if let Some(title) = self.title(rows, number) {
-                let mut head = vec![(NAME, title)];
+            if let Some(title) = headed(rows, number) {
+                let mut head = vec![(NAME, title.to_owned())];
                 if number == 0 {
                     head.extend(HEADS.map(quiet));
                 }
@@ -199,21 +210,10 @@ impl Page<'_> {
         grid
     }
 
-    /// The title of the group that begins with this row; `None` where none does.
-    fn title(&self, rows: &[FsyncRow], number: usize) -> Option<String> {
-        let group = &rows[number].group;
-        let before = number.checked_sub(1).map(|before| &rows[before].group);
-        if before == Some(group) {
-            return None;
-        }
-        let title = GROUPS.iter().find(|(name, _)| name == group);
-        Some(title.map_or_else(|| self.words.text(group), |(_, title)| (*title).to_owned()))
-    }
-
     fn cells(&self, row: &FsyncRow) -> Vec<Cell> {
         let words = self.words;
         let mut cells = vec![cell(format!("  {}", words.text(&row.label)))];
-        cells.push(cell(words.text(&row.path)));
+        cells.push(cell(row.path.word()));
         let rate = row.operations_per_second.filter(|rate| rate.is_finite());
         match (rate, row.mean_ns) {
             (Some(rate), Some(mean)) => {
@@ -233,8 +233,8 @@ impl Page<'_> {
     /// The rows where no columns fit.
     fn list(&mut self, rows: &[FsyncRow]) {
         for (number, row) in rows.iter().enumerate() {
-            if let Some(title) = self.title(rows, number) {
-                self.prose((NAME, title), "");
+            if let Some(title) = headed(rows, number) {
+                self.prose((NAME, title.to_owned()), "");
             }
             let pieces = chosen(named(self.cells(row)), COLUMNS[2]);
             flowing(pieces, self.limit, &mut self.text);
@@ -247,7 +247,7 @@ impl Page<'_> {
             let row = rows.iter().find(|row| row.id == id);
             row.map_or_else(
                 || words.text(id),
-                |row| format!("{} {}", words.text(&row.path), words.text(&row.label)),
+                |row| format!("{} {}", row.path.word(), words.text(&row.label)),
             )
         };
         if comparisons.is_empty() {
@@ -255,16 +255,16 @@ impl Page<'_> {
         }
         self.prose((NAME, "compared round by round".to_owned()), "");
         for one in comparisons {
-            let ratio = Ratio { ratio: one.ratio, low: one.low, high: one.high };
-            let style = match one.conclusion.as_str() {
-                "slower" => CARE,
-                "faster" => GOOD,
-                _ => crate::line::QUIET,
+            let ratio = one.interval;
+            let style = match one.conclusion {
+                Difference::Slower => CARE,
+                Difference::Faster => GOOD,
+                Difference::NotToldApart | Difference::Void => QUIET,
             };
             let pieces = vec![
-                (NAME, ratio.figure()),
-                cell(ratio.interval()),
-                (style, words.text(&one.conclusion)),
+                (NAME, ratio_figure(ratio)),
+                cell(ratio_bounds(ratio)),
+                (style, one.conclusion.word().to_owned()),
                 quiet(format!("({}; {})", named(&one.row), named(&one.against))),
             ];
             labeled(&words.text(&one.question), pieces, self.limit, &mut self.text);

@@ -1,5 +1,6 @@
 //! Whether durable writes are fast enough for an engine.
 
+use measure::fitness::Fitness;
 use serde::{Deserialize, Serialize};
 
 /// The answer for one engine.
@@ -10,8 +11,8 @@ pub struct FsyncVerdict {
     pub engine: String,
     /// What the engine is, in one line.
     pub title: String,
-    /// `pass`, `warn`, `fail` or `not-enough-evidence`.
-    pub verdict: String,
+    /// Whether they are fast enough.
+    pub verdict: Fitness,
     /// True if most writes are fast enough and few take far too long: contention, burst credits.
     pub has_rare_stalls: bool,
     /// Why a completed sync means nothing here, so that no speed is fast enough; `null` where
@@ -68,7 +69,7 @@ pub struct QuantileInterval {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EngineLimit {
     /// `warn` or `fail`: what is over it.
-    pub grade: String,
+    pub grade: Fitness,
     /// Which quantile it is a limit of, in percent.
     pub quantile_percent: f64,
     /// The limit, in nanoseconds.

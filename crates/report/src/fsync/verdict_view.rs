@@ -1,5 +1,7 @@
 //! The verdict for people: the figure with its interval and the limit, what that means, what to do.
 
+use measure::fitness::Fitness;
+
 use super::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
 use crate::bench::figures::{UNKNOWN, number, time};
 use crate::bench::grid::{Cell, cell, labeled, prose, quiet};
@@ -9,11 +11,11 @@ use crate::words::Words;
 
 /// Writes the answer and what to do.
 pub(super) fn verdict(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut String) {
-    let (style, word) = match verdict.verdict.as_str() {
-        "pass" => (GOOD, "PASS"),
-        "warn" => (CARE, "WARN"),
-        "fail" => (BAD, "FAIL"),
-        _ => (CARE, "NOT ENOUGH EVIDENCE"),
+    let (style, word) = match verdict.verdict {
+        Fitness::Pass => (GOOD, "PASS"),
+        Fitness::Warn => (CARE, "WARN"),
+        Fitness::Fail => (BAD, "FAIL"),
+        Fitness::NotEnough => (CARE, "NOT ENOUGH EVIDENCE"),
     };
     let word = (style, word.to_owned());
     let headline = match &verdict.not_durable {
@@ -82,8 +84,8 @@ fn headline(verdict: &FsyncVerdict, words: Words<'_>) -> String {
         }
     };
     // Of a FAIL the limit that it is over, else the one that is wanted.
-    let is_fail = verdict.verdict == "fail";
-    let grade = if is_fail { "fail" } else { "warn" };
+    let is_fail = verdict.verdict == Fitness::Fail;
+    let grade = if is_fail { Fitness::Fail } else { Fitness::Warn };
     if let Some(limit) = verdict.limits.iter().find(|limit| limit.grade == grade) {
         let says = if is_fail { "is too slow over" } else { "wants under" };
         let (over, source) = (whole(limit.limit_ns, words), source(limit, words));
@@ -144,7 +146,7 @@ fn evidence(verdict: &FsyncVerdict, words: Words<'_>, limit: usize, page: &mut S
     for one in &verdict.limits {
         let says = format!(
             "{} over p{} {}",
-            words.text(&one.grade).to_uppercase(),
+            one.grade.word().to_uppercase(),
             one.quantile_percent,
             whole(one.limit_ns, words)
         );

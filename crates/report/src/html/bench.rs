@@ -1,6 +1,7 @@
 //! A result of `straddle bench` on the page.
 
 use maud::{Markup, html};
+use measure::Verdict;
 
 use super::chart::{Caption, narrowing};
 use super::facts;
@@ -8,7 +9,7 @@ use super::gist::{Gist, Rank, sentence};
 use super::latency::{Latency, latencies};
 use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
 use super::table::{Row, figure, head, row, table};
-use crate::bench::figures::{Ratio, UNKNOWN, interval_title, number, turns};
+use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure, turns};
 use crate::bench::sentences;
 use crate::bench::{Arm, Bench, Experiment, RunRefusal, Scratch};
 
@@ -82,7 +83,7 @@ fn arms(experiment: &Experiment) -> Markup {
 
 fn of_arm(experiment: &Experiment, arm: &Arm) -> Row {
     let comparison = experiment.comparisons.iter().find(|one| one.arm == arm.name);
-    let ratio = comparison.map(Ratio::of);
+    let ratio = comparison.map(|one| one.interval);
     let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
     let median = (arm.count > 0).then(|| time(arm.median_ns));
     row([
@@ -91,15 +92,15 @@ fn of_arm(experiment: &Experiment, arm: &Arm) -> Row {
         figure(time_or_unknown(arm.p99_ns)),
         figure(or_unknown(arm.turns.map(turns))),
         figure(or_unknown(arm.operations_per_second.map(number))),
-        figure(or_unknown(ratio.map(Ratio::figure))),
-        figure(or_unknown(ratio.map(Ratio::interval))),
+        figure(or_unknown(ratio.map(ratio_figure))),
+        figure(or_unknown(ratio.map(ratio_bounds))),
         figure(words().exact(arm.shift_bytes)),
     ])
 }
 
 fn narrowed(id: &str, experiment: &Experiment) -> Markup {
     let Some(comparison) = experiment.comparisons.first() else { return Markup::default() };
-    let ratio = Ratio::of(comparison);
+    let ratio = comparison.interval;
     let caption = Caption {
         id: format!("{id}-n"),
         title: format!("Ratio of {} to {}", say(&comparison.arm), say(&comparison.against)),
@@ -107,8 +108,8 @@ fn narrowed(id: &str, experiment: &Experiment) -> Markup {
             "How the ratio (line) and its {} (band) narrowed, pair by pair, to {} ({}) after {} \
              pairs. The thin line is 1, no difference.",
             interval_title(experiment.alpha),
-            ratio.figure(),
-            ratio.interval(),
+            ratio_figure(ratio),
+            ratio_bounds(ratio),
             experiment.pairs
         ),
     };
@@ -128,11 +129,11 @@ fn method(experiment: &Experiment) -> Markup {
         ("Pairs", Some(experiment.pairs.to_string())),
         ("Left out before (warm-up)", Some(experiment.discarded_pairs.to_string())),
         ("An observation is", Some(unit)),
-        ("Done", Some(say(&workload.action))),
+        ("Done", Some(workload.action.word().to_owned())),
         ("Bytes an operation", bytes),
-        ("Made durable by", Some(say(&workload.sync))),
+        ("Made durable by", Some(workload.sync.word().to_owned())),
         ("In flight", Some(workload.depth.to_string())),
-        ("Order", workload.order.as_deref().map(say)),
+        ("Order", workload.order.map(|order| order.word().to_owned())),
         ("Page cache", Some(if workload.direct { "passed by" } else { "used" }.to_owned())),
         ("Command", Some(say(&command)).filter(|text| !text.is_empty())),
         ("Written", Some(words().size(experiment.written_bytes))),
@@ -157,11 +158,11 @@ fn method(experiment: &Experiment) -> Markup {
 
 /// A verdict as its word and how good that is.
 pub(super) fn verdict(experiment: &Experiment) -> (Tone, String) {
-    let (_, word) = sentences::verdict_word(&experiment.verdict, words());
-    let tone = match experiment.verdict.as_str() {
-        "penalty" => Tone::Bad,
-        "no-penalty" => Tone::Good,
-        _ => Tone::Care,
+    let (_, word) = sentences::verdict_word(experiment.verdict);
+    let tone = match experiment.verdict {
+        Verdict::Penalty => Tone::Bad,
+        Verdict::NoPenalty => Tone::Good,
+        Verdict::Small | Verdict::Inconclusive | Verdict::Void => Tone::Care,
     };
     (tone, word)
 }
@@ -173,8 +174,8 @@ pub(super) fn summary(bench: &Bench) -> (Tone, String) {
     }
     let worst = worst(bench);
     let (tone, word) = worst.map_or((Tone::Care, String::new()), verdict);
-    let ratio = worst.and_then(|one| one.comparisons.first()).map(Ratio::of);
-    let ratio = ratio.map(|it| format!(", ratio {}", it.figure())).unwrap_or_default();
+    let ratio = worst.and_then(|one| one.comparisons.first()).map(|one| one.interval);
+    let ratio = ratio.map(|it| format!(", ratio {}", ratio_figure(it))).unwrap_or_default();
     (tone, format!("{word}{ratio}"))
 }
 
@@ -188,8 +189,8 @@ pub(super) fn gist(bench: &Bench) -> Gist {
     };
     let (_, reason) = sentences::verdict(worst, words());
     let what = format!("{}: {}", say(&worst.title), sentence(&say(&reason)));
-    match worst.verdict.as_str() {
-        "penalty" => {
+    match worst.verdict {
+        Verdict::Penalty => {
             let path = &bench.target.path;
             let what = format!(
                 "{what} That is what misalignment would cost there, not that anything is \
@@ -198,8 +199,8 @@ pub(super) fn gist(bench: &Bench) -> Gist {
             let next = format!("straddle check {path} says whether anything is");
             Gist::new(Rank::Care, what).next(Some(&next))
         }
-        "no-penalty" => Gist::new(Rank::Good, what),
-        _ => Gist::new(Rank::Unknown, what),
+        Verdict::NoPenalty => Gist::new(Rank::Good, what),
+        Verdict::Small | Verdict::Inconclusive | Verdict::Void => Gist::new(Rank::Unknown, what),
     }
 }
 

@@ -6,7 +6,7 @@ use super::gist::{Gist, Rank, sentence};
 use super::phrase::{Tone, chip, more, notes, pairs, say, time};
 use super::table::{Row, cell, figure, head, row, table};
 use crate::bench::figures::{UNKNOWN, number};
-use crate::compare::{CompareAnswer, ComparedRow, ComparedRun, Comparing, Measured};
+use crate::compare::{CompareAnswer, ComparedRow, ComparedRun, Comparing, Interval, Measured};
 use crate::words::count;
 
 const ROWS_MAX: usize = 200;
@@ -59,7 +59,7 @@ fn alone(label: &str, names: &[String]) -> Markup {
 fn line(one: &ComparedRow) -> Row {
     let value = |measured: &Measured| match measured {
         Measured::Latency { value_ns, .. } => value_ns.map(time),
-        Measured::Ratio { ratio, .. } => ratio.map(number),
+        Measured::Ratio(Interval { ratio, .. }) => ratio.map(number),
         Measured::Said { said, .. } => said.as_deref().map(say),
     };
     let [before, after] =
@@ -71,7 +71,7 @@ fn line(one: &ComparedRow) -> Row {
     row([
         head(&one.name),
         cell(say(&one.group)),
-        cell(say(&one.measure)),
+        cell(one.measure.word()),
         figure(before),
         figure(after),
         cell(if one.words.is_empty() { UNKNOWN.to_owned() } else { say(&one.words) }),

@@ -1,6 +1,7 @@
 //! A result of `straddle fsync` on the page.
 
 use maud::{Markup, html};
+use measure::durable::Group;
 
 use super::chart::{Caption, Range, pace, ranges};
 use super::facts;
@@ -10,7 +11,7 @@ use super::latency::{Latency, latencies};
 use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, time_or_unknown, words};
 use super::table::{Row, figure, head, rest, row, table, told};
 use super::verdict::{self, verdict};
-use crate::bench::figures::{Ratio, UNKNOWN, interval_title, number};
+use crate::bench::figures::{UNKNOWN, interval_title, number, ratio_bounds, ratio_figure};
 use crate::fsync::{Fsync, FsyncRow, RowComparison, Sustained};
 use crate::words::count;
 
@@ -69,7 +70,7 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
 
 /// The distributions of the rows that people ask for first: the log's, else the first ones.
 fn distributions(id: &str, rows: &[&FsyncRow]) -> Markup {
-    let wal: Vec<&FsyncRow> = rows.iter().copied().filter(|row| row.group == "wal").collect();
+    let wal: Vec<&FsyncRow> = rows.iter().copied().filter(|row| row.group == Group::Wal).collect();
     let shown = if wal.is_empty() { rows } else { &wal };
     let shown: Vec<&FsyncRow> = shown.iter().take(8).copied().collect();
     let names: Vec<String> = shown.iter().map(|row| label(row)).collect();
@@ -89,12 +90,11 @@ fn latency_of<'a>(name: &'a str, row: &'a FsyncRow) -> Latency<'a> {
 }
 
 fn label(row: &FsyncRow) -> String {
-    let of = if row.group.is_empty() { String::new() } else { format!(" ({})", say(&row.group)) };
-    format!("{}{of}", say(&row.label))
+    format!("{} ({})", say(&row.label), row.group.word())
 }
 
 fn one(at: usize, of: &FsyncRow) -> Row {
-    let mut cells = vec![figure(at), head(&label(of)), told(&of.path)];
+    let mut cells = vec![figure(at), head(&label(of)), told(of.path.word())];
     if let Some(why) = &of.unavailable {
         cells.push(rest(html! { "not available: " (say(why)) }));
     } else if let Some(error) = of.errors.first() {
@@ -119,16 +119,16 @@ fn comparisons(comparisons: &[RowComparison]) -> Markup {
 }
 
 fn compared(one: &RowComparison) -> Row {
-    let ratio = Ratio { ratio: one.ratio, low: one.low, high: one.high };
+    let ratio = one.interval;
     let interval = html! {
-        (ratio.interval()) " " span.quiet { "(" (interval_title(one.alpha)) ")" }
+        (ratio_bounds(ratio)) " " span.quiet { "(" (interval_title(one.alpha)) ")" }
     };
     row([
         head(&one.question),
-        figure(ratio.figure()),
+        figure(ratio_figure(ratio)),
         figure(interval),
         figure(one.rounds),
-        told(&one.conclusion),
+        told(one.conclusion.word()),
     ])
 }
 

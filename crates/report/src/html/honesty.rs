@@ -1,5 +1,6 @@
 //! Whether a completed sync is real, on the page.
 
+use durability::{Direction, Grade};
 use maud::{Markup, html};
 
 use super::gist::Rank;
@@ -47,24 +48,23 @@ pub(super) fn honesty(honesty: &Honesty) -> Markup {
 
 /// The grade in words, and how good that is.
 pub(super) fn word(honesty: &Honesty) -> (Tone, String) {
-    match honesty.grade.as_str() {
-        "consistent" => (Tone::Good, "consistent with durable writes".to_owned()),
-        "unproven" => (Tone::Care, "unproven".to_owned()),
-        "opaque" => (Tone::Care, "opaque layer".to_owned()),
-        "suspect" => (Tone::Bad, "suspect".to_owned()),
-        "not-durable" => (Tone::Bad, "not durable".to_owned()),
-        other => (Tone::Care, say(other)),
+    match honesty.grade {
+        Grade::Consistent => (Tone::Good, "consistent with durable writes".to_owned()),
+        Grade::Unproven => (Tone::Care, "unproven".to_owned()),
+        Grade::Opaque => (Tone::Care, "opaque layer".to_owned()),
+        Grade::Suspect => (Tone::Bad, "suspect".to_owned()),
+        Grade::NotDurable => (Tone::Bad, "not durable".to_owned()),
     }
 }
 
 fn evidence(one: &Evidence) -> Row {
-    let tone = match one.direction.as_str() {
-        "for" => Tone::Good,
-        "against" => Tone::Bad,
-        _ => Tone::Plain,
+    let tone = match one.direction {
+        Direction::For => Tone::Good,
+        Direction::Against => Tone::Bad,
+        Direction::Open => Tone::Plain,
     };
     let seen = html! { (say(&one.sentence)) " " span.quiet { (say(&one.code)) } };
-    row([named(chip(tone, &one.direction)), cell(seen), told(&one.source)])
+    row([named(chip(tone, one.direction.word())), cell(seen), told(&one.source)])
 }
 
 fn layer(one: &LayerFlushes) -> Row {
@@ -89,7 +89,7 @@ fn layer(one: &LayerFlushes) -> Row {
 fn of_drive(drive: &DriveWord) -> Markup {
     let life =
         drive.life_used_percent.map_or("not known".to_owned(), |used| format!("{used} % used"));
-    let protection = said(&drive.power_loss_protection, &drive.power_loss_source);
+    let protection = said(drive.power_loss_protection.word(), &drive.power_loss_source);
     html! {
         h4 { "What the drive says of itself" }
         (pairs(&[
@@ -123,9 +123,9 @@ fn of_process(process: &ProcessWord) -> Markup {
 
 /// Returns how much the grade wants to be looked at.
 pub(super) fn rank(honesty: &Honesty) -> Rank {
-    match honesty.grade.as_str() {
-        "consistent" => Rank::Good,
-        "suspect" | "not-durable" => Rank::Loss,
-        _ => Rank::Unknown,
+    match honesty.grade {
+        Grade::Consistent => Rank::Good,
+        Grade::Suspect | Grade::NotDurable => Rank::Loss,
+        Grade::Unproven | Grade::Opaque => Rank::Unknown,
     }
 }

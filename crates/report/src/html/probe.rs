@@ -6,7 +6,7 @@ use super::facts;
 use super::gist::{Gist, Rank, sentence};
 use super::phrase::{Tone, chip, more, notes, pairs, refused, say, time, words};
 use super::table::{self, cell, figure, head, table, told};
-use crate::bench::figures::{Ratio, UNKNOWN, number};
+use crate::bench::figures::{UNKNOWN, number, ratio_bounds, ratio_figure};
 use crate::probe::{Answer, Answers, Comparison, Kept, Probe, Reported, Tool, next};
 
 const ROWS_MAX: usize = 60;
@@ -96,7 +96,7 @@ fn at_most(alpha: f64) -> String {
 
 fn reported(reported: &Reported) -> Markup {
     let bytes = |bytes: Option<u64>| bytes.map(|bytes| words().exact(bytes));
-    let source = reported.granule_source.as_deref().map(say);
+    let source = reported.granule_source;
     let granule = bytes(reported.granule_bytes)
         .map(|granule| source.map_or(granule.clone(), |by| format!("{granule} ({by})")));
     html! {
@@ -171,15 +171,15 @@ fn method(probe: &Probe) -> Markup {
 }
 
 fn compared(one: &Comparison) -> table::Row {
-    let ratio = Ratio { ratio: one.ratio.unwrap_or(f64::NAN), low: one.low, high: one.high };
+    let ratio = one.interval;
     table::row([
         head(&one.panel),
         told(&one.arm),
         told(&one.against),
-        figure(ratio.figure()),
-        figure(ratio.interval()),
+        figure(ratio_figure(ratio)),
+        figure(ratio_bounds(ratio)),
         figure(one.blocks),
-        told(&one.reading),
+        told(one.reading.word()),
     ])
 }
 

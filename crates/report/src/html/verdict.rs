@@ -1,6 +1,7 @@
 //! Whether durable writes are fast enough for an engine, on the page.
 
 use maud::{Markup, html};
+use measure::fitness::Fitness;
 
 use super::gist::{Rank, sentence};
 use super::phrase::{Tone, chip, notes, say, time, time_or_unknown};
@@ -47,12 +48,11 @@ pub(super) fn verdict(verdict: &FsyncVerdict) -> Markup {
 
 /// The verdict as its word, and how good that is.
 pub(super) fn word(verdict: &FsyncVerdict) -> (Tone, String) {
-    match verdict.verdict.as_str() {
-        "pass" => (Tone::Good, "PASS".to_owned()),
-        "warn" => (Tone::Care, "WARN".to_owned()),
-        "fail" => (Tone::Bad, "FAIL".to_owned()),
-        "not-enough-evidence" => (Tone::Care, "not enough evidence".to_owned()),
-        other => (Tone::Care, say(other)),
+    match verdict.verdict {
+        Fitness::Pass => (Tone::Good, "PASS".to_owned()),
+        Fitness::Warn => (Tone::Care, "WARN".to_owned()),
+        Fitness::Fail => (Tone::Bad, "FAIL".to_owned()),
+        Fitness::NotEnough => (Tone::Care, "not enough evidence".to_owned()),
     }
 }
 
@@ -91,7 +91,7 @@ fn limit(limit: &EngineLimit) -> Row {
     let is_unsaid = limit.is_ours && !limit.source.starts_with("ours");
     let source = html! { @if is_unsaid { "straddle's own: " } (say(&limit.source)) };
     row([
-        head(&limit.grade),
+        head(limit.grade.word()),
         figure(percent(limit.quantile_percent)),
         figure(time(limit.limit_ns)),
         told(&limit.sentence),
@@ -111,11 +111,11 @@ fn ceiling(ceiling: &Ceiling) -> Row {
 
 /// Returns how much the verdict wants to be looked at.
 pub(super) fn rank(verdict: &FsyncVerdict) -> Rank {
-    match verdict.verdict.as_str() {
+    match verdict.verdict {
         _ if verdict.not_durable.is_some() => Rank::Loss,
-        "pass" => Rank::Good,
-        "warn" => Rank::Care,
-        "fail" => Rank::Wrong,
-        _ => Rank::Unknown,
+        Fitness::Pass => Rank::Good,
+        Fitness::Warn => Rank::Care,
+        Fitness::Fail => Rank::Wrong,
+        Fitness::NotEnough => Rank::Unknown,
     }
 }

@@ -10,7 +10,10 @@ mod saved;
 mod table;
 mod tools;
 
+use measure::Interval;
+use measure::probe::{Reading, Unidentified};
 use serde::{Deserialize, Serialize};
+use units::Source;
 
 use crate::run::Run;
 pub use crate::run_refusal::RunRefusal;
@@ -108,8 +111,8 @@ pub struct Answer<T> {
     pub alpha: Option<f64>,
     /// The comparisons that say it, in one sentence.
     pub said_by: Option<String>,
-    /// Why there is none: `no-signal`, `noise`, `contradiction`, `not-tried`.
-    pub why: Option<String>,
+    /// Why there is none.
+    pub why: Option<Unidentified>,
     /// The same in words.
     pub reason: Option<String>,
 }
@@ -122,7 +125,7 @@ impl<T> Answer<T> {
             value: None,
             alpha: None,
             said_by: None,
-            why: Some("not-tried".to_owned()),
+            why: Some(Unidentified::NotTried),
             reason: Some(reason.to_owned()),
         }
     }
@@ -255,7 +258,7 @@ pub struct Reported {
     /// The granule that the stack would be judged by without what was found, in bytes.
     pub granule_bytes: Option<u64>,
     /// Who says that one.
-    pub granule_source: Option<String>,
+    pub granule_source: Option<Source>,
 }
 
 /// One comparison.
@@ -269,16 +272,13 @@ pub struct Comparison {
     pub arm: String,
     /// With what.
     pub against: String,
-    /// How many times as long it took, the median of the blocks; `null` without any.
-    pub ratio: Option<f64>,
-    /// The lower bound.
-    pub low: f64,
-    /// The upper bound; `null` where there is none yet.
-    pub high: Option<f64>,
+    /// How many times as long it took, the median of the blocks, with its interval.
+    #[serde(flatten)]
+    pub interval: Interval,
     /// The blocks that count.
     pub blocks: u64,
-    /// What that says: `slower`, `same`, `faster`, `not-slower`, `open`.
-    pub reading: String,
+    /// What that says.
+    pub reading: Reading,
 }
 
 /// What became of the result.

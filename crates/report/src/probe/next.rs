@@ -1,9 +1,10 @@
 //! What a person may do next.
 
+use measure::Interval;
+use measure::probe::{Reading, SLOWER_ABOVE, Unidentified};
+
 use super::{Comparison, Probe};
 
-/// From here on an arm counts as slower, as `measure::probe` has it.
-const SLOWER_ABOVE: f64 = 1.2;
 /// How much more is advised, at least and at most, in times of what was used.
 const TIMES: std::ops::Range<u8> = 2..16;
 /// What was used counts as used up from this percentage on.
@@ -26,12 +27,12 @@ pub fn next(probe: &Probe) -> Option<String> {
         return deeper(probe);
     }
     let (alignment, chunk) = (&probe.answers.alignment, &probe.answers.chunk);
-    let is = |why: &str| {
-        let all = [&alignment.why, &probe.answers.size.why, &chunk.why];
-        all.iter().any(|one| one.as_deref() == Some(why))
+    let is = |why: Unidentified| {
+        let all = [alignment.why, probe.answers.size.why, chunk.why];
+        all.contains(&Some(why))
     };
-    match alignment.why.as_deref() {
-        _ if is("noise") => Some(match more(probe) {
+    match alignment.why {
+        _ if is(Unidentified::Noise) => Some(match more(probe) {
             Some(words) => {
                 format!("again when the drive is quiet, with more: straddle probe {path}{words}")
             }
@@ -40,11 +41,11 @@ pub fn next(probe: &Probe) -> Option<String> {
                  not used up, so that more would not help"
             ),
         }),
-        _ if is("contradiction") => Some(
+        _ if is(Unidentified::Contradiction) => Some(
             "--explain shows each comparison; go by what the drive's maker says meanwhile"
                 .to_owned(),
         ),
-        Some("no-signal") => Some(format!(
+        Some(Unidentified::NoSignal) => Some(format!(
             "straddle bench {path} measures what misalignment costs small writes here; probe a \
              virtual disk on its host; meanwhile 4 KiB (ashift=12) and starts at multiples of 1 \
              MiB \
@@ -57,7 +58,7 @@ pub fn next(probe: &Probe) -> Option<String> {
 /// More time, where the depth alone was not settled in what there was.
 fn deeper(probe: &Probe) -> Option<String> {
     let spent = &probe.spent;
-    let is_open = probe.answers.depth.why.as_deref() == Some("noise");
+    let is_open = probe.answers.depth.why == Some(Unidentified::Noise);
     let seconds = spent.seconds_max.saturating_mul(TIMES.start.into()).min(SECONDS_MAX);
     (is_open && seconds > spent.seconds_max).then(|| {
         let path = &probe.target.path;
@@ -76,7 +77,7 @@ fn more(probe: &Probe) -> Option<String> {
     {
         return None;
     }
-    let open = probe.comparisons.iter().filter(|one| one.reading == "open");
+    let open = probe.comparisons.iter().filter(|one| one.reading == Reading::Open);
     let wanted = open.filter_map(wanting).fold(0.0, f64::max);
     let times = TIMES.clone().find(|times| f64::from(*times) >= wanted).unwrap_or(TIMES.end);
     let bytes = spent.written_bytes.saturating_mul(times.into());
@@ -97,11 +98,11 @@ fn more(probe: &Probe) -> Option<String> {
 /// where it counts as slower: it narrows with the root of their number. `None` where it has no
 /// ends, and of two arms that are the same.
 fn wanting(one: &Comparison) -> Option<f64> {
-    let (ratio, high) = (one.ratio?, one.high?);
-    if one.low <= 0.0 || one.arm == one.against {
+    let Interval { ratio, low, high } = one.interval;
+    if !ratio.is_finite() || !high.is_finite() || low <= 0.0 || one.arm == one.against {
         return None;
     }
-    let half = (high / one.low).ln() / 2.0;
+    let half = (high / low).ln() / 2.0;
     let away = (ratio / SLOWER_ABOVE).ln().abs();
     (away > 0.0).then(|| (half / away).powi(2))
 }
@@ -111,13 +112,13 @@ mod tests {
     use super::super::{Answers, FoundAlignment, ProbeTarget, Spent};
     use super::*;
 
-    fn probe(alignment: Option<&str>, chunk: &str, writes: bool) -> Probe {
+    fn probe(alignment: Option<Unidentified>, chunk: Unidentified, writes: bool) -> Probe {
         let mut answers = Answers::not_tried("a test");
-        answers.alignment.why = alignment.map(str::to_owned);
+        answers.alignment.why = alignment;
         if alignment.is_none() {
             answers.alignment.value = Some(FoundAlignment { bytes: 4096, origin_bytes: 0 });
         }
-        answers.chunk.why = Some(chunk.to_owned());
+        answers.chunk.why = Some(chunk);
         let target = ProbeTarget { path: "/data".to_owned(), writes, ..ProbeTarget::default() };
         Probe {
             schema: String::new(),
@@ -146,19 +147,30 @@ mod tests {
     #[test]
     fn what_may_help_follows_from_why_it_cannot_be_told() {
         let said = |alignment, chunk| next(&probe(alignment, chunk, true)).unwrap_or_default();
-        assert!(said(Some("noise"), "no-signal").contains("--bytes-max 1536M"));
-        assert!(said(None, "noise").contains("straddle probe /data --bytes-max"));
-        assert!(said(Some("contradiction"), "no-signal").contains("--explain"));
-        assert!(said(Some("no-signal"), "no-signal").contains("straddle bench /data"));
-        assert_eq!(said(None, "no-signal"), "");
-        assert_eq!(next(&probe(Some("not-tried"), "noise", false)), None, "a note says it");
+        assert!(
+            said(Some(Unidentified::Noise), Unidentified::NoSignal).contains("--bytes-max 1536M")
+        );
+        assert!(said(None, Unidentified::Noise).contains("straddle probe /data --bytes-max"));
+        assert!(
+            said(Some(Unidentified::Contradiction), Unidentified::NoSignal).contains("--explain")
+        );
+        assert!(
+            said(Some(Unidentified::NoSignal), Unidentified::NoSignal)
+                .contains("straddle bench /data")
+        );
+        assert_eq!(said(None, Unidentified::NoSignal), "");
+        assert_eq!(
+            next(&probe(Some(Unidentified::NotTried), Unidentified::Noise, false)),
+            None,
+            "a note says it"
+        );
     }
 
     #[test]
     fn a_depth_that_was_not_settled_wants_more_time() {
-        for (alignment, writes) in [(None, true), (Some("not-tried"), false)] {
-            let mut probe = probe(alignment, "no-signal", writes);
-            probe.answers.depth.why = Some("noise".to_owned());
+        for (alignment, writes) in [(None, true), (Some(Unidentified::NotTried), false)] {
+            let mut probe = probe(alignment, Unidentified::NoSignal, writes);
+            probe.answers.depth.why = Some(Unidentified::Noise);
             let wanted = "for the depth, with more time: straddle probe /data --seconds 120";
             assert_eq!(next(&probe).as_deref(), Some(wanted));
             probe.spent.seconds_max = SECONDS_MAX;
@@ -168,16 +180,14 @@ mod tests {
 
     #[test]
     fn how_much_more_follows_from_what_was_used_and_how_open_it_is() {
-        let mut probe = probe(Some("noise"), "no-signal", true);
+        let mut probe = probe(Some(Unidentified::Noise), Unidentified::NoSignal, true);
         probe.comparisons = vec![Comparison {
             panel: "alignment".to_owned(),
             arm: "shifted".to_owned(),
             against: "aligned".to_owned(),
-            ratio: Some(1.3),
-            low: 1.3 / 1.17,
-            high: Some(1.3 * 1.17),
+            interval: Interval { ratio: 1.3, low: 1.3 / 1.17, high: 1.3 * 1.17 },
             blocks: 100,
-            reading: "open".to_owned(),
+            reading: Reading::Open,
         }];
         // (ln 1.17 / ln (1.3 / 1.2))² is 3.85: four times 760 MiB, and four times 20 s.
         assert_eq!(more(&probe).as_deref(), Some(" --bytes-max 3072M --seconds 80"));

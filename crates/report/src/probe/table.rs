@@ -1,5 +1,7 @@
 //! The result for people: each answer with what said it, or why there is none, then what to type.
 
+use measure::Interval;
+use measure::probe::Unidentified;
 use units::prefix::Size;
 
 use super::{Answer, Answers, Probe, Tool, next};
@@ -110,7 +112,7 @@ impl Page<'_> {
 
     fn answer<T>(&mut self, name: &str, answer: &Answer<T>, shown: impl Fn(&T) -> String) {
         let Some(value) = &answer.value else {
-            let why = answer.why.as_deref().unwrap_or("not-tried");
+            let why = answer.why.unwrap_or(Unidentified::NotTried).word();
             let reason = answer.reason.as_deref().unwrap_or_default();
             self.row(name, &format!("cannot tell ({why}): {reason}"));
             return;
@@ -135,10 +137,14 @@ impl Page<'_> {
 
     fn comparisons(&mut self, probe: &Probe) {
         for one in &probe.comparisons {
-            let high = one.high.map_or("no bound".to_owned(), |high| format!("{high:.2}"));
+            let Interval { low, high, .. } = one.interval;
+            let high = if high.is_finite() { format!("{high:.2}") } else { "no bound".to_owned() };
             let line = format!(
-                "{} against {}: {:.2} to {high}, {} ({} blocks)",
-                one.arm, one.against, one.low, one.reading, one.blocks
+                "{} against {}: {low:.2} to {high}, {} ({} blocks)",
+                one.arm,
+                one.against,
+                one.reading.word(),
+                one.blocks
             );
             self.row(&one.panel, &line);
         }

@@ -1,9 +1,11 @@
 //! Two results of one command beside each other.
 
+use measure::Verdict;
+use measure::fitness::Fitness;
 use report::Look;
 use report::bench::{Bench, Experiment};
 use report::compare::{
-    CompareAnswer, ComparedRow, Comparing, Measured, Measurement, compare, compare_json,
+    CompareAnswer, ComparedRow, Comparing, Measure, Measured, Measurement, compare, compare_json,
     compare_table,
 };
 use report::fsync::Fsync;
@@ -35,14 +37,13 @@ fn with(experiments: Vec<Experiment>, seed: u64) -> Bench {
 /// The penalty with another ratio.
 fn ratio(ratio: f64, low: f64, high: Option<f64>) -> Experiment {
     let mut experiment = penalty();
-    experiment.comparisons[0].ratio = ratio;
-    experiment.comparisons[0].low = low;
-    experiment.comparisons[0].high = high;
+    let high = high.unwrap_or(f64::INFINITY);
+    experiment.comparisons[0].interval = measure::Interval { ratio, low, high };
     experiment
 }
 
 fn row<'a>(found: &'a Comparing, name: &str, measure: &str) -> &'a ComparedRow {
-    let row = found.rows.iter().find(|row| row.name == name && row.measure == measure);
+    let row = found.rows.iter().find(|row| row.name == name && row.measure.word() == measure);
     row.unwrap_or_else(|| panic!("no {measure} of {name} in {found:#?}"))
 }
 
@@ -81,15 +82,20 @@ fn what_a_result_does_not_hold_is_not_made_up() {
     let told = |after: Experiment, reason: &str| {
         check(penalty(), after, CompareAnswer::CannotTell, Err(reason));
     };
-    let verdict = |verdict: &str| Experiment { verdict: verdict.to_owned(), ..penalty() };
-    told(verdict("void"), "the later run is void");
+    let verdict = |verdict| Experiment { verdict, ..penalty() };
+    told(verdict(Verdict::Void), "the later run is void");
     told(ratio(2.0, 0.0, None), "no interval in the later result");
     told(ratio(f64::NAN, f64::NAN, Some(f64::INFINITY)), "no interval in the later result");
     told(
         Experiment { unit: "block".to_owned(), block_operations: 64, ..penalty() },
         "an observation was one operation, and is one block of 64 operations",
     );
-    check(verdict("void"), penalty(), CompareAnswer::CannotTell, Err("the earlier run is void"));
+    check(
+        verdict(Verdict::Void),
+        penalty(),
+        CompareAnswer::CannotTell,
+        Err("the earlier run is void"),
+    );
     // Latencies of `bench` have no interval in its document.
     let found = benches(&with(vec![penalty()], 1), &with(vec![penalty()], 2));
     let median = row(&found, "aligned", "median");
@@ -114,7 +120,7 @@ fn an_experiment_goes_with_the_one_of_the_same_workload_and_title() {
         &with(vec![deeper, renamed, penalty(), ratio(1.0, 0.99, Some(1.01))], 2),
     );
     // Twins go in their order: each with its like.
-    let ratios = found.rows.iter().filter(|row| row.measure == "ratio");
+    let ratios = found.rows.iter().filter(|row| row.measure == Measure::Ratio);
     let answers: Vec<CompareAnswer> = ratios.map(|row| row.answer).collect();
     assert_eq!(answers, [CompareAnswer::Same; 2]);
     assert_eq!(found.only_before, ["64 KiB read, depth 32"]);
@@ -178,7 +184,7 @@ fn slower(median: [u64; 3], p99: [u64; 3]) -> Fsync {
 fn rows_of_fsync_are_compared_by_their_intervals() {
     let name = {
         let first = &fsync().rows[0];
-        format!("{} {}", first.group.replace('-', " "), first.label)
+        format!("{} {}", first.group.word().replace('-', " "), first.label)
     };
     let calm = [400_000, 300_000, 800_000];
     for (median, p99, answers) in [
@@ -204,7 +210,7 @@ fn a_result_of_fsync_without_intervals_tells_nothing_of_its_medians() {
     let mut old = fsync();
     old.rows.iter_mut().for_each(|row| row.tails.clear());
     let found = fsyncs(&old, &slower([320_000, 310_000, 330_000], [1, 1, 1]));
-    let medians = found.rows.iter().filter(|row| row.measure == "median" && row.is_judged);
+    let medians = found.rows.iter().filter(|row| row.measure == Measure::Median && row.is_judged);
     for row in medians.filter(|row| row.group == "latency") {
         assert_eq!(row.answer, CompareAnswer::CannotTell, "{row:?}");
     }
@@ -238,7 +244,7 @@ fn a_verdict_and_a_grade_that_changed_differ() {
     let mut after = fsync();
     after.seed += 1;
     let verdict = after.verdict.as_mut().expect("the sample has one");
-    verdict.verdict = "fail".to_owned();
+    verdict.verdict = Fitness::Fail;
     let engine = verdict.engine.clone();
     let found = fsyncs(&fsync(), &after);
     assert_eq!(row(&found, &engine, "answer").answer, CompareAnswer::Differs);
@@ -247,27 +253,27 @@ fn a_verdict_and_a_grade_that_changed_differ() {
 
 #[test]
 fn a_verdict_that_was_left_open_does_not_differ_from_one_that_was_reached() {
-    let with = |word: &str| {
+    let with = |fitness: Fitness| {
         let mut fsync = fsync();
-        fsync.seed += word.len() as u64;
-        fsync.verdict.as_mut().expect("the sample has one").verdict = word.to_owned();
+        fsync.seed += 1 + fitness as u64;
+        fsync.verdict.as_mut().expect("the sample has one").verdict = fitness;
         fsync
     };
     let engine = fsync().verdict.expect("the sample has one").engine;
-    let answer = |before: &str, after: &str| {
+    let answer = |before, after| {
         let found = fsyncs(&with(before), &with(after));
         let found = row(&found, &engine, "answer");
         (found.answer, found.reason.clone().unwrap_or_default())
     };
-    let open = "not-enough-evidence";
-    let (found, reason) = answer(open, "pass");
+    let open = Fitness::NotEnough;
+    let (found, reason) = answer(open, Fitness::Pass);
     assert_eq!(found, CompareAnswer::CannotTell);
     assert_eq!(reason, "the earlier run did not settle it: not enough evidence");
-    let (found, reason) = answer("fail", open);
+    let (found, reason) = answer(Fitness::Fail, open);
     assert_eq!(found, CompareAnswer::CannotTell);
     assert!(reason.starts_with("the later run"), "{reason}");
     assert_eq!(answer(open, open).0, CompareAnswer::Same);
-    assert_eq!(answer("warn", "pass").0, CompareAnswer::Differs);
+    assert_eq!(answer(Fitness::Warn, Fitness::Pass).0, CompareAnswer::Differs);
 }
 
 #[test]
@@ -321,7 +327,7 @@ pub(crate) fn two() -> (Bench, Bench) {
     let mut after = with(vec![ratio(1.5, 1.4, Some(1.6)), no_penalty()], 8);
     after.experiments[0].arms[1].median_ns = 12_500_000;
     after.experiments[0].arms[1].p99_ns = None;
-    after.experiments[0].verdict = "small".to_owned();
+    after.experiments[0].verdict = Verdict::Small;
     after.run.kernel = Some("6.13.0".to_owned());
     after.target.granule_bytes = Some(512);
     after.target.model = None;

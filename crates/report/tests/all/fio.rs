@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use report::bench::{Arm, Bench, BenchTarget, Experiment, Workload, fio_json};
+use measure::{Role, Verdict};
+use report::bench::{Action, Arm, Bench, BenchTarget, Experiment, Order, Sync, Workload, fio_json};
 use serde_json::Value;
 use testkit::{need_tools, tool};
 
@@ -77,7 +78,7 @@ fn check(what: &str, fio: &Value, ours: &Value) {
 fn bench() -> Bench {
     let arm = Arm {
         name: "aligned".to_owned(),
-        role: "baseline".to_owned(),
+        role: Role::Baseline,
         shift_bytes: 0,
         count: 256,
         median_ns: 1000,
@@ -103,12 +104,12 @@ fn bench() -> Bench {
         unit: "operation".to_owned(),
         block_operations: 1,
         workload: Workload {
-            action: "write".to_owned(),
+            action: Action::Write,
             operation_bytes: Some(4096),
-            sync: "none".to_owned(),
+            sync: Sync::None,
             sync_every: 0,
             depth: 1,
-            order: Some("cursor".to_owned()),
+            order: Some(Order::Cursor),
             direct: false,
             command: Vec::new(),
         },
@@ -119,7 +120,7 @@ fn bench() -> Bench {
         arms: vec![arm],
         comparisons: Vec::new(),
         alpha: 0.05,
-        verdict: "inconclusive".to_owned(),
+        verdict: Verdict::Inconclusive,
         reason: String::new(),
         predicted: None,
         regimes: Vec::new(),

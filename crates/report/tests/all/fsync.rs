@@ -1,11 +1,15 @@
 //! A result of `straddle fsync` in every view.
 
+use durability::Grade;
+use measure::Interval;
+use measure::durable::{Difference, Group};
+use measure::fitness::Fitness;
 use report::fsync::{
     Ceiling, DriveWord, EngineLimit, Evidence, FSYNC_PLAN_SCHEMA, FSYNC_SCHEMA, Forecast, Fsync,
     FsyncFault, FsyncPlan, FsyncRow, FsyncScratch, FsyncTarget, FsyncVerdict, Honesty, Knee,
-    LayerFlushes, ProcessWord, QuantileInterval, Rounds, RowComparison, RunRefusal, Sustained,
-    SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json, fsync_plan_text,
-    fsync_table,
+    LayerFlushes, Method, Path, ProcessWord, QuantileInterval, Rounds, RowComparison, RunRefusal,
+    Sustained, SustainedPoint, fsync_fio_json, fsync_json, fsync_parse, fsync_plan_json,
+    fsync_plan_text, fsync_table,
 };
 use report::{Look, Run};
 use serde_json::Value;
@@ -18,14 +22,14 @@ fn text(word: &str) -> String {
     word.to_owned()
 }
 
-pub(crate) fn row(id: &str, group: &str, label: &str, path: &str) -> FsyncRow {
+pub(crate) fn row(id: &str, group: Group, label: &str, path: Path) -> FsyncRow {
     FsyncRow {
         id: text(id),
-        group: text(group),
+        group,
         label: text(label),
         is_pg: true,
-        path: text(path),
-        method: text("fdatasync"),
+        path,
+        method: Method::Fdatasync,
         place: text("overwrite"),
         write_bytes: 8192,
         writes_per_operation: 1,
@@ -66,13 +70,13 @@ pub(crate) fn tail(percent: f64, [value, low, high]: [u64; 3]) -> QuantileInterv
 }
 
 /// A row that has no figures.
-fn bare(id: &str, group: &str, label: &str) -> FsyncRow {
+fn bare(id: &str, group: Group, label: &str) -> FsyncRow {
     FsyncRow {
         id: text(id),
-        group: text(group),
+        group,
         label: text(label),
-        path: text("buffered"),
-        method: text("fsync_writethrough"),
+        path: Path::Buffered,
+        method: Method::FsyncWritethrough,
         place: text("overwrite"),
         ..FsyncRow::default()
     }
@@ -121,15 +125,15 @@ fn plain() -> Fsync {
             was_cut_short: false,
         }),
         rows: vec![
-            row("pg.one.open_datasync", "one-8kb-write", "open_datasync", "direct"),
-            row("pg.one.fdatasync", "one-8kb-write", "fdatasync", "buffered"),
+            row("pg.one.open_datasync", Group::OneWrite, "open_datasync", Path::Direct),
+            row("pg.one.fdatasync", Group::OneWrite, "fdatasync", Path::Buffered),
             FsyncRow {
                 unavailable: Some(text("Linux has no fsync_writethrough")),
-                ..bare("pg.one.fsync_writethrough", "one-8kb-write", "fsync_writethrough")
+                ..bare("pg.one.fsync_writethrough", Group::OneWrite, "fsync_writethrough")
             },
             FsyncRow {
                 errors: vec![text("a write of 8192 bytes wrote 4096")],
-                ..bare("wal.append", "wal", "append, fdatasync")
+                ..bare("wal.append", Group::Wal, "append, fdatasync")
             },
         ],
         ..Fsync::default()
@@ -143,12 +147,10 @@ pub(crate) fn whole() -> Fsync {
             question: text("append against overwrite"),
             row: text("wal.append"),
             against: text("pg.one.fdatasync"),
-            ratio: 2.9,
-            low: 2.7,
-            high: Some(3.1),
+            interval: Interval { ratio: 2.9, low: 2.7, high: 3.1 },
             alpha: 0.05,
             rounds: 12,
-            conclusion: text("slower"),
+            conclusion: Difference::Slower,
         }],
         sustained: Some(Sustained {
             points: vec![SustainedPoint::default()],
@@ -158,7 +160,7 @@ pub(crate) fn whole() -> Fsync {
         }),
         verdict: Some(FsyncVerdict {
             engine: text("etcd"),
-            verdict: text("warn"),
+            verdict: Fitness::Warn,
             sentence: text("p99 is 14.2 ms"),
             next: text("use a drive with PLP"),
             quantile: Some(QuantileInterval::default()),
@@ -167,7 +169,7 @@ pub(crate) fn whole() -> Fsync {
             ..FsyncVerdict::default()
         }),
         honesty: Some(Honesty {
-            grade: text("unproven"),
+            grade: Grade::Unproven,
             evidence: vec![Evidence::default()],
             would_change: vec![text("a plug-pull test")],
             layers: vec![LayerFlushes::default()],

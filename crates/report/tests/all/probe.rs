@@ -1,5 +1,7 @@
 //! A probe as it is printed, and its schema.
 
+use measure::Interval;
+use measure::probe::{Reading, Unidentified};
 use report::probe::{
     Answer, Answers, Comparison, FoundAlignment, FoundBytes, FoundDepth, FoundTurn, FoundTurns,
     Kept, PROBE_SCHEMA, Probe, ProbeTarget, Reported, RunRefusal, Spent, probe_json, probe_table,
@@ -64,11 +66,9 @@ fn platter() -> Probe {
             panel: "alignment".to_owned(),
             arm: "64 KiB, 512 bytes further".to_owned(),
             against: "64 KiB, 0 bytes further".to_owned(),
-            ratio: Some(3.0),
-            low: 2.9,
-            high: None,
+            interval: Interval { ratio: 3.0, low: 2.9, high: f64::INFINITY },
             blocks: 29,
-            reading: "slower".to_owned(),
+            reading: Reading::Slower,
         }],
         kept: Kept { file: None, reason: Some("--no-save".to_owned()) },
         notes: vec!["a note".to_owned()],
@@ -97,7 +97,7 @@ fn a_document_of_a_version_that_did_not_look_for_the_depth_is_read() {
     let mut document: Value = serde_json::from_str(&probe_json(&platter())).expect("valid JSON");
     document["answers"].as_object_mut().expect("answers").remove("depth");
     let probe: Probe = serde_json::from_value(document).expect("it is read");
-    assert_eq!(probe.answers.depth.why.as_deref(), Some("not-tried"));
+    assert_eq!(probe.answers.depth.why, Some(Unidentified::NotTried));
 }
 
 #[test]

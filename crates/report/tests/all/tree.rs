@@ -42,7 +42,7 @@ fn a_drive_that_nobody_asked_about_is_not_judged_and_counts_for_nothing() {
     let mut host = drive(0, "vda", "virtual disk", 1 << 38);
     host.verdict = Verdict::Unknown;
     host.reason = format!("{}it lies beneath the loop's file", report::NOT_JUDGED);
-    let image = layer(1, &[0], "file", "img", "file");
+    let image = layer(1, &[0], Kind::File, "img", "file");
     let found = document(vec![target("m", Verdict::Aligned, vec![host, image])]);
     let text = plain(&people(&found, Shape::Tree, &Look { width: Some(100), ..LOOK }));
     assert!(text.contains("not judged") && !text.contains("unknown"), "{text}");

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use measure::{Conclusion, Experiment, Plan, Stop, Verdict};
+use measure::{Conclusion, Experiment, Plan, Step, Stop, Verdict};
 
-use super::document::narrowed;
 use super::progress::Progress;
 use super::session::{Limit, Session};
 use crate::shared::halt::Halt;
@@ -105,7 +104,7 @@ pub(crate) fn run(
             if let Some(judged) =
                 standing.comparisons.iter().find(|one| one.arm == experiment.judged())
             {
-                progress.show(session, &narrowed(standing.pairs, &judged.median));
+                progress.show(session, &Step { pairs: standing.pairs, median: judged.median });
             }
         }
         let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);

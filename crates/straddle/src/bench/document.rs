@@ -3,8 +3,8 @@
 use device::DiskCounts;
 use measure::{Conclusion, Experiment, Histogram, Interval};
 use report::bench::{
-    Arm, BenchTarget, ClippedMean, Comparison, DriveCounts, Experiment as Document, Predicted,
-    Regime, Step, Workload,
+    Action, Arm, BenchTarget, Comparison, DriveCounts, Experiment as Document, Predicted, Sync,
+    Workload,
 };
 
 use super::plan;
@@ -55,9 +55,9 @@ pub(crate) struct About {
 /// Returns what programs of the user's or of the suite did, by its words.
 pub(crate) fn of_command(words: Vec<String>) -> Workload {
     Workload {
-        action: "command".to_owned(),
+        action: Action::Command,
         operation_bytes: None,
-        sync: "none".to_owned(),
+        sync: Sync::None,
         sync_every: 0,
         depth: 1,
         order: None,
@@ -78,24 +78,21 @@ pub(crate) fn experiment(about: About, done: &Experiment, conclusion: Conclusion
         arm: about.arms[one.arm].name.clone(),
         against: about.arms[one.against].name.clone(),
         // Before the first pair there is none.
-        ratio: if standing.pairs > 0 { one.median.ratio } else { f64::NAN },
-        low: one.median.low,
-        high: known(one.median.high),
-        clipped_mean: one.clipped.map(|mean| ClippedMean {
-            ratio: mean.ratio,
-            low: mean.low,
-            high: known(mean.high),
-        }),
+        interval: match standing.pairs {
+            0 => Interval { ratio: f64::NAN, ..one.median },
+            _ => one.median,
+        },
+        clipped_mean: one.clipped,
     };
     Document {
         comparisons: standing.comparisons.iter().map(comparison).collect(),
         pairs: standing.pairs,
         discarded_pairs: standing.discarded,
         alpha: done.plan().alpha,
-        verdict: conclusion.verdict.name().to_owned(),
+        verdict: conclusion.verdict,
         reason: conclusion.reason,
-        regimes: done.regimes().iter().map(regime).collect(),
-        narrowing: done.narrowing().iter().map(|step| narrowed(step.pairs, &step.median)).collect(),
+        regimes: done.regimes(),
+        narrowing: done.narrowing().to_vec(),
         title: about.title,
         unit: about.unit.to_owned(),
         block_operations: about.block_operations,
@@ -105,19 +102,6 @@ pub(crate) fn experiment(about: About, done: &Experiment, conclusion: Conclusion
         arms,
         predicted: about.predicted,
     }
-}
-
-/// A look at the interval, for the progress line and the document.
-pub(crate) fn narrowed(pairs: u64, interval: &Interval) -> Step {
-    Step { pairs, ratio: interval.ratio, low: interval.low, high: known(interval.high) }
-}
-
-fn known(bound: f64) -> Option<f64> {
-    Some(bound).filter(|bound| bound.is_finite())
-}
-
-fn regime(regime: &measure::Regime) -> Regime {
-    Regime { from_pair: regime.from_pair, median_ns: regime.median_ns, spread_ns: regime.spread_ns }
 }
 
 fn of_arm(arm: &plan::Arm, seen: &Seen, times: &Histogram, turn_ns: Option<u64>) -> Arm {
@@ -134,7 +118,7 @@ fn of_arm(arm: &plan::Arm, seen: &Seen, times: &Histogram, turn_ns: Option<u64>)
     });
     Arm {
         name: arm.name.clone(),
-        role: arm.role.name().to_owned(),
+        role: arm.role,
         shift_bytes: arm.shift_bytes,
         count: times.count(),
         median_ns,
@@ -161,6 +145,6 @@ pub(crate) fn target(path: String, place: Option<&Place>) -> BenchTarget {
         logical_sector_bytes: place.and_then(|place| place.logical_sector_bytes),
         granule_bytes: place.map(|place| place.unit.length_bytes()),
         granule_origin_bytes: place.map(|place| place.unit.origin_bytes()),
-        granule_source: place.map(|place| place.unit_source.word().to_owned()),
+        granule_source: place.map(|place| place.unit_source),
     }
 }

@@ -6,7 +6,7 @@ use device::{Action, Durability, Queue, SyncKind};
 use host::DiskStats;
 use host::engine::{Buffers, SyncQueue, UringQueue};
 use measure::{Fault, Order, Role, Run, Slots, SlotsPlan, Subject};
-use report::bench::{Experiment, Workload};
+use report::bench::{Experiment, Sync, Workload};
 use units::prefix::Size;
 
 use super::contest::{self, Bounds, Timed};
@@ -147,20 +147,24 @@ pub(crate) fn asked(work: Work) -> measure::Work {
 /// The workload for the document.
 fn workload(work: Work) -> Workload {
     let sync = match work.sync {
-        _ if work.read => "none",
-        Durable::None => "none",
-        Durable::Fdatasync => "fdatasync",
-        Durable::Fsync => "fsync",
-        Durable::Dsync => "dsync",
-        Durable::Sync => "sync",
+        _ if work.read => Sync::None,
+        Durable::None => Sync::None,
+        Durable::Fdatasync => Sync::Fdatasync,
+        Durable::Fsync => Sync::Fsync,
+        Durable::Dsync => Sync::Dsync,
+        Durable::Sync => Sync::Sync,
     };
     Workload {
-        action: if work.read { "read" } else { "write" }.to_owned(),
+        action: if work.read { report::bench::Action::Read } else { report::bench::Action::Write },
         operation_bytes: Some(u64::from(work.operation_bytes)),
-        sync: sync.to_owned(),
-        sync_every: if sync == "none" { 0 } else { work.sync_every.into() },
+        sync,
+        sync_every: if sync == Sync::None { 0 } else { work.sync_every.into() },
         depth: u64::from(work.depth),
-        order: Some(if work.in_order { "cursor" } else { "random" }.to_owned()),
+        order: Some(if work.in_order {
+            report::bench::Order::Cursor
+        } else {
+            report::bench::Order::Random
+        }),
         direct: true,
         command: Vec::new(),
     }

@@ -173,7 +173,7 @@ fn begun(session: &Session<'_>, place: String, found: Option<&Place>) -> DryRun 
         layers: found.map(|found| found.layers.clone()).unwrap_or_default(),
         granule_bytes: found.map(|found| found.unit.length_bytes()),
         granule_origin_bytes: found.map(|found| found.unit.origin_bytes()),
-        granule_source: found.map(|found| found.unit_source.word().to_owned()),
+        granule_source: found.map(|found| found.unit_source),
         scratch_bytes: 0,
         written_bytes_max: 0,
         seconds_max: 0,

@@ -1,6 +1,7 @@
 //! The line on standard error that shows the interval while it narrows; drawn between pairs only.
 
-use report::bench::{self, Step};
+use measure::Step;
+use report::bench;
 
 use super::session::Session;
 use crate::shared::progress::ProgressLine;

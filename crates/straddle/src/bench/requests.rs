@@ -4,7 +4,7 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
-use report::bench::{Experiment, Workload};
+use report::bench::{Action, Experiment, Order, Sync, Workload};
 use units::prefix::Size;
 use workload::raidtest::{Request, RequestKind, Requests};
 
@@ -109,19 +109,19 @@ pub(crate) fn compared(
 fn workload(requests: &[Request], depth: u16) -> Workload {
     let writes = requests.iter().filter(|request| request.kind == RequestKind::Write).count();
     let action = match writes {
-        0 => "read",
-        _ if writes == requests.len() => "write",
-        _ => "mixed",
+        0 => Action::Read,
+        _ if writes == requests.len() => Action::Write,
+        _ => Action::Mixed,
     };
     let first = requests.first().map(|request| request.length_bytes);
     let is_one = requests.iter().all(|request| Some(request.length_bytes) == first);
     Workload {
-        action: action.to_owned(),
+        action,
         operation_bytes: first.filter(|_| is_one).map(u64::from),
-        sync: "none".to_owned(),
+        sync: Sync::None,
         sync_every: 0,
         depth: depth.into(),
-        order: Some("file".to_owned()),
+        order: Some(Order::File),
         direct: true,
         command: Vec::new(),
     }

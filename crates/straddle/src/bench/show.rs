@@ -2,6 +2,7 @@
 
 use std::io;
 
+use measure::Verdict;
 use report::RefusalKind;
 use report::bench::{self, Bench as Document};
 
@@ -54,17 +55,15 @@ pub(super) fn outcome(document: &Document, signal: Option<i32>, said: Option<Sai
     if let Some(signal) = signal {
         return Outcome::Interrupted(signal, said);
     }
-    let any = |names: &[&str]| {
-        document.experiments.iter().any(|one| names.contains(&one.verdict.as_str()))
-    };
+    let any = |verdict| document.experiments.iter().any(|one| one.verdict == verdict);
     match &document.refusal {
         Some(refusal) if refusal.kind != RefusalKind::NoVerdict => {
             Outcome::of_refusal(refusal.kind, said)
         }
-        _ if any(&["penalty"]) => Outcome::Found(said),
+        _ if any(Verdict::Penalty) => Outcome::Found(said),
         Some(_) => Outcome::NoVerdict(said),
         None if document.experiments.is_empty() => Outcome::NoVerdict(said),
-        None if any(&["void", "inconclusive"]) => Outcome::NoVerdict(said),
+        None if any(Verdict::Void) || any(Verdict::Inconclusive) => Outcome::NoVerdict(said),
         None => Outcome::Done,
     }
 }

@@ -97,9 +97,9 @@ mod tests {
             Unidentified::Contradiction,
             Unidentified::NotTried,
         ];
-        let words = (fitness.map(Fitness::name).into_iter())
+        let words = (fitness.map(Fitness::word).into_iter())
             .chain(grades.map(Grade::word))
-            .chain(unidentified.map(Unidentified::name))
+            .chain(unidentified.map(Unidentified::word))
             // What stands before a line of a table, or in a sentence.
             .chain([
                 "rare stalls",

@@ -1,9 +1,9 @@
 //! From what was seen to the document that is printed.
 
 use device::DurableFault;
-use device::durable::{Method, WritePlace};
-use measure::durable::{self, DurableSeen, QUESTIONS, RowPlan, RowSeen, SeriesPoint};
-use report::fsync::{FsyncRow, Rounds, RowComparison, SustainedPoint};
+use device::durable::{self, WritePlace};
+use measure::durable::{DurableSeen, QUESTIONS, RowPlan, RowSeen, SeriesPoint};
+use report::fsync::{FsyncRow, Method, Path, Rounds, RowComparison, SustainedPoint};
 
 use super::plan::Plan;
 use super::session::Session;
@@ -87,11 +87,11 @@ fn row(plan: &RowPlan, seen: &RowSeen, alpha: f64) -> FsyncRow {
     let mean_ns = seen.mean_ns().filter(|_| counts);
     FsyncRow {
         id: plan.id.clone(),
-        group: plan.group.name().to_owned(),
+        group: plan.group,
         label: plan.label.clone(),
         is_pg: plan.is_pg,
-        path: if way.is_direct { "direct" } else { "buffered" }.to_owned(),
-        method: method(way.method).to_owned(),
+        path: if way.is_direct { Path::Direct } else { Path::Buffered },
+        method: method(way.method),
         place: place(way.place).to_owned(),
         write_bytes: u64::from(way.write_bytes),
         writes_per_operation: u64::from(way.writes),
@@ -113,15 +113,17 @@ fn row(plan: &RowPlan, seen: &RowSeen, alpha: f64) -> FsyncRow {
     }
 }
 
-fn method(method: Method) -> &'static str {
+fn method(method: durable::Method) -> Method {
     match method {
-        Method::OpenDatasync => "open_datasync",
-        Method::OpenSync => "open_sync",
-        Method::Fdatasync => "fdatasync",
-        Method::Fsync | Method::WriteFsyncClose | Method::WriteCloseFsync => "fsync",
-        Method::Writethrough => "fsync_writethrough",
-        Method::SyncFileRange => "sync_file_range",
-        Method::None => "none",
+        durable::Method::OpenDatasync => Method::OpenDatasync,
+        durable::Method::OpenSync => Method::OpenSync,
+        durable::Method::Fdatasync => Method::Fdatasync,
+        durable::Method::Fsync
+        | durable::Method::WriteFsyncClose
+        | durable::Method::WriteCloseFsync => Method::Fsync,
+        durable::Method::Writethrough => Method::FsyncWritethrough,
+        durable::Method::SyncFileRange => Method::SyncFileRange,
+        durable::Method::None => Method::None,
     }
 }
 
@@ -155,19 +157,16 @@ fn comparisons(plan: &Plan, seen: &DurableSeen) -> Vec<RowComparison> {
         .map(|(question, (row, one), (against, other))| {
             let compared = {
                 let (one, other) = (one.round_means_ns.values(), other.round_means_ns.values());
-                durable::compare(one, other, alpha)
+                measure::durable::compare(one, other, alpha)
             };
-            let interval = compared.interval;
             RowComparison {
                 question: (*question).to_owned(),
                 row: (*row).to_owned(),
                 against: (*against).to_owned(),
-                ratio: interval.ratio,
-                low: interval.low,
-                high: Some(interval.high).filter(|high| high.is_finite()),
+                interval: compared.interval,
                 alpha,
                 rounds: compared.rounds,
-                conclusion: compared.conclusion().to_owned(),
+                conclusion: compared.conclusion(),
             }
         })
         .collect()

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use durability::Grade;
+use measure::fitness::Fitness;
 use report::RefusalKind;
 use report::fsync::{self, FSYNC_PLAN_SCHEMA, Fsync as Document, FsyncPlan};
 use units::prefix::Size;
@@ -87,24 +89,25 @@ pub(super) fn outcome(
         return Outcome::Done;
     }
     let said = Said::or(said, "nothing was measured");
-    let fails = |word: &str| match (word, arguments.fail_on) {
-        (_, FsyncFailOn::Never) => false,
-        ("not-durable" | "fail", _) => true,
-        ("suspect" | "warn", on) => on == FsyncFailOn::Warning,
-        _ => false,
+    let grade = document.honesty.as_ref().map(|honesty| honesty.grade);
+    let verdict = document.verdict.as_ref().map(|verdict| verdict.verdict);
+    let is_fail = grade == Some(Grade::NotDurable) || verdict == Some(Fitness::Fail);
+    let is_warn = grade == Some(Grade::Suspect) || verdict == Some(Fitness::Warn);
+    let fails = match arguments.fail_on {
+        FsyncFailOn::Never => false,
+        FsyncFailOn::Warning => is_fail || is_warn,
+        FsyncFailOn::Failure => is_fail,
     };
-    let grade = document.honesty.as_ref().map_or("", |honesty| honesty.grade.as_str());
-    let verdict = document.verdict.as_ref().map_or("", |verdict| verdict.verdict.as_str());
     let wanted = arguments.rows != FsyncRows::None;
     match (signal, document.refusal.as_ref().map(|refusal| refusal.kind)) {
         (Some(signal), _) => Outcome::Interrupted(signal, said),
         (None, Some(kind)) if kind != RefusalKind::NoVerdict => Outcome::of_refusal(kind, said),
-        _ if fails(grade) || fails(verdict) => Outcome::Found(said),
+        _ if fails => Outcome::Found(said),
         (None, Some(_)) => Outcome::NoVerdict(said),
         _ if wanted && document.rows.iter().all(|row| row.operations == 0) => {
             Outcome::NoVerdict(said)
         }
-        _ if matches!(verdict, "" | "pass" | "warn" | "fail") => Outcome::Done,
-        _ => Outcome::NoVerdict(said),
+        _ if verdict == Some(Fitness::NotEnough) => Outcome::NoVerdict(said),
+        _ => Outcome::Done,
     }
 }

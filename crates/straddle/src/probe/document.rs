@@ -1,6 +1,7 @@
 //! From what `measure` found to the document, and to what is kept.
 
 use jiff::Timestamp;
+use measure::Interval;
 use measure::probe::{Answer, Compared, Reading, Written};
 use report::probe::{
     Answer as Said, Answers, Comparison, FoundAlignment, FoundBytes, FoundCount, FoundDepth,
@@ -69,7 +70,7 @@ pub(super) fn describe(bed: &Bed, document: &mut Document) {
             physical_sector_bytes: drive.physical_bytes.value().copied(),
             physical_sector_lies: None,
             granule_bytes: used.map(|(unit, _)| unit.length_bytes()),
-            granule_source: used.map(|(_, source)| source.word().to_owned()),
+            granule_source: used.map(|(_, source)| source),
         };
     }
 }
@@ -127,7 +128,7 @@ fn said<T, U>(answer: &Answer<T>, map: impl FnOnce(&T) -> U) -> Said<U> {
             value: None,
             alpha: None,
             said_by: None,
-            why: Some(why.name().to_owned()),
+            why: Some(*why),
             reason: Some(reason.clone()),
         },
     }
@@ -138,11 +139,12 @@ fn comparison(one: &Compared) -> Comparison {
         panel: one.panel.to_owned(),
         arm: one.arm.clone(),
         against: one.against.clone(),
-        ratio: (one.blocks > 0).then_some(one.ratio.ratio),
-        low: one.ratio.low,
-        high: Some(one.ratio.high).filter(|high| high.is_finite()),
+        interval: match one.blocks {
+            0 => Interval { ratio: f64::NAN, ..one.ratio },
+            _ => one.ratio,
+        },
         blocks: one.blocks,
-        reading: one.reading.name().to_owned(),
+        reading: one.reading,
     }
 }
 

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use durability::{Direction, Grade};
 use report::fsync::{Fsync, FsyncVerdict, Honesty, fsync_parse};
 use testkit::fuse::Fuse;
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, suppress, tool};
@@ -65,14 +66,14 @@ fn looked(directory: &Path) -> Honesty {
 fn with(directory: &Path, more: &[&str]) -> Honesty {
     let ran = ran(directory, more);
     let found = ran.document.honesty.unwrap_or_else(|| panic!("it looked: {}", ran.errors));
-    let expected = if found.grade == "not-durable" { 1 } else { 0 };
+    let expected = if found.grade == Grade::NotDurable { 1 } else { 0 };
     assert_eq!(ran.status, Some(expected), "{found:#?}");
     found
 }
 
 #[track_caller]
 fn check(found: &Honesty, grade: &str, code: &str) {
-    assert_eq!(found.grade, grade, "{found:#?}");
+    assert_eq!(found.grade.word(), grade, "{found:#?}");
     assert!(found.evidence.iter().any(|one| one.code == code), "{code}: {found:#?}");
 }
 
@@ -85,15 +86,15 @@ fn passes(directory: &Path) {
     while looks < TIMES || (consistent == 0 && looks < TIMES_MAX) {
         let found = looked(directory);
         let others = found.evidence.iter().find(|one| one.code == "others-flush");
-        let is_unclear = found.grade == "unproven" && others.is_some();
-        assert!(found.grade == "consistent" || is_unclear, "{found:#?}");
-        assert!(found.evidence.iter().all(|one| one.direction != "against"), "{found:#?}");
+        let is_unclear = found.grade == Grade::Unproven && others.is_some();
+        assert!(found.grade == Grade::Consistent || is_unclear, "{found:#?}");
+        assert!(found.evidence.iter().all(|one| one.direction != Direction::Against), "{found:#?}");
         if let Some(own) = found.layers.iter().find(|layer| layer.kind.starts_with("loop")) {
             let is_own = |sentence: &str| sentence.starts_with(&format!("{} completes ", own.name));
             let mut flushed = found.evidence.iter().filter(|one| one.code == "flushed");
             assert!(flushed.any(|one| is_own(&one.sentence)), "{found:#?}");
         }
-        consistent += usize::from(found.grade == "consistent");
+        consistent += usize::from(found.grade == Grade::Consistent);
         busy = others.map_or(busy, |one| one.sentence.clone());
         looks += 1;
     }
@@ -272,7 +273,7 @@ fn people_are_shown_the_grade_its_reasons_and_each_layer() {
 
 /// The codes of what leaves the question open.
 fn open(found: &Honesty) -> Vec<&str> {
-    let open = found.evidence.iter().filter(|one| one.direction == "open");
+    let open = found.evidence.iter().filter(|one| one.direction == Direction::Open);
     open.map(|one| one.code.as_str()).collect()
 }
 
@@ -288,7 +289,7 @@ fn a_full_file_system_is_named_with_what_to_do_and_nobody_else_is_blamed() {
         while std::io::Write::write_all(&mut file, &piece[..length]).is_ok() {}
     }
     let found = looked(volume.path());
-    assert_eq!(found.grade, "unproven", "{found:#?}");
+    assert_eq!(found.grade, Grade::Unproven, "{found:#?}");
     let said = &found.sentence;
     assert!(said.contains("no sync could be tried here") && said.contains("No space left"));
     assert!(found.would_change[0].starts_with("free some space there"), "{found:#?}");

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use measure::fitness::Fitness;
 use report::fsync::FsyncVerdict;
 use testkit::fuse::Fuse;
 use testkit::{Scratch, need_loops, need_tools, scratch::text};
@@ -49,7 +50,7 @@ fn an_overlay_is_followed_to_memory() {
     check(&found, "not-durable", "in-memory");
     let names: Vec<&str> = found.layers.iter().map(|layer| layer.name.as_str()).collect();
     assert_eq!(names, ["overlay", "tmpfs"]);
-    assert_eq!(verdict(mount.path()).verdict, "fail");
+    assert_eq!(verdict(mount.path()).verdict, Fitness::Fail);
 }
 
 #[test]
@@ -106,7 +107,7 @@ fn what_is_fast_enough_on_an_opaque_layer_is_a_warning_with_what_would_change_it
         return;
     };
     let seen = verdict(fuse.path());
-    assert_eq!(seen.verdict, "warn", "{seen:#?}");
+    assert_eq!(seen.verdict, Fitness::Warn, "{seen:#?}");
     assert!(seen.sentence.contains("opaque layer (fuse)"), "{seen:#?}");
     assert!(seen.next.starts_with("run straddle fsync on the path that"), "{seen:#?}");
 }

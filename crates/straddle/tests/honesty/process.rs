@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use durability::{Direction, Grade};
 use report::fsync::{Honesty, ProcessWord, fsync_parse};
 use testkit::run::until;
 use testkit::{Scratch, need_tools, scratch::text, suppress, tool};
@@ -162,8 +163,8 @@ fn a_preloaded_library_is_judged_by_what_it_defines() {
     assert!(taken.sentence.contains(&said), "{taken:?}");
     assert!(taken.sentence.contains("puts its own fsync in libc's place"), "{taken:?}");
     assert_eq!(
-        (taken.direction.as_str(), word(&found).unknown.len()),
-        ("against", 0),
+        (taken.direction, word(&found).unknown.len()),
+        (Direction::Against, 0),
         "{found:#?}"
     );
 
@@ -217,7 +218,7 @@ fn a_library_that_is_asked_for_here_is_judged_by_whether_it_is_loaded() {
     let scratch = Scratch::new();
     for missing in ["libeatmydata.so", "/nonexistent/libeatmydata.so"] {
         let found = preloading(scratch.path(), missing);
-        assert_ne!(found.grade, "not-durable", "{found:#?}");
+        assert_ne!(found.grade, Grade::NotDurable, "{found:#?}");
         let absent = found.evidence.iter().find(|one| one.code == "preload-absent");
         let said = format!("{missing} was asked for by LD_PRELOAD, and is not loaded.");
         assert_eq!(absent.map(|one| &*one.sentence), Some(&*said), "{found:#?}");
@@ -236,34 +237,32 @@ fn a_library_that_hides_from_the_environment_of_this_process_is_found_in_its_mem
                  for (char **one = environ; *one; one++)\n\
                  if (!strncmp(*one, \"LD_\", 3)) memset(*one, 'x', strlen(*one));\n\
                  unsetenv(\"LD_PRELOAD\"); unsetenv(\"LD_AUDIT\"); }\n";
-    let check = |name: &str, variable: &str, body: &str, grade: &str, code: &str| {
+    let check = |name: &str, variable: &str, body: &str, grade: Grade, code: &str| {
         let library = library(scratch.path(), name, &format!("{hides}{body}"));
         let found = started_with(scratch.path(), variable, text(&library));
         let seen = found.evidence.iter().find(|one| one.code == code);
         let seen = seen.unwrap_or_else(|| panic!("{name}: {found:#?}"));
         assert!(seen.sentence.contains(name), "{seen:?}");
         assert!(seen.source.contains("/proc/self/maps"), "{seen:?}");
-        let at_least = ["consistent", "unproven", "opaque", "suspect", "not-durable"];
-        let place = |grade: &str| at_least.iter().position(|one| *one == grade);
-        assert!(place(&found.grade) >= place(grade), "{found:#?}");
+        assert!(found.grade >= grade, "{found:#?}");
     };
     let preload = "LD_PRELOAD";
     let sync = "int fsync(int f) { return 0; }";
-    check("libquiet.so", preload, sync, "suspect", "preload-takes");
+    check("libquiet.so", preload, sync, Grade::Suspect, "preload-takes");
     // One that looks like a C library beside the real one.
     let libc = "int fsync(int f) { return 0; } void __libc_init(void) {}";
-    check("libc.so.6", preload, libc, "suspect", "preload-takes");
+    check("libc.so.6", preload, libc, Grade::Suspect, "preload-takes");
     let opens = "#include <fcntl.h>\n#include <unistd.h>\n#include <sys/syscall.h>\n\
                  int open(const char *p, int f, ...) { return syscall(SYS_openat, -100, p, f, 0600); }";
-    check("libopens.so", preload, opens, "unproven", "preload-takes");
+    check("libopens.so", preload, opens, Grade::Unproven, "preload-takes");
     let audits = "unsigned la_version(unsigned v) { return v; }\n\
                   unsigned long la_symbind64(void *s, unsigned n, void *r, void *d, void *f, \
                   const char *c) { return *(unsigned long *)((char *)s + 8); }";
-    check("libaudit.so", "LD_AUDIT", audits, "unproven", "preload-takes");
+    check("libaudit.so", "LD_AUDIT", audits, Grade::Unproven, "preload-takes");
 
     let harmless = library(scratch.path(), "libcount.so", &format!("{hides}int counted;"));
     let found = started_with(scratch.path(), preload, text(&harmless));
-    assert!(found.evidence.iter().all(|one| one.direction != "against"), "{found:#?}");
+    assert!(found.evidence.iter().all(|one| one.direction != Direction::Against), "{found:#?}");
 }
 
 #[test]
@@ -279,7 +278,7 @@ fn what_traces_this_process_is_named() {
     let traced = found.evidence.iter().find(|one| one.code == "traced");
     let said = "this process is traced by process";
     assert!(traced.is_some_and(|one| one.sentence.starts_with(said)), "{found:#?}");
-    assert_ne!(found.grade, "consistent");
+    assert_ne!(found.grade, Grade::Consistent);
 }
 
 #[test]
@@ -293,7 +292,7 @@ fn a_preloaded_library_that_was_deleted_is_still_read_or_unknown() {
     let found_codes = codes(&found);
     let told = found_codes.contains(&"preload-takes") || found_codes.contains(&"preload");
     assert!(told, "{found:#?}");
-    assert!(found.grade != "consistent", "{found:#?}");
+    assert!(found.grade != Grade::Consistent, "{found:#?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use durability::{Direction, Grade};
 use report::fsync::Honesty;
 use testkit::{Scratch, scratch::text, tool};
 
@@ -135,10 +136,10 @@ fn a_postgres_that_was_told_not_to_sync_is_not_called_durable() {
     check(&found, "not-durable", "server-never-syncs");
     let found = postgres.found("", "synchronous_commit = off\n", look.path());
     let late = found.evidence.iter().any(|one| one.code == "server-syncs-late");
-    assert!(late && found.grade != "consistent", "{found:#?}");
+    assert!(late && found.grade != Grade::Consistent, "{found:#?}");
     let found = postgres.found("", "", look.path());
     assert!(found.evidence.iter().any(|one| one.code == "server-syncs"), "{found:#?}");
-    assert!(found.evidence.iter().all(|one| one.direction != "against"), "{found:#?}");
+    assert!(found.evidence.iter().all(|one| one.direction != Direction::Against), "{found:#?}");
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn a_postgres_whose_files_were_changed_since_it_was_started_is_neither_blamed_no
     for (first, then) in [("fsync = off\n", ""), ("", "fsync = off\n")] {
         let found = postgres.changed(first, then, look.path());
         check(&found, "unproven", "server-maybe");
-        assert!(found.evidence.iter().all(|one| one.direction != "against"), "{found:#?}");
+        assert!(found.evidence.iter().all(|one| one.direction != Direction::Against), "{found:#?}");
         assert!(
             found.would_change.iter().any(|change| change.contains("SHOW fsync")),
             "{found:#?}"

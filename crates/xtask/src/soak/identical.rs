@@ -55,7 +55,7 @@ fn bench(place: &Place, seed: u64) -> anyhow::Result<(String, String)> {
         .with_context(|| format!("straddle bench: {}: {}", output.status, said.trim()))?;
     match document.experiments.first() {
         Some(experiment) if document.refusal.is_none() => {
-            Ok((experiment.verdict.to_string(), experiment.reason.clone()))
+            Ok((experiment.verdict.word().to_owned(), experiment.reason.clone()))
         }
         _ => bail!("straddle bench did not measure: {}: {}", output.status, said.trim()),
     }

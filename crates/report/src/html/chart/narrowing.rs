@@ -1,13 +1,13 @@
 //! How a ratio and its interval narrowed, pair by pair.
 
 use maud::Markup;
+use measure::Step;
 use plotters::chart::ChartBuilder;
 use plotters::element::{PathElement, Polygon};
 use plotters::series::LineSeries;
 use plotters::style::Color as _;
 
 use super::{BAND, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
-use crate::bench::Step;
 use crate::bench::figures::number;
 
 /// The most steps that are drawn; of more, some are left out, the last never.
@@ -42,15 +42,15 @@ pub(in crate::html) fn narrowing(caption: &Caption, steps: &[Step]) -> Markup {
             .y_label_formatter(&|value| number(value.exp()))
             .draw()?;
         let at = |step: &Step, value: f64| (across.at(real(step.pairs)), upwards.at(value));
-        let upper = steps.iter().map(|step| at(step, step.high.unwrap_or(f64::INFINITY)));
-        let lower = steps.iter().rev().map(|step| at(step, step.low));
+        let upper = steps.iter().map(|step| at(step, step.median.high));
+        let lower = steps.iter().rev().map(|step| at(step, step.median.low));
         let band: Vec<(f64, f64)> = upper.chain(lower).collect();
         chart.draw_series([Polygon::new(band, BAND.filled())])?;
         let ends = across.ends();
         let one = [(ends.start, upwards.at(1.0)), (ends.end, upwards.at(1.0))];
         chart.draw_series([PathElement::new(one, MARK.stroke_width(1))])?;
-        let ratios = steps.iter().filter(|step| step.ratio.is_finite());
-        let ratios = ratios.map(|step| at(step, step.ratio));
+        let ratios = steps.iter().filter(|step| step.median.ratio.is_finite());
+        let ratios = ratios.map(|step| at(step, step.median.ratio));
         chart.draw_series(LineSeries::new(ratios, DATA.stroke_width(2)))?;
         Ok(())
     })
@@ -60,7 +60,7 @@ fn thinned(steps: &[Step]) -> Vec<Step> {
     let stride = steps.len().div_ceil(STEPS_MAX).max(1);
     let last = steps.len().saturating_sub(1);
     let kept = |(place, _): &(usize, &Step)| place.is_multiple_of(stride) || *place == last;
-    steps.iter().enumerate().filter(kept).map(|(_, step)| step.clone()).collect()
+    steps.iter().enumerate().filter(kept).map(|(_, step)| *step).collect()
 }
 
 fn across(steps: &[Step]) -> Option<Span> {
@@ -69,17 +69,17 @@ fn across(steps: &[Step]) -> Option<Span> {
 
 /// The ratios, 1, and as much of the intervals as is not out of all proportion to the last one.
 fn upwards(steps: &[Step]) -> Option<Span> {
-    let last = steps.last()?;
+    let last = steps.last()?.median;
     let middle = if last.ratio.is_finite() && last.ratio > 0.0 { last.ratio } else { 1.0 };
-    let width = match last.high {
-        Some(high) if last.low > 0.0 => (high / last.low).clamp(1.05, 4.0),
-        _ => 2.0,
+    let width = match last.high.is_finite() && last.low > 0.0 {
+        true => (last.high / last.low).clamp(1.05, 4.0),
+        false => 2.0,
     };
     let room = width.powf(ROOM);
     let near = move |value: f64| value.clamp(middle / room, middle * room);
-    let ends = steps.iter().flat_map(|step| [step.low, step.high.unwrap_or(f64::NAN)]);
+    let ends = steps.iter().flat_map(|step| [step.median.low, step.median.high]);
     let ends = ends.filter(|end| end.is_finite()).map(near);
-    let ratios = steps.iter().map(|step| step.ratio);
+    let ratios = steps.iter().map(|step| step.median.ratio);
     Span::of(ratios.chain(ends).chain([1.0, middle]), 1.2).map(Span::roomy)
 }
 

@@ -3,7 +3,7 @@
 use super::super::facts::{self, Setting};
 use super::super::phrase::say;
 use super::super::source::{Content, Source};
-use crate::bench::{Bench, Experiment};
+use crate::bench::{Action, Bench, Experiment, Sync};
 use crate::fsync::{Fsync, FsyncRow};
 
 /// Names that many machines have.
@@ -91,7 +91,7 @@ fn of_bench(bench: &Bench) -> Vec<Work> {
         let workload = &experiment.workload;
         Some(Work {
             name: format!("{}, {}", say(&experiment.title), say(&arm.name)),
-            is_durable: workload.action != "read" && workload.sync != "none",
+            is_durable: workload.action != Action::Read && workload.sync != Sync::None,
             median_ns: arm.median_ns,
             p99_ns: arm.p99_ns,
         })

@@ -2,6 +2,7 @@
 
 use report::Look;
 use report::bench::{DryRun, PLAN_SCHEMA, dry_run_json, dry_run_text, wear};
+use units::Source;
 
 use crate::sample::{plain, same};
 
@@ -13,7 +14,7 @@ pub(crate) fn plan() -> DryRun {
         layers: vec!["ext4".to_owned(), "sda1".to_owned(), "sda".to_owned()],
         granule_bytes: Some(4096),
         granule_origin_bytes: Some(3584),
-        granule_source: Some("sysfs".to_owned()),
+        granule_source: Some(Source::Sysfs),
         scratch_bytes: 64 << 20,
         written_bytes_max: 256 << 20,
         seconds_max: 5,

@@ -1,5 +1,6 @@
 //! fio's shape: the figures in it. That the keys are fio's is tested against fio itself.
 
+use measure::Role;
 use report::bench::{Arm, Bench, Experiment, fio_json, fio_json_left_out};
 use serde_json::{Value, json};
 
@@ -62,7 +63,7 @@ fn figures_are_those_of_the_histogram() {
         greatest_ns: 2000,
         histogram: vec![(1000, 3), (1984, 1)],
         operations_per_second: Some(500.0),
-        ..arm("a", "baseline", 0, 1004, 2000)
+        ..arm("a", Role::Baseline, 0, 1004, 2000)
     };
     let bench = Bench { experiments: vec![Experiment { arms: vec![seen], ..penalty() }], ..disk() };
     let value = value(&bench);

@@ -1,5 +1,6 @@
 //! Result files: what is written is read, and what is none is said to be none.
 
+use measure::Role;
 use report::bench::{BENCH_BYTES_MAX, Bench, BenchFault, bench_json, bench_parse, table};
 use units::random::Random;
 
@@ -21,7 +22,7 @@ fn every_number_reads_back_to_the_last_digit() {
     let mut random = Random::new(7);
     for _ in 0..200 {
         let mut bench = disk();
-        let one = &mut bench.experiments[0].comparisons[0];
+        let one = &mut bench.experiments[0].comparisons[0].interval;
         one.ratio = f64::from_bits(random.next_u64() & !(1 << 62));
         one.low = f64::from_bits(random.next_u64() & !(1 << 62));
         bench.seed = random.next_u64();
@@ -33,7 +34,7 @@ fn every_number_reads_back_to_the_last_digit() {
 fn numbers_that_are_not_known_read_back_as_not_known() {
     let text = bench_json(&unknown());
     let bench = bench_parse(&text).expect("it reads back");
-    assert!(bench.experiments[0].comparisons[0].ratio.is_nan());
+    assert!(bench.experiments[0].comparisons[0].interval.ratio.is_nan());
     same(&bench_json(&bench), &text);
 }
 
@@ -41,7 +42,8 @@ fn numbers_that_are_not_known_read_back_as_not_known() {
 fn a_histogram_stands_on_one_line() {
     let mut bench = disk();
     bench.experiments = vec![penalty()];
-    bench.experiments[0].arms = vec![arm("a", "baseline", 0, 5, 9), arm("b", "shifted", 1, 5, 9)];
+    bench.experiments[0].arms =
+        vec![arm("a", Role::Baseline, 0, 5, 9), arm("b", Role::Shifted, 1, 5, 9)];
     bench.experiments[0].arms[1].histogram = Vec::new();
     let text = bench_json(&bench);
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("histogram")).collect();
@@ -135,7 +137,7 @@ fn hostile_files_are_refused_in_a_line() {
 #[test]
 fn more_than_a_run_can_have_is_refused() {
     let mut bench = disk();
-    bench.experiments[0].arms = vec![arm("a", "baseline", 0, 1, 1); 257];
+    bench.experiments[0].arms = vec![arm("a", Role::Baseline, 0, 1, 1); 257];
     let fault = bench_parse(&bench_json(&bench));
     assert_eq!(fault, Err(BenchFault::TooMany("arms in an experiment", 256)));
     let experiments = vec![report::bench::Experiment { arms: Vec::new(), ..penalty() }; 4097];

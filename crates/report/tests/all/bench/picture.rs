@@ -1,5 +1,6 @@
 //! The picture of the distributions.
 
+use measure::Role;
 use report::Look;
 use report::bench::{Arm, Experiment, picture};
 
@@ -16,7 +17,7 @@ fn check(arms: Vec<Arm>, look: Look, expected: &str) {
 
 fn spread(name: &str, buckets: &[(u64, u64)], median_ns: u64, p99_ns: u64) -> Arm {
     let histogram = buckets.to_vec();
-    Arm { histogram, ..arm(name, "shifted", 0, median_ns, p99_ns) }
+    Arm { histogram, ..arm(name, Role::Shifted, 0, median_ns, p99_ns) }
 }
 
 fn turns() -> Vec<Arm> {

@@ -1,10 +1,12 @@
 //! Results made by hand.
 
+use measure::{Interval, Regime, Role, Step, Verdict};
 use report::Run;
 use report::bench::{
-    Arm, BENCH_SCHEMA, Bench, BenchTarget, ClippedMean, Comparison, DriveCounts, Effort,
-    Experiment, Predicted, Regime, Scratch, Step, Workload,
+    Action, Arm, BENCH_SCHEMA, Bench, BenchTarget, Comparison, DriveCounts, Effort, Experiment,
+    Order, Predicted, Scratch, Sync, Workload,
 };
+use units::Source;
 
 /// A disk that rotates, with 512-byte logical sectors and 4 KiB granules.
 pub(crate) fn disk() -> Bench {
@@ -30,7 +32,7 @@ pub(crate) fn disk() -> Bench {
             logical_sector_bytes: Some(512),
             granule_bytes: Some(4096),
             granule_origin_bytes: Some(0),
-            granule_source: Some("sysfs".to_owned()),
+            granule_source: Some(Source::Sysfs),
         },
         scratch: Some(Scratch {
             place: "/data".to_owned(),
@@ -47,21 +49,21 @@ pub(crate) fn disk() -> Bench {
 
 pub(crate) fn workload() -> Workload {
     Workload {
-        action: "write".to_owned(),
+        action: Action::Write,
         operation_bytes: Some(4096),
-        sync: "fdatasync".to_owned(),
+        sync: Sync::Fdatasync,
         sync_every: 1,
         depth: 1,
-        order: Some("cursor".to_owned()),
+        order: Some(Order::Cursor),
         direct: true,
         command: Vec::new(),
     }
 }
 
-pub(crate) fn arm(name: &str, role: &str, shift_bytes: u64, median_ns: u64, p99: u64) -> Arm {
+pub(crate) fn arm(name: &str, role: Role, shift_bytes: u64, median_ns: u64, p99: u64) -> Arm {
     Arm {
         name: name.to_owned(),
-        role: role.to_owned(),
+        role,
         shift_bytes,
         count: 141,
         median_ns,
@@ -79,9 +81,7 @@ pub(crate) fn comparison(arm: &str, ratio: f64, low: f64, high: f64) -> Comparis
     Comparison {
         arm: arm.to_owned(),
         against: "aligned".to_owned(),
-        ratio,
-        low,
-        high: Some(high),
+        interval: Interval { ratio, low, high },
         clipped_mean: None,
     }
 }
@@ -90,7 +90,7 @@ pub(crate) fn comparison(arm: &str, ratio: f64, low: f64, high: f64) -> Comparis
 pub(crate) fn penalty() -> Experiment {
     let turns = |turns, arm| Arm { turns: Some(turns), ..arm };
     let mut shifted = comparison("shifted 512 B", 3.0, 2.97, 3.03);
-    shifted.clipped_mean = Some(ClippedMean { ratio: 3.01, low: 2.9, high: Some(3.12) });
+    shifted.clipped_mean = Some(Interval { ratio: 3.01, low: 2.9, high: 3.12 });
     let effort = |reads, writes| Effort { reads, writes, read_modify_writes: reads, drives: 1 };
     Experiment {
         title: "4 KiB write + fdatasync, depth 1".to_owned(),
@@ -102,17 +102,17 @@ pub(crate) fn penalty() -> Experiment {
         elapsed_ns: 1_420_000_000,
         written_bytes: 141 * 3 * 4096,
         arms: vec![
-            turns(1.004, arm("aligned", "baseline", 0, 8_350_000, 8_410_000)),
-            turns(3.0, arm("shifted 512 B", "shifted", 512, 25_000_000, 33_400_000)),
-            turns(1.0, arm("control", "control", 0, 8_350_000, 8_420_000)),
+            turns(1.004, arm("aligned", Role::Baseline, 0, 8_350_000, 8_410_000)),
+            turns(3.0, arm("shifted 512 B", Role::Shifted, 512, 25_000_000, 33_400_000)),
+            turns(1.0, arm("control", Role::Control, 0, 8_350_000, 8_420_000)),
         ],
         comparisons: vec![shifted, comparison("control", 1.0, 0.99, 1.01)],
         alpha: 0.05,
-        verdict: "penalty".to_owned(),
+        verdict: Verdict::Penalty,
         reason: "shifted writes take 3.00 times as long".to_owned(),
         predicted: Some(Predicted { aligned: effort(0, 1), shifted: effort(2, 2) }),
         regimes: vec![Regime { from_pair: 1, median_ns: 8_350_000, spread_ns: 60_000 }],
-        narrowing: vec![Step { pairs: 20, ratio: 2.9, low: 1.4, high: Some(6.0) }],
+        narrowing: vec![Step { pairs: 20, median: Interval { ratio: 2.9, low: 1.4, high: 6.0 } }],
     }
 }
 
@@ -121,12 +121,12 @@ pub(crate) fn no_penalty() -> Experiment {
     Experiment {
         title: "64 KiB read, depth 32".to_owned(),
         workload: Workload {
-            action: "read".to_owned(),
+            action: Action::Read,
             operation_bytes: Some(65536),
-            sync: "none".to_owned(),
+            sync: Sync::None,
             sync_every: 0,
             depth: 32,
-            order: Some("random".to_owned()),
+            order: Some(Order::Random),
             ..workload()
         },
         unit: "block".to_owned(),
@@ -134,17 +134,17 @@ pub(crate) fn no_penalty() -> Experiment {
         written_bytes: 0,
         pairs: 60,
         arms: vec![
-            arm("aligned", "baseline", 0, 310_000, 900_000),
-            arm("shifted 512 B", "shifted", 512, 311_000, 910_000),
-            arm("shifted 2 KiB", "shifted", 2048, 309_000, 905_000),
-            arm("control", "control", 0, 310_000, 899_000),
+            arm("aligned", Role::Baseline, 0, 310_000, 900_000),
+            arm("shifted 512 B", Role::Shifted, 512, 311_000, 910_000),
+            arm("shifted 2 KiB", Role::Shifted, 2048, 309_000, 905_000),
+            arm("control", Role::Control, 0, 310_000, 899_000),
         ],
         comparisons: vec![
             comparison("shifted 512 B", 1.003, 0.98, 1.02),
             comparison("shifted 2 KiB", 0.997, 0.97, 1.03),
             comparison("control", 1.0, 0.98, 1.02),
         ],
-        verdict: "no-penalty".to_owned(),
+        verdict: Verdict::NoPenalty,
         reason: "No penalty: shifted reads take as long, within 5 %.".to_owned(),
         predicted: None,
         regimes: vec![
@@ -159,17 +159,17 @@ pub(crate) fn no_penalty() -> Experiment {
 pub(crate) fn void() -> Experiment {
     Experiment {
         title: "4 KiB write, depth 8".to_owned(),
-        workload: Workload { sync: "none".to_owned(), sync_every: 0, depth: 8, ..workload() },
+        workload: Workload { sync: Sync::None, sync_every: 0, depth: 8, ..workload() },
         arms: vec![
-            arm("aligned", "baseline", 0, 8_350_000, 8_410_000),
-            arm("shifted 512 B", "shifted", 512, 25_000_000, 33_400_000),
-            arm("control", "control", 0, 9_350_000, 9_420_000),
+            arm("aligned", Role::Baseline, 0, 8_350_000, 8_410_000),
+            arm("shifted 512 B", Role::Shifted, 512, 25_000_000, 33_400_000),
+            arm("control", Role::Control, 0, 9_350_000, 9_420_000),
         ],
         comparisons: vec![
             comparison("shifted 512 B", 3.0, 2.97, 3.03),
             comparison("control", 1.12, 1.08, 1.16),
         ],
-        verdict: "void".to_owned(),
+        verdict: Verdict::Void,
         reason: "the control takes 1.12 times as long as the baseline".to_owned(),
         predicted: None,
         ..penalty()
@@ -197,7 +197,7 @@ pub(crate) fn whole() -> Bench {
         title: "mkfs.ext4".to_owned(),
         unit: "command".to_owned(),
         workload: Workload {
-            action: "command".to_owned(),
+            action: Action::Command,
             operation_bytes: None,
             order: None,
             command: vec!["mkfs.ext4".to_owned(), "{device}".to_owned()],
@@ -208,7 +208,7 @@ pub(crate) fn whole() -> Bench {
             .into_iter()
             .map(|arm| Arm { count: 9, p99_ns: None, operations_per_second: None, ..arm })
             .collect(),
-        verdict: "small".to_owned(),
+        verdict: Verdict::Small,
         ..penalty()
     };
     let refusal = report::bench::RunRefusal {

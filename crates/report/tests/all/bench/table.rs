@@ -1,5 +1,6 @@
 //! The table, as a person reads it.
 
+use measure::Role;
 use report::Look;
 use report::bench::{Bench, RunRefusal, table};
 
@@ -134,7 +135,7 @@ fn every_row_of_a_full_run_says_what_differs() {
             for arm in ["shifted 512 B", "shifted 2 KiB"] {
                 let mut one = penalty();
                 one.title = format!("4 KiB {what}, depth {depth}, {arm}");
-                let shifted = one.arms.iter_mut().find(|arm| arm.role == "shifted");
+                let shifted = one.arms.iter_mut().find(|arm| arm.role == Role::Shifted);
                 shifted.expect("it has one").name = arm.to_owned();
                 let compared = one.comparisons.iter_mut().find(|one| one.arm == "shifted 512 B");
                 compared.expect("it has one").arm = arm.to_owned();
@@ -238,8 +239,8 @@ fn hostile_words_stay_on_their_line() {
     let evil = "a\x1b[31m\n\u{202e}b";
     experiment.title = evil.to_owned();
     experiment.arms = vec![
-        arm(evil, "baseline", 0, 0, u64::MAX),
-        arm("shifted", "shifted", u64::MAX, u64::MAX, u64::MAX),
+        arm(evil, Role::Baseline, 0, 0, u64::MAX),
+        arm("shifted", Role::Shifted, u64::MAX, u64::MAX, u64::MAX),
     ];
     experiment.comparisons =
         vec![comparison("shifted", f64::NAN, f64::NEG_INFINITY, f64::INFINITY)];

@@ -1,8 +1,9 @@
 //! Views of what nobody hopes for, in every width.
 
+use measure::{Interval, Role, Step, Verdict};
 use report::bench::{
-    Arm, Bench, BenchTarget, Comparison, Experiment, Progress, Scratch, Step, Workload,
-    dry_run_text, picture, progress, table,
+    Arm, Bench, BenchTarget, Comparison, Experiment, Progress, Scratch, Workload, dry_run_text,
+    picture, progress, table,
 };
 use report::compare::compare_table;
 use report::{Look, Run};
@@ -15,9 +16,9 @@ use crate::sample::{plain, same};
 
 /// A result of which nothing is known: no pair, no latency, no drive.
 pub(crate) fn unknown() -> Bench {
-    let arm = |name: &str, role: &str| Arm {
+    let arm = |name: &str, role| Arm {
         name: name.to_owned(),
-        role: role.to_owned(),
+        role,
         shift_bytes: 0,
         count: 0,
         median_ns: 0,
@@ -32,9 +33,7 @@ pub(crate) fn unknown() -> Bench {
     let against = |name: &str| Comparison {
         arm: name.to_owned(),
         against: "aligned".to_owned(),
-        ratio: f64::NAN,
-        low: 0.0,
-        high: None,
+        interval: Interval { ratio: f64::NAN, ..Interval::UNKNOWN },
         clipped_mean: None,
     };
     let experiment = Experiment {
@@ -45,13 +44,13 @@ pub(crate) fn unknown() -> Bench {
         elapsed_ns: 0,
         written_bytes: 0,
         arms: vec![
-            arm("aligned", "baseline"),
-            arm("shifted 512 B", "shifted"),
-            arm("control", "control"),
+            arm("aligned", Role::Baseline),
+            arm("shifted 512 B", Role::Shifted),
+            arm("control", Role::Control),
         ],
         comparisons: vec![against("shifted 512 B"), against("control")],
         alpha: f64::NAN,
-        verdict: "inconclusive".to_owned(),
+        verdict: Verdict::Inconclusive,
         reason: String::new(),
         predicted: None,
         regimes: Vec::new(),
@@ -79,7 +78,6 @@ fn evil() -> Bench {
     for experiment in &mut bench.experiments {
         experiment.title.clone_from(&evil);
         experiment.reason.clone_from(&evil);
-        experiment.verdict.clone_from(&evil);
         for (number, arm) in (0_u64..).zip(&mut experiment.arms) {
             arm.name = format!("{number}{evil}");
             arm.median_ns = u64::MAX - number;
@@ -109,7 +107,7 @@ fn pages(look: &Look) -> Vec<String> {
         }
         for experiment in &bench.experiments {
             let so_far = Progress { title: &experiment.title, elapsed_ns: 0, written_bytes: 0 };
-            let none = Step { pairs: 0, ratio: f64::NAN, low: 0.0, high: None };
+            let none = Step { pairs: 0, median: Interval { ratio: f64::NAN, ..Interval::UNKNOWN } };
             for step in experiment.narrowing.iter().chain([&none]) {
                 pages.push(progress(step, &so_far, look));
             }
@@ -140,13 +138,19 @@ fn every_line_of_every_view_fits_its_width_and_holds_nothing_harmful() {
 /// Returns where colors carry a meaning, two results that differ only in it would read the same.
 #[test]
 fn without_colors_every_verdict_is_still_said() {
-    let verdicts = ["penalty", "no-penalty", "small", "inconclusive", "void"];
+    let verdicts = [
+        Verdict::Penalty,
+        Verdict::NoPenalty,
+        Verdict::Small,
+        Verdict::Inconclusive,
+        Verdict::Void,
+    ];
     for several in [1, 2] {
         let shown = verdicts.map(|verdict| {
-            let one = Experiment { verdict: verdict.to_owned(), ..penalty() };
+            let one = Experiment { verdict, ..penalty() };
             let bench = Bench { experiments: vec![one; several], ..disk() };
             let text = plain(&table(&bench, &Look::default()));
-            let word = if verdict == "inconclusive" { "no-verdict" } else { verdict };
+            let word = if verdict == Verdict::Inconclusive { "no-verdict" } else { verdict.word() };
             assert!(text.to_lowercase().contains(&word.replace('-', " ")), "{text}");
             text
         });

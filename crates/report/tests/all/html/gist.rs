@@ -1,5 +1,7 @@
 //! The head of a page: what is wrong in one sentence, and what to do next.
 
+use durability::Grade;
+use measure::fitness::Fitness;
 use report::fsync::{Fsync, FsyncVerdict, Honesty};
 use report::html::{Content, Report, Source, Unread, page};
 use stack::Verdict;
@@ -25,17 +27,17 @@ fn good() -> Source {
     check(vec![target])
 }
 
-fn fsync(grade: &str, verdict: &str) -> Source {
+fn fsync(grade: Grade, verdict: Fitness) -> Source {
     let text = |word: &str| word.to_owned();
     let honesty = Honesty {
-        grade: text(grade),
+        grade,
         sentence: text("what was seen is this"),
         would_change: vec![text("mount it with barriers")],
         ..Honesty::default()
     };
     let verdict = FsyncVerdict {
         engine: text("etcd"),
-        verdict: text(verdict),
+        verdict,
         sentence: text("too slow for it."),
         next: text("another drive"),
         ..FsyncVerdict::default()
@@ -63,7 +65,8 @@ fn short(sources: Vec<Source>, unread: Vec<Unread>) -> String {
 
 #[test]
 fn what_may_lose_data_comes_before_what_is_slow_or_misaligned() {
-    let sources = vec![good(), check(vec![shifted_disk()]), fsync("not-durable", "fail")];
+    let sources =
+        vec![good(), check(vec![shifted_disk()]), fsync(Grade::NotDurable, Fitness::Fail)];
     let text = short(sources, Vec::new());
     let first = text.find("A completed fsync is not durable: what was seen is this.");
     let second = text.find("ST101 on ");
@@ -91,10 +94,10 @@ fn a_finding_is_said_with_its_cost_and_every_fix() {
 fn nothing_wrong_is_said_only_where_all_was_judged() {
     let text = short(vec![good()], Vec::new());
     assert!(text.contains("Nothing was found to be wrong."), "{text}");
-    let text = short(vec![good(), fsync("opaque", "pass")], Vec::new());
+    let text = short(vec![good(), fsync(Grade::Opaque, Fitness::Pass)], Vec::new());
     assert!(text.contains("Nothing was found to be wrong, but 1 result could not tell."), "{text}");
     assert!(text.contains("Next: mount it with barriers."), "{text}");
-    let text = short(vec![fsync("consistent", "pass")], Vec::new());
+    let text = short(vec![fsync(Grade::Consistent, Fitness::Pass)], Vec::new());
     assert!(text.contains("Nothing was found to be wrong."), "{text}");
     let unread = Unread { name: "x".to_owned(), reason: "y".to_owned(), hint: "z".to_owned() };
     let text = short(vec![good()], vec![unread]);
@@ -104,7 +107,7 @@ fn nothing_wrong_is_said_only_where_all_was_judged() {
 #[test]
 fn a_penalty_is_what_misalignment_would_cost_and_not_said_to_be_there() {
     let bench = disk();
-    assert_eq!(bench.experiments[0].verdict, "penalty");
+    assert_eq!(bench.experiments[0].verdict, measure::Verdict::Penalty);
     let path = bench.target.path.clone();
     let text = short(vec![source("b.json", Content::Bench(Box::new(bench)))], Vec::new());
     assert!(text.contains("not that anything is misaligned."), "{text}");
@@ -113,13 +116,14 @@ fn a_penalty_is_what_misalignment_would_cost_and_not_said_to_be_there() {
 
 #[test]
 fn an_engine_that_fails_is_named_with_what_to_do() {
-    let text = short(vec![fsync("consistent", "fail")], Vec::new());
+    let text = short(vec![fsync(Grade::Consistent, Fitness::Fail)], Vec::new());
     assert!(text.contains("FAIL for etcd: too slow for it. Next: another drive."), "{text}");
 }
 
 #[test]
 fn what_is_the_same_of_many_results_is_said_once() {
-    let sources = (0..20).map(|_| fsync("consistent", "warn")).chain([good()]).collect();
+    let sources =
+        (0..20).map(|_| fsync(Grade::Consistent, Fitness::Warn)).chain([good()]).collect();
     let text = short(sources, Vec::new());
     assert_eq!(text.matches("WARN for etcd").count(), 1, "{text}");
     assert!(text.contains(" on db-02 and 8 more: WARN"), "{text}");

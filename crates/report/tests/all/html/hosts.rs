@@ -1,7 +1,7 @@
 //! Hosts side by side: who is named, and who is not.
 
 use report::Run;
-use report::bench::{Arm, Bench, BenchTarget};
+use report::bench::{Action, Arm, Bench, BenchTarget};
 use report::html::{Content, Odd, Outlier, Report, Source, outliers, page};
 
 use crate::bench::sample::disk;
@@ -121,7 +121,7 @@ fn a_fast_host_is_implausible_where_two_durable_methods_would_be_too_far_apart()
         for source in &mut sources {
             let Content::Bench(bench) = &mut source.content else { continue };
             if read {
-                bench.experiments[0].workload.action = "read".to_owned();
+                bench.experiments[0].workload.action = Action::Read;
             }
         }
         let found = outliers(&sources);

@@ -2,7 +2,9 @@
 
 use std::sync::OnceLock;
 
-use report::bench::{Bench, Step, bench_json};
+use measure::probe::Reading;
+use measure::{Interval, Step};
+use report::bench::{Bench, bench_json};
 use report::compare::compare_json;
 use report::drive::{published_json, simulation_json};
 use report::fsync::fsync_json;
@@ -60,7 +62,8 @@ fn narrowed() -> Bench {
     for experiment in &mut bench.experiments {
         let step = |pairs: u64| {
             let width = 1.0 + 12.0 / (pairs as f64);
-            Step { pairs, ratio: 3.0, low: 3.0 / width, high: (pairs > 12).then_some(3.0 * width) }
+            let high = if pairs > 12 { 3.0 * width } else { f64::INFINITY };
+            Step { pairs, median: Interval { ratio: 3.0, low: 3.0 / width, high } }
         };
         experiment.narrowing = (1..80).map(|number| step(number * 4)).collect();
         for arm in &mut experiment.arms {
@@ -112,17 +115,15 @@ pub(crate) fn probe() -> Probe {
             physical_sector_bytes: Some(512),
             physical_sector_lies: Some(true),
             granule_bytes: Some(512),
-            granule_source: Some(text("sysfs")),
+            granule_source: Some(units::Source::Sysfs),
         },
         comparisons: vec![Compared {
             panel: text("alignment"),
             arm: text("at 8 KiB"),
             against: text("at 16 KiB"),
-            ratio: Some(1.8),
-            low: 1.7,
-            high: Some(1.9),
+            interval: Interval { ratio: 1.8, low: 1.7, high: 1.9 },
             blocks: 40,
-            reading: text("slower"),
+            reading: Reading::Slower,
         }],
         tools,
         kept: Kept { file: Some(text("/var/lib/straddle/x.json")), reason: None },

@@ -1,5 +1,6 @@
 //! What is not known never looks good.
 
+use durability::Grade;
 use report::fsync::{Fsync, Honesty, ProcessWord};
 use report::html::{Content, Report, Source, page};
 use report::trace::{Trace, TraceCost, TraceEffort, TraceTotal, TraceUnknown, TraceUntold};
@@ -93,7 +94,7 @@ fn a_process_of_which_not_all_could_be_seen_is_not_called_clean() {
         ..ProcessWord::default()
     };
     let honesty =
-        Honesty { grade: "consistent".to_owned(), process: Some(process), ..Honesty::default() };
+        Honesty { grade: Grade::Consistent, process: Some(process), ..Honesty::default() };
     let fsync = Fsync { honesty: Some(honesty), ..Fsync::default() };
     let content = Content::Fsync(Box::new(fsync));
     let source = Source { name: "one.json".to_owned(), content };

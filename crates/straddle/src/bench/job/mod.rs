@@ -156,7 +156,7 @@ fn in_file(
     let before = found.experiments.len();
     let measured = inside::on_scratch(session, ground, &works, &arms, found);
     for experiment in &mut found.experiments[before..] {
-        let arm = experiment.arms.iter().find(|arm| arm.role == Role::Shifted.name());
+        let arm = experiment.arms.iter().find(|arm| arm.role == Role::Shifted);
         let arm = arm.map_or(String::new(), |arm| format!(", {}", arm.name));
         experiment.title = format!("{}: {}, inside the scratch file{arm}", name(job), job.title());
     }

@@ -1,7 +1,7 @@
 //! What a fio job does, in this program's words.
 
 use device::{Action, Durability, SyncKind};
-use report::bench::Workload;
+use report::bench::{Order, Sync, Workload};
 use units::random::Random;
 use workload::raidtest::{Request, RequestKind};
 use workload::{Job, job};
@@ -102,20 +102,24 @@ impl Pattern {
     /// It for the document.
     pub(super) fn workload(&self, depth: u16) -> Workload {
         let sync = match (self.sync, self.durability) {
-            (Some((SyncKind::All, _)), _) => "fsync",
-            (Some(_), _) => "fdatasync",
-            (None, Durability::Data) => "dsync",
-            (None, Durability::All) => "sync",
-            (None, Durability::Cached) => "none",
+            (Some((SyncKind::All, _)), _) => Sync::Fsync,
+            (Some(_), _) => Sync::Fdatasync,
+            (None, Durability::Data) => Sync::Dsync,
+            (None, Durability::All) => Sync::Sync,
+            (None, Durability::Cached) => Sync::None,
         };
-        let each = u64::from(sync != "none");
+        let each = u64::from(sync != Sync::None);
         Workload {
-            action: if self.read { "read" } else { "write" }.to_owned(),
+            action: if self.read {
+                report::bench::Action::Read
+            } else {
+                report::bench::Action::Write
+            },
             operation_bytes: Some(self.operation_bytes.into()),
-            sync: sync.to_owned(),
+            sync,
             sync_every: self.sync.map_or(each, |(_, every)| every.into()),
             depth: depth.into(),
-            order: Some(if self.random { "random" } else { "cursor" }.to_owned()),
+            order: Some(if self.random { Order::Random } else { Order::Cursor }),
             direct: self.direct,
             command: Vec::new(),
         }

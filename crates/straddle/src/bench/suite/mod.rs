@@ -11,14 +11,14 @@ mod volume;
 
 use device::Counters as _;
 use host::{DiskStats, FileLoad, PrivateMounts, SeededTree, seeded_bytes};
-use measure::{Experiment, Role, Stop};
+use measure::{Experiment, Role, Step, Stop};
 use report::bench::Experiment as Document;
 use units::random::Random;
 
 pub(super) use self::line::{Line, lines};
 use self::steps::{Bench as Steps, STEPS};
 use self::volume::Volume;
-use super::document::{self, About, Seen, narrowed};
+use super::document::{self, About, Seen};
 use super::ground::Ground;
 use super::plan::{self, Arm, Budget};
 use super::progress::Progress;
@@ -177,7 +177,7 @@ impl Rounds<'_> {
                 break Stop::Rule;
             }
             let first = &courses[1].experiment;
-            progress.show(session, &narrowed(rounds.into(), &judged(first)));
+            progress.show(session, &Step { pairs: rounds.into(), median: judged(first) });
         };
         progress.clear();
         let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);

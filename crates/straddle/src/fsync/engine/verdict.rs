@@ -1,5 +1,6 @@
 //! From what was measured of an engine's pattern to the verdict in the document.
 
+use durability::Grade;
 use measure::ceiling::{Around, Bound, Ceiling, ceilings};
 use measure::fitness::{FEW_SHARE, Fitness, judgment};
 use measure::{Tail, tail};
@@ -53,8 +54,8 @@ pub(crate) fn verdict(
 ) -> FsyncVerdict {
     let share = profile.quantile.share();
     let (tail, few) = (Tail::of(series_ns, share), Tail::of(series_ns, FEW_SHARE));
-    let limit = |grade: &str, limit: &Limit| EngineLimit {
-        grade: grade.to_owned(),
+    let limit = |grade: Fitness, limit: &Limit| EngineLimit {
+        grade,
         quantile_percent: profile.quantile.percent(),
         limit_ns: limit.above_ns,
         source: limit.from(),
@@ -66,13 +67,13 @@ pub(crate) fn verdict(
         title: profile.title.clone(),
         pattern: profile.pattern.sentence(),
         operation: super::row::operation(&profile.pattern),
-        limits: vec![limit("warn", &profile.warn), limit("fail", &profile.fail)],
+        limits: vec![limit(Fitness::Warn, &profile.warn), limit(Fitness::Fail, &profile.fail)],
         notes: profile.notes.clone(),
         ..FsyncVerdict::default()
     };
     let Some(tail) = tail else {
         return FsyncVerdict {
-            verdict: Fitness::NotEnough.name().to_owned(),
+            verdict: Fitness::NotEnough,
             sentence: "Not enough evidence: no durable write was measured.".to_owned(),
             next: "measure again, for longer".to_owned(),
             ..asked
@@ -81,7 +82,7 @@ pub(crate) fn verdict(
     let judged = judgment(profile, &tail, few.as_ref());
     let bounds = ceilings(series_ns, share, &circumstances.around, circumstances.seed);
     FsyncVerdict {
-        verdict: judged.fitness.name().to_owned(),
+        verdict: judged.fitness,
         has_rare_stalls: judged.has_rare_stalls,
         sentence: judged.sentence,
         next: judged.next,
@@ -101,11 +102,12 @@ pub(crate) fn verdict(
 /// | unproven, opaque, suspect | PASS becomes WARN; all others as they are |
 /// | not durable | FAIL |
 pub(crate) fn held_to(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
-    let is_pass = verdict.verdict == Fitness::Pass.name();
-    match (honesty.grade.as_str(), is_pass) {
-        ("not-durable", _) => undone(verdict, honesty),
-        ("consistent", _) | (_, false) => verdict,
-        (_, true) => unproven(verdict, honesty),
+    match (honesty.grade, verdict.verdict) {
+        (Grade::NotDurable, _) => undone(verdict, honesty),
+        (Grade::Unproven | Grade::Opaque | Grade::Suspect, Fitness::Pass) => {
+            unproven(verdict, honesty)
+        }
+        _ => verdict,
     }
 }
 
@@ -113,7 +115,7 @@ pub(crate) fn held_to(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict 
 fn unproven(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
     let (fast, open) = (&verdict.sentence, &honesty.sentence);
     FsyncVerdict {
-        verdict: Fitness::Warn.name().to_owned(),
+        verdict: Fitness::Warn,
         sentence: format!("{fast} That counts only where a completed sync is real: {open}"),
         next: change(honesty).unwrap_or_else(|| "find out whether a sync is durable".to_owned()),
         ..verdict
@@ -130,7 +132,7 @@ fn undone(verdict: FsyncVerdict, honesty: &Honesty) -> FsyncVerdict {
     let engine = &verdict.engine;
     let next = change(honesty);
     FsyncVerdict {
-        verdict: Fitness::Fail.name().to_owned(),
+        verdict: Fitness::Fail,
         not_durable: Some(honesty.sentence.clone()),
         sentence: format!(
             "{engine} would lose commits that it acknowledged, however fast they were."
@@ -192,17 +194,21 @@ mod tests {
 
     #[test]
     fn each_verdict_says_its_figure_its_limit_and_one_next_step() {
-        let check = |seen: FsyncVerdict, verdict: &str, sentence: &str| {
+        let check = |seen: FsyncVerdict, verdict: Fitness, sentence: &str| {
             assert_eq!(seen.verdict, verdict);
             assert!(seen.sentence.contains(sentence), "{}", seen.sentence);
             assert!(!seen.next.is_empty() && seen.limits.len() == 2);
         };
-        check(etcd(3000, 300_000, 400_000), "pass", "Fast enough for etcd");
-        check(etcd(3000, 12_000_000, 14_000_000), "warn", "leader changes are likely under load");
-        check(etcd(3000, 150_000_000, 200_000_000), "fail", "heartbeats come late");
-        check(etcd(3000, 300_000, 200_000_000), "warn", "Rare stalls");
-        check(etcd(300, 300_000, 400_000), "not-enough-evidence", "no upper bound");
-        check(etcd(0, 1, 1), "not-enough-evidence", "no durable write was measured");
+        check(etcd(3000, 300_000, 400_000), Fitness::Pass, "Fast enough for etcd");
+        check(
+            etcd(3000, 12_000_000, 14_000_000),
+            Fitness::Warn,
+            "leader changes are likely under load",
+        );
+        check(etcd(3000, 150_000_000, 200_000_000), Fitness::Fail, "heartbeats come late");
+        check(etcd(3000, 300_000, 200_000_000), Fitness::Warn, "Rare stalls");
+        check(etcd(300, 300_000, 400_000), Fitness::NotEnough, "no upper bound");
+        check(etcd(0, 1, 1), Fitness::NotEnough, "no durable write was measured");
     }
 
     #[test]
@@ -225,15 +231,15 @@ mod tests {
     #[test]
     fn no_speed_is_fast_enough_where_a_sync_is_not_durable() {
         let honesty = Honesty {
-            grade: "not-durable".to_owned(),
+            grade: Grade::NotDurable,
             sentence: "a completed sync is not durable: tmpfs is memory".to_owned(),
             would_change: vec!["keep the files on a drive".to_owned()],
             ..Honesty::default()
         };
         let seen = held_to(etcd(3000, 5_000, 6_000), &honesty);
         assert_eq!(
-            (seen.verdict.as_str(), seen.next.as_str()),
-            ("fail", "keep the files on a drive")
+            (seen.verdict, seen.next.as_str()),
+            (Fitness::Fail, "keep the files on a drive")
         );
         let fsync = Fsync { verdict: Some(seen), ..Fsync::default() };
         let text = fsync_table(&fsync, &Look { width: Some(100), ..Look::default() });
@@ -245,29 +251,29 @@ mod tests {
 
     #[test]
     fn what_is_fast_enough_passes_only_where_syncs_are_seen_to_be_real() {
-        let check = |grade: &str, ns: u64, expected: &str| {
+        let check = |grade: Grade, ns: u64, expected: Fitness| {
             let honesty = Honesty {
-                grade: grade.to_owned(),
+                grade,
                 sentence: "opaque layer (fuse): no flush seen below it, unproven.".to_owned(),
                 would_change: vec!["look below it".to_owned(), "cut the power".to_owned()],
                 ..Honesty::default()
             };
             let seen = held_to(etcd(3000, ns, ns + 1000), &honesty);
-            assert_eq!(seen.verdict, expected, "{grade}");
+            assert_eq!(seen.verdict, expected, "{grade:?}");
             seen
         };
-        for grade in ["unproven", "opaque", "suspect"] {
-            let seen = check(grade, 300_000, "warn");
-            assert_eq!(seen.next, "look below it", "{grade}");
+        for grade in [Grade::Unproven, Grade::Opaque, Grade::Suspect] {
+            let seen = check(grade, 300_000, Fitness::Warn);
+            assert_eq!(seen.next, "look below it", "{grade:?}");
             let open = "Fast enough for etcd. That counts only where a completed sync is real: \
                         opaque layer";
             assert!(seen.sentence.starts_with(open), "{}", seen.sentence);
             // What is too slow is so whether a sync is real or not.
-            assert!(check(grade, 12_000_000, "warn").sentence.contains("leader changes"));
-            check(grade, 150_000_000, "fail");
+            assert!(check(grade, 12_000_000, Fitness::Warn).sentence.contains("leader changes"));
+            check(grade, 150_000_000, Fitness::Fail);
         }
-        assert!(check("consistent", 300_000, "pass").next.starts_with("nothing now;"));
-        check("not-durable", 300_000, "fail");
+        assert!(check(Grade::Consistent, 300_000, Fitness::Pass).next.starts_with("nothing now;"));
+        check(Grade::NotDurable, 300_000, Fitness::Fail);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(super) fn of(evidence: &Evidence, grading: &Grading) -> Honesty {
         would_change.push(POWER_CUT.to_owned());
     }
     Honesty {
-        grade: grading.grade.word().to_owned(),
+        grade: grading.grade,
         sentence: sentence(&grading.sentence),
         evidence: grading.reasons.iter().map(reason).collect(),
         // Without a full stop: most end with a command that is copied.
@@ -41,7 +41,7 @@ fn sentence(text: &str) -> String {
 fn reason(reason: &honesty::Reason) -> fsync::Evidence {
     fsync::Evidence {
         code: reason.code.to_owned(),
-        direction: reason.direction.word().to_owned(),
+        direction: reason.direction,
         sentence: sentence(&reason.sentence),
         source: reason.source.clone(),
     }
@@ -102,13 +102,8 @@ fn drive(evidence: &Evidence) -> Option<DriveWord> {
         (protection, word.life_used_percent.value().copied())
     };
     let worst = words.max_by_key(|word| rank(word))?;
-    let protection = match worst.protection {
-        Protection::Good => "good",
-        Protection::Failed => "failed",
-        Protection::Unknown => "unknown",
-    };
     Some(DriveWord {
-        power_loss_protection: protection.to_owned(),
+        power_loss_protection: worst.protection,
         power_loss_source: worst.protection_source.clone(),
         life_used_percent: worst.life_used_percent.value().map(|&used| used.into()),
         life_source: match &worst.life_used_percent {

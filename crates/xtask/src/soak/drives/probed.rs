@@ -96,7 +96,7 @@ impl Found {
             .map(|one| {
                 let (low, high) = (one.ratio.low, one.ratio.high);
                 let (panel, arm, against) = (one.panel, &one.arm, &one.against);
-                let reading = one.reading.name();
+                let reading = one.reading.word();
                 format!(
                     "{panel}: {arm} / {against}: {low:.3} to {high:.3} {reading} {}",
                     one.blocks

@@ -1,0 +1,111 @@
+//! What was done to measure, for programs.
+
+use serde::{Deserialize, Serialize};
+
+/// What was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Workload {
+    /// What was done.
+    pub action: Action,
+    /// Bytes an operation; `null` for commands.
+    pub operation_bytes: Option<u64>,
+    /// What made it durable, after each `sync_every` writes.
+    pub sync: Sync,
+    /// Number of writes a sync follows; 1 where each does, 0 where none does.
+    pub sync_every: u64,
+    /// Operations in flight.
+    pub depth: u64,
+    /// In which order; `null` for commands.
+    pub order: Option<Order>,
+    /// True if the page cache was passed by.
+    pub direct: bool,
+    /// The command that ran once for each pair and arm; empty otherwise.
+    pub command: Vec<String>,
+}
+
+/// What operations do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// They read.
+    #[default]
+    Read,
+    /// They write.
+    Write,
+    /// Some read, some write.
+    Mixed,
+    /// A command runs.
+    Command,
+}
+
+impl Action {
+    /// The word for it in documents.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Action::Read => "read",
+            Action::Write => "write",
+            Action::Mixed => "mixed",
+            Action::Command => "command",
+        }
+    }
+}
+
+/// What makes a write durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Sync {
+    /// Nothing.
+    #[default]
+    None,
+    /// `fdatasync` after it.
+    Fdatasync,
+    /// `fsync` after it.
+    Fsync,
+    /// `RWF_DSYNC`, or a file opened with `O_DSYNC`.
+    Dsync,
+    /// `RWF_SYNC`, or a file opened with `O_SYNC`.
+    Sync,
+}
+
+impl Sync {
+    /// The word for it in documents.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Sync::None => "none",
+            Sync::Fdatasync => "fdatasync",
+            Sync::Fsync => "fsync",
+            Sync::Dsync => "dsync",
+            Sync::Sync => "sync",
+        }
+    }
+}
+
+/// The order of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Each takes the next granules.
+    Cursor,
+    /// At random.
+    Random,
+    /// That of the file that lists them.
+    File,
+}
+
+impl Order {
+    /// The word for it in documents.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Order::Cursor => "cursor",
+            Order::Random => "random",
+            Order::File => "file",
+        }
+    }
+}
