@@ -1,9 +1,9 @@
-//! What a look came to, for whoever acts on it: an exit code, a monitor's state.
+//! Result of a look, for whoever acts on it: an exit code, a monitor's state.
 
 use crate::document::Target;
 use stack::{Severity, Verdict};
 
-/// What was found at or above the severity that matters, and whether everything was judged.
+/// Findings at or above the severity that matters, and whether everything was judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// The worst severity at or above the least one that matters; `None` where nothing is.
@@ -47,9 +47,10 @@ impl Answer {
 
 /// A monitor's state, the best first.
 ///
-/// What is known to be bad wins over what is not known, and not known wins over good: the order of
-/// `max_state_alt` in the Monitoring Plugins (`lib/utils_base.c`). Otherwise one disk that cannot
-/// be read would hide the one that is known to be misaligned, or pass for a good one.
+/// State of a look: what is known to be bad wins over what is not known, and not known wins over
+/// good: the order of `max_state_alt` in the Monitoring Plugins (`lib/utils_base.c`). Otherwise one
+/// disk that cannot be read would hide the one that is known to be misaligned, or pass for a good
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// Everything was judged, and nothing that matters was found.

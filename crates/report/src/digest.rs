@@ -1,4 +1,4 @@
-//! What is said of many targets in little room: the worst first, and how many more there are.
+//! Digest of many targets in little room: the worst first, and how many more there are.
 
 use crate::answer::{Answer, State};
 use crate::document::{Layer, Target};
@@ -12,7 +12,7 @@ const KEPT: usize = 256;
 /// A row's bytes at most.
 const ROW_BYTES: usize = 480;
 
-/// What is said of one target.
+/// Text about one target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     pub(crate) state: State,

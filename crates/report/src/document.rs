@@ -1,4 +1,4 @@
-//! What `straddle check` found: the contract behind `--json`.
+//! Results of `straddle check`: the contract behind `--json`.
 //!
 //! Every number carries its unit in its key. Unknown is `null` beside a reason. Adding fields is
 //! compatible; anything else raises the number in [`SCHEMA`].
@@ -26,7 +26,7 @@ pub struct Document {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
-    /// Which run it is; missing in documents of older versions.
+    /// Run that wrote it; missing in documents of older versions.
     #[serde(flatten)]
     pub run: Option<Run>,
     /// The targets in the order given.
@@ -159,7 +159,7 @@ impl Summary {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
-    /// As given or found, escaped where it holds control characters.
+    /// Name as given or found, escaped where it holds control characters.
     pub target: String,
     /// Why it could not be judged; `null` when it was.
     pub refusal: Option<Refusal>,
@@ -167,7 +167,7 @@ pub struct Target {
     pub verdict: Verdict,
     /// Its layers; each one's `below` names layers that stand before it.
     pub layers: Vec<Layer>,
-    /// What the rules found, the worst first.
+    /// Findings of the rules, the worst first.
     pub findings: Vec<Finding>,
 }
 
@@ -175,9 +175,9 @@ pub struct Target {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
-    /// What was tried, on what, and what the kernel said.
+    /// Attempt, its object, and the answer of the kernel.
     pub message: String,
-    /// What to do next; `null` when nothing helps.
+    /// Next step; `null` when nothing helps.
     pub hint: Option<String>,
 }
 
@@ -189,7 +189,7 @@ pub struct Layer {
     pub id: u32,
     /// The layers that it lies on; empty for a drive or an image file.
     pub below: Vec<u32>,
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
     /// Its name, as short as users know it: `sda1`, `disk.raw#1`, `vg0/home`.
     pub name: String,
@@ -205,7 +205,7 @@ pub struct Layer {
     pub start_bytes: Option<u64>,
     /// Its length in bytes; `null` when unknown.
     pub length_bytes: Option<u64>,
-    /// How it lies.
+    /// Verdict on it.
     pub verdict: Verdict,
     /// Why, in a few words; may be empty when it is aligned.
     pub reason: String,
@@ -215,13 +215,13 @@ pub struct Layer {
     pub first_bad: bool,
     /// True if its misalignment is only what a layer below brought.
     pub inherited: bool,
-    /// How far off it is; `null` when it is not, or cannot be told.
+    /// Distance from the boundaries; `null` when it is not, or cannot be told.
     pub misalignment: Option<Misalignment>,
     /// The units that it must fit, from every source.
     pub units: Vec<UnitFact>,
-    /// What is known of it, with sources; unknown values with their reasons.
+    /// Facts, with their sources; unknown values with their reasons.
     pub facts: Vec<Fact>,
-    /// What is wrong with its bytes.
+    /// Problems of its bytes.
     pub problems: Vec<Problem>,
 }
 
@@ -255,7 +255,7 @@ pub struct Fact {
 pub struct Finding {
     /// The rule's stable code: `ST101`.
     pub code: Word,
-    /// How much it matters here.
+    /// Severity here.
     pub severity: Severity,
     /// The rule in one line.
     pub title: Word,
@@ -263,8 +263,8 @@ pub struct Finding {
     pub layer: u32,
     /// The values that made it fire, one per line.
     pub evidence: Vec<String>,
-    /// What it costs; `null` when it costs no I/O or that is unknown.
+    /// Cost; `null` when it costs no I/O or that is unknown.
     pub cost: Option<Cost>,
-    /// How to put it right, in the words of the tools that the user will type.
+    /// Remedies, in the words of the tools that the user will type.
     pub remedies: Vec<String>,
 }

@@ -12,7 +12,7 @@ use crate::look::Glyphs;
 /// Levels drawn with their own indent; deeper ones stay at the last.
 const DEPTH_DRAWN: usize = 24;
 
-/// What one entry of the tree shows.
+/// Content of one entry of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// The layer at this index.
@@ -93,7 +93,7 @@ struct Waiting {
     depth: usize,
 }
 
-/// Which layers lie on nothing, and which lie on each layer.
+/// Layers that lie on nothing, and those on each layer.
 struct Graph {
     roots: Vec<usize>,
     above: BTreeMap<usize, Vec<Child>>,

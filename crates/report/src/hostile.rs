@@ -1,4 +1,4 @@
-//! What reads files here, as a function of raw bytes, shared by the fuzz targets and the plain
+//! Readers of files as a function of raw bytes, shared by the fuzz targets and the plain
 //! tests: whatever the bytes are it answers, and what it promises is checked.
 
 use crate::probe::{GRANULE_BYTES_MAX, SavedFault, saved_json, saved_parse};

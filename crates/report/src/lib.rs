@@ -1,4 +1,4 @@
-//! Result types with their schema, and how they are shown: tree, JSON, JUnit, SARIF, monitors.
+//! Documents with their schemas, and how they are shown: tree, JSON, JUnit, SARIF, monitors.
 //!
 //! Everything that a command found stands in a [`Document`]; every format is a view of it. Nothing
 //! here computes a verdict, and nothing reads anything.

@@ -14,13 +14,13 @@ use stack::{Severity, Verdict};
 pub(crate) const PLAIN: Style = Style::new();
 /// Names.
 pub(crate) const NAME: Style = Style::new().bold();
-/// What can be passed over: tree lines, labels, references.
+/// Style of text that can be passed over: tree lines, labels, references.
 pub(crate) const QUIET: Style = Style::new().dimmed();
-/// What is as it should be.
+/// Style of text that is as it should be.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// What should be looked at.
+/// Style of text that should be looked at.
 pub(crate) const CARE: Style = AnsiColor::Yellow.on_default();
-/// What is wrong.
+/// Style of text that is wrong.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// The style of a verdict.

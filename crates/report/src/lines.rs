@@ -12,7 +12,7 @@ use stack::Verdict;
 
 /// Names are not shortened below this; where that does not fit, they get lines of their own.
 const NAME_SHORTEST: usize = 24;
-/// What a target is is not shortened below this, but left out.
+/// Title of a target is not shortened below this, but left out.
 const WHAT_SHORTEST: usize = 12;
 
 /// One line for each target, in columns that fit them all.
@@ -34,7 +34,7 @@ pub fn rows(rows: &[Row], look: &Look) -> String {
     page
 }
 
-/// What is said of one target.
+/// Text about one target.
 #[derive(Clone, Debug)]
 pub struct Row {
     name: String,

@@ -1,7 +1,7 @@
-//! How a person wants a view to look. The binary fills it in from options, terminal and locale; the
-//! views ask nobody else.
+//! Look of a view that a person wants. The binary fills it in from options, terminal and locale;
+//! the views ask nobody else.
 
-/// What a person asked of the human views.
+/// Options of the human views.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
     /// Columns of the terminal; `None` when unknown, which is taken as 100. Below 40 counts as 40.
@@ -27,7 +27,7 @@ impl Look {
     }
 }
 
-/// Which human view.
+/// Shape of a human view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shape {
     /// A tree for each target.

@@ -1,4 +1,4 @@
-//! What became of one target, in a word, and where it first goes wrong.
+//! Outcome of one target, in a word, and where it first goes wrong.
 
 use anstyle::Style;
 

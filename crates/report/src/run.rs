@@ -1,8 +1,8 @@
-//! Which run wrote a document.
+//! Run that wrote a document.
 
 use serde::{Deserialize, Serialize};
 
-/// Which run wrote a document, and of which machine it is.
+/// Run that wrote a document, and the machine that it is of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {

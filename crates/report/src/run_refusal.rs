@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRefusal {
-    /// What was tried, on what, and why it was refused or failed.
+    /// Attempt, its object, and why it was refused or failed.
     pub message: String,
-    /// What to do next.
+    /// Next step.
     pub hint: Option<String>,
-    /// What kind of refusal it is, which decides the exit code.
+    /// Kind of refusal, which decides the exit code.
     #[serde(default)]
     pub kind: RefusalKind,
 }
 
-/// What kind of refusal it is.
+/// Kind of refusal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -27,6 +27,6 @@ pub enum RefusalKind {
     Safety,
     /// Tried, and it came to no verdict: exit code 5.
     NoVerdict,
-    /// What was measured failed, which is a finding: exit code 1.
+    /// The thing measured failed, which is a finding: exit code 1.
     Fault,
 }

@@ -23,7 +23,7 @@ use stack::{Severity, Verdict};
 pub struct RuleInfo<'a> {
     /// Its stable code: `ST101`.
     pub code: &'a str,
-    /// What it says, in one line.
+    /// Its claim in one line.
     pub title: &'a str,
     /// Why it matters.
     pub why: &'a str,

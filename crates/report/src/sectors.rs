@@ -44,7 +44,7 @@ pub(crate) fn logical(layers: &[Layer]) -> BTreeMap<u32, u64> {
 }
 
 /// The one that verdicts use, else the first that is there.
-fn used<'a>(layer: &'a Layer, unit: UnitKind) -> Option<&'a UnitFact> {
+fn used(layer: &Layer, unit: UnitKind) -> Option<&UnitFact> {
     let mut facts = layer.units.iter().filter(|fact| fact.unit == unit);
     facts.clone().find(|fact| fact.used).or_else(|| facts.next())
 }

@@ -1,4 +1,4 @@
-//! What a run would do, before it does it: bytes, time, wear, impact.
+//! Forecast of a run, before it does it: bytes, time, wear, impact.
 
 use serde::Serialize;
 use units::Source;
@@ -13,7 +13,7 @@ use crate::words::{Words, count};
 /// The schema's name and version.
 pub const PLAN_SCHEMA: &str = "straddle.bench.plan/1";
 
-/// What `straddle bench --dry-run` says: what would be done, and that nothing was.
+/// Answer of `straddle bench --dry-run`: what would be done, and that nothing was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DryRun {
@@ -29,21 +29,21 @@ pub struct DryRun {
     pub granule_bytes: Option<u64>,
     /// The address at which the first granule starts, in bytes; `null` when not known.
     pub granule_origin_bytes: Option<u64>,
-    /// Who says so; `null` when nobody does.
+    /// Source; `null` when nobody says so.
     pub granule_source: Option<Source>,
     /// The length of the scratch file in bytes; 0 where there is none.
     pub scratch_bytes: u64,
     /// Number of bytes written at most, the scratch file included.
     pub written_bytes_max: u64,
-    /// How long it takes at most, in seconds.
+    /// Duration at most, in seconds.
     pub seconds_max: u64,
-    /// What would be compared, in order.
+    /// Comparisons that would be made, in order.
     pub experiments: Vec<String>,
-    /// What that is of the drive's life: one sentence, see [`wear`].
+    /// Share of the drive's life: one sentence, see [`wear`].
     pub wear: String,
-    /// What others on the machine would notice: a sentence each.
+    /// Impact on others of the machine: a sentence each.
     pub impact: Vec<String>,
-    /// What the reader should know: what would be scaled down, what this machine cannot do.
+    /// Notes for the reader: what would be scaled down, what this machine cannot do.
     pub notes: Vec<String>,
 }
 

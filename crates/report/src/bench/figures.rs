@@ -4,7 +4,7 @@ use measure::Interval;
 
 use crate::words::Words;
 
-/// What stands for a figure that is not known.
+/// Mark for a figure that is not known.
 pub(crate) const UNKNOWN: &str = "-";
 
 /// Nanoseconds of each unit of time, the least first.
@@ -70,7 +70,7 @@ pub(crate) fn turns(value: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// How many times as long: `3.00`, with as many places as each end of the interval needs to stay on
+/// A ratio: `3.00`, with as many places as each end of the interval needs to stay on
 /// its side of 1.
 pub(crate) fn ratio_figure(interval: Interval) -> String {
     factor(interval.ratio, places(interval))

@@ -92,7 +92,7 @@ pub(crate) fn pretty(document: &impl Serialize) -> String {
 /// # Errors
 /// When it is no such document, whole, of this schema, and no larger than a run can be.
 pub fn bench_parse(text: &str) -> Result<Bench, BenchFault> {
-    /// What a file must tell before the rest is read.
+    /// Fields that a file must have before the rest is read.
     #[derive(Deserialize)]
     struct Head {
         schema: String,

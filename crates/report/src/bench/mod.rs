@@ -1,4 +1,4 @@
-//! What `straddle bench` found: the contract behind its `--json`, and the views for people.
+//! Results of `straddle bench`: the contract behind its `--json`, and the views for people.
 //!
 //! Every number carries its unit in its key. Unknown is `null`. Adding fields is compatible;
 //! anything else raises the number in [`BENCH_SCHEMA`].
@@ -37,7 +37,7 @@ pub use workload::{Action, Order, Sync, Workload};
 /// The schema's name and version.
 pub const BENCH_SCHEMA: &str = "straddle.bench/1";
 
-/// What a run of `straddle bench` found.
+/// Result of a run of `straddle bench`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bench {
@@ -45,30 +45,30 @@ pub struct Bench {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
-    /// Which run it is.
+    /// Run that wrote it.
     #[serde(flatten)]
     pub run: Run,
     /// The seed that decided all orders and offsets.
     pub seed: u64,
-    /// How long all of it took, the scratch file included, in nanoseconds.
+    /// Duration of all of it, the scratch file included, in nanoseconds.
     pub elapsed_ns: u64,
-    /// What was measured.
+    /// Thing that was measured.
     pub target: BenchTarget,
-    /// What was written to measure; `null` where nothing was.
+    /// Scratch file of the measurement; `null` where nothing was.
     pub scratch: Option<Scratch>,
-    /// What was compared, in the order in which it was shown.
+    /// Comparisons in the order in which it was shown.
     pub experiments: Vec<Experiment>,
-    /// What the reader should know: what was scaled down, what this machine could not do.
+    /// Notes for the reader: what was scaled down, what this machine could not do.
     pub notes: Vec<String>,
     /// Why nothing was measured; `experiments` is empty then.
     pub refusal: Option<RunRefusal>,
 }
 
-/// What was measured.
+/// Thing that was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchTarget {
-    /// As it was given; harmless to print.
+    /// Path as it was given; harmless to print.
     pub path: String,
     /// The layers under it, the topmost first, each in a few words.
     pub layers: Vec<String>,
@@ -86,7 +86,7 @@ pub struct BenchTarget {
     pub granule_bytes: Option<u64>,
     /// The address at which the first granule starts, in bytes.
     pub granule_origin_bytes: Option<u64>,
-    /// Who says so.
+    /// Source.
     pub granule_source: Option<Source>,
 }
 
@@ -102,7 +102,7 @@ pub struct Scratch {
     pub pieces: u64,
     /// The drive's address of its first byte; `null` when not known.
     pub drive_address_bytes: Option<u64>,
-    /// How long writing it took, in nanoseconds.
+    /// Duration of writing it, in nanoseconds.
     pub prepared_ns: u64,
 }
 
@@ -110,19 +110,19 @@ pub struct Scratch {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Experiment {
-    /// What was done, as a person says it: `4 KiB write + fdatasync, depth 1`.
+    /// Work in words: `4 KiB write + fdatasync, depth 1`.
     pub title: String,
-    /// What one observation is: `operation`, `block` (of `block_operations`), `command` or `step`.
+    /// One observation: `operation`, `block` (of `block_operations`), `command` or `step`.
     pub unit: String,
     /// The operations of a block; 1 otherwise.
     pub block_operations: u64,
-    /// What was done, for programs.
+    /// Workload, for programs.
     pub workload: Workload,
     /// The pairs that count.
     pub pairs: u64,
     /// The pairs before those, seen and left out: warm-up.
     pub discarded_pairs: u64,
-    /// How long it took, in nanoseconds.
+    /// Duration, in nanoseconds.
     pub elapsed_ns: u64,
     /// Number of bytes it wrote.
     pub written_bytes: u64,
@@ -135,15 +135,15 @@ pub struct Experiment {
     #[serde(with = "units::finite")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub alpha: f64,
-    /// What it ended with.
+    /// Verdict at the end.
     pub verdict: Verdict,
     /// The verdict as one sentence with its figures, or why there is none.
     pub reason: String,
-    /// What the stack predicts; `null` where it predicts nothing.
+    /// Prediction of the stack; `null` where it predicts nothing.
     pub predicted: Option<Predicted>,
-    /// How the baseline's latency went during the run: more than one where it changed.
+    /// Regimes of the baseline's latency during the run: more than one where it changed.
     pub regimes: Vec<Regime>,
-    /// How the interval of the first comparison narrowed.
+    /// Steps in which the interval of the first comparison narrowed.
     pub narrowing: Vec<Step>,
 }
 
@@ -153,9 +153,9 @@ pub struct Experiment {
 pub struct Arm {
     /// `aligned`, `shifted 512 B`, `control`, ...
     pub name: String,
-    /// What it is for.
+    /// Purpose.
     pub role: Role,
-    /// How far it is shifted, in bytes.
+    /// Shift, in bytes.
     pub shift_bytes: u64,
     /// Number of latencies seen: operations, or commands.
     pub count: u64,
@@ -174,11 +174,11 @@ pub struct Arm {
     /// All latencies: the least of each bucket in nanoseconds, and how many are in it. A bucket is
     /// at most 0.8 % wide on either side of its middle.
     pub histogram: Vec<(u64, u64)>,
-    /// What the drive counted while this arm ran; `null` when it does not count.
+    /// Counters of the drive while this arm ran; `null` when it does not count.
     pub drive: Option<DriveCounts>,
 }
 
-/// What the drive counted, others' operations included.
+/// Counters of the drive, others' operations included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DriveCounts {

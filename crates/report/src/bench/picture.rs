@@ -18,7 +18,7 @@ const AXIS_MAX: usize = 100;
 /// Left of the rows, and between a name and its row.
 const GAP: usize = 2;
 
-/// What is drawn with.
+/// Glyphs of the drawing.
 struct Ink {
     /// Heights, the lowest first.
     heights: &'static [&'static str],

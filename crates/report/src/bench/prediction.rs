@@ -1,8 +1,8 @@
-//! What the stack says that an operation costs.
+//! Predicted cost of an operation.
 
 use serde::{Deserialize, Serialize};
 
-/// What the stack predicts of one operation, counted in granules.
+/// Predicted effort of one operation, counted in granules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Predicted {

@@ -1,4 +1,4 @@
-//! How far a measurement is, in one line: what is drawn between rounds.
+//! Progress of a measurement, in one line: what is drawn between rounds.
 
 use measure::{Interval, Step};
 use units::prefix::Size;
@@ -13,12 +13,12 @@ const SCALE: usize = 25;
 /// The ends of what is drawn, as powers of 2: a quarter to four times.
 const ENDS_LOG2: f64 = 2.0;
 
-/// What is being measured, and what that has cost so far.
+/// Subject of the measurement, and its cost so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
     /// The experiment's title.
     pub title: &'a str,
-    /// How long it has taken, in nanoseconds.
+    /// Duration so far, in nanoseconds.
     pub elapsed_ns: u64,
     /// Number of bytes it has written.
     pub written_bytes: u64,

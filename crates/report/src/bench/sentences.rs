@@ -1,4 +1,4 @@
-//! What the figures come to, in sentences.
+//! Figures in words, in sentences.
 
 use measure::{Regime, Verdict};
 

@@ -18,7 +18,7 @@ use crate::words::{Words, count};
 
 /// Place where figures at the right end of a line end at most.
 const RIGHT_MAX: usize = 100;
-/// What the kernel's counters call a sector, in bytes. Source: `Documentation/block/stat.rst`.
+/// Sector of the kernel's counters, in bytes. Source: `Documentation/block/stat.rst`.
 const SECTOR_BYTES: u64 = 512;
 
 /// The whole result as text, with its last line feed; colors only repeat what the words say.

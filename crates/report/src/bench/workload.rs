@@ -1,16 +1,16 @@
-//! What was done to measure, for programs.
+//! Workload of a measurement, for programs.
 
 use serde::{Deserialize, Serialize};
 
-/// What was done.
+/// Work that was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workload {
-    /// What was done.
+    /// Work that was done.
     pub action: Action,
     /// Bytes an operation; `null` for commands.
     pub operation_bytes: Option<u64>,
-    /// What made it durable, after each `sync_every` writes.
+    /// Method that made it durable, after each `sync_every` writes.
     pub sync: Sync,
     /// Number of writes a sync follows; 1 where each does, 0 where none does.
     pub sync_every: u64,
@@ -24,7 +24,7 @@ pub struct Workload {
     pub command: Vec<String>,
 }
 
-/// What operations do.
+/// Direction of operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -53,7 +53,7 @@ impl Action {
     }
 }
 
-/// What makes a write durable.
+/// Method that makes a write durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

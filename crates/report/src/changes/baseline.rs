@@ -49,7 +49,7 @@ impl fmt::Display for BaselineFault {
     }
 }
 
-/// What a file must begin to tell before the rest is read.
+/// Fields that a file must begin with before the rest is read.
 #[derive(Deserialize)]
 struct Head {
     schema: String,
@@ -60,7 +60,7 @@ struct Head {
 pub struct Compared {
     /// The target's name.
     pub target: String,
-    /// What changed; `None` for nothing.
+    /// Change; `None` for nothing.
     pub change: Option<TargetChange>,
 }
 

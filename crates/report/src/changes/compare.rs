@@ -64,7 +64,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What one look has, the other, or both.
+/// Item of one look, the other, or both.
 enum Pair<T> {
     Before(T),
     After(T),

@@ -1,4 +1,4 @@
-//! What changed between two looks: the contract behind `straddle check --watch --json`.
+//! Changes between two looks: the contract behind `straddle check --watch --json`.
 //!
 //! Two looks at a target are compared layer by layer. A layer is the same one when its kind, its
 //! name and the path of layers beneath it are the same. Nothing here reads anything: the earlier
@@ -61,7 +61,7 @@ pub struct ChangeSummary {
     pub elapsed_ns: u64,
 }
 
-/// Which way something went.
+/// Direction of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -95,13 +95,13 @@ impl Trend {
     }
 }
 
-/// What changed of one target.
+/// Changes of one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TargetChange {
     /// The target's name.
     pub target: String,
-    /// Which way it went as a whole: worse where any part of it did.
+    /// Direction as a whole: worse where any part of it did.
     pub trend: Trend,
     /// Its verdict in the baseline; `null` where it is not there.
     pub verdict_before: Option<Verdict>,
@@ -111,7 +111,7 @@ pub struct TargetChange {
     pub answered: bool,
     /// Why it could not be judged; `null` when it was.
     pub reason: Option<String>,
-    /// What changed.
+    /// Subject of the change.
     pub changes: Vec<Change>,
 }
 
@@ -131,7 +131,7 @@ impl TargetChange {
     }
 }
 
-/// What a change is of.
+/// Subject of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -140,7 +140,7 @@ pub enum Subject {
     Layer,
     /// The verdict on a layer or on the target.
     Verdict,
-    /// What a rule found.
+    /// A finding of a rule.
     Finding,
     /// A value of a layer.
     Fact,
@@ -152,19 +152,19 @@ pub enum Subject {
 pub struct Change {
     /// The layer's name behind the names of those beneath it: `sda/sda1`; `null` for the target.
     pub layer: Option<String>,
-    /// What changed.
+    /// Subject of the change.
     pub subject: Subject,
     /// The layer's kind, `verdict`, the finding's code, or the fact's key with its unit.
     pub key: String,
-    /// Which way it went.
+    /// Direction of the change.
     pub trend: Trend,
-    /// How much it matters: a finding as its rule says, anything else as info.
+    /// Severity: a finding as its rule says, anything else as info.
     pub severity: Severity,
-    /// What the finding or the layer is, for people; may be empty.
+    /// Title of the finding or the layer, for people; may be empty.
     pub title: String,
-    /// What it was; `null` when it was not there.
+    /// Value before; `null` when it was not there.
     pub before: Option<Seen>,
-    /// What it is; `null` when it is not there.
+    /// Value now; `null` when it is not there.
     pub after: Option<Seen>,
 }
 

@@ -1,4 +1,4 @@
-//! Which layer of one look is which of the other.
+//! Layers of one look found again in the other.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::text::one_line;
 /// The parts of a path that are shown; a hostile document may have any number.
 const PARTS: usize = 16;
 
-/// What makes a layer the same one: the place of the layer that it lies on, its kind, its name, and
+/// Identity of a layer: the place of the layer that it lies on, its kind, its name, and
 /// its number among those of which all that is the same. A layer on several others begins a path
 /// of its own, so that an array with one member less is still that array.
 type Key = (Option<Place>, Kind, String, usize);

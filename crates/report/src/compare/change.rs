@@ -61,7 +61,7 @@ pub(super) fn reach(change: Option<Interval>) -> f64 {
 struct Side {
     word: &'static str,
     multiple: &'static str,
-    /// How much a change is that way, as a factor of 1 and more.
+    /// Size of a change that way, as a factor of 1 and more.
     factor: fn(f64) -> f64,
 }
 

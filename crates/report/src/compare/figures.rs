@@ -15,7 +15,7 @@ use crate::probe::{Answer, Answers, FoundDepth, Probe};
 /// A figure of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Figure {
-    /// What it belongs to.
+    /// Group.
     pub(super) group: String,
     /// Its name in the group.
     pub(super) name: String,

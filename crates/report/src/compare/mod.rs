@@ -144,7 +144,7 @@ pub struct Setting {
     pub after: Option<String>,
 }
 
-/// Whether two runs found the same. Of several rows the greatest counts.
+/// Answer to whether two runs found the same. Of several rows the greatest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -173,11 +173,11 @@ impl CompareAnswer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedRow {
-    /// What it belongs to: the title of an experiment, `latency`, `answers`.
+    /// Group: the title of an experiment, `latency`, `answers`.
     pub group: String,
     /// The arm, the row or the question.
     pub name: String,
-    /// What is compared.
+    /// Measure that is compared.
     pub measure: Measure,
     /// The earlier value.
     pub before: Measured,
@@ -190,7 +190,7 @@ pub struct ComparedRow {
     pub alpha: Option<f64>,
     /// The change in words: `4 to 7 % slower`.
     pub words: String,
-    /// Whether the two differ.
+    /// Answer to whether the two differ.
     pub answer: CompareAnswer,
     /// True if "cannot tell" of this row counts for the verdict. A difference always does; a p99
     /// that is too uncertain does not.
@@ -199,12 +199,12 @@ pub struct ComparedRow {
     pub reason: Option<String>,
 }
 
-/// What of a row is compared.
+/// Measure of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
-    /// How many times as long something takes.
+    /// Ratio of two times.
     Ratio,
     /// The latency that half stay at or below.
     Median,

@@ -14,7 +14,7 @@ use super::{
 const ALONE_MAX: usize = 64;
 /// The least seconds that are advised against intervals that are too wide.
 const SECONDS_MIN: u64 = 30;
-/// What to do about them where it is a result of `bench`, which ends as soon as its own question is settled.
+/// Advice about a result of `bench`, which ends as soon as its own question is settled.
 const QUIETER: &str = "to be more certain, measure both again on a quiet machine: bench ends as \
      soon as its own question is settled, so a larger --seconds may change nothing";
 /// True of every two runs.

@@ -60,7 +60,7 @@ fn refusal(probe: &Probe) -> Option<String> {
     probe.refusal.as_ref().map(|refusal| say(&refusal.message)).or(dry)
 }
 
-/// What is looked at in a run for a warning, by its name.
+/// Property looked at in a run for a warning, by its name.
 type Look = (&'static str, fn(&ComparedRun) -> Option<&String>);
 const LOOKS: [Look; 4] = [
     ("host", |run| run.host.as_ref()),

@@ -1,4 +1,4 @@
-//! What drive models say: of themselves, of a workload, and of what was published. The contract
+//! Results of drive models: of themselves, of a workload, and of what was published. The contract
 //! behind the `--json` of `straddle drive`, and the views for people.
 //!
 //! Every number carries its unit in its key. Adding fields is compatible; anything else raises the
@@ -43,13 +43,13 @@ pub struct Drives {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DriveText {
-    /// What people type.
+    /// Name that people type.
     pub name: String,
-    /// What it is.
+    /// Kind.
     pub title: String,
-    /// Which kind of model: `hard-disk`.
+    /// Kind of model: `hard-disk`.
     pub kind: String,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
     /// Its values.
     pub values: Vec<DriveValue>,
@@ -59,15 +59,15 @@ pub struct DriveText {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DriveValue {
-    /// What it is called.
+    /// Name.
     pub key: String,
-    /// As people write it: `16 ms`.
+    /// Text as people write it: `16 ms`.
     pub value: String,
     /// `predicted`, `calibrated` or `fitted`.
     pub label: String,
     /// By which published numbers it was calibrated or fitted; empty for a prediction.
     pub by: String,
-    /// Who says so.
+    /// Source.
     pub source: String,
 }
 
@@ -83,11 +83,11 @@ pub struct Simulation {
     pub command: Vec<String>,
     /// The seed that decided all places.
     pub seed: u64,
-    /// What was done, in words.
+    /// Work in words.
     pub workload: String,
     /// Each drive and place, in the order in which they were named.
     pub arms: Vec<SimulatedArm>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
@@ -97,9 +97,9 @@ pub struct Simulation {
 pub struct SimulatedArm {
     /// The profile's name.
     pub drive: String,
-    /// What of the profile was changed: `rmw=batched`.
+    /// Changed values of the profile: `rmw=batched`.
     pub changed: Vec<String>,
-    /// Which of the variants of `--what-if` it is: `aligned`; `null` without it.
+    /// Variant, of those of `--what-if` it is: `aligned`; `null` without it.
     pub variant: Option<String>,
     /// By how many bytes everything was shifted.
     pub shift_bytes: u64,
@@ -111,7 +111,7 @@ pub struct SimulatedArm {
     pub start_bytes: u64,
     /// Number of operations that ended.
     pub operations: u64,
-    /// How many of them failed.
+    /// Number of them that failed.
     pub failed: u64,
     /// When the last one ended, in nanoseconds of simulated time.
     pub elapsed_ns: u64,
@@ -130,19 +130,19 @@ pub struct SimulatedArm {
     /// The arm that it is compared with, counted from 0: the first; in a stack the same workload
     /// at an aligned place.
     pub against: u32,
-    /// How many times that arm's time for an operation this one's is; 1 for an arm that is
-    /// compared with itself.
+    /// Ratio of this arm's time for an operation to that arm's; 1 for an arm that is compared with
+    /// itself.
     pub ratio: f64,
-    /// What the drive did; of several, the sum.
+    /// Work of the drive; of several, the sum.
     pub did: SimulatedWork,
-    /// What each drive under a layer that lies on several did; else `null`.
+    /// Work of each drive under a layer that lies on several; else `null`.
     pub leaves: Option<Vec<SimulatedLeaf>>,
-    /// What was left when the power was cut; not there where nobody asked for cuts.
+    /// State left by power cuts; not there where nobody asked for cuts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cuts: Option<SimulatedCuts>,
 }
 
-/// What one of several drives under a layer did.
+/// Work of one of several drives under a layer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SimulatedLeaf {
@@ -152,16 +152,16 @@ pub struct SimulatedLeaf {
     pub read_bytes: u64,
     /// Bytes that it was told to write, parity included.
     pub written_bytes: u64,
-    /// What it did.
+    /// Work.
     pub did: SimulatedWork,
 }
 
-/// What cuts of the power left of a workload: sums over all cuts. Each cut is of the same run, at
+/// Remains of a workload after power cuts: sums over all cuts. Each cut is of the same run, at
 /// another instant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SimulatedCuts {
-    /// How often the power was cut.
+    /// Number of power cuts.
     pub cuts: u64,
     /// Cuts behind which something that was promised was missing.
     pub broken_cuts: u64,
@@ -189,7 +189,7 @@ pub struct SimulatedCuts {
     pub parity_sectors: u64,
 }
 
-/// What a simulated drive did.
+/// Work of a simulated drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SimulatedWork {
@@ -239,15 +239,15 @@ pub struct Published {
 pub struct PublishedLine {
     /// Place where it was published.
     pub article: String,
-    /// What was measured.
+    /// Thing that was measured.
     pub what: String,
     /// The unit of both numbers.
     pub unit: String,
-    /// What was published; of a range the lower end.
+    /// Published number; of a range the lower end.
     pub published: f64,
     /// The upper end of a range; else as `published`.
     pub published_max: f64,
-    /// What the model says.
+    /// Number of the model.
     pub model: f64,
     /// By how many percent the model is above.
     pub error_percent: f64,
@@ -263,7 +263,7 @@ pub struct PublishedLine {
     pub note: Option<String>,
 }
 
-/// How a published number and the model's stand to each other.
+/// Standing of a published number and the model's to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// The model was made to meet it.

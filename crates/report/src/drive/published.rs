@@ -92,7 +92,7 @@ pub(crate) fn range(line: &PublishedLine) -> String {
     }
 }
 
-/// As many digits as are worth reading.
+/// Number with as many digits as are worth reading.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         huge if huge >= 1e9 => format!("{value:.2e}"),

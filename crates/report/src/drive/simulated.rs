@@ -67,7 +67,7 @@ fn leaves(simulation: &Simulation, look: &Look, page: &mut String) {
     Sheet { heads: &LEAF_HEADS[1..], droppable: &[], rows }.write(look.columns(), page);
 }
 
-/// What is told of a drive, for each operation.
+/// Columns told of a drive, for each operation.
 pub(crate) const LEAF_HEADS: [&str; 6] =
     ["place", "its drive", "commands", "read", "written", "RMW"];
 
@@ -113,7 +113,7 @@ fn cut_table(simulation: &Simulation, look: &Look, page: &mut String) {
 /// Number of columns say what cuts left.
 pub(crate) const CUT_COLUMNS: usize = 9;
 
-/// What they are called.
+/// Heads of these columns.
 pub(crate) const CUT_HEADS: [&str; CUT_COLUMNS] = [
     "drive",
     "place",

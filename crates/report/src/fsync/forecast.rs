@@ -1,4 +1,4 @@
-//! What a run is going to do, said before anything is written: bytes, time, wear, impact.
+//! Forecast of a run, said before anything is written: bytes, time, wear, impact.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::words::{Words, count};
 /// The schema's name and version of the dry run.
 pub const FSYNC_PLAN_SCHEMA: &str = "straddle.fsync.plan/1";
 
-/// What a run writes at most, and what others notice of it.
+/// Bytes that a run writes at most, and the impact on others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forecast {
@@ -19,15 +19,15 @@ pub struct Forecast {
     pub scratch_bytes: u64,
     /// Number of bytes written at most, the scratch files included.
     pub written_bytes_max: u64,
-    /// How long it takes at most, in seconds.
+    /// Duration at most, in seconds.
     pub seconds_max: u64,
-    /// What that is of the drive's life: one sentence.
+    /// Share of the drive's life: one sentence.
     pub wear: String,
-    /// What others on the machine notice: a sentence each.
+    /// Impact on others of the machine: a sentence each.
     pub impact: Vec<String>,
 }
 
-/// What `straddle fsync --dry-run` says: what would be done, and that nothing was.
+/// Answer of `straddle fsync --dry-run`: what would be done, and that nothing was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FsyncPlan {
@@ -35,13 +35,13 @@ pub struct FsyncPlan {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
-    /// What would be measured.
+    /// Target that would be measured.
     pub target: FsyncTarget,
-    /// What would be written, for how long, and what it means.
+    /// Forecast of what would be written, for how long, and what it means.
     pub forecast: Forecast,
     /// The rows that would be measured: group, label and path.
     pub rows: Vec<String>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 

@@ -1,26 +1,26 @@
-//! Whether a completed sync is real: what speaks for it, what against it, what would change that.
+//! Verdict on completed syncs: what speaks for it, what against it, what would change that.
 
 use durability::{Direction, Grade, Protection};
 use serde::{Deserialize, Serialize};
 
-/// How far a completed sync can be trusted, with the evidence.
+/// Grade of completed syncs, with the evidence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Honesty {
-    /// Trust in a completed sync.
+    /// Grade of completed syncs.
     pub grade: Grade,
     /// The grade as one sentence.
     pub sentence: String,
-    /// What was seen, the weightiest first.
+    /// Evidence, the weightiest first.
     pub evidence: Vec<Evidence>,
-    /// What would change the grade: what to do, without a full stop, since most end with a command.
+    /// Changes that would change the grade, without a full stop, since most end with a command.
     pub would_change: Vec<String>,
     /// Flushes for each sync at every layer, the topmost first.
     pub layers: Vec<LayerFlushes>,
-    /// What the drive says of itself, of several the one that has the worst to tell; `null` where
+    /// Words of the drive about itself, of several the one that has the worst to tell; `null` where
     /// there is none.
     pub drive: Option<DriveWord>,
-    /// What was seen of a running process; `null` without `--pid`.
+    /// Observations of a running process; `null` without `--pid`.
     pub process: Option<ProcessWord>,
 }
 
@@ -30,21 +30,21 @@ pub struct Honesty {
 pub struct Evidence {
     /// A stable name: `barrier-off`, `no-flush`, `in-memory`, `implausible-time`.
     pub code: String,
-    /// Which way it points.
+    /// Direction of it.
     pub direction: Direction,
-    /// What was seen, as a sentence.
+    /// Observation in a sentence.
     pub sentence: String,
-    /// Who says so.
+    /// Source.
     pub source: String,
 }
 
-/// What one layer counted.
+/// Counters of one layer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerFlushes {
     /// The layer's name: `sda`.
     pub name: String,
-    /// What it is: `file system`, `partition`, `dm crypt`, `loop`, `drive`, `memory`.
+    /// Kind: `file system`, `partition`, `dm crypt`, `loop`, `drive`, `memory`.
     pub kind: String,
     /// Flushes completed while syncs were made; `null` where it does not count.
     pub flushes: Option<u64>,
@@ -65,21 +65,21 @@ pub struct LayerFlushes {
     pub forced_unit_access: Option<bool>,
 }
 
-/// What a drive says of itself.
+/// Words of a drive about itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DriveWord {
     /// Power-loss protection.
     pub power_loss_protection: Protection,
-    /// Who says so, or why it is not known.
+    /// Source, or why it is not known.
     pub power_loss_source: String,
-    /// How much of its rated life is used, in percent (may be over 100); `null` when not known.
+    /// Used part of its rated life, in percent (may be over 100); `null` when not known.
     pub life_used_percent: Option<u64>,
-    /// Who says so, or why it is not known.
+    /// Source, or why it is not known.
     pub life_source: String,
 }
 
-/// What was seen of a running process.
+/// Observations of a running process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessWord {
@@ -87,10 +87,12 @@ pub struct ProcessWord {
     pub pid: u64,
     /// Its name, harmless to print.
     pub name: String,
-    /// What may keep its syncs from the kernel, a sentence each; empty where nothing was seen.
+    /// Obstacles that may keep its syncs from the kernel, a sentence each; empty where nothing was
+    /// seen.
     pub suppressors: Vec<String>,
-    /// What was looked at, a sentence each.
+    /// Things looked at, a sentence each.
     pub looked_at: Vec<String>,
-    /// What could not be looked at, and why, a sentence each; empty where nothing was left out.
+    /// Things that could not be looked at, and why, a sentence each; empty where nothing was left
+    /// out.
     pub unknown: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Whether a completed sync is real, for people: the grade, what speaks for and against it, what
+//! Verdict on completed syncs, for people: the grade, what speaks for and against it, what
 //! each layer counted, what drive and process say.
 
 use durability::{Direction, Grade};

@@ -72,7 +72,7 @@ pub fn fsync_json(fsync: &Fsync) -> String {
 /// # Errors
 /// When it is no such document, whole, of this schema, and no larger than a run can be.
 pub fn fsync_parse(text: &str) -> Result<Fsync, FsyncFault> {
-    /// What a file must tell before the rest is read.
+    /// Fields that a file must have before the rest is read.
     #[derive(Deserialize)]
     struct Head {
         schema: String,

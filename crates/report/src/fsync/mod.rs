@@ -1,4 +1,4 @@
-//! What `straddle fsync` found: the contract behind its `--json`, and the views for people.
+//! Results of `straddle fsync`: the contract behind its `--json`, and the views for people.
 //!
 //! Every number carries its unit in its key. Unknown is `null`. Adding fields is compatible;
 //! anything else raises the number in [`FSYNC_SCHEMA`].
@@ -33,7 +33,7 @@ pub use verdict::{Ceiling, EngineLimit, FsyncVerdict, QuantileInterval};
 /// The schema's name and version.
 pub const FSYNC_SCHEMA: &str = "straddle.fsync/1";
 
-/// What a run of `straddle fsync` found.
+/// Result of a run of `straddle fsync`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fsync {
@@ -41,32 +41,32 @@ pub struct Fsync {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
-    /// Which run it is.
+    /// Run that wrote it.
     #[serde(flatten)]
     pub run: Run,
     /// The seed that decided the order of the rows and the bytes written.
     pub seed: u64,
-    /// How long all of it took, the scratch file included, in nanoseconds.
+    /// Duration of all of it, the scratch file included, in nanoseconds.
     pub elapsed_ns: u64,
-    /// What was measured.
+    /// Thing that was measured.
     pub target: FsyncTarget,
     /// The file that was written to measure; `null` where none was.
     pub scratch: Option<FsyncScratch>,
-    /// What was said before anything was written; `null` where nothing was to be.
+    /// Forecast made before anything was written; `null` where nothing was to be.
     pub forecast: Option<Forecast>,
-    /// How the rows took turns; `null` where none was measured.
+    /// Rounds in which the rows took turns; `null` where none was measured.
     pub rounds: Option<Rounds>,
-    /// What was measured, in the order in which it is shown.
+    /// Measured rows in the order in which it is shown.
     pub rows: Vec<FsyncRow>,
     /// Rows against each other, where the question is a usual one.
     pub comparisons: Vec<RowComparison>,
     /// The run that goes on until the drive's write buffer is full; `null` without `--sustained`.
     pub sustained: Option<Sustained>,
-    /// Whether that is fast enough for an engine; `null` without `--for`.
+    /// Verdict for an engine; `null` without `--for`.
     pub verdict: Option<FsyncVerdict>,
-    /// Whether a completed sync is real; `null` where nobody looked.
+    /// Verdict on completed syncs; `null` where nobody looked.
     pub honesty: Option<Honesty>,
-    /// What the reader should know: what was cut short, what this machine could not do.
+    /// Notes for the reader: what was cut short, what this machine could not do.
     pub notes: Vec<String>,
     /// Why it ended before its time; rows that were measured until then stand.
     pub refusal: Option<RunRefusal>,
@@ -93,7 +93,8 @@ pub struct FsyncTarget {
     pub model: Option<String>,
     /// The drive's firmware; `null` when not known.
     pub firmware: Option<String>,
-    /// What tells the drive from others: WWN, EUI-64 or serial number; `null` when not known.
+    /// Identity that tells the drive from others: WWN, EUI-64 or serial number; `null` when not
+    /// known.
     pub identity: Option<String>,
     /// True if the drive rotates; `null` when not known.
     pub rotating: Option<bool>,
@@ -109,9 +110,9 @@ pub struct FsyncTarget {
 pub struct FsyncLayer {
     /// Its name, as in `straddle check`: `sda1`.
     pub name: String,
-    /// What it is: `ext4`, `partition`, `drive`.
+    /// Kind: `ext4`, `partition`, `drive`.
     pub kind: String,
-    /// What it is in a few words; empty where its name says all.
+    /// Description in a few words; empty where its name says all.
     pub title: String,
 }
 
@@ -125,6 +126,6 @@ pub struct FsyncScratch {
     pub length_bytes: u64,
     /// Number of bytes written in all, the preparation included.
     pub written_bytes: u64,
-    /// How long preparing took, in nanoseconds.
+    /// Duration of the preparation, in nanoseconds.
     pub prepared_ns: u64,
 }

@@ -10,17 +10,17 @@ use super::QuantileInterval;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FsyncRow {
-    /// What no other row is called: `pg.one.fdatasync`.
+    /// Unique name: `pg.one.fdatasync`.
     pub id: String,
-    /// What the row belongs to.
+    /// Group of the row.
     pub group: Group,
-    /// How the row is called: by `pg_test_fsync`'s own label where it is one of its rows.
+    /// Label of the row: by `pg_test_fsync`'s own label where it is one of its rows.
     pub label: String,
     /// True if it is a row of `pg_test_fsync`, done as that does it.
     pub is_pg: bool,
-    /// How data goes.
+    /// Path of data.
     pub path: Path,
-    /// What makes it durable.
+    /// Method that makes it durable.
     pub method: Method,
     /// Place where the writes go: `overwrite` (the same place again), `sequential` (the next place
     /// in a written file), `preallocated` (the next place, allocated and never written), `append`
@@ -34,7 +34,7 @@ pub struct FsyncRow {
     pub operations: u64,
     /// The operations before those, seen and left out: warm-up.
     pub discarded_operations: u64,
-    /// How long the operations that count took together, in nanoseconds.
+    /// Duration of the operations that count, together, in nanoseconds.
     pub busy_ns: u64,
     /// Operations a second, one behind the other; `null` where none counts.
     pub operations_per_second: Option<f64>,
@@ -61,11 +61,11 @@ pub struct FsyncRow {
     pub tails: Vec<QuantileInterval>,
     /// Why it cannot be measured here: no such method, no direct I/O; `null` where it can.
     pub unavailable: Option<String>,
-    /// What went wrong: a call that failed, a write that was short. A row with any has no figures.
+    /// Faults: a call that failed, a write that was short. A row with any has no figures.
     pub errors: Vec<String>,
 }
 
-/// How data goes to the drive.
+/// Path of data to the drive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -88,7 +88,7 @@ impl Path {
     }
 }
 
-/// What makes a row's writes durable.
+/// Method that makes a row's writes durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -126,7 +126,7 @@ impl Method {
     }
 }
 
-/// How the rows took turns.
+/// Rounds in which the rows took turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rounds {
@@ -136,9 +136,9 @@ pub struct Rounds {
     pub discarded_rounds: u64,
     /// The rule by which those were left out, as a sentence.
     pub warm_up: String,
-    /// How long a slice was to be, in nanoseconds.
+    /// Planned duration of a slice, in nanoseconds.
     pub slice_ns: u64,
-    /// How long all rounds took, in nanoseconds.
+    /// Duration of all rounds, in nanoseconds.
     pub elapsed_ns: u64,
     /// True if it ended before the last round was whole; that round counts as far as it came.
     pub was_cut_short: bool,
@@ -148,13 +148,13 @@ pub struct Rounds {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RowComparison {
-    /// What is asked, as a person says it: `append against overwrite`.
+    /// Question, as a person says it: `append against overwrite`.
     pub question: String,
     /// The row's id.
     pub row: String,
     /// The id of the row that it is compared with.
     pub against: String,
-    /// How many times as long the row takes: the median of the rounds' ratios, with its interval.
+    /// Ratio of the times: the median of the rounds' ratios, with its interval.
     #[serde(flatten)]
     pub interval: Interval,
     /// The probability that the interval misses the truth, at most.
@@ -162,6 +162,6 @@ pub struct RowComparison {
     /// The rounds that are compared, in each of which both rows had a slice: all, or of a long run
     /// some that are drawn evenly from all of it.
     pub rounds: u64,
-    /// What that says.
+    /// Conclusion.
     pub conclusion: Difference,
 }

@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sustained {
-    /// What was done, in words.
+    /// Work in words.
     pub title: String,
     /// Bytes of each write.
     pub write_bytes: u64,
     /// Number of bytes written.
     pub written_bytes: u64,
-    /// How long it took, in nanoseconds.
+    /// Duration, in nanoseconds.
     pub elapsed_ns: u64,
-    /// What was seen, a point for each stretch, in order.
+    /// Series, a point for each stretch, in order.
     pub points: Vec<SustainedPoint>,
     /// Place where the pace fell for good; `null` where it did not, or nobody looked.
     pub knee: Option<Knee>,
-    /// What that says, as a sentence.
+    /// Conclusion in a sentence.
     pub reason: String,
 }
 

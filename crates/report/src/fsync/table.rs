@@ -34,7 +34,7 @@ fn headed(rows: &[FsyncRow], number: usize) -> Option<&'static str> {
     (before != Some(group)).then(|| title(group))
 }
 
-/// What stands over the columns behind the labels.
+/// Heads of the columns behind the labels.
 const HEADS: [&str; 7] = ["path", "      ops/sec", "usecs/op", "median", "p90", "p99", "p99.9"];
 /// The columns that are shown, as many as fit: the least wanted fall first.
 const COLUMNS: [&[usize]; 5] = [

@@ -1,4 +1,4 @@
-//! Whether durable writes are fast enough for an engine.
+//! Verdict on the speed of durable writes for an engine.
 
 use measure::fitness::Fitness;
 use serde::{Deserialize, Serialize};
@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 pub struct FsyncVerdict {
     /// The engine's name: `etcd`.
     pub engine: String,
-    /// What the engine is, in one line.
+    /// Title of the engine, in one line.
     pub title: String,
-    /// Whether they are fast enough.
+    /// Verdict on their speed.
     pub verdict: Fitness,
     /// True if most writes are fast enough and few take far too long: contention, burst credits.
     pub has_rare_stalls: bool,
     /// Why a completed sync means nothing here, so that no speed is fast enough; `null` where
     /// nothing shows that.
     pub not_durable: Option<String>,
-    /// What the operator should know, as one sentence; the figures stand in `quantile`.
+    /// Message for the operator, as one sentence; the figures stand in `quantile`.
     pub sentence: String,
-    /// What to do next.
+    /// Next step.
     pub next: String,
     /// The engine's write pattern, in words.
     pub pattern: String,
-    /// What one durable write is, in words: `write + fdatasync`.
+    /// One durable write in words: `write + fdatasync`.
     pub operation: String,
-    /// What was measured against the limits; `null` where nothing was.
+    /// Quantile held against the limits; `null` where nothing was.
     pub quantile: Option<QuantileInterval>,
     /// The quantile by which stalls are told to be rare; `null` where nothing was measured.
     pub few: Option<QuantileInterval>,
@@ -34,9 +34,9 @@ pub struct FsyncVerdict {
     pub samples_to_settle: Option<u64>,
     /// The limits, each with its source.
     pub limits: Vec<EngineLimit>,
-    /// What is possible at best, each with its assumption.
+    /// Ceilings, each with its assumption.
     pub ceilings: Vec<Ceiling>,
-    /// What is not sure about the pattern, and what else an operator should know.
+    /// Doubts about the pattern, and what else an operator should know.
     pub notes: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct FsyncVerdict {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuantileInterval {
-    /// Which quantile, in percent: 99.
+    /// Quantile in percent: 99.
     pub quantile_percent: f64,
     /// The figure, in nanoseconds.
     pub value_ns: u64,
@@ -60,7 +60,7 @@ pub struct QuantileInterval {
     pub effective_samples: u64,
     /// Number of independent latencies an upper end needs.
     pub needed_samples: u64,
-    /// How the interval was reckoned, in words.
+    /// Method of the interval, in words.
     pub method: String,
 }
 
@@ -70,28 +70,28 @@ pub struct QuantileInterval {
 pub struct EngineLimit {
     /// `warn` or `fail`: what is over it.
     pub grade: Fitness,
-    /// Which quantile it is a limit of, in percent.
+    /// Quantile that it is a limit of, in percent.
     pub quantile_percent: f64,
     /// The limit, in nanoseconds.
     pub limit_ns: u64,
-    /// Who says so, with an address; or that it is ours, with the reason.
+    /// Source, with an address; or that it is ours, with the reason.
     pub source: String,
     /// True if it is straddle's own, since the engine names none.
     pub is_ours: bool,
-    /// What an operator is told above it.
+    /// Message for an operator above it.
     pub sentence: String,
 }
 
-/// What is possible at best.
+/// Ceiling of what is possible.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ceiling {
-    /// What it is a ceiling of, in words.
+    /// Bounded quantity, in words.
     pub name: String,
     /// Operations a second; `null` where the ceiling is a time.
     pub operations_per_second: Option<f64>,
     /// A latency in nanoseconds; `null` where the ceiling is a rate.
     pub latency_ns: Option<u64>,
-    /// What it assumes, in words.
+    /// Assumption, in words.
     pub assumption: String,
 }

@@ -1,4 +1,4 @@
-//! What was run and on what, as far as a file tells.
+//! Run and its subject, as far as a file tells.
 
 use super::phrase::{say, time};
 use crate::bench::Bench;
@@ -10,7 +10,7 @@ use crate::run::Run;
 /// A name, and what it stands for where the file tells.
 type Fact = (&'static str, Option<String>);
 
-/// What was run and on what. What a file does not tell is `None`.
+/// Run and its subject. What a file does not tell is `None`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Setting {
     pub(super) host: Option<String>,
@@ -19,7 +19,7 @@ pub(super) struct Setting {
     pub(super) rows: Vec<Fact>,
 }
 
-/// How a measurement was run.
+/// Circumstances of a measurement.
 struct Measured<'a> {
     run: &'a Run,
     version: &'a str,
@@ -27,7 +27,7 @@ struct Measured<'a> {
     seed: u64,
 }
 
-/// What every measuring command tells of the drive.
+/// Facts that every measuring command tells of the drive.
 struct Drive<'a> {
     layers: String,
     name: &'a Option<String>,
@@ -64,7 +64,7 @@ impl Setting {
     }
 }
 
-/// Which run of which straddle it was.
+/// Run, and the version of straddle.
 pub(super) fn of_run(version: &str, run: &Run) -> [Fact; 4] {
     [
         ("Kernel", known(&run.kernel)),

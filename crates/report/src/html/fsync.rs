@@ -17,7 +17,7 @@ use crate::words::count;
 
 /// The most rows of a table.
 const ROWS_MAX: usize = 120;
-/// What is said of two rows.
+/// Heads of the table of two rows.
 const COMPARED_HEADS: [&str; 5] = ["Question", "Ratio", "Interval", "Rounds", "Conclusion"];
 
 /// All of one result; `id` makes names unique on the page.

@@ -1,4 +1,4 @@
-//! What the page says first: in one sentence what is wrong, and what to do next; then what else is.
+//! First part of the page: in one sentence what is wrong, and what to do next; then what else is.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::words::count;
 const NAMED_MAX: usize = 7;
 const LINKS_MAX: usize = 12;
 
-/// How much a result wants to be looked at.
+/// Rank of a result by the attention that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     /// It was judged and is good.
@@ -29,13 +29,13 @@ pub(super) enum Rank {
     Loss,
 }
 
-/// What one result comes to.
+/// Gist of one result.
 #[derive(Clone, Debug)]
 pub(super) struct Gist {
     pub(super) rank: Rank,
     /// One or two sentences, harmless.
     pub(super) what: String,
-    /// What to do next, harmless.
+    /// Next step, harmless.
     pub(super) next: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a completed sync is real, on the page.
+//! Verdict on completed syncs, on the page.
 
 use durability::{Direction, Grade};
 use maud::{Markup, html};

@@ -1,4 +1,4 @@
-//! What is shown of each kind of document: its name, what it came to, all of it.
+//! Parts of the page for each kind of document: its name, what it came to, all of it.
 
 use maud::Markup;
 

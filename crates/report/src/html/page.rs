@@ -15,7 +15,7 @@ use crate::words::count;
 pub const PAGE_BYTES_MAX: usize = 8 << 20;
 /// The most files that are named in lists.
 const NAMED_MAX: usize = 2000;
-/// What a page of ours begins with, by which it is known again.
+/// Start of every page of ours, by which it is known again.
 pub const PAGE_MARK: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">\
      <meta name=\"generator\" content=\"straddle ";
 const STYLE: &str = include_str!("style.css");
@@ -23,7 +23,7 @@ const STYLE: &str = include_str!("style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
                       base-uri 'none'; form-action 'none'";
 
-/// What a page is made of.
+/// Sources of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The results, in the order in which they are shown.
@@ -53,14 +53,14 @@ pub struct Draft {
     twins: Vec<Twin>,
 }
 
-/// What is kept of one result.
+/// Kept parts of one result.
 #[derive(Clone, Debug)]
 struct Entry {
     name: String,
     heading: String,
     answer: (Tone, String),
     gist: Gist,
-    /// How it is shown in full; `None` where the page has no more room.
+    /// The result in full; `None` where the page has no more room.
     part: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What every part of the page is put together from: texts, chips, tables, lists.
+//! Building blocks of the page: texts, chips, tables, lists.
 
 use maud::{Markup, html};
 
@@ -11,7 +11,7 @@ use crate::words::Words;
 /// The longest text of a file that is shown, in bytes.
 const TEXT_BYTES: usize = 400;
 
-/// How sizes and times are written on the page.
+/// Words for sizes and times on the page.
 const LOOK: Look = Look { width: None, ascii: false, bytes: false, explain: true };
 
 /// Numbers in the words of the other views.
@@ -37,7 +37,7 @@ pub(super) fn time_or_unknown(nanoseconds: Option<u64>) -> String {
     nanoseconds.map_or_else(|| figures::UNKNOWN.to_owned(), time)
 }
 
-/// How good something is: a color that repeats what the words beside it say.
+/// Tone: a color that repeats what the words beside it say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tone {
     Plain,

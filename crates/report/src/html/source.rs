@@ -21,22 +21,22 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The longest result file that is read, in bytes.
 pub const SOURCE_BYTES_MAX: usize = 64 << 20;
 
-/// What one file holds.
+/// Content of one file.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// What `straddle check` found.
+    /// Result of `straddle check`.
     Check(Box<Document>),
-    /// What `straddle bench` measured.
+    /// Result of `straddle bench`.
     Bench(Box<Bench>),
-    /// What `straddle fsync` measured.
+    /// Result of `straddle fsync`.
     Fsync(Box<Fsync>),
-    /// What `straddle probe` found.
+    /// Result of `straddle probe`.
     Probe(Box<Probe>),
     /// Two results of one command side by side.
     Compare(Box<Comparing>),
     /// Place where a file's bytes lie.
     Trace(Box<Trace>),
-    /// What a workload would cost on drives.
+    /// Simulated cost of a workload on drives.
     Simulation(Box<Simulation>),
     /// Published numbers beside the models'.
     Published(Box<Published>),
@@ -47,7 +47,7 @@ pub enum Content {
 pub struct Source {
     /// The file as it was given.
     pub name: String,
-    /// What it holds.
+    /// Content.
     pub content: Content,
 }
 
@@ -58,7 +58,7 @@ pub struct Unread {
     pub name: String,
     /// Why it is not shown.
     pub reason: String,
-    /// What to do next.
+    /// Next step.
     pub hint: String,
 }
 
@@ -84,7 +84,7 @@ fn held<T: DeserializeOwned>(text: &str) -> serde_json::Result<Box<T>> {
     serde_json::from_str(text).map(Box::new)
 }
 
-/// What a file must tell before the rest is read.
+/// Fields that a file must have before the rest is read.
 #[derive(Deserialize)]
 struct Head {
     schema: Option<Value>,
@@ -141,7 +141,7 @@ fn no_document(text: &str, error: &Error) -> String {
     }
 }
 
-/// What the parser says was expected by the names of our types, and what that is to a person.
+/// Names of our types in messages of the parser, and the words for people.
 const EXPECTED: [(&str, &str); 9] = [
     (", expected struct ", "an object"),
     (", expected tuple struct ", "a list"),

@@ -6,7 +6,7 @@ use maud::{Markup, Render, html};
 
 use super::phrase::{or_unknown, say};
 
-/// What stands in one place of a table.
+/// Content of one place of a table.
 pub(super) struct Cell {
     markup: Markup,
     kind: Kind,
@@ -14,7 +14,7 @@ pub(super) struct Cell {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// What the row is about.
+    /// Subject of the row.
     Name,
     Text,
     /// A figure, which is set flush right.

@@ -16,7 +16,7 @@ const EXTENTS_MAX: usize = 100;
 const SHARES_MAX: usize = 40;
 /// The most reasons why something cannot be told.
 const UNTOLD_MAX: usize = 8;
-/// What is said of each unit.
+/// Heads of the table of units.
 const UNIT_HEADS: [&str; 6] = ["Unit", "Layer", "Length", "Fits", "Does not fit", "Answer"];
 
 const COST_HEADS: [&str; 6] = [

@@ -1,4 +1,4 @@
-//! Whether durable writes are fast enough for an engine, on the page.
+//! Verdict on the speed of durable writes for an engine, on the page.
 
 use maud::{Markup, html};
 use measure::fitness::Fitness;

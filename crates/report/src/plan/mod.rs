@@ -1,4 +1,4 @@
-//! What `straddle plan` computed: the contract behind its `--json`, and the table for people.
+//! Results of `straddle plan`: the contract behind its `--json`, and the table for people.
 //!
 //! Every number carries its unit in its key. Adding fields is compatible; anything else raises the
 //! number in [`LAYOUT_SCHEMA`].
@@ -30,7 +30,7 @@ pub struct Layout {
     pub target: String,
     /// Why there is no plan; all lists are empty then.
     pub refusal: Option<Refusal>,
-    /// What was found instead of a partition table, in a sentence; empty where there is a table.
+    /// Content found instead of a partition table, in a sentence; empty where there is a table.
     pub instead: String,
     /// The disk's length in bytes; `null` where it is not known.
     pub disk_bytes: Option<u64>,
@@ -40,7 +40,7 @@ pub struct Layout {
     pub old_sector_bytes: u64,
     /// The sector in which it will count, in bytes.
     pub sector_bytes: u64,
-    /// What starts are aligned to.
+    /// Units that starts are aligned to.
     pub units: Vec<LayoutUnit>,
     /// True if anything changes.
     pub changes: bool,
@@ -48,9 +48,9 @@ pub struct Layout {
     pub moved_bytes: u64,
     /// Every partition, containers left out.
     pub partitions: Vec<LayoutPartition>,
-    /// What no move of a partition mends, a sentence each.
+    /// Problems that no move of a partition mends, a sentence each.
     pub unmended: Vec<String>,
-    /// What to do when all is done, a sentence each.
+    /// Next steps when all is done, a sentence each.
     pub afterwards: Vec<String>,
 }
 
@@ -88,11 +88,11 @@ pub struct LayoutPartition {
     pub new_start_bytes: u64,
     /// Its length then, in bytes.
     pub new_length_bytes: u64,
-    /// What changes in the content because of its new place.
+    /// Changes of the content because of its new place.
     pub fix_ups: Vec<String>,
     /// Why it changes; empty where it does not.
     pub why: String,
-    /// What one write costs before and after; empty where that cannot be told.
+    /// Cost of one write before and after; empty where that cannot be told.
     pub gain: String,
 }
 

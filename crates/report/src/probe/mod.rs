@@ -1,4 +1,4 @@
-//! What `straddle probe` found: the contract behind its `--json`, what is saved of it, and the view
+//! Results of `straddle probe`: the contract behind its `--json`, what is saved of it, and the view
 //! for people.
 //!
 //! Every number carries its unit in its key. What was not identified is `null` with a reason.
@@ -30,7 +30,7 @@ pub use tools::{Tool, tools};
 /// The schema's name and version.
 pub const PROBE_SCHEMA: &str = "straddle.probe/1";
 
-/// What a run of `straddle probe` found, or with `--dry-run` would do.
+/// Result of a run of `straddle probe`, or with `--dry-run` would do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Probe {
@@ -38,40 +38,40 @@ pub struct Probe {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
-    /// Which run it is.
+    /// Run that wrote it.
     #[serde(flatten)]
     pub run: Run,
     /// The seed that decided all orders and places.
     pub seed: u64,
-    /// How long all of it took, in nanoseconds.
+    /// Duration of all of it, in nanoseconds.
     pub elapsed_ns: u64,
     /// True if it only says what it would do.
     pub dry_run: bool,
-    /// What was probed.
+    /// Target that was probed.
     pub target: ProbeTarget,
-    /// What it may use and used.
+    /// Budget and use.
     pub spent: Spent,
-    /// What was found.
+    /// Findings.
     pub answers: Answers,
-    /// What the kernel says, and whether that is so.
+    /// Values that the kernel reports, and whether they are right.
     pub reported: Reported,
     /// Every comparison, in the order in which it was made.
     pub comparisons: Vec<Comparison>,
-    /// What to type into tools, for what was found.
+    /// Values to type into tools, for what was found.
     pub tools: Vec<Tool>,
-    /// What became of it.
+    /// Fate of the result.
     pub kept: Kept,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
     /// Why nothing was probed.
     pub refusal: Option<RunRefusal>,
 }
 
-/// What was probed.
+/// Target that was probed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbeTarget {
-    /// As it was given; harmless to print.
+    /// Path as it was given; harmless to print.
     pub path: String,
     /// The layers under it, the topmost first, each in a few words.
     pub layers: Vec<String>,
@@ -83,11 +83,11 @@ pub struct ProbeTarget {
     pub firmware: Option<String>,
     /// True if durable writes were made, and not reads alone.
     pub writes: bool,
-    /// What was written or read, in bytes.
+    /// Length written or read, in bytes.
     pub length_bytes: u64,
 }
 
-/// What it may use and used.
+/// Budget and use.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spent {
@@ -105,7 +105,7 @@ pub struct Spent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer<T> {
-    /// What was found; `null` where it is not identifiable.
+    /// Value found; `null` where it is not identifiable.
     pub value: Option<T>,
     /// The probability that it is wrong, at most, summed over the comparisons that say it.
     pub alpha: Option<f64>,
@@ -151,7 +151,7 @@ pub struct Answers {
     /// Number of reads the drive, or each member of an array, has at once.
     #[serde(default = "Answer::<FoundDepth>::not_asked")]
     pub depth: Answer<FoundDepth>,
-    /// How long a turn of the platter takes.
+    /// Duration of a turn of the platter.
     pub turn: Answer<FoundTurn>,
     /// Number of turns a misaligned write takes.
     pub turns: Answer<FoundTurns>,
@@ -204,7 +204,7 @@ pub struct FoundBytes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundCount {
-    /// How many.
+    /// Number of them.
     pub count: u64,
 }
 
@@ -212,13 +212,13 @@ pub struct FoundCount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundDepth {
-    /// How many.
+    /// Number of them.
     pub reads: u64,
     /// True if each member of an array has so many, and not the drive.
     pub is_of_member: bool,
 }
 
-/// How long a turn takes.
+/// Duration of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundTurn {
@@ -240,11 +240,11 @@ pub struct FoundTurns {
     pub low_turns: f64,
     /// The interval's upper bound, in turns.
     pub high_turns: f64,
-    /// What firmware does that takes so many: `batched`, `per-sector`, `serial`.
+    /// Policy of firmware that takes so many: `batched`, `per-sector`, `serial`.
     pub policy: String,
 }
 
-/// What the kernel says of the drive.
+/// Values that the kernel reports of the drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reported {
@@ -257,7 +257,7 @@ pub struct Reported {
     pub physical_sector_lies: Option<bool>,
     /// The granule that the stack would be judged by without what was found, in bytes.
     pub granule_bytes: Option<u64>,
-    /// Who says that one.
+    /// Source of that one.
     pub granule_source: Option<Source>,
 }
 
@@ -268,20 +268,20 @@ pub struct Comparison {
     /// The question it belongs to: `alignment`, `origin`, `size`, `chunk`, `members`,
     /// `depth`.
     pub panel: String,
-    /// What was compared.
+    /// Arm that was compared.
     pub arm: String,
     /// With what.
     pub against: String,
-    /// How many times as long it took, the median of the blocks, with its interval.
+    /// Ratio of the times, the median of the blocks, with its interval.
     #[serde(flatten)]
     pub interval: Interval,
     /// The blocks that count.
     pub blocks: u64,
-    /// What that says.
+    /// Conclusion.
     pub reading: Reading,
 }
 
-/// What became of the result.
+/// Fate of the result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Kept {

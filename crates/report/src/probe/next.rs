@@ -1,15 +1,15 @@
-//! What a person may do next.
+//! Next steps for a person.
 
 use measure::Interval;
 use measure::probe::{Reading, SLOWER_ABOVE, Unidentified};
 
 use super::{Comparison, Probe};
 
-/// How much more is advised, at least and at most, in times of what was used.
+/// Bounds of what more is advised, at least and at most, in times of what was used.
 const TIMES: std::ops::Range<u8> = 2..16;
-/// What was used counts as used up from this percentage on.
+/// A budget counts as used up from this percentage on.
 const USED_UP_PERCENT: u64 = 90;
-/// What advised bytes and seconds are multiples of.
+/// Units that advised bytes and seconds are multiples of.
 const STEP_BYTES: u64 = 256 << 20;
 const STEP_SECONDS: u64 = 10;
 /// The most seconds that can be typed.

@@ -1,4 +1,4 @@
-//! How far a probe is, in a line.
+//! Progress of a probe, in a line.
 
 use crate::bench::figures::time;
 use crate::look::Look;

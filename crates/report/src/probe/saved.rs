@@ -1,4 +1,4 @@
-//! What is kept of a probe between runs: one file for each drive.
+//! Kept results of a probe: one file for each drive.
 //!
 //! It is read by later runs, perhaps by another user, so it is taken for hostile: bounded, of one
 //! schema, each number within what a probe can find.
@@ -20,7 +20,7 @@ pub const GRANULE_BYTES_MAX: u64 = 64 << 10;
 /// The largest sector that a drive can have, in bytes.
 const SECTOR_BYTES_MAX: u64 = 16 << 20;
 
-/// What is kept of a probe.
+/// Kept result of a probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Saved {
@@ -32,17 +32,17 @@ pub struct Saved {
     pub measured: String,
     /// Of which drive it is.
     pub identity: SavedIdentity,
-    /// What was found.
+    /// Findings.
     pub granule: SavedGranule,
 }
 
-/// Which drive, and in which state.
+/// Drive and its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedIdentity {
     /// Its world-wide name, or its serial number.
     pub name: String,
-    /// What `name` is: `wwid` or `serial`.
+    /// Kind of `name`: `wwid` or `serial`.
     pub kind: String,
     /// Its model; `null` where it does not say. Bridges and hypervisors give many drives one serial
     /// number.
@@ -67,9 +67,9 @@ pub struct SavedGranule {
     pub origin_bytes: u64,
     /// Of what lengths must be multiples, in bytes; `null` where that was not found.
     pub size_bytes: Option<u64>,
-    /// How many times as long the least misaligned write takes, at least.
+    /// Ratio of the times of the least misaligned write and an aligned one, at least.
     pub slower_low: f64,
-    /// How many times as long an aligned one takes, at most.
+    /// Ratio of the times of aligned writes, at most.
     pub aligned_high: f64,
     /// The probability that it is wrong, at most.
     pub alpha: f64,

@@ -1,4 +1,4 @@
-//! What was found, as the value to type into each tool.
+//! Findings as values to type into each tool.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,9 @@ use super::Answers;
 pub struct Tool {
     /// The tool.
     pub tool: String,
-    /// What to type or write.
+    /// Text to type or write.
     pub value: String,
-    /// What should be known about it.
+    /// Notes about it.
     pub note: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What `straddle trace` found: the contract behind its `--json`, and the table for people.
+//! Results of `straddle trace`: the contract behind its `--json`, and the table for people.
 //!
 //! Every number carries its unit in its key. Unknown is `null` beside a reason. Adding fields is
 //! compatible; anything else raises the number in [`TRACE_SCHEMA`].
@@ -25,7 +25,7 @@ pub struct Trace {
     pub schema: String,
     /// The version of straddle that wrote it.
     pub version: String,
-    /// Which run it is; missing in documents of older versions.
+    /// Run that wrote it; missing in documents of older versions.
     #[serde(flatten)]
     pub run: Option<Run>,
     /// The file as it was given; harmless to print.
@@ -38,19 +38,20 @@ pub struct Trace {
     pub offset_bytes: u64,
     /// Number of bytes of the file traced.
     pub length_bytes: u64,
-    /// What the kernel says of the file beside its extents.
+    /// Facts that the kernel tells of the file beside its extents.
     pub facts: Vec<Fact>,
-    /// What the reader should know of the answer.
+    /// Notes on the answer.
     pub notes: Vec<String>,
     /// The layers that the file lies on, those below first; the last one is the file.
     pub layers: Vec<TraceLayer>,
     /// The extents and holes of the range, in order.
     pub extents: Vec<TraceExtent>,
-    /// How many more extents and holes the range has; the total covers them all the same.
+    /// Number of extents and holes of the range that are left out; the total covers them all the
+    /// same.
     pub omitted_extents: u64,
     /// The whole range.
     pub total: TraceTotal,
-    /// What I/Os of the size that was asked for cost; `null` where none was.
+    /// Cost of I/Os of the size that was asked for; `null` where none was.
     pub cost: Option<TraceCost>,
 }
 
@@ -62,11 +63,11 @@ pub struct TraceLayer {
     pub id: u32,
     /// The layers that it lies on.
     pub below: Vec<u32>,
-    /// What it is: the words of `straddle check`, and `file`.
+    /// Kind, in the words of `straddle check`, and `file`.
     pub kind: Kind,
     /// Its name, as users know it.
     pub name: String,
-    /// What it is, in a few words.
+    /// Description in a few words.
     pub title: String,
     /// Its length in bytes; `null` when unknown.
     pub length_bytes: Option<u64>,
@@ -82,16 +83,16 @@ pub struct TraceExtent {
     pub offset_bytes: u64,
     /// Its length in bytes, cut where the range ends.
     pub length_bytes: u64,
-    /// What it is.
+    /// Kind.
     pub state: State,
-    /// What the file system says of it, in the words of `filefrag -v`.
+    /// Flags that the file system gives it, in the words of `filefrag -v`.
     pub flags: Vec<Word>,
     /// Place where it starts among the file system's own addresses, in bytes; `null` where it has
     /// no place.
     pub physical_bytes: Option<u64>,
     /// Why its bytes have no address of their own; empty where they have.
     pub reason: String,
-    /// How it fits each unit beneath.
+    /// Fit on each unit beneath.
     pub alignment: Vec<TraceShare>,
     /// Place where the first byte of what is stored lies, with all its copies, for an extent that
     /// has a place and whose bytes have no addresses of their own; else empty.
@@ -120,13 +121,13 @@ pub struct TracePiece {
 pub struct TraceCopy {
     /// The byte on each layer below the file at which it starts, from the top down.
     pub path: Vec<TraceStep>,
-    /// How the way ends.
+    /// End of the way.
     pub end: TraceEnd,
     /// Why it goes no further, where it does not end on a leaf; else empty.
     pub reason: String,
 }
 
-/// How the way down to a copy ends.
+/// End of the way down to a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -167,8 +168,8 @@ pub struct TraceShare {
     pub aligned_bytes: u64,
     /// Bytes that do not.
     pub misaligned_bytes: u64,
-    /// How far behind a boundary the file's multiples lie, in bytes, where they do not fit: the
-    /// first few values that occur.
+    /// Distance behind a boundary at which the file's multiples lie, in bytes, where they do not
+    /// fit: the first few values that occur.
     pub offsets_bytes: Vec<u64>,
 }
 
@@ -186,7 +187,7 @@ pub struct TraceTotal {
     pub unknown: Vec<TraceUnknown>,
     /// Bytes that were not looked at, since they lie in more pieces than are visited.
     pub unvisited_bytes: u64,
-    /// How the range fits each unit beneath.
+    /// Fit of the range on each unit beneath.
     pub alignment: Vec<TraceShare>,
 }
 
@@ -200,27 +201,27 @@ pub struct TraceUnknown {
     pub reason: String,
 }
 
-/// What I/Os of one size cost, one behind the other from the range's start.
+/// Cost of I/Os of one size, one behind the other from the range's start.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceCost {
     /// The length of each I/O in bytes.
     pub io_bytes: u64,
-    /// How many the range has.
+    /// Number that the range has.
     pub ios: u64,
-    /// How many of them were counted: all, or as many drawn from them.
+    /// Number of them that were counted: all, or as many drawn from them.
     pub counted_ios: u64,
-    /// What they cost as reads.
+    /// Cost as reads.
     pub read: TraceEffort,
-    /// What they cost as writes in place.
+    /// Cost as writes in place.
     pub write: TraceEffort,
-    /// How many of the writes read and write a granule again, since they cover it in part.
+    /// Number of the writes that read and write a granule again, since they cover it in part.
     pub writes_with_rmw: u64,
-    /// How many of the writes read old data or parity first.
+    /// Number of the writes that read old data or parity first.
     pub writes_with_parity_rmw: u64,
 }
 
-/// What the I/Os cost together that can be told.
+/// Cost of all I/Os together that can be told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceEffort {
@@ -242,7 +243,7 @@ pub struct TraceEffort {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceUntold {
-    /// How many.
+    /// Number of them.
     pub ios: u64,
     /// Why.
     pub reason: String,

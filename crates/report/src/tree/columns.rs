@@ -1,4 +1,4 @@
-//! Where the columns of one tree stand, so that they are the same for all its layers.
+//! Columns of one tree, so that they are the same for all its layers.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::words::Words;
 /// The narrowest column in which wrapping still reads well.
 const NARROWEST: usize = 20;
 
-/// What a layer's line says, column by column.
+/// Cells of a layer's line, column by column.
 pub(super) struct Cells {
     pub(super) name: String,
     pub(super) title: String,
@@ -53,7 +53,7 @@ fn not_repeated<'a>(name: &str, title: &'a str) -> &'a str {
     }
 }
 
-/// How the lines of a tree are laid out, by the room that there is.
+/// Layout of the lines of a tree, by the room that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Every cell has its column.

@@ -1,4 +1,4 @@
-//! What a layer's verdict rests on: its units and facts with their sources.
+//! Grounds of a layer's verdict: its units and facts with their sources.
 
 use super::Page;
 use super::findings::LABEL;

@@ -1,4 +1,4 @@
-//! What stands under a layer: the rules that fired, what that costs, how to put it right.
+//! Lines under a layer: the rules that fired, what that costs, how to put it right.
 
 use std::collections::BTreeSet;
 

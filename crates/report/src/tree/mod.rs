@@ -72,7 +72,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Which target it is and how it fares, where its tree does not say it first.
+    /// Name of the target and how it fares, where its tree does not say it first.
     fn heading(&mut self, target: &Target) {
         let outcome = Outcome::of(target);
         let mut words = outcome.words().to_owned();

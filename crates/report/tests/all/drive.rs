@@ -1,4 +1,4 @@
-//! What drive models say, for people and for programs.
+//! Results of drive models, for people and for programs.
 
 use report::Look;
 use report::drive::{

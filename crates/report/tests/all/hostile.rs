@@ -1,4 +1,4 @@
-//! What reads files, on damaged ones: it answers, without a panic and soon.
+//! Readers of files, on damaged ones: it answers, without a panic and soon.
 
 use std::fs;
 use std::path::Path;

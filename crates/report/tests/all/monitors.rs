@@ -1,4 +1,4 @@
-//! What monitors read: a plugin's output, a condition's message.
+//! Text that monitors read: a plugin's output, a condition's message.
 
 use report::{
     Answer, Digest, Look, Metric, NPD_BYTES, Note, State, Summary, Target, headline, metrics,

@@ -1,4 +1,4 @@
-//! How latencies are distributed: the share of them in each part of a logarithmic axis.
+//! Distribution of latencies: the share of them in each part of a logarithmic axis.
 
 use maud::Markup;
 use plotters::chart::ChartBuilder;

@@ -29,11 +29,11 @@ pub(super) use ranges::{Range, ranges};
 const INK: RGBColor = RGBColor(0x4a, 0x52, 0x5a);
 /// Lines to read values by.
 const GRID: RGBColor = RGBColor(0xd9, 0xdd, 0xe1);
-/// What is shown.
+/// Color of data.
 const DATA: RGBColor = RGBColor(0x0b, 0x57, 0xd0);
-/// How sure it is.
+/// Color of intervals.
 const BAND: RGBColor = RGBColor(0xb5, 0xcf, 0xf5);
-/// What stands out.
+/// Color of what stands out.
 const MARK: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
 
 /// Width of every chart in its own units; it grows and shrinks with the page.

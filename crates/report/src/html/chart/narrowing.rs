@@ -1,4 +1,4 @@
-//! How a ratio and its interval narrowed, pair by pair.
+//! Chart of a ratio and its interval as they narrowed, pair by pair.
 
 use maud::Markup;
 use measure::Step;
@@ -13,7 +13,7 @@ use crate::bench::figures::number;
 /// The most steps that are drawn; of more, some are left out, the last never.
 const STEPS_MAX: usize = 400;
 const HEIGHT: u32 = 220;
-/// How many times as wide as the last interval what is drawn may be.
+/// Multiple of the width of the last interval what is drawn may be.
 const ROOM: f64 = 4.0;
 
 /// The chart of `steps`; nothing where there are fewer than two.

@@ -1,4 +1,4 @@
-//! How fast durable writes went, over what had been written.
+//! Pace of durable writes, over what had been written.
 
 use maud::Markup;
 use plotters::chart::ChartBuilder;

@@ -17,7 +17,7 @@ pub(super) use view::View;
 use rule::Answer;
 use sample::{Kind, Place, Sample, Told};
 
-/// What all files say of their hosts.
+/// Comparison of the hosts of all files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Peers {
     samples: Vec<Sample>,
@@ -31,7 +31,7 @@ struct Group {
     kind: Kind,
     hosts: Vec<Host>,
     median: Ruled,
-    /// What p99 says, of those that have one.
+    /// Findings for p99, of those that have one.
     p99: Ruled,
 }
 
@@ -45,7 +45,7 @@ struct Host {
     p99_ns: Option<u64>,
 }
 
-/// What the rule says of one measure.
+/// Findings of the rule for one measure.
 #[derive(Clone, Debug)]
 struct Ruled {
     answer: Answer,
@@ -69,13 +69,13 @@ pub enum Odd {
 pub struct Outlier {
     /// The host, or the file where that names none; harmless to print.
     pub host: String,
-    /// What was done, as a person says it.
+    /// Work in words.
     pub work: String,
-    /// Which latency: `median` or `p99`.
+    /// Latency: `median` or `p99`.
     pub measure: &'static str,
     /// The host's latency in nanoseconds.
     pub latency_ns: u64,
-    /// How many times as long that is as the median of the group.
+    /// Ratio to the median of the group.
     pub times: f64,
     /// Number of hosts the group has, this one included.
     pub hosts: usize,

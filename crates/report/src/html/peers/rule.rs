@@ -1,4 +1,4 @@
-//! Who stands out among peers.
+//! Outliers among peers.
 //!
 //! The measure is that of Iglewicz and Hoaglin ("How to Detect and Handle Outliers", 1993; see
 //! <https://www.itl.nist.gov/div898/handbook/eda/section3/eda35h.htm>): how many robust standard
@@ -30,7 +30,7 @@ pub(super) fn is_implausible(times: f64) -> bool {
     times > 0.0 && times * f64::from(DURABLE_APART) < 1.0 - 1e-6
 }
 
-/// What the rule says of a group.
+/// Findings of the rule for a group.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
     /// There are too few to tell.

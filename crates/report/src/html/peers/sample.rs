@@ -1,4 +1,4 @@
-//! What a file says of a host that others may say of theirs.
+//! Samples of a host that others may have too.
 
 use super::super::facts::{self, Setting};
 use super::super::phrase::say;
@@ -25,22 +25,22 @@ pub(super) struct Sample {
 pub(super) struct Place {
     /// The host, or the file where that names none.
     pub(super) host: String,
-    /// What was measured on it.
+    /// Kind of work measured on it.
     pub(super) path: String,
 }
 
-/// What peers share: all of it is known.
+/// Properties that peers share: all of it is known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
     pub(super) model: String,
     pub(super) firmware: String,
-    /// What was done.
+    /// Work that was done.
     pub(super) work: String,
     /// True if each of them is a durable write.
     pub(super) is_durable: bool,
 }
 
-/// What one file has to compare.
+/// Samples that one file has to compare.
 pub(super) enum Told {
     /// Nothing that hosts are compared by.
     Nothing,
@@ -50,7 +50,7 @@ pub(super) enum Told {
     Some(Vec<Sample>),
 }
 
-/// What was done, whether it is a durable write, and its latencies.
+/// Work, whether it is a durable write, and its latencies.
 struct Work {
     name: String,
     is_durable: bool,

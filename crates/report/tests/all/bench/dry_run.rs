@@ -1,4 +1,4 @@
-//! What would be done, before it is.
+//! Forecast of a run, before it is.
 
 use report::Look;
 use report::bench::{DryRun, PLAN_SCHEMA, dry_run_json, dry_run_text, wear};

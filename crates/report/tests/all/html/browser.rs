@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use testkit::{Scratch, scratch, tool};
 
-/// How long an answer may take.
+/// Longest duration of an answer.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long it may take to go by itself.
+/// Longest duration until it has to go by itself.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// No sandbox: it is run by root in tests, on our own page. No network: nothing is to be fetched.
 const SCRIPT: &str = "exec chromium --headless --no-sandbox --disable-gpu --disable-breakpad \
@@ -34,7 +34,7 @@ pub(crate) struct Browser {
     from: Receiver<Value>,
     session: Option<String>,
     number: u64,
-    /// What it said without being asked.
+    /// Messages that it sent without being asked.
     events: Vec<Value>,
     scratch: Scratch,
 }

@@ -12,7 +12,7 @@ use super::pages::{HOSTILE, full, labeled};
 
 /// The widths of a phone, a tablet and a screen, and a very small phone.
 const WIDTHS: [u32; 4] = [320, 360, 768, 1280];
-/// What is left of A4 between its margins, at 96 to the inch.
+/// Room left of A4 between its margins, at 96 to the inch.
 const PAPER: u32 = 688;
 /// Some of what must be read on every page of all results.
 const SAID: &[&str] = &[

@@ -24,7 +24,7 @@ use crate::sample::{array, broken, document, image, old_image, shifted_disk, unk
 use crate::trace::sample as trace;
 use crate::whole;
 
-/// What a label may try: to end a text, an attribute or the page, to run, to turn a line around, to
+/// A label that tries: to end a text, an attribute or the page, to run, to turn a line around, to
 /// be no text at all, to be very long.
 pub(crate) const HOSTILE: &str = "<script>window.pwned=1</script>\" onload=\"window.pwned=1' \
      onerror='window.pwned=1 --></title></style></textarea></svg><img src=x \

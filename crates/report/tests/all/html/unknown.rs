@@ -1,4 +1,4 @@
-//! What is not known never looks good.
+//! Unknown values never look good.
 
 use durability::Grade;
 use report::fsync::{Fsync, Honesty, ProcessWord};
