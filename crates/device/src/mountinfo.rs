@@ -9,13 +9,13 @@ use units::DiskText;
 pub struct MountLine {
     /// The mount's number, which statx gives too.
     pub id: u64,
-    /// The device's number: `8:1`.
+    /// The device's number: `8:1`; btrfs has one of its own here.
     pub device: String,
     /// The mount point.
     pub point: DiskText,
     /// The file system's type, escaped.
     pub kind: String,
-    /// The mounted thing, as the file system sees it: a device, a server, a word.
+    /// The source of the mount, as the file system sees it: a device, a server, a word.
     pub source: DiskText,
     /// The options of this mount alone: `ro`, `relatime`; a bind mount has its own.
     pub flags: Vec<String>,

@@ -1,24 +1,24 @@
-//! Whether anything at all is written on a disk, as far as a few reads can tell.
+//! Tells blank disks from written ones, as far as a few reads can tell.
 
 use device::{Disk, ReadError};
 
-/// How much of the start and of the end is read.
+/// Bytes of the start and of the end that are read.
 const ENDS_BYTES: u64 = 1 << 20;
 
 /// In how many places between them something is read.
 const SAMPLES: u64 = 64;
 
-/// What is read at once.
+/// Bytes that are read at once.
 const PIECE_BYTES: u64 = 4096;
 
-/// How much is read of each place between the ends.
+/// Bytes that are read at each place between the ends.
 const SAMPLE_BYTES: u64 = 4096;
 
 /// Returns whether the first and last MiB of `disk`, and 64 places spread between them, are all
 /// zeros.
 ///
 /// # Errors
-/// As [`Disk::read_at`]: what cannot be read is not blank.
+/// Same as [`Disk::read_at`]: what cannot be read is not blank.
 pub fn is_blank(disk: &dyn Disk) -> Result<bool, ReadError> {
     let length = disk.length_bytes();
     let last = length.saturating_sub(ENDS_BYTES).max(ENDS_BYTES.min(length));

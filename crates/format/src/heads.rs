@@ -4,6 +4,9 @@ use device::{Disk, ReadError};
 
 use crate::bytes::Block;
 
+/// The longest magic that is looked for.
+pub(crate) const MAGIC_MAX: usize = 64;
+
 /// A volume, as readers ask for it: a field here, a superblock there. What lies below a disk reads
 /// more at once and remembers it, so nothing is kept here.
 pub struct Heads<'a> {
@@ -40,7 +43,7 @@ impl<'a> Heads<'a> {
     /// Returns whether `magic` stands at `at_bytes`.
     #[must_use]
     pub fn has(&self, at_bytes: u64, magic: &[u8]) -> bool {
-        let mut found = [0_u8; 64];
+        let mut found = [0_u8; MAGIC_MAX];
         let Some(found) = found.get_mut(..magic.len()) else { return false };
         self.read(at_bytes, found).is_ok() && found == magic
     }
@@ -48,7 +51,7 @@ impl<'a> Heads<'a> {
     /// Fills `buffer` from `at_bytes` on.
     ///
     /// # Errors
-    /// As [`Disk::read_at`].
+    /// Same as [`Disk::read_at`].
     pub fn read(&self, at_bytes: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
         self.disk.read_at(at_bytes, buffer)
     }

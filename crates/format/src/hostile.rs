@@ -25,7 +25,7 @@ pub struct Parser {
     call: Call,
 }
 
-/// How a parser is called.
+/// The way to call a parser.
 #[derive(Clone, Copy)]
 enum Call {
     Plain(fn(&dyn Disk)),
@@ -199,7 +199,7 @@ fn located(file: &dyn Disk, image: &Image) {
     }
 }
 
-/// How much of an image's tables is walked: little, so that a fuzzer gets on.
+/// Bytes of an image's tables that are walked: few, so that a fuzzer gets on.
 const WALKED_BYTES_MAX: u64 = 1 << 20;
 
 /// Asks how the guest's bytes are shifted, and reads the guest's first bytes and its last.

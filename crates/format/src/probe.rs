@@ -1,4 +1,4 @@
-//! What a run of bytes holds: every parser asked, in one place.
+//! Identifies a run of bytes: asks every parser, in one place.
 
 use device::Disk;
 use units::SectorSize;

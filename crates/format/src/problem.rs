@@ -1,9 +1,9 @@
-//! What is wrong with what was read: evidence, not a refusal.
+//! Problems with the bytes that were read: evidence, not a refusal.
 
 use device::ReadError;
 use serde::{Deserialize, Serialize};
 
-/// What kind of thing is wrong. Rules and severities are decided elsewhere, by this kind.
+/// Kind of a problem. Rules and severities are decided elsewhere, by this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -65,8 +65,8 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// The byte address of the evidence, from the start of the disk that the parser was given.
     pub at_bytes: u64,
-    /// What was found and what was expected, in lower case, without a full stop; text from the disk
-    /// stands in it escaped.
+    /// The value found and the value expected, in lower case, without a full stop; text from the
+    /// disk stands in it escaped.
     pub detail: String,
 }
 
@@ -86,9 +86,9 @@ impl Problem {
 /// A value and what is wrong with its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed<T> {
-    /// What was read.
+    /// The value that was read.
     pub value: T,
-    /// What is wrong, in the order found; empty when nothing is.
+    /// Its problems, in the order found; empty when there are none.
     pub problems: Vec<Problem>,
 }
 

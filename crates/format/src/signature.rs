@@ -15,7 +15,7 @@ use crate::heads::Heads;
 use crate::named::NAMED;
 use crate::named::Place::{self, End, Sectors, Start, Starts};
 
-/// What blkid calls it, where its mark stands, and the mark.
+/// The name that blkid uses, the mark's place, and the mark.
 const MARKS: &[(&str, Place, &[u8])] = &[
     ("jmicron_raid_member", End(512, 512), b"JM"),
     ("LVM2_member", Starts(&[0x18, 0x218, 0x418, 0x618]), b"LVM2 001"),

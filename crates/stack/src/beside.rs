@@ -12,9 +12,9 @@ use crate::layer::LayerKind;
 pub(crate) struct Lack {
     /// Its layer.
     pub(crate) layer: LayerId,
-    /// What those that belong together share.
+    /// The key that those that belong together share.
     pub(crate) key: String,
-    /// What a person should know; `None` where nothing of the layer is unknown.
+    /// A note for a person; `None` where nothing of the layer is unknown.
     pub(crate) text: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! How much work may still be done for one answer.
+//! The work that may still be done for one answer.
 //!
 //! Each single question is bounded, but a stack has thousands of layers, and each may be asked
 //! about each of its leaves and arrays. Hostile stacks make all of those expensive at once; a
@@ -16,7 +16,7 @@ const LEAF_STEPS: usize = 2_000_000;
 /// Bytes of image tables for each leaf: 8 million entries of a VHD or VMDK.
 const LEAF_TABLE_BYTES: u64 = 32 << 20;
 
-/// What is left.
+/// The rest of the work.
 #[derive(Debug)]
 pub(crate) struct Budget {
     left: Cell<usize>,

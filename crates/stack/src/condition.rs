@@ -59,7 +59,7 @@ fn short(bytes: u64) -> String {
 pub struct ConditionError {
     /// The word at fault.
     pub word: String,
-    /// What is wrong with it.
+    /// Its problems.
     pub reason: String,
 }
 

@@ -7,7 +7,7 @@ use units::ByteRange;
 use crate::id::LayerId;
 use crate::mapping::{Below, Mapping, Segment};
 
-/// What a run of a file is.
+/// Kind of a run of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -24,7 +24,7 @@ pub enum State {
     Inline,
     /// It shares a block with other files' tails.
     Tail,
-    /// What lies at its place is compressed or encrypted by the file system.
+    /// The bytes at its place are compressed or encrypted by the file system.
     Encoded,
     /// The file system does not say where.
     Unknown,
@@ -96,12 +96,12 @@ impl State {
 pub struct Run {
     /// The run of the file.
     pub range: ByteRange,
-    /// What it is.
+    /// Its kind.
     pub state: State,
     /// Place where the extent starts in the file system's address space, in bytes; `None` where it
     /// has no place that means anything.
     pub physical_bytes: Option<u64>,
-    /// What the file system says of it.
+    /// The file system's flags of it.
     pub flags: ExtentFlags,
 }
 
@@ -140,7 +140,7 @@ pub fn runs(list: &ExtentList, length_bytes: u64) -> Vec<Run> {
     runs
 }
 
-/// What FIEMAP's addresses of a file system count.
+/// Unit and origin of FIEMAP's addresses of a file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Space {
     /// Bytes of this layer.

@@ -19,13 +19,13 @@ use crate::judge::{Judgment, judge_all};
 use crate::resolve::{PIECES_MAX, resolve};
 use crate::rule::{self, Case, Finding};
 
-/// What was told about some bytes.
+/// Answers about some bytes.
 pub struct Answer {
     /// The stack, and what it lacks.
     pub assembled: Assembled,
     /// The verdict on each layer.
     pub judgments: Vec<Judgment>,
-    /// What the rules found.
+    /// Findings of the rules.
     pub findings: Vec<Finding>,
 }
 
@@ -66,7 +66,7 @@ pub fn answer(disks: Vec<Rc<dyn Disk>>, told: Option<&Condition>) -> Answer {
 /// nobody knows what and on an array; bytes that hold no disk are ignored.
 ///
 /// # Panics
-/// As [`answer`].
+/// Same as [`answer`].
 pub fn run(packed: &[u8]) {
     let array: Condition = "4Kn,stripe=64Kx3+1".parse().expect("a disk");
     for told in [None, Some(&array)] {

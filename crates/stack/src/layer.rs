@@ -20,7 +20,7 @@ use crate::mapping::Mapping;
 
 use crate::unit::Units;
 
-/// What a layer is, with what was read of it.
+/// Kind of a layer, with what was read of it.
 #[derive(Clone, Debug)]
 pub enum LayerKind {
     /// A block device: what the kernel calls a disk.
@@ -62,7 +62,7 @@ pub enum LayerKind {
     File,
 }
 
-/// What a layer is, in a word.
+/// Kind of a layer, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -135,7 +135,7 @@ impl Kind {
     }
 }
 
-/// What is known of a disk on which nothing was found.
+/// Facts of a disk on which nothing was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bare {
     /// Nothing is on it yet: why that is believed.
@@ -147,13 +147,13 @@ pub enum Bare {
 /// Place where an image's file lies on its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// What it lies on, the uppermost first: `ext4 on sda1 on sda`; or why that is not known.
+    /// Its layers, the uppermost first: `ext4 on sda1 on sda`; or why that is not known.
     pub on: Result<String, String>,
     /// By how much it is off a granule beneath, in a sentence; `None` where it is on.
     pub off: Option<String>,
 }
 
-/// What a stacked device is, as far as the kernel tells.
+/// Kind of a stacked device, as far as the kernel tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped {
     /// That of the layer that its bytes would show, where known.
@@ -162,7 +162,7 @@ pub struct Mapped {
     pub what: String,
 }
 
-/// What a partition needs to know of its table.
+/// Facts of its table that a partition needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionTableInfo {
     /// The table's kind.
@@ -205,7 +205,7 @@ impl LayerKind {
 /// One level of a stack.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    /// What it is.
+    /// Its kind.
     pub kind: LayerKind,
     /// Its name, as short as users know it; harmless to print.
     pub name: String,
@@ -215,17 +215,17 @@ pub struct Layer {
     pub source: Source,
     /// The kernel's name of it where it is a block device: `sda1`, `md0`, `dm-3`.
     pub device: Option<String>,
-    /// What the kernel says of it where it is a stacked device.
+    /// The kernel's report of it where it is a stacked device.
     pub limits: Option<Box<Limits>>,
     /// Place where an image's file lies on its host, where that was asked.
     pub host: Option<Host>,
-    /// What is known of it where it is a disk that was read and on which nothing was found.
+    /// Facts of it where it is a disk that was read and on which nothing was found.
     pub bare: Option<Bare>,
     /// Place where it is mounted; harmless to print.
     pub mount_points: Vec<String>,
     /// The path by which it was given, where it is a file; harmless to print, not quoted.
     pub path: Option<String>,
-    /// How it lies on the layers below.
+    /// Its mapping to the layers below.
     pub mapping: Mapping,
     /// The units that it must fit, or that it brings.
     pub units: Units,
@@ -233,7 +233,7 @@ pub struct Layer {
     pub told_parity: bool,
     /// Partition tables found on it; more than one when a BSD label stands beside another.
     pub tables: Vec<PartitionTable>,
-    /// What is wrong with its bytes.
+    /// The problems of its bytes.
     pub problems: Vec<Problem>,
     /// Other signatures found on it that are not the ones in force: what, and why they are not.
     pub also: Vec<String>,

@@ -1,4 +1,4 @@
-//! How arrays of the md drivers lie on their members, by the names that device-mapper and LVM use.
+//! Layouts of the md drivers' arrays, by the names that device-mapper and LVM use.
 
 use units::stripe::{Rotation, Stripe};
 

@@ -1,4 +1,4 @@
-//! How a layer's bytes lie on the layers below.
+//! Mapping of a layer's bytes to the layers below.
 
 use std::fmt;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use units::stripe::{Rotation, Stripe, StripePlace};
 
 use crate::id::LayerId;
 
-/// How a layer's bytes lie on the layers below.
+/// Mapping of a layer's bytes to the layers below.
 #[derive(Clone, Debug)]
 pub enum Mapping {
     /// On nothing: a drive, an image file.
@@ -40,12 +40,12 @@ pub enum Mapping {
         stripe: Stripe,
         /// Members that hold parity in each stripe: 1 or 2.
         parity: u64,
-        /// How parity moves; `None` for a layout whose addresses are not known here.
+        /// The rotation of parity; `None` for a layout whose addresses are not known here.
         rotation: Option<Rotation>,
         /// The members in order.
         members: Vec<Option<Below>>,
     },
-    /// As the tables of an image format say.
+    /// A mapping by the tables of an image format.
     Image {
         /// The image.
         image: Rc<Image>,
@@ -131,9 +131,9 @@ pub enum Why {
     Outside,
     /// It is shorter than what the image has in it, in bytes.
     Short {
-        /// How long it is.
+        /// Its length.
         length_bytes: u64,
-        /// How long it must be.
+        /// The length that it must have.
         wanted_bytes: u64,
     },
     /// It could not be opened: the reason.
@@ -172,7 +172,7 @@ pub struct Below {
 pub struct Segment {
     /// The run.
     pub range: ByteRange,
-    /// How it lies.
+    /// Its mapping.
     pub mapping: Mapping,
 }
 

@@ -1,4 +1,4 @@
-//! How far a layer's data is from the boundaries of a unit that lies somewhere beneath it.
+//! Distance of a layer's data from the boundaries of a unit that lies somewhere beneath it.
 //!
 //! The question is always the same: when the layer above writes at one of its own boundaries, where
 //! within the unit does that land? One *shift* answers for everything that is mapped by one offset;
@@ -18,7 +18,7 @@ use crate::resolve;
 /// The most paths that one question follows; layouts that need more are called unknown.
 const PATHS_MAX: usize = 20_000;
 
-/// What stands between a layer and the unit, so that a part of it has no answer.
+/// Obstacle between a layer and the unit, for which a part of it has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
     /// No fixed offset leads on.
@@ -46,7 +46,7 @@ impl Obstacle {
 pub struct Shifts {
     /// Shift in bytes, below the unit's length, to the number of bytes of the layer that have it.
     pub bytes: BTreeMap<u64, u64>,
-    /// What has no answer.
+    /// The part that has no answer.
     pub obstacles: Vec<Obstacle>,
     /// Bytes that lie nowhere: holes of images.
     pub nowhere_bytes: u64,
@@ -115,7 +115,7 @@ pub fn shifts(
     )
 }
 
-/// As [`shifts`] on the way that `path` begins, and no more than `budget` allows.
+/// Same as [`shifts`] on the way that `path` begins, and no more than `budget` allows.
 pub(crate) fn shifts_within(
     stack: &Stack,
     path: &Path,
@@ -153,7 +153,7 @@ struct Walk<'a> {
     to: LayerId,
     unit_bytes: u64,
     todo: Vec<Path>,
-    /// How many waited when that was last asked.
+    /// Number that waited when that was last asked.
     waited: usize,
     found: Shifts,
 }

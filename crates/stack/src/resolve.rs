@@ -1,4 +1,4 @@
-//! Which bytes of which leaf a range of a layer lies on.
+//! Resolves a range of a layer to bytes of leaves.
 
 use format::image::{Image, Place, ReferenceRole};
 use units::ByteRange;
@@ -43,8 +43,8 @@ pub fn resolve(stack: &Stack, id: LayerId, range: ByteRange) -> Vec<Piece> {
     until(stack, id, range, None)
 }
 
-/// As [`resolve`], but for the layer `onto`, which counts as a leaf: where the range lies on an
-/// array, before the array spreads it.
+/// Same as [`resolve`], but for the layer `onto`, which counts as a leaf: where the range lies on
+/// an array, before the array spreads it.
 #[must_use]
 pub fn resolve_onto(stack: &Stack, id: LayerId, range: ByteRange, onto: LayerId) -> Vec<Piece> {
     until(stack, id, range, Some(onto))
@@ -212,7 +212,7 @@ fn in_image(
     (run, next)
 }
 
-/// Which of an image's references is its backing file; `None` when it has none.
+/// Number of the reference that is an image's backing file; `None` when it has none.
 pub(crate) fn backing_index(image: &Image) -> Option<usize> {
     image.references.iter().position(|reference| reference.role == ReferenceRole::Backing)
 }

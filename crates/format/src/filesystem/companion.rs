@@ -11,7 +11,7 @@ use units::DiskText;
 use super::{f2fs, jfs, reiserfs};
 use crate::heads::Heads;
 
-/// How a superblock names another device.
+/// A superblock's name for another device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Companion {
     /// By a path, as it was typed when the file system was made.

@@ -19,7 +19,7 @@ const CLUSTER_BYTES_MAX: u64 = 1 << 25;
 const SUMMED_SECTORS: u64 = 11;
 /// Bytes that change while mounted, so the checksum leaves them out: volume flags, percent in use.
 const UNSUMMED: [usize; 3] = [106, 107, 112];
-/// How much of the root directory is searched for the label: it comes first.
+/// Bytes of the root directory that are searched for the label: it comes first.
 const ROOT_BYTES_MAX: u64 = 4096;
 
 /// The file system whose boot region stands at the start.

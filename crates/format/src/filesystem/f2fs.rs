@@ -13,7 +13,7 @@ use crate::heads::Heads;
 /// Place where the first superblock stands.
 const AT: u64 = 1024;
 const MAGIC: u32 = 0xf2f5_2010;
-/// What the structure is long, its checksum included.
+/// Length of the structure, its checksum included.
 const LENGTH: usize = 3072;
 const BLOCK_BYTES_MAX: u64 = 65536;
 /// Place where its devices are listed: how many at most, what each takes, and its path first.

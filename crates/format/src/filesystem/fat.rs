@@ -17,7 +17,7 @@ const CLUSTERS_FAT12: u64 = 4084;
 const CLUSTERS_FAT16: u64 = 65524;
 const CLUSTERS_FAT32: u64 = 0x0fff_fff4;
 const ENTRY_BYTES: u64 = 32;
-/// How much of the root directory is searched for the label: it usually comes first.
+/// Bytes of the root directory that are searched for the label: it usually comes first.
 const ROOT_BYTES_MAX: u64 = 8192;
 
 /// Names at 3 and at 0x36 of boot sectors that look alike and are not FAT.

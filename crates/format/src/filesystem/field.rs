@@ -1,4 +1,5 @@
-//! What readers share: numbers in either byte order, identifiers, labels, and what is plausible.
+//! Helpers that readers share: numbers in either byte order, identifiers, labels, and what is
+//! plausible.
 
 use std::ops::RangeInclusive;
 

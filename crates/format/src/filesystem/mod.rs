@@ -39,7 +39,7 @@ pub(crate) use bcachefs::is_on as is_bcachefs;
 pub use companion::{Companion, companions};
 pub use system::{Beside, FileSystem, FsStripe, XfsPlaces};
 
-/// What a reader finds on a volume.
+/// A reader: returns the file system that it finds on a volume.
 pub(crate) type Reader = fn(&Heads<'_>) -> Option<Parsed<FileSystem>>;
 
 /// The readers of what most disks hold, the likeliest first; each one's fuzz target has its name.

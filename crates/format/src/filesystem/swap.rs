@@ -15,7 +15,7 @@ const SIGNATURE_BYTES: u64 = 10;
 /// The sizes of a page on the machines that Linux runs on.
 const PAGES: [u64; 5] = [4096, 8192, 16384, 32768, 65536];
 
-/// What a signature means: the bytes, the name by `blkid`, the version of the swap area.
+/// A signature: the bytes, the name by `blkid`, the version of the swap area.
 const SIGNATURES: [(&[u8], &str, Option<&str>); 7] = [
     (b"SWAPSPACE2", "swap", Some("1")),
     (b"SWAP-SPACE", "swap", Some("0")),

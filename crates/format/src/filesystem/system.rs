@@ -2,7 +2,7 @@
 
 use units::DiskText;
 
-/// What a superblock says that matters for layout. Everything is in bytes.
+/// Facts of a superblock that matter for layout. Everything is in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSystem {
     /// The name that `mount -t` and `blkid` use: `ext4`, `xfs`, `vfat`, `zfs_member`, `swap`.
@@ -32,14 +32,14 @@ pub struct FileSystem {
     /// Place where it believes its partition starts on the disk (NTFS, FAT hidden sectors; exFAT
     /// partition offset), when it says so and that is not 0.
     pub partition_offset_bytes: Option<u64>,
-    /// What it has on other devices, or they in it.
+    /// Its parts on other devices, or theirs in it.
     pub beside: Option<Beside>,
     /// Other fields worth showing, each a term of that file system and its value in the term's
     /// unit.
     pub details: Vec<(&'static str, String)>,
 }
 
-/// How a file system and what it has on other devices name each other.
+/// The names by which a file system and its parts on other devices know each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Beside {
     /// Its log is on another device, which has this UUID.
@@ -66,7 +66,7 @@ pub struct FsStripe {
     pub width_bytes: u64,
 }
 
-/// What decides whether Linux takes another stripe unit for an XFS, in bytes. Source: Linux
+/// Fields by which Linux takes another stripe unit for an XFS or not, in bytes. Source: Linux
 /// `fs/xfs/xfs_mount.c`, `xfs_check_new_dalign` and `xfs_validate_new_dalign`;
 /// `fs/xfs/libxfs/xfs_ialloc.c`, `xfs_ialloc_calc_rootino`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,7 +33,7 @@ const DATA_OFFSET_BYTES: u64 = 4 << 20;
 /// The smallest member: `SPA_MINDEVSIZE`.
 const MEMBER_MIN_BYTES: u64 = 64 << 20;
 
-/// What one label says.
+/// Facts of one label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Label {
     guid: u64,

@@ -12,7 +12,7 @@ use crate::{Parsed, Problem, ProblemKind};
 /// The length of the answer in bytes.
 pub const ANSWER_BYTES: usize = 512;
 
-/// What a drive says of itself.
+/// Facts that a drive reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Words 27 to 46.

@@ -26,7 +26,7 @@ pub struct Attribute {
     pub raw: u64,
 }
 
-/// What a drive says of its health.
+/// A drive's report of its health.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
     /// The attributes in their order; numbers may occur twice.

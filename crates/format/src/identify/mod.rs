@@ -1,4 +1,4 @@
-//! What drives answer in their own languages: NVMe Identify, SCSI capacity and VPD pages, ATA
+//! Drives' answers in their own languages: NVMe Identify, SCSI capacity and VPD pages, ATA
 //! IDENTIFY DEVICE; and the pages in which they tell of their health.
 //!
 //! Each parser takes the bytes of one answer and returns facts in bytes, whatever unit the drive
@@ -22,7 +22,7 @@ pub enum NoAnswer {
     /// It ends before the fields that every answer has.
     #[error("{what} has {found} bytes, and needs {least}")]
     Short {
-        /// What was asked for.
+        /// The answer that was asked for.
         what: &'static str,
         /// The bytes that there are.
         found: usize,
@@ -33,13 +33,13 @@ pub enum NoAnswer {
     /// that they swallow.
     #[error("{what} is all zeros")]
     Zeros {
-        /// What was asked for.
+        /// The answer that was asked for.
         what: &'static str,
     },
     /// It is the answer to another question.
     #[error("{what} was asked for, and page {found:#04x} came")]
     Other {
-        /// What was asked for.
+        /// The answer that was asked for.
         what: &'static str,
         /// The page code of the answer.
         found: u8,
@@ -75,7 +75,8 @@ fn blocks_less_one(stored: u16, block_bytes: Option<u64>) -> Option<u64> {
     blocks(u64::from(stored) + 1, block_bytes)
 }
 
-/// What turns: from SCSI's medium rotation rate and ATA's word 217, which are the same number.
+/// The medium's rotation: from SCSI's medium rotation rate and ATA's word 217, which are the same
+/// number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rotation {
     /// Nothing turns.

@@ -17,7 +17,7 @@ const FORMATS_MAX: u8 = 64;
 /// The largest preferred unit that a drive can mean, in bytes.
 const PREFERRED_BYTES_MAX: u64 = 16 << 20;
 
-/// How fast a drive says that a format is, beside its other formats: the field RP.
+/// A format's speed relative to the drive's other formats, as the drive says: the field RP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Performance {
     /// 0: best.
@@ -56,8 +56,8 @@ pub struct LbaFormat {
     pub performance: Performance,
 }
 
-/// What is written as a whole or not at all, in bytes. `None` is what the namespace does not say;
-/// the controller's value then holds.
+/// Lengths that are written as a whole or not at all, in bytes. `None` is what the namespace does
+/// not say; the controller's value then holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Atomic {
     /// NAWUN: while power stays.
@@ -75,7 +75,7 @@ pub struct Atomic {
     pub boundary_offset_bytes: u64,
 }
 
-/// What a namespace says of itself.
+/// Facts that a namespace reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespace {
     /// Its length: NSZE.
@@ -104,7 +104,7 @@ pub struct Namespace {
     pub shared: bool,
 }
 
-/// What a controller says of itself.
+/// Facts that a controller reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Controller {
     /// MN.

@@ -9,7 +9,7 @@ use crate::Parsed;
 /// The length of the page in bytes.
 pub const ANSWER_BYTES: usize = 512;
 
-/// What a controller says of its health.
+/// A controller's report of its health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the page holds one bit for each")]
 pub struct Health {

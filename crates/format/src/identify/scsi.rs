@@ -15,7 +15,7 @@ const CAPACITY_LEAST: usize = 16;
 /// The largest physical block that a drive can mean, in bytes.
 const PHYSICAL_BYTES_MAX: u64 = 16 << 20;
 
-/// What READ CAPACITY (16) says.
+/// Facts of READ CAPACITY (16).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// The length of the unit; `None` when it does not fit in 64 bits.
@@ -90,7 +90,7 @@ pub struct Atomic {
     pub boundary_bytes: Option<u64>,
 }
 
-/// What VPD page B0h says, in bytes. `None` where the drive sets no limit or does not say.
+/// Facts of VPD page B0h, in bytes. `None` where the drive sets no limit or does not say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockLimits {
     /// The unit of efficient transfers.
@@ -163,10 +163,10 @@ fn unmap_alignment(
     bytes.checked_rem(unit)
 }
 
-/// What VPD page B1h says.
+/// Facts of VPD page B1h.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Characteristics {
-    /// What turns; `None` when it is not reported.
+    /// The medium's rotation; `None` when it is not reported.
     pub rotation: Option<Rotation>,
     /// Zones, where the drive says that it has some.
     pub zones: Option<Zones>,

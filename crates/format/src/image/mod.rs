@@ -58,7 +58,7 @@ pub enum ImageKind {
 /// A file that an image needs besides itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// What it is for.
+    /// Its purpose.
     pub role: ReferenceRole,
     /// The path as written, with the separators of the system that wrote it; relative to the
     /// image's own directory unless absolute. Empty where the image names the file by identifier
@@ -68,7 +68,7 @@ pub struct Reference {
     pub format: Option<DiskText>,
 }
 
-/// What a referenced file is for.
+/// Purpose of a referenced file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReferenceRole {
     /// Guest bytes that this image does not hold are in it.
@@ -104,7 +104,7 @@ pub struct Extent {
     pub place: Place,
 }
 
-/// What an image's header says.
+/// Facts of an image's header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// The format.
@@ -132,7 +132,7 @@ pub struct Image {
     pub details: Vec<(&'static str, String)>,
 }
 
-/// How guest bytes are found.
+/// The way to find guest bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Guest byte 0 is at this byte of the file, and the rest follows.

@@ -1,13 +1,13 @@
-//! Which format a file is in: one read of its head and, when that says nothing, one of its tail.
+//! Recognizes a file's format: one read of its head and, when that says nothing, one of its tail.
 
 use device::{Disk, disk};
 
 use super::{Image, named, qcow2, vdi, vhd, vhdx, vmdk};
 use crate::Parsed;
 
-/// How much of the head is read: enough for every magic and for most headers.
+/// Bytes of the head that are read: enough for every magic and for most headers.
 const HEAD_BYTES: u64 = 4096;
-/// How much of the tail is read: a VHD's trailer, and the old one that is a byte shorter.
+/// Bytes of the tail that are read: a VHD's trailer, and the old one that is a byte shorter.
 const TAIL_BYTES: u64 = 512;
 
 /// A format, and what reads its header, given the file and its first bytes.
@@ -34,7 +34,7 @@ pub fn read(file: &dyn Disk) -> Option<Parsed<Image>> {
     read_as(file, |_| true)
 }
 
-/// As [`read`], by the readers whose names are `wanted` only.
+/// Same as [`read`], by the readers whose names are `wanted` only.
 pub(crate) fn read_as(file: &dyn Disk, wanted: impl Fn(&str) -> bool) -> Option<Parsed<Image>> {
     let length = file.length_bytes();
     let head = disk::read_vec(file, 0, length.min(HEAD_BYTES)).ok()?;

@@ -1,4 +1,4 @@
-//! What one look into an image's tables gives: how far, and where.
+//! Result of one look into an image's tables: a length and a place.
 
 use device::{Disk, ReadError};
 use units::ByteRange;
@@ -12,12 +12,12 @@ pub(super) struct Run {
     pub(super) length_bytes: u64,
     /// Place where they lie, or why that is not known.
     pub(super) place: Result<Place, ReadError>,
-    /// Number of bytes of the file hold the compressed bytes at most; 0 where the file says so
+    /// Number of bytes of the file that hold the compressed bytes at most; 0 where the file says so
     /// itself.
     pub(super) compressed_bytes: u64,
 }
 
-/// What one look gives: a run or, so that `?` ends the look, one whose place could not be told.
+/// Result of one look: a run or, so that `?` ends the look, one whose place could not be told.
 pub(super) type Looked = Result<Run, Run>;
 
 impl Run {

@@ -37,7 +37,7 @@ pub struct Shifts {
     pub unknown_bytes: u64,
     /// Why not, for the first of them.
     pub first_error: Option<ReadError>,
-    /// How far the count goes: all numbers are of the bytes before this.
+    /// End of the count: all numbers are of the bytes before this.
     pub walked: Walked,
 }
 
@@ -51,7 +51,7 @@ impl Image {
         self.shifts_within(file, range, unit, TABLE_BYTES_MAX)
     }
 
-    /// As [`Image::shifts`], with at most `table_bytes_max` of table entries looked at.
+    /// Same as [`Image::shifts`], with at most `table_bytes_max` of table entries looked at.
     #[must_use]
     pub fn shifts_within(
         &self,
@@ -109,7 +109,7 @@ impl Image {
     }
 }
 
-/// What stands behind the last block of a VHD, and moves when one is added.
+/// Bytes behind the last block of a VHD, which move when one is added.
 const VHD_FOOTER_BYTES: u64 = 512;
 /// At multiples of this each block starts where the writer of a VHD takes care.
 const ALIGNED_VHD_BYTES: u64 = 4096;

@@ -12,14 +12,14 @@ pub(super) const ENTRY_BYTES: u64 = 16;
 pub(super) const SEEK_BYTES: u64 = 64 << 10;
 /// A window for a reader that walks from end to end.
 pub(super) const WALK_BYTES: u64 = 1 << 20;
-/// What an entry that cannot be used counts for: describing the trouble takes longer than reading
+/// Cost of an entry that cannot be used: describing the trouble takes longer than reading
 /// it.
 const TROUBLE_BYTES: u64 = 256;
 
-/// Number of equal entries that follow each other count for one: they are only compared.
+/// Number of equal entries in a row that count for one: they are only compared.
 const REPEATS_PER_ENTRY: u64 = 8;
 
-/// Which of an image's tables is meant; each has a window of its own.
+/// One of an image's tables; each has a window of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     /// The table of tables (L1, grain directory), or the only one (BAT, block map).
@@ -127,7 +127,7 @@ impl Windows {
     /// far as the window shows; at most `most`.
     ///
     /// # Errors
-    /// As [`Windows::entry`].
+    /// Same as [`Windows::entry`].
     pub(super) fn bits(
         &mut self,
         file: &dyn Disk,

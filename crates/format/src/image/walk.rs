@@ -18,7 +18,7 @@ use super::{Extent, Image, Place};
 /// It takes less than half a second.
 pub const TABLE_BYTES_MAX: u64 = 32 << 20;
 
-/// How far a walk came.
+/// The extent of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walked {
     /// The guest byte behind the last one that was examined.
@@ -36,7 +36,7 @@ impl Image {
     /// early when `visit` breaks, or when [`TABLE_BYTES_MAX`] of entries were looked at.
     ///
     /// # Errors
-    /// As [`Image::locate`], at the first place that cannot be told; what lies before it was
+    /// Same as [`Image::locate`], at the first place that cannot be told; what lies before it was
     /// visited.
     pub fn extents(
         &self,

@@ -11,7 +11,7 @@ use crate::bytes::Block;
 use crate::filesystem::is_bcachefs;
 use crate::{Parsed, Problem, ProblemKind};
 
-/// What a bcache superblock says.
+/// Facts of a bcache superblock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bcache {
     /// The device's UUID in lower case.
@@ -23,13 +23,13 @@ pub struct Bcache {
     /// The superblock's version: 0 and 3 cache, 1 backing at 8 KiB, 4 backing with an offset, 5 and
     /// 6 the same with feature bits.
     pub version: u64,
-    /// What the device is.
+    /// The device's kind.
     pub role: BcacheRole,
     /// The block size in bytes.
     pub block_bytes: u64,
 }
 
-/// What a bcache device is.
+/// Kind of a bcache device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BcacheRole {
     /// It holds the data, from `data_offset_bytes` on (8 KiB unless made otherwise).

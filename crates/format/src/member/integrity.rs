@@ -11,7 +11,7 @@ use device::{Disk, disk};
 use crate::bytes::Block;
 use crate::{Parsed, Problem, ProblemKind};
 
-/// What a dm-integrity superblock says. Data and tags are interleaved unless the tags are on a
+/// Facts of a dm-integrity superblock. Data and tags are interleaved unless the tags are on a
 /// device of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Integrity {

@@ -1,4 +1,5 @@
-//! What is known by its mark alone and not read further: one table, asked by all who have to know.
+//! Things that are known by their marks alone and not read further: one table, asked by all who
+//! have to know.
 //!
 //! A mark counts at its place only, and a short one only with what must stand beside it. The table
 //! says what a thing is called and of what class it is; [`crate::signature`] takes the same marks
@@ -14,9 +15,6 @@ mod tests;
 
 pub(crate) use table::BITLOCKER;
 pub use table::NAMED;
-
-/// The longest mark.
-pub const MARK_MAX: usize = 64;
 
 /// A place on a volume or in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +52,7 @@ impl Place {
     }
 }
 
-/// What something is that is only named.
+/// Class of something that is only named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A file system, or a volume whose data counts from its start: its place can be judged.
@@ -75,7 +73,7 @@ pub enum Class {
 pub struct Named {
     /// The name that blkid uses where it knows the thing, else its usual short name.
     pub kind: &'static str,
-    /// What it is, in a few words that follow "a" or "an": `Intel RAID member (IMSM)`.
+    /// Its description, a few words that follow "a" or "an": `Intel RAID member (IMSM)`.
     pub what: &'static str,
     /// Its class.
     pub class: Class,
@@ -83,7 +81,7 @@ pub struct Named {
     pub place: Place,
     /// The mark.
     pub mark: &'static [u8],
-    /// What else must stand at which distance from the mark.
+    /// Distance from the mark and bytes of all else that must stand there.
     pub also: &'static [(u64, &'static [u8])],
     /// Place where a label stands, in bytes from the start, and its length.
     pub label: Option<(u64, usize)>,
@@ -102,7 +100,7 @@ pub struct SizeField {
     pub width: usize,
     /// True if its first byte is the largest.
     pub is_big_endian: bool,
-    /// What it counts, in bytes.
+    /// The unit that it counts, in bytes.
     pub unit_bytes: u64,
 }
 

@@ -107,7 +107,7 @@ pub(crate) const BITLOCKER: &[u8] = &[
     0x3b, 0xd6, 0x67, 0x49, 0x29, 0x2e, 0xd8, 0x4a, 0x83, 0x99, 0xf6, 0xa3, 0x39, 0xe3, 0xd0, 0x01,
 ];
 
-/// What follows the signature of a BeFS: its byte order, and a second signature.
+/// The fields behind the signature of a BeFS: its byte order, and a second signature.
 const BEFS_LITTLE: &[(u64, &[u8])] = &[(4, b"EGIB"), (36, &[0x31, 0x10, 0x12, 0xdd])];
 const BEFS_BIG: &[(u64, &[u8])] = &[(4, b"BIGE"), (36, &[0xdd, 0x12, 0x10, 0x31])];
 

@@ -3,6 +3,7 @@
 use device::MemoryDisk;
 
 use super::*;
+use crate::heads::MAGIC_MAX;
 
 const LENGTH: u64 = (4 << 20) + 100;
 
@@ -50,7 +51,7 @@ fn a_mark_without_what_must_stand_beside_it_is_none() {
 fn every_mark_with_what_stands_beside_it_has_three_bytes_or_more() {
     for entry in NAMED {
         let beside: usize = entry.also.iter().map(|(_, bytes)| bytes.len()).sum();
-        assert!((3..=MARK_MAX).contains(&(entry.mark.len() + beside)), "{}", entry.kind);
+        assert!((3..=MAGIC_MAX).contains(&(entry.mark.len() + beside)), "{}", entry.kind);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which of the tables that stand on one disk is the one in use.
+//! Chooses the table in use of those that stand on one disk.
 //!
 //! An old GPT outlives its disk's new MBR, a boot block of a BSD ends in 0x55AA, a boot loader in a
 //! partition brings an empty table with it. What Linux does decides; what it passes over is named

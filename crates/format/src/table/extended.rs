@@ -24,14 +24,14 @@ const RECORDS_MAX: usize = 256;
 /// The number that Linux gives to the first logical partition.
 const FIRST_NUMBER: u32 = 5;
 
-/// What the chains of a disk list.
+/// Entries that the chains of a disk list.
 #[derive(Default)]
 pub(super) struct Logical {
     /// The logical partitions, numbered from 5 in the order of the chain.
     pub(super) partitions: Vec<Partition>,
     /// The records themselves, as the bytes they take.
     pub(super) records: Vec<ByteRange>,
-    /// What is wrong.
+    /// The problems.
     pub(super) problems: Vec<Problem>,
     seen: BTreeSet<u64>,
 }

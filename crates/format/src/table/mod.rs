@@ -61,7 +61,7 @@ impl TableKind {
     }
 }
 
-/// What a partition is for, as far as the rules need to know.
+/// Purpose of a partition, as far as the rules need to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PartitionRole {
     /// Data of any kind.
@@ -95,7 +95,7 @@ pub struct Partition {
     pub type_code: String,
     /// The type's usual name, or `None` when the table of names has none.
     pub type_name: Option<&'static str>,
-    /// What it is for.
+    /// Its purpose.
     pub role: PartitionRole,
     /// The name in the table (GPT only).
     pub name: Option<DiskText>,
@@ -125,7 +125,7 @@ pub struct PartitionTable {
     pub boot_code: bool,
     /// The MBR partitions beside the protective one: a hybrid MBR, when not empty (GPT only).
     pub hybrid: Vec<Partition>,
-    /// What puts the copies of a GPT right; of use only where problems say that they are not.
+    /// The repair of a GPT's copies; of use only where problems say that they are not.
     pub repair: Option<Repair>,
 }
 
@@ -145,7 +145,7 @@ impl PartitionTable {
     }
 }
 
-/// What puts the copies of a GPT right.
+/// Repair of a GPT's copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
     /// Writing both from the sound one.

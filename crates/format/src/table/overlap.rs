@@ -9,7 +9,7 @@ use crate::{Problem, ProblemKind};
 /// Something that says certain bytes are its own.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
-    /// What it is: `partition 3`, `the backup's entries`.
+    /// Its name: `partition 3`, `the backup's entries`.
     pub(super) what: String,
     /// The bytes it claims.
     pub(super) range: ByteRange,

@@ -1,4 +1,4 @@
-//! What partition types are called and what they are for.
+//! Names and purposes of partition types.
 //!
 //! Types that change what a rule may say (containers, boot code, reserved space) have a role; all
 //! others are ordinary data, whether the tables here know their name or not.

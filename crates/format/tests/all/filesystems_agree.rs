@@ -1,4 +1,4 @@
-//! What is read from images that the field's own tools made is what those tools read themselves.
+//! Images that the field's own tools made are read as those tools read them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,8 +19,8 @@ fn only(path: &Path) -> FileSystem {
     found.value
 }
 
-/// As [`only`], and `blkid` says the same name, label, id and sector. It says less than it reads on
-/// purpose: with a wrong checksum it says nothing, while here the damage is described.
+/// Same as [`only`], and `blkid` says the same name, label, id and sector. It says less than it
+/// reads on purpose: with a wrong checksum it says nothing, while here the damage is described.
 fn as_blkid_says(path: &Path) -> FileSystem {
     let system = only(path);
     let text = tool::run("blkid", &["-p", "-o", "export", scratch::text(path)]);
@@ -47,7 +47,7 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     })
 }
 
-/// As [`field`], of a number.
+/// Same as [`field`], of a number.
 fn number(text: &str, name: &str) -> Option<u64> {
     let value = field(text, name)?;
     let digits = value.split(|c: char| !c.is_ascii_digit()).next()?;

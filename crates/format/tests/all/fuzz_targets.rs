@@ -17,7 +17,7 @@ const OTHERS: [&str; 13] = [
     "measured", "raidtest", "seccomp", "stack",
 ];
 
-/// What every parser's target is: the name under which it is built says which parser it runs.
+/// The target of every parser: the name under which it is built says which parser it runs.
 const TARGET: &str = "\
 //! Any bytes, read by the parser of this target's name.
 #![no_main]

@@ -98,8 +98,8 @@ fn small(scratch: &Scratch, format: &str, options: &str, packed: bool) -> Vec<u8
     std::fs::read(out).unwrap()
 }
 
-/// What is made, and how many bytes from the start hold metadata. VHDX has its metadata far apart:
-/// those are changed in their own test.
+/// The images that are made, and the bytes from the start that hold metadata. VHDX has its metadata
+/// far apart: those are changed in their own test.
 const IMAGES: [(&str, &str, bool, usize); 9] = [
     ("qcow2", "cluster_size=512", false, 6 * 1024),
     ("qcow2", "cluster_size=4k,compat=0.10", false, 20 * 1024),

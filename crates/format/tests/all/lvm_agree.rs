@@ -1,4 +1,4 @@
-//! What we read of physical volumes against what lvm2 itself says, over many geometries.
+//! Our reading of physical volumes against lvm2's own, over many geometries.
 
 #![expect(clippy::unwrap_used, reason = "in a test, unwrap is an assertion")]
 

@@ -1,7 +1,8 @@
 //! Agreement with sfdisk, parted and sgdisk on tables that they make, over many geometries.
 //!
-//! What is compared is what all of them say: label, id, sector size, numbers, starts, lengths, types,
-//! ids, names and boot flags. Where this crate says more or differs on purpose, the place says why.
+//! All of them say these, which are compared: label, id, sector size, numbers, starts, lengths,
+//! types, ids, names and boot flags. Where this crate says more or differs on purpose, the place
+//! says why.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,8 +29,8 @@ struct Geometry {
 }
 
 impl Geometry {
-    /// A disk with at most `most` partitions. Starts are as often odd as round; the first is often the
-    /// lowest possible. Between two are `gap` sectors or more.
+    /// A disk with at most `most` partitions. Starts are as often odd as round; the first is often
+    /// the lowest possible. Between two are `gap` sectors or more.
     fn random(random: &mut Random, sector: u64, most: u64, gap: u64) -> Geometry {
         let bytes = (64 + random.below(4000)) * MIB + random.below(4) * sector;
         let sectors = bytes.div_euclid(sector);
@@ -287,7 +288,8 @@ fn mbr_with_logical_partitions_of_sfdisk_in_512_byte_sectors() {
     assert!(logical > 50, "{logical}");
 }
 
-/// parted's own tables at both sector sizes; it takes the sector size of an image from its environment.
+/// parted's own tables at both sector sizes; it takes the sector size of an image from its
+/// environment.
 #[test]
 fn tables_of_parted_in_512_and_4096_byte_sectors() {
     need_tools!("parted");
@@ -408,8 +410,8 @@ fn boot_sectors_of_file_systems_are_no_tables() {
     }
 }
 
-/// sfdisk keeps the first 440 bytes, so FAT's parameters stay before the new table. libblkid then says
-/// FAT, the kernel makes the partition; both are told here.
+/// sfdisk keeps the first 440 bytes, so FAT's parameters stay before the new table. libblkid then
+/// says FAT, the kernel makes the partition; both are told here.
 #[test]
 fn a_fat_stick_that_was_partitioned_later_is_a_table_with_a_problem() {
     need_tools!("sfdisk", "mkfs.vfat");

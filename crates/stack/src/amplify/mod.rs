@@ -1,4 +1,4 @@
-//! What one application I/O becomes on the drives: reads, writes, read-modify-writes, parity.
+//! Amplification of one application I/O on the drives: reads, writes, read-modify-writes, parity.
 //!
 //! Operations are counted, never timed. A drive writes whole granules; one that a write covers only
 //! in part is read first (RMW). An array with parity that gets rows in part reads either what is
@@ -33,7 +33,7 @@ pub struct Io {
     pub range: ByteRange,
 }
 
-/// What an I/O costs on the drives. Reads and writes count granules.
+/// Cost of an I/O on the drives. Reads and writes count granules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Effort {
     /// Granules read, those of RMWs and of parity included.
@@ -50,15 +50,15 @@ pub struct Effort {
     pub leaves: u64,
 }
 
-/// What an I/O becomes on the leaves.
+/// Work of an I/O on the leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// The runs, none of which touch each other: what is read first, then what is written, each in
     /// the order of leaves and addresses. What a drive reads to write whole granules is not there.
     pub runs: Vec<Run>,
-    /// As [`Effort::parity_updates`].
+    /// Same as [`Effort::parity_updates`].
     pub parity_updates: u64,
-    /// As [`Effort::parity_rmws`].
+    /// Same as [`Effort::parity_rmws`].
     pub parity_rmws: u64,
 }
 
@@ -71,7 +71,7 @@ pub struct Run {
     pub leaf: LayerId,
     /// The first byte.
     pub start_bytes: u64,
-    /// How many; not 0.
+    /// Their number; not 0.
     pub length_bytes: u64,
 }
 
@@ -87,12 +87,12 @@ pub fn amplify(stack: &Stack, id: LayerId, io: Io) -> Result<Effort, String> {
 /// Returns what is read and written on which leaf for `io` on layer `id`: what [`amplify`] counts.
 ///
 /// # Errors
-/// As [`amplify`].
+/// Same as [`amplify`].
 pub fn work(stack: &Stack, id: LayerId, io: Io) -> Result<Work, String> {
     work_within(stack, id, io, &Budget::of(OPERATIONS_MAX))
 }
 
-/// As [`amplify`], and no more than `budget` allows.
+/// Same as [`amplify`], and no more than `budget` allows.
 pub(crate) fn amplify_within(
     stack: &Stack,
     id: LayerId,

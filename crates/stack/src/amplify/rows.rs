@@ -37,12 +37,12 @@ impl Array<'_> {
     }
 }
 
-/// What is read before rows are written.
+/// Reads before rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reads {
     /// All of them is written.
     Nothing,
-    /// What is old of the data and of parity: read-modify-write.
+    /// The old data and the old parity: read-modify-write.
     Old,
     /// The data that is not written, from which parity is made anew: reconstruct-write.
     Rest,

@@ -1,4 +1,4 @@
-//! What one I/O becomes, by hand.
+//! Amplification of one I/O, by hand.
 
 use units::stripe::{Rotation, Stripe};
 use units::{Known, Source};
@@ -84,7 +84,7 @@ fn rows_that_are_written_whole_are_not_read() {
     assert_eq!((effort.reads, effort.writes, effort.parity_rmws), (1, 63, 1));
 }
 
-/// As counted on md, in pages.
+/// Counts on md, in pages.
 #[test]
 fn parity_reads_the_old_or_the_rest_of_a_row_whichever_is_less() {
     for (members, parity, chunk, start, length, reads, writes) in [

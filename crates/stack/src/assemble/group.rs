@@ -16,7 +16,7 @@ use crate::unit::UnitKind;
 
 /// A volume group as far as its physical volumes were found.
 pub(super) struct Gathered {
-    /// As the newest of their texts describes it; the others are not kept.
+    /// The group as the newest of their texts describes it; the others are not kept.
     newest: VolumeGroup,
     found: Vec<Found>,
 }
@@ -221,7 +221,7 @@ fn parts(volume: &LogicalVolume) -> impl Iterator<Item = &DiskText> {
     })
 }
 
-/// What a group's volumes are built on.
+/// Layers that a group's volumes are built on.
 struct Ground<'a> {
     group: &'a VolumeGroup,
     /// Physical and logical volumes by name; `None` where data offsets contradict.

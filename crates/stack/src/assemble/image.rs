@@ -153,7 +153,7 @@ impl Assembler<'_> {
     }
 }
 
-/// What is said of a file that is its own backing file, directly or not.
+/// The note about a file that is its own backing file, directly or not.
 const CIRCLE: &str = "it leads back to a file of the same chain";
 
 /// Returns whether reference `index` of an image, of so many bytes, ends before the extents that

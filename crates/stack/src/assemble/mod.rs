@@ -38,12 +38,12 @@ use work::Work;
 /// The most layers that one stack gets; what is beyond is said to be left out.
 pub const LAYERS_MAX: usize = 4096;
 
-/// How deep layers are looked into.
+/// Depth to which layers are looked into.
 pub const DEPTH_MAX: usize = 24;
 
 /// Place where a stack starts.
 pub struct Start {
-    /// What it is.
+    /// Its kind.
     pub kind: StartKind,
     /// The name to show.
     pub name: String,
@@ -51,7 +51,7 @@ pub struct Start {
     pub bytes: Option<Result<Rc<dyn Disk>, String>>,
 }
 
-/// What a stack starts on.
+/// Start of a stack.
 #[derive(Clone)]
 pub enum StartKind {
     /// A block device, with what the kernel says.
@@ -60,7 +60,7 @@ pub enum StartKind {
     File {
         /// The path, for finding files that it names.
         path: Vec<u8>,
-        /// What makes it that file.
+        /// The identity of that file.
         identity: FileIdentity,
     },
 }
@@ -96,7 +96,7 @@ struct Job {
     start_bytes: u64,
     tables: Tables,
     depth: usize,
-    /// What is on the bytes, where it was looked at already.
+    /// The contents of the bytes, where they were looked at already.
     found: Option<Vec<Parsed<Content>>>,
 }
 
@@ -107,7 +107,7 @@ impl Job {
     }
 }
 
-/// Which partition tables may be in force in a place.
+/// Partition tables that may be in force in a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tables {
     /// Any: a whole disk, an array, a volume, a guest's disk.

@@ -33,7 +33,7 @@ impl Found {
 /// More members than any md array has (`MD_SB_DISKS` is 27 for 0.90; 1.x has at most 1920).
 const MEMBERS_MAX: u32 = 1920;
 
-/// What the place of a member takes in memory, found or not.
+/// Memory that the place of a member takes, found or not, in bytes.
 const PLACE_BYTES: u64 = 24;
 
 impl Assembler<'_> {
@@ -162,7 +162,7 @@ impl Assembler<'_> {
     }
 }
 
-/// What is needed to lay an array out.
+/// Facts that are needed to lay an array out.
 struct Shape<'a> {
     speaker: &'a MdMember,
     members: &'a [Option<Below>],

@@ -125,7 +125,7 @@ struct Right {
     looked: Option<Looked>,
 }
 
-/// What was found on one partition while it was looked for.
+/// Finds on one partition.
 type Looked = (ByteRange, Vec<Parsed<Content>>);
 
 /// Returns whether there are partitions, and all end within the disk.

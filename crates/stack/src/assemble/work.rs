@@ -1,4 +1,4 @@
-//! How much may be read and kept on the way up.
+//! The bytes that may be read and kept on the way up.
 //!
 //! A hostile image can lead to the same bytes by thousands of ways, each of which would be read and
 //! kept again: a thousand logical volumes that all hold the physical volume that they lie on. What
@@ -13,14 +13,15 @@ use format::Parsed;
 use format::member::lvm::{SegmentKind, VolumeGroup};
 use format::probe::{self, Content, Hint};
 
-/// What each start adds to what may be used, in bytes.
+/// Bytes that each start adds to what may be used.
 const START_BYTES: u64 = 24 << 20;
-/// What may be read of each layer without being counted: all places where something may begin.
+/// Bytes that may be read of each layer without being counted: all places where something may
+/// begin.
 const FREE_BYTES: u64 = 256 << 10;
-/// What one thing that was found takes in memory, about.
+/// Memory that one found thing takes, about, in bytes.
 const FACT_BYTES: u64 = 256;
 
-/// What may still be used.
+/// The rest that may be used.
 pub(super) struct Work {
     left_bytes: u64,
 }

@@ -1,7 +1,7 @@
-//! Where the kernel and the drive itself say different things, in sentences that name both and the
+//! Disagreements of the kernel and the drive itself, in sentences that name both and the
 //! one that is used.
 //!
-//! What follows from how Linux folds several values into one is no disagreement.
+//! A difference that follows from how Linux folds several values into one is no disagreement.
 
 use units::Known;
 

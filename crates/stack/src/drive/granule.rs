@@ -1,4 +1,4 @@
-//! Which granule a drive has, out of all that say one.
+//! Chooses a drive's granule out of all that say one.
 //!
 //! NVMe drives say two: writes should start at multiples of NPWA and be multiples of NPWG long.
 //! Linux exposes neither as such: minimum_io_size is NPWG, and physical_block_size is the smaller
@@ -16,7 +16,7 @@ use super::liar::Lie;
 use crate::unit::{UnitKind, Units};
 
 const KIND: UnitKind = UnitKind::Granule;
-/// What a reported granule must exceed to be believed: many a drive of 4 KiB says 512.
+/// Least length that a reported granule must exceed to be believed: many a drive of 4 KiB says 512.
 const CONFIRMS_ABOVE_BYTES: u64 = 512;
 /// The largest granule of a SCSI or ATA drive that is believed, in bytes: arrays have large ones.
 const GRANULE_BYTES_MAX: u64 = 16 << 20;

@@ -8,12 +8,12 @@ use units::prefix::Exact;
 
 use super::Drive;
 
-/// What is not so, in bytes.
+/// A false report, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lie {
     /// The granule is this, while less is reported.
     Granule(u64),
-    /// As [`Lie::Granule`], but a jumper can shift all addresses, so that it is only assumed.
+    /// Same as [`Lie::Granule`], but a jumper can shift all addresses, so that it is only assumed.
     ShiftableGranule(u64),
     /// This optimal I/O size means nothing.
     Optimal(u64),
@@ -25,18 +25,18 @@ pub enum Lie {
 /// A row: drives, and what they say that is not so.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Liar {
-    /// How their models begin, with `?` for any one character; none stands for every drive.
+    /// Beginnings of their models, with `?` for any one character; none stands for every drive.
     pub models: &'static [&'static str],
-    /// What is not so.
+    /// The false report.
     pub lie: Lie,
-    /// What is wrong, in a clause.
+    /// The problem, in a clause.
     pub what: &'static str,
     /// Place where that is told.
     pub url: &'static str,
 }
 
 /// Every row.
-pub const LIARS: &[Liar] = &[
+const LIARS: &[Liar] = &[
     Liar {
         models: &["Amazon EC2 NVMe Instance Storage"],
         lie: Lie::Granule(4096),

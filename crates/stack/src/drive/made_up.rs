@@ -1,4 +1,4 @@
-//! Whether a disk is one that the software of a host makes up.
+//! Recognizes disks that the software of a host makes up.
 //!
 //! Sources: the buses of Linux `drivers/{virtio,xen,hv}`, and the names that QEMU, VMware,
 //! VirtualBox, Hyper-V, Google and Amazon give their disks.

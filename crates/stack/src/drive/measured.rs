@@ -8,7 +8,7 @@ use units::{Known, Source};
 
 use crate::unit::{UnitKind, Units};
 
-/// What was kept of a drive.
+/// Measurements of a drive that were kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Measured {
     /// Its granule.

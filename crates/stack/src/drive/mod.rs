@@ -1,4 +1,4 @@
-//! What the kernel says of a block device, what the drive says itself, and the units that follow.
+//! The kernel's report of a block device, the drive's own answers, and the units that follow.
 //!
 //! Every source is kept: what is used and what is not are facts of [`Drive::units`]. Source of the
 //! file names: `Documentation/ABI/stable/sysfs-block` of the Linux kernel. `size` and
@@ -30,7 +30,7 @@ pub use said::{Identity, Said};
 /// The granule that is assumed where nothing confirms another: what drives have had since 2011.
 pub const ASSUMED_GRANULE_BYTES: u64 = 4096;
 
-/// What the kernel says of a block device.
+/// The kernel's report of a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drive {
     /// The kernel's name: `sda`, `nvme0n1`.
@@ -77,23 +77,23 @@ pub struct Drive {
     pub backing_file: Option<DiskText>,
     /// The rest of what the kernel says of its queue.
     pub queue: Queue,
-    /// Which drive it is.
+    /// The drive's identity.
     pub identity: Identity,
-    /// What the drive says itself.
+    /// The drive's own answers.
     pub said: Said,
-    /// What the kernel says of a memory card.
+    /// The kernel's report of a memory card.
     pub card: Option<Card>,
     /// The paths to it that NVMe multipath hides.
     pub paths: Vec<Path>,
     /// Place where one source says otherwise than another, and which is used: `physical_block_size:
     /// sysfs says 512, the ioctl 4096; sysfs is used`.
     pub disagreements: Vec<String>,
-    /// What was measured on it and kept; `None` where nothing was, or it is to be left out. Nothing
-    /// here reads it: whoever keeps it puts it here.
+    /// Measurements of it that were kept; `None` without any, or where they are to be left out.
+    /// Nothing here reads it: whoever keeps it puts it here.
     pub measured: Option<Measured>,
 }
 
-/// What ioctls answered of a block device.
+/// Answers of ioctls about a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answers {
     /// BLKSSZGET.

@@ -1,4 +1,4 @@
-//! What the kernel says of a device's queue beside its sectors, of memory cards, and of the paths
+//! The kernel's report of a device's queue beside its sectors, of memory cards, and of the paths
 //! of NVMe multipath.
 //!
 //! Source: Linux `Documentation/ABI/stable/sysfs-block`; `Documentation/driver-api/mmc/

@@ -1,4 +1,4 @@
-//! What the drive itself says, in its own language, and who it says it is.
+//! The drive's own answers, in its own language, and its identity.
 
 use device::KernelTree;
 use device::answer::{self, Question};
@@ -23,7 +23,7 @@ pub struct Said {
     pub characteristics: Known<scsi::Characteristics>,
     /// ATA IDENTIFY DEVICE, behind a SCSI bridge too.
     pub ata: Known<ata::Identity>,
-    /// What cannot be right in the answers.
+    /// The answers that cannot be right.
     pub problems: Vec<String>,
 }
 
@@ -118,7 +118,7 @@ impl Asked<'_> {
     }
 }
 
-/// Which drive it is.
+/// The drive's identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The vendor as the kernel gives it: `ATA` for all ATA disks.

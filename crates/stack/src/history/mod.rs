@@ -1,6 +1,7 @@
-//! What each partitioner did by default, so that an old disk's layout is explained.
+//! Partitioners' defaults, so that an old disk's layout is explained.
 //!
-//! [`defaults`] are what the text beside this file lists; [`made_by`] recognizes a layout by where its partitions start.
+//! [`defaults`] are what the text beside this file lists; [`made_by`] recognizes a layout by where
+//! its partitions start.
 
 mod table;
 
@@ -170,8 +171,9 @@ impl Trace {
     }
 }
 
-/// Which default made a partition table, from the starts of its partitions (bytes from where the
-/// table counts from, in any order), the logical sector in bytes and the disk's length in bytes.
+/// Returns the default that made a partition table, from the starts of its partitions (bytes from
+/// where the table counts from, in any order), the logical sector in bytes and the disk's length in
+/// bytes.
 /// `None` when none fits, when there is no partition, or when a start is no whole sector.
 #[must_use]
 pub fn made_by(starts_bytes: &[u64], sector_bytes: u64, disk_bytes: u64) -> Option<Trace> {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::{GIB, Layout};
 
-/// What a tool did by default over a span of its versions.
+/// A tool's default over a span of its versions.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Default {
     /// The tool.

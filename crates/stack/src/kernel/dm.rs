@@ -27,7 +27,7 @@ pub struct Target {
     pub length_bytes: u64,
     /// The type as written: `linear`, `crypt`.
     pub word: String,
-    /// What it does.
+    /// Its work.
     pub kind: TargetKind,
 }
 
@@ -40,7 +40,7 @@ pub struct Place {
     pub offset_bytes: u64,
 }
 
-/// What a target does with its devices.
+/// Work of a target with its devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetKind {
     /// All of it lies on one device as it is: `linear`, `delay`, `flakey`, `verity` and others that

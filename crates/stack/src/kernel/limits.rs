@@ -1,4 +1,4 @@
-//! What the kernel says of the sectors and preferred sizes of any block device, stacked ones
+//! The kernel's report of sectors and preferred sizes of any block device, stacked ones
 //! included.
 //!
 //! Source: Linux `Documentation/ABI/stable/sysfs-block`.
@@ -20,7 +20,7 @@ pub struct Limits {
     pub optimal_io_bytes: Known<u64>,
     /// Bytes to the first boundary of a physical sector; -1 where stacking failed.
     pub alignment_offset_bytes: Known<i64>,
-    /// How far is read ahead, in bytes.
+    /// Length that is read ahead, in bytes.
     pub read_ahead_bytes: Known<u64>,
     /// The largest untorn write in bytes; 0 where there is none.
     pub atomic_bytes: Known<u64>,

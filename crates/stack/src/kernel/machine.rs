@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use device::KernelTree;
 
 use super::dm::{self, Tables};
-use super::mount::{self, Mount, Swap};
+use super::mount::{self, Swap};
 use super::node::{Node, NodeId, NodeKind, Number};
 use super::part::{Listed, Part};
+use device::mountinfo::MountLine;
 
 /// Every block device of a machine.
 #[derive(Clone, Debug)]
@@ -22,9 +23,9 @@ pub struct Machine {
     pub tables: Result<Tables, String>,
     /// Devices that hold one file system together.
     shared: Vec<Vec<NodeId>>,
-    /// What is mounted.
-    pub mounts: Vec<Mount>,
-    /// What is swapped to.
+    /// The mounts.
+    pub mounts: Vec<MountLine>,
+    /// The swap areas.
     pub swaps: Vec<Swap>,
 }
 
@@ -173,8 +174,8 @@ impl Machine {
 
     /// The node that something is mounted from.
     #[must_use]
-    pub fn of_mount(&self, mount: &Mount) -> Option<NodeId> {
-        let numbered = mount.number.and_then(|number| self.numbered(number));
+    pub fn of_mount(&self, mount: &MountLine) -> Option<NodeId> {
+        let numbered = Number::parse(&mount.device).and_then(|number| self.numbered(number));
         numbered.or_else(|| self.of_path(&mount.source.to_string()))
     }
 

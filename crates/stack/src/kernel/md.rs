@@ -14,7 +14,7 @@ const MEMBERS_MAX: usize = 1920;
 pub struct MdNode {
     /// The level as in a superblock: 0, 1, 4, 5, 6, 10, -1 for linear.
     pub level: i32,
-    /// Which metadata its members have.
+    /// The format of its members' metadata.
     pub version: MdVersion,
     /// The layout word.
     pub layout: u32,
@@ -37,7 +37,7 @@ pub struct MdPart {
     pub slot: Option<u32>,
     /// Place where its data begins, in bytes.
     pub data_offset_bytes: u64,
-    /// How much of it the array uses, in bytes.
+    /// Length of it that the array uses, in bytes.
     pub data_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel has: block devices and what lies on what, arrays, device-mapper's tables,
+//! The kernel's devices: block devices and what lies on what, arrays, device-mapper's tables,
 //! mounts.
 //!
 //! Everything is read from a [`KernelTree`](device::KernelTree), so a captured machine is read like
@@ -14,6 +14,6 @@ mod part;
 
 pub use limits::Limits;
 pub use machine::Machine;
-pub use mount::{Mount, Swap};
+pub use mount::Swap;
 pub use node::{Node, NodeId, NodeKind, Number};
 pub use part::{Listed, Part};

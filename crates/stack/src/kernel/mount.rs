@@ -1,25 +1,11 @@
-//! What is mounted and what is swapped to.
+//! Mounts and swap areas.
 //!
 //! Source: proc_pid_mountinfo(5), proc_swaps(5).
 
 use device::KernelTree;
 use units::DiskText;
 
-use super::Number;
-use device::mountinfo;
-
-/// Something that is mounted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mount {
-    /// The device as the kernel numbers it; Btrfs has a number of its own here.
-    pub number: Option<Number>,
-    /// What was mounted, as the mount names it: `/dev/sda1`.
-    pub source: DiskText,
-    /// The file system's type.
-    pub kind: String,
-    /// Place where.
-    pub point: DiskText,
-}
+use device::mountinfo::{self, MountLine};
 
 /// Something that is swapped to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,23 +18,16 @@ pub struct Swap {
 
 /// Every mount that this process sees; none where they cannot be read.
 #[must_use]
-pub fn mounts(tree: &dyn KernelTree) -> Vec<Mount> {
+pub fn mounts(tree: &dyn KernelTree) -> Vec<MountLine> {
     // Captures of others keep it where it does not depend on a process.
     let table = tree.bytes("/proc/self/mountinfo").or_else(|_| tree.bytes("/proc/mountinfo"));
-    let Ok(table) = table else { return Vec::new() };
-    let lines = mountinfo::lines(&table).map(|line| Mount {
-        number: Number::parse(&line.device),
-        source: line.source,
-        kind: line.kind,
-        point: line.point,
-    });
-    lines.collect()
+    table.map(|table| mountinfo::lines(&table).collect()).unwrap_or_default()
 }
 
 /// Returns what is mounted at `path`: the last mount there, which is the one in force; `None` when
 /// nothing is, or the mounts cannot be read.
 #[must_use]
-pub fn at(tree: &dyn KernelTree, path: &[u8]) -> Option<Mount> {
+pub fn at(tree: &dyn KernelTree, path: &[u8]) -> Option<MountLine> {
     mounts(tree).into_iter().rfind(|mount| mount.point.raw() == path)
 }
 
@@ -94,6 +73,6 @@ mod tests {
         let line = "1 0 0:45 / /data rw - btrfs /dev/sdb rw,space_cache";
         let found = mounts(&MemoryTree::new().with_file("/proc/self/mountinfo", line));
         assert_eq!(found[0].source.to_string(), "/dev/sdb");
-        assert_eq!(found[0].number, Some(Number { major: 0, minor: 45 }));
+        assert_eq!(found[0].device, "0:45");
     }
 }

@@ -40,17 +40,17 @@ pub struct Node {
     pub name: String,
     /// Its number.
     pub number: Option<Number>,
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
     /// Its length in bytes.
     pub length_bytes: Known<u64>,
-    /// What it lies on, in no order.
+    /// The devices that it lies on, in no order.
     pub below: Vec<NodeId>,
-    /// What lies on it.
+    /// The devices that lie on it.
     pub above: Vec<NodeId>,
 }
 
-/// What a block device is to the kernel.
+/// Kind of a block device to the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// A disk that lies on no other block device, as far as the kernel tells.
@@ -68,7 +68,7 @@ pub enum NodeKind {
     Dm {
         /// The name of its table: `vg-lv`.
         name: String,
-        /// Who made it: `LVM-…`, `CRYPT-LUKS2-…`, `mpath-…`; empty where nobody said.
+        /// Its maker: `LVM-…`, `CRYPT-LUKS2-…`, `mpath-…`; empty where nobody said.
         uuid: String,
     },
     /// A loop device over a file.

@@ -16,7 +16,7 @@ use super::node::{Node, NodeId, NodeKind, Number};
 pub struct Part {
     /// The disk, and then its partitions, which lie on it; places count from it.
     pub(super) nodes: Vec<Node>,
-    /// What the disk lies on, by name.
+    /// The devices that the disk lies on, by name.
     pub(super) slaves: Vec<String>,
 }
 

@@ -334,7 +334,7 @@ fn is_mount_point(path: &Path) -> bool {
 }
 
 /// The device under a mount point.
-fn under(name: String, mount: &stack::kernel::Mount, scene: &Scene) -> Target {
+fn under(name: String, mount: &device::mountinfo::MountLine, scene: &Scene) -> Target {
     let machine = match scene.machine() {
         Ok(machine) => machine,
         Err(reason) => {

@@ -19,7 +19,7 @@ mod tree;
 
 use tree::Volume;
 
-/// How a chunk's bytes lie on its stripes.
+/// Layout of a chunk's bytes on its stripes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Profile {
     /// Once, on one device.
@@ -84,9 +84,9 @@ pub struct ChunkStripe {
 pub struct Chunk {
     /// The logical addresses.
     pub logical: ByteRange,
-    /// How they lie; `None` for a profile that is not known, or whose number of stripes cannot be.
+    /// Their layout; `None` for a profile that is not known, or whose number of stripes cannot be.
     pub profile: Option<Profile>,
-    /// What is in it, as the kernel's bits: 1 data, 2 system, 4 metadata.
+    /// Its contents, as the kernel's bits: 1 data, 2 system, 4 metadata.
     pub holds: u64,
     /// The length of what lies together on one device before the next takes over, in bytes; 64 KiB
     /// so far.

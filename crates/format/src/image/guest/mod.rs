@@ -55,13 +55,6 @@ impl<I: Deref<Target = Image>, D: Disk + Clone> Guest<I, D> {
         Guest { image, file, references, backing, state }
     }
 
-    /// The same with `backing` under it, whatever the image says: for an extent of a VMDK whose
-    /// parent the descriptor names, and of which it is a part.
-    #[must_use]
-    pub fn with_backing(self, backing: D) -> Guest<I, D> {
-        Guest { backing: Some(backing), ..self }
-    }
-
     /// The run from `guest_bytes` on, joined with those that follow it up to `most` bytes.
     fn run(&self, windows: &mut Windows, guest_bytes: u64, most: u64) -> Run {
         let mut run = self.image.run(&self.file, windows, guest_bytes);

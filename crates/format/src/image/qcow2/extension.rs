@@ -13,7 +13,7 @@ const FEATURE_NAMES: u32 = 0x6803_f857;
 /// Number of extensions looked at: the format defines six.
 const COUNT_MAX: usize = 64;
 
-/// What the extensions say.
+/// Facts of the extensions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extensions {
     /// The backing file's format.

@@ -16,7 +16,7 @@ const DATA_IS_RAW: u64 = 1 << 1;
 /// Compatible bit 0: reference counts are written late.
 const LAZY_REFCOUNTS: u64 = 1 << 0;
 
-/// What the feature bits change.
+/// Facts that follow from the feature bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Features {
     pub(super) external_data: bool,

@@ -19,7 +19,7 @@ mod lookup;
 const MAGIC: &[u8; 4] = b"QFI\xfb";
 /// The longest backing file name.
 const NAME_BYTES_MAX: u32 = 1023;
-/// How much of the first cluster is read for extensions and the backing name.
+/// Bytes of the first cluster that are read for extensions and the backing name.
 const HEADER_REGION_BYTES: u64 = 64 << 10;
 /// Subclusters of a cluster with extended L2 entries.
 const SUBCLUSTERS: u64 = 32;
@@ -37,11 +37,11 @@ pub struct Tables {
     pub version: u32,
     /// The number of the reference that holds the clusters; `None` when this file does.
     pub data: Option<usize>,
-    /// How compressed clusters are compressed.
+    /// The compression of compressed clusters.
     pub compression: Compression,
 }
 
-/// How compressed clusters are compressed.
+/// The compression of compressed clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// A raw deflate stream.

@@ -20,7 +20,7 @@ const LOGICAL_SECTOR: Uuid = uuid!("8141bf1d-a96f-4709-ba47-f233a8faab5f");
 const PHYSICAL_SECTOR: Uuid = uuid!("cda348c7-445d-4471-9cc9-e9885251c556");
 const PARENT: Uuid = uuid!("a8d35f2d-b30b-454d-abf7-d3d84834ab0c");
 
-/// What the metadata say.
+/// Facts of the metadata.
 #[derive(Clone, Debug)]
 pub(super) struct Items {
     pub(super) virtual_bytes: u64,

@@ -7,7 +7,7 @@ use crate::bytes::{self, Block};
 use crate::image::{Image, Reference, ReferenceRole};
 use crate::{Problem, ProblemKind};
 
-/// How much of a locator is read; the format allows 1 MiB.
+/// Bytes of a locator that are read; the format allows 1 MiB.
 const LOCATOR_BYTES_MAX: u64 = 1 << 20;
 /// Number of pairs looked at; the format defines five.
 const PAIRS_MAX: u16 = 64;

@@ -8,7 +8,7 @@ use crate::image::{Image, ImageKind, Layout, Place, Reference, ReferenceRole};
 use crate::{Parsed, Problem, ProblemKind};
 
 const FIRST_LINE: &[u8] = b"# disk descriptorfile";
-/// How much of a descriptor is read: enough for some thousand extents.
+/// Bytes of a descriptor that are read: enough for some thousand extents.
 pub(super) const TEXT_BYTES_MAX: u64 = 64 << 10;
 const SECTOR_BYTES: u64 = 512;
 

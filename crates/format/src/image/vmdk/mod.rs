@@ -26,7 +26,7 @@ const COMPRESSED: u32 = 1 << 16;
 const HAS_MARKERS: u32 = 1 << 17;
 /// A directory offset that means: the header that counts is at the end of the file.
 const AT_END: u64 = u64::MAX;
-/// How far before the end that header stands: it is followed by the end marker.
+/// Distance of that header from the end, in bytes: it is followed by the end marker.
 const FOOTER_BYTES: u64 = 1024;
 /// The largest grain, 1 GiB, and the most entries of a grain table, as QEMU allows.
 const GRAIN_SECTORS_MAX: u64 = 0x20_0000;
@@ -43,11 +43,11 @@ pub struct Tables {
     pub table_entries: u64,
     /// True if entry 1 means a grain of zeros.
     pub zero_grains: bool,
-    /// How grains are compressed; `None` when they are not.
+    /// The compression of grains; `None` when there is none.
     pub compression: Option<Compression>,
 }
 
-/// How grains are compressed.
+/// The compression of grains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// Each grain starts with its sector number and its compressed length, 12 bytes.

@@ -9,7 +9,7 @@ use super::bounded::{Few, Names, Short};
 use super::{Luks, LuksSegment};
 use crate::{Problem, ProblemKind};
 
-/// What is wrong and how, before it gets the area's address.
+/// A problem before it gets the area's address.
 type Wrong = (ProblemKind, String);
 
 /// Puts what the JSON in `area` says into `luks`, and returns what is wrong with it. The area is at

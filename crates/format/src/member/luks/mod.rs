@@ -15,7 +15,7 @@ use units::DiskText;
 
 use crate::{Parsed, Problem, ProblemKind};
 
-/// What a LUKS header says.
+/// Facts of a LUKS header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Luks {
     /// 1 or 2; any other number is among the problems, and then nothing else is known.
@@ -55,14 +55,6 @@ pub struct LuksSegment {
     /// The encryption sector in bytes: 512 to 4096; another number is among the problems. 512 where
     /// nothing is encrypted by dm-crypt.
     pub sector_bytes: u64,
-}
-
-impl LuksSegment {
-    /// Returns whether the drive itself encrypts this segment (OPAL), alone or below dm-crypt.
-    #[must_use]
-    pub fn is_opal(&self) -> bool {
-        self.kind.raw().starts_with(b"hw-opal")
-    }
 }
 
 const MAGIC: &[u8; 6] = b"LUKS\xba\xbe";

@@ -30,7 +30,7 @@ struct Copy {
     problems: Vec<Problem>,
 }
 
-/// How far a copy is to be believed.
+/// Trust in a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Trust {
     /// The checksum or the place is wrong.

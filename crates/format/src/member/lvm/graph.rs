@@ -1,4 +1,4 @@
-//! How a group's volumes stand on each other: names resolved, claims counted, loops cut.
+//! The graph of a group's volumes: names resolved, claims counted, loops cut.
 //!
 //! Afterwards every name in a segment exists, no two segments claim the same extents of a logical
 //! volume, and following names ends after at most [`DEPTH_MAX`] volumes. So whoever walks the group
@@ -36,7 +36,7 @@ struct Claim {
     by: Place,
 }
 
-/// What a segment names: a claim, or a volume that others may name as well (a thin pool).
+/// A name in a segment: a claim, or a volume that others may name as well (a thin pool).
 enum Named<'a> {
     Area { on: &'a DiskText, start: u64, length: u64 },
     Whole(&'a DiskText),
@@ -206,7 +206,7 @@ impl Graph {
     }
 }
 
-/// How far the walk is with a volume.
+/// The state of the walk at a volume.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Visit {
     Not,

@@ -26,7 +26,7 @@ const HEADER: usize = 40;
 /// An entry of a list of areas: offset and length.
 const LOCATION: usize = 16;
 
-/// What the label's sector says.
+/// Facts of the label's sector.
 #[derive(Debug)]
 pub(super) struct Label {
     /// Place where the sector is, in bytes from the device's start.

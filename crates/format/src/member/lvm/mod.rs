@@ -28,7 +28,7 @@ use crate::{Parsed, Problem, ProblemKind};
 /// LVM counts sizes in sectors of 512 bytes, whatever the drive's sector is.
 const SECTOR_BYTES: u64 = 512;
 
-/// What a physical volume's label and metadata say.
+/// Facts of a physical volume's label and metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhysicalVolume {
     /// Its UUID: 32 characters without the dashes that lvm prints.
@@ -104,7 +104,7 @@ pub struct Segment {
     pub start_extent: u64,
     /// Number of extents; below 2^32.
     pub extents: u64,
-    /// How they lie on what is below.
+    /// Their layout on the volumes below.
     pub kind: SegmentKind,
 }
 
@@ -117,7 +117,7 @@ pub struct Area {
     pub extent: u64,
 }
 
-/// How a segment lies on what is below it.
+/// A segment's layout on the volumes below.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SegmentKind {
     /// `striped`: one area is linear, more are RAID 0 with `stripe_bytes` each (0 for one area).

@@ -10,7 +10,7 @@ pub(super) const ID: &str = "abcdefGHIJklmnopQRSTuvwx0123!#yz";
 pub(super) const DISK_BYTES: u64 = 64 << 20;
 const AREA_BYTES: u64 = 4096;
 
-/// How the sample is made.
+/// Options of the sample.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     /// The sector with the label.

@@ -1,4 +1,4 @@
-//! What a segment lies on, by its type.
+//! The volumes that a segment lies on, by its type.
 //!
 //! A segment whose fields contradict each other is of an unknown kind, never half known: LVM would
 //! refuse the whole group.

@@ -42,7 +42,7 @@ enum Item<'t> {
     Value(Value<'t>),
 }
 
-/// What stands behind `=`.
+/// A value: the text behind `=`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Value<'t> {
     /// A number that is not negative.
@@ -60,7 +60,7 @@ pub(super) enum Value<'t> {
 pub(super) struct Malformed {
     /// Place where.
     pub(super) at: Position,
-    /// What was expected or exceeded.
+    /// The text that was expected, or the limit that was exceeded.
     pub(super) reason: &'static str,
 }
 

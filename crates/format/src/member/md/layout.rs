@@ -1,4 +1,4 @@
-//! What level and layout mean: how many members hold data, how copies and parity are laid.
+//! Level and layout: number of data members, layout of copies and parity.
 //!
 //! Source: `drivers/md/raid5.h` (`ALGORITHM_*`), `raid10.c` (`setup_geo`, `raid10_nr_stripes`),
 //! `raid0.h` (`enum r0layout`).
@@ -6,9 +6,9 @@
 use units::stripe::Rotation;
 use units::{Known, Source};
 
-use super::{MdMember, one};
+use super::MdMember;
 
-/// How RAID 10 lays its copies.
+/// The layout of a RAID 10's copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raid10Copies {
     /// Copies beside each other in the same stripe, at least 1.
@@ -74,15 +74,6 @@ impl MdMember {
             _ => return Known::no(format!("RAID level {} has no parity", self.level)),
         };
         Known::no(format!("RAID {} layout {layout}: {why}", self.level))
-    }
-
-    /// The layout of a RAID 0 whose members differ in size, where stripes behind the smallest
-    /// member are narrower: 1 as Linux before 3.14 laid them, 2 as since. `None` when the
-    /// superblock does not say, and for other levels.
-    #[must_use]
-    pub fn raid0_layout(&self) -> Option<u32> {
-        let said = self.level == 0 && self.features & one::RAID0_LAYOUT != 0;
-        said.then_some(self.layout).filter(|layout| matches!(layout, 1 | 2))
     }
 
     /// `bytes` in whole chunks: how much of a member RAID 0 and linear use.

@@ -36,7 +36,7 @@ pub enum MdVersion {
     Other,
 }
 
-/// What one member says of its array.
+/// Facts that one member stores of its array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MdMember {
     /// The format.
@@ -64,7 +64,7 @@ pub struct MdMember {
     pub role: Option<u32>,
     /// Number of places no device has any more, as far as this one knows: the array is degraded.
     pub gone: u32,
-    /// What this member is in its array.
+    /// This member's role in its array.
     pub standing: MdStanding,
     /// Place where this member's data starts, in bytes from its start. A number beyond 2^64 stands
     /// as
@@ -79,17 +79,15 @@ pub struct MdMember {
     pub reshaping: bool,
     /// Place where that reshape stands and leads; `None` when there is none.
     pub reshape: Option<MdReshape>,
-    /// How much of this member is rebuilt, in bytes from the start of its data; `None` when it is
-    /// not being rebuilt (1.x).
+    /// Length of this member that is rebuilt, in bytes from the start of its data; `None` when it
+    /// is not being rebuilt (1.x).
     pub recovered_bytes: Option<u64>,
     /// The logical sector that the array offers, where the superblock fixes it (Linux 6.19 and
     /// later); `None` when it follows from the members.
     pub logical_block_bytes: Option<u64>,
-    /// The feature bits (1.x), `MD_FEATURE_*`; 0 for 0.90.
-    pub features: u32,
 }
 
-/// What a member is in its array.
+/// A member's role in its array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MdStanding {
     /// It has a role, in sync or being rebuilt.
@@ -105,7 +103,7 @@ pub enum MdStanding {
 /// A reshape that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MdReshape {
-    /// How far it is, in bytes of the array.
+    /// Its progress, in bytes of the array.
     pub position_bytes: u64,
     /// The level that it leads to.
     pub level: i32,
@@ -128,26 +126,6 @@ impl MdMember {
     #[must_use]
     pub fn belongs_here(&self) -> Option<bool> {
         Some(self.recorded_at_bytes? == self.superblock_at_bytes)
-    }
-
-    /// Returns whether a write-intent bitmap is kept beside the superblock (1.x,
-    /// `MD_FEATURE_BITMAP_OFFSET`).
-    #[must_use]
-    pub fn has_bitmap(&self) -> bool {
-        self.features & one::BITMAP != 0 && !self.has_partial_parity_log()
-    }
-
-    /// Returns whether the array has a write journal (`MD_FEATURE_JOURNAL`).
-    #[must_use]
-    pub fn has_journal(&self) -> bool {
-        self.features & one::JOURNAL != 0
-    }
-
-    /// Returns whether members keep a partial parity log, PPL (`MD_FEATURE_PPL`,
-    /// `MD_FEATURE_MULTIPLE_PPLS`).
-    #[must_use]
-    pub fn has_partial_parity_log(&self) -> bool {
-        self.features & one::PARTIAL_PARITY_LOG != 0
     }
 }
 

@@ -10,17 +10,13 @@ use crate::bytes::{self, Block};
 use crate::{Problem, ProblemKind};
 
 /// `MD_FEATURE_*` bits.
-pub(super) const BITMAP: u32 = 1;
 const RECOVERY_OFFSET: u32 = 2;
 const RESHAPE_ACTIVE: u32 = 4;
 const NEW_OFFSET: u32 = 64;
-pub(super) const JOURNAL: u32 = 512;
-pub(super) const PARTIAL_PARITY_LOG: u32 = 1024 | 2048;
-pub(super) const RAID0_LAYOUT: u32 = 4096;
 const KNOWN_FEATURES: u32 = 0x1fff;
 
 const HEAD: usize = 256;
-/// As many roles as fit into 4 KiB behind the head.
+/// Number of roles that fit into 4 KiB behind the head.
 const DEVICES: u32 = 1920;
 const ROLE_FAULTY: u16 = 0xfffe;
 const ROLE_JOURNAL: u16 = 0xfffd;
@@ -89,7 +85,6 @@ fn member(from: &Candidate, sb: &Superblock<'_>) -> MdMember {
         reshape,
         recovered_bytes: (features & RECOVERY_OFFSET != 0).then(|| sectors(head.le64::<152>())),
         logical_block_bytes: Some(u64::from(head.le32::<224>())).filter(|&bytes| bytes != 0),
-        features,
     };
     if matches!(member.level, -1 | 0) || standing == MdStanding::Journal {
         member.data_bytes = member.whole_chunks(sectors(head.le64::<136>()));

@@ -141,7 +141,6 @@ fn member(from: &Candidate, sb: &Words) -> MdMember {
         recovered_bytes: None,
         logical_block_bytes: Some(u64::from(words[word::LOGICAL_BLOCK]))
             .filter(|&bytes| bytes != 0),
-        features: 0,
     };
     if matches!(member.level, -1 | 0) {
         member.data_bytes = member.whole_chunks(from.at_bytes);

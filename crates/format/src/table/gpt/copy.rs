@@ -19,7 +19,7 @@ const ENTRY_BYTES_MAX: u32 = 4096;
 /// (The kernel refuses more than `KMALLOC_MAX_SIZE`, 4 MiB, and any length but 128.)
 const ENTRIES_BYTES_MAX: u64 = 1 << 20;
 
-/// Which copy.
+/// The copy's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// In the second sector.
@@ -48,7 +48,7 @@ pub(super) struct Copy {
     pub(super) entries: Vec<u8>,
     /// Place where the entries begin.
     pub(super) entries_at_bytes: u64,
-    /// What is wrong with this copy alone.
+    /// The problems of this copy alone.
     pub(super) problems: Vec<Problem>,
     is_header_sound: bool,
     are_entries_sound: bool,

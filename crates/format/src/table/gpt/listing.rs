@@ -21,7 +21,7 @@ const LEGACY_BOOT: u64 = 1 << 2;
 pub(super) struct Listing {
     /// In order of slot, unused ones left out.
     pub(super) partitions: Vec<Partition>,
-    /// What is wrong with them.
+    /// Their problems.
     pub(super) problems: Vec<Problem>,
 }
 

@@ -13,7 +13,7 @@ use crate::table::overlap::outside;
 use crate::table::types::PROTECTIVE;
 use crate::{Problem, ProblemKind};
 
-/// What the first sector says about a GPT.
+/// Facts of the first sector about a GPT.
 pub(super) struct Protective {
     /// True if there is an entry of type 0xEE in a signed MBR.
     pub(super) is_present: bool,
@@ -21,7 +21,7 @@ pub(super) struct Protective {
     pub(super) hybrid: Vec<Partition>,
     /// True if there is BIOS boot code.
     pub(super) has_code: bool,
-    /// What is wrong with it.
+    /// Its problems.
     pub(super) problems: Vec<Problem>,
 }
 

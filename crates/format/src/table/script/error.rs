@@ -1,8 +1,8 @@
-//! What a script of sfdisk may have wrong.
+//! Errors of sfdisk's scripts.
 
 use super::{PARTITIONS_MAX, SCRIPT_BYTES_MAX};
 
-/// What is wrong with a script.
+/// Error in a script.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct ScriptError {
@@ -12,7 +12,7 @@ pub struct ScriptError {
     pub problem: ScriptProblem,
 }
 
-/// What is wrong with a line of a script. Texts are harmless to print.
+/// Error in a line of a script. Texts are harmless to print.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptProblem {
     /// The script is longer than is read.
@@ -38,7 +38,7 @@ pub enum ScriptProblem {
     Number {
         /// Of what.
         field: &'static str,
-        /// What stands there.
+        /// The text that stands there.
         text: String,
     },
     /// A partition without a start or a size, which sfdisk would choose.

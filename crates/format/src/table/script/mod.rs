@@ -38,7 +38,7 @@ const HEADERS: [&str; 10] = [
 /// Sectors behind the last usable one of a GPT: the second table and its header.
 const GPT_TAIL_SECTORS: u64 = 33;
 
-/// What a script says.
+/// Facts of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
     /// The table.
@@ -116,7 +116,7 @@ fn shown(text: &str) -> String {
     escape(text.chars().take(SHOWN_MAX).collect::<String>().as_bytes())
 }
 
-/// What was read so far.
+/// The script as far as it was read.
 #[derive(Debug, Default)]
 struct Reader {
     is_dos: bool,
@@ -124,7 +124,7 @@ struct Reader {
     id: Option<String>,
     device: Option<DiskText>,
     last_lba: u64,
-    /// As lines say them, in sectors or bytes: a sector's size may follow.
+    /// Partitions as lines say them, in sectors or bytes: a sector's size may follow.
     parts: Vec<Part>,
 }
 

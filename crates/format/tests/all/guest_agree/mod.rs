@@ -1,4 +1,4 @@
-//! What we read of RAID, thin and md metadata that a real kernel wrote, against what its tools
+//! Our reading of RAID, thin and md metadata that a real kernel wrote, against what its tools
 //! said.
 //!
 //! A sample of such a run is in `heads/guest`; `STRADDLE_GUEST_RESULT` names the directory of

@@ -1,4 +1,4 @@
-//! What qemu-img says about an image.
+//! Facts of an image by qemu-img.
 
 use format::image::{Extent, Place};
 use serde_json::Value;

@@ -12,7 +12,7 @@ use super::encode::{MdOne, MdZero};
 
 const DISK_BYTES: u64 = 128 << 20;
 
-/// What mdadm prints of a superblock, and what we read.
+/// mdadm's print of a superblock, and our reading.
 struct Both {
     printed: BTreeMap<String, String>,
     member: MdMember,

@@ -6,7 +6,7 @@ use format::member::{bcache, integrity};
 
 use super::encode::IntegritySb;
 
-/// What `integritysetup format` makes by default on a device of 1 GiB: crc32c over 512 bytes.
+/// Bytes that `integritysetup format` makes by default on a device of 1 GiB: crc32c over 512 bytes.
 const COMMON: IntegritySb = IntegritySb {
     version: 5,
     log_interleave: 15,

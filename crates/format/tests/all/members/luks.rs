@@ -148,7 +148,7 @@ fn opal_segments_and_integrity_are_named() {
         "integrity":{"type":"hmac(sha256)","journal_encryption":"none","journal_integrity":"none"}}"#;
     let found = read(&pair(&json(segments, "\"opal\"")));
     assert_eq!(found.problems, []);
-    assert!(found.value.segments[0].is_opal());
+    assert!(found.value.segments[0].kind.raw().starts_with(b"hw-opal"));
     assert_eq!(found.value.integrity.unwrap().to_string(), "hmac(sha256)");
 }
 

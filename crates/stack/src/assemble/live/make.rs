@@ -287,7 +287,6 @@ fn member(array_id: &str, array: &MdNode, part: &MdPart) -> MdMember {
         reshape: None,
         recovered_bytes: None,
         logical_block_bytes: None,
-        features: 0,
     }
 }
 

@@ -40,7 +40,7 @@ pub trait Devices {
     fn open(&self, name: &str) -> Option<Result<Rc<dyn Disk>, String>>;
 }
 
-/// What is looked at: a machine, and how it is asked.
+/// The subject: a machine, and the way to ask it.
 #[derive(Clone, Copy)]
 pub struct World<'a> {
     /// Its block devices.

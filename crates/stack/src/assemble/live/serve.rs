@@ -1,4 +1,4 @@
-//! What the bytes gave and the kernel has a device of, read through that device.
+//! Reads layers that the bytes gave and the kernel has a device of through that device.
 
 use format::member::md::MdVersion;
 

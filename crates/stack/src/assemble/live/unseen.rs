@@ -1,4 +1,4 @@
-//! What a captured machine does not tell. No bytes are captured, so what lies on a device is known
+//! Gaps of a captured machine. No bytes are captured, so what lies on a device is known
 //! only where it is mounted, swapped to, or was seen by udev.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::layer::{Layer, LayerKind};
 
 /// The most devices that are named.
 const NAMES_MAX: usize = 4;
-/// What the kernel shows of an extended partition, in bytes.
+/// Length that the kernel shows of an extended partition, in bytes.
 const EXTENDED_BYTES: u64 = 1024;
 
 impl Live<'_> {

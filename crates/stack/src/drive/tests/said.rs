@@ -1,4 +1,4 @@
-//! What drives answer, beside what the kernel says of them.
+//! Drives' answers beside the kernel's report of them.
 
 use device::MemoryTree;
 use device::answer::{self, Question};
@@ -6,7 +6,7 @@ use device::answer::{self, Question};
 use super::super::*;
 use super::tree;
 
-/// What a drive answers, with words, numbers and texts put into zeros.
+/// A drive's answer: words, numbers and texts put into zeros.
 struct Answer(Vec<u8>);
 
 impl Answer {

@@ -17,7 +17,7 @@ use units::random::Random;
 /// Number of machines made of each capture.
 const ROUNDS: u64 = 40;
 
-/// What stands in files of nobody's making.
+/// Contents of files of nobody's making.
 const GARBAGE: [&str; 14] = [
     "",
     "-1",

@@ -124,7 +124,7 @@ impl Devices for Sample {
     }
 }
 
-/// What was made of it.
+/// The layers that were made of it.
 pub(crate) struct Seen {
     pub(crate) assembled: Assembled,
     pub(crate) judgments: Vec<Judgment>,
