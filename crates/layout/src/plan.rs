@@ -33,8 +33,6 @@ pub struct DiskPlan {
     pub disk_bytes: u64,
     /// The table's kind.
     pub table: TableKind,
-    /// MBR signature or disk GUID.
-    pub table_id: Option<String>,
     /// The sector in which the table counts now, in bytes.
     pub old_sector_bytes: u64,
     /// The sector in which it will count.
@@ -255,7 +253,6 @@ impl<'a> SurveyedDisk<'a> {
             disk: self.disk,
             disk_bytes: self.bytes.length_bytes(),
             table: self.table.kind,
-            table_id: self.table.id.clone(),
             old_sector_bytes: sectors.old,
             sector_bytes: sectors.new,
             units,

@@ -73,8 +73,6 @@ pub struct Ran {
     /// Bytes that were written to file systems, likewise; what only reached a cache counts too.
     #[doc(alias = "ru_oublock")]
     pub written_bytes: u64,
-    /// Number of processes that it left running in its group, which were ended.
-    pub left_running: usize,
     /// The last of what it printed on standard output.
     pub output: Tail,
     /// The last of what it printed on standard error.
@@ -189,7 +187,6 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
     let errors = child.stderr.take().expect("it was piped");
     let followed =
         follow::follow(process, out.into(), errors.into(), begun, plan.budget, plan.interrupt);
-    let left_running = process::others_in(group);
     guard.kill();
     let lost = |attempted| {
         let program = program.clone();
@@ -214,7 +211,6 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
             system: usage.system,
             read_bytes: usage.read_bytes,
             written_bytes: usage.written_bytes,
-            left_running,
             output: followed.output,
             errors: followed.errors,
         }),

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 
+use crate::process::procfs::Stat;
+
 /// Longest time in which a killed group may vanish.
 const GONE_WITHIN: Duration = Duration::from_secs(2);
 /// Unit of the blocks that getrusage(2) counts, in bytes.
@@ -72,22 +74,14 @@ fn duration(time: libc::timeval) -> Duration {
     Duration::from_secs(seconds) + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
 }
 
-/// Returns how many other processes run in the group of `leader`.
-pub(super) fn others_in(leader: Pid) -> usize {
+/// True if another process runs in the group of `leader`.
+fn has_others(leader: Pid) -> bool {
+    let leader = leader.as_raw_nonzero().get().unsigned_abs();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let leader = leader.as_raw_nonzero().get();
-    numbers.filter(|&number| number != leader && runs_in(number, leader)).count()
-}
-
-/// Returns whether the process runs, and its group is `group`. Source: `proc_pid_stat(5)`.
-fn runs_in(process: i32, group: i32) -> bool {
-    let Ok(stat) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
-    // The name in parentheses may hold anything.
-    let Some((_, rest)) = stat.rsplit_once(") ") else { return false };
-    let mut fields = rest.split(' ');
-    let (state, number) = (fields.next(), fields.nth(1));
-    !matches!(state, Some("Z" | "X")) && number.and_then(|text| text.parse().ok()) == Some(group)
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let stat = |number: u32| Stat::parse(&std::fs::read(format!("/proc/{number}/stat")).ok()?);
+    let mut others = numbers.filter(|&number| number != leader).filter_map(stat);
+    others.any(|stat| !stat.has_ended && stat.group == leader)
 }
 
 /// Waits until no process of a killed group runs, so that what they held is free.
@@ -95,7 +89,7 @@ pub(super) fn wait_for_others(leader: Pid) {
     let begun = Instant::now();
     // Zombies that nobody reaps are members, but hold nothing.
     while rustix::process::test_kill_process_group(leader).is_ok()
-        && others_in(leader) > 0
+        && has_others(leader)
         && begun.elapsed() < GONE_WITHIN
     {
         std::thread::sleep(Duration::from_millis(1));

@@ -19,6 +19,8 @@ pub(crate) struct Stat {
     pub(crate) is_kernel: bool,
     /// The number of the process that started it, or took it over.
     pub(crate) parent: u32,
+    /// The number of its process group.
+    pub(crate) group: u32,
     /// When it was started, in ticks since the machine was: no two of one number have the same.
     pub(crate) started: u64,
 }
@@ -40,6 +42,7 @@ impl Stat {
             has_ended: matches!(*fields.first()?, "Z" | "X" | "x"),
             is_kernel: number(9)? & KERNEL != 0,
             parent: u32::try_from(number(4)?).ok()?,
+            group: u32::try_from(number(5)?).ok()?,
             started: number(22)?,
         })
     }

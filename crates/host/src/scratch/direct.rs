@@ -6,34 +6,21 @@ use units::{Known, Source};
 
 use crate::extents::facts_of;
 
-/// Units of memory and offsets of direct I/O on the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DirectUnits {
-    /// The address in memory, in bytes; 0 where direct I/O is not possible.
-    pub memory_bytes: Known<u64>,
-    /// The offset and the length, in bytes; 0 as above. From [`Source::Statx`] where the kernel
-    /// answers (6.1), else the drive's logical sector, from [`Source::Sysfs`].
-    pub offset_bytes: Known<u64>,
-}
-
-/// Returns the alignment of direct I/O: as statx says, or else by the drive's logical sector.
-pub(super) fn direct_units(file: BorrowedFd<'_>) -> DirectUnits {
+/// Returns the unit of the offset and the length of direct I/O, in bytes; 0 where that is not
+/// possible. From [`Source::Statx`] where the kernel answers (6.1), else the drive's logical
+/// sector, from [`Source::Sysfs`].
+pub(super) fn direct_unit(file: BorrowedFd<'_>) -> Known<u64> {
     let facts = match facts_of(file) {
         Ok(facts) => facts,
-        Err(error) => {
-            let unknown = Known::no(format!("statx failed: {error}"));
-            return DirectUnits { memory_bytes: unknown.clone(), offset_bytes: unknown };
-        }
+        Err(error) => return Known::no(format!("statx failed: {error}")),
     };
     if facts.direct_offset_bytes.value().is_some() {
-        let (memory_bytes, offset_bytes) = (facts.direct_memory_bytes, facts.direct_offset_bytes);
-        return DirectUnits { memory_bytes, offset_bytes };
+        return facts.direct_offset_bytes;
     }
-    let sector = match logical_sector(facts.device) {
+    match logical_sector(facts.device) {
         Some(bytes) => Known::yes(bytes, Source::Sysfs),
         None => facts.direct_offset_bytes,
-    };
-    DirectUnits { memory_bytes: sector.clone(), offset_bytes: sector }
+    }
 }
 
 /// The logical sector of a block device, or of the disk that a partition is on.

@@ -49,23 +49,22 @@ use std::path::PathBuf;
 use device::{ExtentList, Extents, ExtentsError};
 use rustix::fs::IFlags;
 use rustix::io::Errno;
-use units::{ByteRange, DiskText};
+use units::{ByteRange, DiskText, Known};
 
 use crate::Pinned;
 use crate::engine::{Access, EngineError, now_ns, open_measured};
 use crate::extents::extents_of;
 
-use self::direct::direct_units;
+use self::direct::direct_unit;
 use self::fill::fill;
 pub(crate) use self::named::{Name, synced_file};
 use self::site::{Purpose, Site};
 use self::unnamed::nameless;
 
-pub use direct::DirectUnits;
 pub use error::ScratchError;
 pub use leftover::{Fate, Leftover, sweep};
 pub use plan::ScratchPlan;
-pub use site::{direct_units_in, takes_files};
+pub use site::{direct_unit_in, takes_files};
 pub use usable_places::{Unusable, Usable, same_places, usable};
 
 /// A file without a name, full of random bytes.
@@ -79,7 +78,7 @@ pub struct Scratch {
     length_bytes: u64,
     /// True if it was written past the page cache.
     filled_direct: bool,
-    direct: DirectUnits,
+    direct: Known<u64>,
     places: Result<ExtentList, ExtentsError>,
 }
 
@@ -143,7 +142,7 @@ impl Scratch {
                 ScratchError::refused("turn copy-on-write off in", &place, &error.into())
             })?;
         }
-        let direct = direct_units(file.as_fd());
+        let direct = direct_unit(file.as_fd());
         let filled_direct = fill(file.as_fd(), plan, &place, goes_on)?;
         let places = extents_of(file.as_fd(), whole(plan.length_bytes), true);
         let (directory, filesystem) = (place, filesystem.name);
@@ -233,9 +232,9 @@ impl Scratch {
         self.length_bytes
     }
 
-    /// Returns the alignment of direct I/O on it.
+    /// Unit of the offset and the length of direct I/O on it, in bytes; 0 where that is not possible.
     #[must_use]
-    pub fn direct_units(&self) -> &DirectUnits {
+    pub fn direct_unit(&self) -> &Known<u64> {
         &self.direct
     }
 

@@ -3,9 +3,9 @@
 use std::os::fd::{AsFd as _, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
-use units::DiskText;
+use units::{DiskText, Known};
 
-use super::direct::{DirectUnits, direct_units};
+use super::direct::direct_unit;
 use super::error::ScratchError;
 use super::filesystem::{self, Filesystem, Unfit};
 use super::plan::ScratchPlan;
@@ -77,11 +77,11 @@ pub fn takes_files(directory: &Pinned) -> Result<(), ScratchError> {
 ///
 /// # Errors
 /// Same as [`takes_files`].
-pub fn direct_units_in(directory: &Pinned) -> Result<DirectUnits, ScratchError> {
+pub fn direct_unit_in(directory: &Pinned) -> Result<Known<u64>, ScratchError> {
     let place = directory.text();
     let made = nameless(opened(directory, &place)?.as_fd());
     let file = made.map_err(|error| ScratchError::not_made(error, &place))?;
-    Ok(direct_units(file.as_fd()))
+    Ok(direct_unit(file.as_fd()))
 }
 
 /// `directory`, which is called `place`, opened.

@@ -63,9 +63,9 @@ impl Ground {
     /// there is none.
     pub(crate) fn step_bytes(&self) -> Result<u64, RunRefusal> {
         let name = self.scratch.directory();
-        let units = self.scratch.direct_units();
+        let unit = self.scratch.direct_unit();
         shiftable(self.scratch.filesystem(), &name.to_string())?;
-        match units.offset_bytes.value() {
+        match unit.value() {
             Some(&bytes) if bytes > 0 => {
                 Ok(bytes.max(self.place.logical_sector_bytes.unwrap_or(bytes)))
             }

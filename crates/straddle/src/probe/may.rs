@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use host::Pinned;
-use host::scratch::{Scratch, ScratchError, ScratchPlan, direct_units_in};
+use host::scratch::{Scratch, ScratchError, ScratchPlan, direct_unit_in};
 use report::probe::RunRefusal;
 
 use super::{Run, refused};
@@ -74,7 +74,7 @@ pub(super) fn possible(
         );
         return Err(refused(message, Some(ELSEWHERE)));
     }
-    let step = direct_units_in(directory).map_err(|error| no_file(&error))?.offset_bytes;
+    let step = direct_unit_in(directory).map_err(|error| no_file(&error))?;
     match step.value() {
         Some(step) if *step > 0 => Ok((plan, *step)),
         _ => {
