@@ -232,7 +232,7 @@ impl Scratch {
         self.length_bytes
     }
 
-    /// Unit of the offset and the length of direct I/O on it, in bytes; 0 where that is not possible.
+    /// Unit of the offset and length of direct I/O on it, in bytes; 0 where that is not possible.
     #[must_use]
     pub fn direct_unit(&self) -> &Known<u64> {
         &self.direct
