@@ -89,7 +89,7 @@ pub(crate) fn wrap(text: &str, limit: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
-    for piece in quoted(pieces(text), limit) {
+    for piece in quoted(&pieces(text), limit) {
         let mut rest = piece.as_str();
         let mut columns = width(rest);
         if !line.is_empty() {
@@ -144,9 +144,9 @@ fn pieces(text: &str) -> Vec<String> {
 const QUOTED_MAX: usize = 16;
 
 /// The pieces, with what is quoted as one where it fits a line: a command is typed as it stands.
-fn quoted(pieces: Vec<String>, limit: usize) -> Vec<String> {
+fn quoted(pieces: &[String], limit: usize) -> Vec<String> {
     let mut joined = Vec::with_capacity(pieces.len());
-    let mut rest = &pieces[..];
+    let mut rest = pieces;
     while let Some((first, behind)) = rest.split_first() {
         let is_open = first.starts_with('\'') && first[1..].find('\'').is_none();
         let end = behind.iter().take(QUOTED_MAX).position(|piece| piece.contains('\''));

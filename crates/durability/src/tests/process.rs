@@ -123,6 +123,9 @@ fn a_process_that_writes_on_another_file_system_is_not_judged_by_this_one() {
     };
     assert_eq!(direction(&[("/data/a", true)]), Some(Direction::For), "good news");
     assert_eq!(direction(&[]), Some(Direction::Open));
+    let here = judge(&writing(&[("/data/a", true)], None));
+    let said = |reason: &Reason| reason.sentence.ends_with(" file system of `/data`");
+    assert!(here.reasons.iter().any(said), "no path runs into a full stop: {here:#?}");
     let both = [("/var/log/a", true), ("/mnt/a", false)];
     check(&writing(&both, None), Grade::Consistent, "writes-elsewhere");
     let found = check(&writing(&both[1..], None), Grade::Unproven, "writes-elsewhere");

@@ -6,7 +6,7 @@ use std::path::Path;
 use measure::fitness::Fitness;
 use report::fsync::FsyncVerdict;
 use testkit::fuse::Fuse;
-use testkit::{Scratch, need_loops, need_tools, scratch::text};
+use testkit::{Scratch, need_loops, need_tools, scratch::text, tool};
 
 use super::volume::{Mount, Volume};
 use super::{check, looked, passes, ran_for};
@@ -95,6 +95,36 @@ fn an_overlay_whose_upper_directory_is_hidden_is_opaque_and_says_which() {
         "{found:#?}"
     );
     assert!(found.would_change[0].starts_with("run straddle fsync on its upper directory"));
+}
+
+/// A mount point that is unmounted in the end.
+struct Unmounted<'a>(&'a Path);
+
+impl Drop for Unmounted<'_> {
+    fn drop(&mut self) {
+        let _ = tool::output("umount", &[text(self.0)]);
+    }
+}
+
+#[test]
+fn an_overlay_whose_upper_directory_is_named_relative_says_that_it_cannot_be_found() {
+    need_loops!();
+    need_tools!("mkfs.ext4", "mount", "umount", "sh");
+    let volume = Volume::new("ext4", "");
+    let point = volume.path().join("mounted");
+    let script = "cd \"$0\" && mkdir lower upper work mounted && mount -t overlay -o \
+                  lowerdir=lower,upperdir=upper,workdir=work overlay mounted";
+    let made = tool::output("sh", &["-c", script, text(volume.path())]);
+    let _unmounted = Unmounted(&point);
+    if !made.status.success() {
+        testkit::skip("needs an overlay with relative directories");
+        return;
+    }
+    let found = looked(&point);
+    check(&found, "opaque", "opaque-layer");
+    let said = "overlay hides what is below it: its upper directory is named relative (upper), so \
+                it cannot be found from here.";
+    assert_eq!(found.sentence, said);
 }
 
 #[test]
