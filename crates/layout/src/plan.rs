@@ -74,7 +74,7 @@ pub struct Row {
     pub old: ByteRange,
     /// Its range afterwards.
     pub new: ByteRange,
-    /// Why it is changed, or left although it is misaligned.
+    /// Why it is changed, or stays although it is misaligned.
     pub why: String,
 }
 
@@ -241,7 +241,20 @@ impl<'a> SurveyedDisk<'a> {
         let sectors = Sectors { old: self.table.sector.bytes(), new: self.room.sector };
         let regions = encode::regions(self.bytes.as_ref(), &self.raw, &placed, sectors)
             .map_err(|reason| NoPlan::new(reason, None))?;
-        let afterwards = self.afterwards(&moves);
+        let mut afterwards = self.afterwards(&moves);
+        let numbers: Vec<u32> = rows.iter().map(|row| row.number).collect();
+        let containers = placed.iter().filter(|one| !numbers.contains(&one.number));
+        afterwards.extend(containers.filter(|one| one.old != one.new).map(|one| {
+            let count = |bytes: u64, sector: u64| bytes.div_euclid(sector);
+            format!(
+                "the extended partition {} follows what is in it: start {} -> {}, sectors {} -> {}",
+                one.number,
+                count(one.old.start, sectors.old),
+                count(one.new.start, sectors.new),
+                count(one.old.length, sectors.old),
+                count(one.new.length, sectors.new)
+            )
+        }));
         let (known_table, known_content) = self.witnesses(&moves, &rows);
         let written =
             |region: &Region| ByteRange::new(region.at_bytes, device::disk::length_of(&region.new));
@@ -318,6 +331,8 @@ impl<'a> SurveyedDisk<'a> {
             "makes room for its neighbor".to_owned()
         } else if new != piece.range {
             format!("its end is off the granule of {}", Exact(self.room.ends.unit))
+        } else if !piece.wants && !piece.is_good() {
+            "stays where it is: it is rarely written, so its start costs nothing (ST104)".to_owned()
         } else {
             String::new()
         };

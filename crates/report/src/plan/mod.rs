@@ -90,7 +90,7 @@ pub struct LayoutPartition {
     pub new_length_bytes: u64,
     /// Changes of the content because of its new place.
     pub fix_ups: Vec<String>,
-    /// Why it changes; empty where it does not.
+    /// Why it changes, or stays although it is misaligned; empty otherwise.
     pub why: String,
     /// Cost of one write before and after; empty where that cannot be told.
     pub gain: String,

@@ -79,7 +79,8 @@ impl View<'_> {
     /// those that it is about.
     fn each(&self, word: &str, said: impl Fn(&LayoutPartition) -> &[String]) -> String {
         let mut found: Vec<(&str, Vec<String>)> = Vec::new();
-        for partition in self.plan.partitions.iter().filter(|one| one.changes()) {
+        let stays = word == "why";
+        for partition in self.plan.partitions.iter().filter(|one| stays || one.changes()) {
             for sentence in said(partition).iter().filter(|sentence| !sentence.is_empty()) {
                 let number = partition.number.to_string();
                 match found.iter_mut().find(|(other, _)| other == sentence) {

@@ -124,3 +124,21 @@ fn an_image_whose_backing_file_is_elsewhere_is_planned_in_a_copy() {
     tool::run("sh", &["-ec", command]);
     assert_eq!(plan(&inner.join("out.qcow2.raw"), &[])["changes"], true);
 }
+
+#[test]
+fn a_plan_shows_that_an_extended_partition_follows_and_why_an_esp_stays() {
+    need_tools!("sfdisk");
+    let scratch = scratch_in_memory();
+    let logical = image(&scratch, crate::LOGICAL);
+    let ran = straddle(&["plan", scratch::text(&logical)]);
+    let out = ran.out.replace("\n       ", " ");
+    assert!(
+        out.contains("the extended partition 2 follows what is in it: start 10063 ->"),
+        "{out}"
+    );
+    let esp = "label: gpt\nfirst-lba: 34\nstart=34, size=2048, type=U\nstart=4096, size=8192\n";
+    let ran = straddle(&["plan", scratch::text(&image(&scratch, esp))]);
+    let out = ran.out.replace("\n       ", " ");
+    assert!(out.contains("nothing to change"), "{out}");
+    assert!(out.contains("partition 1: stays where it is: it is rarely written"), "{out}");
+}
