@@ -177,9 +177,33 @@ fn split(text: &str, limit: usize) -> (&str, &str) {
     (text, "")
 }
 
+/// Rows in columns, `gap` blanks apart; those in `right` end together.
+pub(crate) fn columns<R: AsRef<[String]>>(rows: &[R], right: &[usize], gap: usize) -> String {
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.as_ref().get(column));
+        cells.map(|cell| width(cell)).max().unwrap_or(0)
+    };
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.as_ref().iter().enumerate().map(|(column, cell)| {
+            let blanks = " ".repeat(widest(column).saturating_sub(width(cell)));
+            if right.contains(&column) { blanks + cell } else { cell.clone() + &blanks }
+        });
+        text += cells.collect::<Vec<String>>().join(&" ".repeat(gap)).trim_end();
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_stand_apart_and_numbers_end_together() {
+        let rows = [["1".to_owned(), "a".to_owned()], ["200".to_owned(), "bc".to_owned()]];
+        assert_eq!(columns(&rows, &[0], 2), "  1  a\n200  bc\n");
+    }
 
     #[test]
     fn escapes_that_are_there_stay_and_raw_ones_are_added() {

@@ -52,11 +52,11 @@ pub struct Bench {
     pub seed: u64,
     /// Duration of all of it, the scratch file included, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Thing that was measured.
+    /// Subject of the measurement.
     pub target: BenchTarget,
-    /// Scratch file of the measurement; `null` where nothing was.
+    /// Scratch file of the measurement; `null` where nothing was written.
     pub scratch: Option<Scratch>,
-    /// Comparisons in the order in which it was shown.
+    /// Comparisons in the order in which they were shown.
     pub experiments: Vec<Experiment>,
     /// Notes for the reader: what was scaled down, what this machine could not do.
     pub notes: Vec<String>,
@@ -64,7 +64,7 @@ pub struct Bench {
     pub refusal: Option<RunRefusal>,
 }
 
-/// Thing that was measured.
+/// Subject of the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchTarget {

@@ -15,7 +15,7 @@ fn ends(measured: &Measured) -> Interval {
                 [value_ns, low_ns, high_ns].map(|end| end.map(|end| end as f64));
             Interval { ratio, low, high }
         }
-        Measured::Ratio(interval) => *interval,
+        Measured::Ratio { interval } => *interval,
         Measured::Said { .. } => Interval::default(),
     }
 }

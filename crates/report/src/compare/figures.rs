@@ -115,7 +115,8 @@ fn of_experiment(experiment: &Experiment) -> Vec<Figure> {
 /// A ratio of a document; a lower end of 0 without an upper one says nothing.
 fn ratio(of: measure::Interval) -> Measured {
     let low = finite(of.low).filter(|low| *low > 0.0);
-    Measured::Ratio(Interval { ratio: finite(of.ratio), low, high: finite(of.high) })
+    let interval = Interval { ratio: finite(of.ratio), low, high: finite(of.high) };
+    Measured::Ratio { interval }
 }
 
 fn finite(value: f64) -> Option<f64> {

@@ -249,7 +249,11 @@ pub enum Measured {
         high_ns: Option<u64>,
     },
     /// A number of times.
-    Ratio(Interval),
+    Ratio {
+        /// The ratio with its interval.
+        #[serde(flatten)]
+        interval: Interval,
+    },
     /// An answer in words.
     Said {
         /// The answer; `null` where there is none.

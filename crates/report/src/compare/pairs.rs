@@ -165,7 +165,7 @@ fn is_empty(one: &Figure) -> bool {
     match &one.value {
         Measured::Latency { value_ns, .. } => value_ns.is_none(),
         Measured::Said { said, .. } => said.is_none(),
-        Measured::Ratio(_) => false,
+        Measured::Ratio { .. } => false,
     }
 }
 
@@ -224,7 +224,7 @@ fn changed(old: &Figure, new: &Figure) -> (Option<Interval>, CompareAnswer, Opti
 fn is_bare(value: &Measured) -> bool {
     match value {
         Measured::Latency { low_ns, high_ns, .. } => low_ns.is_none() && high_ns.is_none(),
-        Measured::Ratio(Interval { low, high, .. }) => low.is_none() && high.is_none(),
+        Measured::Ratio { interval: Interval { low, high, .. } } => low.is_none() && high.is_none(),
         Measured::Said { .. } => false,
     }
 }

@@ -182,7 +182,7 @@ impl Page<'_> {
         let words = self.words;
         let value = |measured: &Measured| match measured {
             Measured::Latency { value_ns, .. } => value_ns.map(|ns| time(ns, words)),
-            Measured::Ratio(Interval { ratio, .. }) => ratio.map(number),
+            Measured::Ratio { interval: Interval { ratio, .. } } => ratio.map(number),
             Measured::Said { .. } => None,
         };
         let [before, after] =

@@ -239,7 +239,7 @@ pub struct Published {
 pub struct PublishedLine {
     /// Place where it was published.
     pub article: String,
-    /// Thing that was measured.
+    /// Subject of the measurement.
     pub what: String,
     /// The unit of both numbers.
     pub unit: String,

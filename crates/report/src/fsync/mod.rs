@@ -48,7 +48,7 @@ pub struct Fsync {
     pub seed: u64,
     /// Duration of all of it, the scratch file included, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Thing that was measured.
+    /// Subject of the measurement.
     pub target: FsyncTarget,
     /// The file that was written to measure; `null` where none was.
     pub scratch: Option<FsyncScratch>,

@@ -59,7 +59,7 @@ fn alone(label: &str, names: &[String]) -> Markup {
 fn line(one: &ComparedRow) -> Row {
     let value = |measured: &Measured| match measured {
         Measured::Latency { value_ns, .. } => value_ns.map(time),
-        Measured::Ratio(Interval { ratio, .. }) => ratio.map(number),
+        Measured::Ratio { interval: Interval { ratio, .. } } => ratio.map(number),
         Measured::Said { said, .. } => said.as_deref().map(say),
     };
     let [before, after] =

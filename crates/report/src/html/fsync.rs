@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use measure::durable::Group;
 
-use super::chart::{Caption, Range, pace, ranges};
+use super::chart::{self, Caption, Dot, pace};
 use super::facts;
 use super::gist::{Gist, Rank, sentence};
 use super::honesty::{self, honesty};
@@ -48,22 +48,18 @@ fn rows(id: &str, fsync: &Fsync) -> Markup {
         description: "A dot for the median, a line up to p99; the numbers are those of the table."
             .to_owned(),
     };
-    let range = |row: &FsyncRow| Range {
-        median_ns: row.median_ns.unwrap_or(0),
-        far_ns: row.p99_ns,
-        odd: false,
-    };
+    let dot = |row: &FsyncRow| Dot::latency(row.median_ns.unwrap_or(0), row.p99_ns, false);
     // Rows without figures stand last in the table, so that the numbers are those of the chart.
     let (some, none): (Vec<&FsyncRow>, Vec<&FsyncRow>) =
         fsync.rows.iter().partition(|row| row.median_ns.is_some());
-    let ranges_of: Vec<Range> = drawn.iter().map(|row| range(row)).collect();
+    let dots: Vec<Dot> = drawn.iter().map(|row| dot(row)).collect();
     let heads = ["#", "Row", "Path", "Operations/s", "p50", "p90", "p99", "p99.9", "Greatest"];
     html! {
         h3 { "Durable writes" }
         (table("Latencies of each row", &heads,
             some.iter().chain(&none).take(ROWS_MAX).zip(1..).map(|(row, at)| one(at, row))))
         (more(fsync.rows.len().saturating_sub(ROWS_MAX), "rows"))
-        (ranges(&caption, &ranges_of))
+        (chart::latencies(&caption, &dots))
         (distributions(id, &drawn))
     }
 }

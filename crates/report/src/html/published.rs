@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::chart::{Caption, Dot, dots};
+use super::chart::{Caption, Dot, factors};
 use super::gist::{Gist, Rank};
 use super::phrase::{Tone, chip, more, pairs, say};
 use super::table::{Row, cell, figure, named, row, table, told};
@@ -120,7 +120,7 @@ fn errors(id: &str, lines: &[PublishedLine]) -> Markup {
             odd: !line.within,
         }
     };
-    dots(&caption, &lines.iter().map(dot).collect::<Vec<Dot>>())
+    factors(&caption, &lines.iter().map(dot).collect::<Vec<Dot>>())
 }
 
 /// Why lines are outside, and what else there is to them.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::chart::{Caption, Dot, dots};
+use super::chart::{Caption, Dot, factors};
 use super::gist::{Gist, Rank};
 use super::phrase::{Tone, chip, more, notes, pairs, say, time, words};
 use super::table::{Cell, Row, figure, head, row, table, told};
@@ -130,7 +130,7 @@ fn costs(id: &str, arms: &[SimulatedArm]) -> Markup {
     };
     let dot =
         |arm: &SimulatedArm| Dot { at: arm.ratio, line: [1.0, arm.ratio], odd: stands_out(arm) };
-    dots(&caption, &arms.iter().map(dot).collect::<Vec<Dot>>())
+    factors(&caption, &arms.iter().map(dot).collect::<Vec<Dot>>())
 }
 
 fn failures(arms: &[SimulatedArm]) -> Markup {

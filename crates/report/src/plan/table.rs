@@ -2,6 +2,7 @@
 
 use super::{Layout, LayoutPartition};
 use crate::look::Look;
+use crate::text::columns;
 use crate::words::{Words, count};
 
 /// The most partitions that are shown.
@@ -110,20 +111,9 @@ impl View<'_> {
         let head = ["", "type", "holds", "start sector", "", "sectors", "", "change"];
         let mut rows: Vec<[String; 8]> = vec![head.map(str::to_owned)];
         rows.extend(self.plan.partitions.iter().take(ROWS_MAX).map(|one| self.row(one)));
-        let width = |column: usize| {
-            rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
-        };
-        let widths: Vec<usize> = (0..8).map(width).collect();
-        let mut text = String::new();
-        for row in &rows {
-            let cells = row.iter().enumerate().map(|(column, cell)| {
-                let pad = " ".repeat(widths[column] - cell.chars().count());
-                // Numbers end below each other.
-                if matches!(column, 0 | 3..=6) { pad + cell } else { cell.clone() + &pad }
-            });
-            let line: Vec<String> = cells.collect();
-            text += &format!("  {}\n", line.join(" ").trim_end());
-        }
+        // Numbers end below each other.
+        let rows = columns(&rows, &[0, 3, 4, 5, 6], 1);
+        let mut text: String = rows.lines().map(|line| format!("  {line}\n")).collect();
         let more = self.plan.partitions.len().saturating_sub(ROWS_MAX);
         if more > 0 {
             text += &format!("  {more} more: --json lists them\n");

@@ -5,6 +5,7 @@ use units::Source;
 
 use super::{Trace, TraceCopy, TraceCost, TraceEffort, TraceEnd, TraceExtent, TraceShare};
 use crate::look::Look;
+use crate::text::columns;
 use crate::words::{Words, count};
 
 /// Number of rows shown; `--json` has them all.
@@ -69,7 +70,7 @@ impl View<'_> {
         if rows.len() == 1 {
             return "\nnothing to trace: the range is empty\n".to_owned();
         }
-        let mut text = format!("\n{}", columns(&rows, &[0, 1, 3]));
+        let mut text = format!("\n{}", columns(&rows, &[0, 1, 3], 2));
         let shown = self.trace.extents.len().min(ROWS_MAX);
         let hidden = self.trace.extents.len() - shown;
         let more = u64::try_from(hidden).unwrap_or(u64::MAX) + self.trace.omitted_extents;
@@ -290,29 +291,6 @@ fn percent(part: u64, rest: u64) -> String {
     }
 }
 
-/// Rows in columns, two blanks apart; those in `right` end together.
-fn columns(rows: &[Vec<String>], right: &[usize]) -> String {
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| crate::text::width(cell)).max().unwrap_or(0)
-    };
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let blanks = " ".repeat(width(column).saturating_sub(crate::text::width(cell)));
-            line += &if right.contains(&column) {
-                format!("{blanks}{cell}  ")
-            } else {
-                format!("{cell}{blanks}  ")
-            };
-        }
-        text += line.trim_end();
-        text.push('\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -325,11 +303,5 @@ mod tests {
         assert_eq!(percent(0, 0), "0 %");
         assert_eq!(mean(9, 2), "4.5");
         assert_eq!(mean(8, 2), "4");
-    }
-
-    #[test]
-    fn columns_are_two_blanks_apart_and_numbers_end_together() {
-        let rows = [vec!["1".to_owned(), "a".to_owned()], vec!["200".to_owned(), "bc".to_owned()]];
-        assert_eq!(columns(&rows, &[0]), "  1  a\n200  bc\n");
     }
 }

@@ -1,5 +1,4 @@
-//! Many factors on one logarithmic axis, a row each: a dot, and a line over what it is held
-//! against.
+//! Many values on one logarithmic axis, a row each: a dot, and a line.
 //!
 //! Rows are numbered as in the table beside the chart; no name is drawn.
 
@@ -8,11 +7,12 @@ use plotters::chart::ChartBuilder;
 use plotters::element::{Circle, PathElement};
 use plotters::style::Color as _;
 
+use super::bars::{label, real};
 use super::{Axis, Caption, DATA, Drawn, GRID, INK, LETTER, MARK, Span, figure};
 use crate::bench::figures::number;
 
 /// The most rows that are drawn.
-const DOTS_MAX: usize = 60;
+const ROWS_MAX: usize = 60;
 /// Height of a row, and of all else, in the chart's units.
 const ROW: u32 = 14;
 const REST: u32 = 48;
@@ -22,7 +22,7 @@ const NUMBERED: usize = 30;
 /// One row.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::html) struct Dot {
-    /// The factor.
+    /// The value.
     pub(in crate::html) at: f64,
     /// The ends of the line.
     pub(in crate::html) line: [f64; 2],
@@ -30,15 +30,39 @@ pub(in crate::html) struct Dot {
     pub(in crate::html) odd: bool,
 }
 
-/// The chart of `rows`, the first on top; nothing where none is a positive number.
-pub(in crate::html) fn dots(caption: &Caption, rows: &[Dot]) -> Markup {
-    let rows = &rows[..rows.len().min(DOTS_MAX)];
-    let values = rows.iter().flat_map(|row| [row.at, row.line[0], row.line[1]]);
+impl Dot {
+    /// A latency, with a line up to a worse percentile where that is known.
+    pub(in crate::html) fn latency(median_ns: u64, far_ns: Option<u64>, odd: bool) -> Dot {
+        let at = real(median_ns);
+        Dot { at, line: [at, far_ns.map_or(at, real)], odd }
+    }
+}
+
+/// The chart of factors, each with a line over what it is held against, the first on top; nothing
+/// where none is a positive number.
+pub(in crate::html) fn factors(caption: &Caption, rows: &[Dot]) -> Markup {
+    let rows = &rows[..rows.len().min(ROWS_MAX)];
     // What everything is a factor of is on the axis.
-    let Some(span) = Span::of(values.chain([1.0]), 1.2).filter(|_| !rows.is_empty()) else {
+    let Some(span) = Span::of(values(rows).chain([1.0]), 1.2).filter(|_| !rows.is_empty()) else {
         return Markup::default();
     };
-    let span = span.roomy();
+    drawn(caption, span.roomy(), rows, true)
+}
+
+/// The chart of latencies, the first on top; nothing where there are none.
+pub(in crate::html) fn latencies(caption: &Caption, rows: &[Dot]) -> Markup {
+    let rows = &rows[..rows.len().min(ROWS_MAX)];
+    let Some(span) = Span::of(values(rows).map(|value| value.max(1.0)), 2.0) else {
+        return Markup::default();
+    };
+    drawn(caption, span.roomy(), rows, false)
+}
+
+fn values(rows: &[Dot]) -> impl Iterator<Item = f64> {
+    rows.iter().flat_map(|row| [row.at, row.line[0], row.line[1]])
+}
+
+fn drawn(caption: &Caption, span: Span, rows: &[Dot], are_factors: bool) -> Markup {
     let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
     let stride = rows.len().div_ceil(NUMBERED).max(1);
     let numbers = (0..count).map(f64::from).step_by(stride).collect();
@@ -59,13 +83,17 @@ pub(in crate::html) fn dots(caption: &Caption, rows: &[Dot]) -> Markup {
             .light_line_style(GRID)
             .axis_style(INK)
             .label_style(("sans-serif", LETTER, &INK))
-            .x_label_formatter(&|value| number(value.exp()))
+            .x_label_formatter(&|value| match are_factors {
+                true => number(value.exp()),
+                false => label(*value),
+            })
             .y_label_formatter(&|value| format!("{:.0}", value + 1.0))
             .draw()?;
         for (row, down) in rows.iter().zip((0..count).map(f64::from)) {
-            let line = row.line.map(|end| (span.at(end), down));
-            chart.draw_series([PathElement::new(line, INK.stroke_width(2))])?;
             let color = if row.odd { MARK } else { DATA };
+            let line = row.line.map(|end| (span.at(end), down));
+            let line_color = if are_factors { INK } else { color };
+            chart.draw_series([PathElement::new(line, line_color.stroke_width(2))])?;
             let dot = (span.at(row.at), down);
             chart.draw_series([Circle::new(dot, 4, color.filled())])?;
         }

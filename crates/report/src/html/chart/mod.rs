@@ -9,7 +9,6 @@ mod bars;
 mod dots;
 mod narrowing;
 mod pace;
-mod ranges;
 
 use maud::{Markup, PreEscaped, html};
 use plotters::backend::SVGBackend;
@@ -20,10 +19,9 @@ use plotters::style::RGBColor;
 use axis::Axis;
 pub(super) use axis::Span;
 pub(super) use bars::{Bars, bars};
-pub(super) use dots::{Dot, dots};
+pub(super) use dots::{Dot, factors, latencies};
 pub(super) use narrowing::narrowing;
 pub(super) use pace::pace;
-pub(super) use ranges::{Range, ranges};
 
 /// Text and axes.
 const INK: RGBColor = RGBColor(0x4a, 0x52, 0x5a);

@@ -6,7 +6,7 @@ use super::named::{Named, advice, by_host, named, sentence};
 use super::rule::{Answer, DEVIATIONS, FACTOR_MIN, HOSTS_MIN};
 use super::{Group, Host, Kind, Peers, Place, real};
 use crate::bench::figures::number as digits;
-use crate::html::chart::{Caption, Range, ranges};
+use crate::html::chart::{Caption, Dot, latencies};
 use crate::html::gist::Gist;
 use crate::html::phrase::{Tone, chip, more, time, time_or_unknown};
 use crate::html::table::{Row, cell, figure, named as head, row, table};
@@ -131,12 +131,8 @@ fn one(number: usize, group: &Group) -> Markup {
                       the table."
                 .to_owned(),
     };
-    let range = |host: &Host| Range {
-        median_ns: host.median_ns,
-        far_ns: host.p99_ns,
-        odd: odd.contains(&&*host.name),
-    };
-    let rows: Vec<Range> = shown.iter().map(range).collect();
+    let dot = |host: &Host| Dot::latency(host.median_ns, host.p99_ns, odd.contains(&&*host.name));
+    let rows: Vec<Dot> = shown.iter().map(dot).collect();
     html! {
         h3 { (model(&group.kind)) ": " (group.kind.work) }
         p { (said(group)) }
@@ -151,7 +147,7 @@ fn one(number: usize, group: &Group) -> Markup {
                 }),
             ))
             (more(group.hosts.len().saturating_sub(HOSTS_MAX), "hosts"))
-            (ranges(&caption, &rows))
+            (latencies(&caption, &rows))
         }
     }
 }

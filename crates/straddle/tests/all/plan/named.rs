@@ -129,7 +129,7 @@ fn an_image_whose_backing_file_is_elsewhere_is_planned_in_a_copy() {
 fn a_plan_shows_that_an_extended_partition_follows_and_why_an_esp_stays() {
     need_tools!("sfdisk");
     let scratch = scratch_in_memory();
-    let logical = image(&scratch, crate::LOGICAL);
+    let logical = image(&scratch, super::LOGICAL);
     let ran = straddle(&["plan", scratch::text(&logical)]);
     let out = ran.out.replace("\n       ", " ");
     assert!(
