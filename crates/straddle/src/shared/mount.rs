@@ -26,8 +26,8 @@ fn of_process(tree: &dyn KernelTree, facts: &FileFacts, path: &Path) -> Option<M
 }
 
 /// The mount that the file with `facts` at `path` is on: the one of `mounts` with its number, else
-/// with its device, else one of the process through whose root `path` leads. Where the number is
-/// not known, the longest mount point on the way.
+/// with its device, else one of the process through whose root `path` leads, else the longest mount
+/// point on the way.
 pub(crate) fn of(
     tree: &dyn KernelTree,
     mounts: &[MountLine],
@@ -45,10 +45,11 @@ pub(crate) fn of(
     if let Some(found) = last(&|line| line.device == device) {
         return Some(found.clone());
     }
-    // A number that the table does not have is of another mount namespace.
-    match facts.mount.value() {
-        Some(_) => of_process(tree, facts, path),
-        None => longest(mounts, &absolute(path)),
+    // A number that the table does not have is of another mount namespace: that of a process, or
+    // the one that this process left, where the same is mounted.
+    match path.starts_with("/proc") {
+        true => of_process(tree, facts, path),
+        false => longest(mounts, &absolute(path)),
     }
 }
 
@@ -193,6 +194,31 @@ mod tests {
 
     fn mount(line: &str) -> MountLine {
         mountinfo::lines(line.as_bytes()).next().unwrap()
+    }
+
+    #[test]
+    fn a_mount_that_has_another_number_here_is_found_by_its_mount_point() {
+        let unknown = || units::Known::no("not asked");
+        let facts = FileFacts {
+            device: (0, 55),
+            inode: 1,
+            is_block_device: false,
+            length_bytes: 0,
+            block_bytes: 4096,
+            mount: units::Known::yes(99, units::Source::Ioctl),
+            direct_offset_bytes: unknown(),
+            direct_memory_bytes: unknown(),
+            atomic_write_bytes: unknown(),
+        };
+        let mounts = [
+            mount("7 1 0:40 / / rw - ext4 /dev/a rw"),
+            mount("8 7 0:41 / /straddle-data rw - btrfs /dev/b rw"),
+        ];
+        let tree = device::MemoryTree::new();
+        let found = of(&tree, &mounts, &facts, Path::new("/straddle-data/file"));
+        assert_eq!(found.map(|line| line.kind), Some("btrfs".to_owned()));
+        let elsewhere = of(&tree, &mounts, &facts, Path::new("/proc/7/root/straddle-data"));
+        assert_eq!(elsewhere, None, "that process has no table here");
     }
 
     #[test]
