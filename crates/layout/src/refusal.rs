@@ -30,7 +30,8 @@ pub(crate) fn reject_unsound(
     table: &PartitionTable,
 ) -> Result<(), NoPlan> {
     let layer = case.stack.layer(disk);
-    let mends = "mend the table first: straddle check --explain shows what is wrong".to_owned();
+    let mends =
+        "mend the table first: straddle check --explain TARGET shows what is wrong".to_owned();
     let mut problems = layer.problems.iter();
     if let Some(problem) = problems.find(|one| one.kind == ProblemKind::HalfMoved) {
         let hint = "finish that first, DIR being that directory: sh DIR/resume.sh DISK";

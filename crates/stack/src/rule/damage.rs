@@ -191,6 +191,12 @@ fn repaired(case: &Case<'_>, id: LayerId, kind: ProblemKind, texts: &[String]) -
             }
         }
         (ProblemKind::Outside, _) => outside(case, id),
+        (ProblemKind::Overlap, _) if !layer.tables.is_empty() => {
+            vec![Remedy::tell(
+                "find out which of the two holds data in use, back that up, then delete the entry \
+                 of the other",
+            )]
+        }
         (ProblemKind::Uncaptured, _) => {
             vec![Remedy::tell(
                 "a capture holds no disk content: run straddle check on that machine, as root",

@@ -208,7 +208,10 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
             .ok_or_else(|| refuse("a raw copy of it would hold no partition table", None))?,
         false => (stack, disk),
     };
-    let wrong = |wrong: NoPlan| refuse(&wrong.reason, wrong.hint);
+    let wrong = |wrong: NoPlan| {
+        let hint = wrong.hint.map(|hint| hint.replace("TARGET", &shell_word(&name)));
+        refuse(&wrong.reason, hint)
+    };
     let judgments = judge::judge_all(&stack);
     let case = Case { stack: &stack, judgments: &judgments, told: on };
     let mut held = BTreeMap::new();

@@ -130,3 +130,20 @@ fn where_nothing_can_move_the_plan_and_its_script_say_that_there_is_no_room() {
     let text = std::fs::read_to_string(&file).expect("it is written");
     assert!(text.contains(left), "{text}");
 }
+
+#[test]
+fn a_damaged_table_is_refused_with_a_command_that_names_it_and_says_what_to_do() {
+    need_tools!("sfdisk");
+    let scratch = scratch_in_memory();
+    let table = "label: dos\nstart=2048, size=20480\nstart=40960, size=20480\n";
+    let image = disk(&scratch, "over lap.raw", table);
+    // The second one starts within the first.
+    let file = std::fs::OpenOptions::new().write(true).open(&image).expect("it opens");
+    std::os::unix::fs::FileExt::write_all_at(&file, &4096_u32.to_le_bytes(), 446 + 16 + 8)
+        .expect("it is written");
+    let ran = refused(&image, &[], "but partition 1 ends at");
+    let hint = format!("straddle check --explain '{}' shows", scratch::text(&image));
+    assert!(ran.errors.contains(&hint), "{ran:?}");
+    let check = straddle(&["check", "--explain", scratch::text(&image)]);
+    assert!(check.out.contains("ST404") && check.out.contains("back that up"), "{check:?}");
+}
