@@ -41,7 +41,8 @@ const KNOWN: [Known; 8] = [
     Known {
         programs: &["postgres", "postmaster"],
         title: "PostgreSQL",
-        ask: "psql {reached} -c 'SHOW fsync' -c 'SHOW synchronous_commit' -c 'SHOW full_page_writes'",
+        ask: "psql {reached} -c 'SHOW fsync' -c 'SHOW synchronous_commit' \
+              -c 'SHOW full_page_writes'",
         fixed: &[],
         changeable: &[],
         log: &["/pg_wal/"],

@@ -168,7 +168,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Holds what was found to what it is of: a prediction is of drives, which no operation reached.
+    /// Holds what was found to what it is of: a prediction is of drives, which no operation
+    /// reached.
     fn held_to_its_device(&self, experiment: &mut Experiment) {
         let Some(name) = &self.cached else { return };
         experiment.predicted = None;

@@ -109,7 +109,7 @@ impl Drop for Unmounted<'_> {
 #[test]
 fn an_overlay_whose_upper_directory_is_named_relative_says_that_it_cannot_be_found() {
     need_loops!();
-    need_tools!("mkfs.ext4", "mount", "umount", "sh");
+    need_tools!("mkfs.ext4", "mount", "umount");
     let volume = Volume::new("ext4", "");
     let point = volume.path().join("mounted");
     let script = "cd \"$0\" && mkdir lower upper work mounted && mount -t overlay -o \
