@@ -14,11 +14,11 @@ use host::{CommandPlan, DiskStats, Identity, LoopDevice, PrivateMounts};
 use report::bench::Experiment;
 use units::text;
 
-use super::contest::{self, Bounds, Done, Timed};
 use super::document::{self, About, Seen};
-use super::ground::Ground;
-use super::made::{Recipe, recipe};
+use super::file_system::{Recipe, recipe};
+use super::paired_loop::{self, Bounds, Done, Timed};
 use super::plan::{self, Arm};
+use super::scratch_file::ScratchFile;
 use super::session::Session;
 use super::shifted::{self, Region};
 use crate::arguments::{Bench, FileSystem};
@@ -68,7 +68,7 @@ fn replaced(word: &OsStr, name: &str, by: &OsStr) -> OsString {
 /// The command on the arms' devices.
 struct Runs<'a> {
     template: Template<'a>,
-    ground: &'a Ground,
+    ground: &'a ScratchFile,
     region: Region,
     arms: &'a [Arm],
     file_system: Option<&'static Recipe>,
@@ -185,7 +185,7 @@ pub(crate) fn words(bench: &Bench) -> Vec<String> {
 /// Compares the command on aligned and shifted devices.
 pub(crate) fn run(
     session: &mut Session<'_>,
-    ground: &Ground,
+    ground: &ScratchFile,
     mounts: Option<&PrivateMounts>,
     arms: &[Arm],
 ) -> Result<Experiment, Halt> {
@@ -210,12 +210,12 @@ pub(crate) fn run(
     };
     let plan = session.experiment(arms, plan::ALPHA);
     let bounds = Bounds { nanoseconds: budget_ns, bytes: session.bytes_left() };
-    let done = contest::run(session, plan, &title, bounds, &mut runs)?;
+    let done = paired_loop::run(session, plan, &title, bounds, &mut runs)?;
     Ok(documented(words(bench), title, arms.to_vec(), done))
 }
 
 /// The arms; an operation of a whole unit crosses a boundary wherever it is shifted to.
-pub(crate) fn arms(session: &Session<'_>, ground: &Ground) -> Result<Vec<Arm>, Halt> {
+pub(crate) fn arms(session: &Session<'_>, ground: &ScratchFile) -> Result<Vec<Arm>, Halt> {
     let unit = ground.place.unit;
     let step = ground.step_bytes()?;
     let bench = session.bench;

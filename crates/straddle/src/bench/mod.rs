@@ -2,38 +2,38 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `target`, `place`, `ground` | where: a directory or device, the way down, the scratch file |
-//! | `plan`, `session`, `contest` | what is compared, what it may use, the loop over pairs |
-//! | `way` | which of the ways of measuring was asked for |
-//! | `inside`, `raw`, `live` | direct I/O in the scratch file or on a device |
+//! | `target`, `place`, `scratch_file` | where: a directory or device, the way down, the scratch file |
+//! | `plan`, `session`, `paired_loop` | what is compared, what it may use, the loop over pairs |
+//! | `method` | which of the ways of measuring was asked for |
+//! | `in_scratch_file`, `raw`, `offset_arms` | direct I/O in the scratch file or on a device |
 //! | `requests`, `replay` | given requests, in the scratch file too |
-//! | `shifted`, `stage`, `made` | whole devices that are shifted, file systems on them |
+//! | `shifted`, `ready_device`, `file_system` | whole devices that are shifted, file systems on them |
 //! | `command`, `job`, `suite` | what runs on shifted devices |
-//! | `quiet` | whether others use the drive |
+//! | `busy_drive` | whether others use the drive |
 //! | `preview`, `document`, `progress`, `show` | what is printed |
 
+mod busy_drive;
 mod command;
-mod contest;
 mod document;
-mod found;
-mod ground;
-mod inside;
+mod file_system;
+mod in_scratch_file;
 mod job;
-mod live;
-mod made;
+mod method;
+mod offset_arms;
+mod paired_loop;
 mod plan;
 mod preview;
 mod progress;
-mod quiet;
 mod raw;
+mod ready_device;
 mod replay;
 mod requests;
+mod results;
+mod scratch_file;
 mod session;
 mod shifted;
 mod show;
-mod stage;
 mod suite;
-mod way;
 
 use host::{Interrupt, Pinned, PrivateMounts};
 use report::bench::bench_json;
@@ -44,10 +44,10 @@ use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
 use crate::shared::measured_place::MeasuredPlace;
 use crate::shared::printer::shown;
-use found::Found;
-use ground::Ground;
+use method::Method;
+use results::Results;
+use scratch_file::ScratchFile;
 use session::Session;
-use way::Way;
 
 pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
@@ -56,7 +56,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     if bench.start.dry_run {
         return preview::run(&mut session);
     }
-    let mut found = Found::default();
+    let mut found = Results::default();
     found.target.path = shown(&bench.target);
     let refusal = measure(&mut session, &mut found).err().and_then(Halt::refusal);
     // Where the user wants no more, what cannot be done is no news.
@@ -65,7 +65,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     if signal.is_some() {
         session.note(CUT_OFF);
     }
-    let Found { target, scratch, experiments } = found;
+    let Results { target, scratch, experiments } = found;
     let document = session.document(target, scratch, experiments, refusal);
     // What was measured is kept where it cannot be shown, and shown where it cannot be kept.
     let kept = destination.map_or(Ok(()), |file| file.write(&bench_json(&document)));
@@ -74,7 +74,7 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
     Ok(show::outcome(&document, signal, said))
 }
 
-fn measure(session: &mut Session<'_>, found: &mut Found) -> Result<(), Halt> {
+fn measure(session: &mut Session<'_>, found: &mut Results) -> Result<(), Halt> {
     match asked(session.bench)? {
         MeasuredPlace::Directory(directory) => in_directory(session, &directory, found),
         MeasuredPlace::Device { node, number } => raw::run(session, &node, number, found),
@@ -94,24 +94,24 @@ fn asked(bench: &Bench) -> Result<MeasuredPlace, Halt> {
 fn in_directory(
     session: &mut Session<'_>,
     directory: &Pinned,
-    found: &mut Found,
+    found: &mut Results,
 ) -> Result<(), Halt> {
-    let way = Way::of(session)?;
+    let way = Method::of(session)?;
     session.grant(way.budget(session.bench));
     let mounts = private_mounts(&way, session.bench)?;
     preview::announce(session, &way, directory)?;
     let ground = prepare(session, directory, found)?;
     session.measures(&ground.place);
-    quiet::settle(session, &ground.place);
+    busy_drive::settle(session, &ground.place);
     match way {
-        Way::Inside => inside::run(session, &ground, found),
-        Way::Job(file) => job::run(session, &ground, mounts.as_ref(), &file, found),
-        Way::Requests(path) => requests::run(session, &ground, &path, found),
-        Way::Suite(lines) => match &mounts {
+        Method::Inside => in_scratch_file::run(session, &ground, found),
+        Method::Job(file) => job::run(session, &ground, mounts.as_ref(), &file, found),
+        Method::Requests(path) => requests::run(session, &ground, &path, found),
+        Method::Suite(lines) => match &mounts {
             Some(mounts) => suite::run(session, &ground, mounts, &lines, found),
             None => Ok(()),
         },
-        Way::Command => {
+        Method::Command => {
             for asked in plan::questions(&command::arms(session, &ground)?) {
                 let experiment = command::run(session, &ground, mounts.as_ref(), &asked)?;
                 found.experiments.push(experiment);
@@ -125,7 +125,7 @@ fn in_directory(
 }
 
 /// Returns where file systems are mounted for this run alone, if any is.
-fn private_mounts(way: &Way, bench: &Bench) -> Result<Option<PrivateMounts>, Halt> {
+fn private_mounts(way: &Method, bench: &Bench) -> Result<Option<PrivateMounts>, Halt> {
     if !way.mounts(bench) {
         return Ok(None);
     }
@@ -136,10 +136,10 @@ fn private_mounts(way: &Way, bench: &Bench) -> Result<Option<PrivateMounts>, Hal
 fn prepare(
     session: &mut Session<'_>,
     directory: &Pinned,
-    found: &mut Found,
-) -> Result<Ground, Halt> {
+    found: &mut Results,
+) -> Result<ScratchFile, Halt> {
     let wanted = plan::unit_kind(session.bench.unit);
-    let ground = Ground::prepare(session, directory, session.scratch_bytes(), wanted);
+    let ground = ScratchFile::prepare(session, directory, session.scratch_bytes(), wanted);
     let ground = ground?;
     found.target = document::target(shown(directory.given()), Some(&ground.place));
     found.scratch = Some(ground.document());

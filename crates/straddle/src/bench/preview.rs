@@ -5,11 +5,11 @@ use host::scratch::{Scratch, ScratchPlan};
 use report::bench::{self, DryRun, PLAN_SCHEMA};
 use units::prefix::Size;
 
-use super::ground;
+use super::method::Method;
 use super::plan::{self, Budget};
 use super::raw;
+use super::scratch_file;
 use super::session::Session;
-use super::way::Way;
 use crate::arguments::BenchFormat;
 use crate::exit::Outcome;
 use crate::shared::halt::{Halt, no_file};
@@ -55,7 +55,7 @@ fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {
 }
 
 fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun, Halt> {
-    let way = Way::of(session)?;
+    let way = Method::of(session)?;
     session.grant(way.budget(session.bench));
     let scratch_bytes = session.scratch_bytes();
     possible(session, &way, directory)?;
@@ -66,7 +66,7 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
     }
     let place = place.and_then(Result::ok);
     let mut experiments = way.experiments(session.bench);
-    if let Way::Inside = way {
+    if let Method::Inside = way {
         experiments = titles(session, place.as_ref());
     }
     let mut plan = begun(session, shown(directory.given()), place.as_ref());
@@ -94,7 +94,7 @@ fn looked(session: &Session<'_>, number: (u32, u32)) -> Result<Place, String> {
 
 /// Refuses a scratch file that cannot be made, or in which nothing can be shifted, as far as that
 /// can be told without writing.
-fn possible(session: &Session<'_>, way: &Way, directory: &Pinned) -> Result<(), Halt> {
+fn possible(session: &Session<'_>, way: &Method, directory: &Pinned) -> Result<(), Halt> {
     session.afford(session.scratch_bytes(), "the scratch file")?;
     let plan = ScratchPlan {
         length_bytes: session.scratch_bytes(),
@@ -105,17 +105,21 @@ fn possible(session: &Session<'_>, way: &Way, directory: &Pinned) -> Result<(), 
     };
     let filesystem = Scratch::possible(directory, plan).map_err(|error| no_file(&error))?;
     // File systems of the suite lie on whole devices, each aligned or not as a whole.
-    if !matches!(way, Way::Suite(_)) {
-        ground::shiftable(&filesystem, &shown(directory.given()))?;
+    if !matches!(way, Method::Suite(_)) {
+        scratch_file::shiftable(&filesystem, &shown(directory.given()))?;
     }
     Ok(())
 }
 
 /// Says on standard error what is going to be written in `directory`, before it is.
-pub(super) fn announce(session: &Session<'_>, way: &Way, directory: &Pinned) -> Result<(), Halt> {
+pub(super) fn announce(
+    session: &Session<'_>,
+    way: &Method,
+    directory: &Pinned,
+) -> Result<(), Halt> {
     possible(session, way, directory)?;
     let titles = match way {
-        Way::Inside => titles(session, None),
+        Method::Inside => titles(session, None),
         other => other.experiments(session.bench),
     };
     printer::note(&format!(

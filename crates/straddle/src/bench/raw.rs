@@ -11,11 +11,11 @@ use report::bench::{RunRefusal, Scratch};
 use stack::UnitKind;
 use units::prefix::Size;
 
-use super::found::Found;
-use super::inside::each;
+use super::in_scratch_file::each;
 use super::plan::{self, Budget, Work};
+use super::results::Results;
 use super::session::Session;
-use super::{document, preview, quiet};
+use super::{busy_drive, document, preview};
 use crate::arguments::{Durable, Unit};
 use crate::shared::halt::{Halt, refused};
 use crate::shared::measured_place::from_trace;
@@ -31,7 +31,7 @@ pub(crate) fn run(
     session: &mut Session<'_>,
     node: &Pinned,
     number: (u32, u32),
-    found: &mut Found,
+    found: &mut Results,
 ) -> Result<(), Halt> {
     let bench = session.bench;
     let name = shown(node.given());
@@ -69,7 +69,7 @@ pub(crate) fn run(
     } else if length_bytes < device_bytes {
         session.note(format!("reads are drawn from the first {} of {name}", Size(length_bytes)));
     }
-    quiet::settle(session, &place);
+    busy_drive::settle(session, &place);
     let size = plan::operation_bytes(bench.size, place.unit)?;
     let step = place.logical_sector_bytes.unwrap_or(512);
     let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit);

@@ -7,9 +7,9 @@ use host::engine::{Access, Buffers, SyncQueue, UringQueue};
 use measure::Histogram;
 use workload::raidtest::{Request, RequestKind};
 
-use super::contest::Timed;
 use super::document::Seen;
-use super::ground::Ground;
+use super::paired_loop::Timed;
+use super::scratch_file::ScratchFile;
 use crate::shared::halt::Halt;
 use crate::shared::real::real;
 
@@ -24,7 +24,7 @@ enum Either {
 
 /// The requests, and what each arm saw of them.
 pub(crate) struct Replay<'a> {
-    ground: &'a Ground,
+    ground: &'a ScratchFile,
     queue: Either,
     /// Place where each arm's medium starts in the file, in bytes.
     starts_bytes: Vec<u64>,
@@ -41,7 +41,7 @@ impl<'a> Replay<'a> {
     /// `requests` on a medium that starts at each of `starts_bytes` of the scratch file, `depth` at
     /// a time, past the page cache.
     pub(crate) fn new(
-        ground: &'a Ground,
+        ground: &'a ScratchFile,
         starts_bytes: Vec<u64>,
         requests: &'a [Request],
         depth: u16,
@@ -74,7 +74,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-fn queue(ground: &Ground, depth: u16, longest: u32, seed: u64) -> Result<Either, Halt> {
+fn queue(ground: &ScratchFile, depth: u16, longest: u32, seed: u64) -> Result<Either, Halt> {
     let mut buffers = Buffers::new(depth, longest)?;
     buffers.fill(seed);
     let files = vec![ground.scratch.open(Access::Write, true)?];

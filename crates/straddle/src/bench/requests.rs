@@ -8,12 +8,12 @@ use report::bench::{Action, Experiment, Order, Sync, Workload};
 use units::prefix::Size;
 use workload::raidtest::{Request, RequestKind, Requests};
 
-use super::contest::{self, Bounds};
 use super::document::{self, About};
-use super::found::Found;
-use super::ground::Ground;
+use super::paired_loop::{self, Bounds};
 use super::plan::{self, Arm};
 use super::replay::Replay;
+use super::results::Results;
+use super::scratch_file::ScratchFile;
 use super::session::Session;
 use super::shifted;
 use crate::shared::halt::{Halt, refused};
@@ -25,9 +25,9 @@ const DEPTHS: [u16; 2] = [1, 64];
 /// Runs the file's requests at both depths.
 pub(crate) fn run(
     session: &mut Session<'_>,
-    ground: &Ground,
+    ground: &ScratchFile,
     path: &Path,
-    found: &mut Found,
+    found: &mut Results,
 ) -> Result<(), Halt> {
     let unit = ground.place.unit;
     let step = ground.step_bytes()?;
@@ -83,14 +83,14 @@ fn read(path: &Path) -> Result<Requests, Halt> {
 /// Compares the arms on requests at one depth.
 pub(crate) fn compared(
     session: &mut Session<'_>,
-    ground: &Ground,
+    ground: &ScratchFile,
     arms: &[Arm],
     mut replay: Replay<'_>,
     (title, requests, depth): (&str, &[Request], u16),
 ) -> Result<Experiment, Halt> {
     let plan = session.experiment(arms, plan::ALPHA);
     let bounds = Bounds { nanoseconds: session.comparison_ns(), bytes: session.bytes_left() };
-    let done = contest::run(session, plan, title, bounds, &mut replay)?;
+    let done = paired_loop::run(session, plan, title, bounds, &mut replay)?;
     let about = About {
         title: title.to_owned(),
         unit: "block",

@@ -9,7 +9,7 @@ use report::bench::RunRefusal;
 use units::ByteRange;
 use units::prefix::Size;
 
-use super::ground::Ground;
+use super::scratch_file::ScratchFile;
 use crate::shared::halt::{Halt, refused};
 
 /// Returns what an ordinary user is told, who has no loop devices.
@@ -44,7 +44,7 @@ impl Region {
 /// `count` regions of equal length, side by side in what of the scratch file lies alike within the
 /// unit; each leaves room for shifts up to `shift_bytes`.
 pub(crate) fn regions(
-    ground: &Ground,
+    ground: &ScratchFile,
     count: u64,
     shift_bytes: u64,
 ) -> Result<Vec<Region>, RunRefusal> {
@@ -78,7 +78,7 @@ pub(crate) fn regions(
 
 /// Attaches a region, its data `shift_bytes` behind the boundary.
 pub(crate) fn attach(
-    ground: &Ground,
+    ground: &ScratchFile,
     region: Region,
     shift_bytes: u64,
 ) -> Result<LoopDevice, Halt> {

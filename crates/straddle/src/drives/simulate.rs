@@ -13,16 +13,16 @@ use report::drive::{
 };
 use units::text::escape;
 
-use super::arms::{Arm, arms};
 use super::cuts::{Cuts, Watched};
-use super::ground::Ground;
-use super::grounds::Grounds;
-use super::laid::{Depth, Way};
-use super::spots::{Bed, Spot, on_drive, on_grounds};
-use super::spread::{Leaf, Spread};
-use super::under::Under;
+use super::drives_under::DrivesUnder;
+use super::layer_place::LayerPlace;
+use super::layer_workload::{Depth, Way};
+use super::leaf_drives::{Leaf, LeafDrives};
+use super::stack_layers::StackLayers;
+use super::variants::{Variant, arms};
 use super::what_if::variants;
-use super::work::{Strand, Workload};
+use super::workload_place::{Owner, WorkloadPlace, on_drive, on_grounds};
+use super::workload_source::{Strand, Workload};
 use crate::arguments::Simulate;
 use crate::exit::Outcome;
 use crate::shared::printer;
@@ -35,7 +35,7 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
     let workload = Workload::of(asked)?;
     let grounds = match &asked.stack[..] {
         [] => None,
-        paths => Some(Grounds::of(paths, asked)?),
+        paths => Some(StackLayers::of(paths, asked)?),
     };
     let mut document = Simulation {
         schema: SIMULATION_SCHEMA.to_owned(),
@@ -84,14 +84,14 @@ pub(super) fn run(asked: &Simulate) -> anyhow::Result<Outcome> {
 /// Returns what `workload` costs on a drive at a spot.
 fn simulated(
     workload: &Workload,
-    arm: &Arm,
-    spot: Spot<'_>,
+    arm: &Variant,
+    spot: WorkloadPlace<'_>,
     asked: &Simulate,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<SimulatedArm> {
     let drive = &arm.profile.name;
     match spot.bed {
-        Bed::Drive => {
+        Owner::Drive => {
             let cuts = Cuts::of(asked);
             if asked.lost_member.is_some() && !arm.has_members() {
                 say(format!("{drive} has no members: --lost-member changes nothing"), notes);
@@ -105,7 +105,7 @@ fn simulated(
             waits(watched.model(), arm, notes);
             Ok(SimulatedArm { cuts: watched.cut(done.elapsed_ns)?, ..done })
         }
-        Bed::Layer(ground) | Bed::Floor(ground) => {
+        Owner::Layer(ground) | Owner::Floor(ground) => {
             let way = RefCell::new(Way::default());
             let done = in_layer(workload, arm, &spot, ground, (&way, asked), notes)?;
             came_down(&way.into_inner(), &done, drive, ground, notes)?;
@@ -117,21 +117,21 @@ fn simulated(
 /// Returns what it costs in a layer, or on its floor.
 fn in_layer(
     workload: &Workload,
-    arm: &Arm,
-    spot: &Spot<'_>,
-    ground: &Ground,
+    arm: &Variant,
+    spot: &WorkloadPlace<'_>,
+    ground: &LayerPlace,
     (way, asked): (&RefCell<Way>, &Simulate),
     notes: &mut Vec<String>,
 ) -> anyhow::Result<SimulatedArm> {
     let origin_bytes = arm.profile.amount("origin").unwrap_or(0);
-    let on_floor = matches!(spot.bed, Bed::Floor(_));
-    let leaf = |(place, under): (usize, &Under)| {
+    let on_floor = matches!(spot.bed, Owner::Floor(_));
+    let leaf = |(place, under): (usize, &DrivesUnder)| {
         let raised_bytes = spot.bed.raised_bytes(under, origin_bytes);
         Ok(Leaf { id: under.id, model: arm.member(place)?, raised_bytes })
     };
     let leaves = ground.leaves.iter().enumerate().map(leaf).collect::<anyhow::Result<Vec<_>>>()?;
     let layer = if on_floor { ground.floor } else { ground.layer };
-    let mut spread = Spread::new(Rc::clone(&ground.stack), layer, leaves);
+    let mut spread = LeafDrives::new(Rc::clone(&ground.stack), layer, leaves);
     let sector_bytes = spread.logical_bytes();
     let drive = &arm.profile.name;
     let strands = workload.strands(spot.place, sector_bytes, drive, asked)?;
@@ -141,7 +141,7 @@ fn in_layer(
     let done = run_on(&mut spread, arm, spot.told.clone(), &mut strands, asked);
     unflushed(&spread, arm, workload.may_flush(asked), notes);
     waits(&spread, arm, notes);
-    let leaf = |(model, under): (&dyn Model, &Under)| {
+    let leaf = |(model, under): (&dyn Model, &DrivesUnder)| {
         let tally = model.tally();
         let (read_bytes, written_bytes) = (tally.read_bytes, tally.written_bytes);
         SimulatedLeaf { name: under.name.clone(), read_bytes, written_bytes, did: did(tally) }
@@ -152,12 +152,12 @@ fn in_layer(
 }
 
 /// Returns what an arm is called in a note.
-fn called(arm: &Arm) -> String {
+fn called(arm: &Variant) -> String {
     [std::slice::from_ref(&arm.profile.name), &arm.changed].concat().join(" ")
 }
 
 /// Says, once for a drive, that no flush was sent to it, where there may have been one.
-fn unflushed(model: &dyn Model, arm: &Arm, may_flush: bool, notes: &mut Vec<String>) {
+fn unflushed(model: &dyn Model, arm: &Variant, may_flush: bool, notes: &mut Vec<String>) {
     if may_flush && !model.has_write_cache() {
         let name = called(arm);
         say(
@@ -168,7 +168,7 @@ fn unflushed(model: &dyn Model, arm: &Arm, may_flush: bool, notes: &mut Vec<Stri
 }
 
 /// Says, once for a drive, where most of what was written is not on its medium at the end.
-fn waits(model: &dyn Model, arm: &Arm, notes: &mut Vec<String>) {
+fn waits(model: &dyn Model, arm: &Variant, notes: &mut Vec<String>) {
     if model.waiting_bytes() <= model.tally().written_bytes / 2 {
         return;
     }
@@ -192,7 +192,7 @@ fn came_down(
     way: &Way,
     done: &SimulatedArm,
     drive: &str,
-    ground: &Ground,
+    ground: &LayerPlace,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<()> {
     let nothing =
@@ -216,7 +216,7 @@ fn came_down(
 /// Returns what `strands` cost on the model of a drive, with what is `told` of where.
 fn run_on(
     model: &mut dyn Model,
-    arm: &Arm,
+    arm: &Variant,
     told: SimulatedArm,
     strands: &mut [Strand<'_>],
     asked: &Simulate,

@@ -6,10 +6,10 @@ use drive::profile::{DriveProfile, Kind};
 use drive::run::Place;
 use report::drive::SimulatedArm;
 
-use super::arms::{Arm, changed};
-use super::known;
-use super::spots::{Bed, Spot, place};
-use super::work::Workload;
+use super::profiles;
+use super::variants::{Variant, changed};
+use super::workload_place::{Owner, WorkloadPlace, place};
+use super::workload_source::Workload;
 use crate::arguments::Simulate;
 
 /// By how much everything is shifted where nothing else is asked: a sector, what sector 63 and
@@ -25,12 +25,12 @@ const RAID5: &str = "raid5-5x64k";
 /// # Errors
 /// When a variant cannot be simulated.
 pub(super) fn variants(
-    arm: &Arm,
+    arm: &Variant,
     workload: &Workload,
     first: usize,
     asked: &Simulate,
     notes: &mut Vec<String>,
-) -> anyhow::Result<Vec<(Arm, Spot<'static>)>> {
+) -> anyhow::Result<Vec<(Variant, WorkloadPlace<'static>)>> {
     let name = &arm.profile.name;
     let logical_bytes = arm.profile.amount("logical_sector").unwrap_or(512);
     let told = if asked.shift.is_empty() { &SHIFTS[..] } else { &asked.shift[..] };
@@ -59,7 +59,7 @@ pub(super) fn variants(
     }
     let against = u32::try_from(first).unwrap_or(u32::MAX);
     let mut length_bytes = u64::MAX;
-    let spot = |(arm, variant, pad, shift_bytes): (Arm, String, u64, u64)| {
+    let spot = |(arm, variant, pad, shift_bytes): (Variant, String, u64, u64)| {
         let model = arm.model()?;
         let from = asked.start.saturating_add(pad);
         let place = place(&*model, from, shift_bytes, &shifts, asked)
@@ -74,23 +74,23 @@ pub(super) fn variants(
             against,
             ..SimulatedArm::default()
         };
-        Ok((arm, Spot { place, bed: Bed::Drive, told }))
+        Ok((arm, WorkloadPlace { place, bed: Owner::Drive, told }))
     };
     rows.into_iter().map(spot).collect()
 }
 
 /// A drive that another could be instead.
 struct Other {
-    arm: Arm,
+    arm: Variant,
     what: &'static str,
     /// True if it is misaligned too: what PLP changes does not hang on that.
     is_shifted_too: bool,
 }
 
 /// The drives that `arm` could be instead.
-fn others(arm: &Arm, notes: &mut Vec<String>) -> anyhow::Result<Vec<Other>> {
+fn others(arm: &Variant, notes: &mut Vec<String>) -> anyhow::Result<Vec<Other>> {
     let name = &arm.profile.name;
-    let with = |changes: &[&str]| -> anyhow::Result<Arm> {
+    let with = |changes: &[&str]| -> anyhow::Result<Variant> {
         let mut arm = arm.clone();
         arm.profile = changed(arm.profile, changes)?;
         arm.changed.extend(changes.iter().map(|change| (*change).to_owned()));
@@ -106,8 +106,8 @@ fn others(arm: &Arm, notes: &mut Vec<String>) -> anyhow::Result<Vec<Other>> {
         _ => {}
     }
     if !matches!(arm.profile.kind, Kind::Array | Kind::Controller) {
-        let array: DriveProfile = known::named(RAID5)?;
-        let arm = Arm { array: Some(array), ..arm.clone() };
+        let array: DriveProfile = profiles::named(RAID5)?;
+        let arm = Variant { array: Some(array), ..arm.clone() };
         found.push(Other { arm, what: "RAID 5, 5 x 64 KiB", is_shifted_too: true });
     }
     let mut protected = |change, what| -> anyhow::Result<()> {

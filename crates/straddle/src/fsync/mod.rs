@@ -7,9 +7,9 @@
 //! | `halt`, `refusal` | why it ended before its time; what cannot be done here, or means nothing |
 //! | `plan`, `budget`, `schedule` | which rows, with which files; what they may use |
 //! | `forecast` | what that means for the drive and for others |
-//! | `session`, `watched` | one run: seed, clock, what it noticed; how far it is |
+//! | `session`, `with_progress` | one run: seed, clock, what it noticed; how far it is |
 //! | `document` | from what was seen to what is printed |
-//! | `judged` | what others make of it: the verdict for an engine, and whether a sync is real |
+//! | `judgment` | what others make of it: the verdict for an engine, and whether a sync is real |
 //! | `advice`, `pace` | what to type next where a run was too short, or nothing counts |
 //! | `show` | what is printed, and the exit code |
 
@@ -19,7 +19,7 @@ mod document;
 mod engine;
 mod forecast;
 mod honesty;
-mod judged;
+mod judgment;
 mod misuse;
 mod pace;
 mod plan;
@@ -28,7 +28,7 @@ mod schedule;
 mod session;
 mod show;
 mod target;
-mod watched;
+mod with_progress;
 
 use device::durable::Way;
 use host::{DurableFiles, Interrupt};
@@ -42,11 +42,11 @@ use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
 use crate::shared::leftover;
 use durability::Process;
-use judged::Measured;
+use judgment::Measured;
 use plan::Plan;
 use schedule::Schedule;
 use session::Session;
-use watched::Watched;
+use with_progress::WithProgress;
 
 pub(crate) fn run(arguments: &Fsync) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::install()?;
@@ -104,7 +104,7 @@ fn possible(session: &Session<'_>, plan: &Plan) -> Result<(), Halt> {
     refusal::writable(session)?;
     refusal::fits(session, plan)?;
     match session.arguments.pid {
-        Some(pid) => judged::is_process(pid),
+        Some(pid) => judgment::is_process(pid),
         None => Ok(()),
     }
 }
@@ -113,7 +113,7 @@ fn possible(session: &Session<'_>, plan: &Plan) -> Result<(), Halt> {
 fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
     let plan = planned(session)?;
     refusal::writable(session)?;
-    let process = judged::process(session.arguments)?;
+    let process = judgment::process(session.arguments)?;
     // Before room is looked for: what was left takes some.
     leftover::clear(session.directory()?);
     refusal::fits(session, &plan)?;
@@ -123,7 +123,7 @@ fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
         if takes.is_ok() {
             show::forecast(session, &plan);
         }
-        session.document.honesty = Some(judged::honesty(session, process, honesty::LOOK_NS)?);
+        session.document.honesty = Some(judgment::honesty(session, process, honesty::LOOK_NS)?);
         return Ok(());
     }
     takes.map_err(|error| refusal::no_files(session, &plan, &error))?;
@@ -170,7 +170,7 @@ fn rounds(
 ) -> Result<(), Halt> {
     let limits = plan.limits(session, session.elapsed_ns());
     let beside_ns = session.elapsed_ns().saturating_add(honesty::LOOK_NS);
-    let mut watched = Watched::new(session, files, limits.elapsed_ns);
+    let mut watched = WithProgress::new(session, files, limits.elapsed_ns);
     let seen = durable::run(&mut watched, plan.in_turns(), limits, session.document.seed);
     drop(watched);
     document::fill(session, plan, &seen, limits.slice_ns);
@@ -181,8 +181,8 @@ fn rounds(
     }
     let measured = Measured { plan, seen: &seen, beside_ns };
     let look_ns = Schedule::of(session.arguments.seconds).look_ns();
-    session.document.honesty = Some(judged::honesty(session, process, look_ns)?);
-    session.document.verdict = judged::verdict(session, &measured);
+    session.document.honesty = Some(judgment::honesty(session, process, look_ns)?);
+    session.document.verdict = judgment::verdict(session, &measured);
     refusal::no_room(session, &seen)?;
     refusal::whole(session, plan, &seen)?;
     match plan.sustained() {
@@ -200,12 +200,12 @@ fn sustained(
 ) -> Result<(), Halt> {
     let span = plan.budget.span(way, device::Durable::written_bytes(files));
     let begun_ns = session.elapsed_ns();
-    let mut watched = Watched::new(session, files, span.elapsed_ns);
+    let mut watched = WithProgress::new(session, files, span.elapsed_ns);
     let points = durable::sustained(&mut watched, number, way, span);
     drop(watched);
     let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
     let points = points.map_err(|fault| document::halt(plan::SUSTAINED_TITLE, fault))?;
-    let (knee, reason) = judged::knee(&points, session.document.seed);
+    let (knee, reason) = judgment::knee(&points, session.document.seed);
     session.document.sustained = Some(Sustained {
         title: plan::SUSTAINED_TITLE.to_owned(),
         write_bytes: way.operation_bytes(),

@@ -9,7 +9,7 @@ use workload::Profile;
 
 use super::budget::Budget;
 use super::forecast::{self, Uses};
-use super::judged;
+use super::judgment;
 use super::schedule::Schedule;
 use super::session::Session;
 use crate::arguments::FsyncRows;
@@ -71,8 +71,8 @@ impl Plan {
             FsyncRows::All => Rows::All,
             FsyncRows::None => return Plan::of_look(session),
         };
-        let profile = judged::profile(arguments)?;
-        let rows = judged::rows(profile.as_ref(), kind.plans());
+        let profile = judgment::profile(arguments)?;
+        let rows = judgment::rows(profile.as_ref(), kind.plans());
         let sustained = arguments.sustained.then_some(SUSTAINED);
         let ways: Vec<Way> = rows.iter().map(|row| row.way).chain(sustained).collect();
         let budget = Budget::of(arguments, profile.as_ref());

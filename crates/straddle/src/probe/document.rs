@@ -11,8 +11,8 @@ use report::probe::{
 use stack::UnitKind;
 
 use super::Run;
-use super::bed::Bed;
 use super::measuring::Found;
+use super::site::Site;
 use crate::shared::measured::{self, Store};
 use crate::shared::place::Place;
 use crate::shared::printer::shown;
@@ -56,7 +56,7 @@ pub(super) fn of_place(place: &Place, document: &mut Document) {
 }
 
 /// Returns what is known before anything is measured.
-pub(super) fn describe(bed: &Bed, document: &mut Document) {
+pub(super) fn describe(bed: &Site, document: &mut Document) {
     of_place(&bed.place, document);
     document.target.writes = bed.writes;
     document.target.length_bytes = bed.length_bytes;
@@ -76,7 +76,7 @@ pub(super) fn describe(bed: &Bed, document: &mut Document) {
 }
 
 /// Returns what was found.
-pub(super) fn answer(run: &Run<'_>, bed: &Bed, found: &Found, document: &mut Document) {
+pub(super) fn answer(run: &Run<'_>, bed: &Site, found: &Found, document: &mut Document) {
     let mut answers = Answers::not_tried(READS_ALONE);
     if let Some(Written { granule, turn, turns }) = &found.written {
         answers.alignment = said(&granule.alignment, |found| FoundAlignment {
@@ -149,7 +149,7 @@ fn comparison(one: &Compared) -> Comparison {
 }
 
 /// Keeps the granule, where there is one and a drive to name.
-fn kept(run: &Run<'_>, bed: &Bed, found: &Found, document: &Document) -> Kept {
+fn kept(run: &Run<'_>, bed: &Site, found: &Found, document: &Document) -> Kept {
     let not = |reason: String| Kept { file: None, reason: Some(reason) };
     let Some(granule) = saved_granule(found) else {
         return not("no granule was found".to_owned());

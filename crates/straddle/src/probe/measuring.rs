@@ -9,8 +9,8 @@ use measure::probe::{self, Ask, Budget, Spending, Stripe, Written, depth, granul
 use measure::{Fault, Run as Stretch};
 use report::probe::{Probe as Document, RunRefusal};
 
-use super::bed::Bed;
-use super::watched::Watched;
+use super::pauses::Pauses;
+use super::site::Site;
 use super::{Run, refused, undecided};
 use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 
@@ -41,8 +41,8 @@ pub(super) struct Found {
 /// Asks all questions that can be asked there.
 pub(super) fn run(
     run: &Run<'_>,
-    bed: &Bed,
-    watched: &mut Watched<'_>,
+    bed: &Site,
+    watched: &mut Pauses<'_>,
     document: &mut Document,
 ) -> Result<Found, RunRefusal> {
     let is_busy = busy_percent(&bed.place).is_some_and(|percent| percent >= BUSY_PERCENT);
@@ -83,7 +83,7 @@ pub(super) fn run(
     }
 }
 
-fn stretches(bed: &Bed) -> Vec<Stretch> {
+fn stretches(bed: &Site) -> Vec<Stretch> {
     let stretch = |run: &crate::shared::place::Run| Stretch {
         offset_bytes: run.offset_bytes,
         length_bytes: run.length_bytes,
@@ -94,7 +94,7 @@ fn stretches(bed: &Bed) -> Vec<Stretch> {
 }
 
 /// All that may be used from now on.
-fn whole(run: &Run<'_>, bed: &Bed) -> Spending {
+fn whole(run: &Run<'_>, bed: &Site) -> Spending {
     let budget = Budget {
         written_bytes: run.probe.bytes_max.saturating_sub(bed.prepared_bytes),
         operations: OPERATIONS,
@@ -114,8 +114,8 @@ fn not_read(reason: &str, written: Option<&mut Written>) -> Stripe {
 
 struct Asking<'a, 'b> {
     run: &'a Run<'a>,
-    bed: &'a Bed,
-    watched: &'a mut Watched<'b>,
+    bed: &'a Site,
+    watched: &'a mut Pauses<'b>,
     ask: Ask<'a>,
     whole: Spending,
 }

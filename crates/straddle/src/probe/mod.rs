@@ -2,21 +2,21 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `may` | what may be written, known before anything is |
-//! | `bed` | where: the scratch file or the device, the way down |
-//! | `whose` | which drive's addresses are used, and of which drive it is what is found |
+//! | `allowed` | what may be written, known before anything is |
+//! | `site` | where: the scratch file or the device, the way down |
+//! | `drive_identity` | which drive's addresses are used, and of which drive it is what is found |
 //! | `preview` | what it would write, for `--dry-run` |
-//! | `watched` | what happens between blocks: rests, the line that says how far it is |
+//! | `pauses` | what happens between blocks: rests, the line that says how far it is |
 //! | `measuring` | the questions of `measure::probe`, asked there |
 //! | `document` | what is printed, and what is kept |
 
-mod bed;
+mod allowed;
 mod document;
-mod may;
+mod drive_identity;
 mod measuring;
+mod pauses;
 mod preview;
-mod watched;
-mod whose;
+mod site;
 
 use host::Interrupt;
 use jiff::Timestamp;
@@ -30,8 +30,8 @@ use crate::shared::measured_place::MeasuredPlace;
 use crate::shared::printer::{self, Said};
 use crate::shared::scene::Scene;
 
-use bed::Bed;
-use watched::Watched;
+use pauses::Pauses;
+use site::Site;
 
 /// What everything here is told.
 struct Run<'a> {
@@ -72,8 +72,8 @@ fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), RunRefusal> {
         return preview::run(run, &target, document);
     }
     let most_ns = u64::from(run.probe.seconds).saturating_mul(1_000_000_000);
-    let mut watched = Watched::new(&run.interrupt, run.probe.kept.no_progress, most_ns);
-    let bed = Bed::made(run, &target, &mut watched, document)?;
+    let mut watched = Pauses::new(&run.interrupt, run.probe.kept.no_progress, most_ns);
+    let bed = Site::made(run, &target, &mut watched, document)?;
     document::describe(&bed, document);
     let found = measuring::run(run, &bed, &mut watched, document)?;
     drop(watched);

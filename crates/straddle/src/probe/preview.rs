@@ -6,8 +6,8 @@ use report::probe::{Probe as Document, RunRefusal};
 use stack::UnitKind;
 use units::prefix::Size;
 
-use super::may::{possible, raw_bytes, scratch_bytes};
-use super::whose::of_place;
+use super::allowed::{possible, raw_bytes, scratch_bytes};
+use super::drive_identity::of_place;
 use super::{Run, document, refused};
 use crate::shared::measured_place::MeasuredPlace;
 use crate::shared::place::Place;

@@ -10,18 +10,18 @@ use workload::{Job, job};
 
 use super::pattern::Pattern;
 use super::{depth, layout, name};
-use crate::bench::contest::{self, Bounds, Timed};
 use crate::bench::document::{self, About, Seen};
-use crate::bench::ground::Ground;
-use crate::bench::live;
+use crate::bench::offset_arms;
+use crate::bench::paired_loop::{self, Bounds, Timed};
 use crate::bench::plan::{self, Arm};
+use crate::bench::ready_device::ReadyDevice;
+use crate::bench::scratch_file::ScratchFile;
 use crate::bench::session::Session;
-use crate::bench::stage::Stage;
 use crate::shared::halt::Halt;
 
 /// A job, its arms and what it does.
 pub(super) struct Case<'a> {
-    pub(super) ground: &'a Ground,
+    pub(super) ground: &'a ScratchFile,
     pub(super) arms: &'a [Arm],
     pub(super) job: &'a Job,
     pub(super) pattern: Pattern,
@@ -32,7 +32,7 @@ pub(super) struct Case<'a> {
 pub(super) fn measured(
     session: &mut Session<'_>,
     case: &Case<'_>,
-    stages: &[Stage<'_>],
+    stages: &[ReadyDevice<'_>],
     device_bytes: u64,
 ) -> Result<Experiment, Halt> {
     let depth = depth(case.job)?;
@@ -76,7 +76,7 @@ fn compared<Q: Queue>(
         subjects.push(Subject::new(queue, counters, case.pattern.work(depth), slots, 1));
     }
     let block_operations =
-        live::calibrated(&mut subjects[0], session.bytes_left(), case.arms.len())?;
+        offset_arms::calibrated(&mut subjects[0], session.bytes_left(), case.arms.len())?;
     session.wrote(subjects[0].written_bytes());
     for subject in &mut subjects {
         subject.set_block_operations(block_operations);
@@ -84,7 +84,7 @@ fn compared<Q: Queue>(
     let mut turns = Turns { subjects, case };
     let plan = session.experiment(case.arms, plan::ALPHA);
     let bounds = bounds(session, case.job, case.arms.len());
-    let done = contest::run(session, plan, &case.title, bounds, &mut turns)?;
+    let done = paired_loop::run(session, plan, &case.title, bounds, &mut turns)?;
     let shift_bytes =
         case.arms.iter().find(|arm| arm.role == Role::Shifted).map(|arm| arm.shift_bytes);
     let is_plain = depth == 1 && turns.subjects[0].work().operations() == 1;
@@ -94,7 +94,11 @@ fn compared<Q: Queue>(
         block_operations: u64::from(turns.subjects[0].work().operations()),
         workload: case.pattern.workload(depth),
         arms: case.arms.to_vec(),
-        seen: turns.subjects.iter().map(|subject| live::seen(subject, 0)).collect::<Vec<Seen>>(),
+        seen: turns
+            .subjects
+            .iter()
+            .map(|subject| offset_arms::seen(subject, 0))
+            .collect::<Vec<Seen>>(),
         elapsed_ns: done.elapsed_ns,
         written_bytes: done.written_bytes,
         predicted: shift_bytes.and_then(|shift| {
@@ -147,7 +151,9 @@ struct Turns<'a, Q: Queue> {
 
 impl<Q: Queue> Timed for Turns<'_, Q> {
     fn time(&mut self, arm: usize) -> Result<u64, Halt> {
-        self.subjects[arm].observe(0).map_err(|fault| live::of_arm(&self.case.arms[arm], fault))
+        self.subjects[arm]
+            .observe(0)
+            .map_err(|fault| offset_arms::of_arm(&self.case.arms[arm], fault))
     }
 
     fn pair_bytes(&self) -> u64 {
@@ -176,7 +182,7 @@ impl<Q: Queue> Timed for Turns<'_, Q> {
         // The devices lie in one file, which its file system may lock as a whole.
         let serialized = || {
             let why = Subject::serialized_among(&self.subjects, &names)?;
-            Some(format!("{why}; {}", live::BESIDE_LOCKS))
+            Some(format!("{why}; {}", offset_arms::BESIDE_LOCKS))
         };
         self.subjects.iter().find_map(Subject::accounting).or_else(serialized)
     }

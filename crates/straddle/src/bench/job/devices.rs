@@ -7,14 +7,14 @@ use workload::{Job, job};
 use super::case::{self, Case};
 use super::pattern::{drawn, pattern};
 use super::{depth, name};
-use crate::bench::ground::Ground;
-use crate::bench::made::{self, Recipe};
+use crate::bench::file_system::{self, Recipe};
 use crate::bench::plan::Arm;
+use crate::bench::ready_device::{ReadyDevice, Wanted};
 use crate::bench::replay::Replay;
+use crate::bench::scratch_file::ScratchFile;
 use crate::bench::session::Session;
 use crate::bench::shifted;
-use crate::bench::stage::{Stage, Wanted};
-use crate::bench::{requests, way};
+use crate::bench::{method, requests};
 use crate::shared::halt::Halt;
 
 /// Requests that are drawn where a job mixes reads and writes.
@@ -23,16 +23,16 @@ const DRAWN: usize = 65_536;
 /// A job on a device for each arm.
 pub(super) fn run(
     session: &mut Session<'_>,
-    ground: &Ground,
+    ground: &ScratchFile,
     mounts: Option<&PrivateMounts>,
     job: &Job,
     arms: &[Arm],
 ) -> Result<Experiment, Halt> {
-    let kind = way::file_system_of(session.bench, job);
+    let kind = method::file_system_of(session.bench, job);
     let interrupt = session.interrupt.clone();
     let wanted = match (kind, mounts) {
         (Some(kind), Some(mounts)) => {
-            let recipe = made::recipe(kind);
+            let recipe = file_system::recipe(kind);
             Some(Wanted { recipe, mounts, interrupt: &interrupt })
         }
         _ => None,
@@ -43,10 +43,10 @@ pub(super) fn run(
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     let regions = shifted::regions(ground, count, shift_bytes)?;
     let region = |arm: usize| regions.get(arm).or(regions.last()).copied();
-    let stages: Vec<Stage<'_>> = (0..arms.len())
+    let stages: Vec<ReadyDevice<'_>> = (0..arms.len())
         .map(|arm| {
             let region = region(arm).expect("there is at least one region");
-            Stage::set(ground, region, arms[arm].shift_bytes, wanted)
+            ReadyDevice::set(ground, region, arms[arm].shift_bytes, wanted)
         })
         .collect::<Result<_, _>>()?;
     let title = titled(job, wanted.map(|wanted| wanted.recipe));
@@ -63,7 +63,7 @@ pub(super) fn run(
         let case = Case { ground, arms, job, pattern, title };
         case::measured(session, &case, &stages, device_bytes)?
     };
-    stages.into_iter().try_for_each(Stage::end)?;
+    stages.into_iter().try_for_each(ReadyDevice::end)?;
     Ok(experiment)
 }
 

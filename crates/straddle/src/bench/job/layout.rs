@@ -9,8 +9,8 @@ use units::prefix::Size;
 
 use super::case::Case;
 use super::name;
+use crate::bench::ready_device::ReadyDevice;
 use crate::bench::session::Session;
-use crate::bench::stage::Stage;
 use crate::shared::halt::{Halt, refused};
 
 /// Returns what a job's operations go to on a stage, open, and its length: the device, or a file
@@ -18,7 +18,7 @@ use crate::shared::halt::{Halt, refused};
 pub(super) fn opened(
     session: &mut Session<'_>,
     case: &Case<'_>,
-    stage: &Stage<'_>,
+    stage: &ReadyDevice<'_>,
     device_bytes: u64,
 ) -> Result<(OwnedFd, u64), Halt> {
     let direct = case.job.direct;

@@ -12,11 +12,11 @@ use units::text;
 use workload::{Job, JobFile, job};
 
 use self::pattern::pattern;
-use super::ground::Ground;
 use super::plan::{self, Arm};
+use super::scratch_file::ScratchFile;
 use super::session::Session;
-use super::{inside, way};
-use crate::bench::found::Found;
+use super::{in_scratch_file, method};
+use crate::bench::results::Results;
 use crate::shared::halt::{Halt, refused};
 
 /// The most operations in flight.
@@ -62,10 +62,10 @@ pub(crate) fn mixed_are_plain(jobs: &[Job], on: impl Fn(&Job) -> bool) -> Result
 /// Runs every job of the file, one after the other.
 pub(crate) fn run(
     session: &mut Session<'_>,
-    ground: &Ground,
+    ground: &ScratchFile,
     mounts: Option<&PrivateMounts>,
     file: &JobFile,
-    found: &mut Found,
+    found: &mut Results,
 ) -> Result<(), Halt> {
     for remark in &file.remarks {
         session.note(text::escape(remark.to_string().as_bytes()));
@@ -81,7 +81,7 @@ pub(crate) fn run(
         }
         scaled(session, job);
         // One queue for all arms where a job allows it: see ARCHITECTURE.md.
-        let is_plain = way::file_system_of(session.bench, job).is_none();
+        let is_plain = method::file_system_of(session.bench, job).is_none();
         if is_plain && fits_inside(std::slice::from_ref(job)) {
             in_file(session, ground, job, found)?;
         } else {
@@ -137,7 +137,7 @@ fn depth(job: &Job) -> Result<u16, Halt> {
 }
 
 /// The arms of a job.
-fn arms(session: &Session<'_>, ground: &Ground, job: &Job) -> Result<Vec<Arm>, Halt> {
+fn arms(session: &Session<'_>, ground: &ScratchFile, job: &Job) -> Result<Vec<Arm>, Halt> {
     let step = ground.step_bytes()?;
     let unit = ground.place.unit;
     Ok(plan::arms(&session.bench.shift, false, step, job.operation_bytes, unit)?)
@@ -146,15 +146,15 @@ fn arms(session: &Session<'_>, ground: &Ground, job: &Job) -> Result<Vec<Arm>, H
 /// A direct job inside the scratch file: over all of it, whatever region the job names.
 fn in_file(
     session: &mut Session<'_>,
-    ground: &Ground,
+    ground: &ScratchFile,
     job: &Job,
-    found: &mut Found,
+    found: &mut Results,
 ) -> Result<(), Halt> {
     let pattern = pattern(session, job)?;
     let arms = arms(session, ground, job)?;
     let works = [pattern.inside(depth(job)?)];
     let before = found.experiments.len();
-    let measured = inside::on_scratch(session, ground, &works, &arms, found);
+    let measured = in_scratch_file::on_scratch(session, ground, &works, &arms, found);
     for experiment in &mut found.experiments[before..] {
         let arm = experiment.arms.iter().find(|arm| arm.role == Role::Shifted);
         let arm = arm.map_or(String::new(), |arm| format!(", {}", arm.name));

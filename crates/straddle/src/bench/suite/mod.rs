@@ -5,7 +5,7 @@
 //! Where there is device-mapper, ext4 in a volume of LVM is one more file system.
 //! Each step is an experiment of its own; they run in step.
 
-mod line;
+mod row;
 mod steps;
 mod volume;
 
@@ -15,16 +15,16 @@ use measure::{Experiment, Role, Step, Stop};
 use report::bench::Experiment as Document;
 use units::random::Random;
 
-pub(super) use self::line::{Line, lines};
+pub(super) use self::row::{Row, lines};
 use self::steps::{Bench as Steps, STEPS};
 use self::volume::Volume;
 use super::document::{self, About, Seen};
-use super::ground::Ground;
 use super::plan::{self, Arm, Budget};
 use super::progress::Progress;
+use super::scratch_file::ScratchFile;
 use super::session::Session;
 use super::shifted::{self, Region};
-use crate::bench::found::Found;
+use crate::bench::results::Results;
 use crate::shared::halt::{Halt, refused};
 use crate::shared::printer::shown;
 
@@ -50,7 +50,7 @@ const ARMS: usize = 3;
 const ROOM_BYTES: u64 = 84 << 20;
 
 /// Returns what the suite may use for these file systems.
-pub(super) fn budget(lines: &[Line], rounds: u32) -> Budget {
+pub(super) fn budget(lines: &[Row], rounds: u32) -> Budget {
     let scratch_bytes = scratch_bytes(lines);
     let many = u64::try_from(lines.len() * ARMS).unwrap_or(u64::MAX);
     let rounds_bytes = many.saturating_mul(rounds.into()).saturating_mul(ARM_BYTES);
@@ -62,7 +62,7 @@ pub(super) fn budget(lines: &[Line], rounds: u32) -> Budget {
 }
 
 /// Returns how long the scratch file must be for these file systems, in bytes.
-fn scratch_bytes(lines: &[Line]) -> u64 {
+fn scratch_bytes(lines: &[Row]) -> u64 {
     let least = lines.iter().map(|line| line.recipe().device_bytes_min).max().unwrap_or(0);
     (least + ROOM_BYTES).next_multiple_of(1 << 20)
 }
@@ -88,10 +88,10 @@ fn round_bytes(load: &FileLoad) -> u64 {
 /// Runs the suite for each file system.
 pub(super) fn run(
     session: &mut Session<'_>,
-    ground: &Ground,
+    ground: &ScratchFile,
     mounts: &PrivateMounts,
-    lines: &[Line],
-    found: &mut Found,
+    lines: &[Row],
+    found: &mut Results,
 ) -> Result<(), Halt> {
     let load = load(session)?;
     let arms = arms(ground.place.unit.length_bytes());
@@ -130,9 +130,9 @@ fn load(session: &Session<'_>) -> Result<FileLoad, Halt> {
 /// All rounds of one file system.
 struct Rounds<'a> {
     load: &'a FileLoad,
-    line: Line,
+    line: Row,
     mounts: &'a PrivateMounts,
-    ground: &'a Ground,
+    ground: &'a ScratchFile,
     region: Region,
     arms: &'a [Arm],
 }
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn the_scratch_file_holds_the_greatest_of_the_file_systems() {
-        let all = [FileSystem::Ext4, FileSystem::Xfs, FileSystem::Btrfs].map(Line::plain);
+        let all = [FileSystem::Ext4, FileSystem::Xfs, FileSystem::Btrfs].map(Row::plain);
         assert!(scratch_bytes(&all) > 300 << 20);
         assert!(scratch_bytes(&all[..1]) < 200 << 20);
     }

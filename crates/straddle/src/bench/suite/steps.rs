@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use host::{FileLoad, FileStep, PrivateMounts};
 
-use crate::bench::made::Recipe;
+use crate::bench::file_system::Recipe;
 use crate::shared::halt::Halt;
 
 /// The steps in their order, each as a person says it; the first makes the file system.

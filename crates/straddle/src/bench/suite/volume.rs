@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use host::{CommandPlan, Interrupt};
 
-use crate::bench::made::{failed, installed};
+use crate::bench::file_system::{failed, installed};
 use crate::shared::halt::{Halt, refused};
 use crate::shared::printer::shown;
 

@@ -8,7 +8,7 @@ use stack::{LayerId, Stack};
 use units::ByteRange;
 
 /// A drive under a layer.
-pub(super) struct Under {
+pub(super) struct DrivesUnder {
     pub(super) id: LayerId,
     /// What it is called; harmless to print.
     pub(super) name: String,
@@ -57,7 +57,7 @@ fn shares(mapping: &Mapping) -> Vec<Share> {
 }
 
 /// The drives under `floor`, each with the first part of the floor that lies on it.
-pub(super) fn leaves(stack: &Stack, floor: LayerId) -> Vec<Under> {
+pub(super) fn leaves(stack: &Stack, floor: LayerId) -> Vec<DrivesUnder> {
     let mut found = BTreeMap::new();
     let mut seen = BTreeSet::new();
     let mut todo = VecDeque::from(shares(&stack.layer(floor).mapping));
@@ -85,7 +85,7 @@ pub(super) fn leaves(stack: &Stack, floor: LayerId) -> Vec<Under> {
         let leaf = stack.layer(id);
         let (start_bytes, origin_bytes) = found.get(&id).copied().unwrap_or((0, 0));
         let length_bytes = leaf.length();
-        Under { id, name: leaf.name.clone(), start_bytes, origin_bytes, length_bytes }
+        DrivesUnder { id, name: leaf.name.clone(), start_bytes, origin_bytes, length_bytes }
     };
     drives.into_iter().map(under).collect()
 }

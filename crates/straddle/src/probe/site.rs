@@ -9,9 +9,9 @@ use host::{FileDisk, Pinned};
 use report::probe::{Probe as Document, RunRefusal};
 use stack::drive::Drive;
 
-use super::may::{no_file, possible, raw_bytes, scratch_bytes, usable};
-use super::watched::Watched;
-use super::whose::{drive, of_place, placed};
+use super::allowed::{no_file, possible, raw_bytes, scratch_bytes, usable};
+use super::drive_identity::{drive, of_place, placed};
+use super::pauses::Pauses;
 use super::{Run, refused};
 use crate::shared::leftover;
 use crate::shared::measured_place::MeasuredPlace;
@@ -20,7 +20,7 @@ use crate::shared::printer::shown;
 use crate::shared::raw_claim;
 
 /// Place where a probe measures.
-pub(super) struct Bed {
+pub(super) struct Site {
     pub(super) place: Place,
     /// The one drive.
     ///
@@ -42,28 +42,28 @@ enum Ground {
     Device(Pinned),
 }
 
-impl Bed {
+impl Site {
     /// Returns what `target` gives.
     pub(super) fn made(
         run: &Run<'_>,
         target: &MeasuredPlace,
-        watched: &mut Watched<'_>,
+        watched: &mut Pauses<'_>,
         document: &mut Document,
-    ) -> Result<Bed, RunRefusal> {
+    ) -> Result<Site, RunRefusal> {
         match target {
             MeasuredPlace::Directory(directory) => {
-                Bed::in_directory(run, directory, watched, document)
+                Site::in_directory(run, directory, watched, document)
             }
-            MeasuredPlace::Device { node, number } => Bed::on_device(run, node, *number, document),
+            MeasuredPlace::Device { node, number } => Site::on_device(run, node, *number, document),
         }
     }
 
     fn in_directory(
         run: &Run<'_>,
         directory: &Pinned,
-        watched: &mut Watched<'_>,
+        watched: &mut Pauses<'_>,
         document: &mut Document,
-    ) -> Result<Bed, RunRefusal> {
+    ) -> Result<Site, RunRefusal> {
         let length_bytes = scratch_bytes(run)?;
         let (plan, step) = possible(run, directory, length_bytes)?;
         leftover::clear(directory);
@@ -74,7 +74,7 @@ impl Bed {
         let place =
             placed(|wanted| Place::of_file(&run.scene, &scratch.path(), length_bytes, wanted))
                 .map_err(|refusal| of_place(&shown(directory.given()), refusal))?;
-        Ok(Bed {
+        Ok(Site {
             drive: drive(&run.scene, &place, document),
             sector_bytes: step.max(place.logical_sector_bytes.unwrap_or(step)).max(512),
             place,
@@ -90,7 +90,7 @@ impl Bed {
         node: &Pinned,
         number: (u32, u32),
         document: &mut Document,
-    ) -> Result<Bed, RunRefusal> {
+    ) -> Result<Site, RunRefusal> {
         let name = shown(node.given());
         let writes = run.probe.raw.write_device;
         let (ground, device_bytes) = match writes {
@@ -113,7 +113,7 @@ impl Bed {
                         directory on the drive, or --write-device";
             document.notes.push(note.to_owned());
         }
-        Ok(Bed {
+        Ok(Site {
             drive: drive(&run.scene, &place, document),
             sector_bytes: place.logical_sector_bytes.unwrap_or(512).max(512),
             place,

@@ -19,7 +19,7 @@ use crate::shared::scene::Scene;
 use crate::shared::target::{self, What};
 
 /// A stack, and the layers whose bytes are meant.
-pub(super) struct Opened {
+pub(super) struct StackInput {
     pub(super) stack: Stack,
     pub(super) roots: Vec<LayerId>,
     /// Layers among those over the roots that stand for a part of another.
@@ -30,9 +30,9 @@ pub(super) struct Opened {
     pub(super) notes: Vec<String>,
 }
 
-impl Opened {
+impl StackInput {
     /// Returns what was `assembled`, of which `roots` are meant.
-    fn of(assembled: Assembled, roots: Vec<LayerId>, mut notes: Vec<String>) -> Opened {
+    fn of(assembled: Assembled, roots: Vec<LayerId>, mut notes: Vec<String>) -> StackInput {
         let Assembled { mut stack, incomplete, .. } = assembled;
         let lacks = !incomplete.is_empty();
         if lacks {
@@ -43,7 +43,7 @@ impl Opened {
             );
         }
         let parts = btrfs::add_data(&mut stack, &mut notes);
-        Opened { stack, roots, parts, lacks, notes }
+        StackInput { stack, roots, parts, lacks, notes }
     }
 }
 
@@ -62,7 +62,7 @@ struct Image {
 ///
 /// # Errors
 /// When something cannot be opened, or is none of these; says what helps.
-pub(super) fn opened(paths: &[PathBuf], scene: &Scene) -> Result<Opened, Refusal> {
+pub(super) fn opened(paths: &[PathBuf], scene: &Scene) -> Result<StackInput, Refusal> {
     if paths == [PathBuf::from(plan::STDIN)] {
         return of_plan(plan::of_stdin(), "standard input");
     }
@@ -98,7 +98,7 @@ fn refusal(message: String, hint: &str) -> Refusal {
     Refusal { message, hint: Some(hint.to_owned()) }
 }
 
-fn of_images(images: &[Image]) -> Result<Opened, Refusal> {
+fn of_images(images: &[Image]) -> Result<StackInput, Refusal> {
     if let [Image { path, .. }] = images
         && let Some(plan) = plan::read(path)
     {
@@ -125,7 +125,7 @@ fn of_images(images: &[Image]) -> Result<Opened, Refusal> {
     let taken = opened.into_iter().zip(roots).filter(|&(image, root)| holds(image, root));
     let (taken, roots): (Vec<&Image>, Vec<LayerId>) = taken.unzip();
     let notes = said(&taken, images.len() - taken.len());
-    Ok(Opened::of(assembled, roots, notes))
+    Ok(StackInput::of(assembled, roots, notes))
 }
 
 /// Returns what a reader should know of images, and of files that were `left_out`.
@@ -143,11 +143,11 @@ fn said(taken: &[&Image], left_out: usize) -> Vec<String> {
     whole.into_iter().chain((left_out > 0).then(rest)).collect()
 }
 
-fn of_plan(plan: plan::Read, name: &str) -> Result<Opened, Refusal> {
+fn of_plan(plan: plan::Read, name: &str) -> Result<StackInput, Refusal> {
     let (stack, root) = plan?;
     let note = format!("{name} is a plan: no disk is asked whether it has these partitions");
     let notes = vec![note];
-    Ok(Opened { stack, roots: vec![root], parts: Vec::new(), lacks: false, notes })
+    Ok(StackInput { stack, roots: vec![root], parts: Vec::new(), lacks: false, notes })
 }
 
 /// Returns where the stack of a file starts; `None` where it has no bytes.
@@ -159,7 +159,10 @@ fn start(path: &Path) -> Result<Option<Start>, Refusal> {
     Ok(start.bytes.as_ref().is_none_or(has_bytes).then_some(start))
 }
 
-fn of_devices(devices: &[(Vec<NodeId>, Option<NodeId>)], scene: &Scene) -> Result<Opened, Refusal> {
+fn of_devices(
+    devices: &[(Vec<NodeId>, Option<NodeId>)],
+    scene: &Scene,
+) -> Result<StackInput, Refusal> {
     let machine = scene.machine();
     let machine = machine.map_err(|why| refusal(why.clone(), "see straddle check"))?;
     let mut nodes: Vec<NodeId> = devices.iter().flat_map(|(nodes, _)| nodes.clone()).collect();
@@ -177,5 +180,5 @@ fn of_devices(devices: &[(Vec<NodeId>, Option<NodeId>)], scene: &Scene) -> Resul
     if roots.is_empty() {
         roots.clone_from(&assembled.roots);
     }
-    Ok(Opened::of(assembled, roots, Vec::new()))
+    Ok(StackInput::of(assembled, roots, Vec::new()))
 }

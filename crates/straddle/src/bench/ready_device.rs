@@ -4,8 +4,8 @@ use std::path::Path;
 
 use host::{Interrupt, LoopDevice, Mounted, PrivateMounts};
 
-use super::ground::Ground;
-use super::made::Recipe;
+use super::file_system::Recipe;
+use super::scratch_file::ScratchFile;
 use super::shifted::{self, Region};
 use crate::shared::halt::Halt;
 
@@ -18,20 +18,20 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// A device for one arm. What is mounted goes before the device.
-pub(crate) struct Stage<'a> {
+pub(crate) struct ReadyDevice<'a> {
     mounted: Option<Mounted<'a>>,
     device: LoopDevice,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> ReadyDevice<'a> {
     /// Attaches a region `shift_bytes` behind the boundary; with a file system that is wanted made
     /// and mounted on it.
     pub(crate) fn set(
-        ground: &Ground,
+        ground: &ScratchFile,
         region: Region,
         shift_bytes: u64,
         wanted: Option<Wanted<'a>>,
-    ) -> Result<Stage<'a>, Halt> {
+    ) -> Result<ReadyDevice<'a>, Halt> {
         let device = shifted::attach(ground, region, shift_bytes)?;
         let mounted = match wanted {
             None => None,
@@ -41,7 +41,7 @@ impl<'a> Stage<'a> {
                 Some(recipe.mount(mounts, device.node())?)
             }
         };
-        Ok(Stage { mounted, device })
+        Ok(ReadyDevice { mounted, device })
     }
 
     pub(crate) fn device(&self) -> &LoopDevice {
@@ -55,7 +55,7 @@ impl<'a> Stage<'a> {
 
     /// Unmounts and detaches it.
     pub(crate) fn end(self) -> Result<(), Halt> {
-        let Stage { mounted, device } = self;
+        let ReadyDevice { mounted, device } = self;
         if let Some(mut mounted) = mounted {
             mounted.unmount()?;
         }

@@ -4,7 +4,7 @@ use report::bench::{BenchTarget, Experiment, Scratch};
 
 /// What was found so far: what is shown when the rest cannot be measured, or the user has enough.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct Results {
     pub(crate) target: BenchTarget,
     pub(crate) scratch: Option<Scratch>,
     pub(crate) experiments: Vec<Experiment>,

@@ -4,19 +4,19 @@ use host::DiskStats;
 use host::engine::Access;
 use measure::Role;
 
-use super::contest::Bounds;
-use super::found::Found;
-use super::ground::Ground;
-use super::live::{self, Setting};
+use super::offset_arms::{self, Setting};
+use super::paired_loop::Bounds;
 use super::plan::{self, Arm, Work};
+use super::results::Results;
+use super::scratch_file::ScratchFile;
 use super::session::Session;
 use crate::shared::halt::Halt;
 
 /// Compares all that was asked for.
 pub(crate) fn run(
     session: &mut Session<'_>,
-    ground: &Ground,
-    found: &mut Found,
+    ground: &ScratchFile,
+    found: &mut Results,
 ) -> Result<(), Halt> {
     let place = &ground.place;
     let size = plan::operation_bytes(session.bench.size, place.unit)?;
@@ -30,10 +30,10 @@ pub(crate) fn run(
 /// Compares `arms` under `works` in the scratch file.
 pub(crate) fn on_scratch(
     session: &mut Session<'_>,
-    ground: &Ground,
+    ground: &ScratchFile,
     works: &[Work],
     arms: &[Arm],
-    found: &mut Found,
+    found: &mut Results,
 ) -> Result<(), Halt> {
     each(session, works, arms, found, |access| {
         let opened = ground.scratch.open(access, true);
@@ -52,7 +52,7 @@ pub(crate) fn each<'a>(
     session: &mut Session<'_>,
     works: &[Work],
     arms: &[Arm],
-    found: &mut Found,
+    found: &mut Results,
     open: impl Fn(Access) -> Result<Bed<'a>, Halt>,
 ) -> Result<(), Halt> {
     let works: Vec<Work> = works.iter().copied().filter(|work| suits(session, work)).collect();
@@ -71,7 +71,7 @@ pub(crate) fn each<'a>(
         let (file, place, moved) = open(access)?;
         let counters = place.counted.and_then(|number| DiskStats::open(number).ok());
         let setting = Setting { place, arms, work: *work, alpha, bounds, moved: &*moved };
-        let mut experiment = live::compare(session, &setting, file, counters)?;
+        let mut experiment = offset_arms::compare(session, &setting, file, counters)?;
         if asked.len() > 1
             && let Some(arm) = arms.iter().find(|arm| arm.role == Role::Shifted)
         {

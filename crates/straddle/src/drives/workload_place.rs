@@ -4,46 +4,46 @@ use drive::Model;
 use drive::run::Place;
 use report::drive::SimulatedArm;
 
-use super::arms::Arm;
-use super::ground::Ground;
-use super::grounds::Grounds;
-use super::under::Under;
+use super::drives_under::DrivesUnder;
+use super::layer_place::LayerPlace;
+use super::stack_layers::StackLayers;
+use super::variants::Variant;
 use crate::arguments::Simulate;
 
 /// Of what a place is a multiple that is aligned for any drive.
 pub(super) const ALIGNED_BYTES: u64 = 1 << 20;
 
 /// Place where a workload is done.
-pub(super) struct Spot<'a> {
+pub(super) struct WorkloadPlace<'a> {
     /// The bytes that it has: of the drive, of the layer, or of the layer's floor.
     pub(super) place: Place,
     /// Whose bytes they are.
-    pub(super) bed: Bed<'a>,
+    pub(super) bed: Owner<'a>,
     /// What of it is told: the layer, the shift, and what it is compared with.
     pub(super) told: SimulatedArm,
 }
 
 /// Whose bytes a place has.
 #[derive(Clone, Copy)]
-pub(super) enum Bed<'a> {
+pub(super) enum Owner<'a> {
     /// The drive's.
     Drive,
     /// A layer's, where they really lie.
-    Layer(&'a Ground),
+    Layer(&'a LayerPlace),
     /// A layer's floor, whose share begins aligned on every drive.
-    Floor(&'a Ground),
+    Floor(&'a LayerPlace),
 }
 
-impl Bed<'_> {
+impl Owner<'_> {
     /// Returns how far the bytes of a drive are moved so that what is aligned on the floor is
     /// aligned there.
-    pub(super) fn raised_bytes(self, under: &Under, origin_bytes: u64) -> u64 {
+    pub(super) fn raised_bytes(self, under: &DrivesUnder, origin_bytes: u64) -> u64 {
         match self {
-            Bed::Floor(_) => {
+            Owner::Floor(_) => {
                 let past = under.origin_bytes % ALIGNED_BYTES;
                 (ALIGNED_BYTES - past + origin_bytes) % ALIGNED_BYTES
             }
-            Bed::Drive | Bed::Layer(_) => 0,
+            Owner::Drive | Owner::Layer(_) => 0,
         }
     }
 }
@@ -51,9 +51,9 @@ impl Bed<'_> {
 /// The place on the drive, and once more for each shift.
 pub(super) fn on_drive(
     model: &dyn Model,
-    arm: &Arm,
+    arm: &Variant,
     asked: &Simulate,
-) -> Result<Vec<Spot<'static>>, String> {
+) -> Result<Vec<WorkloadPlace<'static>>, String> {
     let logical_bytes = arm.profile.amount("logical_sector").unwrap_or(512);
     let shifts = match asked.shift.is_empty() {
         true => vec![logical_bytes],
@@ -63,7 +63,7 @@ pub(super) fn on_drive(
         let place = place(model, asked.start, shift_bytes, &shifts, asked)?;
         let start_bytes = place.start_bytes;
         let told = SimulatedArm { shift_bytes, start_bytes, ..SimulatedArm::default() };
-        Ok(Spot { place, bed: Bed::Drive, told })
+        Ok(WorkloadPlace { place, bed: Owner::Drive, told })
     };
     std::iter::once(0).chain(shifts.iter().copied()).map(spot).collect()
 }
@@ -72,22 +72,22 @@ pub(super) fn on_drive(
 /// the first.
 pub(super) fn on_grounds<'a>(
     model: &dyn Model,
-    arm: &Arm,
-    grounds: &'a Grounds,
+    arm: &Variant,
+    grounds: &'a StackLayers,
     first: usize,
     asked: &Simulate,
-) -> Result<Vec<Spot<'a>>, String> {
+) -> Result<Vec<WorkloadPlace<'a>>, String> {
     whole(model, asked)?;
     let origin_bytes = arm.profile.amount("origin").unwrap_or(0);
     let mut spots = Vec::new();
     for ground in &grounds.grounds {
-        let Ground { name, start_bytes, length_bytes, .. } = ground;
+        let LayerPlace { name, start_bytes, length_bytes, .. } = ground;
         if *length_bytes < asked.size {
             return Err(format!("{name} has {length_bytes} bytes\nhint: name another: --layer"));
         }
         let (place, bed) = match ground.is_spread() {
-            true => (on_floor(model, ground, origin_bytes), Bed::Floor(ground)),
-            false => (aligned(model, *start_bytes, *length_bytes, origin_bytes), Bed::Drive),
+            true => (on_floor(model, ground, origin_bytes), Owner::Floor(ground)),
+            false => (aligned(model, *start_bytes, *length_bytes, origin_bytes), Owner::Drive),
         };
         let place = place.map_err(|why| format!("{name} {why}"))?;
         let against = u32::try_from(first + spots.len()).unwrap_or(u32::MAX);
@@ -97,9 +97,13 @@ pub(super) fn on_grounds<'a>(
             against,
             ..SimulatedArm::default()
         };
-        spots.push(Spot { place, bed, told: told("aligned", place.start_bytes) });
+        spots.push(WorkloadPlace { place, bed, told: told("aligned", place.start_bytes) });
         let own = Place { start_bytes: 0, length_bytes: *length_bytes };
-        spots.push(Spot { place: own, bed: Bed::Layer(ground), told: told(name, *start_bytes) });
+        spots.push(WorkloadPlace {
+            place: own,
+            bed: Owner::Layer(ground),
+            told: told(name, *start_bytes),
+        });
     }
     Ok(spots)
 }
@@ -127,19 +131,19 @@ fn aligned(
 }
 
 /// A place as long as the layer from a full stripe of its floor on, as near behind it as it goes.
-fn on_floor(model: &dyn Model, ground: &Ground, origin_bytes: u64) -> Result<Place, String> {
+fn on_floor(model: &dyn Model, ground: &LayerPlace, origin_bytes: u64) -> Result<Place, String> {
     let logical_bytes = model.logical_bytes();
     for under in &ground.leaves {
         if !under.start_bytes.is_multiple_of(logical_bytes) {
             return Err(format!("on {} {}", under.name, cut(under.start_bytes, logical_bytes)));
         }
-        let raised_bytes = Bed::Floor(ground).raised_bytes(under, origin_bytes);
+        let raised_bytes = Owner::Floor(ground).raised_bytes(under, origin_bytes);
         let end = under.length_bytes.unwrap_or(0).saturating_add(raised_bytes);
         if end > model.capacity_bytes() {
             return Err(format!("on {} {}", under.name, beyond(end, model.capacity_bytes())));
         }
     }
-    let Ground { start_bytes, length_bytes, .. } = *ground;
+    let LayerPlace { start_bytes, length_bytes, .. } = *ground;
     let floor_bytes = ground.stack.layer(ground.floor).length().unwrap_or(u64::MAX);
     let stripe_bytes = ground.stripe_bytes().max(1);
     let near = start_bytes.checked_next_multiple_of(stripe_bytes).unwrap_or(u64::MAX);

@@ -14,20 +14,20 @@ use crate::shared::place::Place;
 use crate::shared::printer::shown;
 
 /// A scratch file whose way down is known.
-pub(crate) struct Ground {
+pub(crate) struct ScratchFile {
     pub(crate) scratch: Scratch,
     pub(crate) place: Place,
     prepared_ns: u64,
 }
 
-impl Ground {
+impl ScratchFile {
     /// Makes the file, writes it, and finds out where it lies.
     pub(crate) fn prepare(
         session: &mut Session<'_>,
         directory: &Pinned,
         length_bytes: u64,
         wanted: UnitKind,
-    ) -> Result<Ground, RunRefusal> {
+    ) -> Result<ScratchFile, RunRefusal> {
         session.afford(length_bytes, "the scratch file")?;
         let begun_ns = session.elapsed_ns();
         let plan = ScratchPlan {
@@ -56,7 +56,7 @@ impl Ground {
             refusal.message = format!("cannot measure in {name}: {}", refusal.message);
             refusal
         })?;
-        Ok(Ground { scratch, place, prepared_ns })
+        Ok(ScratchFile { scratch, place, prepared_ns })
     }
 
     /// The smallest step by which direct I/O on the file can be shifted, in bytes; `Err` says why

@@ -23,7 +23,7 @@ pub(super) struct Leaf {
 }
 
 /// A layer on its drives, in simulated time.
-pub(super) struct Spread {
+pub(super) struct LeafDrives {
     stack: Rc<Stack>,
     layer: LayerId,
     leaves: Vec<Leaf>,
@@ -46,10 +46,10 @@ struct Flight {
     outcome: Result<(), Fault>,
 }
 
-impl Spread {
+impl LeafDrives {
     /// `layer` on `leaves`, all that it lies on, at time 0.
-    pub(super) fn new(stack: Rc<Stack>, layer: LayerId, leaves: Vec<Leaf>) -> Spread {
-        Spread {
+    pub(super) fn new(stack: Rc<Stack>, layer: LayerId, leaves: Vec<Leaf>) -> LeafDrives {
+        LeafDrives {
             stack,
             layer,
             leaves,
@@ -164,7 +164,7 @@ impl Spread {
     }
 }
 
-impl Model for Spread {
+impl Model for LeafDrives {
     fn submit(&mut self, command: Command, at_ns: u64, done: &mut Vec<Done>) {
         self.advance(at_ns, done);
         let mut heard = Vec::new();

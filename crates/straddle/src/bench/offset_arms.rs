@@ -9,8 +9,8 @@ use measure::{Fault, Order, Role, Run, Slots, SlotsPlan, Subject};
 use report::bench::{Experiment, Sync, Workload};
 use units::prefix::Size;
 
-use super::contest::{self, Bounds, Timed};
 use super::document::{self, About, Seen};
+use super::paired_loop::{self, Bounds, Timed};
 use super::plan::{self, Arm, Work};
 use super::session::Session;
 use crate::arguments::Durable;
@@ -73,7 +73,7 @@ fn on_queue<Q: Queue>(
     let mut arms_in_turn = Turns { subject, work, block_operations, arms, moved: setting.moved };
     let title = work.title();
     let plan = session.experiment(arms, setting.alpha);
-    let done = contest::run(session, plan, &title, setting.bounds, &mut arms_in_turn)?;
+    let done = paired_loop::run(session, plan, &title, setting.bounds, &mut arms_in_turn)?;
     let subject = arms_in_turn.subject;
     let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
     for remark in subject.remarks(&names) {

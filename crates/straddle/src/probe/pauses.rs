@@ -12,7 +12,7 @@ use crate::shared::progress::{self, ProgressLine};
 const REST_NS: u64 = 50_000_000;
 
 /// What is asked between blocks.
-pub(super) struct Watched<'a> {
+pub(super) struct Pauses<'a> {
     interrupt: &'a Interrupt,
     line: ProgressLine,
     /// What is done now.
@@ -23,12 +23,12 @@ pub(super) struct Watched<'a> {
     share_percent: u64,
 }
 
-impl<'a> Watched<'a> {
+impl<'a> Pauses<'a> {
     /// For something that takes `most_ns` at most; `no_progress` is what was typed.
-    pub(super) fn new(interrupt: &'a Interrupt, no_progress: bool, most_ns: u64) -> Watched<'a> {
+    pub(super) fn new(interrupt: &'a Interrupt, no_progress: bool, most_ns: u64) -> Pauses<'a> {
         let begun_ns = now_ns();
         let line = ProgressLine::new(progress::is_wanted(no_progress), begun_ns);
-        Watched { interrupt, line, what: "", begun_ns, most_ns, share_percent: 100 }
+        Pauses { interrupt, line, what: "", begun_ns, most_ns, share_percent: 100 }
     }
 
     /// From here on the drive is used for so much of the time, in percent.
@@ -39,14 +39,14 @@ impl<'a> Watched<'a> {
     /// `what` begins.
     pub(super) fn begin(&mut self, what: &'static str) {
         self.what = what;
-        let Watched { line, begun_ns, most_ns, .. } = self;
+        let Pauses { line, begun_ns, most_ns, .. } = self;
         let spent_ns = now_ns().saturating_sub(*begun_ns);
         line.announce(|look| report::probe::probing(what, spent_ns, *most_ns, look));
     }
 
     /// Told how long a block took: rests, and says whether to go on.
     pub(super) fn pause(&mut self, took_ns: u64) -> bool {
-        let Watched { line, what, begun_ns, most_ns, share_percent, .. } = self;
+        let Pauses { line, what, begun_ns, most_ns, share_percent, .. } = self;
         let now_ns = now_ns();
         line.show(now_ns, |look| {
             report::probe::probing(what, now_ns.saturating_sub(*begun_ns), *most_ns, look)
@@ -61,7 +61,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-impl Drop for Watched<'_> {
+impl Drop for Pauses<'_> {
     fn drop(&mut self) {
         self.line.clear();
     }

@@ -10,8 +10,8 @@ use stack::mapping::Mapping;
 use stack::{LayerId, LayerKind, Stack};
 use units::text::escape;
 
-use super::ground::Ground;
-use super::opened::{Opened, opened};
+use super::layer_place::LayerPlace;
+use super::stack_input::{StackInput, opened};
 use crate::arguments::Simulate;
 use crate::shared::printer::shown;
 use crate::shared::scene::Scene;
@@ -26,20 +26,20 @@ const WHERE: &str = "straddle check shows where it lies";
 const ALL_OF_IT: &str = "name all that it lies on: --stack A B C";
 
 /// The layers on which a workload is done.
-pub(super) struct Grounds {
+pub(super) struct StackLayers {
     /// At least one.
-    pub(super) grounds: Vec<Ground>,
+    pub(super) grounds: Vec<LayerPlace>,
     /// What a reader should know.
     pub(super) notes: Vec<String>,
 }
 
-impl Grounds {
+impl StackLayers {
     /// The layers of `paths` that are meant: the one that is named, or each on which nothing lies.
     ///
     /// # Errors
     /// When something cannot be read, nothing is in it, no layer has the name, or none of them lies
     /// on drives at addresses that are known; says why and what helps.
-    pub(super) fn of(paths: &[PathBuf], asked: &Simulate) -> anyhow::Result<Grounds> {
+    pub(super) fn of(paths: &[PathBuf], asked: &Simulate) -> anyhow::Result<StackLayers> {
         let scene = match &asked.captured.tree {
             Some(tree) => Scene::of(host::sysroot::open(tree)?, true),
             None => Scene::live(),
@@ -51,7 +51,7 @@ impl Grounds {
             let hint = refusal.hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             anyhow!("cannot simulate on {name}: {}{hint}", refusal.message)
         };
-        let Opened { stack, roots, parts, lacks, mut notes } =
+        let StackInput { stack, roots, parts, lacks, mut notes } =
             opened(&paths, &scene).map_err(refused)?;
         let stack = Rc::new(stack);
         let mut all = layers(&stack, &roots);
@@ -75,7 +75,7 @@ impl Grounds {
         let mut faults = Vec::new();
         for layer in chosen.into_iter().take(LAYERS_MAX) {
             let name = label(&stack, layer);
-            match Ground::of(&stack, layer, name.clone(), hint) {
+            match LayerPlace::of(&stack, layer, name.clone(), hint) {
                 Ok(ground) => grounds.push(ground),
                 Err(why) => faults.push(format!("{name} {why}")),
             }
@@ -91,7 +91,7 @@ impl Grounds {
             _ => notes.extend(faults.iter().map(|fault| format!("not simulated: {fault}"))),
         }
         grounds.sort_by_key(|ground| ground.start_bytes);
-        Ok(Grounds { grounds, notes })
+        Ok(StackLayers { grounds, notes })
     }
 }
 

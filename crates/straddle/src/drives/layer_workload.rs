@@ -7,7 +7,7 @@ use drive::run::{Piece, Source};
 use stack::amplify::Io;
 use units::ByteRange;
 
-use super::ground::Ground;
+use super::layer_place::LayerPlace;
 
 /// Number of operations in a row that may fall into holes.
 const TRIES_MAX: u32 = 1_000_000;
@@ -25,7 +25,7 @@ pub(super) struct Way {
 #[derive(Clone, Copy)]
 pub(super) struct Depth<'a> {
     /// The layer.
-    pub(super) ground: &'a Ground,
+    pub(super) ground: &'a LayerPlace,
     /// True if the bytes are those of its floor.
     pub(super) on_floor: bool,
     /// The sectors of the drives.
@@ -33,7 +33,7 @@ pub(super) struct Depth<'a> {
 }
 
 /// Operations of a layer, without those that fall into holes.
-pub(super) struct Laid<'a> {
+pub(super) struct LayerWorkload<'a> {
     /// Place where they come from: bytes of the layer.
     pub(super) inner: Box<dyn Source + 'a>,
     /// The layer.
@@ -42,7 +42,7 @@ pub(super) struct Laid<'a> {
     pub(super) way: &'a RefCell<Way>,
 }
 
-impl Source for Laid<'_> {
+impl Source for LayerWorkload<'_> {
     fn next(&mut self, pieces: &mut Vec<Piece>) -> bool {
         let mut way = self.way.borrow_mut();
         for _ in 0..TRIES_MAX {
@@ -62,7 +62,7 @@ impl Source for Laid<'_> {
     }
 }
 
-impl Laid<'_> {
+impl LayerWorkload<'_> {
     /// Returns whether all of an operation lies somewhere; false where a part of it lies nowhere
     /// yet.
     fn lie(&self, pieces: &[Piece]) -> Result<bool, String> {

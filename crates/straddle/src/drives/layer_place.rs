@@ -8,14 +8,14 @@ use stack::resolve::{On, resolve, resolve_onto};
 use stack::{LayerId, Stack};
 use units::ByteRange;
 
-use super::under::{Under, leaves};
+use super::drives_under::{DrivesUnder, leaves};
 
 /// How far the first byte that lies anywhere is looked for, and in which steps.
 const LOOK_BYTES: u64 = 256 << 20;
 const STEP_BYTES: u64 = 1 << 20;
 
 /// A layer on drives.
-pub(super) struct Ground {
+pub(super) struct LayerPlace {
     pub(super) stack: Rc<Stack>,
     pub(super) layer: LayerId,
     /// What it is called: `disk.raw#1 ext4`.
@@ -27,12 +27,12 @@ pub(super) struct Ground {
     /// Place where its first byte lies on the floor, or the first one that lies anywhere.
     pub(super) start_bytes: u64,
     /// The drives under it.
-    pub(super) leaves: Vec<Under>,
+    pub(super) leaves: Vec<DrivesUnder>,
     /// What to do where it has no address.
     pub(super) hint: &'static str,
 }
 
-impl Ground {
+impl LayerPlace {
     /// `layer`, which is called `name`, where it lies on drives at addresses that are known; else
     /// why it does not. `hint` is what to do where a byte of it does not.
     pub(super) fn of(
@@ -40,7 +40,7 @@ impl Ground {
         layer: LayerId,
         name: String,
         hint: &'static str,
-    ) -> Result<Ground, String> {
+    ) -> Result<LayerPlace, String> {
         let floor = floor(stack, layer)?;
         let Some(length_bytes) = stack.layer(layer).length() else {
             return Err("has a length that is not known".to_owned());
@@ -48,7 +48,7 @@ impl Ground {
         let leaves = leaves(stack, floor);
         let stack = Rc::clone(stack);
         let mut ground =
-            Ground { stack, layer, name, length_bytes, floor, start_bytes: 0, leaves, hint };
+            LayerPlace { stack, layer, name, length_bytes, floor, start_bytes: 0, leaves, hint };
         ground.start_bytes = ground.first()?;
         Ok(ground)
     }

@@ -8,30 +8,31 @@ use super::session::Session;
 use crate::shared::progress::ProgressLine;
 
 /// Does what the files do, and says how far it is.
-pub(super) struct Watched<'a> {
+pub(super) struct WithProgress<'a> {
     files: &'a mut DurableFiles,
     line: ProgressLine,
     begun_ns: u64,
     most_ns: u64,
 }
 
-impl<'a> Watched<'a> {
+impl<'a> WithProgress<'a> {
     /// For something that takes `most_ns` at most.
     pub(super) fn new(
         session: &Session<'_>,
         files: &'a mut DurableFiles,
         most_ns: u64,
-    ) -> Watched<'a> {
+    ) -> WithProgress<'a> {
         let begun_ns = files.now_ns();
-        let mut watched = Watched { files, line: session.progress(begun_ns), begun_ns, most_ns };
+        let mut watched =
+            WithProgress { files, line: session.progress(begun_ns), begun_ns, most_ns };
         watched.line.announce(|look| report::fsync::measuring(0, most_ns, 0, look));
         watched
     }
 }
 
-impl Durable for Watched<'_> {
+impl Durable for WithProgress<'_> {
     fn begin(&mut self, way: usize) -> Result<(), DurableFault> {
-        let Watched { files, line, begun_ns, most_ns } = self;
+        let WithProgress { files, line, begun_ns, most_ns } = self;
         let now_ns = files.now_ns();
         line.show(now_ns, |look| {
             let spent_ns = now_ns.saturating_sub(*begun_ns);
@@ -61,7 +62,7 @@ impl Durable for Watched<'_> {
     }
 }
 
-impl Drop for Watched<'_> {
+impl Drop for WithProgress<'_> {
     fn drop(&mut self) {
         self.line.clear();
     }

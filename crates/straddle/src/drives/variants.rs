@@ -5,7 +5,7 @@ use drive::Model;
 use drive::profile::DriveProfile;
 use units::text::escape;
 
-use super::known;
+use super::profiles;
 use crate::arguments::Simulate;
 
 /// By how many turns a minute each drive of a stack is faster than the one before, as in the
@@ -14,14 +14,14 @@ const DRIFT_RPM: u64 = 3;
 
 /// A drive, and what of its profile was changed.
 #[derive(Clone, Debug)]
-pub(super) struct Arm {
+pub(super) struct Variant {
     pub(super) profile: DriveProfile,
     pub(super) changed: Vec<String>,
     /// The array that is made of such drives, where it is not one drive.
     pub(super) array: Option<DriveProfile>,
 }
 
-impl Arm {
+impl Variant {
     /// The drive at time 0.
     ///
     /// # Errors
@@ -52,15 +52,15 @@ impl Arm {
 ///
 /// # Errors
 /// When one cannot be read, or a change gives no drive that can be.
-pub(super) fn arms(asked: &Simulate) -> anyhow::Result<Vec<Arm>> {
+pub(super) fn arms(asked: &Simulate) -> anyhow::Result<Vec<Variant>> {
     let mut arms = Vec::new();
     for word in &asked.profiles {
-        let profile = changed(known::named(word)?, &asked.set)?;
-        arms.push(Arm { profile: profile.clone(), changed: asked.set.clone(), array: None });
+        let profile = changed(profiles::named(word)?, &asked.set)?;
+        arms.push(Variant { profile: profile.clone(), changed: asked.set.clone(), array: None });
         for change in &asked.vary {
             let changes = [&asked.set[..], std::slice::from_ref(change)].concat();
             let profile = changed(profile.clone(), std::slice::from_ref(change))?;
-            arms.push(Arm { profile, changed: changes, array: None });
+            arms.push(Variant { profile, changed: changes, array: None });
         }
     }
     Ok(arms)

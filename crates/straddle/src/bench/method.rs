@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use workload::{Job, JobFile};
 
-use super::made::recipe;
+use super::file_system::recipe;
 use super::plan::Budget;
 use super::session::Session;
-use super::suite::Line;
+use super::suite::Row;
 use super::{command, job, shifted, suite};
 use crate::arguments::{Bench, FileSystem};
 use crate::shared::halt::{Halt, refused};
@@ -19,7 +19,7 @@ const ROOM_BYTES: u64 = 32 << 20;
 const ARMS: u64 = 3;
 
 /// What is to be done in a directory.
-pub(super) enum Way {
+pub(super) enum Method {
     /// Direct I/O in the scratch file.
     Inside,
     /// fio's jobs.
@@ -27,14 +27,14 @@ pub(super) enum Way {
     /// The requests of a raidtest file.
     Requests(PathBuf),
     /// File systems, made and used.
-    Suite(Vec<Line>),
+    Suite(Vec<Row>),
     /// A command on shifted devices.
     Command,
 }
 
-impl Way {
+impl Method {
     /// The way that was asked for; what it needs is there.
-    pub(super) fn of(session: &mut Session<'_>) -> Result<Way, Halt> {
+    pub(super) fn of(session: &mut Session<'_>) -> Result<Method, Halt> {
         let bench = session.bench;
         if let Some(path) = &bench.job {
             let file = job_file::read(path, &bench.set)?;
@@ -43,41 +43,41 @@ impl Way {
             if !inside {
                 shifted::need_root("this job")?;
             }
-            return Ok(Way::Job(file));
+            return Ok(Method::Job(file));
         }
         if let Some(path) = &bench.raidtest {
-            return Ok(Way::Requests(path.clone()));
+            return Ok(Method::Requests(path.clone()));
         }
         if bench.suite {
             shifted::need_root("the suite")?;
             return suite(session);
         }
         if bench.command.is_empty() {
-            return Ok(Way::Inside);
+            return Ok(Method::Inside);
         }
         shifted::need_root("a command")?;
         command::check(bench)?;
-        Ok(Way::Command)
+        Ok(Method::Command)
     }
 
     /// Returns whether a file system is mounted for it.
     pub(super) fn mounts(&self, bench: &Bench) -> bool {
         match self {
-            Way::Inside | Way::Requests(_) => false,
-            Way::Suite(_) => true,
-            Way::Job(file) => file.jobs.iter().any(|job| file_system_of(bench, job).is_some()),
-            Way::Command => command::mounts(bench),
+            Method::Inside | Method::Requests(_) => false,
+            Method::Suite(_) => true,
+            Method::Job(file) => file.jobs.iter().any(|job| file_system_of(bench, job).is_some()),
+            Method::Command => command::mounts(bench),
         }
     }
 
     /// Returns what it may use unless the user says otherwise.
     pub(super) fn budget(&self, bench: &Bench) -> Budget {
         match self {
-            Way::Inside if bench.full => Budget::FULL,
-            Way::Inside => Budget::HEADLINE,
-            Way::Requests(_) => Budget::JOB,
-            Way::Suite(lines) => suite::budget(lines, bench.pairs.unwrap_or(suite::ROUNDS)),
-            Way::Job(file) => {
+            Method::Inside if bench.full => Budget::FULL,
+            Method::Inside => Budget::HEADLINE,
+            Method::Requests(_) => Budget::JOB,
+            Method::Suite(lines) => suite::budget(lines, bench.pairs.unwrap_or(suite::ROUNDS)),
+            Method::Job(file) => {
                 let jobs = u64::try_from(file.jobs.len()).unwrap_or(u64::MAX);
                 let kinds = file.jobs.iter().filter_map(|job| file_system_of(bench, job));
                 // Each arm has a file system of its own.
@@ -87,7 +87,7 @@ impl Way {
                 let written_bytes = written_bytes.saturating_add(scratch_bytes * 2);
                 Budget { scratch_bytes, written_bytes, ..Budget::JOB }
             }
-            Way::Command => {
+            Method::Command => {
                 let kind = bench.fs.or(command::mounts(bench).then_some(FileSystem::Ext4));
                 let scratch = kind.map_or(0, device_bytes);
                 let scratch_bytes = Budget::COMMAND.scratch_bytes.max(scratch);
@@ -99,17 +99,17 @@ impl Way {
     /// Returns what would be compared, a line each.
     pub(super) fn experiments(&self, bench: &Bench) -> Vec<String> {
         match self {
-            Way::Inside => Vec::new(),
-            Way::Job(file) => {
+            Method::Inside => Vec::new(),
+            Method::Job(file) => {
                 file.jobs.iter().map(|one| format!("{}: {}", job::name(one), one.title())).collect()
             }
-            Way::Requests(_) => vec!["the file's requests, one and 64 at a time".to_owned()],
-            Way::Suite(lines) => {
+            Method::Requests(_) => vec!["the file's requests, one and 64 at a time".to_owned()],
+            Method::Suite(lines) => {
                 let title =
-                    |line: &Line| format!("{}: make, unpack, copy, read, delete", line.name());
+                    |line: &Row| format!("{}: make, unpack, copy, read, delete", line.name());
                 lines.iter().map(title).collect()
             }
-            Way::Command => vec![command::words(bench).join(" ")],
+            Method::Command => vec![command::words(bench).join(" ")],
         }
     }
 }
@@ -118,7 +118,7 @@ fn device_bytes(kind: FileSystem) -> u64 {
     recipe(kind).device_bytes_min + ROOM_BYTES
 }
 
-fn suite(session: &mut Session<'_>) -> Result<Way, Halt> {
+fn suite(session: &mut Session<'_>) -> Result<Method, Halt> {
     let (can, cannot) = suite::lines(session.bench);
     if can.is_empty() {
         return Err(Halt::from(refused(cannot.join("; "), None)));
@@ -126,7 +126,7 @@ fn suite(session: &mut Session<'_>) -> Result<Way, Halt> {
     for reason in cannot {
         session.note(reason);
     }
-    Ok(Way::Suite(can))
+    Ok(Method::Suite(can))
 }
 
 /// The file system that a job runs on: as told, or, where it names a directory, ext4.

@@ -7,8 +7,8 @@ use drive::run::{FioStream, Job, Order, Place, Replay, Source, Stream, streams};
 use units::prefix::Size;
 use units::text::escape;
 
-use super::laid::{Depth, Laid, Way};
-use super::recorded::Recorded;
+use super::layer_workload::{Depth, LayerWorkload, Way};
+use super::recorded_trace::RecordedTrace;
 use crate::arguments::Simulate;
 use crate::shared::job_file;
 
@@ -28,7 +28,7 @@ enum What {
     /// From a job file.
     Jobs(Vec<workload::Job>),
     /// From a trace.
-    Recorded(Box<Recorded>),
+    RecordedTrace(Box<RecordedTrace>),
 }
 
 impl Workload {
@@ -56,7 +56,7 @@ impl Workload {
             });
         }
         if let Some(path) = &asked.trace {
-            let recorded = Recorded::of(path)?;
+            let recorded = RecordedTrace::of(path)?;
             let most = asked.operations();
             let (title, mut notes) = (recorded.title(most), recorded.notes.clone());
             if recorded.operations > most {
@@ -67,7 +67,7 @@ impl Workload {
                  done; the trace's own times are not kept",
                 asked.depth
             ));
-            return Ok(Workload { title, notes, what: What::Recorded(Box::new(recorded)) });
+            return Ok(Workload { title, notes, what: What::RecordedTrace(Box::new(recorded)) });
         }
         let size = Size(asked.size);
         let order = if asked.random { "at random places" } else { "in order" };
@@ -84,7 +84,7 @@ impl Workload {
     /// begins, and for a trace, of which more than half of the operations are so far behind one.
     pub(super) fn begins(&self, asked: &Simulate) -> u64 {
         match &self.what {
-            What::Recorded(recorded) => asked.start.saturating_add(recorded.behind_bytes),
+            What::RecordedTrace(recorded) => asked.start.saturating_add(recorded.behind_bytes),
             What::Told | What::Jobs(_) => asked.start,
         }
     }
@@ -93,14 +93,14 @@ impl Workload {
     pub(super) fn may_flush(&self, asked: &Simulate) -> bool {
         match self.what {
             What::Told => !asked.read && !asked.no_sync,
-            What::Jobs(_) | What::Recorded(_) => true,
+            What::Jobs(_) | What::RecordedTrace(_) => true,
         }
     }
 
     /// That some of its operations are no whole sectors of `sector_bytes` and are made so, on a
     /// drive called `drive`; of a trace only: others are refused.
     pub(super) fn widened(&self, sector_bytes: u64, drive: &str) -> Option<String> {
-        let What::Recorded(recorded) = &self.what else { return None };
+        let What::RecordedTrace(recorded) = &self.what else { return None };
         (!recorded.bits.is_multiple_of(sector_bytes)).then(|| {
             format!(
                 "operations of the trace that are no whole sectors of {sector_bytes} bytes are \
@@ -154,7 +154,7 @@ impl Workload {
         drive: &str,
         asked: &Simulate,
     ) -> anyhow::Result<Vec<Strand<'a>>> {
-        let What::Recorded(recorded) = &self.what else {
+        let What::RecordedTrace(recorded) = &self.what else {
             let strand = |FioStream { stream, lanes }| Strand {
                 source: Box::new(stream),
                 lanes,
@@ -205,7 +205,7 @@ pub(super) struct Strand<'a> {
 impl<'a> Strand<'a> {
     /// It in a layer, without what falls into holes.
     pub(super) fn laid(self, depth: Depth<'a>, way: &'a RefCell<Way>) -> Strand<'a> {
-        let source = Box::new(Laid { inner: self.source, depth, way });
+        let source = Box::new(LayerWorkload { inner: self.source, depth, way });
         Strand { source, ..self }
     }
 

@@ -12,7 +12,7 @@ use workload::trace::{Action, Entry, Notes, Stage, Stream, StreamError, TraceFor
 use crate::shared::printer::shown;
 
 /// A recorded workload in a file, that was read once as a whole.
-pub(super) struct Recorded {
+pub(super) struct RecordedTrace {
     path: PathBuf,
     stage: Stage,
     format: TraceFormat,
@@ -33,15 +33,15 @@ type Feed = Box<dyn FnMut(&mut [u8]) -> Result<usize, std::io::Error>>;
 /// A trace as it is read.
 type Trace = Stream<Feed>;
 
-impl Recorded {
+impl RecordedTrace {
     /// The workload in the file at `path`: what was given to the driver, else what was queued.
     ///
     /// # Errors
     /// When it cannot be read, is no sound trace, or has no operations.
-    pub(super) fn of(path: &Path) -> anyhow::Result<Recorded> {
-        let first = Recorded::scanned(path, Stage::Issued)?;
+    pub(super) fn of(path: &Path) -> anyhow::Result<RecordedTrace> {
+        let first = RecordedTrace::scanned(path, Stage::Issued)?;
         let found = match first.operations {
-            0 => Recorded::scanned(path, Stage::Queued)?,
+            0 => RecordedTrace::scanned(path, Stage::Queued)?,
             _ => first,
         };
         if found.operations == 0 {
@@ -56,7 +56,7 @@ impl Recorded {
 
     /// Returns what it is, in words, and how much of it `most` operations are.
     pub(super) fn title(&self, most: u64) -> String {
-        let Recorded { operations, layout, format, .. } = self;
+        let RecordedTrace { operations, layout, format, .. } = self;
         let places = match layout.count() {
             1 => String::new(),
             count => format!(" on {count} files or devices"),
@@ -74,7 +74,7 @@ impl Recorded {
         Ok(open(&self.path, self.stage)?.map_while(Result::ok))
     }
 
-    fn scanned(path: &Path, stage: Stage) -> anyhow::Result<Recorded> {
+    fn scanned(path: &Path, stage: Stage) -> anyhow::Result<RecordedTrace> {
         let mut trace = open(path, stage)?;
         let format = trace.format();
         let fault = Rc::new(RefCell::new(None));
@@ -109,7 +109,7 @@ impl Recorded {
         let all: u64 = counted.iter().sum();
         let most = (0_u64..).zip(counted).find(|&(_, count)| count > all / 2);
         let behind_bytes = most.map_or(0, |(sector, _)| sector * 512);
-        Ok(Recorded {
+        Ok(RecordedTrace {
             path: path.to_owned(),
             stage,
             format,
