@@ -37,7 +37,8 @@ pub struct DiskPlan {
     pub old_sector_bytes: u64,
     /// The sector in which it will count.
     pub sector_bytes: u64,
-    /// Units that starts are aligned to: each one's name, length in bytes, and whether it is assumed.
+    /// Units that starts are aligned to: each one's name, length in bytes, and true if it is
+    /// assumed.
     pub units: Vec<(&'static str, u64, bool)>,
     /// Every partition, in order of number.
     pub rows: Vec<Row>,

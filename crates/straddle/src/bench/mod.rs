@@ -2,12 +2,14 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `target`, `place`, `scratch_file` | where: a directory or device, the way down, the scratch file |
+//! | `scratch_file` | the scratch file, and where it lies |
 //! | `plan`, `session`, `paired_loop` | what is compared, what it may use, the loop over pairs |
 //! | `method` | which of the ways of measuring was asked for |
-//! | `in_scratch_file`, `raw`, `offset_arms` | direct I/O in the scratch file or on a device |
+//! | `in_scratch_file`, `raw` | direct I/O in the scratch file, or on a device |
+//! | `offset_arms` | arms that differ in their offsets alone |
 //! | `requests`, `replay` | given requests, in the scratch file too |
-//! | `shifted`, `ready_device`, `file_system` | whole devices that are shifted, file systems on them |
+//! | `shifted`, `ready_device` | whole devices that are shifted |
+//! | `file_system` | file systems on them |
 //! | `command`, `job`, `suite` | what runs on shifted devices |
 //! | `busy_drive` | whether others use the drive |
 //! | `preview`, `document`, `progress`, `show` | what is printed |

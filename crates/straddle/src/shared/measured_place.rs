@@ -73,8 +73,7 @@ mod tests {
             MeasuredPlace::of(Path::new("/nonexistent/x"), "bench").unwrap_err().hint.is_some()
         );
         let directory = file.parent().unwrap();
-        assert!(
-            matches!(MeasuredPlace::of(directory, "bench"), Ok(MeasuredPlace::Directory(it)) if it.given() == directory)
-        );
+        let found = MeasuredPlace::of(directory, "bench");
+        assert!(matches!(found, Ok(MeasuredPlace::Directory(it)) if it.given() == directory));
     }
 }

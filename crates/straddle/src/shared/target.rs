@@ -211,8 +211,8 @@ pub(crate) fn plain(path: &Path) -> PathBuf {
     if plain.as_os_str().is_empty() { path.to_owned() } else { plain }
 }
 
-/// Targets that `path` names. A file that was named before is one disk and not two of an array: none
-/// where its name is the same.
+/// Targets that `path` names. A file that was named before is one disk and not two of an array:
+/// none where its name is the same.
 fn named(path: &Path, scene: &Scene, seen: &mut Seen) -> Vec<Target> {
     let path = &plain(path);
     let name = shown(path);
