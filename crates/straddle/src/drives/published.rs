@@ -59,10 +59,10 @@ mod tests {
     #[test]
     fn a_figure_outside_its_bounds_is_found_unless_its_reason_is_known() {
         let within = published(1).into_iter().find(Compared::is_within).expect("one is");
-        let off = Compared { model: within.published_max * 9.0, outside: "", ..within.clone() };
-        let predicted = Compared { standing: Standing::Predicted, ..off.clone() };
+        let off = Compared { model: within.published_max * 9.0, outside: "", ..within };
+        let predicted = Compared { standing: Standing::Predicted, ..off };
         assert!(is_fine(&within) && !is_fine(&predicted));
-        let noted = Compared { note: "seen in 2013", ..predicted.clone() };
+        let noted = Compared { note: "seen in 2013", ..predicted };
         assert!(!is_fine(&noted) && line(&noted).note.is_none(), "a note is no reason");
         assert!(is_fine(&Compared { outside: "known", ..predicted }));
         assert!(is_fine(&Compared { standing: Standing::Fitted, ..off }));

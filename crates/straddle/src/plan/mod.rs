@@ -148,7 +148,7 @@ fn typed(plan: &Plan, found: &Found) -> (String, Option<String>) {
     let target = shell_word(&shown(&plan.target));
     if found.copy {
         let new = shell_word(&copy_of(plan));
-        let copy = format!("qemu-img convert -O raw {target} {new}");
+        let copy = format!("test ! -e {new} && qemu-img convert -O raw {target} {new}");
         return (new, Some(copy));
     }
     let path = path(plan, found);
@@ -325,9 +325,10 @@ fn without_table(
                 _ => false,
             };
             if images.iter().any(lacks) {
+                let new = shell_word(&rule::copy_name(name, "raw", |_| false));
                 let hint = format!(
-                    "copy it whole: qemu-img convert -O raw {word} {}; then plan the copy",
-                    shell_word(&rule::copy_name(name, "raw", |_| false))
+                    "copy it whole, then plan the copy: test ! -e {new} && qemu-img convert -O raw \
+                     {word} {new}"
                 );
                 return Err(refuse(&unread.reason, Some(hint)));
             }

@@ -115,10 +115,14 @@ impl fmt::Display for Command {
             ),
             Command::PlainMbr(disk) => write!(f, r"printf 'x\nn\nw\ny\n' | gdisk {disk}"),
             Command::Grow(Growth { file, bytes }) => write!(f, "truncate -s {bytes} {file}"),
+            // qemu-img and shells write over a file that exists without a word.
             Command::Convert { image, format, new } => {
-                write!(f, "qemu-img convert -O {format} {image} {new}")
+                write!(f, "test ! -e {new} && qemu-img convert -O {format} {image} {new}")
             }
             Command::Unpack { command, file, new } => {
+                if command.contains("NEW") {
+                    write!(f, "test ! -e {new} && ")?;
+                }
                 f.write_str(&command.replace("FILE", file).replace("NEW", new))
             }
             Command::CheckImage(image) => write!(f, "qemu-img check {image}"),
@@ -144,5 +148,22 @@ impl fmt::Display for Command {
                 write!(f, "echo write back > /sys/block/{name}/queue/write_cache")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_makes_a_file_does_nothing_where_the_file_exists() {
+        let (image, new) = ("a.vhd".to_owned(), "a.raw".to_owned());
+        let convert =
+            Command::Convert { image: image.clone(), format: "raw".to_owned(), new: new.clone() };
+        assert!(convert.to_string().starts_with("test ! -e a.raw && "), "{convert}");
+        let unpack = Command::Unpack { command: "gzip -dc FILE > NEW", file: image.clone(), new };
+        assert!(unpack.to_string().starts_with("test ! -e a.raw && "), "{unpack}");
+        let unzip = Command::Unpack { command: "unzip -n FILE", file: image, new: String::new() };
+        assert_eq!(unzip.to_string(), "unzip -n a.vhd");
     }
 }
