@@ -1,8 +1,13 @@
 //! Loop devices over scratch files, detached when dropped.
 
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 
 use crate::{scratch, tool};
+
+/// Held while a device is attached, and alone while a number goes from one file to another, so that
+/// no other test of the process is given that number in between.
+static NUMBERS: RwLock<()> = RwLock::new(());
 
 /// Returns whether loop devices can be made here: root, losetup, and a control device.
 #[must_use]
@@ -29,6 +34,7 @@ impl Loop {
     pub fn attach(file: &Path, sector_bytes: u64) -> Loop {
         let sector = sector_bytes.to_string();
         let arguments = ["--find", "--show", "--sector-size", &sector, scratch::text(file)];
+        let _shared = NUMBERS.read().unwrap_or_else(PoisonError::into_inner);
         Loop { path: PathBuf::from(tool::run("losetup", &arguments).trim()) }
     }
 
@@ -52,6 +58,7 @@ impl Loop {
     #[must_use]
     pub fn attach_read_only(file: &Path) -> Loop {
         let arguments = ["--find", "--show", "--read-only", scratch::text(file)];
+        let _shared = NUMBERS.read().unwrap_or_else(PoisonError::into_inner);
         Loop { path: PathBuf::from(tool::run("losetup", &arguments).trim()) }
     }
 
@@ -59,6 +66,16 @@ impl Loop {
     #[must_use]
     pub fn taken(path: &str) -> Loop {
         Loop { path: PathBuf::from(path) }
+    }
+
+    /// Gives the device's number to `file`.
+    ///
+    /// # Panics
+    /// When losetup fails.
+    pub fn give_to(&self, file: &Path) {
+        let _alone = NUMBERS.write().unwrap_or_else(PoisonError::into_inner);
+        tool::run("losetup", &["--detach", scratch::text(&self.path)]);
+        tool::run("losetup", &[scratch::text(&self.path), scratch::text(file)]);
     }
 
     /// Tells the kernel of partition `number`, which is gone again when the loop is dropped;

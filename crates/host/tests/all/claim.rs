@@ -315,8 +315,7 @@ fn a_number_that_is_given_to_another_file_after_it_was_pinned_is_what_is_looked_
     let bare = Bare::new();
     let other = bare.scratch.file("other", &vec![0x5a; usize::try_from(LENGTH_BYTES).unwrap()]);
     let (node, right) = (pinned(bare.node()), words(bare.node()));
-    tool::run("losetup", &["--detach", text(bare.node())]);
-    tool::run("losetup", &[text(bare.node()), text(&other)]);
+    bare.device.give_to(&other);
     let seen = std::cell::Cell::new(0);
     let look = |disk: FileDisk| {
         let mut first = [0];
