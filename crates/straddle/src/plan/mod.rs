@@ -104,7 +104,7 @@ fn show_script(
         }
         return Ok(());
     };
-    if let Some(copy) = steps.first().filter(|step| step.starts_with("qemu-img ")) {
+    if let [copy, _, _, _] = steps {
         printer::note(&format!("this is the plan of a raw copy; make that first: {copy}"));
     }
     match destination {

@@ -119,9 +119,11 @@ fn an_image_whose_backing_file_is_elsewhere_is_planned_in_a_copy() {
     let ran = straddle(&["plan", scratch::text(&over)]);
     assert_eq!(ran.status, Some(5), "{ran:?}");
     assert!(!ran.errors.contains("--follow-references"), "{ran:?}");
-    let hint = ran.errors.lines().find_map(|line| line.strip_prefix("hint: copy it whole: "));
-    let command = hint.and_then(|hint| hint.split_once(';')).expect("a command is named").0;
+    let hint = ran.errors.lines().find_map(|line| line.strip_prefix("hint: copy it whole, "));
+    let command = hint.and_then(|hint| hint.split_once(": ")).expect("a command is named").1;
     tool::run("sh", &["-ec", command]);
+    // Typed again, it leaves the copy alone.
+    assert!(!tool::output("sh", &["-ec", command]).status.success());
     assert_eq!(plan(&inner.join("out.qcow2.raw"), &[])["changes"], true);
 }
 
