@@ -46,7 +46,7 @@ impl fmt::Display for BenchFault {
             BenchFault::TooLong(bytes) => {
                 write!(f, "it has {bytes} bytes, more than the {BENCH_BYTES_MAX} that are read")
             }
-            BenchFault::NotOurs(reason) => write!(f, "it is no document of straddle: {reason}"),
+            BenchFault::NotOurs(reason) => write!(f, "not a straddle result file: {reason}"),
             BenchFault::OtherSchema(schema) | BenchFault::OtherVersion(schema) => {
                 write!(f, "its schema is `{schema}`, not `{BENCH_SCHEMA}`")
             }

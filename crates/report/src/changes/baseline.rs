@@ -40,7 +40,7 @@ pub enum BaselineFault {
 impl fmt::Display for BaselineFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BaselineFault::NotOurs(reason) => write!(f, "it is no document of straddle: {reason}"),
+            BaselineFault::NotOurs(reason) => write!(f, "not a straddle result file: {reason}"),
             BaselineFault::OtherSchema(schema) => {
                 write!(f, "its schema is `{schema}`, not `{SCHEMA}`")
             }

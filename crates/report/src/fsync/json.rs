@@ -38,7 +38,7 @@ impl fmt::Display for FsyncFault {
             FsyncFault::TooLong(bytes) => {
                 write!(f, "it has {bytes} bytes, more than the {BENCH_BYTES_MAX} that are read")
             }
-            FsyncFault::NotOurs(reason) => write!(f, "it is no document of straddle: {reason}"),
+            FsyncFault::NotOurs(reason) => write!(f, "not a straddle result file: {reason}"),
             FsyncFault::OtherSchema(schema) => {
                 write!(f, "its schema is `{schema}`, not `{FSYNC_SCHEMA}`")
             }

@@ -28,7 +28,7 @@ impl fmt::Display for SourceFault {
             SourceFault::TooLong(bytes) => {
                 write!(f, "it has {bytes} bytes, more than the {SOURCE_BYTES_MAX} that are read")
             }
-            SourceFault::NotOurs(reason) => write!(f, "it is no document of straddle: {reason}"),
+            SourceFault::NotOurs(reason) => write!(f, "not a straddle result file: {reason}"),
             SourceFault::OtherSchema(schema) => {
                 write!(f, "its schema is `{schema}`, which is no result of straddle")
             }

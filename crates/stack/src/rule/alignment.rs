@@ -8,6 +8,7 @@ use units::Source;
 use units::prefix::{Exact, Size};
 
 use super::cost::{Costed, Costs};
+use super::tops::{is_container, tops};
 use super::{Case, Finding, Severity, finding, rarely, remedy};
 use crate::beside;
 use crate::history;
@@ -48,22 +49,6 @@ fn compensated(case: &Case<'_>, id: LayerId) -> bool {
         matches!(case.judgment(top).verdict, Verdict::Aligned | Verdict::ChunkOnly)
     };
     !case.stack.above(id).is_empty() && !tops.is_empty() && tops.iter().all(good)
-}
-
-/// The layers over `id` on which nothing lies; itself where it is one.
-pub(super) fn tops(case: &Case<'_>, id: LayerId) -> Vec<LayerId> {
-    let over = case.stack.over(id).into_iter();
-    let tops: Vec<LayerId> = over
-        .filter(|&over| case.stack.above(over).is_empty() && !is_container(case, over))
-        .collect();
-    if tops.is_empty() { vec![id] } else { tops }
-}
-
-/// Entries of a table that only hold others, or stand for the whole.
-fn is_container(case: &Case<'_>, id: LayerId) -> bool {
-    use PartitionRole::{Extended, Protective, Whole};
-    matches!(&case.stack.layer(id).kind, LayerKind::Partition(partition, _)
-        if matches!(partition.role, Extended | Whole | Protective))
 }
 
 pub(super) fn check(case: &Case<'_>, costs: &Costs<'_>) -> Vec<Finding> {

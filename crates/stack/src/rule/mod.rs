@@ -25,6 +25,7 @@ mod remedy;
 mod sector;
 mod stripe;
 pub mod table;
+mod tops;
 
 pub use cost::Cost;
 pub use rarely::{is_covered_iso, read_only_medium};

@@ -4,6 +4,7 @@ use format::filesystem::FileSystem;
 use format::table::{Partition, PartitionRole};
 use format::{Problem, ProblemKind};
 
+use super::tops::tops;
 use super::{Case, alignment};
 use crate::graph::Stack;
 use crate::id::LayerId;
@@ -40,7 +41,7 @@ pub(super) fn iso_around(case: &Case<'_>, id: LayerId) -> Option<LayerId> {
     let end = partition(case, own)?.range.end_bytes();
     let disk = *case.stack.layer(own).mapping.below().first()?;
     let image = iso_on(case, disk)?;
-    let tops = alignment::tops(case, own);
+    let tops = tops(case, own);
     let is_all = systems(case, &tops).any(|system| system.kind == "iso9660");
     let is_bare = tops == [own];
     // xorriso lists the padding after the image as a partition: "Gap1" (libisofs, system_area.c).
@@ -76,7 +77,7 @@ pub fn read_only_medium(stack: &Stack, disk: LayerId) -> Option<String> {
     let is_part = |&top: &LayerId| {
         systems(case, &[top]).any(|system| system.is_read_only) || why(case, top).is_some()
     };
-    alignment::tops(case, disk)
+    tops(case, disk)
         .iter()
         .all(is_part)
         .then(|| "an ISO image is never written in place".to_owned())
@@ -97,7 +98,7 @@ pub(super) fn iso_on<'a>(case: &'a Case<'_>, disk: LayerId) -> Option<&'a FileSy
 
 /// Returns where all that is on a layer is made whole and never written in place: what that is.
 fn read_only(case: &Case<'_>, id: LayerId) -> Option<String> {
-    let tops = alignment::tops(case, id);
+    let tops = tops(case, id);
     let is_read_only = |&top: &LayerId| systems(case, &[top]).any(|system| system.is_read_only);
     let kind = systems(case, &tops).next()?.kind;
     tops.iter().all(is_read_only).then(|| format!("{kind} is never written in place"))

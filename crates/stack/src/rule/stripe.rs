@@ -6,6 +6,7 @@ use units::text::shell_word;
 
 use super::cost::Costs;
 use super::remedy::Command;
+use super::tops::tops;
 use super::{Case, Finding, Remedy, Severity, alignment, finding, rarely, remedy};
 use crate::id::LayerId;
 use crate::judge::Miss;
@@ -52,7 +53,7 @@ fn missed(case: &Case<'_>, id: LayerId, costs: &Costs<'_>) -> Option<Finding> {
         let lower = case.judgment(below).stripe.as_ref();
         lower.is_some_and(|lower| lower.owner == miss.owner && lower.kind == miss.kind)
     });
-    let tops = alignment::tops(case, id);
+    let tops = tops(case, id);
     let healed = tops.iter().all(|&top| {
         let top_miss = case.judgment(top).stripe.as_ref();
         top != id && top_miss.is_none_or(|top_miss| top_miss.kind != miss.kind)

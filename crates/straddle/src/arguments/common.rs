@@ -1,10 +1,8 @@
 //! Options that several commands have: each is defined once.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-
-use super::printed::is_standard_output;
 
 /// When to use color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -94,4 +92,9 @@ impl Kept {
     pub(crate) fn is_printed(&self) -> bool {
         self.output.as_deref().is_some_and(is_standard_output)
     }
+}
+
+/// Returns whether what goes to `path` is printed on standard output instead; in every command.
+pub(crate) fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-")
 }

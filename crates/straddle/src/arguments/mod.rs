@@ -22,7 +22,7 @@ use crate::exit::table;
 
 pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
-pub(crate) use common::Color;
+pub(crate) use common::{Color, is_standard_output};
 pub(crate) use drive::{
     Drive, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Simulate, Survivors,
 };
@@ -31,7 +31,7 @@ pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS
 pub(crate) use generate::{Generate, GenerateWhat, Man, Raidtest, RaidtestKind, SchemaOf, Sysroot};
 pub(crate) use page::Report;
 pub(crate) use plan::Plan;
-pub(crate) use printed::{BenchFormat, Printed, is_standard_output};
+pub(crate) use printed::{BenchFormat, Printed};
 pub(crate) use probe::Probe;
 pub(crate) use raw_device::RawDevice;
 use seconds::seconds;

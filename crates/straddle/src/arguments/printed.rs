@@ -1,7 +1,5 @@
 //! What `bench` and `fsync` share: how a result is printed, and where it is kept.
 
-use std::path::Path;
-
 use clap::{Args, ValueEnum};
 
 use super::common::Kept;
@@ -31,11 +29,6 @@ impl Printed {
             format => format,
         }
     }
-}
-
-/// Whether what goes to `path` is printed on standard output instead; in every command.
-pub(crate) fn is_standard_output(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -99,6 +99,6 @@ fn text(path: &Path, left: u64) -> Result<String, Fault> {
         _ => fault(&error, "name a file that --json wrote, or `-`"),
     })?;
     String::from_utf8(bytes).map_err(|_| {
-        fault(&"it is no document of straddle: it is no text", "give what --json or -o wrote")
+        fault(&"not a straddle result file: it is no text", "give what --json or -o wrote")
     })
 }

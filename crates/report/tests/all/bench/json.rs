@@ -74,14 +74,14 @@ fn what_is_no_result_is_said_to_be_none() {
     check(
         "# fio",
         &BenchFault::NotOurs(what.to_owned()),
-        &format!("it is no document of straddle: {what}"),
+        &format!("not a straddle result file: {what}"),
         NAME_A_FILE,
     );
     let what = "missing field `schema` at line 1 column 2";
     check(
         "{}",
         &BenchFault::NotOurs(what.to_owned()),
-        &format!("it is no document of straddle: {what}"),
+        &format!("not a straddle result file: {what}"),
         NAME_A_FILE,
     );
     check(

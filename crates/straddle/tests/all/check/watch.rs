@@ -172,13 +172,13 @@ fn a_file_that_is_no_baseline_is_refused_with_what_to_do() {
         (scratch.path().to_owned(), "is a directory"),
         (pipe, "not a regular file"),
         ("/dev/zero".into(), "not a regular file"),
-        (zeros, "no document of straddle"),
+        (zeros, "not a straddle result file"),
         (huge, "longer than 256 MiB"),
-        (scratch.file("empty", b""), "no document of straddle"),
-        (scratch.file("text", b"\xff\xfe not json"), "no document of straddle"),
-        (scratch.file("array", b"[1, 2]"), "no document of straddle"),
+        (scratch.file("empty", b""), "not a straddle result file"),
+        (scratch.file("text", b"\xff\xfe not json"), "not a straddle result file"),
+        (scratch.file("array", b"[1, 2]"), "not a straddle result file"),
         (scratch.file("other", other), "`straddle.check/9`"),
-        (scratch.file("deep", deep.as_bytes()), "no document of straddle"),
+        (scratch.file("deep", deep.as_bytes()), "not a straddle result file"),
         (scratch.file("lying", lying), "damaged"),
     ] {
         let (status, out, err) = run(&[good, "--watch", text(&path)]);

@@ -15,8 +15,8 @@ fn a_file_that_is_no_result_is_named_and_the_others_are_shown() {
     let wrong = "{\"schema\": \"straddle.check/1\", \"version\": 5, \"targets\": {}}";
     for (name, content, reason) in [
         ("cut", &whole[..whole.len() / 2], "it is damaged"),
-        ("empty", b"", "it is no document of straddle"),
-        ("deep", deep.as_bytes(), "it is no document of straddle"),
+        ("empty", b"", "not a straddle result file"),
+        ("deep", deep.as_bytes(), "not a straddle result file"),
         ("wrong", wrong.as_bytes(), "it is damaged"),
         (
             "future",

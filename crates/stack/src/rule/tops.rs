@@ -1,0 +1,23 @@
+//! Layers on which nothing lies.
+
+use format::table::PartitionRole;
+
+use super::Case;
+use crate::id::LayerId;
+use crate::layer::LayerKind;
+
+/// The layers over `id` on which nothing lies; itself where it is one.
+pub(super) fn tops(case: &Case<'_>, id: LayerId) -> Vec<LayerId> {
+    let over = case.stack.over(id).into_iter();
+    let tops: Vec<LayerId> = over
+        .filter(|&over| case.stack.above(over).is_empty() && !is_container(case, over))
+        .collect();
+    if tops.is_empty() { vec![id] } else { tops }
+}
+
+/// Entries of a table that only hold others, or stand for the whole.
+pub(super) fn is_container(case: &Case<'_>, id: LayerId) -> bool {
+    use PartitionRole::{Extended, Protective, Whole};
+    matches!(&case.stack.layer(id).kind, LayerKind::Partition(partition, _)
+        if matches!(partition.role, Extended | Whole | Protective))
+}
