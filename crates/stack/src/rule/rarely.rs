@@ -5,7 +5,7 @@ use format::table::{Partition, PartitionRole};
 use format::{Problem, ProblemKind};
 
 use super::tops::tops;
-use super::{Case, alignment};
+use super::Case;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::LayerKind;

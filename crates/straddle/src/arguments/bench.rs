@@ -1,4 +1,4 @@
-//! What may be typed behind `straddle bench` and `straddle compare`.
+//! Arguments of `straddle bench` and `straddle compare`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::{help, seconds, size, size_above_0};
 /// Measure what misalignment costs here, with a confidence interval, touching nothing else
 ///
 /// Writes only to a scratch file of its own in TARGET, bounded in bytes and seconds, which has no
-/// name and is gone however the program ends. Aligned and shifted operations take turns in an
+/// name and is gone however the program ends. Aligned and shifted operations take turns in
 /// random order; a third arm, aligned again, must show no difference.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("on_devices").args(["job", "suite", "command"]).multiple(true))]
@@ -34,10 +34,10 @@ pub(crate) struct Bench {
     #[arg(value_name = "TARGET")]
     pub(crate) target: PathBuf,
 
-    /// How far the shifted arm is off, in bytes; may be repeated
+    /// Offset of the shifted arm, in bytes; may be repeated
     ///
-    /// If omitted one logical sector, with --full also half a granule. 0 compares identical arms:
-    /// how often is a difference found where there is none?
+    /// If omitted one logical sector, with --full also half a granule. 0 compares identical arms,
+    /// to see how often a difference is found where there is none.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "What to do")]
     pub(crate) shift: Vec<u64>,
 
@@ -62,7 +62,7 @@ pub(crate) struct Bench {
     #[arg(long, help_heading = "What to do")]
     pub(crate) read: bool,
 
-    /// How a write is made durable
+    /// Method that makes a write durable
     #[arg(
         long,
         value_enum,
@@ -196,8 +196,8 @@ pub(crate) struct Bench {
 
 /// Compare two result files of bench, fsync or probe
 ///
-/// A figure differs only where the interval of its change leaves "no change" out and reaches beyond
-/// 10 %. Both files must be of the same command.
+/// A figure counts as different only if the interval of its change excludes "no change" and reaches
+/// beyond 10 %. Both files must be of the same command.
 #[derive(Debug, Args)]
 #[command(after_help = help("compare", "\
 Examples:
@@ -234,7 +234,7 @@ pub(crate) enum Durable {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Unit {
-    /// What the drive writes as one
+    /// Unit that the drive writes as one
     Granule,
     /// The stripe unit of an array
     Chunk,

@@ -1,4 +1,4 @@
-//! What may be typed behind `straddle check`.
+//! Arguments of `straddle check`.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use super::help;
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///
-/// Without a target, every disk of this machine. Nothing is written.
+/// Without a target, shows every disk of this machine. Nothing is written.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = help("check", "\
 Examples:
@@ -30,7 +30,7 @@ Examples:
 pub(crate) struct Check {
     /// Devices, mount points, image files, directories with images
     ///
-    /// Without one, every disk of this machine; with --watch, what the baseline was made of.
+    /// If omitted every disk of this machine, or with --watch the targets of the baseline.
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<PathBuf>,
 
@@ -49,13 +49,14 @@ pub(crate) struct Check {
 
     /// Read files that an image names outside of its directory
     ///
-    /// Backing files, data files and extents are otherwise read only beside the image and below:
-    /// an image may name any file that you can read, and what is in it would be shown. Those of
-    /// images in a directory that is named are never followed out of theirs.
+    /// Otherwise, backing files, data files and extents are read only in the image's directory and
+    /// below it: an image may name any file that you can read, and its content would be shown. If
+    /// the target is a directory, no reference of an image in it is followed out of the image's
+    /// directory.
     #[arg(long, help_heading = "Judging")]
     pub(crate) follow_references: bool,
 
-    /// How to print
+    /// Output format
     #[arg(
         long,
         value_enum,
@@ -82,10 +83,10 @@ pub(crate) struct Check {
 
     /// Compare with this baseline and print changes only
     ///
-    /// A baseline is what --save or --json wrote. Without targets, those of the baseline are looked
-    /// at again, with its --on and --sysroot. Exits with 1 when something became worse at or
-    /// above --fail-on (a changed fact counts as info), with 0 when nothing did, with 5 when that
-    /// cannot be told: a target is unknown now, or is not there any more.
+    /// A baseline is a file that --save or --json wrote. Without targets, the baseline's targets
+    /// are checked again, with its --on and --sysroot. Exits with 1 when something became worse at
+    /// or above --fail-on (a changed fact counts as info), with 0 when nothing did, and with 5 when
+    /// that cannot be determined: a target is unknown now, or no longer exists.
     #[arg(
         long,
         value_name = "BASELINE",
@@ -96,7 +97,7 @@ pub(crate) struct Check {
 
     /// Write a baseline for --watch, whole or not at all
     ///
-    /// It replaces a baseline, and nothing else.
+    /// An existing file is replaced only if it holds a baseline.
     #[arg(long, value_name = "FILE", help_heading = "Changes")]
     pub(crate) save: Option<PathBuf>,
 
@@ -117,10 +118,10 @@ pub(crate) struct Check {
     #[arg(long = "rule", value_name = "CODE=SEVERITY", help_heading = "Judging")]
     pub(crate) rules: Vec<RuleChange>,
 
-    /// The longest message of --format npd
+    /// Longest message of --format npd
     ///
-    /// As `max_output_length` in the configuration of the node-problem-detector, which cuts longer
-    /// ones; from 16 to 4096.
+    /// Use the `max_output_length` of the node-problem-detector's configuration: it cuts longer
+    /// messages. From 16 to 4096.
     #[arg(
         long,
         value_name = "BYTES",

@@ -20,7 +20,7 @@ pub(crate) struct Json {
     pub(crate) json: bool,
 }
 
-/// How exact sizes are printed.
+/// Option that prints exact sizes.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Bytes {
     /// Print exact numbers of bytes beside sizes
@@ -28,7 +28,7 @@ pub(crate) struct Bytes {
     pub(crate) bytes: bool,
 }
 
-/// What a missing verdict means for the exit code.
+/// Option for the exit code of a missing verdict.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Unknown {
     /// Exit with 0 instead of 5 where there is no verdict
@@ -38,7 +38,7 @@ pub(crate) struct Unknown {
     pub(crate) is_allowed: bool,
 }
 
-/// Whether granules that were measured count.
+/// Option that ignores measured granules.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Measured {
     /// Ignore what straddle probe measured on this machine's drives
@@ -54,7 +54,7 @@ pub(crate) struct Sysroot {
     pub(crate) tree: Option<PathBuf>,
 }
 
-/// How a measurement begins.
+/// Options for the start of a measurement.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Bounds")]
 pub(crate) struct Start {
@@ -67,13 +67,13 @@ pub(crate) struct Start {
     pub(crate) dry_run: bool,
 }
 
-/// Where the result of a measurement is kept, and what is shown meanwhile.
+/// Options for the file that keeps a result, and for what is shown while measuring.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Kept {
-    /// Also write the whole result, with its histograms, to this file; - prints it, as --json
+    /// Also write the whole result, with its histograms, to this file; - prints it, like --json
     ///
-    /// It replaces a result, and nothing else.
+    /// An existing file is replaced only if it holds a result.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! What may be typed behind `straddle drive`.
+//! Arguments of `straddle drive`.
 
 use std::path::PathBuf;
 
@@ -46,9 +46,9 @@ pub(crate) struct DriveShow {
     pub(crate) document: Json,
 }
 
-/// Tell what a workload would cost on a drive, aligned and misaligned; or check the models
+/// Show what a workload would cost on a drive, aligned and misaligned; or check the models
 ///
-/// The workload is 4 KiB writes in order with a flush after each, where nothing else is named.
+/// Unless options say otherwise, the workload is 4 KiB writes in order with a flush after each.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what")
     .args(["profiles", "published"])
@@ -95,7 +95,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "KEY=VALUE", requires = "profiles", help_heading = "Drives")]
     pub(crate) vary: Vec<String>,
 
-    /// Put every published number beside the model's, with its error and label
+    /// Show every published number beside the model's, with its error and label
     #[arg(
         long,
         conflicts_with_all = [
@@ -119,7 +119,8 @@ pub(crate) struct Simulate {
 
     /// Replay a recorded workload: fio's iolog, blkparse's text, blktrace's records
     ///
-    /// As fast as the drive goes, --depth operations in flight, a flush behind all before it.
+    /// Operations run as fast as the drive allows, with --depth of them in flight. A flush waits
+    /// for all operations before it.
     #[arg(
         long,
         value_name = "FILE",
@@ -129,13 +130,13 @@ pub(crate) struct Simulate {
     )]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Run it where the layers of these images or devices really lie, beside an aligned place
+    /// Run it where the layers of these images or devices really lie, and at an aligned place
     ///
-    /// Each file system, volume and empty partition is an arm: bytes of it go to the addresses that
-    /// it has on its drives. IMAGE#1 is one partition of an image. Members of an array or a volume
-    /// group are given together: A B C, or the directory that holds them; each becomes a drive. A
-    /// device is read, never written. A plan is what sfdisk --dump prints: where partitions would
-    /// lie, without a disk.
+    /// Each file system, volume and empty partition is an arm: operations on it go to the addresses
+    /// that its bytes have on its drives. IMAGE#1 is one partition of an image. Give the members of
+    /// an array or a volume group together, as A B C or as the directory that holds them; each
+    /// becomes a drive. A device is read, never written. A plan is the output of sfdisk --dump: it
+    /// says where partitions would lie, without a disk.
     #[arg(
         long,
         value_name = "IMAGE|DIRECTORY|DEVICE|PLAN",
@@ -157,7 +158,7 @@ pub(crate) struct Simulate {
     #[arg(long, requires = "profiles", help_heading = "Workload")]
     pub(crate) read: bool,
 
-    /// At places that a seed decides, instead of in order
+    /// Use random places, chosen by --seed, instead of going in order
     #[arg(long, requires = "profiles", help_heading = "Workload")]
     pub(crate) random: bool,
 
@@ -185,7 +186,7 @@ pub(crate) struct Simulate {
     )]
     pub(crate) depth: u16,
 
-    /// Where the workload begins on the drive
+    /// First byte of the workload on the drive
     #[arg(
         long,
         value_name = "BYTES",
@@ -195,7 +196,7 @@ pub(crate) struct Simulate {
     )]
     pub(crate) start: u64,
 
-    /// How far everything is shifted, once for each: 512,2K; without it one logical sector
+    /// Distances to shift everything by, one run each: 512,2K; if omitted one logical sector
     #[arg(
         long,
         value_name = "BYTES",
@@ -206,11 +207,12 @@ pub(crate) struct Simulate {
     )]
     pub(crate) shift: Vec<u64>,
 
-    /// Show it as given, aligned, misaligned, on 512e, on RAID 5 and with or without PLP
+    /// Show the workload as given, aligned, misaligned, on 512e, on RAID 5 and with or without PLP
     ///
-    /// Each is a row, with its cost beside the first. Misaligned is by 512, 3584 (sector 63) and
-    /// 1024 bytes (sector 34), or by --shift. RAID 5 has five such drives and 64 KiB chunks. A
-    /// trace is aligned so that most of its writes begin at a multiple of 4 KiB.
+    /// Each variant is a row, with its cost compared with the first row. Misaligned means shifted
+    /// by 512, 3584 (sector 63) and 1024 bytes (sector 34), or by --shift. RAID 5 has five such
+    /// drives and 64 KiB chunks. A trace is aligned so that most of its writes begin at a multiple
+    /// of 4 KiB.
     #[arg(
         long,
         requires = "profiles",
@@ -219,11 +221,11 @@ pub(crate) struct Simulate {
     )]
     pub(crate) what_if: bool,
 
-    /// Cut the power at N instants of each run, which the seed decides, and tell what is left
+    /// Cut the power at N instants of each run, chosen by --seed, and show what is left
     ///
-    /// How many acknowledged writes are lost or torn, and which of them were promised: flushed,
-    /// forced, or acknowledged by a drive that says it has no cache that forgets. What is lost
-    /// without a promise is legal.
+    /// Counts the acknowledged writes that are lost or torn, and those of them that were promised:
+    /// flushed, forced, or acknowledged by a drive that says it has no volatile cache. A drive may
+    /// lose a write that was not promised.
     #[arg(
         long,
         value_name = "N",
@@ -238,8 +240,8 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "WHAT", requires = "power_cuts", value_enum, help_heading = "Power")]
     pub(crate) lie: Vec<Lie>,
 
-    /// Of what no promise covers, let survive: nothing, everything, what a seed decides, or the
-    /// newest write alone
+    /// Writes that survive among those that no promise covers: none, all, parts chosen by --seed,
+    /// or only the newest
     #[arg(
         long,
         value_name = "WHICH",
@@ -250,7 +252,7 @@ pub(crate) struct Simulate {
     )]
     pub(crate) survivors: Survivors,
 
-    /// What becomes of a physical sector or mapping unit that is half written
+    /// State of a physical sector or mapping unit that is half written when the power goes
     #[arg(
         long,
         value_name = "WHAT",
@@ -261,11 +263,11 @@ pub(crate) struct Simulate {
     )]
     pub(crate) half_written: HalfWritten,
 
-    /// Let this member of an array not come back, from 0
+    /// Member of an array that does not come back, counted from 0
     #[arg(long, value_name = "N", requires = "power_cuts", help_heading = "Power")]
     pub(crate) lost_member: Option<u16>,
 
-    /// The most operations, for each drive and place: 10000 without it, 1000 with --power-cuts
+    /// Most operations for each drive and place; if omitted 10000, with --power-cuts 1000
     #[arg(
         long,
         value_name = "N",
@@ -290,18 +292,18 @@ impl Simulate {
     }
 }
 
-/// What a drive lies about.
+/// Subject that a drive lies about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Lie {
     /// Flushes complete at once and put nothing on the medium
     Flush,
-    /// Forced writes are kept in the cache as others are
+    /// Forced writes are kept in the cache like other writes
     Fua,
-    /// The capacitors or the battery that should keep a cache do not
+    /// The capacitors or the battery fail to preserve the cache
     Protection,
 }
 
-/// Which writes survive of those that no promise covers.
+/// Writes that survive among those that no promise covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Survivors {
     /// Only what is on the medium
@@ -314,7 +316,7 @@ pub(crate) enum Survivors {
     Newest,
 }
 
-/// What is half written when the power goes.
+/// State of what is half written when the power goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HalfWritten {
     /// It is as it was

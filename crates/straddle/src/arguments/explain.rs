@@ -1,4 +1,4 @@
-//! What may be typed behind `straddle explain`.
+//! Arguments of `straddle explain`.
 
 use clap::Args;
 
@@ -7,8 +7,8 @@ use super::offered::CODES;
 
 /// Explain a code, a word, a question or a log line; without one, list all pages
 ///
-/// Log lines may be pasted whole, with their times and numbers, quoted or not. For other words the
-/// page that fits best is shown, and the next ones are named.
+/// Log lines may be pasted whole, with their times and numbers, quoted or not. For other words,
+/// shows the page that fits best, and names the next ones.
 #[derive(Debug, Args)]
 #[command(after_help = help("explain", "\
 Examples:

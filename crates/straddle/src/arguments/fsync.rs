@@ -1,4 +1,4 @@
-//! What may be typed behind `straddle fsync`.
+//! Arguments of `straddle fsync`.
 
 use std::path::PathBuf;
 
@@ -41,7 +41,7 @@ pub(crate) struct Fsync {
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
 
-    /// Which rows to measure
+    /// Rows to measure
     #[arg(
         long,
         value_enum,
@@ -54,8 +54,8 @@ pub(crate) struct Fsync {
 
     /// Say whether that is fast enough for an engine: etcd, postgresql, ...
     ///
-    /// What the engine writes is measured in place of the usual rows. `straddle explain engines`
-    /// lists all, `straddle explain etcd` the limits with their sources.
+    /// Measures the engine's writes in place of the usual rows. `straddle explain engines` lists
+    /// all engines; `straddle explain etcd` shows the limits of one, with their sources.
     #[arg(
         long = "for",
         value_name = "ENGINE",
@@ -166,7 +166,7 @@ pub(crate) struct Fsync {
 pub(crate) enum FsyncRows {
     /// The rows of `pg_test_fsync`
     Pg,
-    /// Writes as write-ahead logs do them
+    /// Writes like those of write-ahead logs
     Wal,
     /// Both, each method with and without the page cache
     Usual,

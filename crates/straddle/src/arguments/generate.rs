@@ -1,4 +1,4 @@
-//! What may be typed behind `straddle generate`.
+//! Arguments of `straddle generate`.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub(crate) struct Generate {
     pub(crate) what: GenerateWhat,
 }
 
-/// What to generate; each prints to standard output unless told otherwise.
+/// Output to generate; each prints to standard output unless specified otherwise.
 #[derive(Debug, Subcommand)]
 pub(crate) enum GenerateWhat {
     Man(Man),
@@ -33,7 +33,7 @@ Examples:
   straddle generate man check | man -l -
   straddle generate man --to /usr/share/man/man1")]
 pub(crate) struct Man {
-    /// The command whose page to print, such as `check`; none: the program's own
+    /// Command whose page to print, such as `check`; if omitted the program's own page
     #[arg(value_name = "COMMAND", conflicts_with = "to")]
     pub(crate) command: Vec<String>,
 
@@ -61,15 +61,14 @@ pub(crate) struct Completions {
 Examples:
   straddle generate schema > straddle.check.1.schema.json")]
 pub(crate) struct Schema {
-    /// What it describes: the JSON of `check`, `trace`, `plan`, `bench`, `bench --dry-run`,
-    /// `compare`,
-    /// `probe`, `fsync` or `fsync --dry-run`, the changes that `check --watch` tells, or the
-    /// drives, simulations and published numbers of `drive`
+    /// Output that the schema describes: the JSON of `check`, `trace`, `plan`, `bench`,
+    /// `bench --dry-run`, `compare`, `probe`, `fsync` or `fsync --dry-run`, the changes that
+    /// `check --watch` prints, or the drives, simulations and published numbers of `drive`
     #[arg(value_enum, default_value_t = SchemaOf::Check)]
     pub(crate) name: SchemaOf,
 }
 
-/// What is described: a command's `--json`, or with `--watch` its changes.
+/// Output that a schema describes: a command's `--json`, or with `--watch` its changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchemaOf {
     Check,
@@ -87,13 +86,13 @@ pub(crate) enum SchemaOf {
     Changes,
 }
 
-/// Write down what the kernel says of this machine's disks, for `straddle check --sysroot`
+/// Capture what the kernel says of this machine's disks, for `straddle check --sysroot`
 ///
-/// The text holds what straddle reads of /sys, /proc and udev, device-mapper's tables and what
-/// drives answer, and no byte that lies on a disk. Serials, WWNs, UUIDs, hosts and keys are
-/// replaced by numbers, equal ones by equal ones; directories outside the system's keep only their
-/// depth. Names of disks, volumes, models and file systems stay: look through it before you send
-/// it.
+/// The capture holds what straddle reads from /sys, /proc and udev, device-mapper's tables, and the
+/// drives' answers. It holds no byte that lies on a disk. Serials, WWNs, UUIDs, hosts and keys are
+/// replaced by numbers, equal ones by equal numbers. Of directories outside the system's own, only
+/// the depth stays. Names of disks, volumes, models and file systems stay: look through the capture
+/// before you send it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -101,7 +100,7 @@ Examples:
   straddle generate sysroot | gzip > here.gz      check reads that as well
   straddle check --sysroot here.sysroot           on any machine")]
 pub(crate) struct Sysroot {
-    /// Write to this file instead of standard output, which - is too
+    /// Write to this file instead of standard output; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -125,34 +124,34 @@ pub(crate) struct Raidtest {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// The length of the medium that requests are drawn from; at least 128 KiB
+    /// Length of the medium that requests are for; at least 128 KiB
     #[arg(long, value_name = "SIZE", value_parser = size_above_0)]
     pub(crate) media: u64,
 
-    /// Of what offsets and lengths are multiples: a power of two
+    /// Sector size, of which offsets and lengths are multiples; a power of two
     #[arg(long, value_name = "SIZE", value_parser = size_u32, default_value = "512")]
     pub(crate) sector: u32,
 
-    /// How many requests
+    /// Number of requests
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub(crate) count: usize,
 
-    /// What they do
+    /// Kind of requests
     #[arg(long, value_enum, default_value_t = RaidtestKind::Read)]
     pub(crate) kind: RaidtestKind,
 
-    /// What decides them
+    /// Random seed of the requests
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 }
 
-/// What requests do.
+/// Kind of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RaidtestKind {
     /// All read
     Read,
     /// All write
     Write,
-    /// Each by a fair coin
+    /// Each reads or writes, with equal chance
     Mixed,
 }

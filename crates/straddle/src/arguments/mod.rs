@@ -1,4 +1,4 @@
-//! What may be typed. Help stands beside each word; nothing here looks at the machine.
+//! The command line: each argument with its help. Nothing here looks at the machine.
 
 mod bench;
 mod check;
@@ -99,7 +99,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether a missing verdict is to be taken as good.
+    /// True if a missing verdict is to be taken as good.
     pub(crate) fn allows_unknown(&self) -> bool {
         match self {
             Command::Check(check) => check.unknown.is_allowed,
@@ -113,7 +113,7 @@ impl Command {
     }
 }
 
-/// What stands after the options in the help of `command`: `examples`, and its exit codes.
+/// Text after the options in the help of `command`: `examples`, and its exit codes.
 fn help(command: &str, examples: &str) -> String {
     format!("{examples}\n\n{}", table::help(command))
 }

@@ -1,4 +1,4 @@
-//! What may be typed behind `straddle report`.
+//! Arguments of `straddle report`.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use clap::Args;
 
 use super::help;
 
-/// Make one HTML page of result files
+/// Make one HTML page from result files
 ///
-/// The page holds all it needs: it opens without a network, runs no script, prints, and reads on a
-/// phone. Of many hosts that did the same, those that stand out among drives of the same model and
-/// firmware are named. Nothing is measured; the same files give the same bytes.
+/// The page holds all it needs: it opens without a network, runs no script, can be printed, and can
+/// be read on a phone. If many hosts did the same, it names those that stand out among drives of
+/// the same model and firmware. Nothing is measured; the same files give the same bytes.
 #[derive(Debug, Args)]
 #[command(after_help = help("report", "\
 Examples:
@@ -18,7 +18,7 @@ Examples:
   straddle report results/*.json > fleet.html       many hosts side by side
   straddle check --json | straddle report - > page.html"))]
 pub(crate) struct Report {
-    /// What --json of check, bench, fsync, probe, compare, trace or drive simulate wrote
+    /// Files written with --json of check, bench, fsync, probe, compare, trace or drive simulate
     ///
     /// `-` reads standard input.
     #[arg(value_name = "FILE", required = true)]
@@ -26,7 +26,7 @@ pub(crate) struct Report {
 
     /// Write the page to this file, whole or not at all; - is standard output
     ///
-    /// It replaces a page, and nothing else.
+    /// An existing file is replaced only if it holds a page.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 }

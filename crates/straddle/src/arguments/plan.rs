@@ -1,4 +1,4 @@
-//! What may be typed after `straddle plan`.
+//! Arguments of `straddle plan`.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use super::help;
 
 /// Plan the cheapest change that aligns a disk's partitions, with all data kept
 ///
-/// Shows every partition before and after, why, what it gains, and what no move mends. Nothing is
-/// written to the disk; --script prints a shell script that does it.
+/// Shows every partition before and after, the reason, the gain, and what no move can fix. Nothing
+/// is written to the disk; --script prints a shell script that does it.
 #[derive(Debug, Args)]
 #[command(after_help = help("plan", "\
 Examples:
@@ -28,7 +28,7 @@ pub(crate) struct Plan {
 
     /// Plan for this disk: 512n, 512e, 4Kn, granule=16K, origin=3584, stripe=64Kx3
     ///
-    /// As in straddle check --on.
+    /// Takes the same values as straddle check --on.
     #[arg(long, value_name = "DISK")]
     pub(crate) on: Option<Condition>,
 
@@ -41,7 +41,7 @@ pub(crate) struct Plan {
     #[arg(long, conflicts_with_all = ["script", "json", "output"])]
     pub(crate) new: bool,
 
-    /// Print a shell script that carries the plan out
+    /// Print a shell script that carries out the plan
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(crate) script: bool,
 
@@ -50,7 +50,7 @@ pub(crate) struct Plan {
 
     /// Also write the plan as JSON to this file, or the script with --script
     ///
-    /// It replaces a plan or script of straddle, and nothing else.
+    /// An existing file is replaced only if it holds a plan or script of straddle.
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -1,14 +1,14 @@
-//! What `bench` and `fsync` share: how a result is printed, and where it is kept.
+//! Options that `bench` and `fsync` share: the format of a result, and the file that keeps it.
 
 use clap::{Args, ValueEnum};
 
 use super::common::Kept;
 
-/// How a result is printed, and where it is kept.
+/// Options for the format of a result, and for the file that keeps it.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Printed {
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = BenchFormat::Table, value_name = "FORMAT")]
     format: BenchFormat,
 
@@ -21,7 +21,7 @@ pub(crate) struct Printed {
 }
 
 impl Printed {
-    /// How to print.
+    /// Returns the format to print in.
     pub(crate) fn format(&self) -> BenchFormat {
         match self.format {
             _ if self.json => BenchFormat::Json,
@@ -37,6 +37,6 @@ pub(crate) enum BenchFormat {
     Table,
     /// One document; straddle generate schema describes it
     Json,
-    /// As fio prints, for programs that read fio's JSON
+    /// JSON as fio prints it, for programs that read fio's JSON
     FioJson,
 }

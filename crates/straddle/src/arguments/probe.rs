@@ -1,4 +1,4 @@
-//! What may be typed behind `straddle probe`.
+//! Arguments of `straddle probe`.
 
 use std::path::PathBuf;
 
@@ -78,7 +78,7 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Whether the document is printed, and no table.
+    /// True if the document is printed, and no table.
     pub(crate) fn prints_document(&self) -> bool {
         self.document.json || self.kept.is_printed()
     }

@@ -1,4 +1,4 @@
-//! What `bench` and `probe` share: writing to a raw device.
+//! Options that `bench` and `probe` share: writing to a raw device.
 
 use std::path::Path;
 
@@ -10,22 +10,22 @@ use report::bench::RunRefusal;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Raw devices")]
 pub(crate) struct RawDevice {
-    /// Write to a raw device: everything on it may be lost. Needs --confirm, but for --dry-run
+    /// Write to a raw device: everything on it may be lost. Needs --confirm, except with --dry-run
     #[arg(long)]
     pub(crate) write_device: bool,
 
-    /// The device's serial or WWN; where it has none PATH=BYTES, its exact size
+    /// The device's serial or WWN; if it has none, PATH=BYTES with its exact size
     #[arg(long, value_name = "SERIAL", requires = "write_device")]
     pub(crate) confirm: Option<String>,
 
-    /// Overwrite bytes that are not blank. What is recognized is never overwritten: wipe it first
+    /// Overwrite bytes that are not blank. Recognized data is never overwritten: wipe it first
     #[arg(long, requires = "write_device")]
     pub(crate) overwrite_data: bool,
 }
 
 impl RawDevice {
-    /// Refuses `--write-device` behind `command` where what was named is a directory: what is meant
-    /// is unclear, and neither may be guessed.
+    /// Refuses `--write-device` after `command` where a directory was named: what is meant is
+    /// unclear, and neither may be guessed.
     pub(crate) fn write_device_needs_a_device(
         &self,
         command: &str,

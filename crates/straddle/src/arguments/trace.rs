@@ -1,4 +1,4 @@
-//! What may be typed behind `straddle trace`.
+//! Arguments of `straddle trace`.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,8 @@ use super::{help, size_above_0};
 
 /// Show where the bytes of a file lie, layer by layer, and how they are aligned
 ///
-/// Every extent is followed through file system, volumes, arrays, partitions and loop devices down
-/// to the drives' addresses. Nothing is written, unless --sync asks for it.
+/// Follows every extent through file system, volumes, arrays, partitions and loop devices down to
+/// the drives' addresses. Nothing is written, unless --sync asks for it.
 #[derive(Debug, Args)]
 #[command(after_help = help("trace", "\
 Examples:

@@ -1,5 +1,5 @@
-//! Whether others use the drive. Where they do, measuring keeps to depth 1 and to a quarter of the
-//! time: an idle I/O class would falsify latencies, and many schedulers ignore it.
+//! Watch for others who use the drive. If they do, measuring keeps to depth 1 and to a quarter of
+//! the time: an idle I/O class would falsify latencies, and many schedulers ignore it.
 
 use super::session::Session;
 use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, WATCH, busy_percent};

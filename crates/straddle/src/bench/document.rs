@@ -14,12 +14,12 @@ use crate::shared::real::real;
 /// Latencies below this many have no 99th percentile.
 const P99_COUNT_MIN: u64 = 100;
 
-/// What one arm did beside the times that the experiment has.
+/// Record of what one arm did, beside the times that the experiment has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// All its latencies, one for each operation; `None` where the experiment's times are they.
     pub(crate) latencies: Option<Histogram>,
-    /// What the drive counted; `None` when it does not.
+    /// Counts of the drive; `None` when it does not count.
     pub(crate) counts: Option<DiskCounts>,
     /// Observations looked at one by one, and those of which the drive counted exactly what was
     /// asked.
@@ -37,7 +37,7 @@ impl Seen {
     }
 }
 
-/// What is known of an experiment beside its statistics.
+/// Facts about an experiment, beside its statistics.
 pub(crate) struct About {
     pub(crate) title: String,
     pub(crate) unit: &'static str,
@@ -48,7 +48,7 @@ pub(crate) struct About {
     pub(crate) elapsed_ns: u64,
     pub(crate) written_bytes: u64,
     pub(crate) predicted: Option<Predicted>,
-    /// How long the platter takes for a turn; `None` where there is none, or it is not known.
+    /// Time that the platter takes for a turn; `None` where there is none, or it is not known.
     pub(crate) turn_ns: Option<u64>,
 }
 

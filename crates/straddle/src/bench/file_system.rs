@@ -9,8 +9,8 @@ use host::{CommandError, CommandPlan, Interrupt, MountPlan, Mounted, PrivateMoun
 use crate::arguments::FileSystem;
 use crate::shared::halt::Halt;
 
-/// How a file system is made and mounted. None of them may discard: that would punch holes into
-/// the file beneath.
+/// Recipe by which a file system is made and mounted. None of them may discard: that would punch
+/// holes into the file beneath.
 pub(crate) struct Recipe {
     pub(crate) name: &'static str,
     make: &'static [&'static str],
@@ -69,7 +69,7 @@ const RECIPES: [(FileSystem, Recipe); 4] = [
     ),
 ];
 
-/// How long making one may take.
+/// Longest time that making one may take.
 const MAKE_WITHIN: Duration = Duration::from_secs(120);
 
 /// The recipe of a file system.

@@ -43,7 +43,7 @@ pub(crate) fn on_scratch(
     })
 }
 
-/// What one comparison is made on: the open file, where it lies, and whether it still lies there.
+/// Ground of one comparison: the open file, where it lies, and whether it still lies there.
 pub(crate) type Bed<'a> =
     (std::os::fd::OwnedFd, &'a crate::shared::place::Place, Box<dyn Fn() -> Option<String> + 'a>);
 

@@ -1,4 +1,4 @@
-//! Which of the ways of measuring was asked for, and what each may use.
+//! Method of measuring that was asked for, and what each may use.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ const ROOM_BYTES: u64 = 32 << 20;
 /// The arms of a job or command with one shift.
 const ARMS: u64 = 3;
 
-/// What is to be done in a directory.
+/// Method of measuring in a directory.
 pub(super) enum Method {
     /// Direct I/O in the scratch file.
     Inside,
@@ -129,7 +129,7 @@ fn suite(session: &mut Session<'_>) -> Result<Method, Halt> {
     Ok(Method::Suite(can))
 }
 
-/// The file system that a job runs on: as told, or, where it names a directory, ext4.
+/// The file system that a job runs on: as specified, or, where it names a directory, ext4.
 pub(super) fn file_system_of(bench: &Bench, job: &Job) -> Option<FileSystem> {
     bench.fs.or(job.directory.is_some().then_some(FileSystem::Ext4))
 }

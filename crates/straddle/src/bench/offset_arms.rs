@@ -18,14 +18,14 @@ use crate::shared::halt::Halt;
 use crate::shared::place::Place;
 use crate::shared::real::real;
 
-/// How often the length of a block is tried.
+/// Number of times that the length of a block is tried.
 const REHEARSALS: u64 = 4;
 /// The fewest pairs that say something.
 const PAIRS_MIN: u64 = 12;
 /// Number of pairs of blocks the bytes must allow.
 const PAIRS_WANTED: u64 = 48;
 
-/// What to do where a file system lets one misaligned operation of a file through at a time.
+/// Advice where a file system lets one misaligned operation of a file through at a time.
 pub(crate) const BESIDE_LOCKS: &str = "measure at depth 1, or reads";
 
 /// The arms of one comparison, and all that they share.
@@ -35,7 +35,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) work: Work,
     pub(crate) alpha: f64,
     pub(crate) bounds: Bounds,
-    /// Whether what is measured lies elsewhere now; says so.
+    /// Says so if what is measured lies elsewhere now.
     pub(crate) moved: &'a dyn Fn() -> Option<String>,
 }
 
@@ -171,7 +171,7 @@ fn workload(work: Work) -> Workload {
 }
 
 /// Finds how many operations take about as long as a block is to take; at least four for each slot.
-/// Where that would leave too few pairs for `bytes` and `arms`, it is as many as allow enough.
+/// If that would leave too few pairs for `bytes` and `arms`, it is as many as allow enough.
 pub(crate) fn calibrated<Q: Queue>(
     subject: &mut Subject<Q, DiskStats>,
     bytes: u64,

@@ -8,10 +8,10 @@ use super::progress::Progress;
 use super::session::{Limit, Session};
 use crate::shared::halt::Halt;
 
-/// How long a rest goes on before it is looked whether the user wants to end, in nanoseconds.
+/// Longest rest before it is checked whether the user wants to end, in nanoseconds.
 const REST_NS: u64 = 50_000_000;
 
-/// What takes time, once for each arm of a pair.
+/// Work that takes time, once for each arm of a pair.
 pub(crate) trait Timed {
     /// Returns how long arm `arm` took this time, in nanoseconds.
     ///
@@ -31,14 +31,14 @@ pub(crate) trait Timed {
     }
 }
 
-/// How long and how much.
+/// Bounds on time and bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) nanoseconds: u64,
     pub(crate) bytes: u64,
 }
 
-/// What a contest came to.
+/// Results of a contest.
 pub(crate) struct Done {
     pub(crate) experiment: Experiment,
     pub(crate) conclusion: Conclusion,

@@ -1,4 +1,4 @@
-//! What will be compared, before anything is opened: workloads, arms, bounds. Pure.
+//! Plan of what will be compared, before anything is opened: workloads, arms, bounds. Pure.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use units::Unit;
 
 use crate::arguments::{Bench, Durable};
 
-/// What a way of measuring may use unless the user says otherwise.
+/// Bounds of what a way of measuring may use unless the user says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Budget {
     /// The scratch file's length.
     pub(crate) scratch_bytes: u64,
     /// The most bytes that are written, the scratch file included.
     pub(crate) written_bytes: u64,
-    /// How long one comparison may take, in nanoseconds.
+    /// Longest time that one comparison may take, in nanoseconds.
     pub(crate) comparison_ns: u64,
 }
 
@@ -43,10 +43,10 @@ impl Budget {
     };
 }
 
-/// How long a block of operations is to take, in nanoseconds, where depth makes single ones mean
+/// Time that a block of operations is to take, in nanoseconds, where depth makes single ones mean
 /// little.
 pub(crate) const BLOCK_NS: u64 = 25_000_000;
-/// Which of the stack's units operations must fit.
+/// Returns the kind of the stack's unit that operations must fit.
 pub(crate) fn unit_kind(unit: crate::arguments::Unit) -> UnitKind {
     match unit {
         crate::arguments::Unit::Granule => UnitKind::Granule,
@@ -70,7 +70,7 @@ pub(crate) struct Arm {
     pub(crate) shift_bytes: u64,
 }
 
-/// What each arm does.
+/// Work that each arm does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Work {
     pub(crate) read: bool,
@@ -84,7 +84,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// As a person says it.
+    /// Returns it as a person says it.
     pub(crate) fn title(&self) -> String {
         let size = units::prefix::Size(u64::from(self.operation_bytes));
         let what = match (self.read, self.sync) {
@@ -99,7 +99,7 @@ impl Work {
     }
 }
 
-/// The bytes of an operation: as told, else 4 KiB or a whole unit of the drive.
+/// The bytes of an operation: as specified, else 4 KiB or a whole unit of the drive.
 pub(crate) fn operation_bytes(told: Option<u64>, granule: Unit) -> Result<u32, String> {
     let bytes = told.unwrap_or(granule.length_bytes().max(4096));
     match u32::try_from(bytes) {
@@ -156,7 +156,7 @@ pub(crate) fn arms(
     Ok(std::iter::once(ends.0).chain(shifted).chain([ends.1]).collect())
 }
 
-/// The shifts where none is told.
+/// The shifts where none is specified.
 fn usual(full: bool, step: u64, operation_bytes: u64, unit_bytes: u64) -> Vec<u64> {
     let mut shifts = vec![step];
     if full {

@@ -20,7 +20,7 @@ use crate::shared::raw_claim;
 
 /// Source: `signal(7)`.
 const SIGINT: i32 = 2;
-/// How much of a device is looked at to say what it lies on.
+/// Bytes of a device that are looked at to say what it lies on.
 const LOOK_BYTES: u64 = 1 << 20;
 /// For how long making ready may take beside the comparisons, in seconds.
 const READY_SECONDS: u64 = 5;
@@ -93,7 +93,7 @@ fn looked(session: &Session<'_>, number: (u32, u32)) -> Result<Place, String> {
 }
 
 /// Refuses a scratch file that cannot be made, or in which nothing can be shifted, as far as that
-/// can be told without writing.
+/// is known without writing.
 fn possible(session: &Session<'_>, way: &Method, directory: &Pinned) -> Result<(), Halt> {
     session.afford(session.scratch_bytes(), "the scratch file")?;
     let plan = ScratchPlan {

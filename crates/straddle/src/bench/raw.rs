@@ -23,7 +23,7 @@ use crate::shared::place::Place;
 use crate::shared::printer::shown;
 use crate::shared::raw_claim::claimed;
 
-/// How much of a device is read at most: enough that no cache holds it.
+/// Most bytes of a device that are read: enough that no cache holds it.
 const READ_BYTES: u64 = 16 << 30;
 
 /// Compares reads of a device, or writes to it.

@@ -24,7 +24,7 @@ pub(crate) struct ReadyDevice<'a> {
 }
 
 impl<'a> ReadyDevice<'a> {
-    /// Attaches a region `shift_bytes` behind the boundary; with a file system that is wanted made
+    /// Attaches a region `shift_bytes` after the boundary; with a file system that is wanted made
     /// and mounted on it.
     pub(crate) fn set(
         ground: &ScratchFile,

@@ -1,8 +1,8 @@
-//! What was found so far.
+//! Results that were found so far.
 
 use report::bench::{BenchTarget, Experiment, Scratch};
 
-/// What was found so far: what is shown when the rest cannot be measured, or the user has enough.
+/// Results so far, which are shown when the rest cannot be measured or the user has enough.
 #[derive(Default)]
 pub(crate) struct Results {
     pub(crate) target: BenchTarget,

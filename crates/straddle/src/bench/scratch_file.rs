@@ -91,7 +91,7 @@ impl ScratchFile {
         Ok(self.scratch.rewrite_unwritten()?)
     }
 
-    /// As the document shows it.
+    /// Returns it as the document shows it.
     pub(crate) fn document(&self) -> Document {
         Document {
             place: self.scratch.directory().to_string(),
@@ -108,7 +108,7 @@ impl ScratchFile {
     }
 }
 
-/// Refuses to shift operations in a file of a `filesystem` that does not do as it is told, in the
+/// Refuses to shift operations in a file of a `filesystem` that does not do as specified, in the
 /// directory called `name`.
 pub(super) fn shiftable(filesystem: &str, name: &str) -> Result<(), RunRefusal> {
     if filesystem != "btrfs" {

@@ -21,15 +21,15 @@ use crate::shared::real::real;
 use crate::shared::run;
 use crate::shared::scene::Scene;
 
-/// What all ways of measuring share.
+/// State that all ways of measuring share.
 pub(crate) struct Session<'a> {
     pub(crate) bench: &'a Bench,
     pub(crate) scene: Scene,
     pub(crate) seed: u64,
     pub(crate) notes: Vec<String>,
-    /// What ends everything early.
+    /// Interrupt that ends everything early.
     pub(crate) interrupt: Interrupt,
-    /// How much of the drive's time is taken, in percent.
+    /// Share of the drive's time that is taken, in percent.
     pub(crate) share_percent: u8,
     /// True if others use the drive, so that depth stays at 1.
     pub(crate) is_busy: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Session<'a> {
     settling: BTreeMap<Limit, u64>,
 }
 
-/// What ended a comparison without a verdict.
+/// Limit that ended a comparison without a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Limit {
     Pairs,

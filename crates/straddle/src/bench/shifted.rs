@@ -1,8 +1,8 @@
 //! Shifted devices: one part of the scratch file, attached as a block device so that its first byte
-//! is on a boundary of the drive's unit, or a chosen distance behind it.
+//! is on a boundary of the drive's unit, or a chosen distance after it.
 //!
-//! What runs on them sees an ordinary disk that is truly misaligned; the drive sees it too. Nothing
-//! else of the drive is touched, and the devices go with the process.
+//! Programs that run on them see an ordinary disk that is truly misaligned; the drive sees it too.
+//! Nothing else of the drive is touched, and the devices go with the process.
 
 use host::{LoopDevice, LoopPlan};
 use report::bench::RunRefusal;
@@ -12,7 +12,7 @@ use units::prefix::Size;
 use super::scratch_file::ScratchFile;
 use crate::shared::halt::{Halt, refused};
 
-/// Returns what an ordinary user is told, who has no loop devices.
+/// Refuses to run `what` for an ordinary user, who has no loop devices.
 pub(crate) fn need_root(what: &str) -> Result<(), RunRefusal> {
     if host::is_root() {
         return Ok(());
@@ -76,7 +76,7 @@ pub(crate) fn regions(
     (0..count).map(region).collect::<Option<Vec<_>>>().ok_or_else(none)
 }
 
-/// Attaches a region, its data `shift_bytes` behind the boundary.
+/// Attaches a region, its data `shift_bytes` after the boundary.
 pub(crate) fn attach(
     ground: &ScratchFile,
     region: Region,

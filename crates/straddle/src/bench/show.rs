@@ -1,4 +1,4 @@
-//! What is printed when it is over, and what the process ends with.
+//! Output that is printed when it is over, and the outcome that the process ends with.
 
 use std::io;
 

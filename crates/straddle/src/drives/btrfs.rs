@@ -1,4 +1,4 @@
-//! The data of a btrfs on several devices: its chunks of data one behind the other, as its chunk
+//! The data of a btrfs on several devices: its chunks of data one after the other, as its chunk
 //! tree lays them on the devices. Each device by itself shows but a part of it.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ struct Volume {
     count: u64,
     /// The layers that hold it, by their numbers.
     devices: BTreeMap<u64, LayerId>,
-    /// What its superblocks on them became.
+    /// Layers that its superblocks on them became.
     parts: Vec<LayerId>,
 }
 

@@ -14,14 +14,14 @@ const ENTRIES_MAX: usize = 1 << 22;
 /// bytes at each cut.
 const SECTORS_MAX: u64 = 1 << 20;
 
-/// How the power is cut, and about what drives lie.
+/// Power cuts: how the power is cut, and about what drives lie.
 pub(super) struct Cuts {
     count: u32,
     seed: u64,
     lies: Lies,
     survivors: Survivors,
     cut: power::Cut,
-    /// What is written at most; 0 where a file says what is.
+    /// Most bytes that are written; 0 where a file says what is written.
     written_bytes: u64,
 }
 

@@ -10,7 +10,7 @@ use units::ByteRange;
 /// A drive under a layer.
 pub(super) struct DrivesUnder {
     pub(super) id: LayerId,
-    /// What it is called; harmless to print.
+    /// Name of the drive; harmless to print.
     pub(super) name: String,
     /// Place where the data of the floor begin on it.
     pub(super) start_bytes: u64,
@@ -77,7 +77,7 @@ pub(super) fn leaves(stack: &Stack, floor: LayerId) -> Vec<DrivesUnder> {
             );
         }
     }
-    // Every drive under it, also one whose first byte cannot be told.
+    // Every drive under it, also one whose first byte is unknown.
     let all = stack.under(floor).into_iter().chain([floor]);
     let drives = all.filter(|&id| matches!(stack.layer(id).mapping, Mapping::Leaf));
     let drives: BTreeSet<LayerId> = drives.collect();

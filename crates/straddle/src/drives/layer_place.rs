@@ -10,7 +10,7 @@ use units::ByteRange;
 
 use super::drives_under::{DrivesUnder, leaves};
 
-/// How far the first byte that lies anywhere is looked for, and in which steps.
+/// Distance to which the first byte that lies anywhere is looked for, and the steps.
 const LOOK_BYTES: u64 = 256 << 20;
 const STEP_BYTES: u64 = 1 << 20;
 
@@ -18,7 +18,7 @@ const STEP_BYTES: u64 = 1 << 20;
 pub(super) struct LayerPlace {
     pub(super) stack: Rc<Stack>,
     pub(super) layer: LayerId,
-    /// What it is called: `disk.raw#1 ext4`.
+    /// Name of the layer: `disk.raw#1 ext4`.
     pub(super) name: String,
     /// Its length.
     pub(super) length_bytes: u64,
@@ -28,7 +28,7 @@ pub(super) struct LayerPlace {
     pub(super) start_bytes: u64,
     /// The drives under it.
     pub(super) leaves: Vec<DrivesUnder>,
-    /// What to do where it has no address.
+    /// Advice where it has no address.
     pub(super) hint: &'static str,
 }
 

@@ -12,16 +12,16 @@ use super::layer_place::LayerPlace;
 /// Number of operations in a row that may fall into holes.
 const TRIES_MAX: u32 = 1_000_000;
 
-/// What became of operations on their way down.
+/// Fate of operations on their way down.
 #[derive(Debug, Default)]
 pub(super) struct Way {
-    /// How many fell into holes of an image, and were left out.
+    /// Number of those that fell into holes of an image, and were left out.
     pub(super) left_out: u64,
     /// Why one has no address, and all ended.
     pub(super) fault: Option<String>,
 }
 
-/// Which bytes operations name.
+/// Bytes that operations name.
 #[derive(Clone, Copy)]
 pub(super) struct Depth<'a> {
     /// The layer.
@@ -38,7 +38,7 @@ pub(super) struct LayerWorkload<'a> {
     pub(super) inner: Box<dyn Source + 'a>,
     /// The layer.
     pub(super) depth: Depth<'a>,
-    /// What became of them.
+    /// Fate of them.
     pub(super) way: &'a RefCell<Way>,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Leaf {
     pub(super) id: LayerId,
     /// The drive.
     pub(super) model: Box<dyn Model>,
-    /// How far behind its own address each byte lies here.
+    /// Distance by which each byte lies here after its own address.
     pub(super) raised_bytes: u64,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct LeafDrives {
 /// A command that has not ended.
 struct Flight {
     command: Command,
-    /// What is written when all reads have ended.
+    /// Writes that are done when all reads have ended.
     writes: Vec<Run>,
     /// Commands of drives that have not ended.
     left: usize,

@@ -2,13 +2,13 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `profiles` | the drives: of the house, or a file |
+//! | `profiles` | the drives: built-in, or a file |
 //! | `recorded_trace` | a trace that is replayed |
 //! | `simulate` | a workload on them |
-//! | `variants` | the drives, each as told and once more for each change |
+//! | `variants` | the drives, each as specified and once more for each change |
 //! | `workload_place` | where on a drive: at places of its own, or in layers |
 //! | `what_if` | one workload in all its variants |
-//! | `workload_source` | what is done: told, a job file, a trace |
+//! | `workload_source` | what is done: as options specify, a job file, a trace |
 //! | `cuts` | what is left of it when the power is cut |
 //! | `stack_input` | images, directories of them, devices or a plan, as a stack |
 //! | `plan` | sfdisk's script as a stack |

@@ -16,7 +16,7 @@ use crate::shared::printer::shown;
 /// Number of bytes that tell whether a file is a plan.
 const HEAD_BYTES: u64 = 4096;
 
-/// What is typed for standard input, which then holds a plan.
+/// Word that is typed for standard input, which then holds a plan.
 pub(super) const STDIN: &str = "-";
 
 /// The stack that a plan says, and its disk.

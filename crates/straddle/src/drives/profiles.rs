@@ -1,4 +1,4 @@
-//! The drives that can be simulated: those of the house, and a user's files.
+//! The drives that can be simulated: the built-in ones, and a user's files.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub(super) fn show(show: &DriveShow) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The drive that `word` names: one of the house, else a file.
+/// The drive that `word` names: a built-in one, else a file.
 ///
 /// # Errors
 /// When it is neither, or the file holds no profile.

@@ -18,14 +18,14 @@ pub(super) struct RecordedTrace {
     format: TraceFormat,
     /// Place where its files and devices lie.
     pub(super) layout: Layout,
-    /// How far behind a multiple of 4 KiB more than half of its writes begin; 0 where that is not
-    /// the same for so many. Of reads, where it has no writes.
+    /// Distance after a multiple of 4 KiB at which more than half of its writes begin; 0 where that
+    /// is not the same for so many. Of reads, where it has no writes.
     pub(super) behind_bytes: u64,
     /// All bits that stand in a place or a length of what it reads, writes and discards.
     pub(super) bits: u64,
     /// Number of operations it has.
     pub(super) operations: u64,
-    /// What was not read of it.
+    /// Notes on what was not read of it.
     pub(super) notes: Vec<String>,
 }
 

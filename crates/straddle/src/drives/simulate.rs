@@ -27,7 +27,7 @@ use crate::arguments::Simulate;
 use crate::exit::Outcome;
 use crate::shared::printer;
 
-/// What a host takes from a command to the next: a system call and an interrupt.
+/// Time that a host takes from a command to the next: a system call and an interrupt.
 const TURNAROUND_NS: u64 = 10_000;
 
 /// Simulates a workload on each drive at each place.
@@ -213,7 +213,7 @@ fn came_down(
     Ok(())
 }
 
-/// Returns what `strands` cost on the model of a drive, with what is `told` of where.
+/// Returns what `strands` cost on the model of a drive, with the description `told` of where.
 fn run_on(
     model: &mut dyn Model,
     arm: &Variant,

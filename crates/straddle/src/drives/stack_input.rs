@@ -1,5 +1,5 @@
-//! What `--stack` names, opened: images that belong together, a directory of them, devices, or a
-//! plan.
+//! Input that `--stack` names, opened: images that belong together, a directory of them, devices,
+//! or a plan.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -26,7 +26,7 @@ pub(super) struct StackInput {
     pub(super) parts: Vec<LayerId>,
     /// True if arrays or volume groups lack members that were not given.
     pub(super) lacks: bool,
-    /// What a reader should know.
+    /// Notes that a reader should know.
     pub(super) notes: Vec<String>,
 }
 

@@ -21,7 +21,7 @@ const LAYERS_MAX: usize = 64;
 /// The most names in a message.
 const NAMES_MAX: usize = 8;
 
-/// What to do where a layer has no address, and where that is since members were not given.
+/// Advice where a layer has no address, and where that is since members were not given.
 const WHERE: &str = "straddle check shows where it lies";
 const ALL_OF_IT: &str = "name all that it lies on: --stack A B C";
 
@@ -29,7 +29,7 @@ const ALL_OF_IT: &str = "name all that it lies on: --stack A B C";
 pub(super) struct StackLayers {
     /// At least one.
     pub(super) grounds: Vec<LayerPlace>,
-    /// What a reader should know.
+    /// Notes that a reader should know.
     pub(super) notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The drives that are simulated: each as it is told, and once more for each change.
+//! The drives that are simulated: each as it is specified, and once more for each change.
 
 use anyhow::{anyhow, bail};
 use drive::Model;
@@ -9,7 +9,7 @@ use super::profiles;
 use crate::arguments::Simulate;
 
 /// By how many turns a minute each drive of a stack is faster than the one before, as in the
-/// arrays of the house: so the angle between two of them takes every value.
+/// built-in arrays: so the angle between two of them takes every value.
 const DRIFT_RPM: u64 = 3;
 
 /// A drive, and what of its profile was changed.
@@ -48,7 +48,7 @@ impl Variant {
     }
 }
 
-/// Every drive as it is told, and once more for each change.
+/// Every drive as it is specified, and once more for each change.
 ///
 /// # Errors
 /// When one cannot be read, or a change gives no drive that can be.

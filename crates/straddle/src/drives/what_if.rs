@@ -15,9 +15,9 @@ use crate::arguments::Simulate;
 /// By how much everything is shifted where nothing else is asked: a sector, what sector 63 and
 /// what sector 34 leave over.
 const SHIFTS: [u64; 3] = [512, 3584, 1024];
-/// What is aligned begins at multiples of it: the granule of 512e disks and of most flash.
+/// Granule at whose multiples aligned places begin: that of 512e disks and of most flash.
 const GRANULE_BYTES: u64 = 4096;
-/// The house's array that RAID 5 is taken from: five members, 64 KiB chunks.
+/// The built-in array that RAID 5 is taken from: five members, 64 KiB chunks.
 const RAID5: &str = "raid5-5x64k";
 
 /// The drives of `asked`, each changed and placed as the variants want it; `first` counts arms.

@@ -1,4 +1,4 @@
-//! Where a workload is done on a drive: at places of its own, or in layers.
+//! Places of a workload on a drive: places of its own, or in layers.
 
 use drive::Model;
 use drive::run::Place;
@@ -19,7 +19,7 @@ pub(super) struct WorkloadPlace<'a> {
     pub(super) place: Place,
     /// Whose bytes they are.
     pub(super) bed: Owner<'a>,
-    /// What of it is told: the layer, the shift, and what it is compared with.
+    /// Description of it: the layer, the shift, and what it is compared with.
     pub(super) told: SimulatedArm,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn on_grounds<'a>(
     Ok(spots)
 }
 
-/// An aligned place of `length_bytes` on the drive, as near behind `start_bytes` as it goes.
+/// An aligned place of `length_bytes` on the drive, as near after `start_bytes` as it goes.
 fn aligned(
     model: &dyn Model,
     start_bytes: u64,
@@ -130,7 +130,7 @@ fn aligned(
     }
 }
 
-/// A place as long as the layer from a full stripe of its floor on, as near behind it as it goes.
+/// A place as long as the layer from a full stripe of its floor on, as near after it as it goes.
 fn on_floor(model: &dyn Model, ground: &LayerPlace, origin_bytes: u64) -> Result<Place, String> {
     let logical_bytes = model.logical_bytes();
     for under in &ground.leaves {

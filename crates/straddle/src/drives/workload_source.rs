@@ -1,4 +1,4 @@
-//! What is done on each drive: what the command line says, a job file, or a trace.
+//! Workload that is done on each drive: what the command line says, a job file, or a trace.
 
 use std::cell::RefCell;
 
@@ -12,11 +12,11 @@ use super::recorded_trace::RecordedTrace;
 use crate::arguments::Simulate;
 use crate::shared::job_file;
 
-/// What is done on each drive.
+/// Workload that is done on each drive.
 pub(super) struct Workload {
     /// It in words.
     pub(super) title: String,
-    /// What a reader should know of it.
+    /// Notes on it that a reader should know.
     pub(super) notes: Vec<String>,
     what: What,
 }
@@ -80,8 +80,9 @@ impl Workload {
         Ok(Workload { title, notes: Vec::new(), what: What::Told })
     }
 
-    /// The address that operations begin at multiples of a granule behind: where the workload
-    /// begins, and for a trace, of which more than half of the operations are so far behind one.
+    /// Returns the address from which operations are multiples of a granule away: the start of the
+    /// workload, and for a trace the address as far after it as more than half of the operations
+    /// are after a multiple.
     pub(super) fn begins(&self, asked: &Simulate) -> u64 {
         match &self.what {
             What::RecordedTrace(recorded) => asked.start.saturating_add(recorded.behind_bytes),
@@ -180,7 +181,7 @@ impl Workload {
     }
 }
 
-/// Which operations of `stream` are no whole sectors, if any are.
+/// Describes the operations of `stream` that are no whole sectors, if any are.
 fn odd(stream: &Stream, sector_bytes: u64) -> Option<String> {
     let is_whole = |bytes: u64| bytes.is_multiple_of(sector_bytes);
     let Stream { place: Place { start_bytes, .. }, bytes, order, .. } = stream;

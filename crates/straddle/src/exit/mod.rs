@@ -1,4 +1,4 @@
-//! How a process ends, in one place. What each code means stands in [`table`].
+//! Ends a process, in one place. The meaning of each code stands in [`table`].
 //!
 //! A command that ends otherwise than by its work being done has said why: each such outcome
 //! holds a [`Said`], which only printing makes. A reader that closes the pipe early ends the
@@ -21,7 +21,7 @@ use crate::shared::printer::{self, Said};
 pub(crate) const CUT_OFF: &str =
     "it was interrupted: what is missing was not measured, or not to its end";
 
-/// How a command ended, when it ran at all.
+/// Outcome of a command that ran at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Nothing at or above `--fail-on`.
@@ -104,7 +104,7 @@ pub(crate) fn code(arguments: &Arguments, done: anyhow::Result<Outcome>) -> Exit
     }
 }
 
-/// The code of what failed; a monitor is told on standard output, where it listens.
+/// The code of what failed; a monitor gets the message on standard output, where it listens.
 fn failure(format: Format, message: &str, said: Said) -> ExitCode {
     let line = message.replace('\n', "; ");
     let unknown = Answer { unknown: true, unopened: true, ..Answer::default() };
@@ -113,7 +113,7 @@ fn failure(format: Format, message: &str, said: Said) -> ExitCode {
         Format::Npd => report::npd_message(&line, report::NPD_BYTES),
         _ => String::new(),
     };
-    // Nobody is left to be told when standard output is gone.
+    // Nobody is left to read it when standard output is gone.
     let _ = io::stdout().write_all(text.as_bytes());
     ExitCode::from(of_check(format, unknown, said).code(false))
 }
@@ -122,7 +122,7 @@ fn failure(format: Format, message: &str, said: Said) -> ExitCode {
 /// (Monitoring Plugins Guidelines, "Plugin Return Codes"), not CRITICAL, which 2 would be.
 pub(crate) fn misuse(typed: &[OsString], error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // Nothing is left to be told when the terminal is gone.
+        // Nothing is left to report when the terminal is gone.
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
@@ -131,7 +131,7 @@ pub(crate) fn misuse(typed: &[OsString], error: &clap::Error) -> ExitCode {
     failure(format_of(typed), first, printer::misuse(error))
 }
 
-/// The format that was asked for, as far as it can be told.
+/// The format that was asked for, as far as it can be recognized.
 fn format_of(typed: &[OsString]) -> Format {
     let words: Vec<&str> = typed.iter().filter_map(|word| word.to_str()).collect();
     let wants = |name: &str| {

@@ -6,7 +6,7 @@
 pub(crate) struct Code {
     /// The number.
     pub(crate) number: u8,
-    /// What it means, whatever the command.
+    /// Meaning of the code, whatever the command.
     pub(crate) means: &'static str,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Ending {
     pub(crate) command: &'static str,
     /// The code.
     pub(crate) number: u8,
-    /// What it means there.
+    /// Meaning of the code there.
     pub(crate) means: &'static str,
 }
 

@@ -53,7 +53,7 @@ fn entry(page: &Page) -> String {
     text
 }
 
-/// An address as a link, and what stands behind it.
+/// An address as a link, and what stands after it.
 fn source(text: &str) -> String {
     let (address, more) = text.split_once(' ').unwrap_or((text, ""));
     format!("<{address}> {}", plain(more)).trim_end().to_owned()

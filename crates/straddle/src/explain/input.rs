@@ -6,9 +6,9 @@ use super::page;
 use crate::lexicon::{self, Entry};
 use anyhow::{anyhow, bail};
 
-/// What is read of a line; the rest of a longer one is skipped.
+/// Bytes that are read of a line; the rest of a longer one is skipped.
 const LINE_MAX: u64 = 64 * 1024;
-/// How much of the beginning is kept, in case that one line was broken into several.
+/// Bytes of the beginning that are kept, in case that one line was broken into several.
 const HEAD_MAX: usize = 64 * 1024;
 
 /// The page of each known line of `input`, each once, in the order in which they come.

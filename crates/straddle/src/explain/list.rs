@@ -1,4 +1,4 @@
-//! What can be explained, group by group.
+//! Lists what can be explained, group by group.
 
 use stack::rule::RULES;
 use workload::Engines;

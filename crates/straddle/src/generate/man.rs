@@ -21,7 +21,7 @@ fn exit_status() -> String {
     table::CODES.iter().map(line).collect()
 }
 
-/// What is read, and never written.
+/// Files that are read, and never written.
 const FILES: [(&str, &str); 3] = [
     ("/sys/block, /sys/class/block", "limits, starts and members as the kernel knows them"),
     ("/proc/self/mountinfo", "what is mounted where"),
@@ -169,7 +169,7 @@ fn see_also(roff: &mut Roff, command: &Command, program: &Command) {
     roff.text([roman(all.join(", "))]);
 }
 
-/// The help behind the options, cut at its headings.
+/// The help after the options, cut at its headings.
 fn sections(help: &str) -> Vec<(&'static str, String)> {
     let mut found: Vec<(&'static str, String)> = Vec::new();
     for line in help.lines() {

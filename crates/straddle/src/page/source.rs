@@ -12,8 +12,8 @@ use crate::shared::printer::shown;
 
 /// The longest result file that is read.
 const FILE_BYTES: u64 = SOURCE_BYTES_MAX as u64;
-/// What all files together may have: a bound for the time that it takes, since they are read one
-/// after the other.
+/// Most bytes that all files together may have: a bound for the time that it takes, since they are
+/// read one after the other.
 const ALL_BYTES: u64 = 4 << 30;
 /// The name that stands for standard input.
 const INPUT: &str = "-";

@@ -1,4 +1,4 @@
-//! What may be written, and what cannot be: known before anything is.
+//! Checks of what may be written, and what cannot be, before anything is.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use crate::shared::printer::shown;
 const SCRATCH_BYTES: u64 = 64 << 20;
 /// The shortest in which there is room to compare anything.
 const SCRATCH_BYTES_LEAST: u64 = 16 << 20;
-/// How much of a device is read at most: enough that no cache holds it.
+/// Most bytes of a device that are read: enough that no cache holds it.
 const READ_BYTES: u64 = 4 << 30;
-/// What a scratch file's length is a multiple of.
+/// Unit of which a scratch file's length is a multiple.
 const PAGE_BYTES: u64 = 4096;
-/// What to do where a file system is in the way.
+/// Advice where a file system is in the way.
 const ELSEWHERE: &str = "probe on ext4 or XFS on the same drive";
 
 /// Returns how long the scratch file will be.

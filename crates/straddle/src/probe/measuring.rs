@@ -1,7 +1,7 @@
 //! The questions of `measure::probe`, asked of a real queue.
 //!
 //! Writes have most of the time, and the reads that look for an array most of what is left. Where
-//! writes left something open and there is time and there are bytes behind the reads, they are made
+//! writes left something open and there is time and there are bytes after the reads, they are made
 //! again with all of that. What is left then is for the depth.
 
 use host::engine::{Access, Buffers, SyncQueue, UringQueue, now_ns};
@@ -20,18 +20,18 @@ const ALPHA: f64 = 0.02;
 const DEPTH: u16 = 16;
 /// The most operations.
 const OPERATIONS: u64 = 20_000_000;
-/// How much of the time the writes may take before the reads, in percent.
+/// Share of the time that the writes may take before the reads, in percent.
 const WRITES_PERCENT: u64 = 65;
-/// How much of the time that is left then the reads may take that look for an array.
+/// Share of the time left then that the reads which look for an array may take, in percent.
 const READS_PERCENT: u64 = 70;
-/// How much of the time and of the bytes must be left so that writes are made again, in percent.
+/// Share of the time and of the bytes that must be left to make writes again, in percent.
 const AGAIN_PERCENT: u64 = 10;
 /// Why nothing is asked that needs a depth.
 const BUSY: &str = "the drive is busy, and depth 1 is all that is done to a busy one";
 /// The seed of the writes that are made again, beside that of the first.
 const AGAIN_SEED: u64 = 0xa6a1;
 
-/// What was found; `None` where it was not asked.
+/// Results of the questions; `None` where one was not asked.
 pub(super) struct Found {
     pub(super) written: Option<Written>,
     pub(super) stripe: Stripe,

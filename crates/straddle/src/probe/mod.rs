@@ -33,7 +33,7 @@ use crate::shared::scene::Scene;
 use pauses::Pauses;
 use site::Site;
 
-/// What everything here is told.
+/// Inputs that everything here shares.
 struct Run<'a> {
     probe: &'a Probe,
     /// Without what was measured before: that is what is asked.

@@ -8,18 +8,18 @@ use host::engine::now_ns;
 
 use crate::shared::progress::{self, ProgressLine};
 
-/// How long a rest goes on before it is looked whether the user wants to end, in nanoseconds.
+/// Longest rest before it is checked whether the user wants to end, in nanoseconds.
 const REST_NS: u64 = 50_000_000;
 
-/// What is asked between blocks.
+/// Pauses between blocks, and what is checked in them.
 pub(super) struct Pauses<'a> {
     interrupt: &'a Interrupt,
     line: ProgressLine,
-    /// What is done now.
+    /// Step that is done now.
     what: &'static str,
     begun_ns: u64,
     most_ns: u64,
-    /// How much of the time the drive is used, in percent.
+    /// Share of the time in which the drive is used, in percent.
     share_percent: u64,
 }
 

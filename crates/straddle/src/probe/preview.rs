@@ -14,7 +14,7 @@ use crate::shared::place::Place;
 use crate::shared::printer::shown;
 use crate::shared::raw_claim;
 
-/// How much of the target is looked at to say what it lies on.
+/// Bytes of the target that are looked at to say what it lies on.
 const LOOK_BYTES: u64 = 1 << 20;
 
 /// Returns what a probe would do, in the document; nothing is made.

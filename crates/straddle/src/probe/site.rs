@@ -1,4 +1,4 @@
-//! Where a probe measures: a scratch file in a directory, or a device.
+//! Site that a probe measures: a scratch file in a directory, or a device.
 
 use std::os::fd::OwnedFd;
 
@@ -29,7 +29,7 @@ pub(super) struct Site {
     pub(super) drive: Result<Drive, String>,
     pub(super) writes: bool,
     pub(super) length_bytes: u64,
-    /// What writing it took of the bytes that may be written.
+    /// Bytes that writing it took of those that may be written.
     pub(super) prepared_bytes: u64,
     /// The least step.
     pub(super) sector_bytes: u64,

@@ -1,4 +1,4 @@
-//! What a job's operations go to: the raw device, or a file on its file system.
+//! Target of a job's operations: the raw device, or a file on its file system.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;

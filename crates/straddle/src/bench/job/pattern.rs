@@ -1,4 +1,4 @@
-//! What a fio job does, in this program's words.
+//! Pattern of a fio job: what it does, in this program's words.
 
 use device::{Action, Durability, SyncKind};
 use report::bench::{Order, Sync, Workload};
@@ -15,7 +15,7 @@ use crate::shared::halt::{Halt, refused};
 /// Writes to a page cache between two times that they are written out, at depth 1.
 const BUFFERED_WRITES: u32 = 32;
 
-/// What one operation of a job does, and what makes it durable.
+/// Pattern of a job: what one operation does, and what makes it durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub(super) read: bool,
@@ -23,7 +23,7 @@ pub(super) struct Pattern {
     pub(super) direct: bool,
     random: bool,
     durability: Durability,
-    /// What is called behind how many writes.
+    /// Sync that is called, and the number of writes after which it is called.
     sync: Option<(SyncKind, u32)>,
 }
 

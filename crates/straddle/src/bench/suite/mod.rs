@@ -2,7 +2,7 @@
 //! one that starts at sector 34, as old partitioners did: make, unpack, copy, read, delete.
 //!
 //! All arms use the same part of the drive, one after the other, in an order that coins decide.
-//! Where there is device-mapper, ext4 in a volume of LVM is one more file system.
+//! If there is device-mapper, ext4 in a volume of LVM is one more file system.
 //! Each step is an experiment of its own; they run in step.
 
 mod row;
@@ -38,11 +38,11 @@ const MADE_FILES: u64 = 2_000;
 const LARGE_BYTES: usize = 16 << 20;
 /// The most rounds of one file system unless the user says otherwise.
 pub(super) const ROUNDS: u32 = 20;
-/// How long one file system may take unless the user says otherwise, in nanoseconds.
+/// Longest time that one file system may take unless the user says otherwise, in nanoseconds.
 const SUITE_NS: u64 = 120_000_000_000;
-/// What one round writes to one device beside its files, at most about.
+/// Most bytes that one round writes to one device beside its files, about.
 const OVERHEAD_BYTES: u64 = 64 << 20;
-/// What one round writes to one device with the tree that a seed makes, at most about.
+/// Most bytes that one round writes to one device with the tree that a seed makes, about.
 const ARM_BYTES: u64 = 128 << 20;
 /// The arms of the suite.
 const ARMS: usize = 3;
@@ -137,7 +137,7 @@ struct Rounds<'a> {
     arms: &'a [Arm],
 }
 
-/// What one step came to.
+/// Results of one step.
 struct Course {
     experiment: Experiment,
     seen: Vec<Seen>,

@@ -1,4 +1,4 @@
-//! What the suite goes through: a file system on the shifted device, or in a volume on it.
+//! Rows that the suite goes through: a file system on the shifted device, or in a volume on it.
 
 use crate::arguments::{Bench, FileSystem};
 use crate::bench::file_system::{Recipe, recipe};
@@ -27,7 +27,7 @@ impl Row {
         recipe(self.kind)
     }
 
-    /// As a person says it: "ext4", "ext4 in LVM".
+    /// Returns its name as a person says it: "ext4", "ext4 in LVM".
     pub(crate) fn name(self) -> String {
         let name = self.recipe().name;
         if self.in_volume { format!("{name} in LVM") } else { name.to_owned() }

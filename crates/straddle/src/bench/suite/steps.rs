@@ -28,8 +28,8 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Does a step behind the making, called `name`; how long it took, in nanoseconds, the unmount
-    /// included and the mount not.
+    /// Does a step after the making, called `name`; returns how long it took, in nanoseconds, the
+    /// unmount included and the mount not.
     pub(super) fn step(&mut self, step: FileStep, name: &str) -> Result<u64, Halt> {
         let mut mounted = self.recipe.mount(self.mounts, self.device)?;
         let begun = Instant::now();

@@ -1,6 +1,6 @@
 //! A logical volume of LVM, all of it in one piece, over a whole device. It goes with the process.
 //!
-//! Device-mapper is told at once to remove the volume when it is closed for the last time
+//! Device-mapper is asked at once to remove the volume when it is closed for the last time
 //! (`DM_DEFERRED_REMOVE`), and the only one who has it open is this process, and what uses it: so
 //! neither the volume nor the device beneath can stay behind, SIGKILL included. What is left is the
 //! moment in which LVM itself makes the volume: whoever kills this process then finds a volume
@@ -28,14 +28,14 @@ const PACKAGE: &str = "lvm2";
 const CONTROL: &str = "/dev/mapper/control";
 /// The volume's name within its group.
 const NAME: &str = "data";
-/// How long each of LVM's programs may take.
+/// Longest time that each of LVM's programs may take.
 const WITHIN: Duration = Duration::from_secs(60);
-/// How long the volume may take to go, and how often that is looked at.
+/// Longest time that the volume may take to go, and the time between two looks.
 const GONE_WITHIN: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 /// The bytes before the group's first extent: LVM's own default, and a multiple of every granule.
 const DATA_AT: &str = "1m";
-/// What may hold an older group's metadata, in bytes: all before the first extent.
+/// Length of what may hold an older group's metadata, in bytes: all before the first extent.
 const HEAD_BYTES: usize = 1 << 20;
 
 /// Why this machine has no such volumes; `None` when nothing speaks against it.
