@@ -4,8 +4,8 @@ use format::filesystem::FileSystem;
 use format::table::{Partition, PartitionRole};
 use format::{Problem, ProblemKind};
 
-use super::tops::tops;
 use super::Case;
+use super::tops::tops;
 use crate::graph::Stack;
 use crate::id::LayerId;
 use crate::layer::LayerKind;
