@@ -132,13 +132,13 @@ fn gone(check: &Check, scene: &Scene) -> BTreeSet<String> {
     named.filter(is_gone).map(|path| printer::shown(&target::plain(path))).collect()
 }
 
-/// What is left of a target when it was judged: its counts, and what is printed of it.
+/// Remainder of a target that was judged: its counts, and what is printed of it.
 struct Shown {
     summary: Summary,
     answer: Answer,
     /// `None` where it is not to be shown.
     piece: Option<Piece>,
-    /// What is saved of it, where anything is.
+    /// Blocks that are saved of it, where any are.
     saved: Option<Blocks>,
     /// Why it could not be judged.
     refusal: Option<Refusal>,
@@ -193,7 +193,7 @@ struct Waiting {
     lacks: BTreeSet<String>,
 }
 
-/// What is left when every target was looked at.
+/// Everything that is left when every target was looked at.
 #[derive(Default)]
 struct Rest {
     /// Targets that lack members.
@@ -212,7 +212,7 @@ impl Rest {
     }
 }
 
-/// What was found of one target.
+/// Result of looking at one target.
 enum Seen {
     Shown(Shown),
     /// It lacks the members of arrays and groups with these ids.
@@ -401,8 +401,8 @@ fn assembled(
     }
 }
 
-/// Which files these images may name: what lies in a directory was chosen by nobody, so nothing in
-/// it leads elsewhere.
+/// Returns which files these images may name: what lies in a directory was chosen by nobody, so
+/// nothing in it leads elsewhere.
 fn beside(check: &Check, members: &[&Target]) -> ImageFiles {
     let is_found = |target: &&Target| matches!(target.what, What::Found(_));
     match check.follow_references && !members.iter().any(is_found) {

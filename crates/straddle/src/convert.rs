@@ -15,7 +15,7 @@ use crate::drive_facts;
 use crate::plan::offer;
 use crate::title;
 
-/// What decides how a stack is reported.
+/// Settings that decide how a stack is reported.
 pub(crate) struct View<'a> {
     /// The disk that the user tells.
     pub(crate) told: Option<&'a Condition>,

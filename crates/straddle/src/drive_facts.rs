@@ -1,4 +1,4 @@
-//! What is known of a drive, as facts of the document.
+//! Knowledge of a drive, as facts of the document.
 
 use format::identify::{nvme, scsi};
 use report::Fact;

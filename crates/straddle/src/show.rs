@@ -14,11 +14,11 @@ use report::{
 use crate::arguments::{Check, Format};
 use crate::shared::printer;
 
-/// How targets are shown.
+/// Presentation of targets.
 pub(crate) struct Press {
     format: Format,
     look: Look,
-    /// Which run it is, for documents.
+    /// The run, for documents.
     pub(crate) run: Run,
     /// True if there is more than one target.
     many: AtomicBool,
@@ -30,15 +30,15 @@ pub(crate) struct Press {
     message_bytes: usize,
     /// True if a baseline is written.
     saves: bool,
-    /// What is compared with, where only changes are shown.
+    /// Baseline to compare with, where only changes are shown.
     baseline: Option<Baseline>,
-    /// What may be found, where the format lists it.
+    /// Rules that may fire, where the format lists them.
     rules: Vec<report::RuleInfo<'static>>,
 }
 
-/// What is printed of one target.
+/// Printed part of one target.
 pub(crate) enum Piece {
-    /// As it is.
+    /// Printed as it is.
     Text(Blocks),
     /// In columns with others.
     Row(Row),
@@ -61,7 +61,8 @@ impl Piece {
 }
 
 impl Press {
-    /// As `check` asks, compared with `baseline`, in documents of `run`, for one target or `many`.
+    /// Returns a press that shows targets as `check` asks, compared with `baseline`, in documents
+    /// of `run`, for one target or `many`.
     ///
     /// # Errors
     /// When changes cannot be shown as asked.
@@ -175,7 +176,7 @@ pub(crate) struct Page<'a> {
     /// True if something was printed that a comma has to follow.
     is_begun: bool,
     rows: Vec<Row>,
-    /// Targets without a verdict, where they are told at the end.
+    /// Targets without a verdict, where they are reported at the end.
     notifications: Notifications,
     digest: Digest,
     /// The names of all targets, where they are compared with a baseline.
@@ -274,7 +275,7 @@ impl<'a> Page<'a> {
         answer
     }
 
-    /// Returns what stands behind the last piece.
+    /// Returns what stands after the last piece.
     ///
     /// # Errors
     /// When nothing can be written.

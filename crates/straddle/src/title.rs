@@ -1,4 +1,4 @@
-//! What a layer is, in the few words that a person needs.
+//! Description of a layer, in the few words that a person needs.
 
 use format::filesystem::{Beside, FileSystem};
 use format::image::{ImageKind, ReferenceRole};

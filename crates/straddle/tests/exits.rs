@@ -60,7 +60,7 @@ impl Drop for Mounted {
     }
 }
 
-/// Whether the drive of this machine may be read is not the test's to say.
+/// Leaves open whether the drive of this machine may be read, which is not the test's to say.
 #[test]
 fn what_lies_beneath_the_file_of_a_loop_is_not_judged_and_no_gap() {
     need_loops!();

@@ -1,4 +1,4 @@
-//! What to type next where a run was too short to tell, or nothing counts.
+//! Advice on what to type next where a run was too short to tell, or nothing counts.
 
 use measure::durable::{RowSeen, SERIES_MAX};
 use measure::fitness::rounded;

@@ -1,4 +1,4 @@
-//! What a run may use: seconds and bytes, and the parts of them that are the rows' and a sustained
+//! Budget of a run: seconds and bytes, and the parts of them that are the rows' and a sustained
 //! run's.
 
 use device::durable::Way;
@@ -9,13 +9,13 @@ use super::schedule::Schedule;
 use crate::arguments::{FSYNC_SECONDS, Fsync};
 use crate::fsync::honesty;
 
-/// How much a slice writes, so that the bytes allow enough rounds.
+/// Bytes that a slice writes, so that the budget allows enough rounds.
 const SLICE_BYTES: u64 = 512 << 10;
-/// What a slice may write beyond its bytes, by its last operation.
+/// Bytes that a slice may write beyond its own, by its last operation.
 const OVERSHOOT_BYTES: u64 = 16 << 10;
 /// The fewest rounds that say something of a difference.
 const ROUNDS_WANTED: u64 = 12;
-/// What the rows may write where a sustained run is to follow.
+/// Bytes that the rows may write where a sustained run is to follow.
 const ROWS_BYTES: u64 = 128 << 20;
 /// The stretches that a sustained run should have.
 const STRETCHES_WANTED: u64 = 256;
@@ -23,15 +23,15 @@ const STRETCHES_WANTED: u64 = 256;
 const STRETCH_BYTES: u64 = 4 << 20;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What a run may use.
+/// Limits of what a run may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
     schedule: Schedule,
     seconds: u64,
     bytes_max: u64,
     is_sustained: bool,
-    /// What is enough for an engine's verdict: so many nanoseconds, so many bytes. `None` where no
-    /// engine is asked about, or more seconds were asked for.
+    /// Nanoseconds and bytes that are enough for an engine's verdict. `None` where no engine is
+    /// asked about, or more seconds were asked for.
     enough: Option<(u64, u64)>,
 }
 

@@ -13,7 +13,7 @@ use crate::shared::real::real;
 
 /// The probability that any of the intervals of a run misses the truth.
 const ALPHA: f64 = 0.05;
-/// Below this many latencies the quantile of the same row is not told.
+/// Below this many latencies the quantile of the same row is not reported.
 const QUANTILES: [(u64, f64); 4] = [(1, 0.5), (10, 0.9), (100, 0.99), (1000, 0.999)];
 /// The quantiles that have intervals.
 const TAILS: [(u64, f64); 2] = [QUANTILES[0], QUANTILES[2]];

@@ -1,9 +1,9 @@
-//! What a run means for the drive and for others, said before anything is written.
+//! Consequences of a run for the drive and for others, said before anything is written.
 
 use report::fsync::{Forecast, FsyncTarget};
 use units::prefix::Size;
 
-/// What a run takes at most.
+/// The most that a run takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Uses {
     /// Of free space, in bytes.

@@ -1,5 +1,5 @@
-//! What others make of what was measured: which rows an engine wants, its verdict, whether a sync
-//! is real, where a sustained run's pace fell.
+//! Conclusions that others draw from what was measured: which rows an engine wants, its verdict,
+//! whether a sync is real, where a sustained run's pace fell.
 //!
 //! Each is handed what was measured and gives a part of the document. Whether a sync is real needs
 //! nothing of that.
@@ -19,11 +19,11 @@ use crate::fsync::engine::{self, Circumstances};
 use crate::fsync::honesty::{self, LookTime};
 use crate::shared::halt::Halt;
 
-/// What was measured.
+/// Measured results, with the plan of the run.
 pub(super) struct Measured<'a> {
     pub(super) plan: &'a Plan,
     pub(super) seen: &'a DurableSeen,
-    /// What the run took beside its rows, with the look that follows, in nanoseconds.
+    /// Time that the run took beside its rows, with the look that follows, in nanoseconds.
     pub(super) beside_ns: u64,
 }
 
@@ -117,7 +117,7 @@ fn given(arguments: &Fsync) -> String {
     rows + &engine.unwrap_or_default()
 }
 
-/// Where another run for the process is offered, it has these options too.
+/// Appends `options` to each offer of another run for the process.
 fn offering(mut honesty: Honesty, options: &str) -> Honesty {
     let is_run =
         |change: &&mut String| change.contains("straddle fsync ") && change.contains(" --pid ");

@@ -86,7 +86,7 @@ fn previewed(session: &mut Session<'_>) -> anyhow::Result<Result<(), Halt>> {
     Ok(Ok(()))
 }
 
-/// Which rows, where, and what that means.
+/// Plans which rows are measured, and where, and forecasts what that means.
 fn planned(session: &mut Session<'_>) -> Result<Plan, Halt> {
     misuse::refused(session.arguments)?;
     session.document.target = target::of(&session.scene, session.directory()?)?;

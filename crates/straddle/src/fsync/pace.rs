@@ -1,4 +1,4 @@
-//! How fast durable writes came in a run, and the options with which another reaches more.
+//! Pace of durable writes in a run, and the options with which another reaches more.
 
 use measure::durable::SERIES_MAX;
 
@@ -10,22 +10,22 @@ pub(super) const SECONDS_MAX: u64 = 86_400;
 /// By how much more is advised than was seen to be needed: drives slow down, others use them too.
 const MARGIN: u64 = 2;
 
-/// How fast samples came in a run, and what it had.
+/// Pace of samples in a run, and the time and bytes that it had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pace {
     /// The durable writes that count.
     pub(super) samples: u64,
-    /// How long the rows took that gave them, in nanoseconds.
+    /// Time of the rows that gave them, in nanoseconds.
     pub(super) rows_ns: u64,
-    /// What a run takes beside its rows, in nanoseconds: making the files, the look.
+    /// Time that a run takes beside its rows, in nanoseconds: making the files, the look.
     pub(super) beside_ns: u64,
-    /// What one durable write writes, in bytes.
+    /// Bytes that one durable write writes.
     pub(super) operation_bytes: u64,
-    /// What a run writes beside its rows, in bytes.
+    /// Bytes that a run writes beside its rows.
     pub(super) beside_bytes: u64,
-    /// What was allowed.
+    /// Seconds that were allowed.
     pub(super) seconds: u64,
-    /// What was allowed, in bytes.
+    /// Bytes that were allowed.
     pub(super) bytes_max: u64,
     /// The durable writes and nanoseconds at which an engine's own profile stops; more than
     /// [`FSYNC_SECONDS`] lift both.

@@ -1,4 +1,4 @@
-//! Which rows are measured, and with which files.
+//! Choice of the rows to measure, and of their files.
 
 use device::durable::{Method, Way, WritePlace};
 use host::{DurablePlan, Pinned};
@@ -18,13 +18,13 @@ use crate::shared::halt::Halt;
 
 /// The length of the file that is written over: `pg_test_fsync`'s, which is a WAL segment's.
 pub(super) const FILE_BYTES: u64 = 16 << 20;
-/// How long the files may become that grow, or whose space is taken.
+/// Greatest length of the files that grow, or whose space is taken.
 const ROOM_BYTES: u64 = 8 << 20;
-/// What lengths are multiples of.
+/// Unit that lengths are multiples of.
 const PAGE_BYTES: u64 = 4096;
-/// How long a slice of a row is.
+/// Duration of a slice of a row.
 const SLICE_NS: u64 = 10_000_000;
-/// What a sustained run writes: a MiB by each operation, in the place of the last turn around the
+/// Writes of a sustained run: a MiB by each operation, in the place of the last turn around the
 /// file, which takes a place in the drive's buffer all the same.
 const SUSTAINED: Way = Way {
     method: Method::Fdatasync,
@@ -34,15 +34,15 @@ const SUSTAINED: Way = Way {
     writes: 8,
     is_contended: false,
 };
-/// What it is called.
+/// Title of a sustained run.
 pub(super) const SUSTAINED_TITLE: &str = "8 writes of 128 KiB, fdatasync";
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What is going to be done.
+/// Plan of a run.
 pub(super) struct Plan {
     directory: Pinned,
     pub(super) rows: Vec<RowPlan>,
-    /// What each row does; a sustained run's way stands behind those of the rows.
+    /// Way of each row; that of a sustained run stands after those of the rows.
     pub(super) ways: Vec<Way>,
     /// The engine that is asked about; `None` where none is.
     pub(super) profile: Option<Profile>,
@@ -52,7 +52,7 @@ pub(super) struct Plan {
     slice_bytes: u64,
 }
 
-/// How long the files are, in bytes.
+/// Lengths of the files, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Lengths {
     /// The one that is written over.

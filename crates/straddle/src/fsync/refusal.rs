@@ -1,4 +1,5 @@
-//! What cannot be done here, and what was measured and means nothing; each with what to do.
+//! Refusals of what cannot be done here, and of what was measured and means nothing; each with what
+//! to do.
 
 use device::durable::Way;
 use host::ScratchError;

@@ -1,4 +1,4 @@
-//! How `--seconds` are shared, so that all of a run keeps to them.
+//! Shares of `--seconds` for the parts of a run, so that all of it keeps to them.
 //!
 //! | part | how long |
 //! |---|---|

@@ -16,7 +16,7 @@ use crate::shared::progress::{self, ProgressLine};
 use crate::shared::run;
 use crate::shared::scene::Scene;
 
-/// What all parts of a run share.
+/// State that all parts of a run share.
 pub(crate) struct Session<'a> {
     pub(crate) arguments: &'a Fsync,
     pub(crate) scene: Scene,

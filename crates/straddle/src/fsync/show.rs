@@ -1,4 +1,4 @@
-//! What is printed, and what the process ends with.
+//! Printed output, and the code that the process ends with.
 
 use std::io;
 

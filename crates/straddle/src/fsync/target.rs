@@ -66,7 +66,7 @@ fn options(mount: &MountLine) -> Vec<String> {
     mount.all_options().map(|option| text::escape(option.as_bytes())).collect()
 }
 
-/// What lies under a directory, as it is named.
+/// Everything that lies under a directory, as it is named.
 struct Beneath<'a> {
     scene: &'a Scene,
     target: &'a mut FsyncTarget,

@@ -1,4 +1,4 @@
-//! What is measured, with a line on standard error that says how far it is. It is drawn where a row
+//! Measurement with a line on standard error that says how far it is. It is drawn where a row
 //! begins, which is not timed, and never between the operations of a slice.
 
 use device::{Durable, DurableFault};

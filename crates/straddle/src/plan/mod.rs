@@ -158,7 +158,7 @@ fn typed(plan: &Plan, found: &Found) -> (String, Option<String>) {
     (path.filter(|_| !is_disk).map_or(target, |path| shell_word(&path)), None)
 }
 
-/// What a target led to.
+/// Result for a target.
 enum Answer {
     Plan(Box<Found>),
     /// No table, and nothing to be changed; says why.

@@ -1,4 +1,4 @@
-//! How busy others keep a drive.
+//! Share of the time for which others keep a drive busy.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use host::DiskStats;
 
 use crate::shared::place::Place;
 
-/// How long the drive is watched.
+/// Time for which the drive is watched.
 pub(crate) const WATCH: Duration = Duration::from_millis(150);
 /// A drive is busy that has something in flight for this part of the time, in percent.
 pub(crate) const BUSY_PERCENT: u64 = 10;
-/// What is taken of a busy drive's time, in percent.
+/// Share that is taken of a busy drive's time, in percent.
 pub(crate) const SHARE_PERCENT: u8 = 25;
 
 /// For how much of the time others have something in flight; `None` when it does not count.

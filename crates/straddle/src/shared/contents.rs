@@ -1,4 +1,4 @@
-//! What is on a raw device that would be overwritten: everything that `check` recognizes, marks of
+//! Content of a raw device that would be overwritten: everything that `check` recognizes, marks of
 //! what it does not, and whether the rest is blank.
 
 use device::{Disk, disk};
@@ -10,13 +10,13 @@ use units::SectorSize;
 
 use crate::title;
 
-/// How much is read at once.
+/// Bytes that are read at once.
 const CHUNK_BYTES: u64 = 1 << 20;
 /// A range that is no longer is read in full.
 const WHOLE_BYTES: u64 = 64 << 20;
 /// Number of pages of a longer one read beside its first and its last chunk.
 const SAMPLES: u64 = 16_384;
-/// How much is judged at once: what is blank is of one byte.
+/// Bytes that are judged at once: what is blank is of one byte.
 const PAGE_BYTES: usize = 4096;
 
 /// Returns what is on `disk`, of which the first `length_bytes` would be overwritten.

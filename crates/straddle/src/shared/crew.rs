@@ -30,11 +30,11 @@ pub(crate) fn in_order<T: Send>(
     in_order_with(count, || (), |(), index| work(index), |_| 0, take)
 }
 
-/// As [`in_order`]; each worker keeps what `begin` gives from one number to the next, and the bytes
-/// that `weigh` says a result holds are bounded too.
+/// Does what [`in_order`] does; each worker keeps what `begin` gives from one number to the next,
+/// and the bytes that `weigh` says a result holds are bounded too.
 ///
 /// # Errors
-/// As [`in_order`].
+/// When [`in_order`] fails.
 pub(crate) fn in_order_with<S, T: Send>(
     count: usize,
     begin: impl Fn() -> S + Sync,
@@ -125,7 +125,8 @@ fn sorted<T>(
     Ok(())
 }
 
-/// Which result is taken next, and how much waits: workers stay within a bound of both.
+/// Number of the result that is taken next, and how much waits: workers stay within a bound of
+/// both.
 #[derive(Default)]
 struct Turn {
     state: Mutex<State>,

@@ -15,14 +15,14 @@ use report::html::PAGE_MARK;
 use crate::arguments::{BenchFormat, Printed, is_standard_output};
 use crate::shared::printer::shown;
 
-/// What goes to a file, and which files it may replace.
+/// Content that goes to a file, and the files that it may replace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Content {
-    /// What it is called.
+    /// Its name.
     name: &'static str,
-    /// What each such file starts with.
+    /// First bytes of each such file.
     mark: &'static str,
-    /// Who writes such files.
+    /// Command that writes such files.
     writer: &'static str,
 }
 
@@ -103,7 +103,7 @@ impl Destination {
     /// The destination that `path` names; `None` where it names none, or standard output.
     ///
     /// # Errors
-    /// As [`Destination::new`].
+    /// When [`Destination::new`] fails.
     pub(crate) fn of(
         content: Content,
         path: Option<&PathBuf>,
@@ -115,7 +115,7 @@ impl Destination {
     /// Returns where the whole result goes beside what is printed; `None` where that is all.
     ///
     /// # Errors
-    /// As [`Destination::new`]; and where two documents would go to standard output.
+    /// When [`Destination::new`] fails, or two documents would go to standard output.
     pub(crate) fn of_result(
         content: Content,
         printed: &Printed,

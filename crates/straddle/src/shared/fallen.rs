@@ -13,12 +13,12 @@ use units::text::escape;
 use crate::shared::mount;
 use crate::shared::scene::Scene;
 
-/// How file systems show that they went down: XFS by an error of every call, others by an option
-/// (`ext4_show_options`); those that only stop writing are mounted read-only.
+/// Signs by which file systems show that they went down: XFS by an error of every call, others by
+/// an option (`ext4_show_options`); those that only stop writing are mounted read-only.
 const OPTIONS: [&str; 2] = ["shutdown", "emergency_ro"];
 const EIO: i32 = 5;
 
-/// How each is looked at, unmounted.
+/// Checks of each, unmounted.
 const CHECKS: [(&str, &str); 6] = [
     ("xfs", "mount and unmount it once, which replays its log; then: xfs_repair -n"),
     ("ext2", "then: e2fsck -f"),

@@ -44,7 +44,7 @@ impl Halt {
         Halt::Refused(undecided(message, hint))
     }
 
-    /// What was measured failed, which is a finding.
+    /// Returns a halt because what was measured failed, which is a finding.
     pub(crate) fn fault(message: impl Into<String>, hint: Option<String>) -> Halt {
         Halt::Refused(RunRefusal { kind: RefusalKind::Fault, ..refused(message, hint) })
     }

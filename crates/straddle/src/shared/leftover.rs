@@ -1,4 +1,4 @@
-//! What earlier runs left in a directory, and what is said of it.
+//! Leftovers of earlier runs in a directory, and what is said of them.
 
 use std::path::Path;
 

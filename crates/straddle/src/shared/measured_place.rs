@@ -1,4 +1,4 @@
-//! Where to measure: a directory in which a scratch file can be, or a raw device.
+//! Target of a measurement: a directory in which a scratch file can be, or a raw device.
 
 use std::path::Path;
 

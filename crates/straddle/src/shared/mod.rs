@@ -1,4 +1,4 @@
-//! What commands share. Nothing here knows of a command.
+//! Code that commands share. Nothing here knows of a command.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Which mount a file is on, and which file systems cannot say where their files lie.
+//! The mount that a file is on, and the file systems that cannot say where their files lie.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;

@@ -1,5 +1,5 @@
-//! What a path is mounted from, and where that leads on to: block devices, an overlay's upper
-//! directory, the file behind a loop device.
+//! The source that a path is mounted from, and where that leads on to: block devices, an overlay's
+//! upper directory, the file behind a loop device.
 //!
 //! One idea: who names what lies under a directory and who judges syncs there take the same steps
 //! down. Where a step cannot be taken the reason is the answer.
@@ -102,7 +102,7 @@ impl Mounted {
     }
 }
 
-/// How often rooms are compared: others may write between two looks.
+/// Number of times that rooms are compared: others may write between two looks.
 const LOOKS: usize = 32;
 
 /// Returns whether the same file system has room for both: an overlay tells the room of what is

@@ -9,14 +9,14 @@ use std::path::Path;
 use device::{Disk as _, disk};
 use host::FileDisk;
 
-/// What names of disk images end in.
+/// Endings of the names of disk images.
 const ENDINGS: [&str; 30] = [
     "aff", "bin", "cow", "dd", "disk", "dmg", "e01", "ext4", "hdd", "hds", "ima", "image", "img",
     "iso", "ova", "qcow", "qcow2", "qed", "raw", "sdcard", "simg", "squashfs", "usb", "vdi", "vhd",
     "vhdx", "vma", "vmdk", "wic", "xva",
 ];
 
-/// How much of a file is looked at to tell whether it is text.
+/// Bytes of a file that are looked at to tell whether it is text.
 const HEAD_BYTES: u64 = 4096;
 
 /// The most names that are listed.

@@ -1,4 +1,4 @@
-//! Where the bytes to be measured finally lie, and which unit they must fit.
+//! Final place of the bytes to be measured, and the unit that they must fit.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::shared::beneath;
 use crate::shared::scene::Scene;
 use crate::title;
 
-/// How much is asked of the stack at once, so that no answer is cut.
+/// Bytes of which the stack is asked at once, so that no answer is cut.
 const WINDOW_BYTES: u64 = 64 << 20;
 /// A minute, in nanoseconds.
 const TURN_MINUTE_NS: u64 = 60_000_000_000;
@@ -38,7 +38,7 @@ pub(crate) struct Drive {
     pub(crate) model: Option<String>,
     pub(crate) firmware: Option<String>,
     pub(crate) rotating: Option<bool>,
-    /// How long the platter takes for a turn; `None` where there is none, or it is not known.
+    /// Time of a turn of the platter; `None` where there is none, or it is not known.
     pub(crate) turn_ns: Option<u64>,
 }
 
@@ -318,7 +318,7 @@ fn lost(stack: &Stack, id: LayerId, on: &On, at_bytes: u64) -> Refusal {
     }
 }
 
-/// As [`Place::stretch`].
+/// Returns what [`Place::stretch`] does, of these runs and this unit.
 fn stretch(runs: &[Run], unit: Unit) -> Option<ByteRange> {
     let phase = |run: &Run| {
         let misses = unit.misalignment(run.address_bytes);

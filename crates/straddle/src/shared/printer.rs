@@ -1,4 +1,4 @@
-//! Where words go: data to standard output, everything else to standard error.
+//! Destinations of words: standard output for data, standard error for everything else.
 
 use std::io::{self, Write as _};
 
@@ -10,7 +10,7 @@ use report::Look;
 
 use crate::arguments::Color;
 
-/// What is printed.
+/// Kind of content that is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// Text for people, in colors where they are wanted.

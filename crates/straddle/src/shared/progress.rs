@@ -7,7 +7,7 @@ use report::Look;
 
 use crate::shared::printer;
 
-/// How far apart two drawings are at least.
+/// Shortest time between two drawings.
 const EVERY_NS: u64 = 100_000_000;
 
 /// The line.

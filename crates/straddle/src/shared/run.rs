@@ -1,5 +1,5 @@
-//! Which run this is, as documents tell: the command line is this process's, the machine is the one
-//! that is looked at.
+//! This run, as documents tell it: the command line is this process's, the machine is the one that
+//! is looked at.
 
 use jiff::Timestamp;
 use report::Run;

@@ -22,7 +22,7 @@ pub(crate) struct Scene {
     machine: OnceLock<Result<Machine, String>>,
     /// True if it is another one's capture, so that no device of this machine may be opened for it.
     pub(crate) is_captured: bool,
-    /// What was measured of drives before; `None` where it is to be left out.
+    /// Earlier measurements of drives; `None` where they are to be left out.
     measured: Option<Store>,
 }
 

@@ -1,4 +1,5 @@
-//! What the user's words name: disks, partitions, mount points, images, directories of images.
+//! Targets that the user's words name: disks, partitions, mount points, images, directories of
+//! images.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,15 +18,15 @@ use crate::shared::no_image;
 use crate::shared::printer::shown;
 use crate::shared::scene::Scene;
 
-/// What helps where the kernel's tree is missing.
+/// Hint where the kernel's tree is missing.
 const MOUNT_SYS: &str = "mount it: mount -t sysfs sysfs /sys";
 
 /// Something to be checked, not opened yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// As given or found; harmless to print.
+    /// Name as given or found; harmless to print.
     pub(crate) name: String,
-    /// What it is.
+    /// Its kind.
     pub(crate) what: What,
     /// Place where it was found, if nobody named it.
     pub(crate) found: Option<Found>,
@@ -34,7 +35,7 @@ pub(crate) struct Target {
 /// Something that was found in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Which of the paths that were named is the directory.
+    /// Index of the directory among the paths that were named.
     pub(crate) directory: usize,
     /// Its path and what it is, where it is no file: a link to nothing, a FIFO.
     pub(crate) odd: Option<(PathBuf, String)>,
@@ -51,7 +52,7 @@ impl Found {
     }
 }
 
-/// What a target is.
+/// Kind of target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// Block devices that have to be looked at together.
@@ -65,7 +66,7 @@ pub(crate) enum What {
     File(PathBuf),
     /// A regular file that was named before, by another name.
     Again {
-        /// As it is named here.
+        /// Path by which it is named here.
         path: PathBuf,
         /// The name by which it was named before.
         first: String,

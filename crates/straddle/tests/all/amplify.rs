@@ -1,4 +1,4 @@
-//! What the stack says an I/O becomes on the drives is what modeled drives count.
+//! Modeled drives count what the stack says an I/O becomes on the drives.
 
 use drive::array::{Array, ArrayPlan, Level, Member, ParityWrite};
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
@@ -36,7 +36,7 @@ const DISK: HardDiskPlan = HardDiskPlan {
     scheduler: Scheduler::Fifo,
 };
 
-/// An array, told to both sides.
+/// An array, specified to both sides.
 #[derive(Clone, Debug)]
 struct Case {
     plan: ArrayPlan,

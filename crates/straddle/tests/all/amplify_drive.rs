@@ -1,4 +1,4 @@
-//! What the stack says of writes and reads on one drive is what that drive's model counts.
+//! The model of one drive counts what the stack says of writes and reads on that drive.
 
 use drive::hard_disk::{HardDisk, HardDiskPlan, Rmw, Scheduler};
 use drive::{Action, Command, Flash, FlashPlan, Memory, MemoryPlan, Model, Tally};
@@ -9,7 +9,7 @@ use units::random::Random;
 use units::{ByteRange, Known, Source};
 
 const CAPACITY_BYTES: u64 = 1 << 28;
-/// What is left alone at both ends, where a drive with an origin has a cut granule.
+/// Bytes that are left alone at both ends, where a drive with an origin has a cut granule.
 const EDGE_BYTES: u64 = 1 << 20;
 const SECTOR: u64 = 512;
 const SEEDS: u64 = 300;
@@ -111,7 +111,7 @@ fn layers(granule: u64, origin_bytes: u64, offset_bytes: u64) -> (Stack, LayerId
     (stack, part)
 }
 
-/// Which counter of a model has what it read and wrote for a command.
+/// Picks the counters of a model that have what it read and wrote for a command.
 type Counted = fn(&Tally) -> [u64; 3];
 
 /// Sectors read for commands and for parts, sectors written, parts read first.

@@ -14,7 +14,7 @@ mod table;
 use crate::walks;
 use stack::rule::RULES;
 
-/// What the digit behind `ST` stands for.
+/// Meaning of the digit after `ST`.
 const SUBJECTS: [(&str, &str); 7] = [
     ("ST1", "Starts and ends"),
     ("ST2", "Stripes"),
@@ -25,7 +25,7 @@ const SUBJECTS: [(&str, &str); 7] = [
     ("ST7", "The running kernel"),
 ];
 
-/// What to type after a change.
+/// Command to type after a change.
 const UPDATE: &str = "run STRADDLE_UPDATE_DOCS=1 cargo test -p straddle --test all docs";
 
 fn is_update() -> bool {

@@ -364,7 +364,7 @@ fn a_moved_sparse_image_stays_sparse() {
     assert!(blocks() <= before + (4 << 20) / 512, "{before} blocks before, {} after", blocks());
 }
 
-/// As `cargo xtask soak plan`, which tries more of them.
+/// Does what `cargo xtask soak plan` does, which tries more of them.
 #[test]
 fn generated_disks_keep_their_data_and_lose_their_findings() {
     need_loops!();

@@ -1,5 +1,5 @@
 //! `straddle drive simulate --power-cuts` as a user runs it: honest built-in drives break no
-//! promise, and each lie is told.
+//! promise, and each lie is reported.
 
 use std::process::{Command, Output};
 

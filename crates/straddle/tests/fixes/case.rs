@@ -13,21 +13,21 @@ use crate::content::Content;
 pub(crate) struct Case {
     /// The rule.
     pub(crate) rule: &'static str,
-    /// What it is about.
+    /// Its subject.
     pub(crate) name: &'static str,
     /// Tools beside those of util-linux, joined by spaces.
     pub(crate) tools: &'static str,
-    /// What `--on` says; empty for nothing.
+    /// Value of `--on`; empty for nothing.
     pub(crate) on: &'static str,
     /// The file to check.
     pub(crate) target: &'static str,
     /// Makes it.
     pub(crate) make: fn(&Bench),
-    /// What is done with what is printed.
+    /// Use that is made of what is printed.
     pub(crate) fix: Fix,
 }
 
-/// What is done with what is printed.
+/// Use that is made of what is printed.
 #[derive(Clone, Copy)]
 pub(crate) enum Fix {
     /// The lines that hold a word are typed; the fixed disk has this name.
@@ -42,7 +42,7 @@ pub(crate) enum Fix {
     Looked(&'static str),
 }
 
-/// How a case ended.
+/// Outcome of a case.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// It was typed, and all was well.
@@ -101,7 +101,7 @@ impl Case {
         self.run_with(type_line)
     }
 
-    /// As [`Case::run`], with another way to type.
+    /// Does what [`Case::run`] does, with another way to type.
     pub(crate) fn run_with(&self, type_line: fn(&Bench, &str) -> Result<(), String>) -> Outcome {
         if let Some(absent) = self.tools.split_whitespace().find(|name| tool::find(name).is_none())
         {
@@ -241,7 +241,7 @@ fn codes(checked: &Value) -> BTreeSet<String> {
     findings.filter_map(|finding| Some(finding["code"].as_str()?.to_owned())).collect()
 }
 
-/// Types the command of a line: what stands behind its remark.
+/// Types the command of a line: what stands after its remark.
 fn type_line(bench: &Bench, line: &str) -> Result<(), String> {
     let command = line.split_once(": ").map_or(line, |(_, command)| command);
     if command.starts_with("straddle plan ") {

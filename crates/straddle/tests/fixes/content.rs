@@ -1,4 +1,4 @@
-//! What is on a disk that no fix may lose.
+//! Content of a disk that no fix may lose.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,8 +9,8 @@ use testkit::{scratch, tool};
 
 use crate::bench::Bench;
 
-/// What a boot sector holds from its fourth byte on, and from and up to which bytes the file system
-/// keeps where it is on its disk, with checksums of that.
+/// Bytes of a boot sector from its fourth on, and the ranges, from and up to a byte, in which the
+/// file system keeps where it is on its disk, with checksums of that.
 type Placed = (&'static [u8], &'static [(u64, u64)]);
 
 const PLACED: [Placed; 3] = [
@@ -22,12 +22,12 @@ const PLACED: [Placed; 3] = [
 /// One partition, as sfdisk lists it, with its bytes.
 #[derive(Debug)]
 struct Part {
-    /// What names it: type, name, UUID, attributes, boot flag.
+    /// Words that name it: type, name, UUID, attributes, boot flag.
     words: BTreeMap<String, String>,
     bytes: Vec<u8>,
 }
 
-/// What is on a disk that no fix may lose.
+/// Content of a disk that no fix may lose.
 #[derive(Debug)]
 pub(crate) struct Content {
     label: Option<String>,

@@ -60,8 +60,8 @@ const fn image(
     Case::typed("ST102", name, "mkfs.ext4 qemu-img", "", target, make).only("", copy)
 }
 
-/// What `straddle plan` says of a slice with a BSD label, followed by hand: the slice is made again
-/// where it says, and its label in it.
+/// Steps that `straddle plan` gives for a slice with a BSD label, followed by hand: the slice is
+/// made again where it says, and its label in it.
 const SLICE_AGAIN: &str = r#"
     set -e
     place=$(straddle plan disk.raw --on 512e | tr '\n' ' ' | tr -s ' ' |

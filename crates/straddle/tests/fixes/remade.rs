@@ -12,7 +12,7 @@ fn again(bench: &Bench, words: &str) {
     bench.file_system("disk.raw", 64 * MIB, words);
 }
 
-/// As [`again`], quietly over what is there, for tools that ask.
+/// Does what [`again`] does, quietly over what is there, for tools that ask.
 fn forced(bench: &Bench, words: &str) {
     bench.file_system("disk.raw", 512 * MIB, &format!("{words} -q -f"));
 }

@@ -1,4 +1,4 @@
-//! Stripes that file systems are told of.
+//! Stripes that are specified to file systems.
 
 use crate::bench::Bench;
 use crate::case::Case;

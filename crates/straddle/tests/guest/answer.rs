@@ -1,4 +1,4 @@
-//! What a document of `straddle check --json` says, reduced to lines that another document of the
+//! Content of a document of `straddle check --json`, reduced to lines that another document of the
 //! same disks can be compared with.
 //!
 //! A layer is found again by the disks beneath it, the partitions on the way down, its kind and
@@ -110,7 +110,7 @@ impl Layers<'_> {
     }
 
     /// Returns where the partitions begin that lie under a layer, from the lowest to the highest. Members
-    /// of one array begin at different places seldom: each start is told once.
+    /// of one array begin at different places seldom: each start is reported once.
     fn partitions(&self, id: usize) -> BTreeSet<u64> {
         let mut starts = BTreeSet::new();
         let mut ahead = below(&self.0[id]);

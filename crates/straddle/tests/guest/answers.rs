@@ -1,4 +1,4 @@
-//! What straddle answered within a guest, one document for each question.
+//! Answers of straddle within a guest, one document for each question.
 
 use std::path::PathBuf;
 

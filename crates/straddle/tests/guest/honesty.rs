@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::answer::{list, text};
 use crate::answers::Answers;
 
-/// What the scenario `sync` asked of syncs.
+/// Answers to what the scenario `sync` asked of syncs.
 struct Run(Answers);
 
 /// An answer.
@@ -218,7 +218,7 @@ fn the_other_device_of_a_file_system_is_followed_to_memory_by_those_who_may_read
         assert!(look.evidence("in-memory")[0].contains("(scsi_debug)"), "{name}");
         assert_eq!(look.honesty["layers"][0]["name"], name);
         // Who may not read the superblock is told so. The drive of the files is seen all the same:
-        // JFS sends it no flushes, and ReiserFS, whose journal is elsewhere, not behind each sync
+        // JFS sends it no flushes, and ReiserFS, whose journal is elsewhere, not after each sync
         // (Linux, `reiserfs_sync_file`: none where a commit did it for the journal's device).
         let user = run.look(&format!("{name}-user"));
         match name {

@@ -12,7 +12,7 @@ fn run() -> Option<Answers> {
     Answers::named("STRADDLE_GUEST_USE", "use")
 }
 
-/// What uses each device, and a part of the reason for which nothing is written to it.
+/// Devices, each with what uses it: a part of the reason for which nothing is written to it.
 const USED: [(&str, &str); 19] = [
     ("i0", "/dev/md12"),
     ("d0", "/dev/md12"),

@@ -101,7 +101,7 @@ fn a_granule_that_the_disk_hides_is_found_and_kept_with_its_wwn_and_firmware() {
     let own = &saved["identity"];
     assert_eq!((&own["name"], &own["firmware"]), (&"naa.5000c500a1b2c3d4".into(), &"FW01".into()));
     assert_eq!(saved["granule"]["alignment_bytes"], 16384);
-    // What a part costs is imposed: a read at each end before the write, and a flush behind it.
+    // What a part costs is imposed: a read at each end before the write, and a flush after it.
     let low = saved["granule"]["slower_low"].as_f64().expect("a ratio");
     assert!((1.2..2.6).contains(&low), "{low}");
 }

@@ -1,4 +1,4 @@
-//! What was made in the guest, and so is known without any tool.
+//! Devices that were made in the guest, and so are known without any tool.
 
 use crate::answer::{list, text};
 use crate::result::Run;

@@ -1,7 +1,7 @@
 //! Stacks of known truth on this machine: what must be caught, and what must pass.
 //!
-//! What passes is looked at several times, since others use the same drive. A look may not be able
-//! to tell then, which it says; it may never cry wolf.
+//! Stacks that must pass are looked at several times, since others use the same drive. A look may
+//! not be able to tell then, which it says; it may never cry wolf.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,12 +20,12 @@ mod zram;
 use volume::{Mount, Volume, WithLog};
 use zram::Zram;
 
-/// How often what must pass is looked at.
+/// Number of looks at what must pass.
 const TIMES: usize = 5;
-/// How often at most, until a look meets the drive in a quiet moment.
+/// Most looks, until one meets the drive in a quiet moment.
 const TIMES_MAX: usize = 15;
 
-/// What one run said, and its exit status.
+/// Output of one run, and its exit status.
 struct Looked {
     document: Fsync,
     status: Option<i32>,

@@ -18,7 +18,7 @@ struct Postgres {
     is_up: bool,
 }
 
-/// Who it runs as: it refuses root.
+/// User that it runs as: it refuses root.
 const USER: &str = "65534";
 
 impl Postgres {

@@ -1,4 +1,4 @@
-//! The profiles that are known: those of the house, and those in a site's files.
+//! The profiles that are known: the built-in ones, and those in a site's files.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub(crate) struct NoProfile {
     pub(crate) hint: String,
 }
 
-/// The engines of the house and those in `files`, which replace engines of their name.
+/// The built-in engines and those in `files`, which replace engines of their name.
 ///
 /// # Errors
 /// When a file cannot be read, or is no profile, with its line; when two are of one name, with

@@ -1,4 +1,4 @@
-//! Where the pace of a sustained run fell for good.
+//! Point where the pace of a sustained run fell for good.
 
 use measure::durable::SeriesPoint;
 use measure::knee::{NoKnee, Stretch};

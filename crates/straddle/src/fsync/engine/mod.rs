@@ -1,4 +1,4 @@
-//! Engines: those of the house and a site's own, as rows to measure and as verdicts.
+//! Engines: the built-in ones and a site's own, as rows to measure and as verdicts.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What an engine does, as a row to measure.
+//! Work of an engine, as a row to measure.
 
 use device::durable::{Method, Way, WritePlace};
 use measure::durable::{Group, RowPlan};

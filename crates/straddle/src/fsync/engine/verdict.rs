@@ -8,14 +8,14 @@ use report::fsync::{EngineLimit, FsyncVerdict, Honesty, QuantileInterval};
 use workload::Profile;
 use workload::engine::Limit;
 
-/// What the ceilings are reckoned for, where nobody says: a round trip within one datacenter (0.5
-/// ms: Dean, "Numbers everyone should know", 2009), 100 commits in a batch, groups of three and
-/// five.
+/// Circumstances that the ceilings are reckoned for, where nobody says: a round trip within one
+/// datacenter (0.5 ms: Dean, "Numbers everyone should know", 2009), 100 commits in a batch, groups
+/// of three and five.
 const ROUND_TRIP_NS: u64 = 500_000;
 const BATCH: u64 = 100;
 const NODES: [usize; 2] = [3, 5];
 
-/// What the ceilings are reckoned for.
+/// Circumstances that the ceilings are reckoned for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Circumstances {
     around: Around,

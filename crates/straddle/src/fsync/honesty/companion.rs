@@ -26,13 +26,13 @@ use crate::shared::scene::Scene;
 /// Another device of a file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Companion {
-    /// Which it is; or why that is not known, though there is one, or may be.
+    /// Its node; or why that is not known, though there is one, or may be.
     pub(super) device: Result<NodeId, String>,
-    /// What is on it.
+    /// Its content.
     pub(super) holds: Holds,
 }
 
-/// What is on another device of a file system.
+/// Content of another device of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     /// Its log.
@@ -82,7 +82,7 @@ struct Asked<'a> {
     tree: &'a dyn KernelTree,
     machine: &'a Machine,
     mount: &'a MountLine,
-    /// What the kernel calls the file system's own device.
+    /// Name that the kernel gives the file system's own device.
     own: &'a str,
 }
 

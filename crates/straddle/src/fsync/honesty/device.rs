@@ -1,4 +1,4 @@
-//! What a block device is to a sync, and where its flushes are counted.
+//! Role of a block device in a sync, and where its flushes are counted.
 
 use device::KernelTree;
 use durability::{Counts, Layer, SyncLayerKind, drive_word};

@@ -30,7 +30,7 @@ pub(super) fn under(scene: &Scene, directory: &Pinned) -> Vec<Found> {
     walk.found
 }
 
-/// What was found so far.
+/// The walk down, with what was found so far.
 struct Walk<'a> {
     scene: &'a Scene,
     found: Vec<Found>,

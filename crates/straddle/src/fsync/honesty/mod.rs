@@ -1,5 +1,5 @@
-//! Whether a sync that completed in a directory is real: what lies under it, what each layer
-//! counted while syncs were made, how long they took, and what a process does to its own.
+//! Evidence of whether a sync that completed in a directory is real: what lies under it, what each
+//! layer counted while syncs were made, how long they took, and what a process does to its own.
 //!
 //! | file | holds |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | `document.rs` | the part of the document |
 //! | `process_words.rs` | of that, what is said of a process |
 //!
-//! What follows from all that is in `durability`.
+//! The conclusions from all that are in `durability`.
 
 mod companion;
 mod device;

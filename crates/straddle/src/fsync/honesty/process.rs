@@ -1,5 +1,5 @@
-//! What this process, and one that was asked about, do to their own syncs: files of code are read
-//! for what they put in libc's place, filters for what they answer.
+//! Effects of this process, and of one that was asked about, on their own syncs: files of code are
+//! read for what they put in libc's place, filters for what they answer.
 
 use std::path::{Path, PathBuf};
 
@@ -14,10 +14,10 @@ use host::process::{Filters, Mapped, OpenFile, Preload, own_preloads};
 use report::Refusal;
 use units::{Known, Source, text};
 
-/// What a C library starts programs and threads with: it defines syncs by right.
+/// Symbols with which a C library starts programs and threads: it defines syncs by right.
 const LIBC: &[&str] = &["__libc_start_main", "__libc_init", "pthread_create"];
 
-/// What only a C library defines.
+/// Symbols that only a C library defines.
 const START: [&str; 2] = ["__libc_start_main", "__libc_init"];
 
 /// Place where libraries without a path are looked for; a loader looks in more places.
@@ -247,7 +247,7 @@ fn mapped(file: &Mapped) -> (Library, Option<Elf>) {
 }
 
 /// Returns what a file of code puts in libc's place. Of one that is not preloaded just syncs are
-/// told: that it has an `open` of its own says little, for nothing puts that before libc's.
+/// reported: that it has an `open` of its own says little, for nothing puts that before libc's.
 fn taken(file: &dyn Disk, is_preloaded: bool) -> (Known<Vec<String>>, Option<Elf>) {
     let names = [SYNCS, OTHERS, LIBC].concat();
     let elf = match elf::read(file, &names) {

@@ -1,4 +1,4 @@
-//! What is said of a process that was asked about.
+//! Words about a process that was asked about.
 
 use durability::{CallFate, Fate, Library, Process, is_suppressor};
 use report::fsync::ProcessWord;

@@ -23,7 +23,7 @@ const PARTS: u64 = 16;
 const ROUNDS: std::ops::RangeInclusive<u32> = 3..=24;
 /// Number of pairs of methods a round has.
 const PAIRS: u64 = 4;
-/// How much each write writes.
+/// Bytes that each write writes.
 const WRITE_BYTES: u64 = 8192;
 /// The most that is written: two windows a round, and what is tried beside them.
 pub(crate) const WRITTEN_BYTES_MAX: u64 = (24 * (2 * SYNCS + 2 * PAIRS + 2) + 1) * WRITE_BYTES;
@@ -31,15 +31,15 @@ pub(crate) const WRITTEN_BYTES_MAX: u64 = (24 * (2 * SYNCS + 2 * PAIRS + 2) + 1)
 pub(crate) const LENGTH_BYTES_MAX: u64 = (24 * SYNCS + 1) * WRITE_BYTES;
 /// Number of quiet windows each layer is to have.
 const QUIET: usize = 4;
-/// How long all rounds take, where nobody gives them less.
+/// Time for all rounds, where nobody gives them less.
 pub(crate) const LOOK_NS: u64 = 2_000_000_000;
-/// How long others are watched at most, before each window.
+/// Longest time for which others are watched, before each window.
 const IDLE_NS_MAX: u64 = 25_000_000;
 
-/// How long a look may take, in nanoseconds from its begin.
+/// Time that a look may take, in nanoseconds from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LookTime {
-    /// How long it usually takes at most; where syncs are slow, until each kind was tried once.
+    /// Most that it usually takes; where syncs are slow, it goes on until each kind was tried once.
     pub(crate) usual_ns: u64,
     /// After this no sync begins.
     pub(crate) end_ns: u64,
@@ -177,7 +177,7 @@ fn has_enough(found: &Found) -> bool {
 /// Some syncs of one kind.
 struct Window {
     step: TrialStep,
-    /// How long others are watched before.
+    /// Time for which others are watched before.
     idle_ns: u64,
     syncs: u64,
 }

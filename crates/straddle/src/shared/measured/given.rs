@@ -1,10 +1,10 @@
-//! What a file gives: a granule with its date, unless that cannot be.
+//! Granule that a file gives, with its date, unless that cannot be.
 
 use jiff::{Timestamp, ToSpan as _};
 use report::probe::Saved;
 use stack::drive::MeasuredGranule;
 
-/// How far clocks may differ, in hours: one that was set to local time.
+/// Hours by which clocks may differ: one that was set to local time.
 const CLOCK_HOURS: i64 = 24;
 
 /// Why `saved` cannot have been measured by `now`; `None` where it can.

@@ -1,9 +1,9 @@
-//! Which drive something was measured on, and in which state.
+//! Identity and state of the drive that something was measured on.
 
 use report::probe::SavedIdentity;
 use stack::drive::Drive;
 
-/// Which drive it is, and in which state.
+/// Returns the identity of the drive, and its state.
 ///
 /// # Errors
 /// When it names itself in no way, or its sectors are not known.

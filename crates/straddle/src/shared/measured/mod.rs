@@ -1,4 +1,5 @@
-//! What probes found, kept between runs: one file for each drive, by its world-wide name or serial.
+//! Findings of probes, kept between runs: one file for each drive, by its world-wide name or
+//! serial.
 //!
 //! `$STATE_DIRECTORY` (systemd.exec(5)), else `$XDG_STATE_HOME/straddle`, else
 //! `~/.local/state/straddle` (XDG Base Directory Specification). A file is used only for the drive

@@ -3,13 +3,13 @@
 /// The longest name that is whole, in bytes. With what stands around it while it is written, it is
 /// below the 255 bytes of a name (`NAME_MAX`, limits.h(0p)).
 const WHOLE_BYTES_MAX: usize = 200;
-/// What is left of a drive's own name where it is too long, in bytes.
+/// Bytes that are left of a drive's own name where it is too long.
 const HEAD_BYTES: usize = 120;
-/// What older versions left of it, before it was written with `%`.
+/// Bytes that older versions left of it, before it was written with `%`.
 const OLD_BYTES: usize = 60;
 
 /// `measured-wwid-naa.5000.json`; bytes that are no letters, digits, dots or dashes as `%20`. A
-/// name that is too long is cut, and tells by a hash behind `+`, which stands in no other, of which
+/// name that is too long is cut, and tells by a hash after `+`, which stands in no other, of which
 /// drive it is.
 pub(super) fn file_name(kind: &str, name: &str) -> String {
     let words = encoded(name.as_bytes());

@@ -25,7 +25,7 @@ use crate::shared::printer::shown;
 pub(crate) struct Store {
     /// `Err` says why nothing is looked for, and nothing kept, though something was set.
     directory: Result<PathBuf, String>,
-    /// What was said of drives, so that it is said once.
+    /// Remarks that were made on drives, so that each is made once.
     said: Mutex<BTreeSet<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! What is kept comes back for its own drive alone, whatever else lies in the directory.
+//! Tests that what is kept comes back for its own drive alone, whatever else lies in the directory.
 
 use std::ffi::OsString;
 use std::fs;

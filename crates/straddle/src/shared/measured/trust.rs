@@ -1,4 +1,4 @@
-//! Who can have written a file: whoever may write it can say what a drive is.
+//! Users who can have written a file: whoever may write it can say what a drive is.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

@@ -41,9 +41,9 @@ pub(crate) struct Tracer<'a> {
     sync: bool,
     /// True if holes count as what they will be: blocks of the file system.
     pub(crate) fills_holes: bool,
-    /// What is in the stack, by the first of the devices that are joined: where their layers are.
+    /// Layers that are in the stack, by the first of the devices that are joined.
     joined: BTreeMap<NodeId, Range<usize>>,
-    /// What is mounted, read when it is first asked for.
+    /// Mounts, read when they are first asked for.
     mounts: Option<Vec<MountLine>>,
     /// The files that are being traced, the outermost first.
     inside: Vec<((u32, u32), u64)>,
@@ -53,15 +53,15 @@ pub(crate) struct Tracer<'a> {
 pub(crate) struct Traced {
     /// Its layer.
     pub(crate) id: LayerId,
-    /// The layer of the file system in whose addresses its extents are told.
+    /// The layer of the file system in whose addresses its extents are specified.
     pub(crate) system: Option<LayerId>,
     /// Its length in bytes.
     pub(crate) length_bytes: u64,
     /// Its extents and holes.
     pub(crate) runs: Vec<Run>,
-    /// What statx says of it.
+    /// Facts that statx gives of it.
     pub(crate) facts: FileFacts,
-    /// What it is mounted from.
+    /// Mount that it is on.
     pub(crate) mount: MountLine,
 }
 

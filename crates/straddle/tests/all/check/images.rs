@@ -52,7 +52,7 @@ fn the_same_guest_in_qcow2_vhdx_vmdk_and_fixed_vhd_is_aligned() {
 fn a_vdi_whose_data_starts_1_kib_into_the_file_takes_the_whole_guest_with_it() {
     need_tools!("sfdisk", "qemu-img", "qemu-io");
     let scratch = Scratch::new();
-    // QEMU puts the data right behind a block map of 512 bytes.
+    // QEMU puts the data right after a block map of 512 bytes.
     let checked = check(&[text(&full(&scratch, "vdi", ""))]);
     let format = checked.layer("image-format", "");
     assert_eq!(format["misalignment"]["offset_bytes"].as_u64(), Some(1024));

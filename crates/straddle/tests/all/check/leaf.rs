@@ -1,4 +1,4 @@
-//! What counts is where the data finally lies.
+//! Verdicts depend on where the data finally lies.
 
 use testkit::{Loop, Scratch, need_loops, need_tools, tool};
 

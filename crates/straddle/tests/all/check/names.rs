@@ -8,7 +8,7 @@ use testkit::{Scratch, need_tools, tool};
 
 use super::run::text;
 
-/// What `straddle check` may take at most.
+/// Memory that `straddle check` may take at most, in KiB.
 const PEAK_KIB: u64 = 64 << 10;
 
 /// The most memory that it takes with these words, in KiB.

@@ -1,4 +1,5 @@
-//! What is not read is never called aligned: compressed files, archives, disks of unknown content.
+//! Content that is not read is never called aligned: compressed files, archives, disks of unknown
+//! content.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +10,7 @@ use super::run::{Checked, NO_VERDICT, check, partitioned, straddle, text};
 
 const MIB: u64 = 1 << 20;
 
-/// What old partitioners made: a partition at sector 63.
+/// Layout that old partitioners made: a partition at sector 63.
 const AT_63: &str = "label: dos\nstart=63, type=83\n";
 
 /// Asserts that nothing is said of the target but that it is unknown, and why.

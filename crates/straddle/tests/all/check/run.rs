@@ -18,7 +18,7 @@ pub(crate) fn straddle(arguments: &[&str]) -> Output {
         .expect("the binary runs")
 }
 
-/// What `straddle check --json` says of one target, and its exit status.
+/// Answer of `straddle check --json` about one target, and its exit status.
 pub(crate) struct Checked {
     pub(crate) target: Value,
     pub(crate) status: i32,

@@ -64,7 +64,7 @@ fn a_start_off_the_granule_is_no_less_bad_because_a_stripe_was_told() {
 fn a_told_origin_moves_chunks_and_full_stripes_as_well() {
     need_tools!("sfdisk");
     let scratch = Scratch::new();
-    // LBA 7 + 384 is the first boundary of a full stripe of 192 KiB behind LBA 63.
+    // LBA 7 + 384 is the first boundary of a full stripe of 192 KiB after LBA 63.
     let image = partitioned(&scratch, "disk.raw", 64 * MIB, "label: dos\nstart=391\n");
     let checked = check(&[text(&image), "--on", "512e,origin=3584,stripe=64Kx3+1"]);
     assert_eq!(checked.verdict("partition", "#1"), "aligned", "{:#}", checked.target);

@@ -1,4 +1,4 @@
-//! What `--stack` may name, and what is said where it names something else.
+//! Names that `--stack` may give, and what is said where it names something else.
 
 use std::path::Path;
 

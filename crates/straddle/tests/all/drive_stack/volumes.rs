@@ -6,11 +6,11 @@ use testkit::{Lvm, need_loops, need_tools};
 
 use super::{MIB, SECTOR, costs, layers, refused, simulated};
 
-/// How `lvcreate` is asked for a volume that is never active, and that nothing is written to.
+/// Words that ask `lvcreate` for a volume that is never active, and that nothing is written to.
 const CREATE: [&str; 5] = ["lvcreate", "-y", "-an", "-Zn", "-Wn"];
 
 /// A group `vg` of extents of `extent` on an image for each of `shifts`, on which data begin that
-/// far behind a multiple of 1 MiB.
+/// far after a multiple of 1 MiB.
 fn group(extent: &str, shifts: &[&str]) -> Lvm {
     let lvm = Lvm::on(&vec![128 * MIB; shifts.len()]);
     for (number, shift) in shifts.iter().enumerate() {

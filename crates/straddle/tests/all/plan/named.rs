@@ -1,4 +1,4 @@
-//! What a plan calls its disk: a name that its script takes, and one that no other file has.
+//! Name that a plan gives its disk: one that its script takes, and one that no other file has.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Where the page goes, and what is never written over.
+//! Destination of the page, and files that are never written over.
 
 use std::fs;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! What is written through a file is found at the addresses that are traced.
+//! Bytes that are written through a file are found at the addresses that are traced.
 //!
 //! The bytes are looked for in the image files behind the loop devices, which hold what the
 //! kernel's block layer got.

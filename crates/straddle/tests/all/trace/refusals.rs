@@ -1,4 +1,4 @@
-//! What cannot be traced says why, and what to do.
+//! Refusals of what cannot be traced, which say why, and what to do.
 
 use testkit::{Loop, need_loops, need_tools, scratch::text, tool};
 

@@ -34,7 +34,7 @@ pub(crate) struct Volume {
     point: PathBuf,
 }
 
-/// How a volume is made.
+/// Plan of how a volume is made.
 pub(crate) struct Plan<'a> {
     pub(crate) kind: &'a str,
     pub(crate) make: &'a [&'a str],

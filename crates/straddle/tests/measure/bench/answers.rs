@@ -1,4 +1,5 @@
-//! What a user sees: tables, documents, plans, files, and exit codes that go with the verdicts.
+//! Output that a user sees: tables, documents, plans, files, and exit codes that go with the
+//! verdicts.
 
 use std::fs;
 
@@ -27,7 +28,7 @@ fn valid(schema: &str, ran: &Ran) -> Value {
     document
 }
 
-/// A run on `volume` with these arguments behind.
+/// A run on `volume` with these arguments last.
 fn on(volume: &Volume, arguments: &[&str]) -> Ran {
     bench(&[&[volume.name()], &SMALL[..], arguments].concat())
 }

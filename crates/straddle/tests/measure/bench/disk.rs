@@ -79,7 +79,7 @@ impl Disk {
     }
 }
 
-/// As [`Disk::confirmation`], of any node.
+/// Returns what [`Disk::confirmation`] does, of any node.
 pub(crate) fn confirmation(node: &Path) -> String {
     let bytes =
         tool::run("lsblk", &["--bytes", "--nodeps", "--noheadings", "-o", "SIZE", text(node)]);

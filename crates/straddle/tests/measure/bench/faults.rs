@@ -17,16 +17,16 @@ use super::run::{Going, Ran, bench, command, going, said};
 use super::volume::{Mount, Parts, Plan, Volume};
 
 const SCRATCH_SECTORS: u64 = 16 << 11;
-/// What a probe has written when it is past preparing its file.
+/// Sectors that a probe has written when it is past preparing its file.
 const PROBE_SECTORS: u64 = (64 << 11) + 2000;
 /// More time than any run here gets.
 const LONG: [&str; 2] = ["--seconds", "600"];
 const SMALL: [&str; 2] = ["--scratch", "16M"];
-/// What the kernel says.
+/// Message of the kernel.
 const EIO: &str = "Input/output error";
-/// What it says of a file system that met that when it wrote its journal.
+/// Its message of a file system that met that when it wrote its journal.
 const EROFS: &str = "Read-only file system";
-/// What it says of one of which the map of free blocks cannot be read.
+/// Its message of one of which the map of free blocks cannot be read.
 const ENOSPC: &str = "No space left on device";
 
 /// A file system, the drive of which can be pulled out. They go in this order.
@@ -89,7 +89,7 @@ fn void(ran: &Ran) {
     }
 }
 
-/// What ends without a verdict: it could not be measured at all, or what was measured is void.
+/// Exit codes without a verdict: it could not be measured at all, or what was measured is void.
 const UNMEASURED: [Option<i32>; 2] = [Some(2), Some(5)];
 
 /// The counters of a device: what was read and what was written, in sectors.

@@ -50,7 +50,7 @@ impl Scene {
 
     /// A run of one way, that goes on.
     fn started(&self, way: Way) -> Going {
-        // The word behind sleep is searched for among all processes.
+        // The word after sleep is searched for among all processes.
         let script = format!("touch {}; sleep {}; true", text(&self.mark), self.seconds());
         let words: Vec<&str> = match way {
             // The first of its many long writes shows that it measures.

@@ -1,4 +1,5 @@
-//! What cannot be measured says why, and what to do, with exit code 2; nothing is left behind.
+//! Refusals of what cannot be measured, which say why, and what to do, with exit code 2; nothing is
+//! left behind.
 
 use std::path::Path;
 

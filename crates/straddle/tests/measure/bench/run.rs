@@ -6,7 +6,7 @@ use serde_json::Value;
 
 pub(crate) use testkit::run::{Going, Ran, until};
 
-/// What every run has: the other tests use the drive too, and that must not hold this one back.
+/// Options of every run: the other tests use the drive too, and that must not hold this one back.
 const ALWAYS: [&str; 4] = ["--share", "100", "--seed", "1"];
 
 /// The binary under test, about to run `bench` with `arguments`.

@@ -41,7 +41,7 @@ fn refused(disk: &Disk, words: &[&str]) {
     refused_as(disk, disk.device.path(), words);
 }
 
-/// As [`refused`], by another name or a part of it.
+/// Asserts what [`refused`] does, by another name or a part of it.
 #[track_caller]
 fn refused_as(disk: &Disk, node: &Path, words: &[&str]) {
     let before = disk.hash();

@@ -14,7 +14,7 @@ use super::disk::confirmation;
 use super::volume::Mount;
 
 const BYTES: u64 = 24 << 20;
-/// What is overwritten: the first of these.
+/// Commands that overwrite the first of these bytes.
 const COMMANDS: [&[&str]; 2] = [&["bench", "--scratch", "16M", "--pairs", "4"], &["probe"]];
 const EXCLUSIVELY: i32 = 0o200;
 

@@ -47,7 +47,7 @@ impl Drop for Mount {
 
 const NOT_LATER: &str = "lazy_itable_init=0,lazy_journal_init=0";
 
-/// How a volume is made.
+/// Plan of how a volume is made.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan<'a> {
     pub(crate) kind: &'a str,
@@ -175,7 +175,7 @@ pub(crate) fn counter(device: &Loop, place: usize) -> u64 {
     number.parse().expect("a counter is a number")
 }
 
-/// What a file system holds.
+/// Content of a file system.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct State {
     free: String,

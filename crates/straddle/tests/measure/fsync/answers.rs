@@ -1,4 +1,4 @@
-//! What is measured and said.
+//! Answers of `straddle fsync`: what is measured and said.
 
 use serde_json::Value;
 use testkit::{Scratch, need_loops, need_tools, schema, scratch::text};

@@ -1,4 +1,4 @@
-//! What follows when a call fails: strace lets one fail that did not.
+//! Consequences of a call that fails: strace lets one fail that did not.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! What an ordinary user is told of what lies under a directory: as far as that may be seen.
+//! Answers to an ordinary user about what lies under a directory: as far as that may be seen.
 
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -53,7 +53,7 @@ fn the_file_behind_a_loop_device_is_followed_as_far_as_the_user_may_see_it() {
         assert!(seen["unknown"].is_string(), "{seen:#}");
     }
 
-    // Where the directory of the file is closed, its name is told, and why no more is.
+    // Where the directory of the file is closed, its name is reported, and why no more is.
     let hidden = above.join("hidden");
     std::fs::create_dir(&hidden).expect("a directory can be made");
     let device = volume.device_name();

@@ -1,4 +1,4 @@
-//! What is refused, with which words, and that nothing is left of it.
+//! Refusals, with which words, and that nothing is left of what is refused.
 
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 

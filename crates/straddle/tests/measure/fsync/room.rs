@@ -1,5 +1,5 @@
-//! Where there is no room for scratch files: how much there is, and what to type, which then does;
-//! in all three commands that make some.
+//! Lack of room for scratch files: how much there is, and what to type, which then does; in all
+//! three commands that make some.
 
 use std::process::{Command, Stdio};
 

@@ -10,7 +10,7 @@ use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use super::run::fsync;
 
-/// How long a flush takes, in milliseconds.
+/// Time that a flush takes, in milliseconds.
 const FLUSH_MS: u64 = 300;
 
 /// An ext4 on such a drive. The parts go in this order.

@@ -1,4 +1,4 @@
-//! What `straddle probe` refuses before it writes, in a dry run as well.
+//! Refusals of `straddle probe` before it writes, in a dry run as well.
 
 use std::path::Path;
 use std::process::Command;
