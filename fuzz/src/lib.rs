@@ -1,6 +1,6 @@
-//! What the fuzz targets share. Each runs one parser of `format::hostile`, or
-//! the whole stack, on a packed disk, or reads a captured tree, a job file, a profile, what was
-//! kept of a probe, a request file or a trace.
+//! Code that the fuzz targets share. Each target runs one parser of `format::hostile`, or the whole
+//! stack, on a packed disk, or reads a captured tree, a job file, a profile, what was kept of a
+//! probe, a request file or a trace.
 
 use testkit::memory::{self, Counting};
 

@@ -11,7 +11,7 @@ use crate::mapping::{LaidStripe, Mapping};
 use crate::placement::{self, Obstacle, Path, Shifts};
 use crate::unit::UnitKind;
 
-/// How a layer lies on the units of what it finally lies on, from best to worst.
+/// Verdict on how a layer lies on the units of what it finally lies on, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -59,7 +59,7 @@ impl Verdict {
     }
 }
 
-/// How far a layer's data is from the boundaries of a unit.
+/// Distance of a layer's data from the boundaries of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Misalignment {
@@ -73,7 +73,7 @@ pub struct Misalignment {
     pub share_percent: f64,
 }
 
-/// How far a layer is off one unit.
+/// Distance by which a layer is off one unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Miss {
     /// The unit missed.
@@ -111,11 +111,11 @@ impl Miss {
 pub struct Judgment {
     /// The verdict.
     pub verdict: Verdict,
-    /// What cannot be told, and why; empty when everything can.
+    /// Facts that cannot be told, and why; empty when everything can.
     pub reason: String,
-    /// How far it is off the granule of a leaf.
+    /// Distance by which it is off the granule of a leaf.
     pub granule: Option<Miss>,
-    /// How far it is off a chunk or, when on chunks, off a full stripe.
+    /// Distance by which it is off a chunk or, when on chunks, off a full stripe.
     pub stripe: Option<Miss>,
     /// True if the granule that decided is only assumed.
     pub assumed: bool,

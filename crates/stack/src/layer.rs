@@ -158,7 +158,7 @@ pub struct Host {
 pub struct Mapped {
     /// That of the layer that its bytes would show, where known.
     pub kind: Kind,
-    /// What it does, in a few words: `crypt`, `linear`, `thin`.
+    /// Function of the device, in a few words: `crypt`, `linear`, `thin`.
     pub what: String,
 }
 

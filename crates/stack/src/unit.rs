@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use units::{Known, Source, Unit};
 
-/// What a unit is for. They stay apart: a stripe is no granule, a hint is no chunk.
+/// Purpose of a unit. Purposes stay apart: a stripe is no granule, a hint is no chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum UnitKind {
-    /// What can be addressed: the logical sector.
+    /// Unit that can be addressed: the logical sector.
     LogicalSector,
     /// Below it a write costs a read-modify-write.
     Granule,
@@ -18,7 +18,7 @@ pub enum UnitKind {
     Chunk,
     /// Chunk times data members.
     FullStripe,
-    /// What can be discarded at once.
+    /// Unit that can be discarded at once.
     Discard,
 }
 
@@ -51,7 +51,7 @@ impl UnitKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnitFact {
-    /// What it is for.
+    /// Purpose of the unit.
     pub unit: UnitKind,
     /// Its length in bytes; `null` when unknown.
     pub bytes: Option<u64>,
@@ -127,7 +127,7 @@ impl Units {
         self.put_used_from(kind, bytes, 0, source, note);
     }
 
-    /// As [`Units::put_used`], with the first boundary at `origin_bytes`.
+    /// Adds a fact as [`Units::put_used`] does, with the first boundary at `origin_bytes`.
     pub fn put_used_from(
         &mut self,
         kind: UnitKind,
@@ -156,7 +156,7 @@ impl Units {
         self.put_unused_from(kind, bytes, 0, note);
     }
 
-    /// As [`Units::put_unused`], with the first boundary at `origin_bytes`.
+    /// Adds a fact as [`Units::put_unused`] does, with the first boundary at `origin_bytes`.
     pub fn put_unused_from(
         &mut self,
         kind: UnitKind,

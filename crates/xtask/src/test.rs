@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
     Ok(counts.failed == 0 && status.success())
 }
 
-/// What was counted so far.
+/// Results counted so far.
 #[derive(Debug, Default)]
 struct Counts {
     passed: u64,

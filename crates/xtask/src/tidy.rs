@@ -61,7 +61,7 @@ const PURE: &[&str] = &[
     "measure",
     "workload",
 ];
-/// What they may not name, as the parts of a path behind `std`.
+/// Modules that they may not name, as the parts of a path behind `std`.
 const WORLD: &[&str] = &["fs", "env", "time", "process", "net", "os"];
 /// Files outside `host` that may hold unsafe code: a test's allocator.
 const UNSAFE: &[&str] = &["crates/testkit/src/memory.rs"];
@@ -95,7 +95,7 @@ struct Source {
     text: String,
 }
 
-/// What is wrong, and on which line (from 1).
+/// A fault, and the line that it is on (from 1).
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     line: usize,

@@ -187,7 +187,7 @@ fn whose(case: &Case<'_>, id: LayerId) -> String {
 /// The sentence about each table that was looked at: by the layer that holds it and its kind.
 type Makers = BTreeMap<(LayerId, TableKind), Option<String>>;
 
-/// Which partitioner's default put a partition where it is.
+/// Returns a sentence on which partitioner's default put a partition where it is.
 fn made_by(case: &Case<'_>, id: LayerId, makers: &mut Makers) -> Option<String> {
     let layer = case.stack.layer(id);
     let LayerKind::Partition(_, info) = &layer.kind else { return None };

@@ -1,4 +1,4 @@
-//! What a drive says of itself: known not to be so, impossible, or better than how it is used.
+//! Answers of a drive about itself: known not to be so, impossible, or better than how it is used.
 
 use units::prefix::Exact;
 

@@ -1,4 +1,4 @@
-//! What one write costs as things are, beside what it would cost if aligned.
+//! Cost of one write as things are, beside what it would cost if aligned.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ const GOLDEN_FRACTION: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Number of full stripes looked at for one that begins on a granule.
 const STRIPES_TRIED: u64 = 256;
 
-/// What one write of the layer above costs on the leaves, beside what it would cost if aligned.
+/// Cost of one write of the layer above on the leaves, beside what it would cost if aligned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
@@ -49,7 +49,7 @@ pub struct Cost {
     pub sentence: String,
 }
 
-/// What one write costs as things are, and if aligned.
+/// Cost of one write as things are, and if aligned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Costed {
     /// The write's length in bytes.
@@ -116,7 +116,7 @@ impl Costed {
     }
 }
 
-/// What writes cost, each worked out once and all within one budget.
+/// Costs of writes, each worked out once and all within one budget.
 pub(super) struct Costs<'a> {
     case: &'a Case<'a>,
     budget: Budget,

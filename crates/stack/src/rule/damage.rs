@@ -1,4 +1,4 @@
-//! What is wrong with the bytes themselves: one finding for each kind of problem on a layer.
+//! Faults in the bytes themselves: one finding for each kind of problem on a layer.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::id::LayerId;
 use crate::layer::{Layer, LayerKind};
 use crate::mapping::Mapping;
 
-/// What each kind of problem is called and how much it matters.
+/// Code of each kind of problem, and how much it matters.
 const KINDS: [(ProblemKind, &str, Severity); 10] = [
     (ProblemKind::Checksum, "ST401", Severity::Warning),
     (ProblemKind::Field, "ST402", Severity::Warning),

@@ -1,4 +1,4 @@
-//! What drives and the kernel report that cannot be right, or that needs care.
+//! Reports of drives and the kernel that cannot be right, or that need care.
 
 use units::prefix::Exact;
 

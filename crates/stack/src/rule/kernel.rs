@@ -1,4 +1,4 @@
-//! What only the running kernel shows: limits that it made up from the layers below.
+//! Facts that only the running kernel shows: limits that it made up from the layers below.
 
 use units::Known;
 use units::prefix::Exact;

@@ -32,7 +32,7 @@ pub use rarely::{is_covered_iso, read_only_medium};
 pub use remedy::{Remedy, copy_name, plan_of};
 pub use table::{RULES, Rule, rule};
 
-/// How much a finding matters.
+/// Importance of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -62,19 +62,19 @@ impl Severity {
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// How much it matters here.
+    /// Importance of the finding here.
     pub severity: Severity,
     /// The layer that it is about.
     pub layer: LayerId,
     /// The values that made it fire.
     pub evidence: Vec<String>,
-    /// What it costs, where that can be told.
+    /// Cost of what was found, where that can be told.
     pub cost: Option<Cost>,
-    /// How to put it right here.
+    /// Ways to put it right here.
     pub remedies: Vec<Remedy>,
 }
 
-/// What the rules look at.
+/// Facts that the rules look at.
 pub struct Case<'a> {
     /// The stack.
     pub stack: &'a Stack,

@@ -1,4 +1,4 @@
-//! What is hardly ever written, so that its alignment costs nothing worth a warning.
+//! Layers that are hardly ever written, so that their alignment costs nothing worth a warning.
 
 use format::filesystem::FileSystem;
 use format::table::{Partition, PartitionRole};

@@ -6,11 +6,11 @@
 pub struct Rule {
     /// The stable code.
     pub code: &'static str,
-    /// What fired, in one line.
+    /// One line that says what fired.
     pub title: &'static str,
     /// Why it matters, and how severity is chosen.
     pub why: &'static str,
-    /// How to mend it in general; findings name the values of their case.
+    /// General way to mend it; findings name the values of their case.
     pub fix: &'static str,
 }
 

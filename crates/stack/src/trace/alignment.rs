@@ -1,4 +1,4 @@
-//! How the bytes of a file fit the units of what they lie on.
+//! Fit of the bytes of a file to the units of what they lie on.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::unit::UnitKind;
 /// A unit that a file's bytes may or may not fit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fit {
-    /// What the unit is for.
+    /// Purpose of the unit.
     pub kind: UnitKind,
     /// The layer whose unit it is.
     pub owner: LayerId,
@@ -30,7 +30,7 @@ pub struct Share {
     pub aligned_bytes: u64,
     /// Bytes that lie on the unit's owner and do not fit, on at least one copy.
     pub misaligned_bytes: u64,
-    /// How far behind a boundary the file's multiples lie, in bytes, for those that do not fit; the
+    /// Distances in bytes of the file's multiples behind a boundary, for those that do not fit; the
     /// first few that occur.
     pub offsets_bytes: Vec<u64>,
     /// True if the unit is only assumed.
@@ -48,7 +48,7 @@ impl Share {
 /// Number of different offsets kept.
 const OFFSETS_MAX: usize = 4;
 
-/// How a range of a file fits every unit beneath.
+/// Fit of a range of a file to every unit beneath.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alignment {
     /// The units that occur, with their shares.

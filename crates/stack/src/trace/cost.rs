@@ -1,4 +1,4 @@
-//! What I/O of one size costs on the bytes of a file.
+//! Cost of I/O of one size on the bytes of a file.
 
 use std::collections::BTreeMap;
 
@@ -15,26 +15,26 @@ pub const IOS_MAX: u64 = 1 << 16;
 /// The seed of that draw, so that the answer is always the same.
 const SEED: u64 = 0x7261_6365;
 
-/// What I/Os of one size cost, over a range of a file.
+/// Cost of I/Os of one size, over a range of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// The length of each I/O in bytes.
     pub io_bytes: u64,
     /// Number of I/Os of that length the range has, one behind the other from its start.
     pub ios: u64,
-    /// How many of them were counted: all, or those that were drawn.
+    /// Number of them that were counted: all, or those that were drawn.
     pub counted: u64,
     /// Of those, how many could not be told as reads, by the reason.
     pub untold_reads: BTreeMap<String, u64>,
     /// Of those, how many could not be told as writes, by the reason.
     pub untold_writes: BTreeMap<String, u64>,
-    /// What those that can be told cost together, each read once.
+    /// Total cost of those that can be told, each read once.
     pub read: Effort,
-    /// What those that can be told cost together, each written once in place.
+    /// Total cost of those that can be told, each written once in place.
     pub write: Effort,
-    /// How many of the writes need a read-modify-write of a granule.
+    /// Number of the writes that need a read-modify-write of a granule.
     pub writes_with_rmw: u64,
-    /// How many of the writes read old data or old parity first.
+    /// Number of the writes that read old data or old parity first.
     pub writes_with_parity_rmw: u64,
 }
 

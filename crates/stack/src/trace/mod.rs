@@ -1,4 +1,4 @@
-//! Where the bytes of a file finally are, address by address, and what I/O on them costs.
+//! Final places of the bytes of a file, address by address, and the cost of I/O on them.
 //!
 //! Unlike [`resolve`](crate::resolve::resolve), which gives one leaf for each byte, this follows
 //! every copy and keeps the address on each layer passed.

@@ -70,7 +70,7 @@ fn without_targets(line: &str) -> String {
     text + rest
 }
 
-/// What is wrong with the number of types with vague names, over all files.
+/// Returns what is wrong with the number of types with vague names, over all files.
 pub(super) fn vague_names(sources: &[Source]) -> Vec<String> {
     let all: Vec<String> = sources.iter().flat_map(vague_in).collect();
     match all.len() {

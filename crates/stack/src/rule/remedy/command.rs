@@ -33,16 +33,16 @@ pub(in crate::rule) enum Command {
         image: String,
         /// The format, with its options.
         format: String,
-        /// What comes out of it, as it is typed.
+        /// The new file, as it is typed.
         new: String,
     },
     /// Unpacks a file, or converts an image that is not read, into a new file.
     Unpack {
-        /// As [`format::named`] has it, with `FILE` and `NEW`.
+        /// The command as [`format::named`] has it, with `FILE` and `NEW`.
         command: &'static str,
         /// The file, as it is typed.
         file: String,
-        /// What comes out of it, as it is typed.
+        /// The new file, as it is typed.
         new: String,
     },
     /// Looks through an image's own tables.
@@ -84,7 +84,7 @@ pub(in crate::rule) enum Command {
     },
     /// Sets a device's read-ahead to the kernel's default.
     ReadAhead(String),
-    /// Lets flushes pass a device.
+    /// Allows flushes to pass a device.
     WriteBack(String),
 }
 

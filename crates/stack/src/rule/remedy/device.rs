@@ -1,4 +1,4 @@
-//! What to type for a layer.
+//! Text to type for a layer.
 
 use units::text::shell_word;
 

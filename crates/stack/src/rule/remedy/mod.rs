@@ -1,4 +1,4 @@
-//! How a finding is put right.
+//! Ways to put a finding right.
 //!
 //! A remedy is a command that keeps every byte, what to give to the tool that makes a layer when it
 //! is made again, or a sentence. A command that erases has no form, so none can be printed above
@@ -17,7 +17,7 @@ pub(super) use start::{
 };
 pub use start::{copy_name, plan_of};
 
-/// How a finding is put right; it prints as one line.
+/// A way to put a finding right; it prints as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy(Form);
 
@@ -56,12 +56,12 @@ impl Remedy {
         Remedy::recreate_noted(with, "")
     }
 
-    /// As [`Remedy::recreate`], with what else counts.
+    /// Returns the same as [`Remedy::recreate`], with what else counts.
     pub(super) fn recreate_noted(with: impl Into<String>, note: &'static str) -> Remedy {
         Remedy(Form::Recreate { with: with.into(), note, is_optional: false })
     }
 
-    /// As it is where nothing is wrong: what recreates a layer is not needed.
+    /// Returns the form for where nothing is wrong: what recreates a layer is not needed.
     pub(super) fn optional(self) -> Remedy {
         match self.0 {
             Form::Recreate { with, note, .. } => {

@@ -1,4 +1,4 @@
-//! How to put a start right, in the words of the tools that make that kind of layer.
+//! Remedies that put a start right, in the words of the tools that make that kind of layer.
 
 use format::image::ImageKind;
 use format::member::md::MdVersion;
@@ -16,7 +16,7 @@ use crate::rule::sector::sector_below;
 use crate::rule::{Case, rarely};
 use crate::unit::UnitKind;
 
-/// What partitioners start at, and what is a multiple of every common granule.
+/// Address at which partitioners start, and a multiple of every common granule.
 const GRAIN_BYTES: u64 = 1 << 20;
 
 /// The extents of a volume group, by default.
@@ -84,7 +84,7 @@ fn has_finding_below(case: &Case<'_>, id: LayerId) -> bool {
     below.into_iter().any(|below| below != id && case.judgment(below).miss().is_some())
 }
 
-/// What helps where a file system starts with its disk: it cannot be moved in it.
+/// Returns what helps where a file system starts with its disk: it cannot be moved in it.
 fn in_partition(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Remedy> {
     let Some(start) = aligned_start(case.judgment(id), 0, miss) else {
         return vec![other_file_system(miss.unit.length_bytes())];
@@ -167,7 +167,7 @@ pub(in crate::rule) fn as_raw(case: &Case<'_>, image: LayerId) -> Vec<Remedy> {
     vec![copy, Remedy::tell(then)]
 }
 
-/// How to copy the guest's disk of `image`, and the copy as it is typed.
+/// Returns the command that copies the guest's disk of `image`, and the copy as it is typed.
 fn raw_copy(case: &Case<'_>, image: LayerId) -> (Remedy, String) {
     let convert = convert(case, image, "raw".to_owned());
     let new = convert.1;
@@ -368,12 +368,12 @@ fn lcm(a: u64, b: u64) -> Option<u64> {
     a.checked_div(x)?.checked_mul(b)
 }
 
-/// As mdadm takes it: as LVM does, but in capitals; it refuses `1m`.
+/// Returns a size as mdadm takes it: as LVM does, but in capitals; it refuses `1m`.
 fn mdadm_size(bytes: u64) -> String {
     tool_size(bytes).to_uppercase()
 }
 
-/// As LVM takes it: whole MiB or KiB.
+/// Returns a size as LVM takes it: whole MiB or KiB.
 fn tool_size(bytes: u64) -> String {
     if bytes.is_multiple_of(GRAIN_BYTES) {
         format!("{}m", bytes.div_euclid(GRAIN_BYTES))
