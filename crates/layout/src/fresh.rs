@@ -9,7 +9,7 @@ use crate::partition_needs::{self, StartUnit};
 use crate::refusal::NoPlan;
 
 const MIB: u64 = 1 << 20;
-/// What each copy of a GPT takes at most.
+/// Most bytes that each copy of a GPT takes.
 const TABLE_BYTES: u64 = 64 << 10;
 /// A grain is at most this, and at most a sixteenth of the disk.
 const GRAIN_MAX: u64 = 1 << 30;

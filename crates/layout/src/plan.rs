@@ -20,8 +20,8 @@ use crate::partition_needs::{self, PartitionNeeds, StartUnit};
 use crate::refusal::{self, NoPlan, reject_unsound};
 use crate::table_bytes::{Mbr, TableBytes};
 
-/// How much of a partition in which nothing was recognized is known again: superblocks that a tool
-/// wrote there since are found in it.
+/// Length of the head by which a partition in which nothing was recognized is known again, in bytes:
+/// superblocks that a tool wrote there since are found in it.
 const HEAD_BYTES: u64 = 128 << 10;
 
 /// A change of a whole disk.
@@ -133,7 +133,7 @@ pub fn plan(case: &Case<'_>, disk: LayerId) -> Result<DiskPlan, NoPlan> {
     plan_around(case, disk, &BTreeMap::new())
 }
 
-/// As [`plan`], with partitions that stay, each for a reason.
+/// The same as [`plan`], with partitions that stay, each for a reason.
 ///
 /// # Errors
 /// As [`plan`].

@@ -225,7 +225,7 @@ pub struct Layer {
     pub problems: Vec<Problem>,
 }
 
-/// How the reason begins where a layer is unknown since nobody asked about it.
+/// Start of the reason where a layer is unknown since nobody asked about it.
 pub const NOT_JUDGED: &str = "not judged: ";
 
 impl Layer {

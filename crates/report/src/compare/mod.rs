@@ -42,7 +42,7 @@ pub enum Measurement<'a> {
 }
 
 impl Measurement<'_> {
-    /// What was measured, as it was given; harmless to print.
+    /// The target that was measured, as it was given; harmless to print.
     #[must_use]
     pub fn target(&self) -> &str {
         match self {
@@ -52,7 +52,7 @@ impl Measurement<'_> {
         }
     }
 
-    /// How long it took, in nanoseconds.
+    /// Duration of the run, in nanoseconds.
     pub(crate) fn elapsed_ns(&self) -> u64 {
         match self {
             Measurement::Bench(bench) => bench.elapsed_ns,
