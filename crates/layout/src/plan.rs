@@ -20,8 +20,8 @@ use crate::partition_needs::{self, PartitionNeeds, StartUnit};
 use crate::refusal::{self, NoPlan, reject_unsound};
 use crate::table_bytes::{Mbr, TableBytes};
 
-/// Length of the head by which a partition in which nothing was recognized is known again, in bytes:
-/// superblocks that a tool wrote there since are found in it.
+/// Length of the head by which a partition in which nothing was recognized is known again, in
+/// bytes: superblocks that a tool wrote there since are found in it.
 const HEAD_BYTES: u64 = 128 << 10;
 
 /// A change of a whole disk.
