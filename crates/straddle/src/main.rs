@@ -4,8 +4,6 @@ mod arguments;
 mod bench;
 mod check;
 mod compare;
-mod convert;
-mod drive_facts;
 mod drives;
 mod exit;
 mod explain;
@@ -16,10 +14,7 @@ mod page;
 mod plan;
 mod probe;
 mod shared;
-mod show;
-mod title;
 mod trace;
-mod watch;
 
 use clap::Parser as _;
 

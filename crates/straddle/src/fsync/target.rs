@@ -17,7 +17,7 @@ use crate::shared::mount::{Away, away};
 use crate::shared::mounted::{self, Mounted};
 use crate::shared::printer::shown;
 use crate::shared::scene::Scene;
-use crate::title;
+use crate::shared::title;
 
 /// Number of files and overlays that may lie in each other.
 const DEPTH_MAX: usize = 8;

@@ -26,7 +26,6 @@ use crate::shared::target::{self, Target, What};
 
 mod effect;
 mod fresh;
-pub(crate) mod offer;
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     let scene = Scene::live().ignoring_measured(plan.measured.is_ignored);

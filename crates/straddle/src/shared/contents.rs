@@ -8,7 +8,7 @@ use host::claim::Contents;
 use host::{FileDisk, HeadCache};
 use units::SectorSize;
 
-use crate::title;
+use crate::shared::title;
 
 /// Bytes that are read at once.
 const CHUNK_BYTES: u64 = 1 << 20;

@@ -11,6 +11,8 @@
 //! | `busy`, `halt`, `leftover` | others on a drive, why a run ended, what earlier runs left |
 //! | `printer`, `progress` | where words go, how far a measurement is |
 //! | `destination`, `run` | where results go, and which run they are of |
+//! | `title`, `drive_facts` | a layer in a few words, the facts of a drive |
+//! | `plan_offer` | plans that are offered before a remedy that erases |
 //! | `job_file` | fio's job files |
 //! | `crew`, `real` | work on many things at once, whole numbers as real ones |
 
@@ -19,6 +21,7 @@ pub(crate) mod busy;
 pub(crate) mod contents;
 pub(crate) mod crew;
 pub(crate) mod destination;
+pub(crate) mod drive_facts;
 pub(crate) mod fallen;
 pub(crate) mod halt;
 pub(crate) mod job_file;
@@ -29,6 +32,7 @@ pub(crate) mod mount;
 pub(crate) mod mounted;
 pub(crate) mod no_image;
 pub(crate) mod place;
+pub(crate) mod plan_offer;
 pub(crate) mod printer;
 pub(crate) mod progress;
 pub(crate) mod raw_claim;
@@ -36,4 +40,5 @@ pub(crate) mod real;
 pub(crate) mod run;
 pub(crate) mod scene;
 pub(crate) mod target;
+pub(crate) mod title;
 pub(crate) mod tracer;

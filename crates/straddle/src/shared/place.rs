@@ -13,7 +13,7 @@ use units::{ByteRange, Source, Unit};
 
 use crate::shared::beneath;
 use crate::shared::scene::Scene;
-use crate::title;
+use crate::shared::title;
 
 /// Bytes of which the stack is asked at once, so that no answer is cut.
 const WINDOW_BYTES: u64 = 64 << 20;

@@ -17,7 +17,7 @@ use units::{ByteRange, Known, text};
 
 use crate::arguments::Trace;
 use crate::shared::tracer::{Traced, Tracer};
-use crate::{convert, title};
+use crate::shared::{drive_facts, title};
 
 /// Number of extents the document holds.
 const EXTENTS_MAX: usize = 1 << 16;
@@ -122,7 +122,7 @@ fn facts(traced: &Traced) -> Vec<Fact> {
         number("direct-io-memory-alignment-bytes", &facts.direct_memory_bytes),
         number("atomic-write-max-bytes", &facts.atomic_write_bytes),
     ];
-    numbers.into_iter().chain(convert::guards(&facts.atomic_write_bytes)).collect()
+    numbers.into_iter().chain(drive_facts::guards(&facts.atomic_write_bytes)).collect()
 }
 
 /// Returns what untorn writes allow the database whose file this is by its name, a line for each

@@ -4,6 +4,10 @@
 //! so memory does not grow with their number. Members of one array or volume group wait until all
 //! targets were seen, and are then judged together.
 
+mod baseline;
+mod document;
+mod show;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +21,6 @@ use stack::assemble::{self, Devices as _};
 use stack::kernel::NodeId;
 
 use crate::arguments::{Check, Format};
-use crate::convert::{self, View};
 use crate::exit::{self, Outcome};
 use crate::shared::beneath;
 use crate::shared::crew;
@@ -26,14 +29,15 @@ use crate::shared::printer::{self, Content, Said};
 use crate::shared::run;
 use crate::shared::scene::Scene;
 use crate::shared::target::{self, Target, What};
-use crate::show::{Page, Piece, Press};
-use crate::watch::{self, Save};
+use baseline::Save;
+use document::View;
+use show::{Page, Piece, Press};
 
 pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     let (started, begun) = (Timestamp::now(), Instant::now());
-    let baseline = check.watch.as_deref().map(watch::read).transpose()?;
+    let baseline = check.watch.as_deref().map(baseline::read).transpose()?;
     let again = baseline.as_ref().filter(|_| check.targets.is_empty());
-    let again = again.and_then(|baseline| watch::again(check, baseline));
+    let again = again.and_then(|baseline| baseline::again(check, baseline));
     let check = again.as_ref().unwrap_or(check);
     let scene = match &check.sysroot.tree {
         Some(path) => Scene::of(host::sysroot::open(path)?, true),
@@ -56,7 +60,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     let mut output = printer::output(if people { Content::Text } else { Content::Data });
     let mut own = run::run(started, &scene);
     if again.is_some() {
-        own.command = watch::command(check);
+        own.command = baseline::command(check);
     }
     let press = Press::new(check, baseline, own, targets.len() > 1)?;
     // A document is ended properly; what people look at just stops.
@@ -466,7 +470,7 @@ fn result(
     meant: &[String],
 ) -> report::Target {
     let view = View { told: check.on.as_ref(), rules: &check.rules, meant };
-    convert::target(name, assembled, &view)
+    document::target(name, assembled, &view)
 }
 
 fn refused(name: String, refusal: Refusal) -> report::Target {

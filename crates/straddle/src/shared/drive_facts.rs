@@ -174,3 +174,13 @@ pub(crate) fn fact<T>(key: &'static str, known: &Known<T>, shown: impl Fn(&T) ->
         reason: known.reason().map(str::to_owned),
     }
 }
+
+/// Returns what untorn writes of `largest` bytes allow a database.
+pub(crate) fn guards(largest: &Known<u64>) -> impl Iterator<Item = Fact> {
+    durability::untorn::guards(largest).into_iter().map(|guard| Fact {
+        key: guard.setting.into(),
+        value: Some(if guard.is_allowed_off { "could be off" } else { "keep on" }.to_owned()),
+        source: Some(Source::Derived),
+        reason: Some(guard.reason),
+    })
+}

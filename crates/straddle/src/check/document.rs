@@ -11,9 +11,9 @@ use stack::{Condition, LayerId, LayerKind, Mapping, Stack, Verdict};
 use units::Source;
 
 use crate::arguments::RuleChange;
-use crate::drive_facts;
-use crate::plan::offer;
-use crate::title;
+use crate::shared::drive_facts;
+use crate::shared::plan_offer;
+use crate::shared::title;
 
 /// Settings that decide how a stack is reported.
 pub(crate) struct View<'a> {
@@ -43,7 +43,7 @@ pub(crate) fn target(name: String, assembled: &Assembled, view: &View<'_>) -> re
     let mut findings = rule::findings(&case);
     // What was not asked about lacks nothing.
     findings.retain(|found| found.rule.code != UNREAD || !hosts.contains(&found.layer));
-    offer::before_erasing(&case, &mut findings);
+    plan_offer::before_erasing(&case, &mut findings);
     let mut findings = findings
         .into_iter()
         .filter_map(|found| finding(&found, &numbers, view.rules))
@@ -289,17 +289,7 @@ fn atomic(stack: &Stack, id: LayerId) -> Vec<Fact> {
         true => largest,
         false => units::Known::no(own),
     };
-    [shown].into_iter().chain(guards(&for_databases)).collect()
-}
-
-/// Returns what untorn writes of `largest` bytes allow a database.
-pub(crate) fn guards(largest: &units::Known<u64>) -> impl Iterator<Item = Fact> {
-    durability::untorn::guards(largest).into_iter().map(|guard| Fact {
-        key: guard.setting.into(),
-        value: Some(if guard.is_allowed_off { "could be off" } else { "keep on" }.to_owned()),
-        source: Some(Source::Derived),
-        reason: Some(guard.reason),
-    })
+    [shown].into_iter().chain(drive_facts::guards(&for_databases)).collect()
 }
 
 /// A finding as the user wants it; `None` when its rule is off, or its layer is not shown.
