@@ -11,6 +11,8 @@ use crate::partition_needs::PartitionNeeds;
 /// side of each.
 pub(crate) const PIECES_MAX: usize = 256;
 const STEPS_MAX: usize = 24;
+/// The most times that places are looked for from those that were found.
+const ROUNDS_MAX: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
@@ -65,9 +67,27 @@ struct Step {
     from: Option<(usize, u64)>,
 }
 
-/// The best place for each of `pieces`, which are in the order of the disk; `None` when they do not
-/// even fit as they are.
-pub(crate) fn best(pieces: &[PartitionNeeds], room: Room) -> Option<Vec<NewRange>> {
+/// The places for `pieces`, which are in the order of the disk, from which nothing better is found:
+/// what a move makes room for is taken at once, so that a second plan is empty. `None` when they do
+/// not even fit as they are.
+pub(crate) fn settled(pieces: &[PartitionNeeds], room: Room) -> Option<Vec<NewRange>> {
+    let mut places = best(pieces, room)?;
+    for _ in 0..ROUNDS_MAX {
+        let moved = pieces.iter().zip(&places).map(|(piece, &new)| {
+            let record_at = piece.record_at.map(|_| gap_start(piece, new.start, room));
+            piece.moved(new.start, new.length, record_at)
+        });
+        let next = best(&moved.collect::<Vec<_>>(), room)?;
+        if next == places {
+            break;
+        }
+        places = next;
+    }
+    Some(places)
+}
+
+/// The best place for each of `pieces` among those next to where they are.
+fn best(pieces: &[PartitionNeeds], room: Room) -> Option<Vec<NewRange>> {
     let mut rows: Vec<Vec<Step>> = Vec::with_capacity(pieces.len());
     for (index, piece) in pieces.iter().enumerate() {
         let mut row = Vec::new();

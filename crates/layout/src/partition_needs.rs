@@ -59,8 +59,7 @@ pub(crate) struct PartitionNeeds {
     pub(crate) record_at: Option<u64>,
     /// Why it must stay.
     pub(crate) fixed: Option<String>,
-    /// NewRange where it may start so that its data is on the granule; on the chunk as well; on the
-    /// full stripe as well.
+    /// Starts at which its data is on the granule; on the chunk as well; on the full stripe as well.
     pub(crate) grids: [Grid; 3],
     /// True if its alignment is worth a move: it is written often.
     pub(crate) wants: bool,
@@ -156,7 +155,20 @@ impl PartitionNeeds {
         })
     }
 
-    /// Place where it may start so that its data is on every unit.
+    /// The same partition once it starts at `start`, has `length` bytes, and its record is at
+    /// `record_at`.
+    pub(crate) fn moved(&self, start: u64, length: u64, record_at: Option<u64>) -> PartitionNeeds {
+        // Content that may need every byte needs those of the new length.
+        let needs_all = self.least == self.range.length_bytes();
+        PartitionNeeds {
+            range: ByteRange::new(start, length).unwrap_or(self.range),
+            record_at,
+            least: if needs_all { length } else { self.least },
+            ..self.clone()
+        }
+    }
+
+    /// Starts at which its data is on every unit.
     pub(crate) fn grid(&self) -> Grid {
         self.grids[2]
     }

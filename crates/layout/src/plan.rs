@@ -211,7 +211,7 @@ impl<'a> SurveyedDisk<'a> {
             start: piece.range.start_bytes(),
             length: piece.range.length_bytes(),
         };
-        let found = best_places::best(&self.pieces, self.room);
+        let found = best_places::settled(&self.pieces, self.room);
         let found = found.ok_or_else(|| refusal::unfit(&self.pieces, self.table, self.room))?;
         let mut placed = Vec::new();
         let mut rows = Vec::new();

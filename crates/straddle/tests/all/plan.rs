@@ -385,7 +385,8 @@ fn generated_disks_keep_their_data_and_lose_their_findings() {
     let directory = scratch_in_memory();
     let program = Path::new(env!("CARGO_BIN_EXE_straddle"));
     let first = testkit::random(1).next_u64() % 100_000;
-    for seed in first..first + 12 {
+    // The disk of seed 715 has room for a chunk only once other partitions moved.
+    for seed in (first..first + 12).chain([715]) {
         Trial::new(program, directory.path(), seed).run().unwrap_or_else(|fault| panic!("{fault}"));
     }
 }
