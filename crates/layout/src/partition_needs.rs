@@ -59,7 +59,8 @@ pub(crate) struct PartitionNeeds {
     pub(crate) record_at: Option<u64>,
     /// Why it must stay.
     pub(crate) fixed: Option<String>,
-    /// Starts at which its data is on the granule; on the chunk as well; on the full stripe as well.
+    /// Starts at which its data is on the granule; on the chunk as well; on the full stripe as
+    /// well.
     pub(crate) grids: [Grid; 3],
     /// True if its alignment is worth a move: it is written often.
     pub(crate) wants: bool,
