@@ -25,7 +25,7 @@ pub(crate) fn run(words: &Compare) -> anyhow::Result<Outcome> {
             before.command(),
             after.command(),
             before.command(),
-            shell_word(before.target()),
+            shell_word(&before.target()),
         );
     };
     let text = if words.document.json {

@@ -15,23 +15,23 @@ use crate::packages;
 /// `cargo test` with the other arguments added, and prints as the last line `N passed, N failed, N
 /// skipped`. True if all was well.
 pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
-    let arguments = match arguments {
-        ["--no-install", rest @ ..] => {
-            packages::name_missing();
-            rest
-        }
-        all => {
-            packages::install();
-            all
-        }
-    };
+    let own = arguments.iter().position(|word| *word == "--").unwrap_or(arguments.len());
+    let is_no_install = |(place, word): &(usize, &&str)| *place < own && **word == "--no-install";
+    match arguments.iter().enumerate().any(|word| is_no_install(&word)) {
+        true => packages::name_missing(),
+        false => packages::install(),
+    }
+    let arguments: Vec<&str> = (arguments.iter().enumerate())
+        .filter(|word| !is_no_install(word))
+        .map(|(_, word)| *word)
+        .collect();
     let room = Room::new()?;
     let notes = tempfile::tempdir().context("a directory for notes cannot be made")?;
     let skips = notes.path().join("skips");
     let guests = if arguments.is_empty() { guest::results() } else { Vec::new() };
     let mut child = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["test", "--workspace", "--locked", "--no-fail-fast"])
-        .args(arguments)
+        .args(&arguments)
         .current_dir(crate::root())
         .env("STRADDLE_TESTS", "full")
         .env("STRADDLE_SKIPS", &skips)

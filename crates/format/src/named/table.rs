@@ -89,7 +89,7 @@ const SECTOR_BYTES: u64 = 512;
 const CONVERT: &str = "qemu-img convert -O raw FILE NEW";
 const UNZIP: &str = "unzip -n FILE";
 const UNTAR: &str = "tar -xkf FILE";
-const UNCPIO: &str = "cpio -id < FILE";
+const UNCPIO: &str = "mkdir NEW && cpio -id --no-absolute-filenames -D NEW < FILE";
 
 /// The sectors before the end in which Promise's metadata may stand.
 const PROMISE: Place =

@@ -133,7 +133,11 @@ impl Baseline {
     /// Returns whether a target of this name is in it.
     #[must_use]
     pub fn knows(&self, name: &str) -> bool {
-        self.targets.contains_key(name)
+        let device = format!("/dev/{name}");
+        let inside = format!("{}/", name.trim_end_matches('/'));
+        self.targets
+            .keys()
+            .any(|known| known == name || *known == device || known.starts_with(inside.as_str()))
     }
 
     /// The targets that are not among those `seen`, in the baseline's order. Whether they became

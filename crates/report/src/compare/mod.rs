@@ -44,12 +44,12 @@ pub enum Measurement<'a> {
 impl Measurement<'_> {
     /// The target that was measured, as it was given; harmless to print.
     #[must_use]
-    pub fn target(&self) -> &str {
-        match self {
+    pub fn target(&self) -> String {
+        crate::text::one_line(match self {
             Measurement::Bench(bench) => &bench.target.path,
             Measurement::Fsync(fsync) => &fsync.target.path,
             Measurement::Probe(probe) => &probe.target.path,
-        }
+        })
     }
 
     /// Duration of the run, in nanoseconds.

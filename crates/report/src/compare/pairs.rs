@@ -14,6 +14,8 @@ use super::{
 const ALONE_MAX: usize = 64;
 /// The least seconds that are advised against intervals that are too wide.
 const SECONDS_MIN: u64 = 30;
+/// The most seconds that a run takes: a day.
+const SECONDS_MAX: u64 = 86_400;
 /// Advice about a result of `bench`, which ends as soon as its own question is settled.
 const QUIETER: &str = "to be more certain, measure both again on a quiet machine: bench ends as \
      soon as its own question is settled, so a larger --seconds may change nothing";
@@ -80,7 +82,8 @@ fn notes(
     let mut notes = Vec::new();
     if answer == Some(CompareAnswer::CannotTell) {
         let took_ns = before.elapsed_ns().max(after.elapsed_ns());
-        let seconds = took_ns.saturating_mul(2).div_ceil(1_000_000_000).max(SECONDS_MIN);
+        let seconds =
+            took_ns.saturating_mul(2).div_ceil(1_000_000_000).clamp(SECONDS_MIN, SECONDS_MAX);
         notes.push(match before {
             Measurement::Bench(_) => QUIETER.to_owned(),
             _ => format!("to be more certain, measure both again for longer: --seconds {seconds}"),

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use format::filesystem::Beside;
 use format::table::{PartitionRole, TableKind};
-use units::Source;
 use units::prefix::{Exact, Size};
+use units::{ByteRange, Source};
 
 use super::cost::{Costed, Costs};
 use super::tops::{is_container, tops};
@@ -16,6 +16,7 @@ use crate::id::LayerId;
 use crate::judge::{Miss, Verdict};
 use crate::layer::{Layer, LayerKind, PartitionTableInfo};
 use crate::mapping::Mapping;
+use crate::placement;
 use crate::unit::UnitKind;
 
 /// The most layers that one sentence names.
@@ -125,7 +126,13 @@ fn guests_off(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
         let layer = case.stack.layer(part);
         let Mapping::Linear(below) = &layer.mapping else { return None };
         let start = below.offset_bytes;
-        let is_off = matches!(layer.kind, LayerKind::Partition(..)) && start % granule != 0;
+        let is_off = matches!(layer.kind, LayerKind::Partition(..))
+            && tops(case, part).into_iter().any(|top| {
+                let length = case.stack.layer(top).length().unwrap_or(1).max(1);
+                let all = ByteRange::new(0, length).expect("a range from 0 always exists");
+                let shifts = placement::shifts(case.stack, top, all, id, granule);
+                shifts.bytes.keys().any(|&shift| miss.unit.misalignment(shift) != 0)
+            });
         if !is_off || is_container(case, part) || rarely::why(case, part).is_some() {
             return None;
         }
@@ -135,7 +142,7 @@ fn guests_off(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
             "{} starts at {}, {} after a {} boundary of the guest's disk, in whatever format",
             layer.name,
             case.place(part, start),
-            Exact(start % granule),
+            Exact(miss.unit.misalignment(start)),
             Exact(granule)
         ));
         finding.remedies = remedy::planned_as_raw(case, part).unwrap_or_default();

@@ -5,6 +5,7 @@ use device::durable::{self, WritePlace};
 use measure::durable::{DurableSeen, QUESTIONS, RowPlan, RowSeen, SeriesPoint};
 use report::fsync::{FsyncRow, Method, Path, Rounds, RowComparison, SustainedPoint};
 
+use super::pace::SECONDS_MAX;
 use super::plan::Plan;
 use super::session::Session;
 use crate::arguments::FSYNC_SECONDS;
@@ -37,7 +38,7 @@ pub(super) fn fill(session: &mut Session<'_>, plan: &Plan, seen: &DurableSeen, s
     let alpha = ALPHA / f64::from(many);
     let rows = plan.rows.iter().zip(&seen.rows);
     document.rows = rows.map(|(plan, seen)| row(plan, seen, alpha)).collect();
-    if !session.interrupt.is_raised() {
+    if !session.interrupt.is_raised() && seen.stopped.is_none() {
         not_reached(&mut document.rows, session.arguments.seconds);
     }
     document.comparisons = comparisons(plan, seen);
@@ -54,8 +55,11 @@ fn not_reached(rows: &mut [FsyncRow], seconds: u32) {
     let is_blank = |row: &&mut FsyncRow| {
         row.operations == 0 && row.errors.is_empty() && row.unavailable.is_none()
     };
-    let more = seconds.saturating_mul(2).max(FSYNC_SECONDS);
-    let reason = format!("not reached in {seconds} s; --seconds {more} reaches all");
+    let more = u64::from(seconds.saturating_mul(2).max(FSYNC_SECONDS)).min(SECONDS_MAX);
+    let reason = format!(
+        "not reached within --seconds {seconds} and --bytes-max; more of them reaches more rows: \
+         --seconds {more}"
+    );
     rows.iter_mut().filter(is_blank).for_each(|row| row.unavailable = Some(reason.clone()));
 }
 
@@ -199,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_were_not_reached_say_so_with_the_seconds_that_reach_all() {
+    fn rows_that_were_not_reached_say_so_with_what_reaches_more() {
         let unavailable = Some("Linux has no fsync_writethrough".to_owned());
         let mut rows = [
             FsyncRow { operations: 7, ..FsyncRow::default() },
@@ -208,8 +212,9 @@ mod tests {
             FsyncRow { errors: vec!["it failed".to_owned()], ..FsyncRow::default() },
         ];
         not_reached(&mut rows, 1);
-        let said = Some("not reached in 1 s; --seconds 15 reaches all".to_owned());
-        assert_eq!(rows.map(|row| row.unavailable), [None, said, unavailable, None]);
+        let [reached, blank, missing, failed] = rows.map(|row| row.unavailable);
+        assert!(blank.is_some_and(|it| it.ends_with("more rows: --seconds 15")));
+        assert_eq!([reached, missing, failed], [None, unavailable, None]);
         let mut rows = [FsyncRow::default()];
         not_reached(&mut rows, 20);
         assert!(rows[0].unavailable.as_ref().is_some_and(|it| it.contains("--seconds 40")));

@@ -114,7 +114,10 @@ fn given(arguments: &Fsync) -> String {
         .engine
         .as_deref()
         .map(|name| format!(" --for {}", shell_word(&escape(name.as_bytes()))));
-    rows + &engine.unwrap_or_default()
+    let profiles = arguments.profiles.iter().map(|path| {
+        format!(" --profile {}", shell_word(&escape(path.as_os_str().as_encoded_bytes())))
+    });
+    rows + &engine.unwrap_or_default() + &profiles.collect::<String>()
 }
 
 /// Appends `options` to each offer of another run for the process.
@@ -155,5 +158,7 @@ mod tests {
             [format!("{other} --rows none"), "look on".to_owned()]
         );
         assert_eq!(offered(&["--for", "etcd"])[0], format!("{other} --for etcd"));
+        let own = offered(&["--for", "own", "--profile", "own.toml"]);
+        assert_eq!(own[0], format!("{other} --for own --profile own.toml"));
     }
 }

@@ -122,10 +122,9 @@ fn show_script(
 /// Returns what to type and do to carry a plan out, the run of the script last. A guest's disk is
 /// moved in a raw copy, since no partitioner opens its image.
 fn next(plan: &Plan, found: &Found) -> Vec<String> {
-    let on = std::env::args_os().skip_while(|word| word != "--on").nth(1);
-    let on = on.filter(|_| plan.on.is_some());
-    let on = on.map(|on| format!(" --on {}", shell_word(&shown(on.as_ref()))));
-    let on = on.unwrap_or_default();
+    let on = plan.on.as_ref().map(|on| format!(" --on {}", shell_word(&on.to_string())));
+    let ignores = if plan.measured.is_ignored { " --ignore-measured" } else { "" };
+    let on = on.unwrap_or_default() + ignores;
     let file = plan.output.as_deref().filter(|_| plan.script);
     let file = file.map_or_else(|| "plan.sh".to_owned(), |file| shell_word(&shown(file)));
     let (disk, copy) = typed(plan, found);

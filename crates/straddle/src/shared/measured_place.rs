@@ -4,6 +4,7 @@ use std::path::Path;
 
 use host::{Identity, Pinned};
 use report::bench::RunRefusal;
+use units::text::shell_word;
 
 use crate::shared::halt::refused;
 use crate::shared::printer::shown;
@@ -39,7 +40,10 @@ impl MeasuredPlace {
             Identity::File { .. } if pinned.is_directory() => Ok(MeasuredPlace::Directory(pinned)),
             Identity::File { .. } => Err(refused(
                 format!("cannot measure in {name}: it is neither a directory nor a block device"),
-                Some(format!("straddle {command} {} measures beside it", parent(path))),
+                Some(format!(
+                    "straddle {command} {} measures beside it",
+                    shell_word(&parent(path))
+                )),
             )),
         }
     }

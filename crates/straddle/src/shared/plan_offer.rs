@@ -20,7 +20,9 @@ pub(crate) fn before_erasing(case: &Case<'_>, findings: &mut [Finding]) {
         let plan = plans.entry(disk).or_insert_with(|| layout::plan(case, disk));
         if let Err(NoPlan { reason, hint }) = plan {
             finding.remedies.retain(|remedy| !remedy.is_plan());
-            let hint = hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+            // The finding on what is damaged stands beside this one.
+            let hint = hint.as_ref().filter(|hint| !hint.contains("TARGET"));
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             finding.remedies.push(Remedy::tell(format!("no plan: {reason}{hint}")));
         }
     }

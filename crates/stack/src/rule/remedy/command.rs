@@ -123,7 +123,13 @@ impl fmt::Display for Command {
                 if command.contains("NEW") {
                     write!(f, "test ! -e {new} && ")?;
                 }
-                f.write_str(&command.replace("FILE", file).replace("NEW", new))
+                let word = |word| match word {
+                    "FILE" => file.as_str(),
+                    "NEW" => new.as_str(),
+                    word => word,
+                };
+                let words: Vec<&str> = command.split(' ').map(word).collect();
+                f.write_str(&words.join(" "))
             }
             Command::CheckImage(image) => write!(f, "qemu-img check {image}"),
             Command::ShowImage(image) => write!(f, "qemu-img info -U {image}"),
@@ -165,5 +171,8 @@ mod tests {
         assert!(unpack.to_string().starts_with("test ! -e a.raw && "), "{unpack}");
         let unzip = Command::Unpack { command: "unzip -n FILE", file: image, new: String::new() };
         assert_eq!(unzip.to_string(), "unzip -n a.vhd");
+        let (file, new) = ("NEWS.gz".to_owned(), "NEWS.gz.raw".to_owned());
+        let news = Command::Unpack { command: "gzip -dc FILE > NEW", file, new };
+        assert!(news.to_string().ends_with("gzip -dc NEWS.gz > NEWS.gz.raw"), "{news}");
     }
 }

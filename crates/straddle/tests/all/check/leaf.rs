@@ -70,6 +70,21 @@ fn luks2_at_63_with_data_at_16777728_is_aligned_and_with_16777216_it_is_not() {
 }
 
 #[test]
+fn a_guest_whose_data_is_aligned_after_an_odd_start_is_not_blamed_within_its_image() {
+    need_tools!("sfdisk", "cryptsetup", "qemu-img");
+    let scratch = Scratch::new();
+    for (sectors, is_blamed) in [(32769, false), (32768, true)] {
+        let raw = luks_at_63(&scratch, sectors);
+        let image = scratch.path().join("disk.vhd");
+        tool::run("qemu-img", &["convert", "-f", "raw", "-O", "vpc", text(&raw), text(&image)]);
+        let checked = check(&[text(&image), "--on", "512e"]);
+        let is_off = |code: &str| checked.findings().iter().any(|found| found.0 == code);
+        assert!(is_off("ST501"), "{:?}", checked.findings());
+        assert_eq!(is_off("ST101"), is_blamed, "{:?}", checked.findings());
+    }
+}
+
+#[test]
 fn a_partition_of_odd_length_is_named_when_it_pushes_the_next_one_off() {
     need_tools!("sfdisk");
     let scratch = Scratch::new();
