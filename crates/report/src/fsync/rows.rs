@@ -59,8 +59,8 @@ pub struct FsyncRow {
     /// a probability of 5 % at most. Empty where none counts, and in results of older versions.
     #[serde(default)]
     pub tails: Vec<QuantileInterval>,
-    /// Why it has no figures: no such method, no direct I/O, no turn within the run's bounds; `null`
-    /// where it has.
+    /// Why it has no figures: no such method, no direct I/O, no turn within the run's bounds;
+    /// `null` where it has.
     pub unavailable: Option<String>,
     /// Faults: a call that failed, a write that was short. A row with any has no figures.
     pub errors: Vec<String>,
