@@ -93,7 +93,7 @@ mod tests {
         test_child::until("the signal was handled", || interrupt.is_raised());
     }
 
-    /// Also the child's side of it: see [`child`].
+    /// Also the child's side of it: see [`test_child`](crate::test_child).
     #[test]
     fn the_first_signal_raises_the_flag_and_the_second_ends_the_process() {
         if test_child::argument().is_some() {
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(ended.status.signal(), Some(2), "{text}");
     }
 
-    /// Also the child's side of it: see [`child`].
+    /// Also the child's side of it: see [`test_child`](crate::test_child).
     #[test]
     fn a_write_over_the_file_size_limit_fails_and_does_not_kill() {
         use rustix::process::{Resource, Rlimit, setrlimit};

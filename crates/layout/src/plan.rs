@@ -136,7 +136,7 @@ pub fn plan(case: &Case<'_>, disk: LayerId) -> Result<DiskPlan, NoPlan> {
 /// The same as [`plan`], with partitions that stay, each for a reason.
 ///
 /// # Errors
-/// As [`plan`].
+/// When [`plan`] fails.
 pub fn plan_around(
     case: &Case<'_>,
     disk: LayerId,

@@ -119,7 +119,7 @@ fn what_a_command_leaves_running_is_ended() {
     assert!(is_gone(number_in(&path)));
 }
 
-/// Also the child's side of it: see [`child`].
+/// Also the child's side of it: see [`test_child`](crate::test_child).
 #[test]
 fn a_command_and_what_it_started_die_with_the_process_that_started_it() {
     need_tools!("bash");

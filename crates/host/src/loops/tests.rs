@@ -192,7 +192,7 @@ fn a_device_that_somebody_holds_is_said_to_be_still_there() {
     test_child::until("the loop is gone", || attached(inode(&file)).is_empty());
 }
 
-/// Also the child's side of it: see [`child`].
+/// Also the child's side of it: see [`test_child`](crate::test_child).
 #[test]
 fn sigkill_leaves_no_loop_device() {
     need_loops!();

@@ -167,7 +167,7 @@ fn a_directory_that_holds_something_is_not_mounted_on() {
     assert!(!hides_nothing(&scratch.path().join("none")));
 }
 
-/// Also the child's side of it: see [`child`].
+/// Also the child's side of it: see [`test_child`](crate::test_child).
 #[test]
 fn sigkill_leaves_no_mount_no_loop_and_no_file() {
     need_loops!();

@@ -22,7 +22,7 @@
 //! | `plan` | the wanted length and content |
 //! | `fill` | its bytes |
 //! | `direct` | what direct I/O on it must be aligned to |
-//! | `place` | where its bytes lie, and whether writes can be placed there |
+//! | `usable_places` | where its bytes lie, and whether writes can be placed there |
 //! | `settle` | making parts real again that were set aside as zeros |
 //! | `error` | why there is none, and what to do |
 //!

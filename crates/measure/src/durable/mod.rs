@@ -23,6 +23,7 @@ pub use sample::{SERIES_MAX, Sample};
 pub use series::{SeriesPoint, Span, sustained};
 
 use crate::Histogram;
+use crate::experiment::shuffle;
 use sample::ROUNDS_KEPT;
 
 /// Limits of the rounds.
@@ -290,14 +291,6 @@ impl Run<'_> {
         doer.end(row)?;
         let mean = crate::number::real(busy_ns) / crate::number::real(operations);
         Ok(counts.then_some(mean))
-    }
-}
-
-/// Puts `order` into a random order, each as likely (Fisher and Yates).
-fn shuffle(order: &mut [usize], random: &mut Random) {
-    for last in (1..order.len()).rev() {
-        let other = random.below(crate::number::wide(last) + 1);
-        order.swap(last, usize::try_from(other).unwrap_or(last));
     }
 }
 

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `target` | the directory, and the layers and the drive under it |
 //! | `misuse` | options that do not go together, refused before anything is done |
-//! | `halt`, `refusal` | why it ended before its time; what cannot be done here, or means nothing |
+//! | `refusal` | what cannot be done here, or means nothing, with what to do |
+//! | `engine`, `honesty` | limits of an engine and their verdict; whether a sync is real |
 //! | `plan`, `budget`, `schedule` | which rows, with which files; what they may use |
 //! | `forecast` | what that means for the drive and for others |
 //! | `session`, `with_progress` | one run: seed, clock, what it noticed; how far it is |
