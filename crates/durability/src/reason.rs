@@ -63,6 +63,16 @@ impl Direction {
             Direction::For => "for",
         }
     }
+
+    /// Returns the label of the evidence for people.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Direction::Against => "against",
+            Direction::Open => "unclear",
+            Direction::For => "supports",
+        }
+    }
 }
 
 /// One thing that was seen, and what follows.

@@ -105,7 +105,7 @@ pub const QUESTIONS: [(&str, &str, &str); 9] = [
     ("open_sync against open_datasync", "pg.one.open_sync", "pg.one.open_datasync"),
     ("O_DIRECT against the page cache, fdatasync", "path.fdatasync.direct", "pg.one.fdatasync"),
     (
-        "the page cache against O_DIRECT, open_datasync",
+        "buffered against O_DIRECT, open_datasync",
         "path.open_datasync.buffered",
         "pg.one.open_datasync",
     ),
@@ -218,7 +218,7 @@ fn wal_rows() -> Vec<RowPlan> {
         of("wal.overwrite-fsync", "overwrite, fsync", Way { method: Method::Fsync, ..next }),
         of(
             "wal.contended",
-            "the same beside a writer",
+            "overwrite, fsync, with a writer",
             Way { method: Method::Fsync, is_contended: true, ..next },
         ),
     ]

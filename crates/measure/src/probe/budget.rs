@@ -33,11 +33,11 @@ impl Ended {
     pub(super) fn said(self) -> &'static str {
         match self {
             Ended::Settled => "all was decided",
-            Ended::Rounds => "1500 rounds were made, and more are never made",
+            Ended::Rounds => "1500 rounds, the most, were made",
             Ended::Bytes => "the bytes that may be written were used up",
             Ended::Operations => "the operations were used up",
-            Ended::Time => "its time was over",
-            Ended::Interrupted => "it was interrupted",
+            Ended::Time => "the time ran out",
+            Ended::Interrupted => "the probe was interrupted",
         }
     }
 }

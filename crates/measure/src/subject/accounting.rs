@@ -207,13 +207,12 @@ impl Excess {
     fn sentence(self, work: &Work, place: &str) -> String {
         let (whole, tenths) = (self.per_1000.div_euclid(1000), (self.per_1000 % 1000) / 100);
         let who = if work.is_plain() {
-            "others' work, or something between that adds its own"
+            "other programs, or a layer that adds its own"
         } else {
-            "the file system's journal, or others' work; its time is in all arms, and makes the \
-             drive's part of the ratio smaller"
+            "the journal, or other programs; the drive's own penalty may be larger than measured"
         };
         format!(
-            "the drive typically counted {whole}.{tenths} times the bytes of a {} {place}: {who}",
+            "the drive moved {whole}.{tenths} times the bytes of each {} {place}: {who}",
             work.verb()
         )
     }
@@ -226,8 +225,8 @@ fn other_way(work: &Work, name: &str, seen: &Seen) -> Option<String> {
     let read_bytes = counts.read_sectors.saturating_mul(SECTOR_BYTES);
     (read_bytes >= seen.asked_bytes && read_bytes > 0).then(|| {
         format!(
-            "{read_bytes} bytes were read while {} were written in {name}: something above the \
-             drive reads what it will write, or others read",
+            "{read_bytes} bytes were read while {} were written in {name}: a layer above the drive \
+             reads before it writes, or other programs read",
             seen.asked_bytes
         )
     })

@@ -276,14 +276,14 @@ fn a_drive_that_counts_less_than_was_asked_voids_when_it_is_no_chance() {
 fn a_drive_that_counts_more_is_remarked_and_voids_nothing() {
     let plain = observed(Counting::Twice, work(1, None, 0, 1), 10);
     assert_eq!((plain.accounting(), plain.seen(1).more), (None, 10));
-    let said = "the drive typically counted 2.0 times the bytes of a write in all arms: others'";
+    let said = "the drive moved 2.0 times the bytes of each write in all arms: other programs";
     let remarks = plain.remarks(&NAMES);
     assert_eq!(remarks.len(), 1, "what all arms meet is said once");
     assert!(remarks[0].starts_with(said), "{remarks:?}");
     let synced = observed(Counting::Twice, work(1, Some(SyncKind::Data), 1, 1), 10);
     let remark = &synced.remarks(&NAMES)[0];
     assert!(
-        remark.contains("the file system's journal, or others' work; its time is in all"),
+        remark.contains("the journal, or other programs; the drive's own penalty may be larger"),
         "{remark}"
     );
 }

@@ -54,7 +54,7 @@ pub fn wear(written_bytes_max: u64, drive_bytes: Option<u64>) -> String {
     if written_bytes_max == 0 {
         return "nothing is written".to_owned();
     }
-    let written = format!("at most {} written", Size(written_bytes_max));
+    let written = format!("writes at most {}", Size(written_bytes_max));
     let rated = "drive endurance rating unknown";
     match drive_bytes {
         Some(bytes) if bytes > 0 => {

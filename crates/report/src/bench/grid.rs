@@ -98,6 +98,13 @@ impl Sheet<'_> {
         if self.rows.is_empty() {
             return;
         }
+        let left = self.columns(limit);
+        let is_narrow = !self.grid(&left, false).fits(limit);
+        self.grid(&left, is_narrow).write(page);
+    }
+
+    /// The columns that are shown where there is room for `limit`.
+    pub(crate) fn columns(&self, limit: usize) -> Vec<usize> {
         let mut left: Vec<usize> = (0..self.heads.len()).collect();
         for dropped in self.droppable {
             if self.grid(&left, false).fits(limit) {
@@ -105,8 +112,7 @@ impl Sheet<'_> {
             }
             left.retain(|column| column != dropped);
         }
-        let is_narrow = !self.grid(&left, false).fits(limit);
-        self.grid(&left, is_narrow).write(page);
+        left
     }
 
     fn grid(&self, columns: &[usize], is_narrow: bool) -> Grid {

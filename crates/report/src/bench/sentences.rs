@@ -74,7 +74,24 @@ pub(crate) fn regimes(experiment: &Experiment, words: Words<'_>) -> Option<Strin
     if experiment.regimes.len() < 2 {
         return None;
     }
-    Some(format!("the drive changed during the run: {}", regime_list(experiment, words)))
+    let medians = || experiment.regimes.iter().map(|regime| regime.median_ns);
+    let (low, high) = (medians().min()?, medians().max()?);
+    Some(match words.look.explain {
+        true => {
+            format!("the drive's speed changed during the run: {}", regime_list(experiment, words))
+        }
+        false => {
+            let of = match experiment.block_operations {
+                0 | 1 => String::new(),
+                many => format!(" of {many} operations"),
+            };
+            let (low, high) = (time(low, words), time(high, words));
+            format!(
+                "the drive's speed changed during the run: medians{of} from {low} to {high}; \
+                 repeat on a quiet drive"
+            )
+        }
+    })
 }
 
 /// `8.35 ms (spread 120 µs) from pair 1, 12.0 ms (spread 300 µs) from pair 23`.

@@ -64,7 +64,7 @@ fn of_bench(bench: &Bench) -> Vec<Figure> {
 
 fn of_experiment(experiment: &Experiment) -> Vec<Figure> {
     let blank = Figure {
-        group: experiment.title.clone(),
+        group: group(experiment),
         work: format!("{:?}", experiment.workload),
         observed: match experiment.block_operations {
             0 | 1 => format!("one {}", experiment.unit),
@@ -110,6 +110,15 @@ fn of_experiment(experiment: &Experiment) -> Vec<Figure> {
     }
     figures.append(&mut ratios);
     figures
+}
+
+/// Title of the experiment without the arm that it ends with where a run has several: in runs with
+/// one and with several, the same work has the same name.
+fn group(experiment: &Experiment) -> String {
+    let title = &experiment.title;
+    let ends =
+        experiment.arms.iter().find_map(|arm| title.strip_suffix(&format!(", {}", arm.name)));
+    ends.unwrap_or(title).to_owned()
 }
 
 /// A ratio of a document; a lower end of 0 without an upper one says nothing.

@@ -19,6 +19,8 @@ const SECONDS_MAX: u64 = 86_400;
 /// Advice about a result of `bench`, which ends as soon as its own question is settled.
 const QUIETER: &str = "to be more certain, measure both again on a quiet machine: bench ends as \
      soon as its own question is settled, so a larger --seconds may change nothing";
+/// Of runs that measured different rows.
+const NO_LATENCY: &str = "no latency was compared: the runs measured different rows";
 /// True of every two runs.
 const NOT_PAIRED: &str = "the two runs are not paired: anything that changed in between can be \
      the cause of a difference";
@@ -50,9 +52,11 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
     }
     let summary = summary(&rows, &only_before, &only_after);
     let answer = rows.iter().filter(counts).map(|row| row.answer).max();
+    let answer = answer.or(is_twin.then_some(CompareAnswer::Same));
     let sentence = match is_twin {
-        true if !rows.is_empty() => "same: both files hold the same run".to_owned(),
-        _ => sentence(answer, &rows, &summary),
+        true if rows.is_empty() => "same: both files hold the same run, and no value".to_owned(),
+        true => "same: both files hold the same run".to_owned(),
+        false => sentence(answer, &rows, &summary),
     };
     Some(Comparing {
         schema: COMPARE_SCHEMA.to_owned(),
@@ -65,7 +69,7 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
         before: was,
         after: is,
         setting,
-        notes: notes(answer, before, after),
+        notes: notes(answer, &rows, before, after),
         rows,
         only_before,
         only_after,
@@ -76,10 +80,14 @@ pub fn compare(before: Measurement<'_>, after: Measurement<'_>) -> Option<Compar
 /// Returns what the reader should know where anything was compared.
 fn notes(
     answer: Option<CompareAnswer>,
+    rows: &[ComparedRow],
     before: Measurement<'_>,
     after: Measurement<'_>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
+    if answer == Some(CompareAnswer::Same) && !rows.iter().any(|row| row.change.is_some()) {
+        notes.push(NO_LATENCY.to_owned());
+    }
     if answer == Some(CompareAnswer::CannotTell) {
         let took_ns = before.elapsed_ns().max(after.elapsed_ns());
         let seconds =
@@ -264,7 +272,7 @@ fn sentence(
     summary: &CompareSummary,
 ) -> String {
     let Some(answer) = answer else {
-        return "cannot tell: the results have nothing in common that can be compared".to_owned();
+        return "cannot tell: the two results hold no common value to compare".to_owned();
     };
     let of_answer = rows.iter().filter(|row| counts(row) && row.answer == answer);
     let most = of_answer.reduce(
@@ -281,6 +289,9 @@ fn sentence(
         }
         CompareAnswer::CannotTell => {
             format!("cannot tell ({} of {compared} {of}): {what}", summary.cannot_tell)
+        }
+        CompareAnswer::Same if most.is_some_and(|row| row.change.is_none()) => {
+            format!("same ({compared} {of}): {what}")
         }
         CompareAnswer::Same => format!("no difference above 10 % in {compared} {of}: {what}"),
     }

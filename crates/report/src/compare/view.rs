@@ -149,12 +149,24 @@ impl Page<'_> {
             let group = |row: &ComparedRow| format!("{}: {}", row.group, row.name);
             self.sheet(&rows, &HEADS[1..], droppable, group, 1);
         }
+        self.reasons(&rows);
+    }
+
+    /// Why figures cannot be told, each reason once.
+    fn reasons(&mut self, rows: &[&ComparedRow]) {
+        let reason = |row: &&&ComparedRow| {
+            row.reason.clone().filter(|reason| !reason.starts_with(NO_INTERVAL))
+        };
+        let mut said: Vec<String> = Vec::new();
         for row in rows {
-            let reason = row.reason.as_deref().filter(|reason| !reason.starts_with(NO_INTERVAL));
-            if let Some(reason) = reason {
-                let name = self.words.text(&format!("{}, {}:", row.name, row.measure.word()));
-                self.prose((CARE, &name), reason);
-            }
+            let Some(why) = reason(&row).filter(|why| !said.contains(why)) else { continue };
+            let name = match rows.iter().filter(|one| reason(one).as_ref() == Some(&why)).count() {
+                1 => format!("{}, {}:", row.name, row.measure.word()),
+                many => format!("{many} figures cannot be compared:"),
+            };
+            let name = self.words.text(&name);
+            self.prose((CARE, &name), &why);
+            said.push(why);
         }
     }
 
@@ -197,7 +209,7 @@ impl Page<'_> {
         let answer = match row.is_judged || row.answer != CompareAnswer::CannotTell {
             true => row.answer.words(),
             // Without an interval the change beside it says so.
-            false if row.words.is_empty() => "not judged",
+            false if row.words.is_empty() => "no verdict",
             false => "too uncertain",
         };
         [

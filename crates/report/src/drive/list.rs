@@ -1,29 +1,23 @@
 //! Drives for people: a line each, or one with all its values.
 
 use super::{DriveText, Drives};
-use crate::bench::grid::{Grid, cell, prose, quiet};
+use crate::bench::grid::{Grid, Sheet, SheetRow, cell, prose, quiet};
 use crate::look::Look;
+use crate::text::wrap;
+
+/// Before the lines of a value's source.
+const SOURCE_INDENT: &str = "    ";
 
 /// A line for each drive, with its last line feed.
 #[must_use]
 pub fn drive_list(drives: &Drives, look: &Look) -> String {
     let mut page = String::new();
-    let mut grid = Grid::default();
-    for drive in &drives.drives {
-        grid.push(vec![cell(&drive.name), quiet(&drive.kind), cell(&drive.title)]);
-    }
-    if grid.fits(look.columns()) {
-        grid.write(&mut page);
-        return page;
-    }
-    for drive in &drives.drives {
-        prose(
-            cell(&drive.name),
-            &format!("({}): {}", drive.kind, drive.title),
-            look.columns(),
-            &mut page,
-        );
-    }
+    let row = |drive: &DriveText| SheetRow {
+        group: String::new(),
+        cells: vec![drive.name.clone(), drive.kind.clone(), drive.title.clone()],
+    };
+    let rows = drives.drives.iter().map(row).collect();
+    Sheet { heads: &["drive", "kind", ""], droppable: &[], rows }.write(look.columns(), &mut page);
     page
 }
 
@@ -33,14 +27,18 @@ pub fn drive_text(drive: &DriveText, look: &Look) -> String {
     let limit = look.columns();
     let mut page = String::new();
     prose(cell(&drive.name), &format!("({}): {}", drive.kind, drive.title), limit, &mut page);
+    let mut grid = Grid::default();
+    grid.push(["key", "value", "label"].map(quiet).to_vec());
     for value in &drive.values {
         let by = match value.by.as_str() {
             "" => String::new(),
             by => format!(" by {by}"),
         };
-        let text = format!("= {}, {}{by}: {}", value.value, value.label, value.source);
-        prose(cell(&value.key), &text, limit, &mut page);
+        grid.push(vec![cell(&value.key), cell(&value.value), cell(format!("{}{by}", value.label))]);
+        let source = wrap(&value.source, limit.saturating_sub(SOURCE_INDENT.len() + 2));
+        source.iter().for_each(|line| grid.alone(quiet(format!("{SOURCE_INDENT}{line}"))));
     }
+    grid.write(&mut page);
     for note in &drive.notes {
         prose(quiet("note"), note, limit, &mut page);
     }

@@ -1,7 +1,7 @@
 //! Published numbers beside the models', for people.
 
 use super::{Published, PublishedLine};
-use crate::bench::grid::{Grid, cell, prose, quiet};
+use crate::bench::grid::{Sheet, SheetRow, cell, labeled, prose, quiet};
 use crate::look::Look;
 
 /// All lines by their articles, what is outside with its reason, and how many are where.
@@ -37,39 +37,28 @@ pub fn published_table(published: &Published, look: &Look) -> String {
 }
 
 fn of_article(lines: &[PublishedLine], look: &Look, page: &mut String) {
-    let mut grid = Grid::default();
-    let heads = ["", "published", "model", "", "error", "label", "drive"];
-    grid.push(heads.iter().map(|head| quiet(*head)).collect());
-    for line in lines {
-        grid.push(vec![
-            cell(&line.what),
-            cell(range(line)),
-            cell(number(line.model)),
-            quiet(&line.unit),
-            cell(error(line)),
-            quiet(&line.label),
-            quiet(line.drive.as_deref().unwrap_or_default()),
-        ]);
+    let row = |line: &PublishedLine| SheetRow {
+        group: String::new(),
+        cells: vec![
+            line.what.clone(),
+            range(line),
+            number(line.model),
+            line.unit.clone(),
+            error(line),
+            line.label.clone(),
+            line.drive.clone().unwrap_or_default(),
+        ],
+    };
+    let heads = &["", "published", "model", "unit", "error", "label", "drive"];
+    let rows = lines.iter().map(row).collect();
+    Sheet { heads, droppable: &[6, 5], rows }.write(look.columns(), page);
+    let mut notes = lines.iter().filter(|line| line.note.is_some()).peekable();
+    if notes.peek().is_some() {
+        prose(quiet("notes, and why figures are outside their bounds"), "", look.columns(), page);
     }
-    if grid.fits(look.columns()) {
-        grid.write(page);
-    } else {
-        for line in lines {
-            let text = format!(
-                "{} for {} {}, {}, {}",
-                number(line.model),
-                range(line),
-                line.unit,
-                error(line),
-                line.label
-            );
-            prose(cell(format!("{}:", line.what)), &text, look.columns(), page);
-        }
-    }
-    for line in lines {
-        if let Some(note) = &line.note {
-            prose(quiet(format!("{}:", line.what)), note, look.columns(), page);
-        }
+    for line in notes {
+        let note = line.note.as_deref().unwrap_or_default();
+        labeled(&line.what, vec![cell(note)], look.columns(), page);
     }
 }
 

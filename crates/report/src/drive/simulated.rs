@@ -18,7 +18,7 @@ pub fn simulation_table(simulation: &Simulation, look: &Look) -> String {
         labeled("drive   ", vec![cell(drive_name(first))], limit, &mut page);
     }
     let heads = ["place", "IOPS", "mean", "p50", "p99", "cost", "RMW"];
-    let rows = simulation.arms.iter().map(|arm| row(arm, look)).collect();
+    let rows = (0..simulation.arms.len()).map(|number| row(simulation, number, look)).collect();
     // Of the times, the p99 is what people look for.
     Sheet { heads: &heads, droppable: &[2, 3], rows }.write(limit, &mut page);
     leaves(simulation, look, &mut page);
@@ -101,13 +101,22 @@ fn cut_table(simulation: &Simulation, look: &Look, page: &mut String) {
         return;
     }
     page.push('\n');
-    Sheet { heads: &CUT_HEADS[1..], droppable: &[6, 7], rows }.write(look.columns(), page);
-    let text = "counted over the writes that were acknowledged when the power went, summed over \
-                the cuts. Lost or torn without a promise is legal. Promised: flushed, forced, or \
-                acknowledged by a drive that reports no volatile cache. Missing: sectors of \
-                promised writes, or that nobody wrote. Neighbors: unreadable because they share a \
-                physical sector with a write. Unfit: mirrors differ, or parity does not fit";
-    prose(quiet("note"), text, look.columns(), page);
+    let sheet = Sheet { heads: &CUT_HEADS[1..], droppable: &[6, 7], rows };
+    sheet.write(look.columns(), page);
+    let shown = sheet.columns(look.columns());
+    let more = [
+        (6, "; neighbors: sectors that a torn write beside them made unreadable"),
+        (7, "; unfit: sectors of which mirrors differ, or parity does not match"),
+    ];
+    let more: String =
+        more.iter().filter(|(at, _)| shown.contains(at)).map(|(_, text)| *text).collect();
+    let text = format!(
+        "lost and torn: writes, of those acknowledged when the power failed, summed over the \
+         cuts; promised lost: of those that were flushed, forced, or acknowledged by a drive \
+         without a volatile cache; only these break a promise; missing: sectors of promised \
+         writes that are gone after the cut{more}"
+    );
+    prose(quiet("note"), &text, look.columns(), page);
 }
 
 /// Number of columns say what cuts left.
@@ -118,7 +127,7 @@ pub(crate) const CUT_HEADS: [&str; CUT_COLUMNS] = [
     "drive",
     "place",
     "broken cuts",
-    "lost",
+    "writes lost",
     "torn",
     "promised lost",
     "missing",
@@ -142,15 +151,33 @@ pub(crate) fn cut_row(arm: &SimulatedArm, look: &Look) -> Option<[String; CUT_CO
     ])
 }
 
-fn row(arm: &SimulatedArm, look: &Look) -> SheetRow {
+fn row(simulation: &Simulation, number: usize, look: &Look) -> SheetRow {
+    let arm = &simulation.arms[number];
+    let place = reference(simulation, number).map_or_else(
+        || place(arm, look),
+        |layer| format!("reference for {layer}, at {}", Words { look }.size(arm.start_bytes)),
+    );
     let rate = match arm.operations_per_second {
         rate if rate < 1000.0 => format!("{rate:.1}"),
         rate => format!("{rate:.0}"),
     };
     let times = [arm.mean_ns, arm.p50_ns, arm.p99_ns].map(|ns| time(ns, Words { look }));
-    let cells = [place(arm, look), rate].into_iter().chain(times);
-    let cells = cells.chain([number(arm.ratio), rmw(arm)]).collect();
+    let cells = [place, rate].into_iter().chain(times);
+    let cells = cells.chain([ratio(arm), rmw(arm)]).collect();
     SheetRow { group: drive_name(arm), cells }
+}
+
+/// The layer of a stack that is compared with this arm, which does the same at an aligned place;
+/// `None` of other arms.
+fn reference(simulation: &Simulation, number: usize) -> Option<&str> {
+    let is_reference = simulation.arms[number].layer.as_deref() == Some("aligned");
+    let against = u32::try_from(number).ok().filter(|_| is_reference)?;
+    let later = simulation.arms.iter().skip(number + 1);
+    later.filter(|arm| arm.against == against).find_map(|arm| arm.layer.as_deref())
+}
+
+fn ratio(arm: &SimulatedArm) -> String {
+    number(arm.ratio)
 }
 
 /// The drive, with what of it was changed.
@@ -188,7 +215,10 @@ fn start(bytes: u64, look: &Look) -> String {
     match bytes.checked_rem(4096) {
         None | Some(0) => Words { look }.size(bytes),
         Some(_) if bytes < 1 << 20 => Words { look }.exact(bytes),
-        Some(off) => format!("{}, off 4 KiB by {off} B", Words { look }.size(bytes - off)),
+        Some(off) => {
+            let (sector, off) = (bytes.div_euclid(512), Words { look }.exact(off));
+            format!("sector {sector}, {off} after a 4 KiB boundary")
+        }
     }
 }
 

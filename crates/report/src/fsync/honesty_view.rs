@@ -25,7 +25,7 @@ pub(super) fn honesty(honesty: &Honesty, words: Words<'_>, limit: usize, text: &
         };
         let source = format!("({})", words.text(&evidence.source));
         let pieces = vec![(style, words.text(&evidence.sentence)), quiet(source)];
-        labeled(evidence.direction.word(), pieces, limit, text);
+        labeled(evidence.direction.label(), pieces, limit, text);
     }
     layers(&honesty.layers, words, limit, text);
     if let Some(drive) = &honesty.drive {

@@ -8,8 +8,8 @@ use measure::durable::{Difference, Group};
 use super::forecast::{forecast, target};
 use super::{Fsync, FsyncRow, FsyncScratch, RowComparison, Sustained, honesty_view, verdict_view};
 use crate::bench::figures::{UNKNOWN, ratio_bounds, ratio_figure, time};
-use crate::bench::grid::{Cell, Grid, cell, flowing, labeled, prose, quiet};
-use crate::line::{BAD, CARE, GOOD, NAME, QUIET};
+use crate::bench::grid::{Cell, Grid, Sheet, SheetRow, cell, flowing, labeled, prose, quiet};
+use crate::line::{BAD, NAME};
 use crate::look::Look;
 use crate::words::{Words, count};
 
@@ -18,12 +18,20 @@ fn title(group: Group) -> &'static str {
     match group {
         Group::OneWrite => "one 8kB write",
         Group::TwoWrites => "two 8kB writes",
-        Group::OpenSyncSizes => "16kB by open_sync, cut up",
+        Group::OpenSyncSizes => "16kB by open_sync, in pieces",
         Group::OtherDescriptor => "sync on another descriptor",
         Group::NonSynced => "non-sync'ed 8kB write",
-        Group::OtherPath => "8kB by the other path",
-        Group::Wal => "as a log is written",
+        Group::OtherPath => "8kB, opposite cache path",
+        Group::Wal => "write-ahead log patterns",
         Group::GroupSize => "writes for each sync",
+    }
+}
+
+/// The result of a comparison, for people.
+fn result(conclusion: Difference) -> &'static str {
+    match conclusion {
+        Difference::NotToldApart => "no difference",
+        other => other.word(),
     }
 }
 
@@ -253,21 +261,25 @@ impl Page<'_> {
         if comparisons.is_empty() {
             return;
         }
+        let row = |one: &RowComparison| SheetRow {
+            group: String::new(),
+            cells: vec![
+                words.text(&one.question),
+                ratio_figure(one.interval),
+                ratio_bounds(one.interval),
+                result(one.conclusion).to_owned(),
+            ],
+        };
         self.prose((NAME, "compared round by round".to_owned()), "");
-        for one in comparisons {
-            let ratio = one.interval;
-            let style = match one.conclusion {
-                Difference::Slower => CARE,
-                Difference::Faster => GOOD,
-                Difference::NotToldApart | Difference::Void => QUIET,
-            };
-            let pieces = vec![
-                (NAME, ratio_figure(ratio)),
-                cell(ratio_bounds(ratio)),
-                (style, one.conclusion.word().to_owned()),
-                quiet(format!("({}; {})", named(&one.row), named(&one.against))),
-            ];
-            labeled(&words.text(&one.question), pieces, self.limit, &mut self.text);
+        let heads = &["", "ratio", "interval", "result"];
+        let sheet = Sheet { heads, droppable: &[], rows: comparisons.iter().map(row).collect() };
+        sheet.write(self.limit, &mut self.text);
+        if words.look.explain {
+            for one in comparisons {
+                let rows = format!("{} against {}", named(&one.row), named(&one.against));
+                let question = words.text(&one.question);
+                labeled(&question, vec![quiet(rows)], self.limit, &mut self.text);
+            }
         }
     }
 

@@ -91,13 +91,14 @@ pub(super) fn gist(document: &Document) -> Gist {
     let targets = || document.targets.iter();
     let worst = targets().filter_map(|target| Some((target, outcome::worst(target)?)));
     let worst = worst.max_by_key(|(_, finding)| finding.severity);
-    let bad = targets().filter(|target| outcome::is_bad(target)).count();
+    let is_bad = |it: &&Target| outcome::worst(it).is_some_and(|it| it.severity > Severity::Info);
+    let bad = targets().filter(is_bad).count();
     if let Some((target, finding)) = worst.filter(|(_, it)| it.severity > Severity::Info) {
         let cost = finding.cost.as_ref().map(|cost| say(&cost.sentence)).unwrap_or_default();
         let cost = if cost.is_empty() { cost } else { format!(": {cost}") };
         let others = match bad {
             0 | 1 => String::new(),
-            bad => format!(" {} of {} targets are bad.", bad, document.targets.len()),
+            bad => format!(" {bad} of {} targets have warnings or errors.", document.targets.len()),
         };
         let what = format!(
             "{} on {}: {}{others}",
@@ -116,7 +117,7 @@ pub(super) fn gist(document: &Document) -> Gist {
     }
     let refused = targets().find_map(|target| Some((target, target.refusal.as_ref()?)));
     if let Some((target, refusal)) = refused {
-        let what = format!("{} was not judged", say(&target.target));
+        let what = format!("{} could not be opened", say(&target.target));
         return Gist::refused(&what, &refusal.message, refusal.hint.as_deref());
     }
     match targets().find(|target| answer(target).0 != Tone::Good) {

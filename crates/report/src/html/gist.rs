@@ -101,14 +101,15 @@ fn verdict(wrong: usize, unknown: usize, good: usize) -> Markup {
     let (tone, word, text) = match (wrong, unknown, good) {
         (1.., ..) => return Markup::default(),
         (0, 1.., _) => {
-            let text =
-                format!("Nothing was found to be wrong, but {} could not tell.", results(unknown));
-            (Tone::Care, "not known", text)
+            let text = format!("No problem found, but {} without a verdict.", results(unknown));
+            (Tone::Care, "no verdict", text)
         }
-        (0, 0, 1..) => (Tone::Good, "good", "Nothing was found to be wrong.".to_owned()),
-        (0, 0, 0) => {
-            (Tone::Plain, "not judged", "Nothing here is judged: read the numbers.".to_owned())
-        }
+        (0, 0, 1..) => (Tone::Good, "good", "No problem found.".to_owned()),
+        (0, 0, 0) => (
+            Tone::Plain,
+            "measurements",
+            "These results hold measurements without a verdict.".to_owned(),
+        ),
     };
     html! { p.first { (chip(tone, word)) " " (text) } }
 }
@@ -140,14 +141,14 @@ fn rest(good: usize, unknown: usize, unread: usize) -> String {
         parts.push(format!("{good} good"));
     }
     if unknown > 0 {
-        parts.push(format!("{unknown} that could not tell"));
+        parts.push(format!("{unknown} without a verdict"));
     }
     if unread > 0 {
-        parts.push(format!("{unread} that could not be read"));
+        parts.push(format!("{unread} unreadable"));
     }
     match parts.is_empty() {
         true => String::new(),
-        false => format!("Besides: {}.", parts.join(", ")),
+        false => format!("Others: {}.", parts.join(", ")),
     }
 }
 
@@ -181,9 +182,9 @@ fn tone(rank: Rank) -> Tone {
 fn word(rank: Rank) -> &'static str {
     match rank {
         Rank::Good => "good",
-        Rank::Plain => "not judged",
-        Rank::Unknown => "not known",
-        Rank::Care => "look at it",
+        Rank::Plain => "measurements",
+        Rank::Unknown => "no verdict",
+        Rank::Care => "warning",
         Rank::Wrong => "wrong",
         Rank::Loss => "data may be lost",
     }

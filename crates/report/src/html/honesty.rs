@@ -30,7 +30,7 @@ pub(super) fn honesty(honesty: &Honesty) -> Markup {
         h3 { "Is a completed fsync real?" }
         p { (chip(tone, &word)) " " (say(&honesty.sentence)) }
         @if !honesty.evidence.is_empty() {
-            (table("Evidence, the weightiest first", &["Speaks", "What was seen", "Who says so"],
+            (table("Evidence, strongest first", &["Direction", "Evidence", "Source"],
                 honesty.evidence.iter().take(ROWS_MAX).map(evidence)))
         }
         @if !honesty.would_change.is_empty() {
@@ -64,7 +64,7 @@ fn evidence(one: &Evidence) -> Row {
         Direction::Open => Tone::Plain,
     };
     let seen = html! { (say(&one.sentence)) " " span.quiet { (say(&one.code)) } };
-    row([named(chip(tone, one.direction.word())), cell(seen), told(&one.source)])
+    row([named(chip(tone, one.direction.label())), cell(seen), told(&one.source)])
 }
 
 fn layer(one: &LayerFlushes) -> Row {

@@ -52,18 +52,18 @@ fn row<'a, T>(of: &'static str, answer: &'a Answer<T>, text: impl Fn(&T) -> Stri
 fn rows(answers: &Answers) -> Vec<Row<'_>> {
     let bytes = |bytes: u64| words().exact(bytes);
     vec![
-        row("Writes must start at multiples of", &answers.alignment, |it| match it.origin_bytes {
+        row("Write start, a multiple of", &answers.alignment, |it| match it.origin_bytes {
             0 => bytes(it.bytes),
             origin => format!("{} plus {}", bytes(it.bytes), bytes(origin)),
         }),
-        row("and be multiples of", &answers.size, |it| bytes(it.bytes)),
-        row("Chunk of an array", &answers.chunk, |it| bytes(it.bytes)),
-        row("Members that reads go round", &answers.members, |it| it.count.to_string()),
-        row("Reads at once", &answers.depth, |it| match it.is_of_member {
+        row("Write length, a multiple of", &answers.size, |it| bytes(it.bytes)),
+        row("Chunk of the array", &answers.chunk, |it| bytes(it.bytes)),
+        row("Members of the array", &answers.members, |it| it.count.to_string()),
+        row("Queue depth", &answers.depth, |it| match it.is_of_member {
             true => format!("{} on each member", it.reads),
             false => it.reads.to_string(),
         }),
-        row("A turn of the platter", &answers.turn, |it| {
+        row("Time of a turn", &answers.turn, |it| {
             format!("{} ({} to {})", time(it.turn_ns), time(it.low_ns), time(it.high_ns))
         }),
         row("Turns of a misaligned write", &answers.turns, |it| {
@@ -75,8 +75,8 @@ fn rows(answers: &Answers) -> Vec<Row<'_>> {
 
 fn answers(answers: &Answers) -> Markup {
     html! {
-        (table("Answers, and how sure they are",
-            &["Question", "Answer", "Wrong with probability", "Why"],
+        (table("Answers and their error probability",
+            &["Question", "Answer", "Error probability", "Why"],
             rows(answers).iter().map(answered)))
     }
 }
@@ -84,14 +84,14 @@ fn answers(answers: &Answers) -> Markup {
 fn answered(answer: &Row<'_>) -> table::Row {
     table::row([
         head(answer.of),
-        cell(answer.value.as_deref().unwrap_or("not identifiable")),
+        cell(answer.value.as_deref().unwrap_or("cannot tell")),
         cell(answer.alpha.map_or(UNKNOWN.to_owned(), at_most)),
         told(answer.said_by.or(answer.reason).unwrap_or_default()),
     ])
 }
 
 fn at_most(alpha: f64) -> String {
-    format!("{} at most", number(alpha))
+    format!("at most {}", number(alpha))
 }
 
 fn reported(reported: &Reported) -> Markup {
@@ -100,7 +100,7 @@ fn reported(reported: &Reported) -> Markup {
     let granule = bytes(reported.granule_bytes)
         .map(|granule| source.map_or(granule.clone(), |by| format!("{granule} ({by})")));
     html! {
-        h3 { "What the kernel says" }
+        h3 { "What the kernel reports" }
         (pairs(&[
             ("Logical sector", bytes(reported.logical_sector_bytes)),
             ("Physical sector", bytes(reported.physical_sector_bytes)),
@@ -109,13 +109,13 @@ fn reported(reported: &Reported) -> Markup {
         @match reported.physical_sector_lies {
             Some(true) => p {
                 (chip(Tone::Bad, "differs"))
-                " The physical sector that is reported is not the granule that was found."
+                " The kernel reports another physical sector than the granule that the probe found."
             },
             Some(false) => p {
                 (chip(Tone::Good, "agrees"))
-                " The physical sector that is reported is the granule that was found."
+                " The reported physical sector is the granule that the probe found."
             },
-            None => p.quiet { "Whether that is so was not found." },
+            None => p.quiet { "The probe could neither confirm nor refute the reported values." },
         }
     }
 }
@@ -152,8 +152,8 @@ fn method(probe: &Probe) -> Markup {
         ("At most", Some(words().size(spent.bytes_max))),
         ("Operations", Some(spent.operations.to_string())),
         (
-            "Done by",
-            Some(if probe.target.writes { "durable writes" } else { "reads alone" }.to_owned()),
+            "Method",
+            Some(if probe.target.writes { "durable writes" } else { "reads only" }.to_owned()),
         ),
     ];
     html! {
@@ -161,8 +161,8 @@ fn method(probe: &Probe) -> Markup {
             summary { "Method" }
             (pairs(&rows))
             @if !probe.comparisons.is_empty() {
-                (table("Every comparison, in its order",
-                    &["Question", "Compared", "With", "Ratio", "Interval", "Blocks", "That says"],
+                (table("Every comparison, in order",
+                    &["Question", "Compared", "Against", "Ratio", "Interval", "Blocks", "Result"],
                     probe.comparisons.iter().take(ROWS_MAX).map(compared)))
                 (more(probe.comparisons.len().saturating_sub(ROWS_MAX), "comparisons"))
             }
@@ -210,7 +210,7 @@ pub(super) fn gist(probe: &Probe) -> Gist {
         Some(found) if probe.reported.physical_sector_lies == Some(true) => {
             let reported = probe.reported.physical_sector_bytes;
             let what = format!(
-                "The drive writes {} as one, and says {}.",
+                "The drive writes {} as one unit, but reports {}.",
                 words().exact(found.bytes),
                 reported.map_or("nothing".to_owned(), |bytes| words().exact(bytes))
             );
@@ -219,11 +219,11 @@ pub(super) fn gist(probe: &Probe) -> Gist {
         }
         Some(found) => Gist::new(
             Rank::Good,
-            format!("The drive writes {} as one.", words().exact(found.bytes)),
+            format!("The drive writes {} as one unit.", words().exact(found.bytes)),
         ),
         None => {
             let reason = probe.answers.alignment.reason.as_deref().unwrap_or("it was not tried");
-            let what = format!("What the drive writes as one cannot be told: {}", say(reason));
+            let what = format!("The granule is unknown: {}", say(reason));
             Gist::new(Rank::Unknown, sentence(&what)).next(next.as_deref())
         }
     }

@@ -357,15 +357,15 @@ warning: the drive model of the later result is not known
   changed  seed 7 -> 8
            before    after     change
   4 KiB write + fdatasync, depth 1: aligned
-  median   8.35 ms   8.35 ms   1.00 times, no interval   not judged
-  p99      8.41 ms   8.41 ms   1.00 times, no interval   not judged
+  median   8.35 ms   8.35 ms   1.00 times, no interval   no verdict
+  p99      8.41 ms   8.41 ms   1.00 times, no interval   no verdict
   4 KiB write + fdatasync, depth 1: shifted 512 B
   ratio    3.00      1.50      46 to 54 % lower          differs
-  median   25.0 ms   12.5 ms   0.50 times, no interval   not judged
-  p99      33.4 ms   -         -                         not judged
+  median   25.0 ms   12.5 ms   0.50 times, no interval   no verdict
+  p99      33.4 ms   -         -                         no verdict
   4 KiB write + fdatasync, depth 1: control
-  median   8.35 ms   8.35 ms   1.00 times, no interval   not judged
-  p99      8.42 ms   8.42 ms   1.00 times, no interval   not judged
+  median   8.35 ms   8.35 ms   1.00 times, no interval   no verdict
+  p99      8.42 ms   8.42 ms   1.00 times, no interval   no verdict
 only before: 4 KiB write, depth 8
 only after: 64 KiB read, depth 32
 note: the two runs are not paired: anything that changed in between can be the
@@ -393,15 +393,15 @@ warning: the drive model of the later result is not known
   changed  seed 7 -> 8
            after     change
   4 KiB write + fdatasync, depth 1: aligned
-  median   8.35 ms   1.00 times, no interval   not judged
-  p99      8.41 ms   1.00 times, no interval   not judged
+  median   8.35 ms   1.00 times, no interval   no verdict
+  p99      8.41 ms   1.00 times, no interval   no verdict
   4 KiB write + fdatasync, depth 1: shifted 512 B
   ratio    1.50      46 to 54 % lower          differs
-  median   12.5 ms   0.50 times, no interval   not judged
-  p99      -         -                         not judged
+  median   12.5 ms   0.50 times, no interval   no verdict
+  p99      -         -                         no verdict
   4 KiB write + fdatasync, depth 1: control
-  median   8.35 ms   1.00 times, no interval   not judged
-  p99      8.42 ms   1.00 times, no interval   not judged
+  median   8.35 ms   1.00 times, no interval   no verdict
+  p99      8.42 ms   1.00 times, no interval   no verdict
 only before: 4 KiB write, depth 8
 only after: 64 KiB read, depth 32
 note: the two runs are not paired: anything that changed

@@ -75,8 +75,8 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
     plan.experiments = experiments;
     plan.seconds_max = seconds(session, &plan.experiments);
     plan.impact.push(format!(
-        "others share the drive with it for that time; on a busy drive it keeps to depth 1 and a \
-         quarter of the time; {} of free space are taken meanwhile",
+        "other programs on this drive are slower meanwhile (a busy drive is used at depth 1, a \
+         quarter of the time); {} of free space are in use",
         Size(scratch_bytes)
     ));
     plan.wear = bench::wear(plan.written_bytes_max, capacity(session, place.as_ref()));
@@ -87,9 +87,7 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
 fn looked(session: &Session<'_>, number: (u32, u32)) -> Result<Place, String> {
     let wanted = plan::unit_kind(session.bench.unit);
     let place = Place::of_device(&session.scene, number, LOOK_BYTES, wanted);
-    place.map_err(|refusal| {
-        format!("granule and drive are not known before the run: {}", refusal.message)
-    })
+    place.map_err(|refusal| format!("the granule and the drive are unknown: {}", refusal.message))
 }
 
 /// Refuses a scratch file that cannot be made, or in which nothing can be shifted, as far as that

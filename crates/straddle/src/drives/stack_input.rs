@@ -133,13 +133,12 @@ fn said(taken: &[&Image], left_out: usize) -> Vec<String> {
     let names: Vec<String> = taken.iter().map(|image| shown(&image.path)).collect();
     let whole = match &names[..] {
         [] => None,
-        [one] => Some(format!("{one} is taken for the drive's own bytes")),
-        all => Some(format!("{} are taken for drives' own bytes", all.join(" "))),
+        [one] => Some(format!("{one} is simulated as a whole drive")),
+        all => Some(format!("each image is simulated as a whole drive: {}", all.join(" "))),
     };
-    let whole = whole.map(|note| format!("{note}: where its host puts them is not asked"));
+    let whole = whole.map(|note| format!("{note}; its place on the host is ignored"));
     let files = if left_out == 1 { "file" } else { "files" };
-    let rest =
-        || format!("left out, since nothing is recognized in {left_out} {files} of the directory");
+    let rest = || format!("skipped {left_out} {files} of the directory: no recognized content");
     whole.into_iter().chain((left_out > 0).then(rest)).collect()
 }
 

@@ -17,13 +17,12 @@ pub(super) struct Uses {
 pub(super) fn of(target: &FsyncTarget, uses: Uses) -> Forecast {
     let Uses { scratch_bytes, written_bytes, seconds } = uses;
     let mut impact = vec![format!(
-        "others share the drive with it for that time; each sync makes theirs wait; {} of free \
-         space are taken meanwhile",
+        "other programs' syncs on this drive are slower meanwhile; {} of free space are in use",
         Size(scratch_bytes)
     )];
     if target.layers.is_empty() && !target.filesystem.is_empty() {
         impact.push(format!(
-            "no drive is seen under {}: what is measured is the path",
+            "no drive is visible under {}: the run measures the path to it",
             target.filesystem
         ));
     }

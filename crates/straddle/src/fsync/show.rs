@@ -6,7 +6,6 @@ use durability::Grade;
 use measure::fitness::Fitness;
 use report::RefusalKind;
 use report::fsync::{self, FSYNC_PLAN_SCHEMA, Fsync as Document, FsyncPlan};
-use units::prefix::Size;
 
 use super::plan::Plan;
 use super::session::Session;
@@ -18,11 +17,8 @@ use crate::shared::printer::{self, Said};
 pub(super) fn forecast(session: &Session<'_>, plan: &Plan) {
     let forecast = &plan.forecast;
     printer::note(&format!(
-        "writes at most {} in {}, for at most {} s; {}",
-        Size(forecast.written_bytes_max),
-        session.document.target.path,
-        forecast.seconds_max,
-        forecast.wear
+        "in {}, for at most {} s: {}",
+        session.document.target.path, forecast.seconds_max, forecast.wear
     ));
     for sentence in &forecast.impact {
         printer::note(sentence);

@@ -37,8 +37,13 @@ impl std::fmt::Debug for Group {
 pub(crate) const GROUPS: &[Group] = &[
     Group { word: "verdicts", title: "Verdicts", text: include_str!("pages/verdicts.txt") },
     Group {
+        word: "output",
+        title: "Words of straddle's output",
+        text: include_str!("pages/output.txt"),
+    },
+    Group {
         word: "drives",
-        title: "Sectors and granules: what a drive says of itself",
+        title: "Sectors and granules: what a drive reports",
         text: include_str!("pages/drives.txt"),
     },
     Group {

@@ -45,12 +45,12 @@ fn tell(outliers: &[Outlier]) {
         }
     }
     for outlier in named.iter().take(NAMED_MAX) {
-        let (times, word) = match outlier.odd {
-            Odd::Slower => (outlier.times, "slower"),
-            Odd::Faster => (1.0 / outlier.times, "faster"),
+        let (times, sign) = match outlier.odd {
+            Odd::Slower => (outlier.times, ""),
+            Odd::Faster => (1.0 / outlier.times, "1/"),
         };
         printer::note(&format!(
-            "{} stands out among {} hosts: its {} is {times:.1} times {word} than the median ({})",
+            "{} stands out among {} hosts: its {} is {sign}{times:.1} of the group's ({})",
             outlier.host, outlier.hosts, outlier.measure, outlier.work
         ));
     }

@@ -151,12 +151,12 @@ fn comparison(one: &Compared) -> Comparison {
 /// Keeps the granule, where there is one and a drive to name.
 fn kept(run: &Run<'_>, bed: &Site, found: &Found, document: &Document) -> Kept {
     let not = |reason: String| Kept { file: None, reason: Some(reason) };
-    let Some(granule) = saved_granule(found) else {
-        return not("no granule was found".to_owned());
-    };
     if run.probe.no_save {
         return not("--no-save".to_owned());
     }
+    let Some(granule) = saved_granule(found) else {
+        return not("no granule was found".to_owned());
+    };
     let drive = match &bed.drive {
         Ok(drive) => drive,
         Err(reason) => return not(reason.clone()),

@@ -57,8 +57,8 @@ fn in_directory(run: &Run<'_>, directory: &Pinned, found: &mut Document) -> Resu
     found.target.length_bytes = length_bytes;
     found.target.writes = true;
     found.notes.push(format!(
-        "others share the drive with it for that time, on a busy drive a quarter of it; a scratch \
-         file takes {} of free space meanwhile",
+        "other programs on this drive are slower meanwhile (a busy drive is used a quarter of the \
+         time); a scratch file takes {} of free space",
         Size(length_bytes)
     ));
     Ok(())

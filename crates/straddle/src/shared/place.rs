@@ -294,8 +294,8 @@ fn continues(last: &Run, next: &Run) -> bool {
 fn lost(stack: &Stack, id: LayerId, on: &On, at_bytes: u64) -> Refusal {
     let why = match on {
         On::Unknown(reason) => reason.clone(),
-        On::Zeros => "it is a hole".to_owned(),
-        On::Compressed(_) => "it is compressed".to_owned(),
+        On::Zeros => "the image has a hole there".to_owned(),
+        On::Compressed(_) => "the data there is compressed".to_owned(),
         On::Leaf(..) => String::new(),
     };
     // The image that a loop device is over, where that is what it lies on.
@@ -313,7 +313,7 @@ fn lost(stack: &Stack, id: LayerId, on: &On, at_bytes: u64) -> Refusal {
         (None, _) => "straddle trace FILE shows what is known of a file there".to_owned(),
     };
     Refusal {
-        message: format!("where its byte {at_bytes} lies cannot be told: {why}"),
+        message: format!("the place of byte {at_bytes} on the drive is unknown: {why}"),
         hint: Some(hint),
     }
 }

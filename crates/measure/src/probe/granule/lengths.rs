@@ -35,8 +35,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
             Reading::Slower => {}
             Reading::Open => {
                 let reason = format!(
-                    "whether a part of what the shifts found costs anything was not settled when \
-                     {}",
+                    "undecided when {}: does writing half of the found unit cost anything",
                     seen.ended.said()
                 );
                 return Ok((
@@ -92,7 +91,7 @@ fn sized(alignment: Alignment, lengths: &Lengths, seen: &PanelResult, alpha: f64
         }
         (Pattern::Open, _) | (_, Pattern::Open) => Answer::not(
             Unidentified::Noise,
-            format!("some lengths were not settled when {}", seen.ended.said()),
+            format!("some lengths were undecided when {}", seen.ended.said()),
         ),
         (Pattern::Flat, Pattern::Flat) => Answer::not(
             Unidentified::NoSignal,

@@ -131,7 +131,7 @@ fn refused(pattern: Pattern, seen: &PanelResult) -> Answer<Alignment> {
     match pattern {
         Pattern::Open => {
             let ended = seen.ended.said();
-            let reason = format!("some shifts were not settled when {ended}");
+            let reason = format!("some shifts were undecided when {ended}");
             Answer::not(Unidentified::Noise, reason)
         }
         Pattern::Flat | Pattern::Elsewhere => Answer::not(

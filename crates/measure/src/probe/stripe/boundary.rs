@@ -51,8 +51,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
         if readings.contains(&Reading::Open) {
             let ended = seen.ended.said();
             let reason = format!(
-                "whether reads are slower at the boundaries of {chunk_bytes} bytes alone was not \
-                 settled when {ended}"
+                "undecided when {ended}: are reads slower at multiples of {chunk_bytes} bytes only"
             );
             return Ok(refused(Unidentified::Noise, reason));
         }

@@ -53,7 +53,7 @@ impl<Q: Queue> Search<'_, '_, Q> {
             ),
             Pattern::Open => refused(
                 Unidentified::Noise,
-                format!("some boundaries were not settled when {}", seen.ended.said()),
+                format!("some boundaries were undecided when {}", seen.ended.said()),
             ),
             Pattern::Odd | Pattern::Elsewhere => refused(
                 Unidentified::Contradiction,

@@ -104,10 +104,8 @@ fn product(readings: &[Reading]) -> u64 {
 
 fn not_settled(divisor: u64, when: &str) -> String {
     match divisor {
-        1 => format!("how many members there are was not settled when {when}"),
-        _ => format!(
-            "there are {divisor} members or a multiple of that, which was not settled when {when}"
-        ),
+        1 => format!("the number of members was undecided when {when}"),
+        _ => format!("there are {divisor} members or a multiple of that: undecided when {when}"),
     }
 }
 

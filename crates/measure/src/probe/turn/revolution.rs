@@ -141,8 +141,7 @@ fn at<Q: Queue>(
         return Ok(Answer::not(
             Unidentified::NoSignal,
             format!(
-                "no platter is seen: {whole_turns} of {TESTS} writes of one place ended a whole \
-                 number of {} after the last",
+                "no rotation found: only {whole_turns} of {TESTS} rewrites fit a period of {}",
                 milliseconds(guess_ns)
             ),
         ));
@@ -154,8 +153,7 @@ fn at<Q: Queue>(
         return Ok(Answer::not(
             Unidentified::Contradiction,
             format!(
-                "writes end a whole number of {} after one another wherever they go: something \
-                 serves them by a clock, and no platter",
+                "all writes fit a period of {}, wherever they go: a clock serves them, not a platter",
                 milliseconds(guess_ns)
             ),
         ));

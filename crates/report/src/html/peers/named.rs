@@ -111,7 +111,7 @@ pub(super) fn sentence(outlier: &Outlier) -> String {
         (Odd::Faster, false) => " It may be the better drive, or have less to do.",
     };
     format!(
-        "{} {}, {} {than} the median of {} with the same drive ({}).{doubt}",
+        "Its {} is {}, {} {than} the group's: {} with the same drive ({}).{doubt}",
         outlier.measure,
         time(outlier.latency_ns),
         digits(times),

@@ -85,9 +85,8 @@ fn strangers(places: &[Place]) -> Markup {
     html! {
         @if !places.is_empty() {
             h3 { "Not compared: drive unknown" }
-            p { "What has no known model and firmware has no peers: a virtual disk says nothing "
-                "of what is behind it, and a drive behind some controllers neither. Their numbers "
-                "stand with each file below." }
+            p { "Only drives of the same model and firmware are compared. Virtual disks and some "
+                "controllers report neither. The numbers of these hosts are with each file below." }
             ul.notes {
                 @for Place { host, path } in places.iter().take(NAMED_MAX) {
                     li { (host) ", " (path) }
@@ -100,11 +99,11 @@ fn strangers(places: &[Place]) -> Markup {
 
 fn rule() -> String {
     format!(
-        "Hosts are peers where their drives have the same model and firmware and they did the \
-         same. One is named where its latency is more than {DEVIATIONS} robust standard deviations \
-         (of the logarithms, from the median absolute deviation) away from the median of its \
-         group and at least {FACTOR_MIN} times as long or as short, among {HOSTS_MIN} hosts or \
-         more. Where all are slow, or many differ, nobody is named."
+        "A group is hosts with the same drive model and firmware that ran the same work. A host \
+         stands out if its latency is far from the median of its group: more than {DEVIATIONS} \
+         robust standard deviations (of logarithms, by the median absolute deviation) and a \
+         factor of {FACTOR_MIN} or more. This needs {HOSTS_MIN} hosts. Where all are slow, or many \
+         differ, no host stands out."
     )
 }
 
@@ -200,7 +199,7 @@ fn said(group: &Group) -> String {
             "{} are too few to name one that stands out; it takes {HOSTS_MIN}.",
             count_hosts(group.hosts.len())
         ),
-        (_, 0) => "Nobody stands out.".to_owned(),
+        (_, 0) => "No host stands out.".to_owned(),
         (_, _) => format!("Stands out: {}.", unique.join(", ")),
     }
 }

@@ -64,7 +64,7 @@ fn a_dry_run_says_bytes_time_wear_and_impact() {
   scratch  64 MiB
   written  256 MiB at most
   time  5 seconds at most
-  wear  at most 256 MiB written, under 0.1 % of the drive's 5.46 TiB; drive endurance rating unknown
+  wear  writes at most 256 MiB, under 0.1 % of the drive's 5.46 TiB; drive endurance rating unknown
   impact  depth 1: others on sda wait for one write at a time
   impact  each write is followed by a flush of the drive's whole cache
 1 experiment:
@@ -86,7 +86,7 @@ fn a_dry_run_fits_a_narrow_terminal() {
   scratch  64 MiB
   written  256 MiB at most
   time  5 seconds at most
-  wear  at most 256 MiB written, under
+  wear  writes at most 256 MiB, under
         0.1 % of the drive's 5.46 TiB;
         drive endurance rating unknown
   impact  depth 1: others on sda wait
@@ -110,10 +110,10 @@ fn wear_is_a_share_only_where_the_capacity_is_known() {
     let rated = "drive endurance rating unknown";
     assert_eq!(
         wear(1 << 30, Some(1 << 40)),
-        format!("at most 1 GiB written, under 0.1 % of the drive's 1 TiB; {rated}")
+        format!("writes at most 1 GiB, under 0.1 % of the drive's 1 TiB; {rated}")
     );
     for unknown in [None, Some(0)] {
-        let expected = format!("at most 1 GiB written; drive capacity unknown; {rated}");
+        let expected = format!("writes at most 1 GiB; drive capacity unknown; {rated}");
         assert_eq!(wear(1 << 30, unknown), expected);
     }
 }

@@ -75,7 +75,7 @@ fn what_may_lose_data_comes_before_what_is_slow_or_misaligned() {
         text.contains("data may be lost") && text.contains("Next: mount it with barriers."),
         "{text}"
     );
-    assert!(text.contains("Besides: 1 good."), "{text}");
+    assert!(text.contains("Others: 1 good."), "{text}");
 }
 
 #[test]
@@ -93,15 +93,15 @@ fn a_finding_is_said_with_its_cost_and_every_fix() {
 #[test]
 fn nothing_wrong_is_said_only_where_all_was_judged() {
     let text = short(vec![good()], Vec::new());
-    assert!(text.contains("Nothing was found to be wrong."), "{text}");
+    assert!(text.contains("No problem found."), "{text}");
     let text = short(vec![good(), fsync(Grade::Opaque, Fitness::Pass)], Vec::new());
-    assert!(text.contains("Nothing was found to be wrong, but 1 result could not tell."), "{text}");
+    assert!(text.contains("No problem found, but 1 result without a verdict."), "{text}");
     assert!(text.contains("Next: mount it with barriers."), "{text}");
     let text = short(vec![fsync(Grade::Consistent, Fitness::Pass)], Vec::new());
-    assert!(text.contains("Nothing was found to be wrong."), "{text}");
+    assert!(text.contains("No problem found."), "{text}");
     let unread = Unread { name: "x".to_owned(), reason: "y".to_owned(), hint: "z".to_owned() };
     let text = short(vec![good()], vec![unread]);
-    assert!(text.contains("1 that could not be read"), "{text}");
+    assert!(text.contains("1 unreadable"), "{text}");
 }
 
 #[test]

@@ -48,7 +48,10 @@ fn of_twenty_hosts_exactly_the_slow_one_is_named() {
     assert!((70.0..100.0).contains(times), "{times}");
     let page = page(&Report { sources, unread: Vec::new() });
     let (short, rest) = page.split_once("<h2>Results</h2>").expect("there is a table of files");
-    assert!(short.contains("<a href=\"#peers-0-1\">db-07</a>: <strong>median 200 ms"), "{short}");
+    assert!(
+        short.contains("<a href=\"#peers-0-1\">db-07</a>: <strong>Its median is 200 ms"),
+        "{short}"
+    );
     assert!(rest.contains("<tr role=\"row\" id=\"peers-0-1\">"), "the link leads to its row");
     assert_eq!(page.matches("stands out</span>").count(), 1);
 }
