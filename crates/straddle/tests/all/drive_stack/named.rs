@@ -22,7 +22,7 @@ fn a_directory_costs_what_its_images_cost_when_they_are_named_together() {
     assert_eq!(found["arms"], named["arms"]);
     assert_eq!(found["arms"][1]["leaves"].as_array().map(Vec::len), Some(4));
     let notes = found["notes"].to_string();
-    assert!(notes.contains("nothing is recognized in 2 files"), "{notes}");
+    assert!(notes.contains("skipped 2 files of the directory"), "{notes}");
     assert!(notes.contains("member3.raw") && !notes.contains("notes.txt"), "{notes}");
 }
 
