@@ -19,7 +19,7 @@ pub(crate) fn of_trees(summary: &Summary, shown: u64, words: Words<'_>) -> Strin
     let mut sentences: Vec<String> = findings(summary).into_iter().collect();
     if summary.broken_targets > 0 {
         let targets = count(summary.broken_targets, "target");
-        sentences.push(format!("{targets} could not be judged."));
+        sentences.push(format!("{targets} could not be opened."));
     }
     let hidden = summary.targets.saturating_sub(shown);
     if hidden > 0 {
@@ -31,7 +31,7 @@ pub(crate) fn of_trees(summary: &Summary, shown: u64, words: Words<'_>) -> Strin
     wrapped(&sentences.join(" "), words)
 }
 
-/// `1000 targets: 990 aligned, 8 misaligned, 2 could not be judged.` and the findings.
+/// `1000 targets: 990 aligned, 8 misaligned, 2 could not be opened.` and the findings.
 pub(crate) fn of_lines(summary: &Summary, shown: u64, words: Words<'_>) -> String {
     let outcomes: Vec<String> = OUTCOMES
         .iter()
@@ -69,6 +69,10 @@ fn findings(summary: &Summary) -> Option<String> {
     let total = summary.errors + summary.warnings + summary.infos;
     let kinds = severities(summary.errors, summary.warnings, summary.infos);
     Some(match (total, summary.unknown_layers) {
+        (0, 0) if summary.verdicts.misaligned > 0 => {
+            let targets = count(summary.verdicts.misaligned, "misaligned target");
+            format!("No findings, but {targets}: their rules are off.")
+        }
         (0, 0) => "No findings.".to_owned(),
         (0, unknown) => format!("No findings, but {} unknown.", are(unknown)),
         (1, _) => "1 finding.".to_owned(),

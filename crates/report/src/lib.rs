@@ -43,7 +43,7 @@ pub use blocks::Blocks;
 pub use changes::{
     Baseline, BaselineFault, CHANGES_SCHEMA, Change, ChangeSummary, Changes, Compared, Seen,
     TargetChange, Trend, changes_closing, changes_headline, changes_json, changes_metrics,
-    changes_tree,
+    changes_tree, names_target,
 };
 pub use digest::{Digest, Note};
 pub use document::{

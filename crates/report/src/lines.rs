@@ -12,6 +12,10 @@ use stack::Verdict;
 
 /// Names are not shortened below this; where that does not fit, they get lines of their own.
 const NAME_SHORTEST: usize = 24;
+/// How far it goes wrong, or why nothing is known, is not shortened below this.
+const PLACE_SHORTEST: usize = 16;
+/// More of it is shown where there is room left.
+const PLACE_WANTED: usize = 40;
 /// Title of a target is not shortened below this, but left out.
 const WHAT_SHORTEST: usize = 12;
 
@@ -85,7 +89,7 @@ impl Row {
             line.advance(columns.verdict_at(), 0);
             line.push(self.outcome.style(), self.outcome.words());
             line.advance(columns.place_at(), 0);
-            line.push(PLAIN, &self.place);
+            line.push(PLAIN, &shorten(&self.place, columns.place, ellipsis));
             line.advance(columns.code_at(), 0);
             line.push(self.code_style, &self.code);
             line.end(page);
@@ -112,17 +116,13 @@ fn place(target: &Target, words: Words<'_>) -> String {
         return String::new();
     }
     let layer = target.layers.iter().find(|layer| layer.verdict == target.verdict);
-    let reason = layer.map_or_else(String::new, |layer| words.text(&layer.reason));
-    // What is read by a program is not cut.
-    match words.look.width {
-        Some(_) => shorten(&reason, 40, words.glyphs().ellipsis),
-        None => reason,
-    }
+    layer.map_or_else(String::new, |layer| words.text(&layer.reason))
 }
 
-/// Returns what the target's disk or image is: its title and size.
+/// Returns what the target's disk or image is: its title and size. What lies beneath the file of a
+/// loop device is not the target.
 fn what(target: &Target, words: Words<'_>) -> String {
-    let Some(root) = target.layers.iter().find(|layer| layer.below.is_empty()) else {
+    let Some(root) = target.layers.iter().find(|layer| layer.is_judged()) else {
         return String::new();
     };
     let title = words.text(&root.title);
@@ -152,16 +152,23 @@ impl Columns {
         let judged = |row: &&Row| row.outcome != Outcome::Refused;
         let verdict = rows.iter().filter(judged).map(|row| width(row.outcome.words())).max();
         let verdict = verdict.unwrap_or(0);
-        let place = widest(|row| &row.place).unwrap_or(0);
+        let widest_place = widest(|row| &row.place).unwrap_or(0);
         let code = widest(|row| &row.code).unwrap_or(0);
-        let room = limit.saturating_sub(gapped(verdict) + gapped(place) + gapped(code));
+        let left = limit.saturating_sub(gapped(verdict) + gapped(code));
+        let most = left.saturating_sub(gapped(name.min(NAME_SHORTEST)) + GAP);
+        let place = widest_place.min(PLACE_WANTED).min(most);
+        let room = left.saturating_sub(gapped(place));
         let mut columns = Columns { name, what, verdict, place, broken: false };
         if gapped(name) + gapped(what) > room {
             let left = room.saturating_sub(gapped(name.min(NAME_SHORTEST)) + GAP);
             columns.what = if left < what.min(WHAT_SHORTEST) { 0 } else { what.min(left) };
             columns.name = name.min(room.saturating_sub(gapped(columns.what) + GAP));
         }
-        columns.broken = columns.name < name.min(NAME_SHORTEST);
+        columns.broken =
+            columns.name < name.min(NAME_SHORTEST) || place < widest_place.min(PLACE_SHORTEST);
+        // A reason takes what is left.
+        let taken = gapped(columns.name) + gapped(columns.what) + GAP;
+        columns.place = widest_place.min(place.max(left.saturating_sub(taken)));
         columns
     }
 

@@ -86,16 +86,16 @@ fn not_judged(summary: &Summary) -> u64 {
     summary.verdicts.unknown
 }
 
-/// Returns what a check came to, in a few words: `1 error, 2 warnings in 12 targets, 1 not judged`.
+/// Returns what a check came to, in a few words: `1 error, 2 warnings in 12 targets, 1 without a verdict`.
 #[must_use]
 pub fn headline(summary: &Summary) -> String {
     let findings = words::severities(summary.errors, summary.warnings, summary.infos).join(", ");
-    let findings = if findings.is_empty() { "nothing found".to_owned() } else { findings };
+    let findings = if findings.is_empty() { "no findings".to_owned() } else { findings };
     let targets = words::count(summary.targets, "target");
     match not_judged(summary) {
         _ if summary.targets == 0 => "nothing to judge".to_owned(),
         0 => format!("{findings} in {targets}"),
-        count => format!("{findings} in {targets}, {count} not judged"),
+        count => format!("{findings} in {targets}, {count} without a verdict"),
     }
 }
 
@@ -137,14 +137,17 @@ pub fn nagios_failure(message: &str) -> String {
 }
 
 /// `text` without what ends the words of a plugin (a pipe) and without what Nagios forbids in
-/// macros by default, since shells read them (`illegal_macro_output_chars`): each as an escape.
+/// macros by default, since shells read them (`illegal_macro_output_chars`): each as a character
+/// that looks alike, or as an escape.
 fn harmless(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in text.replace("->", "to").chars() {
         match character {
-            '`' | '~' | '$' | '&' | '|' | '\'' | '"' | '<' | '>' => {
-                safe.extend(character.escape_unicode());
-            }
+            '`' | '\'' => safe.push('\u{2019}'),
+            '"' => safe.push('\u{201d}'),
+            '<' => safe.push('('),
+            '>' => safe.push(')'),
+            '~' | '$' | '&' | '|' => safe.extend(character.escape_unicode()),
             _ => safe.push(character),
         }
     }

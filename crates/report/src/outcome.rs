@@ -48,7 +48,7 @@ impl Outcome {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Outcome::Judged(verdict) => verdict.words(),
-            Outcome::Refused => "could not be judged",
+            Outcome::Refused => "could not be opened",
         }
     }
 

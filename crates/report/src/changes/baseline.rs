@@ -40,7 +40,9 @@ pub enum BaselineFault {
 impl fmt::Display for BaselineFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BaselineFault::NotOurs(reason) => write!(f, "not a straddle result file: {reason}"),
+            BaselineFault::NotOurs(reason) => {
+                write!(f, "not a result that straddle check wrote: {reason}")
+            }
             BaselineFault::OtherSchema(schema) => {
                 write!(f, "its schema is `{schema}`, not `{SCHEMA}`")
             }
@@ -70,8 +72,13 @@ impl Baseline {
     /// # Errors
     /// When they are no JSON object that names [`SCHEMA`] as its schema.
     pub fn recognize(bytes: &[u8]) -> Result<(), BaselineFault> {
-        let head: Head =
-            serde_json::from_slice(bytes).map_err(|error| BaselineFault::NotOurs(said(&error)))?;
+        let head: Head = serde_json::from_slice(bytes).map_err(|error| {
+            let reason = match error.classify() {
+                serde_json::error::Category::Data => "no schema named in it",
+                _ => "not JSON",
+            };
+            BaselineFault::NotOurs(reason.to_owned())
+        })?;
         match head.schema == SCHEMA {
             true => Ok(()),
             false => Err(BaselineFault::OtherSchema(shown(&head.schema))),
@@ -133,20 +140,31 @@ impl Baseline {
     /// Returns whether a target of this name is in it.
     #[must_use]
     pub fn knows(&self, name: &str) -> bool {
-        let device = format!("/dev/{name}");
-        let inside = format!("{}/", name.trim_end_matches('/'));
-        self.targets
-            .keys()
-            .any(|known| known == name || *known == device || known.starts_with(inside.as_str()))
+        self.targets.keys().any(|known| names_target(name, known))
     }
 
-    /// The targets that are not among those `seen`, in the baseline's order. Whether they became
-    /// worse nobody can tell.
+    /// The targets that are not among those `seen` and of which `is_asked` holds, in the baseline's
+    /// order, and how many others were not seen. Whether they became worse nobody can tell.
     #[must_use]
-    pub fn vanished(&self, seen: &HashSet<String>) -> Vec<TargetChange> {
-        let gone = self.order.iter().filter(|name| !seen.contains(*name));
-        gone.filter_map(|name| self.targets.get(name)).map(vanished).collect()
+    pub fn vanished(
+        &self,
+        seen: &HashSet<String>,
+        is_asked: impl Fn(&str) -> bool,
+    ) -> (Vec<TargetChange>, usize) {
+        let unseen = self.order.iter().filter(|name| !seen.contains(*name));
+        let (gone, others): (Vec<&String>, Vec<&String>) = unseen.partition(|name| is_asked(name));
+        let gone = gone.into_iter().filter_map(|name| self.targets.get(name));
+        (gone.map(vanished).collect(), others.len())
     }
+}
+
+/// Returns whether a target that someone named `name` is, or holds, the one called `known`.
+#[must_use]
+pub fn names_target(name: &str, known: &str) -> bool {
+    let inside = known.strip_prefix(name.trim_end_matches('/'));
+    known == name
+        || known.strip_prefix("/dev/") == Some(name)
+        || inside.is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn said(error: &serde_json::Error) -> String {
@@ -260,7 +278,7 @@ fn vanished(before: &Target) -> TargetChange {
         verdict_before: Some(before.verdict),
         verdict_after: None,
         answered: false,
-        reason: Some("it is not among the targets any more".to_owned()),
+        reason: Some("not found any more".to_owned()),
         changes: vec![target_change(Trend::Vanished, before)],
     }
 }

@@ -143,7 +143,8 @@ fn verdicts(
     let trend = match (old, new) {
         _ if old == new => return None,
         (_, Verdict::Unknown) => Trend::Unknown,
-        (Verdict::Unknown, _) => Trend::Changed,
+        // A blank target is neither better nor worse than one with content.
+        (Verdict::Unknown | Verdict::Empty, _) | (_, Verdict::Empty) => Trend::Changed,
         _ if new > old => Trend::Worse,
         _ => Trend::Better,
     };

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::answer::Answer;
 use stack::{Severity, Verdict};
 
-pub use baseline::{Baseline, BaselineFault, Compared};
+pub use baseline::{Baseline, BaselineFault, Compared, names_target};
 pub use view::{changes_closing, changes_headline, changes_metrics, changes_tree};
 
 /// The schema's name and version.

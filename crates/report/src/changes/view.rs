@@ -9,31 +9,46 @@ use crate::line::{BAD, CARE, PLAIN};
 use crate::look::Look;
 use crate::nagios::Metric;
 use crate::words::{Words, count, quantity};
-use stack::Severity;
+use stack::{Severity, Verdict};
 
-/// A target and a line for each thing that changed of it.
+/// A target and a line for each thing that changed of it; empty where it is unknown as before.
 #[must_use]
 pub fn changes_tree(change: &TargetChange, look: &Look) -> String {
     let words = Words { look };
-    let mut text = format!("{}  {}", words.text(&change.target), painted(change.trend));
+    if change.changes.is_empty() && change.verdict_before == Some(Verdict::Unknown) {
+        // As it was: the last line counts it.
+        return String::new();
+    }
+    let is_there = change.verdict_after.is_some();
+    let head = shown(change.trend, is_there);
+    let mut text = format!("{}  {}", words.text(&change.target), painted(change.trend, head));
     if let Some(reason) = &change.reason {
         text += &format!(": {}", words.text(reason));
     }
     text.push('\n');
     for one in &change.changes {
-        let pad = " ".repeat(9 - one.trend.word().len());
-        text += &format!("  {}{pad}{}\n", painted(one.trend), line(one, words));
+        let word = shown(one.trend, is_there);
+        let pad = " ".repeat(9 - word.len());
+        text += &format!("  {}{pad}{}\n", painted(one.trend, word), line(one, words));
     }
     text
 }
 
-fn painted(trend: Trend) -> String {
+/// The word for a trend: of a target that is there still, only a part is gone.
+fn shown(trend: Trend, is_there: bool) -> &'static str {
+    match trend {
+        Trend::Vanished if is_there => "gone",
+        other => other.word(),
+    }
+}
+
+fn painted(trend: Trend, word: &str) -> String {
     let style: Style = match trend {
         Trend::Worse => BAD,
         Trend::Unknown | Trend::Vanished => CARE,
         _ => PLAIN,
     };
-    format!("{style}{}{style:#}", trend.word())
+    format!("{style}{word}{style:#}")
 }
 
 /// `sda/sda1: ST101 error: partition start is not on a sector`.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::source::{KINDS, SOURCE_BYTES_MAX};
+/// The longest result file that is read, in bytes.
+pub const SOURCE_BYTES_MAX: usize = 64 << 20;
 
 /// Why a text is no result that a page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,8 +60,7 @@ impl SourceFault {
                 "make a result of fewer targets or experiments, and several of them".to_owned()
             }
             SourceFault::NotOurs(_) | SourceFault::OtherSchema(_) => {
-                let names: Vec<&str> = KINDS.iter().map(|kind| kind.schema).collect();
-                format!("give one document that --json or -o wrote: {}", names.join(", "))
+                "name a file that --json or -o of straddle wrote".to_owned()
             }
         }
     }

@@ -31,8 +31,8 @@ mod trace;
 mod twins;
 mod verdict;
 
-pub use fault::SourceFault;
+pub use fault::{SOURCE_BYTES_MAX, SourceFault};
 pub use page::{Draft, PAGE_BYTES_MAX, PAGE_MARK, Report, page};
 pub use peers::{Odd, Outlier, outliers};
-pub use source::{Content, SOURCE_BYTES_MAX, Source, Unread, read};
+pub use source::{Content, Source, Unread, read};
 pub use twins::Twin;

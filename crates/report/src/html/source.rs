@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::{Error, Value};
 
-use super::fault::SourceFault;
+use super::fault::{SOURCE_BYTES_MAX, SourceFault};
 use super::phrase::say;
 use crate::bench::{BENCH_SCHEMA, Bench};
 use crate::compare::{COMPARE_SCHEMA, Comparing};
@@ -17,9 +17,6 @@ use crate::trace::{TRACE_SCHEMA, Trace};
 
 /// This straddle, as its documents name it.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// The longest result file that is read, in bytes.
-pub const SOURCE_BYTES_MAX: usize = 64 << 20;
 
 /// Content of one file.
 #[derive(Clone, Debug)]

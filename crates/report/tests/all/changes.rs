@@ -135,7 +135,7 @@ fn a_finding_that_goes_with_its_content_is_vanished_and_never_better() {
     empty.findings.clear();
     let found = change(&old_image("b.raw"), &empty).expect("a change");
     let words = words(&found.changes);
-    assert!(words.contains(&"vanished target verdict misaligned empty".to_owned()), "{words:?}");
+    assert!(words.contains(&"changed target verdict misaligned empty".to_owned()), "{words:?}");
     assert!(words.iter().any(|line| line.starts_with("vanished b.raw/b.raw#1 ST101")), "{words:?}");
     assert!(words.iter().all(|line| !line.starts_with("better")), "{words:?}");
     assert_eq!(found.trend, Trend::Vanished);
@@ -147,7 +147,8 @@ fn a_finding_that_goes_with_its_content_is_vanished_and_never_better() {
     emptied.findings.clear();
     let found = change(&old_image("b.raw"), &emptied).expect("a change");
     assert_eq!((found.trend, found.answered), (Trend::Vanished, false), "{found:?}");
-    assert!(found.changes.iter().all(|change| change.trend == Trend::Vanished), "{found:?}");
+    let lost = |change: &Change| matches!(change.trend, Trend::Vanished | Trend::Changed);
+    assert!(found.changes.iter().all(lost), "{found:?}");
 }
 
 #[test]
@@ -208,8 +209,10 @@ fn targets_appear_with_what_was_found_and_vanish_unanswered() {
     );
     assert_eq!(new.answer(Some(Severity::Warning)).found, Some(Severity::Warning));
     let seen = HashSet::from(["b.raw".to_owned(), "c.raw".to_owned()]);
-    let gone = baseline.vanished(&seen);
-    assert_eq!(gone.len(), 1);
+    let (gone, others) = baseline.vanished(&seen, |_| true);
+    assert_eq!((gone.len(), others), (1, 0));
+    let (asked, others) = baseline.vanished(&seen, |name| report::names_target("b.raw", name));
+    assert_eq!((asked.len(), others), (0, 1), "a.raw was not asked for");
     assert_eq!((gone[0].target.as_str(), gone[0].trend), ("a.raw", Trend::Vanished));
     assert!(gone[0].answer(Some(Severity::Warning)).unknown);
 }

@@ -28,10 +28,10 @@ fn each_target_gets_a_line_with_its_verdict_first_bad_layer_and_worst_rule() {
 /dev/sda    5.46 TiB, WDC WD60EFR…  misaligned  by 1.5 KiB at sda1                   ST101 error
 /dev/md127  4 TiB, ST4000VN008      misaligned  by 512 B at sdc1                     ST101 error
 /dev/sdb    USB bridge              undefined   the kernel says alignment_offset -1
-/dev/sdz                            could not be judged
+/dev/sdz                            could not be opened
 a.raw       20 GiB, raw image       aligned
 b.raw       20 GiB, raw image       misaligned  by 3.5 KiB (assumed 4 KiB) at #1     ST101 warning
-6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be judged
+6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be opened
 5 findings: 2 errors, 2 warnings, 1 info. Done in 3 ms; nothing was written.
 "#,
     );
@@ -46,10 +46,10 @@ fn a_wide_terminal_shows_what_each_target_is_in_full() {
 /dev/sda    5.46 TiB, WDC WD60EFRX, hard disk 7200 rpm  misaligned  by 1.5 KiB at sda1                   ST101 error
 /dev/md127  4 TiB, ST4000VN008                          misaligned  by 512 B at sdc1                     ST101 error
 /dev/sdb    USB bridge                                  undefined   the kernel says alignment_offset -1
-/dev/sdz                                                could not be judged
+/dev/sdz                                                could not be opened
 a.raw       20 GiB, raw image                           aligned
 b.raw       20 GiB, raw image                           misaligned  by 3.5 KiB (assumed 4 KiB) at #1     ST101 warning
-6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be judged
+6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not be opened
 5 findings: 2 errors, 2 warnings, 1 info. Done in 3 ms; nothing was written.
 "#,
     );
@@ -61,15 +61,14 @@ fn a_narrow_terminal_leaves_out_what_targets_are() {
         several(),
         Look { width: Some(60), ..LOOK },
         r#"
-/dev/sda  misaligned  by 1.5 KiB at sda1  ST101 error
-/dev/md127  misaligned  by 512 B at sdc1  ST101 error
-/dev/sdb  undefined  the kernel says alignment_offset -1
-/dev/sdz  could not be judged
-a.raw  aligned
-b.raw  misaligned  by 3.5 KiB (assumed 4 KiB) at #1
-  ST101 warning
+/dev/sda    misaligned  by 1.5 KiB at sda1   ST101 error
+/dev/md127  misaligned  by 512 B at sdc1     ST101 error
+/dev/sdb    undefined   the kernel says al…
+/dev/sdz    could not be opened
+a.raw       aligned
+b.raw       misaligned  by 3.5 KiB (assume…  ST101 warning
 6 targets: 1 aligned, 3 misaligned, 1 undefined, 1 could not
-be judged
+be opened
 5 findings: 2 errors, 2 warnings, 1 info. Done in 3 ms;
 nothing was written.
 "#,
@@ -94,9 +93,9 @@ bad-4.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST10
 bad-5.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
 bad-6.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
 bad-7.raw  20 GiB, raw image  misaligned  by 3.5 KiB (assumed 4 KiB) at #1  ST101 warning
-/dev/sdz                      could not be judged
-/dev/sdz                      could not be judged
-1000 targets: 990 aligned, 8 misaligned, 2 could not be judged (990 not shown)
+/dev/sdz                      could not be opened
+/dev/sdz                      could not be opened
+1000 targets: 990 aligned, 8 misaligned, 2 could not be opened (990 not shown)
 8 warnings. Done in 3 ms; nothing was written.
 "#
         .strip_prefix('\n')

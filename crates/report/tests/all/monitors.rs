@@ -48,7 +48,7 @@ fn a_good_image_is_ok_on_one_line_with_its_numbers() {
     assert_eq!(state, State::Ok);
     same(
         &text,
-        "STRADDLE OK - nothing found in 1 target | targets=1;;;0 misaligned=0;;;0;1 \
+        "STRADDLE OK - no findings in 1 target | targets=1;;;0 misaligned=0;;;0;1 \
          unknown=0;;;0;1 errors=0;;0;0 warnings=0;0;;0 infos=0;;;0 time=0.004s;;;0\n",
     );
 }
@@ -60,7 +60,7 @@ fn the_worst_target_is_named_first_and_each_has_a_line() {
     let lines: Vec<&str> = text.lines().collect();
     assert!(
         lines[0].starts_with(
-            "STRADDLE CRITICAL - 1 error, 1 warning in 3 targets, 1 not judged; /dev/sda: ST101"
+            "STRADDLE CRITICAL - 1 error, 1 warning in 3 targets, 1 without a verdict; /dev/sda: ST101"
         ),
         "{text}"
     );
@@ -112,7 +112,7 @@ fn hostile_names_leave_one_pipe_one_line_each_and_nothing_for_a_shell() {
     assert_eq!(text.matches('|').count(), 1, "{text}");
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(!text.contains(['`', '$', '\'', '"', '<', '>', '&', '\u{1b}', '\u{202e}']), "{text}");
-    assert!(text.contains("a\\u{7c}b=\\u{27}1\\u{27};\\u{a}"), "{text}");
+    assert!(text.contains("a\\u{7c}b=\u{2019}1\u{2019};\\u{a}"), "{text}");
     assert_eq!(numbers(&text).len(), 7);
     target.findings[0].title = "|".repeat(5000).into();
     let (_, text) = output(&[target], WARNING);

@@ -229,7 +229,7 @@ fn a_target_that_cannot_be_judged_leaves_its_error_to_standard_error() {
         vec![broken()],
         LOOK,
         r#"
-1 target could not be judged. Done in 3 ms; nothing was written.
+1 target could not be opened. Done in 3 ms; nothing was written.
 "#,
     );
 }
@@ -241,7 +241,7 @@ fn several_targets_are_headed_by_name_and_verdict() {
         targets,
         LOOK,
         r#"
-/dev/sdz:  could not be judged
+/dev/sdz:  could not be opened
 
 a.raw:  aligned
 a.raw  raw image  20 GiB  512 B logical, 4 KiB granule (assumed)
@@ -253,7 +253,7 @@ b.raw  raw image  20 GiB  512 B logical, 4 KiB granule (assumed)
             at 31.5 KiB (sector 63)  20 GiB
       ST101  warning: partition start is not on a physical sector  straddle explain ST101
 
-1 finding. 1 target could not be judged. 2 disks, 2 partitions in 3 ms; nothing was written.
+1 finding. 1 target could not be opened. 2 disks, 2 partitions in 3 ms; nothing was written.
 "#,
     );
 }

@@ -139,7 +139,7 @@ fn guests_off(case: &Case<'_>, id: LayerId, miss: &Miss) -> Vec<Finding> {
         let mut finding =
             finding(if assumed { "ST102" } else { "ST101" }, severity(None, assumed), part);
         finding.evidence.push(format!(
-            "{} starts at {}, {} after a {} boundary of the guest's disk, in whatever format",
+            "{} starts at {}, {} after a {} boundary of the guest's disk; converting keeps that",
             layer.name,
             case.place(part, start),
             Exact(miss.unit.misalignment(start)),
@@ -156,7 +156,7 @@ fn predicted(case: &Case<'_>, id: LayerId) -> String {
     let bytes = case.judgment(id).predicted_bytes;
     match &case.stack.layer(id).kind {
         LayerKind::ImageFormat(_) if bytes > 0 => {
-            format!("; {} of it are not allocated yet, judged by where they will go", Size(bytes))
+            format!("; {} of it are unallocated, judged at the next free blocks", Size(bytes))
         }
         _ => String::new(),
     }

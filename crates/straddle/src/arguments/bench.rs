@@ -19,16 +19,16 @@ use super::{help, seconds, size, size_above_0};
 #[command(group = ArgGroup::new("on_devices").args(["job", "suite", "command"]).multiple(true))]
 #[command(after_help = help("bench", "\
 Examples:
-  straddle bench /data                     4 KiB write + fdatasync, aligned and shifted by a sector
-  straddle bench /data --dry-run           what that would write, and for how long
+  straddle bench /data                     4 KiB write + fdatasync, a sector off
+  straddle bench /data --dry-run           how much is written, for how long
   straddle bench /data --shift 2K --read   random reads, 2 KiB off
-  straddle bench /data --full              reads and writes, with and without sync, depths 1, 8, 32
-  straddle bench /data --job job.fio       fio's job file on shifted devices; --set rw=write
-  straddle bench /data --suite             mkfs, unpack, copy, read, delete: ext4, XFS, btrfs (root)
+  straddle bench /data --full              reads and writes at depths 1, 8, 32
+  straddle bench /data --job job.fio       fio's job file on shifted devices
+  straddle bench /data --suite             file work on ext4, XFS, btrfs (root)
   straddle bench /data --shift 512 -- ./run-database {mount}
                                            any command on shifted devices, once a pair and arm
   straddle bench /dev/sdb                  reads of a raw device
-  straddle bench /data -o result.json      keep the result; straddle compare A B"))]
+  straddle bench /data -o result.json      keep the result for compare"))]
 pub(crate) struct Bench {
     /// A directory or mount point, where the scratch file will be; or a block device
     #[arg(value_name = "TARGET")]

@@ -19,11 +19,11 @@ Examples:
   straddle check                          every disk of this machine
   straddle check /dev/sda disk.qcow2      a disk and an image
   straddle check --on 4Kn disk.raw        will this image work on a 4Kn disk?
-  straddle check --only-bad images/       a directory of images, the bad ones only
+  straddle check --only-bad images/       of a directory, only the bad ones
   straddle check /dev/sd[a-d]1            members of one array, judged together
   straddle check /data                    the device under a mount point
   straddle check --sysroot other.sysroot  another machine, as captured there
-  straddle check --json disk.raw          for programs; see straddle generate schema
+  straddle check --json disk.raw          for programs (generate schema)
   straddle check --save base.json         remember how everything lies
   straddle check --watch base.json        and tell later what changed
   straddle explain ST101                  what a finding means"))]

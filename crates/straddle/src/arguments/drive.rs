@@ -59,7 +59,7 @@ pub(crate) struct DriveShow {
 Examples:
   straddle drive simulate --profile hdd-7200-512e
                                            synced writes, aligned and a sector off
-  straddle drive simulate --profile hdd-7200-512e --vary rmw=batched --vary rmw=serial
+  straddle drive simulate --profile hdd-7200-512e --vary rmw=serial
                                            the same with other firmware
   straddle drive simulate --profile mine.toml --job job.fio --shift 512,2K
                                            fio's job, on a drive of your own
@@ -71,11 +71,12 @@ Examples:
                                            where an image's file systems really lie
   straddle drive simulate --profile hdd-7200-512e --stack a.raw b.raw c.raw
                                            on an array, with each of its drives
-  sfdisk --dump /dev/sda > plan; straddle drive simulate --profile wd10ears --stack plan --layer 1
+  sfdisk --dump /dev/sda > plan
+  straddle drive simulate --profile wd10ears --stack plan --layer 1
                                            where a partition would lie on another drive
   straddle drive simulate --profile m4-256 --power-cuts 100 --no-sync
                                            what is left when the power goes
-  straddle drive simulate --published      every published number beside the model's"))]
+  straddle drive simulate --published      published numbers beside the models'"))]
 pub(crate) struct Simulate {
     /// A built-in drive profile, or a profile's file; may be repeated
     #[arg(

@@ -15,10 +15,10 @@ Examples:
   straddle explain ST101                     a finding
   straddle explain ashift                    a word of the field
   straddle explain ST101 granule             several at once
-  straddle explain which ashift              a question: the page that fits best
-  straddle explain slow fdatasync            a log line, or the part of it that stays the same
+  straddle explain which ashift              a question: the closest page
+  straddle explain slow fdatasync            a log line, or a part of it
   journalctl -u etcd | straddle explain -    every line that is known, once each
-  straddle explain history                   what each partitioner did by default
+  straddle explain history                   defaults of each partitioner
   straddle explain drives                    the words of one group
   straddle explain                           all there is"))]
 pub(crate) struct Explain {

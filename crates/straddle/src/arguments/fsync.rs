@@ -25,17 +25,17 @@ pub(crate) const FSYNC_SECONDS: u32 = 15;
 #[derive(Debug, Args)]
 #[command(after_help = help("fsync", "\
 Examples:
-  straddle fsync /var/lib/postgresql       all rows of pg_test_fsync, and what logs meet
-  straddle fsync /var/lib/etcd --for etcd  is it fast enough for etcd? PASS, WARN or FAIL
-  straddle fsync /data --dry-run           what that would write, and for how long
+  straddle fsync /var/lib/postgresql       pg_test_fsync's rows and log patterns
+  straddle fsync /var/lib/etcd --for etcd  for etcd: PASS, WARN or FAIL
+  straddle fsync /data --dry-run           how much is written, for how long
   straddle fsync /data --rows pg           the rows of pg_test_fsync alone
-  straddle fsync /data --rows none         only whether a completed sync is real, in a second
-  straddle fsync /data --pid 4711          also whether the syncs of process 4711 are intercepted
-  straddle fsync /data --rows all          also 1, 2, 4, 8, 16 and 32 writes for each sync
+  straddle fsync /data --rows none         only: is a completed sync real?
+  straddle fsync /data --pid 4711          are this process's syncs intercepted?
+  straddle fsync /data --rows all          also several writes for each sync
   straddle fsync /data --sustained --bytes-max 8G
                                            write on until the drive's buffer is full
   straddle fsync /data -o result.json      keep the result
-  straddle fsync /data --format fio-json   for programs that read fio's sync.lat_ns"))]
+  straddle fsync /data --format fio-json   in the form of fio's JSON"))]
 pub(crate) struct Fsync {
     /// The directory whose file system and drive are meant
     #[arg(value_name = "DIR")]

@@ -96,7 +96,7 @@ pub(crate) enum SchemaOf {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  straddle generate sysroot -o here.sysroot       as root, so that drives are asked too
+  straddle generate sysroot -o here.sysroot       as root: asks drives too
   straddle generate sysroot | gzip > here.gz      check reads that as well
   straddle check --sysroot here.sysroot           on any machine")]
 pub(crate) struct Sysroot {

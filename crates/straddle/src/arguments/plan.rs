@@ -16,10 +16,10 @@ use super::help;
 #[command(after_help = help("plan", "\
 Examples:
   straddle plan /dev/sda                         before and after
-  straddle plan disk.raw --on granule=16K        for another disk than the one it is on
-  straddle plan disk.raw --on 4Kn                also rewrites the table for 4096-byte sectors
-  straddle plan --new /dev/sdb                   how to lay out a disk without data
-  straddle plan /dev/sda --script -o plan.sh     the script; read it, back up, then
+  straddle plan disk.raw --on granule=16K        for a disk with 16 KiB units
+  straddle plan disk.raw --on 4Kn                for 4096-byte sectors
+  straddle plan --new /dev/sdb                   lay out a disk without data
+  straddle plan /dev/sda --script -o plan.sh     the script: read it, back up,
   sh plan.sh /dev/sda /mnt/usb/work              run it; run it again if it was interrupted"))]
 pub(crate) struct Plan {
     /// A disk, a partition of it, or an image file
@@ -35,7 +35,7 @@ pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) measured: Measured,
 
-    /// Say how to lay out a disk without data: where to start, ashift, options of mkfs and others
+    /// Say lay out a disk without data: where to start, ashift, options of mkfs and others
     ///
     /// Commands that erase say so; they are left out where anything was recognized on the disk.
     #[arg(long, conflicts_with_all = ["script", "json", "output"])]

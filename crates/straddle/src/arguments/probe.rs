@@ -16,8 +16,8 @@ use super::{help, seconds, size_above_0};
 #[derive(Debug, Args)]
 #[command(after_help = help("probe", "\
 Examples:
-  straddle probe /data                     granule, chunk, depth, turns of the drive under /data
-  straddle probe /data --dry-run           what that would write, and for how long
+  straddle probe /data                     of the drive under /data
+  straddle probe /data --dry-run           how much is written, for how long
   straddle probe /dev/sdb                  reads alone: chunk, members, depth
   straddle probe /dev/sdb --write-device --dry-run
                                            what writing to it would overwrite, or why it may not

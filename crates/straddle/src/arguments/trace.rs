@@ -14,10 +14,10 @@ use super::{help, size_above_0};
 #[derive(Debug, Args)]
 #[command(after_help = help("trace", "\
 Examples:
-  straddle trace /var/lib/mysql/ibdata1          every extent, down to the drives
-  straddle trace --size 16K ibdata1              what its 16 KiB pages cost to read and write
+  straddle trace /var/lib/mysql/ibdata1          every extent, to the drives
+  straddle trace --size 16K ibdata1              what its 16 KiB pages cost
   straddle trace --offset 1M --length 64K file   a part of it
-  straddle trace --json file                     for programs; see straddle generate schema trace
+  straddle trace --json file                     for programs
 
 An extent is aligned to a unit (granule, chunk, full stripe) when the file's own multiples of the
 unit lie on the unit's boundaries."))]

@@ -62,7 +62,8 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     if again.is_some() {
         own.command = baseline::command(check);
     }
-    let press = Press::new(check, baseline, own, targets.len() > 1)?;
+    let asked = if again.is_some() { &[][..] } else { &check.targets[..] };
+    let press = Press::new(check, baseline, own, asked, targets.len() > 1)?;
     // A document is ended properly; what people look at just stops.
     let interrupt = if people { Interrupt::none() } else { Interrupt::install()? };
     let save = check.save.as_deref().map(|path| Save::begin(path, &press.run)).transpose()?;
@@ -101,7 +102,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
         let shown = Shown::of(check, &press, refused("straddle check".to_owned(), refusal));
         tally.take(&mut page, shown)?;
         tally.save = None;
-        page.end(&tally.summary, tally.answer())?;
+        page.end(&tally.summary, tally.answer(), false)?;
         let said = Said::or(output.end()?, "interrupted");
         return Ok(Outcome::Interrupted(signal, said));
     }
@@ -109,13 +110,13 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     tally.answer.merge(page.take_vanished());
     let answer = tally.answer();
     let answer = Answer { unknown: answer.unknown && !check.unknown.is_allowed, ..answer };
-    if let Some(save) = tally.save.take() {
-        match tally.has_opened {
-            true => save.end(&tally.summary)?,
-            false => save.leave(),
-        }
+    let is_saved = tally.save.is_some() && tally.has_opened;
+    match tally.save.take() {
+        Some(save) if is_saved => save.end(&tally.summary)?,
+        Some(save) => save.leave(),
+        None => {}
     }
-    page.end(&tally.summary, answer)?;
+    page.end(&tally.summary, answer, is_saved)?;
     let said = Said::or(output.end()?, "there is nothing to judge");
     let left_out = rest.left_out.iter().map(|(_, name)| name.as_str());
     if let Some(note) = no_image::note(left_out) {

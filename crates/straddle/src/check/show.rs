@@ -3,16 +3,17 @@
 
 use std::collections::HashSet;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use report::{
     Answer, Baseline, Blocks, ChangeSummary, Changes, Compared, Digest, Look, Note, Notifications,
-    Row, Run, Shape, Summary, Target, TargetChange,
+    Row, Run, Shape, Summary, Target, TargetChange, names_target,
 };
 
 use crate::arguments::{Check, Format};
-use crate::shared::printer;
+use crate::shared::{printer, target};
 
 /// Presentation of targets.
 pub(crate) struct Press {
@@ -28,8 +29,8 @@ pub(crate) struct Press {
     least: Option<stack::Severity>,
     /// The longest message for a monitor that wants a short one, in bytes.
     message_bytes: usize,
-    /// True if a baseline is written.
-    saves: bool,
+    /// The names of the targets that were asked for; none for all.
+    asked: Vec<String>,
     /// Baseline to compare with, where only changes are shown.
     baseline: Option<Baseline>,
     /// Rules that may fire, where the format lists them.
@@ -62,7 +63,7 @@ impl Piece {
 
 impl Press {
     /// Returns a press that shows targets as `check` asks, compared with `baseline`, in documents
-    /// of `run`, for one target or `many`.
+    /// of `run`, for one target or `many`, of which these were `asked` for; none for all.
     ///
     /// # Errors
     /// When changes cannot be shown as asked.
@@ -70,6 +71,7 @@ impl Press {
         check: &Check,
         baseline: Option<Baseline>,
         run: Run,
+        asked: &[PathBuf],
         many: bool,
     ) -> anyhow::Result<Press> {
         let format = check.chosen();
@@ -79,7 +81,6 @@ impl Press {
                  hint: take table, json, jsonl, nagios or npd"
             );
         }
-        let saves = check.save.is_some();
         let look = Look { bytes: check.exact.bytes, ..printer::look(check.explain) };
         // Where nothing fails the command, the worst still fails its case.
         let fails = check.fail_on.severity().unwrap_or(stack::Severity::Error);
@@ -87,7 +88,8 @@ impl Press {
         let message_bytes = usize::from(check.message_bytes);
         let rules = rules();
         let many = AtomicBool::new(many);
-        Ok(Press { run, format, look, many, fails, least, message_bytes, saves, baseline, rules })
+        let asked = asked.iter().map(|path| printer::shown(&target::plain(path))).collect();
+        Ok(Press { run, format, look, many, fails, least, message_bytes, asked, baseline, rules })
     }
 
     /// From now on for one target: those that were named turned out to be one stack.
@@ -267,7 +269,17 @@ impl<'a> Page<'a> {
     pub(crate) fn take_vanished(&mut self) -> Answer {
         let mut answer = Answer::default();
         let Some(baseline) = &self.press.baseline else { return answer };
-        for change in baseline.vanished(&self.seen) {
+        let asked = &self.press.asked;
+        let is_asked =
+            |known: &str| asked.is_empty() || asked.iter().any(|it| names_target(it, known));
+        let (vanished, others) = baseline.vanished(&self.seen, is_asked);
+        if others > 0 {
+            let targets = if others == 1 { "target" } else { "targets" };
+            printer::note(&format!(
+                "{others} {targets} of the baseline not checked: not named here"
+            ));
+        }
+        for change in vanished {
             answer.merge(change.answer(self.press.least));
             self.counts.add(Some(&change));
             self.changes.push(change);
@@ -275,11 +287,16 @@ impl<'a> Page<'a> {
         answer
     }
 
-    /// Returns what stands after the last piece.
+    /// Prints what stands after the last piece, where a baseline was saved or not.
     ///
     /// # Errors
     /// When nothing can be written.
-    pub(crate) fn end(mut self, summary: &Summary, answer: Answer) -> anyhow::Result<()> {
+    pub(crate) fn end(
+        mut self,
+        summary: &Summary,
+        answer: Answer,
+        is_saved: bool,
+    ) -> anyhow::Result<()> {
         self.flush()?;
         if let Some(baseline) = &self.press.baseline {
             self.counts.elapsed_ns = summary.elapsed_ns;
@@ -301,7 +318,7 @@ impl<'a> Page<'a> {
                     self.output.write_all(b"\n")?;
                 }
                 let text = report::closing(summary, self.shown, shape, &self.press.look);
-                match self.press.saves {
+                match is_saved {
                     true => text.replace("nothing was", "nothing but the baseline was"),
                     false => text,
                 }

@@ -52,11 +52,7 @@ pub(crate) const ENDINGS: &[Ending] = &[
     end("check", 0, "nothing at or above --fail-on"),
     end("check", 1, "something found; with --watch: something became worse"),
     end("check", 2, "misuse, or a target that cannot be opened"),
-    end(
-        "check",
-        5,
-        "nothing found, but a verdict is unknown; what lies beneath a loop's file is not judged",
-    ),
+    end("check", 5, "nothing at or above --fail-on, but a target has no verdict"),
     end("explain", 0, "explained"),
     end("explain", 2, "no page is near the words"),
     end("trace", 0, "traced; holes have no address to know, so a file of holes alone too"),

@@ -3,6 +3,7 @@
 use stack::rule::RULES;
 use workload::Engines;
 
+use super::page::wrap;
 use crate::lexicon::{GROUPS, Group, pages};
 
 /// The word for the codes, which have their own table.
@@ -39,7 +40,7 @@ pub(super) fn group(word: &str) -> Option<String> {
 fn rules() -> String {
     let mut out = head(RULES_TITLE, RULES_WORD);
     for rule in RULES {
-        out += &format!("  {}  {}\n", rule.code, rule.title);
+        out += &line(rule.code, rule.code.len(), rule.title);
     }
     out
 }
@@ -47,7 +48,7 @@ fn rules() -> String {
 fn engines() -> String {
     let mut out = head(ENGINES_TITLE, ENGINES_WORD);
     for profile in Engines::built_in().iter() {
-        out += &format!("  {:<NAME_WIDTH$}  {}\n", profile.name, profile.title);
+        out += &line(&profile.name, NAME_WIDTH, &profile.title);
     }
     out
 }
@@ -55,14 +56,19 @@ fn engines() -> String {
 fn of_group(group: &'static Group) -> String {
     let mut out = head(group.title, group.word);
     for page in pages().iter().filter(|page| page.group == group) {
-        let (name, title) = (page.name, page.title);
-        let apart = if name.chars().count() > NAME_WIDTH {
-            format!("\n{}", " ".repeat(NAME_WIDTH + 2))
-        } else {
-            " ".repeat(NAME_WIDTH - name.chars().count())
-        };
-        out += &format!("  {name}{apart}  {title}\n");
+        out += &line(page.name, NAME_WIDTH, page.title);
     }
+    out
+}
+
+/// `title` beside `name`, which takes `columns`; a longer name stands on a line of its own.
+fn line(name: &str, columns: usize, title: &str) -> String {
+    let indent = " ".repeat(columns + 4);
+    let (mut out, first) = match name.chars().count() > columns {
+        true => (format!("  {name}\n"), indent.clone()),
+        false => (String::new(), format!("  {name:<columns$}  ")),
+    };
+    wrap(&mut out, title, &first, &indent);
     out
 }
 

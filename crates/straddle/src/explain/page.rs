@@ -96,7 +96,7 @@ fn section(out: &mut String, heading: &str, paragraphs: &[&str]) {
 }
 
 /// Breaks `text` into lines of [`WIDTH`]; only a word that is longer than that goes beyond.
-fn wrap(out: &mut String, text: &str, first: &str, rest: &str) {
+pub(super) fn wrap(out: &mut String, text: &str, first: &str, rest: &str) {
     let mut line = first.to_owned();
     let mut empty = true;
     for word in text.split_whitespace() {

@@ -223,6 +223,12 @@ fn named(path: &Path, scene: &Scene, seen: &mut Seen) -> Vec<Target> {
             if let Some(device) = bare_device(path) {
                 return named(&device, scene, seen);
             }
+            if let Some((image, _)) = name.split_once('#').filter(|(it, _)| Path::new(it).exists())
+            {
+                let message = format!("cannot look at {name}: a partition inside {image}");
+                let hint = format!("straddle check {} shows all of it", text::shell_word(image));
+                return vec![refused(name, message, Some(&hint))];
+            }
             let message = format!("cannot look at {name}: {error}");
             vec![refused(name, message, Some("check the path; lsblk -p lists block devices"))]
         }
@@ -359,8 +365,7 @@ fn under(name: String, mount: &device::mountinfo::MountLine, scene: &Scene) -> T
         Some(id) => meant(name, machine, id),
         None => {
             let kind = &mount.kind;
-            let message =
-                format!("cannot look under {name}: its {kind} is on no block device that is seen");
+            let message = format!("cannot check {name}: no block device is under it (type {kind})");
             let hint = "name a file or a directory in it, or the devices: /dev/sda …";
             refused(name, message, Some(hint))
         }

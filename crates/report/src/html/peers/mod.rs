@@ -5,6 +5,7 @@
 //! where one host of a model is slow the model is not.
 
 mod named;
+mod rows;
 mod rule;
 mod sample;
 mod view;

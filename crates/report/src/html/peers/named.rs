@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::view::{count_hosts, count_of, row_id};
+use super::rows::{count_hosts, count_of, row_id};
 use super::{Group, Odd, Outlier};
 use crate::bench::figures::number as digits;
 use crate::html::gist::Rank;

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::named::{Named, advice, by_host, named, sentence};
+use super::rows::{GROUPS_MAX, HOSTS_MAX, ID, count_hosts, row_id};
 use super::rule::{Answer, DEVIATIONS, FACTOR_MIN, HOSTS_MIN};
 use super::{Group, Host, Kind, Peers, Place, real};
 use crate::bench::figures::number as digits;
@@ -10,15 +11,9 @@ use crate::html::chart::{Caption, Dot, latencies};
 use crate::html::gist::Gist;
 use crate::html::phrase::{Tone, chip, more, time, time_or_unknown};
 use crate::html::table::{Row, cell, figure, named as head, row, table};
-use crate::words::count;
 
-/// The most groups, and the most hosts of a group, that are shown.
-const GROUPS_MAX: usize = 24;
-const HOSTS_MAX: usize = 200;
 /// The most places that are named in a list.
 const NAMED_MAX: usize = 40;
-/// The section as links name it.
-const ID: &str = "peers";
 
 /// All that peers say: what is worth the head of the page, and the section.
 pub(in crate::html) struct View {
@@ -71,14 +66,6 @@ impl View {
     }
 }
 
-/// Returns where the row of a host is; the section where that row is not shown.
-pub(super) fn row_id(group: usize, place: usize) -> String {
-    match group < GROUPS_MAX && place < HOSTS_MAX {
-        true => format!("{ID}-{group}-{}", place + 1),
-        false => ID.to_owned(),
-    }
-}
-
 /// Those of whom nobody knows what their drives are.
 fn strangers(places: &[Place]) -> Markup {
     let left_out = places.len().saturating_sub(NAMED_MAX);
@@ -105,14 +92,6 @@ fn rule() -> String {
          factor of {FACTOR_MIN} or more. This needs {HOSTS_MIN} hosts. Where all are slow, or many \
          differ, no host stands out."
     )
-}
-
-pub(super) fn count_hosts(hosts: usize) -> String {
-    count_of(hosts, "host")
-}
-
-pub(super) fn count_of(number: usize, what: &str) -> String {
-    count(u64::try_from(number).unwrap_or(u64::MAX), what)
 }
 
 fn model(kind: &Kind) -> String {

@@ -107,7 +107,7 @@ fn every_fault_says_what_to_do() {
         assert!(fault.hint().len() > 20, "{fault}");
         assert!(!fault.to_string().is_empty());
     }
-    assert!(fault("{}").hint().contains("straddle.fsync/1"), "it says what is expected");
+    assert!(fault("{}").hint().contains("--json"), "it says what is expected");
 }
 
 #[test]

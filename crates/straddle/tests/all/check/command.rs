@@ -39,7 +39,7 @@ fn what_is_no_disk_is_refused_with_a_reason_and_no_hang() {
         assert!(told.starts_with("error: cannot ") && told.contains(word), "{told}");
         assert!(told.contains("\nhint: "), "{told}");
         let out = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(out.starts_with("1 target could not be judged.") && !out.contains("rror"), "{out}");
+        assert!(out.starts_with("1 target could not be opened.") && !out.contains("rror"), "{out}");
     }
     let output = straddle(&["check", text(scratch.path())]);
     assert_eq!(output.status.code(), Some(2), "an empty directory holds no answer");

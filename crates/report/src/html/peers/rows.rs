@@ -1,0 +1,25 @@
+//! The rows of hosts on the page: how many are shown, how they are named and counted.
+
+use crate::words::count;
+
+/// The most groups, and the most hosts of a group, that are shown.
+pub(super) const GROUPS_MAX: usize = 24;
+pub(super) const HOSTS_MAX: usize = 200;
+/// The section as links name it.
+pub(super) const ID: &str = "peers";
+
+/// Returns where the row of a host is; the section where that row is not shown.
+pub(super) fn row_id(group: usize, place: usize) -> String {
+    match group < GROUPS_MAX && place < HOSTS_MAX {
+        true => format!("{ID}-{group}-{}", place + 1),
+        false => ID.to_owned(),
+    }
+}
+
+pub(super) fn count_hosts(hosts: usize) -> String {
+    count_of(hosts, "host")
+}
+
+pub(super) fn count_of(number: usize, what: &str) -> String {
+    count(u64::try_from(number).unwrap_or(u64::MAX), what)
+}
