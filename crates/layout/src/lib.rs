@@ -33,6 +33,8 @@ mod plan;
 mod refusal;
 mod script;
 mod table_bytes;
+#[cfg(test)]
+mod tests;
 
 pub use disk_after::DiskAfter;
 pub use encode::Region;

@@ -17,6 +17,8 @@ pub mod slots;
 pub mod statistics;
 pub mod subject;
 pub mod tail;
+#[cfg(test)]
+mod tests;
 pub mod verdict;
 mod warmup;
 

@@ -32,6 +32,8 @@
 
 pub(crate) mod escape;
 mod parse;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub(crate) use parse::read as parse;

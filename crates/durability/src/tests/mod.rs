@@ -5,6 +5,7 @@ use units::{Known, Source};
 use super::*;
 
 mod process;
+mod untorn;
 
 fn known(write_back: Option<bool>) -> Known<bool> {
     write_back.map_or(Known::no("there is no queue"), |yes| Known::yes(yes, Source::Sysfs))

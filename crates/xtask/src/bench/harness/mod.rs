@@ -7,6 +7,8 @@
 mod figures;
 mod fio;
 mod measuring_loop;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::os::fd::AsFd as _;

@@ -3,8 +3,6 @@
 //!
 //! It stands here because this crate may use both the loop and the queues.
 
-#![expect(clippy::unwrap_used, reason = "in a test, unwrap is an assertion")]
-
 use std::os::fd::OwnedFd;
 
 use device::{Action, Durability, Queue, SyncKind};

@@ -1,5 +1,6 @@
-//! Behavior of the models, beside what is known of such drives.
+//! Behavior of the models, beside what is known of such drives, and of any plan that can be.
 
+mod any_plan;
 mod array;
 mod barriers;
 mod cloud;

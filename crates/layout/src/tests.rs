@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
+use crate::{DiskAfter, DiskPlan, NoPlan};
 use device::{Disk, FileIdentity, MemoryDisk, MemoryTree, NoFiles};
-use layout::{DiskAfter, DiskPlan, NoPlan};
 use stack::assemble::{Start, StartKind, assemble};
 use stack::drive::Drive;
 use stack::{Condition, LayerId, Stack};
@@ -21,12 +21,12 @@ fn stack_of(disk: Rc<dyn Disk>, told: &Condition) -> Stack {
 
 fn planned_of(stack: &Stack, id: LayerId, told: Option<&Condition>) -> Result<DiskPlan, NoPlan> {
     let judgments = stack::judge::judge_all(stack);
-    layout::plan(&stack::rule::Case { stack, judgments: &judgments, told }, id)
+    crate::plan(&stack::rule::Case { stack, judgments: &judgments, told }, id)
 }
 
 fn planned(disk: Rc<dyn Disk>, told: &Condition) -> Option<DiskPlan> {
     let stack = stack_of(disk, told);
-    let id = layout::disk_of(&stack, None)?;
+    let id = crate::disk_of(&stack, None)?;
     planned_of(&stack, id, Some(told)).ok()
 }
 
@@ -132,7 +132,7 @@ fn no_partition_is_moved_on_a_drive_that_takes_writes_at_the_end_of_zones_alone(
         let kind = StartKind::Drive(Box::new(Drive::read(&tree, "sda")));
         let start = Start { kind, name: "sda".to_owned(), bytes: Some(Ok(Rc::new(disk))) };
         let stack = assemble(vec![start], &NoFiles, None).stack;
-        let id = layout::disk_of(&stack, None).expect("there is a table");
+        let id = crate::disk_of(&stack, None).expect("there is a table");
         planned_of(&stack, id, None)
     };
     assert!(!planned("none").expect("there is a plan").is_empty());

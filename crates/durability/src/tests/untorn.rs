@@ -1,10 +1,10 @@
 //! The largest untorn write on a running machine.
 
 #[expect(dead_code, reason = "the stack's tests need more of it")]
-#[path = "../../stack/tests/all/live/world.rs"]
+#[path = "../../../stack/tests/all/live/world.rs"]
 mod world;
 
-use durability::untorn;
+use crate::untorn;
 use units::Known;
 
 use world::Sample;

@@ -1,12 +1,10 @@
 //! Nothing is allocated while it is measured: from the first submit of an observation to its last
 //! reap, and where its time is recorded.
 
+use crate::{ArmPlan, Experiment, Limits, Order, Plan, Role, Run, Slots, SlotsPlan, Subject, Work};
 use device::{
     Action, Completion, Counters, CountersError, DiskCounts, Durability, Operation, Queue,
     QueueError, SyncKind,
-};
-use measure::{
-    ArmPlan, Experiment, Limits, Order, Plan, Role, Run, Slots, SlotsPlan, Subject, Work,
 };
 use testkit::memory::{Counting, allocations_of, peak_of};
 use units::Unit;
@@ -169,9 +167,9 @@ impl device::Durable for Instant {
 
 #[test]
 fn a_hundred_rounds_of_durable_writes_allocate_no_more_than_one() {
-    let ways: Vec<_> = measure::durable::pg_rows().into_iter().map(|row| row.way).collect();
+    let ways: Vec<_> = crate::durable::pg_rows().into_iter().map(|row| row.way).collect();
     let ran = |rounds| {
-        let limits = measure::durable::DurableLimits {
+        let limits = crate::durable::DurableLimits {
             elapsed_ns: u64::MAX,
             written_bytes: u64::MAX,
             slice_ns: 1_000_000,
@@ -179,7 +177,7 @@ fn a_hundred_rounds_of_durable_writes_allocate_no_more_than_one() {
             rounds,
         };
         let mut double = Instant { now_ns: 0 };
-        let (seen, count) = allocations_of(|| measure::durable::run(&mut double, &ways, limits, 1));
+        let (seen, count) = allocations_of(|| crate::durable::run(&mut double, &ways, limits, 1));
         assert_eq!(seen.rounds + seen.discarded_rounds, rounds);
         count
     };

@@ -1,7 +1,7 @@
 //! Manifests of captured trees: what is written is read back, links lead where the kernel's do, and
 //! what is wrong is refused by its line.
 
-use device::{KernelTree, Manifest, TextTree, TreeError};
+use crate::{KernelTree, Manifest, TextTree, TreeError};
 use testkit::memory::Counting;
 
 #[global_allocator]
@@ -211,7 +211,7 @@ fn a_damaged_manifest_is_read_or_refused_in_little_memory() {
                 break;
             }
         }
-        let ((), peak_bytes) = testkit::memory::peak_of(|| device::text_tree::hostile(&text));
+        let ((), peak_bytes) = testkit::memory::peak_of(|| crate::text_tree::hostile(&text));
         assert!(peak_bytes < 1 << 20, "{peak_bytes}");
     }
 }
