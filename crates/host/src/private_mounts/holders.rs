@@ -1,8 +1,13 @@
 //! Processes and mounts that keep a file system from being unmounted.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+
+use device::mountinfo;
+use units::DiskText;
 
 /// Somebody who keeps a file system busy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,7 +24,7 @@ pub enum Holder {
     /// Another mount, on a directory of it.
     Mount {
         /// The mount point.
-        path: String,
+        path: DiskText,
     },
 }
 
@@ -32,9 +37,7 @@ pub(super) fn list(holders: &[Holder]) -> String {
         Holder::Process { number, name, by } => {
             format!("process {number} ({}) {by}", units::text::escape(name.as_bytes()))
         }
-        Holder::Mount { path } => {
-            format!("{} is mounted on it", units::text::escape(path.as_bytes()))
-        }
+        Holder::Mount { path } => format!("{path} is mounted on it"),
     });
     texts.collect::<Vec<_>>().join("; ")
 }
@@ -52,14 +55,19 @@ pub(super) fn of(path: &Path, device: Option<u64>) -> Vec<Holder> {
             found.insert(Holder::Process { number, name: name.trim_end().to_owned(), by });
         }
     }
-    let mounts = std::fs::read_to_string("/proc/thread-self/mountinfo").unwrap_or_default();
-    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
-    let below = points.filter(|point| {
-        let rest = path.to_str().and_then(|path| point.strip_prefix(path));
-        rest.is_some_and(|rest| rest.starts_with('/'))
-    });
-    found.extend(below.map(|point| Holder::Mount { path: point.to_owned() }));
+    let table = std::fs::read("/proc/thread-self/mountinfo").unwrap_or_default();
+    found.extend(mounts_below(&table, path));
     found.into_iter().collect()
+}
+
+/// The mounts of `table` on directories below `path`.
+fn mounts_below(table: &[u8], path: &Path) -> impl Iterator<Item = Holder> {
+    let points = mountinfo::lines(table).map(|mount| mount.point);
+    let below = points.filter(move |point| {
+        let point = Path::new(OsStr::from_bytes(point.raw()));
+        point != path && point.starts_with(path)
+    });
+    below.map(|path| Holder::Mount { path })
 }
 
 /// Returns how the process with `directory` in `/proc` uses files of `device`, where it does.
@@ -82,4 +90,20 @@ fn use_by(directory: &Path, device: Option<u64>) -> Option<&'static str> {
         return Some("has a file open there");
     }
     any("map_files").then_some("has a file mapped from there")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_below_a_path_with_a_blank_are_found_and_named_as_they_are() {
+        let table = b"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n\
+                      2 1 8:2 / /my\\040data rw - xfs /dev/sda2 rw\n\
+                      3 2 8:3 / /my\\040data/a\\012b rw - xfs /dev/sda3 rw\n\
+                      4 1 8:4 / /my\\040database rw - xfs /dev/sda4 rw\n";
+        let found: Vec<Holder> = mounts_below(table, Path::new("/my data")).collect();
+        assert_eq!(found, [Holder::Mount { path: DiskText::from("/my data/a\nb") }]);
+        assert_eq!(list(&found), "/my data/a\\u{a}b is mounted on it");
+    }
 }

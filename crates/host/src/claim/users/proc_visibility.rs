@@ -1,5 +1,7 @@
 //! The check that `/proc` shows every process of this machine.
 
+use device::mountinfo;
+
 pub(super) const FIRST: u32 = 1;
 /// The inode of the machine's own process namespace: `PID_NS_INIT_INO` of Linux
 /// `include/uapi/linux/nsfs.h`, `PROC_PID_INIT_INO` before.
@@ -18,22 +20,19 @@ pub(super) fn check() -> Result<(), String> {
     }
     let mounts = std::fs::read("/proc/self/mountinfo")
         .map_err(|error| format!("/proc/self/mountinfo cannot be read: {error}"))?;
-    match mounts.split(|&byte| byte == b'\n').any(hides) {
+    match hides(&mounts) {
         true => Err("/proc hides the processes of others (hidepid)".to_owned()),
         false => Ok(()),
     }
 }
 
-/// Returns whether this line of mountinfo is a `/proc` that hides processes.
-fn hides(line: &[u8]) -> bool {
-    let line = String::from_utf8_lossy(line);
-    let Some((place, kind)) = line.split_once(" - ") else { return false };
-    let is_proc = kind.starts_with("proc ") && place.split(' ').nth(4) == Some("/proc");
-    let hidden = |option: &str| {
-        let value = option.strip_prefix("hidepid=");
-        value.is_some_and(|value| !matches!(value, "0" | "off"))
-    };
-    is_proc && kind.rsplit(' ').next().unwrap_or_default().split(',').any(hidden)
+/// True if a `/proc` among these mounts hides processes.
+fn hides(mounts: &[u8]) -> bool {
+    mountinfo::lines(mounts).any(|mount| {
+        let hidden = mount.option("hidepid");
+        let is_proc = mount.kind == "proc" && mount.point.raw() == b"/proc";
+        is_proc && hidden.is_some_and(|value| value != b"0" && value != b"off")
+    })
 }
 
 #[cfg(test)]
