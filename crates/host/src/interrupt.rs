@@ -83,6 +83,7 @@ mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 
     use rustix::process::{Signal, getpid, kill_process};
+    use testkit::run::until;
 
     use super::*;
     use crate::test_child;
@@ -90,7 +91,7 @@ mod tests {
     /// Sends itself a signal, which is handled before this returns or soon after.
     fn send(signal: Signal, interrupt: &Interrupt) {
         kill_process(getpid(), signal).unwrap();
-        test_child::until("the signal was handled", || interrupt.is_raised());
+        until("the signal was handled", || interrupt.is_raised());
     }
 
     /// Also the child's side of it: see [`test_child`](crate::test_child).
@@ -104,7 +105,7 @@ mod tests {
             assert_eq!(interrupt.signal(), Some(15));
             println!("first survived");
             kill_process(getpid(), Signal::INT).unwrap();
-            test_child::until("the process ends", || false);
+            until("the process ends", || false);
         }
         let name = "interrupt::tests::the_first_signal_raises_the_flag_and_the_second_ends_the_\
                     process";

@@ -6,7 +6,6 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 const ARGUMENT: &str = "STRADDLE_TEST_CHILD";
 const MARK: &str = "child is ready: ";
@@ -24,15 +23,6 @@ pub(crate) fn ready(what: &str) -> ! {
     out.flush().unwrap();
     let _ = std::io::stdin().read(&mut [0]);
     std::process::exit(3);
-}
-
-/// Waits, with a bound, until `condition` holds.
-pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !condition() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "not within 20 s: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 /// Runs a child of `test` with `argument` until it ends by itself, and returns its output.

@@ -2,12 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
 
-use crate::{scratch, tool};
+use crate::{run, scratch, tool};
 
 /// Held while a device is attached, and alone while a number goes from one file to another, so that
 /// no other test of the process is given that number in between.
 static NUMBERS: RwLock<()> = RwLock::new(());
+/// Number of times that losetup is asked for a free device, and the pause between.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Returns whether loop devices can be made here: root, losetup, and a control device.
 #[must_use]
@@ -32,10 +36,7 @@ impl Loop {
     /// When losetup fails.
     #[must_use]
     pub fn attach(file: &Path, sector_bytes: u64) -> Loop {
-        let sector = sector_bytes.to_string();
-        let arguments = ["--find", "--show", "--sector-size", &sector, scratch::text(file)];
-        let _shared = NUMBERS.read().unwrap_or_else(PoisonError::into_inner);
-        Loop { path: PathBuf::from(tool::run("losetup", &arguments).trim()) }
+        Loop::found(&["--sector-size", &sector_bytes.to_string(), scratch::text(file)])
     }
 
     /// Same as [`Loop::attach`], past the page cache of the file system that has `file`, where that
@@ -57,9 +58,25 @@ impl Loop {
     /// When losetup fails.
     #[must_use]
     pub fn attach_read_only(file: &Path) -> Loop {
-        let arguments = ["--find", "--show", "--read-only", scratch::text(file)];
+        Loop::found(&["--read-only", scratch::text(file)])
+    }
+
+    /// A free loop device that losetup sets up with these words.
+    fn found(words: &[&str]) -> Loop {
+        let arguments = [&["--find", "--show"], words].concat();
         let _shared = NUMBERS.read().unwrap_or_else(PoisonError::into_inner);
-        Loop { path: PathBuf::from(tool::run("losetup", &arguments).trim()) }
+        // Another process may take the free number first, or hold the device for a moment.
+        let tries = (1..TRIES).map(|_| tool::output("losetup", &arguments));
+        let mut good = tries.filter(|output| {
+            let is_good = output.status.success();
+            if !is_good {
+                std::thread::sleep(PAUSE);
+            }
+            is_good
+        });
+        let path = good.next().map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        let path = path.unwrap_or_else(|| tool::run("losetup", &arguments));
+        Loop { path: PathBuf::from(path.trim()) }
     }
 
     /// Takes over the loop device with the node `path`, which somebody else attached.
@@ -71,11 +88,16 @@ impl Loop {
     /// Gives the device's number to `file`.
     ///
     /// # Panics
-    /// When losetup fails.
+    /// When losetup fails, or the number is not free within five minutes.
     pub fn give_to(&self, file: &Path) {
         let _alone = NUMBERS.write().unwrap_or_else(PoisonError::into_inner);
         tool::run("losetup", &["--detach", scratch::text(&self.path)]);
-        tool::run("losetup", &[scratch::text(&self.path), scratch::text(file)]);
+        // The kernel lets go of the old file when the last one closes the device, which a child of
+        // another test may have open until it runs its own program.
+        let words = [scratch::text(&self.path), scratch::text(file)];
+        run::until("the device takes another file", || {
+            tool::output("losetup", &words).status.success()
+        });
     }
 
     /// Tells the kernel of partition `number`, which is gone again when the loop is dropped;

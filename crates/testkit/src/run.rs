@@ -1,14 +1,15 @@
 //! A program that runs: what it said, and that it does not outlive its test.
 
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::tool;
 
-/// Longest wait for a condition to come true.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest wait for a condition to come true: a machine that builds meanwhile may take minutes.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Exit status and output of one run.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ pub fn by_signals(program: &str) -> Command {
 /// Waits until `condition` holds.
 ///
 /// # Panics
-/// When it does not within a minute; `what` says what it was.
+/// When it does not within five minutes; `what` says what it was.
 #[track_caller]
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -72,6 +73,17 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
         assert!(begun.elapsed() < PATIENCE, "it did not come to this: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Processor time that the calling thread has used, however busy the machine is; time by the clock
+/// where the kernel does not say. Source: nanoseconds on a processor, as of its last tick
+/// (`proc_pid_schedstat` in the kernel's documentation).
+#[must_use]
+pub fn cpu_time() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let first = told.as_deref().and_then(|told| told.split(' ').next()?.parse().ok());
+    first.map_or_else(|| START.elapsed(), Duration::from_nanos)
 }
 
 /// Sends a process a signal, by its name.
@@ -82,12 +94,41 @@ pub fn signal(process: u32, name: &str) {
     tool::run("kill", &["-s", name, &process.to_string()]);
 }
 
-/// Source: `proc_pid_stat(5)`.
-fn parent_of(process: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name in parentheses may hold anything.
-    let (_, fields) = stat.rsplit_once(") ")?;
-    fields.split(' ').nth(1)?.parse().ok()
+/// A process as `/proc` shows it. Source: `proc_pid_stat(5)`.
+struct Process {
+    number: u32,
+    has_ended: bool,
+    parent: u32,
+    group: u32,
+}
+
+impl Process {
+    /// Process `number`; `None` where it is gone.
+    fn numbered(number: u32) -> Option<Process> {
+        let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+        // The name in parentheses may hold anything.
+        let (_, fields) = stat.rsplit_once(") ")?;
+        let mut fields = fields.split(' ');
+        let has_ended = matches!(fields.next()?, "Z" | "X");
+        let (parent, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        Some(Process { number, has_ended, parent, group })
+    }
+
+    /// All processes.
+    fn all() -> impl Iterator<Item = Process> {
+        let entries = std::fs::read_dir("/proc").expect("it can be listed").flatten();
+        let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        numbers.filter_map(Process::numbered)
+    }
+}
+
+/// True if no process of a group runs. Zombies that nobody reaps may be left, and hold nothing.
+///
+/// # Panics
+/// When /proc cannot be listed.
+#[must_use]
+pub fn has_group_ended(leader: u32) -> bool {
+    Process::all().all(|process| process.has_ended || process.group != leader)
 }
 
 /// A run that a signal or a fault ends: it may not outlive its test.
@@ -119,7 +160,7 @@ impl Going {
     /// Waits until `condition` holds while it goes on.
     ///
     /// # Panics
-    /// When it ends before, or the condition does not hold within a minute.
+    /// When it ends before, or the condition does not hold within five minutes.
     #[track_caller]
     pub fn until(&mut self, what: &str, mut condition: impl FnMut() -> bool) {
         until(what, || {
@@ -131,12 +172,15 @@ impl Going {
         });
     }
 
-    /// Sends a signal, by its name.
+    /// Sends a signal, by its name, unless it has ended.
     ///
     /// # Panics
     /// When it cannot be sent.
-    pub fn signal(&self, name: &str) {
-        signal(self.number(), name);
+    pub fn signal(&mut self, name: &str) {
+        // Until it is waited for, its number is nobody else's.
+        if self.is_going() {
+            signal(self.number(), name);
+        }
     }
 
     fn number(&self) -> u32 {
@@ -149,9 +193,8 @@ impl Going {
     /// When /proc cannot be listed.
     #[must_use]
     pub fn children(&self) -> Vec<u32> {
-        let entries = std::fs::read_dir("/proc").expect("it can be listed").flatten();
-        let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        numbers.filter(|&number| parent_of(number) == Some(self.number())).collect()
+        let own = Process::all().filter(|process| process.parent == self.number());
+        own.map(|process| process.number).collect()
     }
 
     /// Returns how it ended.

@@ -1,11 +1,12 @@
 //! Loop devices over real files, and what is left of them.
 
 use std::fs::File;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
+use testkit::run::until;
 use testkit::{Loop, Scratch, need_loops};
 
 use super::*;
@@ -40,17 +41,21 @@ fn attach(plan: LoopPlan<'_>) -> Option<LoopDevice> {
     }
 }
 
-/// Numbers of the loop devices that show a file of this inode.
-fn attached(inode: u64) -> Vec<u32> {
-    let numbers = (0..256).filter(|number| {
-        let node = format!("/dev/loop{number}");
-        loop_file(Path::new(&node)).is_ok_and(|file| file.inode == inode)
-    });
-    numbers.collect()
-}
-
-fn inode(file: &File) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(&file.metadata().unwrap())
+/// Numbers of the loop devices that show this file.
+fn attached(file: &File) -> Vec<u32> {
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let facts = crate::file_facts(Path::new(&path)).unwrap();
+    let sought = LoopFile { device: facts.device, inode: facts.inode };
+    let names = std::fs::read_dir("/sys/block").unwrap().flatten();
+    let numbers = names
+        .filter_map(|entry| entry.file_name().to_str()?.strip_prefix("loop")?.parse::<u32>().ok());
+    let mut numbers: Vec<u32> = numbers
+        .filter(|number| {
+            loop_file(Path::new(&format!("/dev/loop{number}"))).is_ok_and(|file| file == sought)
+        })
+        .collect();
+    numbers.sort_unstable();
+    numbers
 }
 
 #[test]
@@ -87,7 +92,7 @@ fn what_is_written_through_a_shifted_loop_lies_at_the_shift_in_the_file() {
     assert_eq!(found[..512], [0xaa; 512]);
     assert_eq!(found[512..1536], [0x55; 1024]);
     assert_eq!(found[1536..], [0xaa; 512]);
-    assert!(attached(inode(&file)).is_empty());
+    assert!(attached(&file).is_empty());
 }
 
 #[test]
@@ -109,7 +114,7 @@ fn two_loops_with_different_offsets_share_one_file() {
     assert_eq!(at(&shifted, 0), *b"here");
     let mut both = [aligned.number(), shifted.number()];
     both.sort_unstable();
-    assert_eq!(attached(inode(&file)), both);
+    assert_eq!(attached(&file), both);
 }
 
 #[test]
@@ -128,7 +133,7 @@ fn a_file_without_a_name_can_be_attached() {
     File::open(device.node()).unwrap().read_exact_at(&mut found, 0).unwrap();
     assert_eq!(found, [7; 4096]);
     drop(device);
-    assert!(attached(inode(&file)).is_empty());
+    assert!(attached(&file).is_empty());
 }
 
 #[test]
@@ -140,7 +145,7 @@ fn a_loop_without_direct_io_is_refused_and_gone() {
     let refused = LoopDevice::attach(plan(&file, 100, 65536)).unwrap_err();
     assert!(matches!(refused, LoopError::NotDirect { offset_bytes: 100, .. }), "{refused}");
     assert!(refused.hint().is_some());
-    assert!(attached(inode(&file)).is_empty());
+    assert!(attached(&file).is_empty());
     // Asked for, the page cache is all right.
     let device = LoopDevice::attach(LoopPlan { direct: false, ..plan(&file, 100, 65536) });
     drop(device.unwrap());
@@ -161,7 +166,7 @@ fn a_loop_longer_than_its_file_is_refused_and_gone() {
         }
         other => panic!("{other}"),
     }
-    assert!(attached(inode(&file)).is_empty());
+    assert!(attached(&file).is_empty());
 }
 
 #[test]
@@ -189,7 +194,7 @@ fn a_device_that_somebody_holds_is_said_to_be_still_there() {
     let soon = std::time::Duration::from_millis(1);
     assert!(matches!(device.let_go(soon), Err(LoopError::StillThere { .. })));
     drop(held);
-    test_child::until("the loop is gone", || attached(inode(&file)).is_empty());
+    until("the loop is gone", || attached(&file).is_empty());
 }
 
 /// Also the child's side of it: see [`test_child`](crate::test_child).
@@ -206,9 +211,9 @@ fn sigkill_leaves_no_loop_device() {
     let path = scratch.path().join("disk");
     let child = Child::start("loops::tests::sigkill_leaves_no_loop_device", path.as_os_str());
     let number: u32 = child.told().parse().unwrap();
-    assert_eq!(attached(inode(&file)), [number]);
+    assert_eq!(attached(&file), [number]);
     child.kill();
-    test_child::until("the loop is gone", || attached(inode(&file)).is_empty());
+    until("the loop is gone", || attached(&file).is_empty());
 }
 
 #[test]

@@ -139,10 +139,11 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     use rustix::process::{Pid, Signal, kill_process};
+    use testkit::run::until;
 
     use super::super::Name;
     use super::*;
-    use crate::test_child::{self, Child, until};
+    use crate::test_child::{self, Child};
 
     const OTHER_BOOT: &str = "0123456789abcdef0123456789abcdef";
 

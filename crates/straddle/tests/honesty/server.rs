@@ -67,7 +67,11 @@ impl Postgres {
     fn started(&mut self, options: &str) -> u32 {
         let sockets = format!("-k {} -h '' {options}", text(&self.data));
         let mut command = self.command("pg_ctl");
-        command.args(["-w", "-s", "-l"]).arg(self.data.join("log")).arg("-D").arg(&self.data);
+        command
+            .args(["-w", "-t", "300", "-s", "-l"])
+            .arg(self.data.join("log"))
+            .arg("-D")
+            .arg(&self.data);
         let status = command.args(["-o", &sockets, "start"]).stdout(Stdio::null()).status();
         let log = std::fs::read_to_string(self.data.join("log"));
         assert!(status.is_ok_and(|status| status.success()), "{log:?}");

@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use device::{Disk, MemoryDisk, ReadError, disk};
 use format::ProblemKind;
 use stack::hostile::{self, Answer};
 use stack::{Layer, LayerId};
 use testkit::memory;
+use testkit::run::cpu_time;
 
 const MEMORY_BYTES_MAX: usize = 64 << 20;
 const TIME_MAX: Duration = Duration::from_secs(1);
@@ -34,15 +34,6 @@ pub(crate) fn answer(disks: &[Bytes], what: impl Fn() -> String) -> Answer {
     // Once more before it is called slow: its caches may have been another's.
     assert!(time < TIME_MAX || once().1 < TIME_MAX, "{}: {time:?}", what());
     answer
-}
-
-/// Returns how long this thread has run, however busy the machine is (`proc_pid_schedstat` in the kernel's
-/// documentation: nanoseconds on a processor first, as of its last tick); by the clock where the kernel does not say.
-fn cpu_time() -> Duration {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let first = told.as_deref().and_then(|told| told.split(' ').next()?.parse().ok());
-    first.map_or_else(|| START.elapsed(), Duration::from_nanos)
 }
 
 /// Returns whether all is to be tried, rather than as much as everyday runs have time for.

@@ -3,9 +3,10 @@
 
 use std::io::Read as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
+use testkit::run::by_signals;
 use testkit::{Scratch, need_tools, tool};
 
 use super::run::{partitioned, text};
@@ -13,7 +14,7 @@ use super::run::{partitioned, text};
 const SHIFTED: &str = "label: gpt\nfirst-lba: 34\nstart=34\n";
 
 fn start(arguments: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_straddle"))
+    by_signals(env!("CARGO_BIN_EXE_straddle"))
         .arg("check")
         .args(arguments)
         .env("LC_ALL", "C.UTF-8")

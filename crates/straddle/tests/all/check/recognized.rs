@@ -238,8 +238,7 @@ fn an_encrypted_qcow2_is_unknown_and_never_aligned() {
     }
 }
 
-/// What qemu-img answered that was told to encrypt. It times its key derivation by the CPU time
-/// of its thread, which the kernel counts in ticks: where none passed meanwhile it gives up with
+/// Answer of qemu-img, told to encrypt. It times its key derivation by the CPU time of its thread, which the kernel counts in ticks: where none passed meanwhile it gives up with
 /// the words below (QEMU, `crypto/pbkdf.c`), and the next try is likely to work.
 fn encrypted(command: &[&str]) -> Output {
     const TRIES: usize = 50;

@@ -281,10 +281,12 @@ fn a_seed_decides_which_places_are_written() {
         let offset = |line: &str| line.split(", 4096").nth(1).map(str::to_owned);
         reads.filter_map(offset).filter(|rest| rest.contains(") = 4096")).collect()
     };
-    let first = places("5");
-    assert!(first.len() >= 36, "{first:?}");
-    assert_eq!(first, places("5"));
-    assert_ne!(first, places("6"));
+    // How many pairs are warm-up, before those that count, is for the drive to say.
+    let [first, again, other] = ["5", "5", "6"].map(places);
+    let shorter = first.len().min(again.len());
+    assert!(shorter >= 36, "{first:?}, {again:?}");
+    assert_eq!(first[..shorter], again[..shorter]);
+    assert_ne!(first[..36], other[..36]);
 }
 
 #[test]
@@ -309,9 +311,15 @@ fn delayed(delay: &str) -> (Value, i32) {
     let arguments =
         ["--scratch", "8M", "--pairs", "30", "--shift", "512", "--", "sh", "-c", &script];
     let words = [&[volume.name()], &arguments[..]].concat();
-    let answers = std::iter::repeat_with(|| measured(&words)).take(3);
-    let mut sound = answers.filter(|(document, _)| !is_void_by_chance(&document["experiments"][0]));
-    let answer = sound.next().expect("chance voids 1 run in 20, not 3 in a row");
+    let mut answer = measured(&words);
+    for _ in 1..4 {
+        let experiment = &answer.0["experiments"][0];
+        // What others do on the machine may leave the question open.
+        if !is_void_by_chance(experiment) && experiment["verdict"] != "inconclusive" {
+            break;
+        }
+        answer = measured(&words);
+    }
     volume.is_clean_again(&before);
     answer
 }

@@ -72,22 +72,19 @@ impl Scene {
         format!("{}", 1_000_000 + digits)
     }
 
-    /// Waits until the run is in the middle of its way.
+    /// Waits until the run is in the middle of its way, or over: on a fast drive it may be.
     fn is_in_the_middle(&self, way: Way, before_sectors: u64, going: &mut Going) {
         let written = |more_bytes: u64| {
             let sectors = (SCRATCH_BYTES + more_bytes) / SECTOR_BYTES;
             self.volume.written_sectors() >= before_sectors + sectors
         };
-        match way {
-            Way::Inside => going.until("it measures", || written(256 << 10)),
-            Way::OnDevice | Way::OnMount => {
-                going.until("the command runs", || self.mark.exists());
-            }
-            Way::Job => {
-                going.until("the job runs", || self.volume.loops().len() == 3 && written(16 << 20))
-            }
-            Way::Suite => going.until("the suite runs", || !self.volume.loops().is_empty()),
-        }
+        let is_there = || match way {
+            Way::Inside => written(256 << 10),
+            Way::OnDevice | Way::OnMount => self.mark.exists(),
+            Way::Job => self.volume.loops().len() == 3 && written(16 << 20),
+            Way::Suite => !self.volume.loops().is_empty(),
+        };
+        until("it is in the middle, or over", || !going.is_going() || is_there());
     }
 
     /// Nothing is there that was not before.
@@ -108,16 +105,28 @@ fn runs(word: &str) -> bool {
     processes.map(|process| process.path()).any(|process| has(words(process)))
 }
 
-/// Returns whether this process may see what it is to check.
+/// Returns how a run ended that got a signal in the middle of it.
 fn interrupted(way: Way, signal: &str) -> Ran {
-    let scene = Scene::new();
-    let (before, sectors) = (scene.volume.state(), scene.volume.written_sectors());
-    let mut going = scene.started(way);
-    scene.is_in_the_middle(way, sectors, &mut going);
-    going.signal(signal);
-    let ran = going.ended();
-    scene.is_clean(&before);
-    ran
+    let run = || {
+        let scene = Scene::new();
+        let (before, sectors) = (scene.volume.state(), scene.volume.written_sectors());
+        let mut going = scene.started(way);
+        scene.is_in_the_middle(way, sectors, &mut going);
+        going.signal(signal);
+        let ran = going.ended();
+        scene.is_clean(&before);
+        ran
+    };
+    let mut runs = std::iter::repeat_with(run).take(TRIES);
+    runs.find(|ran| !is_over(ran)).expect("the signal comes while it measures")
+}
+
+/// Number of runs until one gets its signal before it is over.
+const TRIES: usize = 10;
+
+/// Returns whether a run came to its own end, which is a verdict or none.
+fn is_over(ran: &Ran) -> bool {
+    matches!(ran.status, Some(0 | 1 | 5))
 }
 
 #[test]
@@ -161,7 +170,8 @@ fn killed(way: Way, seed: u64) {
     let mut random = testkit::random(seed);
     let scene = Scene::new();
     let before = scene.volume.state();
-    for _ in 0..4 {
+    let mut kills = 0;
+    for _ in 0..4 * TRIES {
         let _ = std::fs::remove_file(&scene.mark);
         let sectors = scene.volume.written_sectors();
         let mut going = scene.started(way);
@@ -169,14 +179,24 @@ fn killed(way: Way, seed: u64) {
             // While it makes ready.
             0 => {
                 let more = random.below(SCRATCH_BYTES / SECTOR_BYTES);
-                going.until("it writes", || scene.volume.written_sectors() >= sectors + more);
+                until("it writes", || {
+                    !going.is_going() || scene.volume.written_sectors() >= sectors + more
+                });
             }
             _ => scene.is_in_the_middle(way, sectors, &mut going),
         }
         going.signal("KILL");
-        assert_eq!(going.ended().status, None, "a signal is no exit code");
+        let ran = going.ended();
         scene.is_clean(&before);
+        if !is_over(&ran) {
+            assert_eq!(ran.status, None, "a signal is no exit code");
+            kills += 1;
+        }
+        if kills == 4 {
+            return;
+        }
     }
+    panic!("{kills} of {way:?} were killed before they were over");
 }
 
 #[test]
