@@ -28,7 +28,7 @@ pub enum SysrootError {
         reason: String,
     },
     /// It is something else.
-    #[error("{path} is no captured tree: {found}")]
+    #[error("{path} is not a captured tree: {found}")]
     NotATree {
         /// The path as it was given.
         path: DiskText,
@@ -61,7 +61,7 @@ pub fn open(path: &Path) -> Result<Tree, SysrootError> {
     let stat = rustix::fs::stat(path).map_err(|error| unreadable(error.into()))?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory if path.join("sys").is_dir() => Ok(Box::new(Directory::new(path))),
-        FileType::Directory => Err(not("the directory holds no directory `sys`")),
+        FileType::Directory => Err(not("no sys/ inside")),
         FileType::RegularFile => {
             let bytes = content(path).map_err(unreadable)?;
             if !manifest::is_manifest(&bytes) {
@@ -199,7 +199,7 @@ mod tests {
     fn whatever_is_no_captured_tree_is_refused_with_the_reason() {
         let scratch = Scratch::new();
         let said = |path: &Path| open(path).err().map(|error| error.to_string()).unwrap();
-        assert!(said(scratch.path()).ends_with("the directory holds no directory `sys`"));
+        assert!(said(scratch.path()).ends_with("no sys/ inside"));
         let other = scratch.file("other", b"text");
         assert!(said(&other).contains("does not start with the line"));
         let cut = scratch.file("cut.gz", &packed(TEXT)[..20]);

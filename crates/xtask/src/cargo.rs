@@ -27,8 +27,8 @@ pub(crate) fn cargo(words: &[&str]) -> Command {
 pub(crate) fn released(packages: &[&str]) -> anyhow::Result<PathBuf> {
     let mut build = cargo(&["build", "--quiet", "--release"]);
     build.args(packages.iter().flat_map(|package| ["--package", package]));
-    let status = build.status().context("cargo cannot be started")?;
-    ensure!(status.success(), "{} cannot be built", packages.join(" and "));
+    let status = build.status().context("cannot start cargo")?;
+    ensure!(status.success(), "cannot build {}", packages.join(" and "));
     let here = std::env::current_exe()?;
     let target = here.ancestors().nth(2).context("this program lies in cargo's directory")?;
     Ok(target.join("release"))

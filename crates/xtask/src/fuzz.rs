@@ -23,13 +23,14 @@ const COVERAGE: &[&str] = &[
     "--cfg=fuzzing",
 ];
 
-/// In seconds. An answer may take one; coverage makes code about five times slower.
-const TIMEOUT: &str = "-timeout=5";
+/// In seconds by the clock. An answer may take one; coverage makes code about five times slower,
+/// and other work on the machine as much again.
+const TIMEOUT: &str = "-timeout=25";
 
 /// The target that must fail.
 const CANARY: &str = "canary";
 /// Longest time until the canary fails.
-const CANARY_SECONDS: u64 = 60;
+const CANARY_SECONDS: u64 = 300;
 /// Words of the canary.
 const CANARY_WORDS: &str = "the canary sings";
 
@@ -38,9 +39,9 @@ const CANARY_WORDS: &str = "the canary sings";
 pub(crate) fn run(seconds: u64, only: Option<&str>) -> anyhow::Result<bool> {
     let directory = crate::root().join("fuzz");
     let names = names(&directory)?;
-    ensure!(names.iter().any(|name| name == CANARY), "there is no canary");
+    ensure!(names.iter().any(|name| name == CANARY), "no such fuzz target: {CANARY}");
     if let Some(only) = only {
-        ensure!(names.iter().any(|name| name == only), "there is no target called {only}");
+        ensure!(names.iter().any(|name| name == only), "no such fuzz target: {only}");
     }
     let programs = build(&directory)?;
     let chosen = |name: &&String| only.is_none_or(|only| only == name.as_str());
@@ -104,21 +105,21 @@ fn names(directory: &Path) -> anyhow::Result<Vec<String>> {
 
 /// Builds all targets; the directory that holds their programs.
 fn build(directory: &Path) -> anyhow::Result<PathBuf> {
-    let version = Command::new("rustc").arg("-vV").output().context("rustc cannot be started")?;
+    let version = Command::new("rustc").arg("-vV").output().context("cannot start rustc")?;
     let version = String::from_utf8_lossy(&version.stdout).into_owned();
     let triple = version.lines().find_map(|line| line.strip_prefix("host: "));
-    let triple = triple.context("rustc names no host")?;
+    let triple = triple.context("cannot find the host in what rustc -vV prints")?;
     // With --target, the flags do not reach build scripts, which would not link with them.
     let status = cargo(&["build", "--release", "--locked", "--bins", "--target", triple])
         .current_dir(directory)
         .env("RUSTFLAGS", COVERAGE.join(" "))
         .env("CARGO_TARGET_DIR", directory.join("target"))
         .status()
-        .context("cargo cannot be started")?;
+        .context("cannot start cargo")?;
     if !status.success() {
         bail!(
-            "the fuzz targets cannot be built; hint: libFuzzer needs a C++ compiler; when the lock \
-             file is old, run cargo update --workspace in fuzz"
+            "cannot build the fuzz targets; hint: apt-get install g++; where the lock file is old: \
+             cd fuzz && cargo update --workspace"
         );
     }
     Ok(directory.join("target").join(triple).join("release"))
@@ -158,7 +159,7 @@ impl Target<'_> {
             command.arg(&own).args(seeds.iter().filter(|seeds| seeds.is_dir()));
         }
         let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
-        let output = output.with_context(|| format!("{} cannot be started", self.name))?;
+        let output = output.with_context(|| format!("cannot start {}", self.name))?;
         if canary {
             // What the canary found is no finding.
             std::fs::remove_dir_all(&artifacts)?;

@@ -70,7 +70,7 @@ fn boot(wanted: &[(&str, &'static str)]) -> Vec<(&'static str, PathBuf)> {
     let output = match output {
         Ok(output) => output,
         Err(error) => {
-            println!("the guest cannot be started: {error}");
+            println!("cannot start the guest: {error}");
             return Vec::new();
         }
     };

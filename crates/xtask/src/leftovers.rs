@@ -4,9 +4,14 @@
 //! doing, also when other programs use the same machine.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use tempfile::TempDir;
+
+/// Longest wait for what is on its way, and the pause between looks.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The temporary directory of one run.
 pub(crate) struct Room {
@@ -16,15 +21,28 @@ pub(crate) struct Room {
 impl Room {
     pub(crate) fn new() -> anyhow::Result<Room> {
         let directory = tempfile::Builder::new().prefix("straddle-run-").tempdir();
-        Ok(Room { directory: directory.context("a directory for the run cannot be made")? })
+        Ok(Room { directory: directory.context("cannot make a directory for the run")? })
     }
 
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Returns what the run left behind, each as a line.
+    /// Returns what the run left behind, each as a line. What is on its way, such as a device that
+    /// goes with the last who has it open, has some seconds for it.
     pub(crate) fn leftovers(&self) -> anyhow::Result<Vec<String>> {
+        let begun = Instant::now();
+        loop {
+            let left = self.left()?;
+            if left.is_empty() || begun.elapsed() > PATIENCE {
+                return Ok(left);
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Returns what is there at this moment.
+    fn left(&self) -> anyhow::Result<Vec<String>> {
         let path = self.path().to_str().context("temporary paths are UTF-8")?;
         let mut left = Vec::new();
         let mut devices = Vec::new();
@@ -67,7 +85,7 @@ mod tests {
         let room = Room::new().unwrap();
         assert!(room.leftovers().unwrap().is_empty());
         std::fs::write(room.path().join("straddle-test-x"), "").unwrap();
-        assert_eq!(room.leftovers().unwrap().len(), 1);
+        assert_eq!(room.left().unwrap().len(), 1);
     }
 
     #[test]
@@ -77,7 +95,7 @@ mod tests {
         let file = room.path().join("disk");
         std::fs::File::create(&file).unwrap().set_len(1 << 20).unwrap();
         let device = testkit::Loop::attach(&file, 512);
-        let left = room.leftovers().unwrap();
+        let left = room.left().unwrap();
         assert!(left.iter().any(|line| line.starts_with("loop device")), "{left:?}");
         drop(device);
     }

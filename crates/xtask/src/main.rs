@@ -82,7 +82,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", format!("{error:#}").replace("; hint: ", "\nhint: "));
             ExitCode::from(2)
         }
     }
@@ -120,6 +120,6 @@ fn chore() -> anyhow::Result<bool> {
             packages::install();
             Ok(true)
         }
-        _ => bail!("what is asked is not known\n\n{USAGE}"),
+        _ => bail!("no such chore\n\n{USAGE}"),
     }
 }

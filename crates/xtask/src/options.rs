@@ -28,7 +28,7 @@ impl<'a> Options<'a> {
                 options.directory = Some(word);
                 continue;
             }
-            ensure!(known.contains(word), "{word} is not known; known are {}", known.join(", "));
+            ensure!(known.contains(word), "no such option: {word}; known are {}", known.join(", "));
             let [value, rest @ ..] = words else { bail!("{word} needs a value") };
             words = rest;
             options.values.push((word, value));

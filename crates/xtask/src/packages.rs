@@ -109,7 +109,7 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
 /// since tests that need a missing tool say so and are counted.
 pub(crate) fn install() {
     let missing = missing();
-    if missing.is_empty() || !may_install() {
+    if missing.is_empty() || !(host::is_root() && tool::find("apt-get").is_some()) {
         return name_missing();
     }
     println!("Debian packages that will be installed (--no-install skips this):");
@@ -144,14 +144,6 @@ pub(crate) fn name_missing() {
 fn missing() -> Vec<&'static str> {
     let lacks = |tools: &[&str]| tools.iter().any(|name| tool::find(name).is_none());
     TOOLS.iter().filter(|(_, tools)| lacks(tools)).map(|(package, _)| *package).collect()
-}
-
-fn may_install() -> bool {
-    let root = std::fs::metadata("/proc/self").is_ok_and(|data| {
-        use std::os::unix::fs::MetadataExt as _;
-        data.uid() == 0
-    });
-    root && tool::find("apt-get").is_some()
 }
 
 /// Runs apt, quietly and without questions; whether it succeeded.

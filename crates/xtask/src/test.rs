@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::Context as _;
 
+use crate::cargo::cargo;
 use crate::guest;
 use crate::leftovers::Room;
 use crate::packages;
@@ -26,31 +27,28 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
         .map(|(_, word)| *word)
         .collect();
     let room = Room::new()?;
-    let notes = tempfile::tempdir().context("a directory for notes cannot be made")?;
+    let notes = tempfile::tempdir().context("cannot make a directory for notes")?;
     let skips = notes.path().join("skips");
     let guests = if arguments.is_empty() { guest::results() } else { Vec::new() };
-    let mut child = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["test", "--workspace", "--locked", "--no-fail-fast"])
+    let mut child = cargo(&["test", "--workspace", "--locked", "--no-fail-fast"])
         .args(&arguments)
-        .current_dir(crate::root())
         .env("STRADDLE_TESTS", "full")
         .env("STRADDLE_SKIPS", &skips)
         .env("TMPDIR", room.path())
         .envs(guests)
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .context("cargo cannot be started")?;
+        .context("cannot start cargo")?;
     let output = child.stdout.take().context("cargo's output is piped")?;
     let mut counts = Counts::default();
     for line in BufReader::new(output).lines() {
-        let line = line.context("cargo's output cannot be read")?;
+        let line = line.context("cannot read cargo's output")?;
         println!("{line}");
         if counts.add(&line) {
             counts.skips(&skips);
         }
     }
-    let status = child.wait().context("cargo cannot be waited for")?;
+    let status = child.wait().context("cannot wait for cargo")?;
     counts.skips(&skips);
     if !status.success() && counts.failed == 0 {
         println!("\ncargo test failed outside a test: {status}");

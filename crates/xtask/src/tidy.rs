@@ -147,7 +147,7 @@ fn sources(root: &Path) -> anyhow::Result<Vec<Source>> {
     }
     while let Some(directory) = ahead.pop() {
         let entries = std::fs::read_dir(&directory)
-            .with_context(|| format!("{} cannot be read", directory.display()))?;
+            .with_context(|| format!("cannot read {}", directory.display()))?;
         for entry in entries {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -167,7 +167,7 @@ fn sources(root: &Path) -> anyhow::Result<Vec<Source>> {
 }
 
 fn text_of(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
+    std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 impl Source {

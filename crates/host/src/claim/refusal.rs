@@ -233,7 +233,7 @@ pub enum ClaimRefusal {
         node: PathBuf,
     },
     /// It is another device than the one that was looked at.
-    #[error("{} changed while it was looked at: {what} is another", shown(.node))]
+    #[error("cannot claim {} for writing: {what} changed meanwhile", shown(.node))]
     Changed {
         /// The path as it was given.
         node: PathBuf,

@@ -83,7 +83,7 @@ pub struct Ran {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CommandError {
     /// There is no word.
-    #[error("no command was given")]
+    #[error("cannot run a command: none was given")]
     Empty,
     /// It could not be started.
     #[error("cannot start {program}: {reason}")]
@@ -106,7 +106,7 @@ pub enum CommandError {
         lines: Vec<String>,
     },
     /// It took too long, and was ended.
-    #[error("{program} was ended after {budget:?}, its budget{}", shown(.lines))]
+    #[error("{program} was ended after its budget of {budget:?}{}", shown(.lines))]
     TimedOut {
         /// Its first word, escaped.
         program: String,

@@ -17,13 +17,13 @@ pub enum EngineError {
         reason: &'static str,
     },
     /// No file, or more files than an operation can name.
-    #[error("a queue cannot be made over {files} files: it takes 1 to 65535")]
+    #[error("cannot make a queue over {files} files: it takes 1 to 65535")]
     Files {
         /// Number of files given.
         files: usize,
     },
     /// This machine does not allow `io_uring`.
-    #[error("io_uring_setup is forbidden here: {reason}")]
+    #[error("cannot use io_uring: io_uring_setup is forbidden here: {reason}")]
     Forbidden {
         /// The kernel's error text.
         reason: String,
@@ -31,7 +31,7 @@ pub enum EngineError {
         hint: &'static str,
     },
     /// The kernel does not give a ring.
-    #[error("{attempted} failed: {reason}")]
+    #[error("cannot use io_uring: {attempted} failed: {reason}")]
     Ring {
         /// The system call.
         attempted: &'static str,

@@ -92,7 +92,7 @@ pub enum LoopError {
     },
     /// The kernel silently fell back to the page cache.
     #[error(
-        "direct I/O is not possible through {} at byte {offset_bytes} of the file: \
+        "cannot use direct I/O through {} at byte {offset_bytes} of the file: \
          the kernel fell back to the page cache",
         .node.display()
     )]
@@ -103,7 +103,7 @@ pub enum LoopError {
         offset_bytes: u64,
     },
     /// The device is not what was asked for.
-    #[error("{} has {what} {found} where {asked} was asked for", .node.display())]
+    #[error("cannot use {}: its {what} is {found}, not {asked}", .node.display())]
     Differs {
         /// The device, which is gone again.
         node: PathBuf,
@@ -115,7 +115,7 @@ pub enum LoopError {
         found: u64,
     },
     /// The device is still attached, because somebody else has it open.
-    #[error("{} is still attached after {waited:?}: somebody has it open", .node.display())]
+    #[error("cannot detach {} within {waited:?}: somebody has it open", .node.display())]
     StillThere {
         /// The device.
         node: PathBuf,

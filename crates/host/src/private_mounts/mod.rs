@@ -61,7 +61,7 @@ pub enum MountError {
         reason: String,
     },
     /// Every directory that is tried holds something.
-    #[error("no empty directory to mount on: {} were tried", PLACES.join(", "))]
+    #[error("cannot find an empty directory to mount on: tried {}", PLACES.join(", "))]
     NoPlace,
     /// The directory to mount on could not be made on the tmpfs.
     #[error("cannot make {}: {reason}", .path.display())]
@@ -92,7 +92,7 @@ pub enum MountError {
         holders: Vec<Holder>,
     },
     /// Cached bytes could not be written out: the drive failed, or is full.
-    #[error("what was written in {} is lost: {reason}", .path.display())]
+    #[error("cannot write out {}, so what was written there is lost: {reason}", .path.display())]
     Lost {
         /// Its mount point.
         path: PathBuf,

@@ -63,13 +63,13 @@ pub struct ProcessLook {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProcessError {
     /// There is none.
-    #[error("cannot look at process {pid}: there is none")]
+    #[error("no such process: {pid}")]
     None {
         /// Its number.
         pid: u32,
     },
     /// There is one, and `/proc` does not show it.
-    #[error("cannot look at process {pid}: it runs, and /proc hides it (hidepid)")]
+    #[error("cannot inspect process {pid}: /proc hides it (hidepid)")]
     Hidden {
         /// Its number.
         pid: u32,
@@ -77,7 +77,7 @@ pub enum ProcessError {
         hint: String,
     },
     /// It may not be seen.
-    #[error("cannot look at process {pid}: {reason}")]
+    #[error("cannot inspect process {pid}: {reason}")]
     Refused {
         /// Its number.
         pid: u32,
@@ -88,8 +88,8 @@ pub enum ProcessError {
     },
     /// It is a thread of the kernel's own.
     #[error(
-        "process {pid} ({name}) is a thread of the kernel: it has no syncs of its own that could \
-         be suppressed"
+        "cannot inspect process {pid} ({name}): it is a kernel thread, with no syncs of its own \
+         that could be suppressed"
     )]
     Kernel {
         /// Its number.
@@ -98,7 +98,7 @@ pub enum ProcessError {
         name: String,
     },
     /// It has ended.
-    #[error("process {pid} ({name}) has ended: it makes no syncs any more")]
+    #[error("cannot inspect process {pid} ({name}): it has ended")]
     Ended {
         /// Its number.
         pid: u32,

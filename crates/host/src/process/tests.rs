@@ -121,7 +121,7 @@ fn a_thread_of_the_kernel_is_refused_by_its_name() {
     let error = look_at_process(2).unwrap_err();
     assert_eq!(error, ProcessError::Kernel { pid: 2, name: "kthreadd".to_owned() });
     assert_eq!(process_name(2).as_ref(), Err(&error));
-    assert!(error.to_string().contains("a thread of the kernel"), "{error}");
+    assert!(error.to_string().contains("it is a kernel thread"), "{error}");
 }
 
 #[test]

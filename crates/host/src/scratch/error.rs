@@ -18,7 +18,7 @@ pub enum ScratchError {
     },
     /// More was asked for than may be written.
     #[error(
-        "a scratch file of {} is over the budget of {} to write",
+        "cannot write a scratch file of {}: no more than {} may be written",
         Size(*length_bytes),
         Size(*budget_bytes)
     )]
@@ -39,7 +39,7 @@ pub enum ScratchError {
         reason: String,
     },
     /// The file system is in memory: there is no drive to measure.
-    #[error("{directory} is on {filesystem}, which is in memory: there is no drive to measure")]
+    #[error("cannot measure in {directory}: {filesystem} is in memory, and no drive is behind it")]
     Memory {
         /// The directory.
         directory: DiskText,
@@ -47,7 +47,7 @@ pub enum ScratchError {
         filesystem: String,
     },
     /// The file system is on another machine.
-    #[error("{directory} is on {filesystem}, which is on another machine: its drives are not seen")]
+    #[error("cannot measure in {directory}: the drives of {filesystem} are in another machine")]
     Network {
         /// The directory.
         directory: DiskText,
@@ -55,7 +55,10 @@ pub enum ScratchError {
         filesystem: String,
     },
     /// The file system is a program, which does what it likes with what is written.
-    #[error("{directory} is on {filesystem}, a program: where it puts the bytes is not seen")]
+    #[error(
+        "cannot measure in {directory}: {filesystem} is a program, and where it puts the bytes \
+         cannot be seen"
+    )]
     Userspace {
         /// The directory.
         directory: DiskText,
@@ -63,7 +66,7 @@ pub enum ScratchError {
         filesystem: String,
     },
     /// The file system hands on to others.
-    #[error("{directory} is on {filesystem}, which lies on other file systems: theirs are seen")]
+    #[error("cannot measure in {directory}: {filesystem} passes writes on to other file systems")]
     Stacked {
         /// The directory.
         directory: DiskText,
@@ -72,7 +75,8 @@ pub enum ScratchError {
     },
     /// The file system writes elsewhere each time.
     #[error(
-        "{directory} is on {filesystem}, which writes elsewhere each time: no write can be placed"
+        "cannot measure in {directory}: {filesystem} is copy-on-write and relocates every write, \
+         so offsets cannot be controlled"
     )]
     Moving {
         /// The directory.
@@ -81,7 +85,7 @@ pub enum ScratchError {
         filesystem: String,
     },
     /// New files in the directory are encrypted.
-    #[error("{directory} is encrypted by {filesystem}: the drive would not see what is written")]
+    #[error("cannot measure in {directory}: {filesystem} encrypts what is written there")]
     Encrypted {
         /// The directory.
         directory: DiskText,
@@ -89,7 +93,10 @@ pub enum ScratchError {
         filesystem: String,
     },
     /// New files in the directory are compressed.
-    #[error("what is written in {directory} is compressed, by {by}: it lies elsewhere each time")]
+    #[error(
+        "cannot measure in {directory}: what is written there is compressed, by {by}, so offsets \
+         cannot be controlled"
+    )]
     Compressed {
         /// The directory.
         directory: DiskText,
@@ -97,15 +104,15 @@ pub enum ScratchError {
         by: String,
     },
     /// Nothing can be written there.
-    #[error("{directory} is on a file system that is mounted read-only")]
+    #[error("cannot write in {directory}: its file system is mounted read-only")]
     ReadOnly {
         /// The directory.
         directory: DiskText,
     },
     /// Too little would stay free.
     #[error(
-        "a scratch file of {} in {directory} would leave too little: {} are free, and {} have to \
-         stay so",
+        "cannot make a scratch file of {} in {directory}: {} are free, and at least {} must stay \
+         free",
         Size(*length_bytes),
         Size(*free_bytes),
         Size(*keep_bytes)
@@ -121,7 +128,10 @@ pub enum ScratchError {
         keep_bytes: u64,
     },
     /// The file system became full while the file was written.
-    #[error("{directory} was full after {} of the scratch file", Size(*written_bytes))]
+    #[error(
+        "cannot write the scratch file in {directory}: the file system is full after {}",
+        Size(*written_bytes)
+    )]
     Full {
         /// The directory.
         directory: DiskText,
@@ -129,7 +139,10 @@ pub enum ScratchError {
         written_bytes: u64,
     },
     /// The quota was reached.
-    #[error("the disk quota in {directory} was reached after {}", Size(*written_bytes))]
+    #[error(
+        "cannot write the scratch file in {directory}: the disk quota is reached after {}",
+        Size(*written_bytes)
+    )]
     Quota {
         /// The directory.
         directory: DiskText,
@@ -138,7 +151,8 @@ pub enum ScratchError {
     },
     /// Writing it failed.
     #[error(
-        "{attempted} of the scratch file in {directory} failed {} from its start: {reason}",
+        "cannot write the scratch file in {directory}: {attempted} failed {} from its start: \
+         {reason}",
         Size(*at_bytes)
     )]
     Failed {

@@ -282,7 +282,7 @@ fn the_buffer_of_a_slot_in_flight_is_not_lent() {
 #[test]
 fn a_queue_over_no_file_is_refused() {
     let error = SyncQueue::new(Vec::new(), buffers(1)).unwrap_err();
-    assert_eq!(error.to_string(), "a queue cannot be made over 0 files: it takes 1 to 65535");
+    assert_eq!(error.to_string(), "cannot make a queue over 0 files: it takes 1 to 65535");
 }
 
 #[test]

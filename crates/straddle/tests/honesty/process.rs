@@ -350,7 +350,7 @@ fn what_is_no_process_to_look_at_is_refused_with_what_it_is() {
         return;
     }
     let kernel = refused(2);
-    assert!(kernel.message.contains("a thread of the kernel"), "{kernel:?}");
+    assert!(kernel.message.contains("it is a kernel thread"), "{kernel:?}");
 }
 
 #[test]

@@ -33,18 +33,18 @@ pub(crate) struct Range {
 /// When the list or a file cannot be read.
 pub(crate) fn run(path: &Path) -> anyhow::Result<bool> {
     let begun = Instant::now();
-    let list = std::fs::read_to_string(path)
-        .with_context(|| format!("{} cannot be read", path.display()))?;
+    let list =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let plans = parse(&list)?;
     let list_ns = begun.elapsed().as_nanos();
     let longest = plans.iter().flat_map(|plan| &plan.ranges).map(|range| range.length_bytes).max();
     let mut buffer = vec![0; longest.unwrap_or(0)];
     for plan in &plans {
         let file = File::open(&plan.path)
-            .with_context(|| format!("{} cannot be opened", plan.path.display()))?;
+            .with_context(|| format!("cannot open {}", plan.path.display()))?;
         for range in &plan.ranges {
             file.read_at(&mut buffer[..range.length_bytes], range.offset_bytes)
-                .with_context(|| format!("{} cannot be read", plan.path.display()))?;
+                .with_context(|| format!("cannot read {}", plan.path.display()))?;
         }
     }
     println!("{list_ns}");

@@ -46,7 +46,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     let beside = here.parent().context("this program lies in a directory")?;
     let directory = options.path(DIRECTORY)?.unwrap_or_else(|| beside.to_owned());
     let room = tempfile::Builder::new().prefix("bench-").tempdir_in(directory);
-    let room = room.context("a directory to measure in cannot be made")?;
+    let room = room.context("cannot make a directory to measure in")?;
     tools::print_load();
     let mut ran = 0;
     let [ours, theirs] = rounds(count, &mut testkit::random(1), |place| {

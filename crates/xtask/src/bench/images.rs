@@ -102,7 +102,7 @@ pub(super) fn make(
     for (number, template) in TEMPLATES.iter().enumerate() {
         let path = workshop.join(format!("template-{number}"));
         make_template(template, &path, &workshop.join("file-system"))
-            .with_context(|| format!("template {number} cannot be made"))?;
+            .with_context(|| format!("cannot make template {number}"))?;
         let partitions = sfdisk::partitions(&path)?;
         anyhow::ensure!(partitions.len() == template.1.len(), "template {number} lacks partitions");
         templates.push((path, partitions));

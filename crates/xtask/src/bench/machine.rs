@@ -229,7 +229,7 @@ pub(super) fn spread(manifest: &Manifest, root: &Path) -> anyhow::Result<usize> 
             Entry::Link(target) => std::os::unix::fs::symlink(target, at(&path)),
             Entry::Unreadable(_) => std::fs::create_dir(at(&path)),
         };
-        made.with_context(|| format!("{} cannot be made", at(&path).display()))?;
+        made.with_context(|| format!("cannot make {}", at(&path).display()))?;
         count += 1;
     }
     for path in manifest.empty_directories() {

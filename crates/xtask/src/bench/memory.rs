@@ -58,7 +58,7 @@ pub(crate) fn run(program: &Path, arguments: &[&str], workshop: &Path) -> anyhow
     command.args(["--quiet", "--format=%M", "--output"]).arg(&answer).arg(program).args(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let begun = Instant::now();
-    let status = command.status().context("time cannot be started")?;
+    let status = command.status().context("cannot start time")?;
     let time = begun.elapsed();
     let code = status.code().with_context(|| format!("{} got a signal", program.display()))?;
     let kib = std::fs::read_to_string(&answer)?;

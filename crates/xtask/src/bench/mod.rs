@@ -46,7 +46,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     let built = cargo::released(&["xtask"])?;
     // Beside the build, for that is on a disk, where the usual place may be in memory.
     let room = tempfile::Builder::new().prefix("bench-").tempdir_in(&built);
-    let room = room.context("a directory for the images cannot be made")?;
+    let room = room.context("cannot make a directory for the images")?;
     let directory = room.path().join("images");
     std::fs::create_dir(&directory)?;
     let mut random = testkit::random(1);

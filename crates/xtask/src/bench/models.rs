@@ -42,7 +42,7 @@ pub(super) fn run(words: &[&str]) -> anyhow::Result<bool> {
     tools::print_load();
     let program = cargo::released(&["xtask"])?.join("xtask");
     let status = Process::new(program).args(["simulate", &commands.to_string()]).status();
-    Ok(status.context("what was built cannot be started")?.success())
+    Ok(status.context("cannot start what was built")?.success())
 }
 
 /// Gives each model `count` commands of each load, and prints how many it took in a second of a
@@ -68,7 +68,7 @@ pub(crate) fn simulate(count: u64) -> anyhow::Result<bool> {
 /// When there is none.
 pub(crate) fn profile(name: &str) -> anyhow::Result<&'static DriveProfile> {
     let found = built_in().iter().find(|profile| profile.name == name);
-    found.with_context(|| format!("there is no built-in drive {name}"))
+    found.with_context(|| format!("no such built-in drive: {name}"))
 }
 
 fn print(model: &str, (name, ..): Load, rate: f64) {

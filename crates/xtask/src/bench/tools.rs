@@ -14,7 +14,7 @@ use testkit::tool;
 /// When it is not installed.
 pub(crate) fn find(name: &str) -> anyhow::Result<PathBuf> {
     tool::find(name).with_context(|| {
-        format!("{name} is not installed; hint: cargo xtask install-tools installs it")
+        format!("cannot find {name}: it is not installed; hint: cargo xtask install-tools")
     })
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn find(name: &str) -> anyhow::Result<PathBuf> {
 /// # Errors
 /// When it is no UTF-8.
 pub(crate) fn text(path: &Path) -> anyhow::Result<&str> {
-    path.to_str().with_context(|| format!("{} is no UTF-8", path.display()))
+    path.to_str().with_context(|| format!("{} is not UTF-8", path.display()))
 }
 
 /// Runs the tool called `name`, whose answer is of no interest.
@@ -40,7 +40,7 @@ pub(super) fn run(name: &str, arguments: &[&str]) -> anyhow::Result<()> {
 /// When it cannot be started or fails.
 pub(crate) fn run_with_input(name: &str, command: &mut Command, input: &str) -> anyhow::Result<()> {
     let child = piped(command.stdin(Stdio::piped())).spawn();
-    let mut child = child.with_context(|| format!("{name} cannot be started"))?;
+    let mut child = child.with_context(|| format!("cannot start {name}"))?;
     // A tool that wants no input closes it; its status tells.
     let _ = child.stdin.take().context("it was piped")?.write_all(input.as_bytes());
     succeeded(name, &child.wait_with_output()?)
@@ -62,7 +62,7 @@ pub(crate) fn answer(command: &mut Command) -> anyhow::Result<String> {
 /// When it cannot be started.
 pub(crate) fn output(command: &mut Command) -> anyhow::Result<Output> {
     let output = piped(command.stdin(Stdio::null())).output();
-    output.with_context(|| format!("{} cannot be started", command.get_program().display()))
+    output.with_context(|| format!("cannot start {}", command.get_program().display()))
 }
 
 /// Returns how long `command` runs, from before its start to its end. What it prints goes nowhere,
@@ -73,9 +73,9 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<Output> {
 pub(super) fn timed(command: &mut Command) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     let child = piped(command).stdout(Stdio::null()).stdin(Stdio::null()).spawn();
-    let output = child.and_then(Child::wait_with_output).with_context(|| {
-        format!("{} cannot be started", command.get_program().to_string_lossy())
-    })?;
+    let output = child
+        .and_then(Child::wait_with_output)
+        .with_context(|| format!("cannot start {}", command.get_program().to_string_lossy()))?;
     let elapsed = begun.elapsed();
     if output.status.code() != Some(1) {
         succeeded(&command.get_program().to_string_lossy(), &output)?;

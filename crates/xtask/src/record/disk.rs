@@ -90,7 +90,7 @@ impl Disk {
         let path = self.file(name);
         let text = std::fs::read_to_string(&path);
         let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-        text.trim().parse().with_context(|| format!("{} is no number", path.display()))
+        text.trim().parse().with_context(|| format!("{} does not hold a number", path.display()))
     }
 
     /// Writes out what the kernel caches of the device itself, and forgets it, as the last who

@@ -62,7 +62,7 @@ fn record(directory: &Path, recipes: &[&Recipe]) -> anyhow::Result<()> {
     if recipes.is_empty() {
         return Ok(());
     }
-    let interrupt = Interrupt::install().context("cannot listen to signals")?;
+    let interrupt = Interrupt::install().context("cannot handle signals")?;
     let mounts = PrivateMounts::enter()?;
     let load = Scale::ARTICLE.load();
     for recipe in recipes {
@@ -89,15 +89,15 @@ impl Asked {
         let (options, names): (Vec<&str>, Vec<&str>) =
             words.iter().partition(|word| word.starts_with('-'));
         if let Some(other) = options.iter().find(|option| **option != "--here") {
-            bail!("record has no option {other}; it has --here");
+            bail!("no such option: {other}; record has --here");
         }
         let Some((directory, names)) = names.split_first() else {
-            bail!("record is told where the traces are to go: record DIRECTORY [--here] [NAME...]");
+            bail!("cannot record: no directory was named; hint: cargo xtask record traces");
         };
         let named = |name: &&str| {
             let known = || RECIPES.iter().map(|recipe| recipe.name).collect::<Vec<_>>().join(", ");
             let found = RECIPES.iter().find(|recipe| recipe.name == *name);
-            found.with_context(|| format!("{name} is not recorded; there are {}", known()))
+            found.with_context(|| format!("no such trace: {name}; there are {}", known()))
         };
         let recipes = match names {
             [] => RECIPES.iter().collect(),

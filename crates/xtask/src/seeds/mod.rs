@@ -18,7 +18,7 @@ use crate::bench::tools;
 /// commands. Always `true`: a tool that is missing or fails is named, and the others go on.
 pub(crate) fn make(directory: &Path) -> anyhow::Result<bool> {
     fs::create_dir_all(directory)
-        .with_context(|| format!("{} cannot be made", directory.display()))?;
+        .with_context(|| format!("cannot make {}", directory.display()))?;
     let mut rows = String::new();
     let (mut count, mut bytes_total) = (0, 0);
     for recipe in RECIPES {
@@ -91,7 +91,7 @@ fn head(recipe: &Recipe) -> anyhow::Result<Vec<u8>> {
     };
     let looped = match recipe.commands.contains("{loop}") {
         true if loops::available() => Some(Loop::attach(&disk, 512)),
-        true => bail!("it needs root and loop devices"),
+        true => bail!("cannot make heads without root and loop devices; hint: try sudo"),
         false => None,
     };
     let device = looped.as_ref().map_or(Path::new("none"), Loop::path);
@@ -159,7 +159,7 @@ fn run(words: &[String], input: &str) -> anyhow::Result<()> {
 pub(crate) fn pack_file(file: &str, packed: &str, head_bytes: u64) -> anyhow::Result<bool> {
     anyhow::ensure!(Path::new(file).is_file(), "{file} is not a file");
     let bytes = pack::pack_ends(&FileDisk::open(Path::new(file)), head_bytes, 0)?;
-    fs::write(packed, &bytes).with_context(|| format!("{packed} cannot be written"))?;
+    fs::write(packed, &bytes).with_context(|| format!("cannot write {packed}"))?;
     println!("{} bytes in {packed}", bytes.len());
     Ok(true)
 }

@@ -105,7 +105,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
 /// Runs this soak again, built for release.
 fn released(words: &[&str]) -> anyhow::Result<bool> {
     let run = ["run", "--quiet", "--release", "--package", "xtask", "--", "soak"];
-    let status = cargo(&run).args(words).status().context("cargo cannot be started")?;
+    let status = cargo(&run).args(words).status().context("cannot start cargo")?;
     match status.code() {
         Some(0) => Ok(true),
         Some(1) => Ok(false),

@@ -43,11 +43,12 @@ pub(super) fn run(options: &Options<'_>, commands: u64) -> anyhow::Result<usize>
          discards, a flush after every 4096; {DEPTH} in flight"
     );
     println!("the peak of memory may grow by {} KiB after a million", GROWTH_BYTES_MAX >> 10);
-    let own = std::env::current_exe().context("this program cannot be found")?;
+    let own = std::env::current_exe().context("cannot find this program")?;
     let mut missed = 0;
     for (name, ..) in DRIVES {
         let words = ["soak", "drive", "--commands", &commands.to_string(), "--model", name];
-        let status = Process::new(&own).args(words).status().context("it cannot be started")?;
+        let status =
+            Process::new(&own).args(words).status().context("cannot start this program again")?;
         match status.code() {
             Some(0) => {}
             Some(1) => missed += 1,
@@ -95,9 +96,9 @@ fn run_one(name: &str, commands: u64) -> anyhow::Result<bool> {
 /// The drive called `name`.
 fn profile(name: &str) -> anyhow::Result<DriveProfile> {
     let known = DRIVES.iter().find(|(own, ..)| *own == name);
-    let (_, built_in, changes) = known.with_context(|| format!("there is no drive {name}"))?;
+    let (_, built_in, changes) = known.with_context(|| format!("no such drive: {name}"))?;
     changes.iter().try_fold(models::profile(built_in)?.clone(), |profile, (key, value)| {
-        profile.with(key, value).map_err(|why| anyhow::anyhow!("{name} cannot be: {why}"))
+        profile.with(key, value).map_err(|why| anyhow::anyhow!("cannot make drive {name}: {why}"))
     })
 }
 

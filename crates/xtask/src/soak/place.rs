@@ -24,8 +24,8 @@ impl Place {
         let beside = || program.parent().unwrap_or(&program).to_owned();
         let directory = options.path(DIRECTORY)?.unwrap_or_else(beside);
         let kind = std::fs::metadata(&directory);
-        let kind = kind.with_context(|| format!("cannot look at {}", directory.display()))?;
-        ensure!(kind.is_dir(), "{} is no directory", directory.display());
+        let kind = kind.with_context(|| format!("cannot read {}", directory.display()))?;
+        ensure!(kind.is_dir(), "{} is not a directory", directory.display());
         Ok(Place { program, directory })
     }
 }

@@ -321,7 +321,7 @@ fn a_file_in_user_space_is_not_measured_on_and_one_that_fails_is_named() {
     let said = bench(&[text(fuse.file().parent().expect("it is in a directory"))]);
     assert_eq!(said.status, Some(2), "{said:?}");
     assert!(
-        said.errors.contains("fuse, a program") && said.errors.contains("hint: "),
+        said.errors.contains("fuse is a program") && said.errors.contains("hint: "),
         "{said:?}"
     );
     let device = Loop::attach(&fuse.file(), 512);

@@ -59,7 +59,7 @@ fn memory_and_overlays_are_refused_by_name() {
     };
     let (lower, upper, work) = (at("lower"), at("upper"), at("work"));
     let said = refusal(&[text(memory.path())]);
-    assert!(said.contains("tmpfs, which is in memory") && said.contains("hint: "), "{said}");
+    assert!(said.contains("tmpfs is in memory") && said.contains("hint: "), "{said}");
     let options =
         format!("lowerdir={},upperdir={},workdir={}", text(&lower), text(&upper), text(&work));
     let overlay = Mount::new("overlay", &options, "none", &scratch.path().join("overlay"));

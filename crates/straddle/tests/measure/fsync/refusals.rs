@@ -73,7 +73,7 @@ fn no_word_of_writing_comes_before_a_refusal() {
     let scratch = Scratch::new();
     let name = text(scratch.path());
     // No process has a number above the most that the kernel gives (proc_sys_kernel(5)).
-    let nobody = ["cannot look at process 4194305", "hint: find it with"];
+    let nobody = ["no such process: 4194305", "hint: find it with"];
     refused(&[name, "--pid", "4194305"], &nobody);
     refused(&[name, "--pid", "4194305", "--rows", "none"], &nobody);
     refused(&[name, "--pid", "4194305", "--dry-run"], &nobody);
@@ -121,7 +121,7 @@ fn a_profile_whose_file_is_too_short_is_refused_with_both_figures() {
 fn a_full_file_system_is_refused_before_anything_is_written() {
     need_loops!();
     let volume = Volume::in_memory("size=20m");
-    refused(&[volume.name()], &["would leave too little"]);
+    refused(&[volume.name()], &["must stay free"]);
     volume.is_clean();
 }
 

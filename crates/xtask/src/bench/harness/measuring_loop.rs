@@ -64,7 +64,7 @@ pub(super) fn run(name: &str, path: &Path, time: Duration) -> anyhow::Result<Vec
         "null-cursor" => repeated(time, null(1, Order::Cursor)?),
         "null-deep" => repeated(time, null(DEPTH, Order::Random)?),
         "clock" => repeated(time, clock),
-        _ => bail!("there is no loop called {name}"),
+        _ => bail!("no such loop: {name}"),
     };
     Ok(vec![done?])
 }

@@ -49,7 +49,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
     let time = Duration::from_millis(options.count("--milliseconds", 500)?);
     let program = cargo::released(&["xtask"])?.join("xtask");
     let room = tempfile::Builder::new().prefix("bench-").tempdir_in(TMPFS);
-    let room = room.with_context(|| format!("a directory in {TMPFS} cannot be made"))?;
+    let room = room.with_context(|| format!("cannot make a directory in {TMPFS}"))?;
     let path = room.path().join("file");
     fill(&path)?;
     tools::print_load();
@@ -81,7 +81,7 @@ fn fill(path: &Path) -> anyhow::Result<()> {
         chunk.copy_from_slice(&random.next_u64().to_le_bytes());
     }
     let file = File::create(path)?;
-    file.write_all_at(&bytes, 0).with_context(|| format!("{} cannot be written", path.display()))
+    file.write_all_at(&bytes, 0).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// The contest: how often each runs, and in which order.

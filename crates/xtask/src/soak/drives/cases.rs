@@ -187,7 +187,7 @@ const VARIANTS: &[Variant] = &[
 impl Case {
     fn new(name: String, profile: DriveProfile) -> anyhow::Result<Case> {
         let truth = Truth::of(&profile)?;
-        profile.model().map_err(|fault| anyhow!("{name} cannot be: {fault}"))?;
+        profile.model().map_err(|fault| anyhow!("cannot make drive {name}: {fault}"))?;
         let right_percent = if SURE.contains(&name.as_str()) { NEARLY_ALL } else { 0 };
         Ok(Case { name, made: Made::Profile(Box::new(profile)), truth, right_percent })
     }

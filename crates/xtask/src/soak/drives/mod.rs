@@ -55,7 +55,7 @@ fn report(
 ) -> anyhow::Result<usize> {
     let name = options.word("--drive");
     cases.retain(|case| name.is_none_or(|name| case.name == name));
-    ensure!(!cases.is_empty(), "there is no drive {}", name.unwrap_or_default());
+    ensure!(!cases.is_empty(), "no such drive: {}", name.unwrap_or_default());
     println!("{}", table::head(seeds, has_bench));
     let tallies = tallies(&cases, seeds, has_bench)?;
     let mut missed = 0;
