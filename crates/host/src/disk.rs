@@ -76,7 +76,7 @@ impl OpenError {
 
 /// An error's own words, without the number that the standard library puts after them.
 fn words(error: Errno) -> String {
-    let text = io::Error::from(error).to_string();
+    let text = crate::errno::text_of(error);
     text.split(" (os error ").next().unwrap_or_default().to_owned()
 }
 
@@ -309,7 +309,7 @@ fn ended(offset_bytes: u64, length_bytes: u64, at_bytes: u64) -> ReadError {
 }
 
 fn failed(offset_bytes: u64, length_bytes: u64, error: Errno) -> ReadError {
-    let reason = io::Error::from(error).to_string();
+    let reason = crate::errno::text_of(error);
     ReadError::Failed { offset_bytes, length_bytes, reason }
 }
 

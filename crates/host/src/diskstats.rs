@@ -2,8 +2,6 @@
 //!
 //! Source: Linux `Documentation/block/stat.rst`, `Documentation/admin-guide/iostats.rst`.
 
-use std::io;
-
 use device::{Counters, CountersError, DiskCounts};
 use rustix::fs::{Mode, OFlags};
 use std::os::fd::OwnedFd;
@@ -28,8 +26,7 @@ impl DiskStats {
         let path = format!("/sys/dev/block/{}:{}/stat", numbers.0, numbers.1);
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let file = rustix::fs::open(path, flags, Mode::empty());
-        let file =
-            file.map_err(|error| unreadable(numbers, &io::Error::from(error).to_string()))?;
+        let file = file.map_err(|error| unreadable(numbers, &crate::errno::text_of(error)))?;
         Ok(DiskStats { file, numbers })
     }
 }
@@ -42,7 +39,7 @@ impl Counters for DiskStats {
             Ok(length) => length,
             Err(rustix::io::Errno::NODEV) => return Err(unreadable(self.numbers, "it is gone")),
             Err(error) => {
-                return Err(unreadable(self.numbers, &io::Error::from(error).to_string()));
+                return Err(unreadable(self.numbers, &crate::errno::text_of(error)));
             }
         };
         let words = std::str::from_utf8(&text[..length]).ok().and_then(DiskCounts::parse);

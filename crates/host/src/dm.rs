@@ -12,7 +12,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{self, Opcode};
 
-use crate::passthrough::Passed;
+use crate::passthrough::StructIoctl;
 
 const CONTROL: &str = "/dev/mapper/control";
 /// `_IOWR(0xfd, 2, struct dm_ioctl)`.
@@ -165,7 +165,7 @@ fn pass<const OPCODE: Opcode>(control: BorrowedFd<'_>, heads: &mut [Head]) -> Re
     // dm_ioctl there, which `Head` is, and writes at most `data_bytes` bytes from there on, which
     // is the slice's length. `heads` is borrowed until the call is over, and every bit pattern is a
     // `Head`.
-    unsafe { ioctl::ioctl(control, Passed::<OPCODE, [Head]>(heads)) }.map(drop)
+    unsafe { ioctl::ioctl(control, StructIoctl::<OPCODE, [Head]>(heads)) }.map(drop)
 }
 
 /// `heads` as bytes.

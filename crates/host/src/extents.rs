@@ -124,7 +124,7 @@ fn ask(file: BorrowedFd<'_>, batch: &mut Batch) -> Result<(), Errno> {
 fn refused(error: Errno) -> ExtentsError {
     match error {
         Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS => ExtentsError::Unsupported,
-        error => ExtentsError::Failed(io::Error::from(error).to_string()),
+        error => ExtentsError::Failed(crate::errno::text_of(error)),
     }
 }
 

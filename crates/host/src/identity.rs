@@ -52,27 +52,15 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
 }
 
-/// The room of a file system, as it says itself: statvfs(3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
-    block_bytes: u64,
-    blocks: u64,
-    free_blocks: u64,
-    free_files: u64,
-}
-
-/// The room of the file system that `path` is on.
+/// Returns whether the file systems that two paths are on are as large and have as much room, by
+/// what they say themselves: statvfs(3).
 ///
 /// # Errors
-/// When the file is missing or a directory on the way may not be searched.
-pub fn room(path: &Path) -> io::Result<Room> {
-    let room = fs::statvfs(path)?;
-    Ok(Room {
-        block_bytes: room.f_frsize,
-        blocks: room.f_blocks,
-        free_blocks: room.f_bfree,
-        free_files: room.f_ffree,
-    })
+/// When a file is missing or a directory on the way may not be searched.
+pub fn have_same_room(one: &Path, other: &Path) -> io::Result<bool> {
+    let [one, other] = [fs::statvfs(one)?, fs::statvfs(other)?]
+        .map(|room| [room.f_frsize, room.f_blocks, room.f_bfree, room.f_ffree]);
+    Ok(one == other)
 }
 
 /// Returns whether this process may make files in `directory`: faccessat(2) with `AT_EACCESS`.

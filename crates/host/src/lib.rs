@@ -19,6 +19,7 @@ mod dm;
 mod drive_answer;
 mod durable;
 pub mod engine;
+mod errno;
 mod extents;
 mod file_listing;
 mod head_cache;
@@ -56,8 +57,8 @@ pub use extents::{FileFacts, file_facts};
 pub use file_listing::{Listing, Omitted, list_files};
 pub use head_cache::{HeadCache, Reads, Sparse};
 pub use identity::{
-    Identity, Room, canonical, identity, is_root, may_make_files, neither_follow_nor_wait, room,
-    user,
+    Identity, canonical, have_same_room, identity, is_root, may_make_files,
+    neither_follow_nor_wait, user,
 };
 pub use image_files::ImageFiles;
 pub use input::{InputError, bounded, open_input, read_input};

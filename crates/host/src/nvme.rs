@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 use rustix::io::Errno;
 use rustix::ioctl::{self, Opcode};
 
-use crate::passthrough::{Nothing, Passed};
+use crate::passthrough::{BareIoctl, StructIoctl};
 
 /// `_IO('N', 0x40)`: the ioctl's own result is the namespace's number.
 const NVME_IOCTL_ID: Opcode = ioctl::opcode::none(b'N', 0x40);
@@ -88,7 +88,7 @@ pub(crate) fn health_log(device: BorrowedFd<'_>) -> Result<Vec<u8>, String> {
 fn number(device: BorrowedFd<'_>) -> Result<u32, Errno> {
     // SAFETY: the kernel takes no argument for NVME_IOCTL_ID and writes nothing; it returns the
     // number.
-    let number = unsafe { ioctl::ioctl(device, Nothing::<NVME_IOCTL_ID>) }?;
+    let number = unsafe { ioctl::ioctl(device, BareIoctl::<NVME_IOCTL_ID>) }?;
     u32::try_from(number).map_err(|_| Errno::RANGE)
 }
 
@@ -112,7 +112,8 @@ fn asked(
     command.timeout_ms = TIMEOUT_MS;
     // SAFETY: the kernel reads and writes one struct nvme_admin_cmd, which `Command` is, and writes
     // at most `data_bytes` bytes at `address`, which `answer` has and outlives the call.
-    let passed = unsafe { ioctl::ioctl(device, Passed::<NVME_IOCTL_ADMIN_CMD, Command>(command)) };
+    let passed =
+        unsafe { ioctl::ioctl(device, StructIoctl::<NVME_IOCTL_ADMIN_CMD, Command>(command)) };
     match passed {
         Ok(0) => Ok(answer),
         Ok(status) => Err(format!("the drive refuses {name} with status {status:#06x}")),

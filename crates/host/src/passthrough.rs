@@ -7,16 +7,16 @@ use rustix::ioctl::{Ioctl, IoctlOutput, Opcode};
 
 /// An ioctl that reads and writes one `T`, or a slice of them from its start. Its output is what
 /// the ioctl returned, which is not negative.
-pub(crate) struct Passed<'a, const OPCODE: Opcode, T: ?Sized>(pub(crate) &'a mut T);
+pub(crate) struct StructIoctl<'a, const OPCODE: Opcode, T: ?Sized>(pub(crate) &'a mut T);
 
 /// An ioctl without an argument, that tells by what it returned.
-pub(crate) struct Nothing<const OPCODE: Opcode>;
+pub(crate) struct BareIoctl<const OPCODE: Opcode>;
 
 #[expect(unsafe_code, reason = "rustix asks who implements it to promise what the kernel does")]
 // SAFETY: the pointer is to the borrowed `T`, which lives as long as this value, and the kernel may
 // write to it, which `IS_MUTATING` says. That the opcode takes a `T` is up to who calls `ioctl`,
 // which is unsafe itself.
-unsafe impl<const OPCODE: Opcode, T: ?Sized> Ioctl for Passed<'_, OPCODE, T> {
+unsafe impl<const OPCODE: Opcode, T: ?Sized> Ioctl for StructIoctl<'_, OPCODE, T> {
     type Output = IoctlOutput;
 
     const IS_MUTATING: bool = true;
@@ -37,7 +37,7 @@ unsafe impl<const OPCODE: Opcode, T: ?Sized> Ioctl for Passed<'_, OPCODE, T> {
 #[expect(unsafe_code, reason = "rustix asks who implements it to promise what the kernel does")]
 // SAFETY: the pointer is null, and nothing is read through it. That the opcode takes no argument is
 // up to who calls `ioctl`, which is unsafe itself.
-unsafe impl<const OPCODE: Opcode> Ioctl for Nothing<OPCODE> {
+unsafe impl<const OPCODE: Opcode> Ioctl for BareIoctl<OPCODE> {
     type Output = IoctlOutput;
 
     const IS_MUTATING: bool = false;

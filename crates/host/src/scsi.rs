@@ -10,7 +10,7 @@ use std::ptr;
 use rustix::io::Errno;
 use rustix::ioctl::{self, Opcode};
 
-use crate::passthrough::Passed;
+use crate::passthrough::StructIoctl;
 
 /// A number of its own, older than the scheme of the others.
 const SG_IO: Opcode = 0x2285;
@@ -170,7 +170,7 @@ fn sent(
     // SAFETY: the kernel reads and writes one struct sg_io_hdr, which `Header` is; reads
     // `command_bytes` bytes at `command`; and writes at most `data_bytes` bytes at `data` and
     // `sense_bytes` at `sense`. All three are as long as that and outlive the call.
-    let passed = unsafe { ioctl::ioctl(device, Passed::<SG_IO, Header>(&mut header)) };
+    let passed = unsafe { ioctl::ioctl(device, StructIoctl::<SG_IO, Header>(&mut header)) };
     passed.map_err(|error| Refusal::Because(explained(name, error)))?;
     let written = usize::from(header.sense_written_bytes.min(SENSE_BYTES));
     judged(name, &header, &sense[..written])?;

@@ -77,7 +77,7 @@ impl SyncTrial {
         let failed = |attempted, error: Errno| TrialError {
             attempted,
             directory: place.clone(),
-            reason: std::io::Error::from(error).to_string(),
+            reason: crate::errno::text_of(error),
             is_sync: false,
             has_no_room: has_no_room(error),
         };
@@ -164,7 +164,7 @@ impl SyncTrial {
     }
 
     fn failed(&self, attempted: &'static str, error: Errno) -> TrialError {
-        let reason = std::io::Error::from(error).to_string();
+        let reason = crate::errno::text_of(error);
         let has_no_room = has_no_room(error);
         let directory = self.directory.clone();
         TrialError { attempted, directory, reason, is_sync: !has_no_room, has_no_room }

@@ -35,7 +35,7 @@ static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
 /// A request to the file.
 #[derive(Debug)]
-pub enum Asked<'a> {
+pub enum FuseRequest<'a> {
     /// To read.
     Read {
         /// From which byte.
@@ -62,12 +62,12 @@ pub enum Asked<'a> {
 }
 
 /// A closure that is called with every request to the file, in the order in which they are done.
-pub type Watch = Box<dyn FnMut(Asked<'_>) + Send>;
+pub type FuseWatch = Box<dyn FnMut(FuseRequest<'_>) + Send>;
 
 /// The behavior of a file beside keeping bytes.
-pub struct Watched {
+pub struct FuseBehavior {
     /// Receiver of all requests.
-    pub watch: Watch,
+    pub watch: FuseWatch,
     /// True if it takes discards; where it does not, a loop device over it writes the zeros that
     /// others get by punching holes.
     pub discards: bool,
@@ -90,7 +90,7 @@ impl Fuse {
     #[must_use]
     pub fn over(back: &Path, point: &Path) -> Option<Fuse> {
         let back = File::options().read(true).write(true).open(back).expect("the file is there");
-        let watched = Watched { watch: Box::new(|_| ()), discards: false };
+        let watched = FuseBehavior { watch: Box::new(|_| ()), discards: false };
         Fuse::watched(back, point, watched)
     }
 
@@ -100,7 +100,7 @@ impl Fuse {
     /// # Panics
     /// When `point` cannot be made.
     #[must_use]
-    pub fn watched(back: File, point: &Path, watched: Watched) -> Option<Fuse> {
+    pub fn watched(back: File, point: &Path, watched: FuseBehavior) -> Option<Fuse> {
         let device = File::options().read(true).write(true).open("/dev/fuse").ok()?;
         std::fs::create_dir_all(point).expect("a mount point can be made");
         let (failing, writes) = (Arc::default(), Arc::default());
@@ -158,13 +158,13 @@ impl Drop for Fuse {
 struct Served {
     device: File,
     back: File,
-    watched: Watched,
+    watched: FuseBehavior,
     failing: Arc<AtomicBool>,
     writes: Arc<AtomicU64>,
 }
 
 /// A request, after its head.
-struct Request<'a> {
+struct RawRequest<'a> {
     kind: u32,
     node: u64,
     body: &'a [u8],
@@ -181,7 +181,7 @@ impl Served {
                 _ => return,
             };
             let (head, body) = bytes[..length].split_at(HEAD_BYTES);
-            let request = Request { kind: word(head, 4), node: long(head, 16), body };
+            let request = RawRequest { kind: word(head, 4), node: long(head, 16), body };
             let Some(answer) = self.answer(&request) else { continue };
             let (error, data) = answer.map_or_else(|error| (-error, Vec::new()), |data| (0, data));
             let whole = u32::try_from(16 + data.len()).expect("answers are short");
@@ -192,7 +192,7 @@ impl Served {
     }
 
     /// Returns the answer: bytes or an error; `None` where there is none.
-    fn answer(&mut self, request: &Request<'_>) -> Option<Result<Vec<u8>, i32>> {
+    fn answer(&mut self, request: &RawRequest<'_>) -> Option<Result<Vec<u8>, i32>> {
         let node = request.node;
         Some(match request.kind {
             // FUSE_LOOKUP
@@ -219,7 +219,10 @@ impl Served {
             // FUSE_READ
             15 => {
                 let (offset_bytes, length) = (long(request.body, 8), word(request.body, 16));
-                (self.watched.watch)(Asked::Read { offset_bytes, length_bytes: length.into() });
+                (self.watched.watch)(FuseRequest::Read {
+                    offset_bytes,
+                    length_bytes: length.into(),
+                });
                 let mut data = vec![0; usize::try_from(length).expect("it fits")];
                 let read = self.back.read_at(&mut data, offset_bytes);
                 read.map(|read| data[..read].to_vec()).map_err(|_| EIO)
@@ -234,7 +237,7 @@ impl Served {
             }
             // FUSE_FSYNC
             20 => {
-                (self.watched.watch)(Asked::Sync);
+                (self.watched.watch)(FuseRequest::Sync);
                 Ok(Vec::new())
             }
             // FUSE_RELEASE, FUSE_FLUSH, FUSE_RELEASEDIR
@@ -258,7 +261,7 @@ impl Served {
         let length = word(body, 16);
         let data = &body[40..40 + usize::try_from(length).expect("it fits")];
         let offset_bytes = long(body, 8);
-        (self.watched.watch)(Asked::Write { offset_bytes, data });
+        (self.watched.watch)(FuseRequest::Write { offset_bytes, data });
         if !(is_zero(data) && self.hole(offset_bytes, length.into())) {
             self.back.write_all_at(data, offset_bytes).map_err(|_| EIO)?;
         }
@@ -271,7 +274,7 @@ impl Served {
         if word(body, 24) != 3 {
             return Err(EOPNOTSUPP);
         }
-        (self.watched.watch)(Asked::Discard { offset_bytes, length_bytes });
+        (self.watched.watch)(FuseRequest::Discard { offset_bytes, length_bytes });
         if self.hole(offset_bytes, length_bytes) { Ok(Vec::new()) } else { Err(EIO) }
     }
 

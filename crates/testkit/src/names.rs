@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// An image, and the field that holds the name.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NamedImage {
     /// The field: `LVM volume group`.
     pub field: String,
     /// The image.
@@ -24,7 +24,7 @@ const UUID: &str = "abcdef-abcd-abcd-abcd-abcd-abcd-abcdef";
 /// # Panics
 /// When they cannot be written.
 #[must_use]
-pub fn images(directory: &Path, bytes: usize) -> Vec<Named> {
+pub fn images(directory: &Path, bytes: usize) -> Vec<NamedImage> {
     let mut all = Vec::new();
     let long = |unit: &str| unit.repeat(bytes.div_ceil(unit.len()));
     for (kind, name) in
@@ -33,7 +33,7 @@ pub fn images(directory: &Path, bytes: usize) -> Vec<Named> {
         let mut put = |field: &str, content: Vec<u8>| {
             let path = directory.join(format!("{kind} {field}"));
             fs::write(&path, content).expect("the directory takes a file");
-            all.push(Named { field: format!("{field}, {kind}"), path });
+            all.push(NamedImage { field: format!("{field}, {kind}"), path });
         };
         put("GPT partitions", gpt(&name, 128));
         put("VMDK extent", vmdk(&name));
@@ -59,7 +59,7 @@ pub fn crowded(path: &Path) {
 }
 
 /// A GPT disk in a file whose name, and whose directories' names, are as long as the kernel takes.
-fn files(directory: &Path) -> Option<Named> {
+fn files(directory: &Path) -> Option<NamedImage> {
     let part = "\x1b[2J漢".repeat(36);
     let mut place = directory.join("deep");
     // PATH_MAX is 4096 bytes, with the zero at its end.
@@ -69,7 +69,7 @@ fn files(directory: &Path) -> Option<Named> {
     fs::create_dir_all(&place).ok()?;
     let path = place.join(&part);
     fs::write(&path, gpt("n", 128)).ok()?;
-    Some(Named { field: "file name".to_owned(), path })
+    Some(NamedImage { field: "file name".to_owned(), path })
 }
 
 /// A whole disk of zeros with `parts` at their offsets.

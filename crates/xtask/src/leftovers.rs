@@ -14,14 +14,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The temporary directory of one run.
-pub(crate) struct Room {
+pub(crate) struct RunDirectory {
     directory: TempDir,
 }
 
-impl Room {
-    pub(crate) fn new() -> anyhow::Result<Room> {
+impl RunDirectory {
+    pub(crate) fn new() -> anyhow::Result<RunDirectory> {
         let directory = tempfile::Builder::new().prefix("straddle-run-").tempdir();
-        Ok(Room { directory: directory.context("cannot make a directory for the run")? })
+        Ok(RunDirectory { directory: directory.context("cannot make a directory for the run")? })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_file_that_stays_is_found() {
-        let room = Room::new().unwrap();
+        let room = RunDirectory::new().unwrap();
         assert!(room.leftovers().unwrap().is_empty());
         std::fs::write(room.path().join("straddle-test-x"), "").unwrap();
         assert_eq!(room.left().unwrap().len(), 1);
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_loop_device_that_stays_is_found() {
         testkit::need_loops!();
-        let room = Room::new().unwrap();
+        let room = RunDirectory::new().unwrap();
         let file = room.path().join("disk");
         std::fs::File::create(&file).unwrap().set_len(1 << 20).unwrap();
         let device = testkit::Loop::attach(&file, 512);

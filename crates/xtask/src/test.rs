@@ -9,7 +9,7 @@ use anyhow::Context as _;
 
 use crate::cargo::cargo;
 use crate::guest;
-use crate::leftovers::Room;
+use crate::leftovers::RunDirectory;
 use crate::packages;
 
 /// Installs missing tools unless `arguments` begin with `--no-install`, runs the full tier of
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &[&str]) -> anyhow::Result<bool> {
         .filter(|word| !is_no_install(word))
         .map(|(_, word)| *word)
         .collect();
-    let room = Room::new()?;
+    let room = RunDirectory::new()?;
     let notes = tempfile::tempdir().context("cannot make a directory for notes")?;
     let skips = notes.path().join("skips");
     let guests = if arguments.is_empty() { guest::results() } else { Vec::new() };

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::device::Device;
-use super::machine::{Machine, Shown};
+use super::machine::{LoopBacking, Machine};
 use super::refusal::ClaimRefusal;
 
 /// Returns the file or device that a loop device shows; `None` where it shows nothing, or is no
@@ -16,14 +16,14 @@ use super::refusal::ClaimRefusal;
 pub(super) fn shown(
     machine: &impl Machine,
     device: &Device,
-) -> Result<Option<Shown>, ClaimRefusal> {
+) -> Result<Option<LoopBacking>, ClaimRefusal> {
     let index = index(device);
     let path = machine.tree().read(&format!("{}/loop/backing_file", device.directory)).ok();
     let Some((index, path)) = index.zip(path) else { return Ok(None) };
     // The path says less: it may be that of another mount namespace.
     machine.behind(index).or_else(|error| match machine.identity(Path::new(&path)) {
         // Where in the file it begins is not known: it may show all of it.
-        Some(what) => Ok(Some(Shown { what, from_bytes: 0, limit_bytes: None })),
+        Some(what) => Ok(Some(LoopBacking { what, from_bytes: 0, limit_bytes: None })),
         None => Err(ClaimRefusal::Unknown {
             device: device.node(),
             reason: format!("what is behind it cannot be told: {error}"),

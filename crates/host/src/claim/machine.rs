@@ -12,7 +12,7 @@ use crate::{Identity, LiveTree, loops};
 
 /// The bytes that a loop device shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(super) struct LoopBacking {
     pub(super) what: Identity,
     /// Its first byte there.
     pub(super) from_bytes: u64,
@@ -31,7 +31,7 @@ pub(super) trait Machine {
     ///
     /// # Errors
     /// When the device cannot be asked.
-    fn behind(&self, index: u32) -> io::Result<Option<Shown>>;
+    fn behind(&self, index: u32) -> io::Result<Option<LoopBacking>>;
 
     /// The first user of any of `sought` that was found.
     ///
@@ -60,9 +60,9 @@ impl Machine for LiveMachine {
         crate::identity(path).ok()
     }
 
-    fn behind(&self, index: u32) -> io::Result<Option<Shown>> {
+    fn behind(&self, index: u32) -> io::Result<Option<LoopBacking>> {
         match loops::status(Path::new(&format!("/dev/loop{index}"))) {
-            Ok(status) if status.number == index => Ok(Some(Shown {
+            Ok(status) if status.number == index => Ok(Some(LoopBacking {
                 what: status.identity(),
                 from_bytes: status.offset_bytes,
                 limit_bytes: Some(status.limit_bytes).filter(|&limit| limit > 0),

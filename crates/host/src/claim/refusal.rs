@@ -1,6 +1,5 @@
 //! Why a device is not handed out for writing.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -245,7 +244,7 @@ pub enum ClaimRefusal {
 impl ClaimRefusal {
     /// Refuses `node` with the kernel's error and advice.
     pub(super) fn kernel(node: &Path, error: Errno) -> ClaimRefusal {
-        let reason = io::Error::from(error).to_string();
+        let reason = crate::errno::text_of(error);
         let hint = match error {
             Errno::NOENT => "check the path; lsblk -p lists block devices",
             Errno::ACCESS | Errno::PERM => "writing to a device needs root: try sudo",

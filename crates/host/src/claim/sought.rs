@@ -56,7 +56,7 @@ pub(super) struct User {
 
 impl Sought {
     /// Returns the one of them that has this number or inode.
-    pub(super) fn has(&self, found: &Facts) -> Option<Used> {
+    pub(super) fn has(&self, found: &NodeFacts) -> Option<Used> {
         let number = found.number;
         match found.kind {
             FileType::BlockDevice => self.devices.contains(&number).then_some(Used::Device(number)),
@@ -69,26 +69,26 @@ impl Sought {
 
     /// Returns the one of them that is at `path`; `None` where none of them is, or nothing at all.
     pub(super) fn at(&self, path: &Path) -> Option<Used> {
-        self.has(&Facts::of(path).ok()?)
+        self.has(&NodeFacts::of(path).ok()?)
     }
 }
 
 /// Identity and kind of a file.
-pub(super) struct Facts {
+pub(super) struct NodeFacts {
     kind: FileType,
     /// Of a device.
     number: Number,
     pub(super) identity: Identity,
 }
 
-impl Facts {
+impl NodeFacts {
     /// Returns the facts of the file that `path` leads to. No file system asks its server or its
     /// daemon, which may hang.
-    pub(super) fn of(path: &Path) -> Result<Facts, Errno> {
+    pub(super) fn of(path: &Path) -> Result<NodeFacts, Errno> {
         let flags = AtFlags::STATX_DONT_SYNC;
         let stat = rustix::fs::statx(CWD, path, flags, StatxFlags::TYPE | StatxFlags::INO)?;
         let device = rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor);
-        Ok(Facts {
+        Ok(NodeFacts {
             kind: FileType::from_raw_mode(stat.stx_mode.into()),
             number: (stat.stx_rdev_major, stat.stx_rdev_minor),
             identity: Identity::File { device, inode: stat.stx_ino },

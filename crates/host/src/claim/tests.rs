@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ::device::{KernelTree, MemoryTree};
 
-use super::machine::Shown;
+use super::machine::LoopBacking;
 use super::sought::{Sought, Used, User};
 use super::*;
 
@@ -16,7 +16,7 @@ const PARTITION: Number = (8, 1);
 struct Fake {
     tree: MemoryTree,
     nodes: BTreeMap<PathBuf, Identity>,
-    behind: BTreeMap<u32, Shown>,
+    behind: BTreeMap<u32, LoopBacking>,
     user: Result<Option<User>, String>,
 }
 
@@ -29,7 +29,7 @@ impl Machine for Fake {
         self.nodes.get(path).copied()
     }
 
-    fn behind(&self, index: u32) -> io::Result<Option<Shown>> {
+    fn behind(&self, index: u32) -> io::Result<Option<LoopBacking>> {
         Ok(self.behind.get(&index).copied())
     }
 
@@ -91,10 +91,10 @@ impl Fake {
 
     /// A loop device, which shows all of `what`.
     fn shows(self, index: u32, what: Identity) -> Fake {
-        self.shows_part(index, Shown { what, from_bytes: 0, limit_bytes: None })
+        self.shows_part(index, LoopBacking { what, from_bytes: 0, limit_bytes: None })
     }
 
-    fn shows_part(self, index: u32, what: Shown) -> Fake {
+    fn shows_part(self, index: u32, what: LoopBacking) -> Fake {
         let directory = format!("/sys/devices/loop{index}/loop");
         let mut fake = self.disk(&format!("loop{index}"), (7, index));
         fake.behind.insert(index, what);
@@ -302,7 +302,7 @@ fn a_loop_over_the_same_file_as_another_is_a_refusal_and_its_mount_is_seen() {
 
 #[test]
 fn loops_over_other_parts_of_one_file_share_nothing() {
-    let part = |from_bytes, limit| Shown { what: FILE, from_bytes, limit_bytes: Some(limit) };
+    let part = |from_bytes, limit| LoopBacking { what: FILE, from_bytes, limit_bytes: Some(limit) };
     let beside = |from_bytes| {
         let fake = Fake::new().shows_part(3, part(0, 4096)).shows_part(4, part(from_bytes, 4096));
         fake.mounted("7:4", "/dev/loop4")

@@ -191,7 +191,7 @@ pub fn run(plan: CommandPlan<'_>) -> Result<Ran, CommandError> {
     let lost = |attempted| {
         let program = program.clone();
         move |error: Errno| {
-            let reason = std::io::Error::from(error).to_string();
+            let reason = crate::errno::text_of(error);
             CommandError::Lost { program, attempted, reason }
         }
     };

@@ -12,7 +12,7 @@ use crate::sync_range;
 
 /// A call that did not do what it was to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum CallFailure {
     Open(Errno),
     Write(Errno),
     /// A write moved fewer bytes than it was given: how many, and how many it was given.
@@ -21,49 +21,51 @@ pub(super) enum Step {
     Sync(&'static str, Errno),
 }
 
-impl Step {
+impl CallFailure {
     /// A write that moved `moved` bytes of `given`, where the `rest` was tried once more: a file
     /// system that fills up takes what fits first, and says so only then.
-    pub(super) fn short(moved: usize, given: usize, rest: Result<usize, Errno>) -> Step {
+    pub(super) fn short(moved: usize, given: usize, rest: Result<usize, Errno>) -> CallFailure {
         match rest {
-            Err(error @ (Errno::NOSPC | Errno::DQUOT)) => Step::Write(error),
-            _ => Step::Short(moved, given),
+            Err(error @ (Errno::NOSPC | Errno::DQUOT)) => CallFailure::Write(error),
+            _ => CallFailure::Short(moved, given),
         }
     }
 
     /// Returns the fault of `way` that follows from it.
     pub(super) fn fault(self, way: Way) -> DurableFault {
-        let said = |error: Errno| std::io::Error::from(error).to_string();
+        let said = |error: Errno| crate::errno::text_of(error);
         let syncs = matches!(way.method, Method::OpenDatasync | Method::OpenSync);
         let bytes = way.write_bytes;
         match self {
-            Step::Open(error) => {
+            CallFailure::Open(error) => {
                 DurableFault::Void(format!("the scratch file cannot be opened: {}", said(error)))
             }
-            Step::Write(error @ (Errno::NOSPC | Errno::DQUOT)) => {
+            CallFailure::Write(error @ (Errno::NOSPC | Errno::DQUOT)) => {
                 DurableFault::NoRoom(format!("a write of {bytes} bytes failed: {}", said(error)))
             }
             // What was to be allocated when it is written out: with XFS, btrfs, NFS.
-            Step::Sync(call, error @ (Errno::NOSPC | Errno::DQUOT)) => {
+            CallFailure::Sync(call, error @ (Errno::NOSPC | Errno::DQUOT)) => {
                 DurableFault::NoRoom(format!("{call} failed: {}", said(error)))
             }
-            Step::Write(Errno::INVAL) if way.is_direct => DurableFault::Unavailable(format!(
-                "direct I/O of {bytes} bytes is refused here: the drive's sectors are longer"
-            )),
-            Step::Write(error) if syncs && error == Errno::IO => DurableFault::Stopped(format!(
-                "a durable write of {bytes} bytes failed: {}",
-                said(error)
-            )),
-            Step::Write(error) => {
+            CallFailure::Write(Errno::INVAL) if way.is_direct => {
+                DurableFault::Unavailable(format!(
+                    "direct I/O of {bytes} bytes is refused here: the drive's sectors are longer"
+                ))
+            }
+            CallFailure::Write(error) if syncs && error == Errno::IO => DurableFault::Stopped(
+                format!("a durable write of {bytes} bytes failed: {}", said(error)),
+            ),
+            CallFailure::Write(error) => {
                 DurableFault::Void(format!("a write of {bytes} bytes failed: {}", said(error)))
             }
-            Step::Short(moved, given) => {
+            CallFailure::Short(moved, given) => {
                 DurableFault::Void(format!("a write of {given} bytes wrote {moved}"))
             }
-            Step::Sync(call @ "sync_file_range", Errno::NOSYS | Errno::INVAL | Errno::SPIPE) => {
-                DurableFault::Unavailable(format!("{call} is not there"))
-            }
-            Step::Sync(call, error) => {
+            CallFailure::Sync(
+                call @ "sync_file_range",
+                Errno::NOSYS | Errno::INVAL | Errno::SPIPE,
+            ) => DurableFault::Unavailable(format!("{call} is not there")),
+            CallFailure::Sync(call, error) => {
                 DurableFault::Stopped(format!("{call} failed: {}", said(error)))
             }
         }
@@ -87,39 +89,43 @@ pub(super) fn not_opened(error: Errno, way: Way, filesystem: &str) -> DurableFau
         Errno::INVAL if way.is_direct => DurableFault::Unavailable(format!(
             "{filesystem} and its mount options do not support direct I/O"
         )),
-        error => Step::Open(error).fault(way),
+        error => CallFailure::Open(error).fault(way),
     }
 }
 
 /// Writes all of `bytes` by one call.
 #[inline]
-pub(super) fn write(file: BorrowedFd<'_>, bytes: &[u8], at_bytes: u64) -> Result<(), Step> {
-    let moved = rustix::io::pwrite(file, bytes, at_bytes).map_err(Step::Write)?;
+pub(super) fn write(file: BorrowedFd<'_>, bytes: &[u8], at_bytes: u64) -> Result<(), CallFailure> {
+    let moved = rustix::io::pwrite(file, bytes, at_bytes).map_err(CallFailure::Write)?;
     if moved == bytes.len() { Ok(()) } else { Err(cut_short(file, bytes, at_bytes, moved)) }
 }
 
 /// Why a write of `bytes` moved only `moved` of them.
 #[cold]
-fn cut_short(file: BorrowedFd<'_>, bytes: &[u8], at_bytes: u64, moved: usize) -> Step {
+fn cut_short(file: BorrowedFd<'_>, bytes: &[u8], at_bytes: u64, moved: usize) -> CallFailure {
     let behind = at_bytes.saturating_add(u64::try_from(moved).unwrap_or(0));
     let rest = rustix::io::pwrite(file, bytes.get(moved..).unwrap_or_default(), behind);
-    Step::short(moved, bytes.len(), rest)
+    CallFailure::short(moved, bytes.len(), rest)
 }
 
 #[inline]
-pub(super) fn fdatasync(file: BorrowedFd<'_>) -> Result<(), Step> {
-    rustix::fs::fdatasync(file).map_err(|error| Step::Sync("fdatasync", error))
+pub(super) fn fdatasync(file: BorrowedFd<'_>) -> Result<(), CallFailure> {
+    rustix::fs::fdatasync(file).map_err(|error| CallFailure::Sync("fdatasync", error))
 }
 
 #[inline]
-pub(super) fn fsync(file: BorrowedFd<'_>) -> Result<(), Step> {
-    rustix::fs::fsync(file).map_err(|error| Step::Sync("fsync", error))
+pub(super) fn fsync(file: BorrowedFd<'_>) -> Result<(), CallFailure> {
+    rustix::fs::fsync(file).map_err(|error| CallFailure::Sync("fsync", error))
 }
 
 /// Has a range written to the drive and waits for that; the drive's cache is not flushed.
-pub(super) fn sync_file_range(file: BorrowedFd<'_>, at: u64, bytes: u64) -> Result<(), Step> {
+pub(super) fn sync_file_range(
+    file: BorrowedFd<'_>,
+    at: u64,
+    bytes: u64,
+) -> Result<(), CallFailure> {
     sync_range::sync_file_range(file, at, bytes, sync_range::ALL)
-        .map_err(|error| Step::Sync("sync_file_range", error))
+        .map_err(|error| CallFailure::Sync("sync_file_range", error))
 }
 
 /// Has a range go on its way to the drive, as the kernel does by itself when much waits in memory.
@@ -133,7 +139,7 @@ pub(super) fn start_writing(file: BorrowedFd<'_>, at: u64, bytes: u64) -> Result
 
 /// One operation of the rows that sync on another descriptor than they write, or on the same: what
 /// `pg_test_fsync` does, call by call.
-pub(super) fn on_descriptors(path: &Path, method: Method, bytes: &[u8]) -> Result<(), Step> {
+pub(super) fn on_descriptors(path: &Path, method: Method, bytes: &[u8]) -> Result<(), CallFailure> {
     const PLAIN: Way = Way {
         method: Method::None,
         is_direct: false,
@@ -142,7 +148,7 @@ pub(super) fn on_descriptors(path: &Path, method: Method, bytes: &[u8]) -> Resul
         writes: 1,
         is_contended: false,
     };
-    let open = || open(path, PLAIN).map_err(Step::Open);
+    let open = || open(path, PLAIN).map_err(CallFailure::Open);
     let file = open()?;
     write(file.as_fd(), bytes, 0)?;
     if method == Method::WriteFsyncClose {

@@ -29,7 +29,7 @@ use crate::Interrupt;
 use crate::engine::{Buffers, EngineError, now_ns};
 use crate::scratch::{Scratch, ScratchError};
 
-use self::checked_calls::Step;
+use self::checked_calls::CallFailure;
 use self::files::Files;
 use self::neighbor::Neighbor;
 
@@ -99,7 +99,7 @@ impl DurableFiles {
     }
 
     /// Does the writes and the sync of `way` from `offset_bytes` on; how long that took.
-    fn timed(&mut self, way: Way, offset_bytes: u64) -> Result<u64, Step> {
+    fn timed(&mut self, way: Way, offset_bytes: u64) -> Result<u64, CallFailure> {
         let length = usize::try_from(way.write_bytes).expect("32 bits fit");
         let bytes = &self.buffers.slot(0)[..length];
         let writes = if way.place == WritePlace::Nothing { 0 } else { way.writes };
@@ -127,7 +127,7 @@ impl DurableFiles {
 
 /// Makes durable what was written to `file`.
 #[inline]
-fn synced(file: BorrowedFd<'_>, method: Method, at: u64, bytes: u64) -> Result<(), Step> {
+fn synced(file: BorrowedFd<'_>, method: Method, at: u64, bytes: u64) -> Result<(), CallFailure> {
     match method {
         Method::Fdatasync => checked_calls::fdatasync(file),
         Method::Fsync => checked_calls::fsync(file),

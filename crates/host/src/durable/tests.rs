@@ -118,26 +118,31 @@ fn files_over_the_budget_and_directories_that_are_none_are_refused() {
 fn a_failed_sync_stops_everything_and_a_short_write_only_its_way() {
     use rustix::io::Errno;
     let durable = Way { method: Method::OpenDatasync, is_direct: true, ..WAY };
-    let stopped = |step: Step, way| matches!(step.fault(way), DurableFault::Stopped(_));
-    let void = |step: Step, way| matches!(step.fault(way), DurableFault::Void(_));
-    assert!(stopped(Step::Sync("fsync", Errno::IO), WAY));
-    assert!(stopped(Step::Write(Errno::IO), durable));
+    let stopped = |step: CallFailure, way| matches!(step.fault(way), DurableFault::Stopped(_));
+    let void = |step: CallFailure, way| matches!(step.fault(way), DurableFault::Void(_));
+    assert!(stopped(CallFailure::Sync("fsync", Errno::IO), WAY));
+    assert!(stopped(CallFailure::Write(Errno::IO), durable));
     // Lack of room is told apart, also where only a sync finds it.
-    let no_room = |step: Step, way| matches!(step.fault(way), DurableFault::NoRoom(_));
+    let no_room = |step: CallFailure, way| matches!(step.fault(way), DurableFault::NoRoom(_));
     for error in [Errno::NOSPC, Errno::DQUOT] {
-        assert!(no_room(Step::Write(error), durable) && no_room(Step::Write(error), WAY));
-        assert!(no_room(Step::Sync("fdatasync", error), WAY));
+        assert!(
+            no_room(CallFailure::Write(error), durable) && no_room(CallFailure::Write(error), WAY)
+        );
+        assert!(no_room(CallFailure::Sync("fdatasync", error), WAY));
     }
-    assert!(void(Step::Write(Errno::IO), WAY));
-    assert!(void(Step::Short(4096, 8192), WAY));
+    assert!(void(CallFailure::Write(Errno::IO), WAY));
+    assert!(void(CallFailure::Short(4096, 8192), WAY));
     // Half of a write fits into the last page that is free; the rest says why.
     for error in [Errno::NOSPC, Errno::DQUOT] {
-        assert!(no_room(Step::short(4096, 8192, Err(error)), WAY));
+        assert!(no_room(CallFailure::short(4096, 8192, Err(error)), WAY));
     }
-    assert!(void(Step::short(4096, 8192, Err(Errno::INTR)), WAY));
-    assert!(void(Step::short(4096, 8192, Ok(4096)), WAY));
-    assert!(matches!(Step::Write(Errno::INVAL).fault(durable), DurableFault::Unavailable(_)));
-    let missing = Step::Sync("sync_file_range", Errno::NOSYS);
+    assert!(void(CallFailure::short(4096, 8192, Err(Errno::INTR)), WAY));
+    assert!(void(CallFailure::short(4096, 8192, Ok(4096)), WAY));
+    assert!(matches!(
+        CallFailure::Write(Errno::INVAL).fault(durable),
+        DurableFault::Unavailable(_)
+    ));
+    let missing = CallFailure::Sync("sync_file_range", Errno::NOSYS);
     assert!(matches!(missing.fault(WAY), DurableFault::Unavailable(_)));
 }
 

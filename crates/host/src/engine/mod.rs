@@ -11,9 +11,9 @@
 mod buffers;
 mod clock;
 mod error;
-mod in_turn;
 mod null;
 mod open;
+mod sequential;
 mod slots;
 mod sync;
 mod uring;

@@ -4,18 +4,18 @@ use device::{Action, Operation};
 
 use super::buffers::Buffers;
 use super::error::EngineError;
-use super::in_turn::{Act, InTurn};
+use super::sequential::{Operate, SequentialQueue};
 
 /// Completes every operation in full when it is reaped, between two readings of the clock.
-pub type NullQueue = InTurn<Nothing>;
+pub type NullQueue = SequentialQueue<NoOperation>;
 
 /// Says that all was done.
 #[derive(Debug)]
-pub struct Nothing;
+pub struct NoOperation;
 
-impl Act for Nothing {
+impl Operate for NoOperation {
     #[inline]
-    fn act(&mut self, _: &mut Buffers, operation: &Operation) -> Result<u32, i32> {
+    fn operate(&mut self, _: &mut Buffers, operation: &Operation) -> Result<u32, i32> {
         match operation.action {
             Action::Sync(_) => Ok(0),
             Action::Read | Action::Write { .. } => Ok(operation.length_bytes),
@@ -29,6 +29,6 @@ impl NullQueue {
     /// # Errors
     /// None so far; as the other queues'.
     pub fn new(buffers: Buffers) -> Result<NullQueue, EngineError> {
-        Ok(InTurn::over(Nothing, 1, buffers))
+        Ok(SequentialQueue::over(NoOperation, 1, buffers))
     }
 }

@@ -1,7 +1,6 @@
 //! Opening what is measured.
 
 use std::fs::File;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
@@ -63,7 +62,7 @@ fn open_called(
             Errno::ACCESS | Errno::PERM => "you may not open it: try sudo",
             _ => "",
         };
-        failed(io::Error::from(error).to_string(), hint)
+        failed(crate::errno::text_of(error), hint)
     };
     // Asked before it is opened, since opening alone has effects on what is neither.
     check(path, access).map_err(|reason| failed(reason, ""))?;
@@ -82,7 +81,7 @@ fn open_called(
 }
 
 fn check(path: &Path, access: Access) -> Result<(), String> {
-    let stat = rustix::fs::stat(path).map_err(|error| io::Error::from(error).to_string())?;
+    let stat = rustix::fs::stat(path).map_err(crate::errno::text_of)?;
     suits(FileType::from_raw_mode(stat.st_mode), access)
 }
 

@@ -20,25 +20,25 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 use super::buffers::Buffers;
 use super::error::EngineError;
-use super::in_turn::{Act, InTurn};
 use super::open;
+use super::sequential::{Operate, SequentialQueue};
 use crate::sync_range::{ALL, sync_file_range};
 
 /// `RWF_ATOMIC`, since Linux 6.11.
 pub(super) const RWF_ATOMIC: u32 = 0x40;
 
 /// A queue of one system call an operation.
-pub type SyncQueue = InTurn<Calls>;
+pub type SyncQueue = SequentialQueue<SystemCalls>;
 
 /// One system call an operation, to one of some files.
 #[derive(Debug)]
-pub struct Calls {
+pub struct SystemCalls {
     files: Vec<File>,
 }
 
-impl Act for Calls {
+impl Operate for SystemCalls {
     #[inline(always)]
-    fn act(&mut self, buffers: &mut Buffers, operation: &Operation) -> Result<u32, i32> {
+    fn operate(&mut self, buffers: &mut Buffers, operation: &Operation) -> Result<u32, i32> {
         let file = &self.files[usize::from(operation.file)];
         done(file, buffers, operation).map_err(Errno::raw_os_error)
     }
@@ -52,7 +52,7 @@ impl SyncQueue {
     pub fn new(files: Vec<OwnedFd>, buffers: Buffers) -> Result<SyncQueue, EngineError> {
         let files = open::checked(files)?;
         let count = files.len();
-        Ok(InTurn::over(Calls { files }, count, buffers))
+        Ok(SequentialQueue::over(SystemCalls { files }, count, buffers))
     }
 }
 

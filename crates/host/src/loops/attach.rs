@@ -14,7 +14,8 @@ use rustix::ioctl::{self, Opcode, Setter};
 use thiserror::Error;
 
 use super::status::{self, AUTOCLEAR, DIRECT_IO, LoopConfig, LoopStatus, READ_ONLY};
-use crate::passthrough::Nothing;
+use crate::errno::text_of;
+use crate::passthrough::BareIoctl;
 
 const LOOP_CLR_FD: Opcode = 0x4c01;
 const LOOP_CONFIGURE: Opcode = 0x4c0a;
@@ -170,10 +171,10 @@ impl LoopDevice {
             return Err(LoopError::NeedsRoot { user: rustix::process::geteuid().as_raw() });
         }
         let control = rustix::fs::open(CONTROL, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
-        let control = control.map_err(|error| LoopError::NoControl { reason: reason(error) })?;
+        let control = control.map_err(|error| LoopError::NoControl { reason: text_of(error) })?;
         for _ in 0..RACES_MAX {
             let number = free_number(control.as_fd())
-                .map_err(|error| LoopError::NoControl { reason: reason(error) })?;
+                .map_err(|error| LoopError::NoControl { reason: text_of(error) })?;
             if let Some(device) = LoopDevice::configured(plan, number)? {
                 device.check(plan)?;
                 return Ok(device);
@@ -221,7 +222,7 @@ impl LoopDevice {
             Ok(device) => device,
             // Taken, and given back, since the kernel named it.
             Err(Errno::NXIO | Errno::BUSY) => return Ok(None),
-            Err(error) => return Err(LoopError::NoNode { node, reason: reason(error) }),
+            Err(error) => return Err(LoopError::NoNode { node, reason: text_of(error) }),
         };
         if !is_loop(device.as_fd(), number) {
             let reason = "it is the node of another device".to_owned();
@@ -236,7 +237,7 @@ impl LoopDevice {
             Err(Errno::BUSY) => Ok(None),
             Err(error) => {
                 let offset_bytes = plan.offset_bytes;
-                Err(LoopError::Refused { node, offset_bytes, reason: reason(error) })
+                Err(LoopError::Refused { node, offset_bytes, reason: text_of(error) })
             }
         }
     }
@@ -248,7 +249,7 @@ impl LoopDevice {
         let found = status::status_of(self.fd()).map_err(|error| LoopError::Refused {
             node: node.clone(),
             offset_bytes,
-            reason: reason(error),
+            reason: text_of(error),
         })?;
         let same = |what, asked: u64, found: u64| {
             let node = node.clone();
@@ -341,10 +342,6 @@ impl AsFd for LoopDevice {
     }
 }
 
-fn reason(error: Errno) -> String {
-    std::io::Error::from(error).to_string()
-}
-
 fn sequence(number: u32) -> Option<String> {
     std::fs::read_to_string(format!("/sys/block/loop{number}/diskseq")).ok()
 }
@@ -382,7 +379,7 @@ fn asked_control(opcode: Opcode, number: libc::c_int) -> Option<libc::c_int> {
 fn free_number(control: BorrowedFd<'_>) -> Result<u32, Errno> {
     // SAFETY: LOOP_CTL_GET_FREE takes no argument and returns a number (drivers/block/loop.c,
     // loop_control_get_free).
-    let number = unsafe { ioctl::ioctl(control, Nothing::<LOOP_CTL_GET_FREE>)? };
+    let number = unsafe { ioctl::ioctl(control, BareIoctl::<LOOP_CTL_GET_FREE>)? };
     u32::try_from(number).map_err(|_| Errno::INVAL)
 }
 
@@ -409,5 +406,5 @@ fn configure(device: BorrowedFd<'_>, plan: &LoopPlan<'_>) -> Result<(), Errno> {
 #[expect(unsafe_code, reason = "an ioctl's opcode decides what the kernel reads")]
 fn clear(device: BorrowedFd<'_>) -> Result<(), Errno> {
     // SAFETY: LOOP_CLR_FD takes no argument (drivers/block/loop.c, loop_clr_fd).
-    unsafe { ioctl::ioctl(device, Nothing::<LOOP_CLR_FD>) }.map(drop)
+    unsafe { ioctl::ioctl(device, BareIoctl::<LOOP_CLR_FD>) }.map(drop)
 }

@@ -16,7 +16,7 @@ impl LoopDevice {
         let failed = |reason: String| LoopError::NoNode { node: self.node().to_owned(), reason };
         let direct = if direct { OFlags::DIRECT } else { OFlags::empty() };
         let flags = OFlags::RDWR | OFlags::CLOEXEC | direct;
-        let of = |error: rustix::io::Errno| failed(std::io::Error::from(error).to_string());
+        let of = |error: rustix::io::Errno| failed(crate::errno::text_of(error));
         let file = rustix::fs::open(self.node(), flags, Mode::empty()).map_err(of)?;
         let (own, other) = (rustix::fs::fstat(self.fd()), rustix::fs::fstat(&file));
         if own.map_err(of)?.st_rdev != other.map_err(of)?.st_rdev {

@@ -28,6 +28,7 @@ use rustix::thread::UnshareFlags;
 use thiserror::Error;
 
 use self::holders::Holder;
+use crate::errno::text_of;
 
 /// Directories for the tmpfs: it is mounted on the first of them that is empty, and so hides
 /// nothing. The first three are for people, and so are not in the way of paths that a program
@@ -160,7 +161,7 @@ impl PrivateMounts {
             return Err(MountError::NeedsRoot { user: rustix::process::geteuid().as_raw() });
         }
         let failed = |attempted| {
-            move |error: Errno| MountError::NoNamespace { attempted, reason: reason(error) }
+            move |error: Errno| MountError::NoNamespace { attempted, reason: text_of(error) }
         };
         separate().map_err(failed("unshare"))?;
         let downstream = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
@@ -189,7 +190,7 @@ impl PrivateMounts {
         let refused = |error| MountError::Refused {
             device: plan.device.to_owned(),
             file_system: plan.file_system.to_owned(),
-            reason: reason(error),
+            reason: text_of(error),
             hint: hint(error),
         };
         let (flags, data) = options::split(plan.options);
@@ -273,7 +274,7 @@ impl Mounted<'_> {
         // An unmount writes out as well, and says nothing of what it could not.
         self.written_out().map_err(|error| {
             let path = self.path.clone();
-            MountError::Lost { path, reason: reason(error) }
+            MountError::Lost { path, reason: text_of(error) }
         })?;
         let done = unmount(&self.path, UnmountFlags::NOFOLLOW);
         let took = begun.elapsed();
@@ -287,7 +288,9 @@ impl Mounted<'_> {
                 let holders = holders::of(&self.path, self.device);
                 Err(MountError::Busy { path: self.path.clone(), holders })
             }
-            Err(error) => Err(MountError::Stays { path: self.path.clone(), reason: reason(error) }),
+            Err(error) => {
+                Err(MountError::Stays { path: self.path.clone(), reason: text_of(error) })
+            }
         }
     }
 
@@ -327,10 +330,6 @@ fn hides_nothing(place: &Path) -> bool {
     let real = std::fs::symlink_metadata(place).is_ok_and(|data| data.is_dir());
     let fills = || rustix::fs::statfs(place).is_ok_and(|stat| stat.f_type == AUTOFS_SUPER_MAGIC);
     real && !fills() && std::fs::read_dir(place).is_ok_and(|mut names| names.next().is_none())
-}
-
-fn reason(error: Errno) -> String {
-    io::Error::from(error).to_string()
 }
 
 fn hint(error: Errno) -> &'static str {

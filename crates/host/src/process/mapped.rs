@@ -26,7 +26,7 @@ const DELETED: &[u8] = b" (deleted)";
 
 /// A file that a process runs code of.
 #[derive(Debug)]
-pub struct Mapped {
+pub struct MappedFile {
     /// Its path as the process sees it, harmless to print.
     pub path: String,
     /// True if it is the program itself.
@@ -87,7 +87,7 @@ impl Line {
 ///
 /// # Errors
 /// When they cannot be listed; the text says why, and what may help.
-pub(super) fn of(base: &str, preloads: &[Preload]) -> Result<Vec<Mapped>, String> {
+pub(super) fn of(base: &str, preloads: &[Preload]) -> Result<Vec<MappedFile>, String> {
     let maps = read(&format!("{base}/maps"))
         .map_err(|error| rights::told("the list of what is in its memory", &error))?;
     let mut lines: Vec<Line> = Vec::new();
@@ -110,7 +110,7 @@ pub(super) fn of(base: &str, preloads: &[Preload]) -> Result<Vec<Mapped>, String
             let named = preloads.iter().zip(&inodes).filter(|(one, inode)| {
                 **inode == Some(line.inode) || is_called(&line.path, &one.raw)
             });
-            Mapped {
+            MappedFile {
                 path: text::escape(&line.path),
                 is_program: line.path == program.as_os_str().as_bytes(),
                 preloads: named.map(|(one, _)| one.clone()).collect(),

@@ -37,7 +37,7 @@ use units::{Known, Source, text};
 
 use procfs::{COUNT_MAX, Stat, read, tracer};
 
-pub use mapped::Mapped;
+pub use mapped::MappedFile;
 pub use open_files::{OpenFile, has_own_paths, mount_table, open_for_writing, placed};
 pub use preloads::{Preload, own_preloads};
 pub use procfs::is_filtered;
@@ -54,7 +54,7 @@ pub struct ProcessLook {
     /// put before its own.
     pub preloads: Known<Vec<Preload>>,
     /// The files that it runs code of, each once.
-    pub mapped: Known<Vec<Mapped>>,
+    pub mapped: Known<Vec<MappedFile>>,
     /// Its threads' seccomp filters.
     pub filters: Known<Filters>,
 }
@@ -139,7 +139,7 @@ pub fn process_name(pid: u32) -> Result<String, ProcessError> {
 /// When there is no such process, or it ends meanwhile, or is one of the kernel's own. What may not
 /// be read of it is unknown, with the reason.
 pub fn look_at_process(pid: u32) -> Result<ProcessLook, ProcessError> {
-    let Begun { stat: begun, name, base } = begun(pid)?;
+    let RunningProcess { stat: begun, name, base } = begun(pid)?;
     let status = read(&format!("{base}/status")).unwrap_or_default();
     let preloads = preloads::of(&base);
     let listed = preloads.as_ref().map_or(&[][..], Vec::as_slice);
@@ -159,7 +159,7 @@ pub fn look_at_process(pid: u32) -> Result<ProcessLook, ProcessError> {
 }
 
 /// A process that can be looked at.
-struct Begun {
+struct RunningProcess {
     stat: Stat,
     /// Its name, harmless to print.
     name: String,
@@ -167,7 +167,7 @@ struct Begun {
     base: String,
 }
 
-fn begun(pid: u32) -> Result<Begun, ProcessError> {
+fn begun(pid: u32) -> Result<RunningProcess, ProcessError> {
     let stat = stat_of(pid)?;
     let name = text::escape(&stat.name);
     if stat.is_kernel {
@@ -178,7 +178,7 @@ fn begun(pid: u32) -> Result<Begun, ProcessError> {
         false => format!("/proc/{pid}"),
         true => threads::living(pid).ok_or(ProcessError::Ended { pid, name: name.clone() })?,
     };
-    Ok(Begun { stat, name, base })
+    Ok(RunningProcess { stat, name, base })
 }
 
 /// The words of the command line of process `pid`, as it shows them now; empty where they cannot be
@@ -251,7 +251,7 @@ pub fn names_of(pid: u32, path: &Path) -> io::Result<(Vec<String>, u64)> {
 ///
 /// # Errors
 /// When they cannot be listed; the text says why.
-pub fn own_files(preloads: &[Preload]) -> Result<Vec<Mapped>, String> {
+pub fn own_files(preloads: &[Preload]) -> Result<Vec<MappedFile>, String> {
     mapped::of("/proc/self", preloads)
 }
 

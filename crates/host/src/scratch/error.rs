@@ -277,7 +277,7 @@ impl ScratchError {
             Errno::DQUOT => ScratchError::Quota { directory, written_bytes: at_bytes },
             Errno::ROFS => ScratchError::ReadOnly { directory },
             error => {
-                let reason = io::Error::from(error).to_string();
+                let reason = crate::errno::text_of(error);
                 ScratchError::Failed { attempted, directory, at_bytes, reason }
             }
         }

@@ -94,7 +94,7 @@ fn swept(
         false => Fate::Doubtful,
         true => match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
             Ok(()) => Fate::Removed,
-            Err(error) => Fate::Stuck(std::io::Error::from(error).to_string()),
+            Err(error) => Fate::Stuck(crate::errno::text_of(error)),
         },
     };
     let length_bytes = u64::try_from(opened.st_size).unwrap_or(0);

@@ -109,7 +109,7 @@ const LOOKS: usize = 32;
 /// under its upper directory (`ovl_statfs`).
 fn have_same_room(one: &Path, other: &Path) -> std::io::Result<bool> {
     for _ in 0..LOOKS {
-        if host::room(one)? == host::room(other)? {
+        if host::have_same_room(one, other)? {
             return Ok(true);
         }
     }

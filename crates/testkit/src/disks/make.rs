@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Part, Trial, Tried, number, open, ran, read};
+use super::{MadePartition, Trial, Tried, number, open, ran, read};
 use crate::{Loop, scratch, tool};
 
 /// Contents, and the least MiB of each.
@@ -63,7 +63,7 @@ impl Trial<'_> {
         let tight = random.below(3) == 0;
         for number in 0..count.min(3) + logical {
             if number == count.min(3) {
-                self.parts.push(Part { kind: "extended", start: at, sectors: 0 });
+                self.parts.push(MadePartition { kind: "extended", start: at, sectors: 0 });
             }
             if number >= count.min(3) {
                 at += *random.choose(&[1, 63, 2, 2048]);
@@ -78,7 +78,7 @@ impl Trial<'_> {
             };
             let length = least * mib + random.below(mib);
             let length = if random.below(2) == 0 { length } else { length.next_multiple_of(grain) };
-            self.parts.push(Part { kind, start: at, sectors: length });
+            self.parts.push(MadePartition { kind, start: at, sectors: length });
             let gap = if tight { 0 } else { random.below(5000) };
             at = (at + length + gap).next_multiple_of(grain);
         }
@@ -126,7 +126,7 @@ impl Trial<'_> {
 
     /// Makes what partition `index` holds, and copies it into the disk.
     fn fill(&mut self, image: &Path, index: usize) -> Tried<()> {
-        let Part { kind, start, sectors } = self.parts[index];
+        let MadePartition { kind, start, sectors } = self.parts[index];
         let length = sectors * self.sector;
         let file = self.scratch.image("part.img", length);
         let path = scratch::text(&file);

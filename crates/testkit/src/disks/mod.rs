@@ -30,7 +30,7 @@ const CONDITIONS: [&str; 9] = [
 /// Rules about where partitions and their data begin and end.
 const PLACES: [&str; 7] = ["ST101", "ST102", "ST105", "ST106", "ST201", "ST202", "ST301"];
 /// A partition as it was made.
-struct Part {
+struct MadePartition {
     kind: &'static str,
     start: u64,
     sectors: u64,
@@ -45,7 +45,7 @@ pub struct Trial<'a> {
     sector: u64,
     table: &'static str,
     on: &'static str,
-    parts: Vec<Part>,
+    parts: Vec<MadePartition>,
 }
 
 /// Counts of a trial.

@@ -14,7 +14,7 @@ const RANGE_BYTES_MAX: usize = 64 << 20;
 
 /// A file, and the ranges of it to read, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct ReadPlan {
     pub(crate) path: PathBuf,
     pub(crate) ranges: Vec<Range>,
 }
@@ -52,7 +52,7 @@ pub(crate) fn run(path: &Path) -> anyhow::Result<bool> {
 }
 
 /// `plans` as a list: one file a line, its ranges as numbers after it.
-pub(crate) fn list(plans: &[Plan]) -> String {
+pub(crate) fn list(plans: &[ReadPlan]) -> String {
     let mut list = String::new();
     for plan in plans {
         list += &plan.path.to_string_lossy();
@@ -64,13 +64,13 @@ pub(crate) fn list(plans: &[Plan]) -> String {
     list
 }
 
-fn parse(list: &str) -> anyhow::Result<Vec<Plan>> {
+fn parse(list: &str) -> anyhow::Result<Vec<ReadPlan>> {
     list.lines()
         .map(|line| {
             let mut words = line.split('\t');
             let path = PathBuf::from(words.next().unwrap_or_default());
             let ranges = words.map(range).collect::<anyhow::Result<_>>()?;
-            Ok(Plan { path, ranges })
+            Ok(ReadPlan { path, ranges })
         })
         .collect()
 }
@@ -89,14 +89,14 @@ mod tests {
     #[test]
     fn a_list_comes_back_as_it_was_written() {
         let plans = [
-            Plan {
+            ReadPlan {
                 path: "/a b/disk".into(),
                 ranges: vec![
                     Range { offset_bytes: 0, length_bytes: 65536 },
                     Range { offset_bytes: 1 << 40, length_bytes: 512 },
                 ],
             },
-            Plan { path: "/empty".into(), ranges: Vec::new() },
+            ReadPlan { path: "/empty".into(), ranges: Vec::new() },
         ];
         assert_eq!(parse(&list(&plans)).unwrap(), plans);
         assert!(parse("/a\t1").is_err());

@@ -41,7 +41,7 @@ pub(super) fn links(workshop: &Path, images: &[PathBuf], count: u64) -> anyhow::
 
 /// A run of a program.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
+pub(crate) struct MeasuredRun {
     pub(crate) code: i32,
     /// The most bytes that were resident.
     pub(crate) peak_bytes: u64,
@@ -52,7 +52,11 @@ pub(crate) struct Run {
 ///
 /// # Errors
 /// When `time` is missing, or the program ends by a signal.
-pub(crate) fn run(program: &Path, arguments: &[&str], workshop: &Path) -> anyhow::Result<Run> {
+pub(crate) fn run(
+    program: &Path,
+    arguments: &[&str],
+    workshop: &Path,
+) -> anyhow::Result<MeasuredRun> {
     let answer = workshop.join("peak");
     let mut command = Command::new(tools::find("time")?);
     command.args(["--quiet", "--format=%M", "--output"]).arg(&answer).arg(program).args(arguments);
@@ -62,7 +66,7 @@ pub(crate) fn run(program: &Path, arguments: &[&str], workshop: &Path) -> anyhow
     let time = begun.elapsed();
     let code = status.code().with_context(|| format!("{} got a signal", program.display()))?;
     let kib = std::fs::read_to_string(&answer)?;
-    Ok(Run { code, peak_bytes: number(kib.trim())? << 10, time })
+    Ok(MeasuredRun { code, peak_bytes: number(kib.trim())? << 10, time })
 }
 
 /// The median peak of `program` with `arguments` over a few runs, in bytes.
@@ -76,7 +80,7 @@ pub(super) fn peak_bytes(
 ) -> anyhow::Result<u64> {
     let mut peaks = Vec::new();
     for _ in 0..RUNS {
-        let Run { code, peak_bytes, .. } = run(program, arguments, workshop)?;
+        let MeasuredRun { code, peak_bytes, .. } = run(program, arguments, workshop)?;
         anyhow::ensure!(matches!(code, 0 | 1), "{} ended with {code}", program.display());
         peaks.push(peak_bytes);
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use super::bare::{Plan, Range};
+use super::bare::{Range, ReadPlan};
 use super::tools;
 
 /// The files below `within` that `program` with `arguments` opens, in order of their paths, and
@@ -20,7 +20,7 @@ pub(super) fn reads(
     arguments: &[&str],
     within: &Path,
     spare: &Path,
-) -> anyhow::Result<Vec<Plan>> {
+) -> anyhow::Result<Vec<ReadPlan>> {
     std::fs::create_dir(spare)?;
     let mut command = Command::new(tools::find("strace")?);
     // One file for each thread, so that no call is cut in two by another thread's; a descriptor
@@ -50,7 +50,7 @@ pub(super) fn reads(
             }
         }
     }
-    Ok(files.into_iter().map(|(path, ranges)| Plan { path, ranges }).collect())
+    Ok(files.into_iter().map(|(path, ranges)| ReadPlan { path, ranges }).collect())
 }
 
 /// A line of a trace.

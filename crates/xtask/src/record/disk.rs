@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use host::{LoopDevice, LoopPlan};
 use rustix::fs::MemfdFlags;
 use tempfile::TempDir;
-use testkit::fuse::{Fuse, Watched};
+use testkit::fuse::{Fuse, FuseBehavior};
 
 /// A disk like the article's, as far as Linux is told: sectors of 512 bytes, it turns, and it knows
 /// no discard unless it is to take them.
@@ -32,7 +32,7 @@ impl Disk {
     ///
     /// # Errors
     /// When this machine has no FUSE or no loop devices with direct I/O.
-    pub(super) fn new(length_bytes: u64, watched: Watched) -> anyhow::Result<(Disk, File)> {
+    pub(super) fn new(length_bytes: u64, watched: FuseBehavior) -> anyhow::Result<(Disk, File)> {
         let back = rustix::fs::memfd_create("straddle-record", MemfdFlags::CLOEXEC);
         let back = File::from(back.context("cannot make a file in memory")?);
         back.set_len(length_bytes).context("cannot make a sparse file in memory")?;

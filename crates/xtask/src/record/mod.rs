@@ -24,7 +24,7 @@ use self::steps::{Scale, Steps};
 
 /// Place where the traces are to go, and of what.
 #[derive(Debug)]
-struct Asked {
+struct RecordRequest {
     directory: PathBuf,
     recipes: Vec<&'static Recipe>,
     /// True if the guest may help out.
@@ -37,7 +37,7 @@ struct Asked {
 /// When the words are not known, the machine has no loop devices or no FUSE, a file system does not
 /// want to, or the guest gives nothing.
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
-    let asked = Asked::of(words)?;
+    let asked = RecordRequest::of(words)?;
     let (here, elsewhere): (Vec<_>, Vec<_>) =
         asked.recipes.iter().partition(|recipe| !asked.guest || recipe.missing().is_none());
     let directory = &asked.directory;
@@ -84,8 +84,8 @@ fn record(directory: &Path, recipes: &[&Recipe]) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl Asked {
-    fn of(words: &[&str]) -> anyhow::Result<Asked> {
+impl RecordRequest {
+    fn of(words: &[&str]) -> anyhow::Result<RecordRequest> {
         let (options, names): (Vec<&str>, Vec<&str>) =
             words.iter().partition(|word| word.starts_with('-'));
         if let Some(other) = options.iter().find(|option| **option != "--here") {
@@ -103,7 +103,7 @@ impl Asked {
             [] => RECIPES.iter().collect(),
             names => names.iter().map(named).collect::<anyhow::Result<_>>()?,
         };
-        Ok(Asked { directory: directory.into(), recipes, guest: options.is_empty() })
+        Ok(RecordRequest { directory: directory.into(), recipes, guest: options.is_empty() })
     }
 }
 
@@ -113,16 +113,16 @@ mod tests {
 
     #[test]
     fn what_is_asked_is_a_directory_and_names_that_are_known() {
-        let asked = Asked::of(&["out", "--here", "jfs"]).unwrap();
+        let asked = RecordRequest::of(&["out", "--here", "jfs"]).unwrap();
         assert_eq!((asked.directory, asked.guest), (PathBuf::from("out"), false));
         assert_eq!(asked.recipes[0].name, "jfs");
-        assert_eq!(Asked::of(&["out"]).unwrap().recipes.len(), RECIPES.len());
+        assert_eq!(RecordRequest::of(&["out"]).unwrap().recipes.len(), RECIPES.len());
         for (words, said) in [
-            (&[][..], "told where"),
-            (&["out", "ntfs"][..], "ntfs is not recorded; there are ext3"),
-            (&["out", "--fast"][..], "no option --fast"),
+            (&[][..], "no directory was named"),
+            (&["out", "ntfs"][..], "no such trace: ntfs; there are ext3"),
+            (&["out", "--fast"][..], "no such option: --fast"),
         ] {
-            let error = Asked::of(words).unwrap_err().to_string();
+            let error = RecordRequest::of(words).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
     }

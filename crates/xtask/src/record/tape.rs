@@ -7,16 +7,16 @@ use std::time::Instant;
 use anyhow::Context as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use testkit::fuse::{Asked, Watch};
+use testkit::fuse::{FuseRequest, FuseWatch};
 use units::DiskText;
 use workload::trace::{Action, Entry, IologWriter, Target, TraceFormat};
 
 /// A tape that runs.
 #[derive(Clone, Debug)]
-pub(super) struct Tape(Arc<Mutex<Running>>);
+pub(super) struct Tape(Arc<Mutex<Recording>>);
 
 #[derive(Debug)]
-struct Running {
+struct Recording {
     begun: Instant,
     entries: Vec<Entry>,
 }
@@ -24,28 +24,28 @@ struct Running {
 impl Tape {
     /// An empty one.
     pub(super) fn new() -> Tape {
-        Tape(Arc::new(Mutex::new(Running { begun: Instant::now(), entries: Vec::new() })))
+        Tape(Arc::new(Mutex::new(Recording { begun: Instant::now(), entries: Vec::new() })))
     }
 
     /// Returns what puts on it all that a file is asked for.
-    pub(super) fn watch(&self) -> Watch {
+    pub(super) fn watch(&self) -> FuseWatch {
         let tape = self.clone();
         Box::new(move |asked| tape.put(&asked))
     }
 
     /// Puts one operation on it.
-    pub(super) fn put(&self, asked: &Asked<'_>) {
+    pub(super) fn put(&self, asked: &FuseRequest<'_>) {
         let length = |bytes: usize| u64::try_from(bytes).expect("a request is short");
         let (action, offset_bytes, length_bytes) = match *asked {
-            Asked::Read { offset_bytes, length_bytes } => {
+            FuseRequest::Read { offset_bytes, length_bytes } => {
                 (Action::Read, offset_bytes, length_bytes)
             }
-            Asked::Write { offset_bytes, data } => {
+            FuseRequest::Write { offset_bytes, data } => {
                 (Action::Write { fua: false }, offset_bytes, length(data.len()))
             }
             // A loop device's flush is an fsync of its file.
-            Asked::Sync => (Action::Fsync, 0, 0),
-            Asked::Discard { offset_bytes, length_bytes } => {
+            FuseRequest::Sync => (Action::Fsync, 0, 0),
+            FuseRequest::Discard { offset_bytes, length_bytes } => {
                 (Action::Discard, offset_bytes, length_bytes)
             }
         };
@@ -106,10 +106,10 @@ mod tests {
     #[test]
     fn a_packed_tape_is_an_iolog_that_says_what_was_asked_and_no_more() {
         let tape = Tape::new();
-        tape.put(&Asked::Read { offset_bytes: 512, length_bytes: 1024 });
-        tape.put(&Asked::Write { offset_bytes: 4096, data: &[7; 512] });
-        tape.put(&Asked::Sync);
-        tape.put(&Asked::Discard { offset_bytes: 0, length_bytes: 1 << 32 });
+        tape.put(&FuseRequest::Read { offset_bytes: 512, length_bytes: 1024 });
+        tape.put(&FuseRequest::Write { offset_bytes: 4096, data: &[7; 512] });
+        tape.put(&FuseRequest::Sync);
+        tape.put(&FuseRequest::Discard { offset_bytes: 0, length_bytes: 1 << 32 });
         let mut text = String::new();
         let packed = packed(&tape.take()).unwrap();
         flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut text).unwrap();

@@ -15,13 +15,13 @@
 //! Everything printed comes from the one run that prints it.
 
 mod drives;
-mod identical;
+mod identical_arms;
 mod model_memory;
 mod models;
 mod names;
-mod place;
 mod plan;
 mod races;
+mod site;
 mod tails;
 
 use anyhow::{Context as _, bail};
@@ -39,10 +39,10 @@ struct Soak {
     /// True if only these chores built for release are quick enough.
     is_released: bool,
     /// Gives back how many bounds were missed.
-    run: Run,
+    run: SoakFunction,
 }
 
-type Run = fn(&Options<'_>, u64) -> anyhow::Result<usize>;
+type SoakFunction = fn(&Options<'_>, u64) -> anyhow::Result<usize>;
 
 /// Options of those that write on this machine's disk.
 const PLACE: &[&str] = &[DIRECTORY, "--seed", "--program"];
@@ -56,7 +56,7 @@ const SOAKS: [Soak; 9] = [
     of_product("plan", ("--disks", 1000), PLACE, plan::run),
     of_product("names", ("--disks", 100_000), PLACE, names::run),
     of_product("races", ("--count", 10_000), &[], races::run),
-    of_product("bench", ("--runs", 200), PLACE, identical::run),
+    of_product("bench", ("--runs", 200), PLACE, identical_arms::run),
 ];
 
 /// A soak of what these chores compute themselves: only a build for release is quick enough.
@@ -64,7 +64,7 @@ const fn computed(
     name: &'static str,
     count: (&'static str, u64),
     options: &'static [&'static str],
-    run: Run,
+    run: SoakFunction,
 ) -> Soak {
     Soak { name, count, options, is_released: true, run }
 }
@@ -74,7 +74,7 @@ const fn of_product(
     name: &'static str,
     count: (&'static str, u64),
     options: &'static [&'static str],
-    run: Run,
+    run: SoakFunction,
 ) -> Soak {
     Soak { name, count, options, is_released: false, run }
 }

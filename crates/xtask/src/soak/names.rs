@@ -9,8 +9,8 @@ use anyhow::{Context as _, ensure};
 use serde_json::Value;
 use testkit::names::{crowded, images};
 
-use super::place::Place;
-use crate::bench::memory::{self, Run};
+use super::site::SoakSite;
+use crate::bench::memory::{self, MeasuredRun};
 use crate::bench::tools::text;
 use crate::options::Options;
 
@@ -38,7 +38,7 @@ const FORMATS: [&[&str]; 9] = [
 /// # Errors
 /// When something cannot be made, built or run.
 pub(super) fn run(options: &Options<'_>, images: u64) -> anyhow::Result<usize> {
-    let place = Place::of(options)?;
+    let place = SoakSite::of(options)?;
     let workshop = tempfile::tempdir_in(&place.directory)?;
     let mut soak = Soak {
         place,
@@ -75,7 +75,7 @@ struct Worst {
 }
 
 struct Soak {
-    place: Place,
+    place: SoakSite,
     room: PathBuf,
     runs: u64,
     worst: Worst,
@@ -190,7 +190,7 @@ impl Soak {
     /// Each format of all that is in `directory`, within the bound of memory.
     fn bounded(&mut self, what: &str, directory: &Path) -> anyhow::Result<()> {
         for format in FORMATS {
-            let Run { peak_bytes, time, .. } =
+            let MeasuredRun { peak_bytes, time, .. } =
                 self.once(&[&["check"], format, &[text(directory)?]].concat())?;
             println!(
                 "{what}, {}: {} KiB, {} ms",
@@ -205,7 +205,7 @@ impl Soak {
 
     /// One run of a name, which has to keep to both bounds.
     fn timed(&mut self, field: &str, words: &[&str]) -> anyhow::Result<()> {
-        let Run { peak_bytes, time, .. } = self.once(words)?;
+        let MeasuredRun { peak_bytes, time, .. } = self.once(words)?;
         self.runs += 1;
         self.worst.peak_bytes = self.worst.peak_bytes.max(peak_bytes);
         self.worst.time = self.worst.time.max(time);
@@ -224,7 +224,7 @@ impl Soak {
     }
 
     /// Runs straddle with these words.
-    fn once(&self, words: &[&str]) -> anyhow::Result<Run> {
+    fn once(&self, words: &[&str]) -> anyhow::Result<MeasuredRun> {
         let run = memory::run(&self.place.program, words, &self.room)?;
         let code = run.code;
         ensure!(matches!(code, 0 | 1 | 2 | 3 | 5), "straddle {words:.60?} ended with {code}");

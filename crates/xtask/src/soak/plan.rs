@@ -5,7 +5,7 @@ use std::path::Path;
 
 use testkit::disks::{Trial, TrialCounts};
 
-use super::place::Place;
+use super::site::SoakSite;
 use crate::options::Options;
 use crate::trials::trials;
 
@@ -18,7 +18,7 @@ const WORKERS: usize = 2;
 /// When straddle cannot be built, or there is no place for disks.
 pub(super) fn run(options: &Options<'_>, count: u64) -> anyhow::Result<usize> {
     let first = options.count("--seed", 1)?;
-    let place = Place::of(options)?;
+    let place = SoakSite::of(options)?;
     let seeds = first..=first + count - 1;
     println!("{count} disks, seeds {first} to {}", seeds.end());
     let memory = Path::new("/dev/shm");

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::Identity;
-use crate::claim::sought::{Facts, Sought, Use, Used, User};
+use crate::claim::sought::{NodeFacts, Sought, Use, Used, User};
 
 /// The first lock on a file or node of `sought` that leaves room for nobody else.
 ///
@@ -18,7 +18,7 @@ pub(super) fn first(sought: &Sought) -> Result<Option<User>, String> {
         std::fs::read_to_string("/proc/locks").map_err(|error| format!("/proc/locks: {error}"))?;
     let mut inodes: BTreeMap<Identity, Used> = BTreeMap::new();
     for node in &sought.nodes {
-        if let Ok(facts) = Facts::of(node)
+        if let Ok(facts) = NodeFacts::of(node)
             && let Some(used) = sought.has(&facts)
         {
             inodes.insert(facts.identity, used);

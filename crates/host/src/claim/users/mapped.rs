@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::claim::sought::{Facts, Sought, Used, has_gone};
+use crate::claim::sought::{NodeFacts, Sought, Used, has_gone};
 
 /// The first of `sought` that process `pid` has mapped and shares with others. What it may only
 /// read it may be allowed to write at any time; so that is no difference.
@@ -13,7 +13,7 @@ use crate::claim::sought::{Facts, Sought, Used, has_gone};
 pub(super) fn first(pid: u32, sought: &Sought) -> io::Result<Option<Used>> {
     let maps = std::fs::read(format!("/proc/{pid}/maps"))?;
     for range in maps.split(|&byte| byte == b'\n').filter_map(shared) {
-        match Facts::of(&place(pid, range)) {
+        match NodeFacts::of(&place(pid, range)) {
             Ok(facts) => {
                 if let Some(found) = sought.has(&facts) {
                     return Ok(Some(found));

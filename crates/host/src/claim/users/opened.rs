@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use crate::claim::sought::{Facts, Sought, Used, has_gone};
+use crate::claim::sought::{NodeFacts, Sought, Used, has_gone};
 
 /// The bit of a link in `fd` whose file may be written: as the owner's right to write.
 const WRITES: u32 = 0o200;
@@ -74,7 +74,7 @@ fn of_descriptor(base: &str, link: &Path, sought: &Sought) -> io::Result<Option<
     if !may_write(&std::fs::symlink_metadata(link)?) {
         return Ok(None);
     }
-    let facts = Facts::of(link)?;
+    let facts = NodeFacts::of(link)?;
     if let Some(found) = sought.has(&facts) {
         return Ok(Some(found));
     }

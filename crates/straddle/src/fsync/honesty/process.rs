@@ -10,7 +10,7 @@ use durability::{
     Asked, CallFate, ConfigFile, FilterSet, Here, Library, OTHERS, Process, Processes, ProgramKind,
     Running, SYNCS, Server, Written, fates,
 };
-use host::process::{Filters, Mapped, OpenFile, Preload, own_preloads};
+use host::process::{Filters, MappedFile, OpenFile, Preload, own_preloads};
 use report::Refusal;
 use units::{Known, Source, text};
 
@@ -45,16 +45,16 @@ pub(super) fn here() -> Here {
 
 /// Libraries in this process that nothing names as preloaded, and that stand in libc's place: one
 /// may have taken its name out of the environment. Of its own libraries none does so but libc.
-fn hidden(files: &[Mapped]) -> Vec<Library> {
+fn hidden(files: &[MappedFile]) -> Vec<Library> {
     let others = || files.iter().filter(|file| !file.is_program);
-    let has_start = |file: &&Mapped| {
+    let has_start = |file: &&MappedFile| {
         let elf = file.file.as_ref().ok().and_then(|disk| elf::read(disk, &START).ok());
         elf.is_some_and(|elf| !elf.defines.is_empty())
     };
     // Where there are two, either may be in front.
     let has_one_libc = others().filter(has_start).count() == 1;
     let unnamed = others().filter(|file| file.preloads.is_empty());
-    let one = |file: &Mapped| {
+    let one = |file: &MappedFile| {
         let takes = match &file.file {
             Ok(disk) => taken(disk, !(has_one_libc && has_start(&file))).0,
             Err(reason) => Known::no(reason.clone()),
@@ -68,7 +68,7 @@ fn hidden(files: &[Mapped]) -> Vec<Library> {
 
 /// Returns what is loaded into this process before its own libraries, and so into all that it
 /// starts; of a static program that is told by the files that are there.
-fn preloaded(preloads: Vec<Preload>, files: &[Mapped]) -> Here {
+fn preloaded(preloads: Vec<Preload>, files: &[MappedFile]) -> Here {
     let mut here = Here::default();
     let is_dynamic = files.iter().any(|file| !file.is_program);
     for preload in preloads {
@@ -229,13 +229,13 @@ fn calls(filters: &Filters, kind: Option<ProgramKind>) -> Result<Vec<CallFate>, 
 }
 
 /// Libraries that were named, and are not in memory.
-fn absent(preloads: &[Preload], mapped: &[Mapped]) -> Vec<String> {
+fn absent(preloads: &[Preload], mapped: &[MappedFile]) -> Vec<String> {
     let is_there = |preload: &&Preload| mapped.iter().any(|file| file.preloads.contains(preload));
     preloads.iter().filter(|one| !is_there(one)).map(|one| one.name.clone()).collect()
 }
 
 /// A file of code, and what it is.
-fn mapped(file: &Mapped) -> (Library, Option<Elf>) {
+fn mapped(file: &MappedFile) -> (Library, Option<Elf>) {
     let is_preloaded = !file.preloads.is_empty();
     let (takes, elf) = match &file.file {
         Ok(disk) => taken(disk, is_preloaded),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use testkit::fuse::{Asked, Fuse, Watched};
+use testkit::fuse::{Fuse, FuseBehavior, FuseRequest};
 use testkit::{Loop, Scratch, need_loops, need_tools, scratch::text, tool};
 
 use super::run::fsync;
@@ -38,14 +38,14 @@ impl Slow {
         let back = scratch.image("back", 256 << 20);
         let (is_slow, flushes) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (slow, counted) = (Arc::clone(&is_slow), Arc::clone(&flushes));
-        let watch = move |asked: Asked<'_>| {
-            if matches!(asked, Asked::Sync) && slow.load(Ordering::SeqCst) {
+        let watch = move |asked: FuseRequest<'_>| {
+            if matches!(asked, FuseRequest::Sync) && slow.load(Ordering::SeqCst) {
                 counted.fetch_add(1, Ordering::SeqCst);
                 std::thread::sleep(Duration::from_millis(FLUSH_MS));
             }
         };
         let file = std::fs::File::options().read(true).write(true).open(&back).expect("it is");
-        let watched = Watched { watch: Box::new(watch), discards: false };
+        let watched = FuseBehavior { watch: Box::new(watch), discards: false };
         let fuse = Fuse::watched(file, &scratch.path().join("fuse"), watched)?;
         let device = Loop::attach(&fuse.file(), 512);
         let node = text(device.path());

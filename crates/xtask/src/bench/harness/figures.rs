@@ -1,20 +1,20 @@
 //! Figures from the contestants' rounds, as they are printed.
 
-use super::measuring_loop::Done;
+use super::measuring_loop::LoopResult;
 use crate::bench::ratio::Spread;
 
 /// Operations a second.
-pub(super) fn rates(done: &[Done]) -> Vec<f64> {
+pub(super) fn rates(done: &[LoopResult]) -> Vec<f64> {
     done.iter().map(|done| done.operations as f64 * 1e9 / done.wall_ns as f64).collect()
 }
 
 /// Nanoseconds of the thread's time an operation.
-pub(super) fn costs(done: &[Done]) -> Vec<f64> {
+pub(super) fn costs(done: &[LoopResult]) -> Vec<f64> {
     done.iter().map(|done| done.busy_ns as f64 / done.operations as f64).collect()
 }
 
 /// Nanoseconds of the thread's time in the program an operation.
-pub(super) fn users(done: &[Done]) -> Vec<f64> {
+pub(super) fn users(done: &[LoopResult]) -> Vec<f64> {
     done.iter().map(|done| done.user_ns as f64 / done.operations as f64).collect()
 }
 
@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn a_ratio_is_taken_within_a_round_against_the_better_of_two() {
-        let done = |operations| Done { operations, wall_ns: 1_000_000_000, user_ns: 0, busy_ns: 0 };
+        let done =
+            |operations| LoopResult { operations, wall_ns: 1_000_000_000, user_ns: 0, busy_ns: 0 };
         let own = rates(&[done(30), done(10)]);
         let better = better(&rates(&[done(10), done(1)]), &rates(&[done(15), done(0)]), f64::max);
         assert_eq!(over(&own, &better), [2.0, 10.0]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use serde_json::Value;
 
-use super::measuring_loop::Done;
+use super::measuring_loop::LoopResult;
 use crate::bench::tools;
 
 const COMMON: [&str; 7] = [
@@ -53,7 +53,7 @@ pub(super) const RING_BATCHED: [&str; 10] = [
 ///
 /// # Errors
 /// When it is not installed, fails, or answers something else than its JSON.
-pub(super) fn run(path: &Path, time: Duration, options: &[&str]) -> anyhow::Result<Done> {
+pub(super) fn run(path: &Path, time: Duration, options: &[&str]) -> anyhow::Result<LoopResult> {
     let mut command = Command::new(tools::find("fio")?);
     command.args(COMMON).args(options);
     command.arg(format!("--runtime={}ms", time.as_millis()));
@@ -64,7 +64,7 @@ pub(super) fn run(path: &Path, time: Duration, options: &[&str]) -> anyhow::Resu
     done(&serde_json::from_str(&text[start..])?)
 }
 
-fn done(document: &Value) -> anyhow::Result<Done> {
+fn done(document: &Value) -> anyhow::Result<LoopResult> {
     let job = &document["jobs"][0];
     anyhow::ensure!(job["error"] == 0, "fio failed: {}", job["error"]);
     let both = ["read", "write"];
@@ -80,7 +80,7 @@ fn done(document: &Value) -> anyhow::Result<Done> {
         anyhow::Ok(u64::try_from(time.as_nanos())?)
     };
     let user_ns = share("usr_cpu")?;
-    Ok(Done { operations, wall_ns, user_ns, busy_ns: user_ns + share("sys_cpu")? })
+    Ok(LoopResult { operations, wall_ns, user_ns, busy_ns: user_ns + share("sys_cpu")? })
 }
 
 #[cfg(test)]

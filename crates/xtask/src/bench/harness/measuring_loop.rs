@@ -37,7 +37,7 @@ impl<Loop: FnMut() -> anyhow::Result<u64>> Slice for Loop {}
 
 /// The operations of a loop, and its times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Done {
+pub(super) struct LoopResult {
     pub(super) operations: u64,
     pub(super) wall_ns: u64,
     /// The thread's time in the program.
@@ -51,7 +51,7 @@ pub(super) struct Done {
 ///
 /// # Errors
 /// When there is no such loop, or something fails.
-pub(super) fn run(name: &str, path: &Path, time: Duration) -> anyhow::Result<Vec<Done>> {
+pub(super) fn run(name: &str, path: &Path, time: Duration) -> anyhow::Result<Vec<LoopResult>> {
     let done = match name {
         "sync" => repeated(time, sync(path)?),
         "side-by-side" => return alternated(time, sync(path)?, bare(path)?),
@@ -159,11 +159,11 @@ fn clock() -> anyhow::Result<u64> {
 }
 
 /// Calls `some` until `time` is over.
-fn repeated(time: Duration, mut some: impl Slice) -> anyhow::Result<Done> {
+fn repeated(time: Duration, mut some: impl Slice) -> anyhow::Result<LoopResult> {
     let end_ns = u64::try_from(time.as_nanos())?;
     // What is only done once is not what an operation costs.
     some()?;
-    let mut done = Done::default();
+    let mut done = LoopResult::default();
     while done.wall_ns < end_ns {
         done.add(&mut some)?;
     }
@@ -176,12 +176,12 @@ fn alternated(
     time: Duration,
     mut one: impl Slice,
     mut other: impl Slice,
-) -> anyhow::Result<Vec<Done>> {
+) -> anyhow::Result<Vec<LoopResult>> {
     let end_ns = u64::try_from(time.as_nanos())?;
     one()?;
     other()?;
     let mut random = Random::new(1);
-    let (mut first, mut second) = (Done::default(), Done::default());
+    let (mut first, mut second) = (LoopResult::default(), LoopResult::default());
     while first.wall_ns + second.wall_ns < end_ns {
         if random.below(2) == 0 {
             first.add(&mut one)?;
@@ -194,7 +194,7 @@ fn alternated(
     Ok(vec![first, second])
 }
 
-impl Done {
+impl LoopResult {
     /// Adds what `some` operations took.
     fn add(&mut self, some: &mut impl Slice) -> anyhow::Result<()> {
         let (used, begun_ns) = (ThreadUsage::now(), now_ns());

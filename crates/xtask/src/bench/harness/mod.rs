@@ -22,7 +22,7 @@ use host::{LoopDevice, LoopPlan};
 use units::random::Random;
 
 use self::figures::{better, costs, least, most, over, print, rates, users};
-use self::measuring_loop::{Done, LENGTH_BYTES};
+use self::measuring_loop::{LENGTH_BYTES, LoopResult};
 use super::rounds::rounds;
 use super::tools;
 use crate::cargo;
@@ -68,7 +68,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<bool> {
 /// When there is no such loop, or something fails.
 pub(crate) fn run_loop(name: &str, path: &Path, milliseconds: u64) -> anyhow::Result<bool> {
     for done in measuring_loop::run(name, path, Duration::from_millis(milliseconds))? {
-        let Done { operations, wall_ns, user_ns, busy_ns } = done;
+        let LoopResult { operations, wall_ns, user_ns, busy_ns } = done;
         println!("{operations} {wall_ns} {user_ns} {busy_ns}");
     }
     Ok(true)
@@ -202,14 +202,14 @@ impl Harness {
         &mut self,
         path: &Path,
         contestants: [Contestant; COUNT],
-    ) -> anyhow::Result<[Vec<Done>; COUNT]> {
+    ) -> anyhow::Result<[Vec<LoopResult>; COUNT]> {
         let runner = &self.runner;
         rounds(self.rounds, &mut self.random, |place| runner.once(path, contestants[place]))
     }
 }
 
 impl Runner {
-    fn once(&self, path: &Path, contestant: Contestant) -> anyhow::Result<Done> {
+    fn once(&self, path: &Path, contestant: Contestant) -> anyhow::Result<LoopResult> {
         match contestant {
             Contestant::Fio(options) => fio::run(path, self.time, options),
             Contestant::Own(name) => {
@@ -219,7 +219,7 @@ impl Runner {
     }
 
     /// Returns what the parts of a loop of ours did, which is run by a process of its own.
-    fn own(&self, name: &str, path: &Path) -> anyhow::Result<Vec<Done>> {
+    fn own(&self, name: &str, path: &Path) -> anyhow::Result<Vec<LoopResult>> {
         let time = self.time.as_millis().to_string();
         let mut command = Command::new(&self.program);
         let text = tools::answer(command.args(["loop", name]).arg(path).arg(time))?;
@@ -228,7 +228,7 @@ impl Runner {
             let [operations, wall_ns, user_ns, busy_ns] = numbers?[..] else {
                 bail!("the loop {name} answered {line}");
             };
-            Ok(Done { operations, wall_ns, user_ns, busy_ns })
+            Ok(LoopResult { operations, wall_ns, user_ns, busy_ns })
         });
         parts.collect()
     }

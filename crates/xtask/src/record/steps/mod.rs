@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use host::{FileLoad, FileStep, Interrupt, MountPlan, PrivateMounts, SeededTree, seeded_bytes};
-use testkit::fuse::Watched;
+use testkit::fuse::FuseBehavior;
 use units::random::Random;
 use workload::trace::Entry;
 
@@ -66,7 +66,7 @@ impl Steps<'_> {
     /// When one fails, or the process is asked to end.
     pub(super) fn run(&self, scale: Scale) -> anyhow::Result<Vec<(&'static str, Vec<Entry>)>> {
         let tape = Tape::new();
-        let watched = Watched { watch: tape.watch(), discards: false };
+        let watched = FuseBehavior { watch: tape.watch(), discards: false };
         let (disk, _bytes) = Disk::new(scale.device_bytes, watched)?;
         let mut taped = Vec::new();
         for (name, step) in STEPS {

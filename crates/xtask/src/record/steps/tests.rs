@@ -4,7 +4,7 @@ use std::os::unix::fs::FileExt as _;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use testkit::fuse::Asked;
+use testkit::fuse::FuseRequest;
 use workload::trace::Action;
 
 use super::*;
@@ -19,13 +19,13 @@ type Written = Arc<Mutex<Vec<Vec<u8>>>>;
 fn disk(tape: &Tape, discards: bool) -> Option<(Disk, std::fs::File, Written)> {
     let (written, tape) = (Written::default(), tape.clone());
     let kept = Arc::clone(&written);
-    let watch = Box::new(move |asked: Asked<'_>| {
-        if let Asked::Write { data, .. } = &asked {
+    let watch = Box::new(move |asked: FuseRequest<'_>| {
+        if let FuseRequest::Write { data, .. } = &asked {
             kept.lock().unwrap().push(data.to_vec());
         }
         tape.put(&asked);
     });
-    match Disk::new(SMALL.device_bytes, Watched { watch, discards }) {
+    match Disk::new(SMALL.device_bytes, FuseBehavior { watch, discards }) {
         Ok((disk, bytes)) => Some((disk, bytes, written)),
         Err(error) => {
             testkit::skip(&format!("{error:#}"));

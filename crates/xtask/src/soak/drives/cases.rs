@@ -11,9 +11,9 @@ use crate::bench;
 
 /// A drive, and what may be found of it.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
+pub(super) struct DriveCase {
     pub(super) name: String,
-    pub(super) made: Made,
+    pub(super) made: DrivePlan,
     pub(super) truth: Truth,
     /// Of a hundred probes, the least that must find all that there is.
     pub(super) right_percent: u64,
@@ -21,7 +21,7 @@ pub(super) struct Case {
 
 /// Plan of a drive.
 #[derive(Clone, Debug)]
-pub(super) enum Made {
+pub(super) enum DrivePlan {
     Profile(Box<DriveProfile>),
     Exact(Exact),
 }
@@ -36,15 +36,15 @@ const BUFFER_BYTES: usize = 128 << 10;
 /// Time of a host between two operations, in nanoseconds.
 pub(super) const TURNAROUND_NS: u64 = 4_000;
 
-impl Case {
+impl DriveCase {
     /// The drive, at time 0.
     ///
     /// # Errors
     /// When it cannot be.
     pub(super) fn model(&self, seed: u64) -> anyhow::Result<Box<dyn Model>> {
         match &self.made {
-            Made::Profile(profile) => Ok(profile.model()?),
-            Made::Exact(exact) => exact.model(seed),
+            DrivePlan::Profile(profile) => Ok(profile.model()?),
+            DrivePlan::Exact(exact) => exact.model(seed),
         }
     }
 
@@ -184,12 +184,12 @@ const VARIANTS: &[Variant] = &[
     variant("controller over RAID0", "raid5-bbu", Some("raid0-2x16k"), &[]),
 ];
 
-impl Case {
-    fn new(name: String, profile: DriveProfile) -> anyhow::Result<Case> {
+impl DriveCase {
+    fn new(name: String, profile: DriveProfile) -> anyhow::Result<DriveCase> {
         let truth = Truth::of(&profile)?;
         profile.model().map_err(|fault| anyhow!("cannot make drive {name}: {fault}"))?;
         let right_percent = if SURE.contains(&name.as_str()) { NEARLY_ALL } else { 0 };
-        Ok(Case { name, made: Made::Profile(Box::new(profile)), truth, right_percent })
+        Ok(DriveCase { name, made: DrivePlan::Profile(Box::new(profile)), truth, right_percent })
     }
 }
 
@@ -219,13 +219,13 @@ const SURE: &[&str] = &[
 ///
 /// # Errors
 /// When a variant is of no built-in drive, or cannot be.
-pub(super) fn all() -> anyhow::Result<Vec<Case>> {
+pub(super) fn all() -> anyhow::Result<Vec<DriveCase>> {
     let built_in = built_in().iter();
-    let own = built_in.map(|profile| Case::new(profile.name.clone(), profile.clone()));
+    let own = built_in.map(|profile| DriveCase::new(profile.name.clone(), profile.clone()));
     own.chain(VARIANTS.iter().map(varied)).collect()
 }
 
-fn varied(variant: &Variant) -> anyhow::Result<Case> {
+fn varied(variant: &Variant) -> anyhow::Result<DriveCase> {
     let mut profile = bench::models::profile(variant.of)?.clone();
     for (key, text) in variant.values {
         profile =
@@ -234,5 +234,5 @@ fn varied(variant: &Variant) -> anyhow::Result<Case> {
     if let Some(member) = variant.member {
         profile.member = Some(member.to_owned());
     }
-    Case::new(variant.name.to_owned(), profile)
+    DriveCase::new(variant.name.to_owned(), profile)
 }

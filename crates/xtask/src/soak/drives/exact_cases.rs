@@ -3,7 +3,7 @@
 use measure::probe::Alignment;
 use units::stripe::Rotation;
 
-use super::cases::{Case, Made, NEARLY_ALL};
+use super::cases::{DriveCase, DrivePlan, NEARLY_ALL};
 use super::exact::{Exact, Shape, flash};
 use super::truth::Truth;
 
@@ -87,12 +87,12 @@ const EXACT: &[(&str, Finds, Exact)] = &[
 
 /// Drives of which it is known exactly what a write costs, on their own and in arrays, throttled
 /// and polled.
-pub(super) fn all() -> Vec<Case> {
+pub(super) fn all() -> Vec<DriveCase> {
     EXACT.iter().map(|(name, finds, exact)| case(name, *finds, *exact)).collect()
 }
 
 /// Returns the case of an exact drive.
-fn case(name: &str, finds: Finds, exact: Exact) -> Case {
+fn case(name: &str, finds: Finds, exact: Exact) -> DriveCase {
     let Exact { alignment_bytes, origin_bytes, size_bytes, shape, .. } = exact;
     let has_granule = matches!(finds, All | Hard);
     let is_hard = matches!(finds, Hard | HardStripe);
@@ -110,5 +110,5 @@ fn case(name: &str, finds: Finds, exact: Exact) -> Case {
         ..Truth::default()
     };
     let right_percent = if is_hard { 0 } else { NEARLY_ALL };
-    Case { name: name.to_owned(), made: Made::Exact(exact), truth, right_percent }
+    DriveCase { name: name.to_owned(), made: DrivePlan::Exact(exact), truth, right_percent }
 }

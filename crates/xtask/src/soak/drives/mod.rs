@@ -24,7 +24,7 @@ mod truth;
 
 use anyhow::ensure;
 
-use self::cases::Case;
+use self::cases::DriveCase;
 use self::table::Tally;
 use crate::options::Options;
 use crate::trials::{processors, trials};
@@ -48,7 +48,7 @@ pub(super) fn run_exact(options: &Options<'_>, seeds: u64) -> anyhow::Result<usi
 
 /// Tries all of `cases`, or the one that was named, and prints what came out.
 fn report(
-    mut cases: Vec<Case>,
+    mut cases: Vec<DriveCase>,
     options: &Options<'_>,
     seeds: u64,
     has_bench: bool,
@@ -78,13 +78,13 @@ fn report(
 }
 
 /// Returns what came out of each drive.
-fn tallies(cases: &[Case], seeds: u64, has_bench: bool) -> anyhow::Result<Vec<Tally>> {
-    let new = |case: &Case| {
+fn tallies(cases: &[DriveCase], seeds: u64, has_bench: bool) -> anyhow::Result<Vec<Tally>> {
+    let new = |case: &DriveCase| {
         let reference = has_bench.then(|| reference::ratio(case)).transpose()?;
         anyhow::Ok(Tally::new(case, reference))
     };
     let mut tallies: Vec<Tally> = cases.iter().map(new).collect::<Result<_, _>>()?;
-    let trial = |case: &Case, seed| {
+    let trial = |case: &DriveCase, seed| {
         let paired = has_bench.then(|| paired::run(case, seed)).transpose()?;
         Ok((probed::probe(case, seed)?, paired))
     };
@@ -102,7 +102,7 @@ mod tests {
     use super::probed::Score;
     use super::*;
 
-    fn check(cases: &[Case], seeds: u64, has_bench: bool) {
+    fn check(cases: &[DriveCase], seeds: u64, has_bench: bool) {
         for tally in tallies(cases, seeds, has_bench).expect("every trial ends") {
             assert!(!tally.has_wrong(), "{}\n{}", tally.line(), tally.details());
             assert!(tally.misses(seeds).is_empty(), "{}: {:?}", tally.line(), tally.misses(seeds));
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn no_probe_of_an_exact_drive_is_wrong_and_nearly_all_of_what_can_be_found_is() {
         // Of what is hard a few will do: nothing must be wrong, and nothing need be right.
-        let is_hard = |case: &Case| case.right_percent == 0;
-        let (hard, sure): (Vec<Case>, Vec<Case>) =
+        let is_hard = |case: &DriveCase| case.right_percent == 0;
+        let (hard, sure): (Vec<DriveCase>, Vec<DriveCase>) =
             exact_cases::all().into_iter().partition(is_hard);
         check(&hard, 2, false);
         for tally in tallies(&sure, 8, false).expect("every trial ends") {

@@ -7,7 +7,7 @@ use measure::{
 };
 use units::Unit;
 
-use super::cases::{Case, stretch};
+use super::cases::{DriveCase, stretch};
 use super::probed::Score;
 use crate::soak::models::plan;
 
@@ -32,7 +32,7 @@ pub(super) struct Writes {
 
 impl Writes {
     /// Those that tell what misalignment costs the drive of `case`.
-    pub(super) fn of(case: &Case) -> anyhow::Result<Writes> {
+    pub(super) fn of(case: &DriveCase) -> anyhow::Result<Writes> {
         let sector_bytes = case.model(0)?.logical_bytes();
         let granule = case.truth.alignment;
         let bytes = granule.map_or(LENGTH_BYTES, |found| found.bytes.max(LENGTH_BYTES));
@@ -58,7 +58,7 @@ pub(super) struct Paired {
 ///
 /// # Errors
 /// When the drive cannot be, or an operation fails.
-pub(super) fn run(case: &Case, seed: u64) -> anyhow::Result<Paired> {
+pub(super) fn run(case: &DriveCase, seed: u64) -> anyhow::Result<Paired> {
     let writes = Writes::of(case)?;
     let named = || format!("{}, seed {seed}", case.name);
     let mut experiment = Experiment::new(plan(PAIRS_MAX, seed))?;

@@ -5,7 +5,7 @@ use measure::probe::{
     Answer, Ask, Budget, Granule, Spending, Stripe, Turn, Turns, Written, depth, reads,
 };
 
-use super::cases::{Case, stretch};
+use super::cases::{DriveCase, stretch};
 use super::truth::{ASKED, Truth};
 
 /// The probability that any answer of a probe is wrong, as `straddle probe` has it.
@@ -18,7 +18,7 @@ const BUDGET: Budget =
 
 /// Findings of a probe.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ProbeFindings {
     pub(super) granule: Granule,
     pub(super) stripe: Stripe,
     pub(super) depth: depth::Found,
@@ -41,7 +41,7 @@ pub(super) enum Score {
 ///
 /// # Errors
 /// When the drive cannot be, or an operation fails.
-pub(super) fn probe(case: &Case, seed: u64) -> anyhow::Result<Found> {
+pub(super) fn probe(case: &DriveCase, seed: u64) -> anyhow::Result<ProbeFindings> {
     let runs = [stretch(seed)];
     let sector_bytes = case.model(0)?.logical_bytes();
     let ask = Ask { runs: &runs, sector_bytes, alpha: ALPHA, seed };
@@ -58,10 +58,10 @@ pub(super) fn probe(case: &Case, seed: u64) -> anyhow::Result<Found> {
     let mut spending = Spending::new(BUDGET, 0);
     let depth = depth::find(&mut third, &ask, &stripe, &mut spending, go).with_context(named)?;
     let Written { granule, turn, turns } = written;
-    Ok(Found { granule, stripe, depth, turn, turns })
+    Ok(ProbeFindings { granule, stripe, depth, turn, turns })
 }
 
-impl Found {
+impl ProbeFindings {
     /// Returns how it did, where `truth` is all that may be found.
     pub(super) fn score(&self, truth: &Truth) -> Score {
         self.scores(truth).into_iter().max().unwrap_or(Score::Right)

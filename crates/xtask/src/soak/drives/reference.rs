@@ -11,7 +11,7 @@ use drive::{Action, Command, Done, Model};
 use measure::Interval;
 use units::random::Random;
 
-use super::cases::{Case, TURNAROUND_NS, stretch};
+use super::cases::{DriveCase, TURNAROUND_NS, stretch};
 use super::paired::Writes;
 
 /// The pairs that count, and those before them.
@@ -29,7 +29,7 @@ const SEED: u64 = 0x0a11_5e1f;
 ///
 /// # Errors
 /// When the drive cannot be, or a command fails.
-pub(super) fn ratio(case: &Case) -> anyhow::Result<Interval> {
+pub(super) fn ratio(case: &DriveCase) -> anyhow::Result<Interval> {
     let writes = Writes::of(case)?;
     let model = case.model(SEED)?;
     let flushes = model.has_write_cache();

@@ -2,9 +2,9 @@
 
 use measure::Interval;
 
-use super::cases::Case;
+use super::cases::DriveCase;
 use super::paired::Paired;
-use super::probed::{Found, Score};
+use super::probed::{ProbeFindings, Score};
 use super::truth::ASKED;
 use crate::soak::models::ALPHA;
 
@@ -16,7 +16,7 @@ const CHANCE: f64 = 0.001;
 /// Results of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
-    case: Case,
+    case: DriveCase,
     /// The ratio by the model's own account, where the experiment is made too.
     reference: Option<Interval>,
     probes: Vec<(u64, Score)>,
@@ -26,14 +26,14 @@ pub(super) struct Tally {
     /// The experiments whose interval does not meet the drive's own ratio.
     misses: Vec<u64>,
     /// The least right of the probes and of the experiments, to be shown.
-    worst: Option<(u64, Score, Found)>,
+    worst: Option<(u64, Score, ProbeFindings)>,
     worst_paired: Option<(u64, Score, Paired)>,
 }
 
 impl Tally {
     /// Nothing yet of a drive whose own ratio, where the experiment is made too, lies in
     /// `reference`.
-    pub(super) fn new(case: &Case, reference: Option<Interval>) -> Tally {
+    pub(super) fn new(case: &DriveCase, reference: Option<Interval>) -> Tally {
         Tally {
             case: case.clone(),
             reference,
@@ -47,7 +47,7 @@ impl Tally {
     }
 
     /// Adds a probe.
-    pub(super) fn add_probe(&mut self, seed: u64, found: Found) {
+    pub(super) fn add_probe(&mut self, seed: u64, found: ProbeFindings) {
         let score = found.score(&self.case.truth);
         self.probes.push((seed, score));
         let scores = found.scores(&self.case.truth);

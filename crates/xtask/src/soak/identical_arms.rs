@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 use report::bench::bench_parse;
 
-use super::place::Place;
+use super::site::SoakSite;
 use crate::bench::tools;
 use crate::options::Options;
 use crate::trials::trials;
@@ -22,11 +22,11 @@ const FALSE_PERCENT_MAX: u64 = 2;
 /// When straddle cannot be built, or a run does not measure.
 pub(super) fn run(options: &Options<'_>, runs: u64) -> anyhow::Result<usize> {
     let first = options.count("--seed", 1)?;
-    let place = Place::of(options)?;
+    let place = SoakSite::of(options)?;
     tools::print_load();
     let mut verdicts: BTreeMap<String, u64> = BTreeMap::new();
     // One after the other, since they share the disk.
-    let run = |place: &Place, seed| bench(place, seed);
+    let run = |place: &SoakSite, seed| bench(place, seed);
     trials(&[place], first..=first + runs - 1, 1, run, |_, seed, (verdict, reason)| {
         if verdict != "no-penalty" {
             println!("seed {seed}: {verdict}: {reason}");
@@ -45,7 +45,7 @@ fn is_honest(verdicts: &BTreeMap<String, u64>, runs: u64) -> bool {
 }
 
 /// The verdict of one run, and its reason.
-fn bench(place: &Place, seed: u64) -> anyhow::Result<(String, String)> {
+fn bench(place: &SoakSite, seed: u64) -> anyhow::Result<(String, String)> {
     let mut command = Command::new(&place.program);
     command.arg("bench").arg(&place.directory);
     command.args(["--shift", "0", "--json", "--seed", &seed.to_string()]);

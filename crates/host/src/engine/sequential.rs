@@ -9,15 +9,15 @@ use super::clock::now_ns;
 use super::slots::Slots;
 
 /// Something that does operations.
-pub trait Act {
+pub trait Operate {
     /// Does `operation`; the bytes moved, or the error's number.
-    fn act(&mut self, buffers: &mut Buffers, operation: &Operation) -> Result<u32, i32>;
+    fn operate(&mut self, buffers: &mut Buffers, operation: &Operation) -> Result<u32, i32>;
 }
 
 /// Has `A` do what was submitted when it is reaped, one after the other in order, each stamped
 /// right before and right after. Depth is allowed, and gives no more than depth 1.
 #[derive(Debug)]
-pub struct InTurn<A> {
+pub struct SequentialQueue<A> {
     actor: A,
     buffers: Buffers,
     slots: Slots,
@@ -26,16 +26,16 @@ pub struct InTurn<A> {
     submitted: usize,
 }
 
-impl<A> InTurn<A> {
+impl<A> SequentialQueue<A> {
     /// A queue over `files` files, of as many slots as there are `buffers`.
-    pub(super) fn over(actor: A, files: usize, buffers: Buffers) -> InTurn<A> {
+    pub(super) fn over(actor: A, files: usize, buffers: Buffers) -> SequentialQueue<A> {
         let slots = Slots::new(buffers.slots(), files, buffers.slot_bytes());
         let waiting = VecDeque::with_capacity(buffers.slots().into());
-        InTurn { actor, buffers, slots, waiting, submitted: 0 }
+        SequentialQueue { actor, buffers, slots, waiting, submitted: 0 }
     }
 }
 
-impl<A: Act> Queue for InTurn<A> {
+impl<A: Operate> Queue for SequentialQueue<A> {
     fn depth(&self) -> u16 {
         self.buffers.slots()
     }
@@ -63,7 +63,7 @@ impl<A: Act> Queue for InTurn<A> {
             let Some(operation) = self.waiting.pop_front() else { break };
             completion.slot = operation.slot;
             completion.submitted_ns = now_ns();
-            completion.result = self.actor.act(&mut self.buffers, &operation);
+            completion.result = self.actor.operate(&mut self.buffers, &operation);
             completion.completed_ns = now_ns();
             self.slots.free(operation.slot);
         }
@@ -86,19 +86,19 @@ mod tests {
     /// Moves 8 bytes, but fails in slot 1.
     struct Eight;
 
-    impl Act for Eight {
-        fn act(&mut self, _: &mut Buffers, operation: &Operation) -> Result<u32, i32> {
+    impl Operate for Eight {
+        fn operate(&mut self, _: &mut Buffers, operation: &Operation) -> Result<u32, i32> {
             if operation.slot == 1 { Err(5) } else { Ok(8) }
         }
     }
 
     #[test]
     fn each_has_its_turn_in_order_once_it_was_submitted_and_as_far_as_there_is_room() {
-        let mut queue = InTurn::over(Eight, 1, Buffers::new(3, 8).unwrap());
+        let mut queue = SequentialQueue::over(Eight, 1, Buffers::new(3, 8).unwrap());
         let nothing = Completion { slot: 9, submitted_ns: 0, completed_ns: 0, result: Ok(0) };
         let mut found = [nothing; 2];
         let mut order = Vec::new();
-        let pushed = |queue: &mut InTurn<Eight>, slot| {
+        let pushed = |queue: &mut SequentialQueue<Eight>, slot| {
             let action = Action::Read;
             queue.push(Operation { action, file: 0, slot, offset_bytes: 0, length_bytes: 8 });
         };
