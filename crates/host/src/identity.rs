@@ -1,7 +1,7 @@
 //! Identities of files, whatever path led to them; and of the user who asks.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{self, Access, AtFlags, FileType, Stat};
 
@@ -42,14 +42,6 @@ impl Identity {
 /// When the file is missing or a directory on the way may not be searched.
 pub fn identity(path: &Path) -> io::Result<Identity> {
     Ok(Identity::of(&fs::stat(path)?))
-}
-
-/// `path` as an absolute path without links and without `..`.
-///
-/// # Errors
-/// When the file is missing or a directory on the way may not be searched.
-pub fn canonical(path: &Path) -> io::Result<PathBuf> {
-    std::fs::canonicalize(path)
 }
 
 /// Returns whether the file systems that two paths are on are as large and have as much room, by

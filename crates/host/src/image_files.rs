@@ -87,7 +87,7 @@ fn inner(directory: &Path, named: &Path) -> Option<PathBuf> {
     if named.is_relative() {
         return Some(named.to_owned());
     }
-    let real = crate::identity::canonical(directory).ok();
+    let real = std::fs::canonicalize(directory).ok();
     let given = std::path::absolute(directory).ok();
     let inner = [given, real].into_iter().flatten().find_map(|directory| {
         let inner = named.strip_prefix(directory).ok()?;

@@ -57,8 +57,7 @@ pub use extents::{FileFacts, file_facts};
 pub use file_listing::{Listing, Omitted, list_files};
 pub use head_cache::{HeadCache, Reads, Sparse};
 pub use identity::{
-    Identity, canonical, have_same_room, identity, is_root, may_make_files,
-    neither_follow_nor_wait, user,
+    Identity, have_same_room, identity, is_root, may_make_files, neither_follow_nor_wait, user,
 };
 pub use image_files::ImageFiles;
 pub use input::{InputError, bounded, open_input, read_input};

@@ -1,9 +1,9 @@
 //! A program that runs: what it said, and that it does not outlive its test.
 
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 
 use crate::tool;
@@ -75,15 +75,15 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Processor time that the calling thread has used, however busy the machine is; time by the clock
-/// where the kernel does not say. Source: nanoseconds on a processor, as of its last tick
-/// (`proc_pid_schedstat` in the kernel's documentation).
+/// Returns how long this thread has had a processor, however busy the machine is.
+///
+/// # Panics
+/// When the kernel's answer is no time.
 #[must_use]
 pub fn cpu_time() -> Duration {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let first = told.as_deref().and_then(|told| told.split(' ').next()?.parse().ok());
-    first.map_or_else(|| START.elapsed(), Duration::from_nanos)
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).expect("not negative");
+    Duration::new(seconds, u32::try_from(time.tv_nsec).expect("below a second"))
 }
 
 /// Sends a process a signal, by its name.

@@ -18,6 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use device::answer;
+use units::ByteRange;
 
 use super::device::{Device, SECTOR_BYTES, wwn};
 use super::loop_backing;
@@ -31,24 +32,14 @@ const DEPTH_MAX: usize = 64;
 /// Greatest number of runs in which one device's bytes are followed.
 const RUNS_MAX: usize = 1 << 16;
 
-/// A range of bytes: the first, and the one after the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
-    start: u64,
-    end: u64,
+/// The bytes of which nothing is known but that they are somewhere.
+fn everywhere() -> ByteRange {
+    bytes_from(0, u64::MAX)
 }
 
-impl Range {
-    const ALL: Range = Range { start: 0, end: u64::MAX };
-
-    fn new(start: u64, length: u64) -> Range {
-        Range { start, end: start.saturating_add(length) }
-    }
-
-    fn both(self, other: Range) -> Option<Range> {
-        let range = Range { start: self.start.max(other.start), end: self.end.min(other.end) };
-        (range.start < range.end).then_some(range)
-    }
+/// So many bytes from `start` on, up to the greatest address.
+fn bytes_from(start: u64, length: u64) -> ByteRange {
+    ByteRange::new(start, length.min(u64::MAX - start)).expect("its end is an address")
 }
 
 /// The device or file that a part of a device lies on.
@@ -63,9 +54,9 @@ enum Ground {
 /// Bytes of a device, and where they are.
 #[derive(Clone, Debug)]
 struct Part {
-    own: Range,
+    own: ByteRange,
     ground: Ground,
-    below: Range,
+    below: ByteRange,
     /// True if each byte is as far from the beginning of the one range as of the other; else it may
     /// be anywhere in the range below.
     is_linear: bool,
@@ -87,7 +78,7 @@ struct Entry {
 #[derive(Clone, Debug)]
 struct LeafRun {
     leaf: Ground,
-    range: Range,
+    range: ByteRange,
 }
 
 /// The runs on leaves that hold all bytes of a device.
@@ -102,7 +93,7 @@ impl DeviceBytes {
     /// Returns whether one byte at least is in both.
     pub(super) fn overlaps(&self, other: &DeviceBytes) -> bool {
         let meet = |one: &LeafRun, other: &LeafRun| {
-            one.leaf == other.leaf && one.range.both(other.range).is_some()
+            one.leaf == other.leaf && one.range.overlaps(other.range)
         };
         self.runs.iter().any(|one| other.runs.iter().any(|two| meet(one, two)))
     }
@@ -206,7 +197,7 @@ impl DeviceMap {
     pub(super) fn bytes(&self, number: Number) -> Result<DeviceBytes, ClaimRefusal> {
         let length = self.entries.get(&number).map_or(u64::MAX, |entry| entry.length_bytes);
         let mut bytes = DeviceBytes::default();
-        match self.follow(number, Range::new(0, length), &mut bytes, 0) {
+        match self.follow(number, bytes_from(0, length), &mut bytes, 0) {
             true => Ok(bytes),
             false => Err(ClaimRefusal::Unknown {
                 device: self.device(number).map_or_else(String::new, Device::node),
@@ -216,22 +207,30 @@ impl DeviceMap {
     }
 
     /// Adds where `range` of a device is; `false` where that leads on for too long.
-    fn follow(&self, number: Number, range: Range, bytes: &mut DeviceBytes, depth: usize) -> bool {
+    fn follow(
+        &self,
+        number: Number,
+        range: ByteRange,
+        bytes: &mut DeviceBytes,
+        depth: usize,
+    ) -> bool {
         if depth > DEPTH_MAX || bytes.runs.len() > RUNS_MAX {
             return false;
         }
         bytes.passed.insert(number);
         let parts = self.entries.get(&number).map_or(&[][..], |entry| &entry.parts);
-        if parts.is_empty() && range.start < range.end {
+        if parts.is_empty() && range.length_bytes() > 0 {
             let leaf = Ground::Device(self.same.get(&number).copied().unwrap_or(number));
             bytes.runs.push(LeafRun { leaf, range });
         }
         parts.iter().all(|part| {
-            let Some(own) = part.own.both(range) else { return true };
+            let Some(own) = part.own.intersection(range) else { return true };
             let below = match part.is_linear {
-                true => Range::new(
-                    part.below.start.saturating_add(own.start - part.own.start),
-                    own.end - own.start,
+                true => bytes_from(
+                    part.below
+                        .start_bytes()
+                        .saturating_add(own.start_bytes() - part.own.start_bytes()),
+                    own.length_bytes(),
                 ),
                 false => part.below,
             };
@@ -242,7 +241,7 @@ impl DeviceMap {
                     let Ground::Volume(pool, _) = leaf else { return true };
                     // The volume has no byte of the pool for itself that could be named.
                     let mut under = DeviceBytes::default();
-                    let is_known = self.follow(*pool, Range::ALL, &mut under, depth + 1);
+                    let is_known = self.follow(*pool, everywhere(), &mut under, depth + 1);
                     bytes.passed.append(&mut under.passed);
                     is_known
                 }
@@ -262,8 +261,8 @@ fn entry(
         Some(disk) => {
             // Where its beginning is not told it may be anywhere.
             let start = device.bytes(machine, "start").ok();
-            let below = start.map_or(Range::ALL, |start| Range::new(start, length_bytes));
-            let own = Range::new(0, length_bytes);
+            let below = start.map_or(everywhere(), |start| bytes_from(start, length_bytes));
+            let own = bytes_from(0, length_bytes);
             let ground = Ground::Device(disk.number);
             vec![Part { own, ground, below, is_linear: start.is_some() }]
         }
@@ -287,22 +286,22 @@ fn parts(
             file @ Identity::File { .. } => Ground::File(file),
         };
         let length = shown.limit_bytes.unwrap_or(u64::MAX);
-        let below = Range::new(shown.from_bytes, length);
-        return Ok(vec![Part { own: Range::ALL, ground, below, is_linear: true }]);
+        let below = bytes_from(shown.from_bytes, length);
+        return Ok(vec![Part { own: everywhere(), ground, below, is_linear: true }]);
     }
     let slaves = device.linked(machine, "slaves")?;
-    let anywhere = |own: Range| {
+    let anywhere = |own: ByteRange| {
         slaves.iter().map(move |slave| Part {
             own,
             ground: Ground::Device(slave.number),
-            below: Range::ALL,
+            below: everywhere(),
             is_linear: false,
         })
     };
     let name = machine.tree().read(&format!("{}/dm/name", device.directory)).ok();
     let lines = name.and_then(|name| tables.lines.get(name.trim()));
     let Some(lines) = lines else {
-        return Ok(anywhere(Range::new(0, length_bytes)).collect());
+        return Ok(anywhere(bytes_from(0, length_bytes)).collect());
     };
     let parts = lines.iter().flat_map(|line| match line.parts() {
         Some(parts) => parts,
@@ -318,7 +317,7 @@ struct Tables {
 
 /// A target of one.
 struct Line {
-    own: Range,
+    own: ByteRange,
     kind: String,
     words: Vec<String>,
 }
@@ -342,18 +341,18 @@ impl Line {
     fn parsed(target: &str) -> Option<Line> {
         let mut words = target.split_ascii_whitespace();
         let mut bytes = || words.next()?.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES);
-        let own = Range::new(bytes()?, bytes()?);
+        let own = bytes_from(bytes()?, bytes()?);
         let kind = words.next()?.to_owned();
         Some(Line { own, kind, words: words.map(str::to_owned).collect() })
     }
 
     /// Returns the parts of the target; `None` where they are not known.
     fn parts(&self) -> Option<Vec<Part>> {
-        let length = self.own.end - self.own.start;
+        let length = self.own.length_bytes();
         let at = |word: usize, length: u64, is_linear: bool| {
             let ground = Ground::Device(parsed(self.words.get(word)?)?);
             let from = self.words.get(word + 1)?.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES)?;
-            Some(Part { own: self.own, ground, below: Range::new(from, length), is_linear })
+            Some(Part { own: self.own, ground, below: bytes_from(from, length), is_linear })
         };
         match self.kind.as_str() {
             "zero" | "error" => Some(Vec::new()),
@@ -375,7 +374,7 @@ impl Line {
                 let (pool, number) = (parsed(self.words.first()?)?, self.words.get(1)?.clone());
                 // What it shows of a device outside of the pool is read from there alone.
                 let ground = Ground::Volume(pool, number);
-                let below = Range { start: 0, end: length };
+                let below = bytes_from(0, length);
                 Some(vec![Part { own: self.own, ground, below, is_linear: true }])
             }
             _ => None,

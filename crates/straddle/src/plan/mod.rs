@@ -151,7 +151,7 @@ fn typed(plan: &Plan, found: &Found) -> (String, Option<String>) {
     }
     let path = path(plan, found);
     // A partition and a mount point lead to a disk that is called otherwise.
-    let same = host::canonical(&plan.target).ok();
+    let same = std::fs::canonicalize(&plan.target).ok();
     let is_disk = path.as_ref().is_none_or(|path| same.is_some_and(|same| same == Path::new(path)));
     (path.filter(|_| !is_disk).map_or(target, |path| shell_word(&path)), None)
 }
@@ -427,7 +427,8 @@ fn path(plan: &Plan, found: &Found) -> Option<String> {
     match &layer.kind {
         LayerKind::Drive(drive) => Some(device(&drive.name)),
         LayerKind::ImageFile => {
-            let absolute = host::canonical(&plan.target).unwrap_or_else(|_| plan.target.clone());
+            let absolute =
+                std::fs::canonicalize(&plan.target).unwrap_or_else(|_| plan.target.clone());
             absolute.to_str().map(str::to_owned)
         }
         _ => layer.device.as_deref().map(device),

@@ -55,7 +55,7 @@ pub(crate) fn of(
 
 /// `path` with its links followed, as far as that can be done.
 fn absolute(path: &Path) -> PathBuf {
-    host::canonical(path).unwrap_or_else(|_| path.to_owned())
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The mount that `path` is on by its words alone: of what may not be looked at.

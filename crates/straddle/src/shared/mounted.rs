@@ -121,7 +121,7 @@ fn have_same_room(one: &Path, other: &Path) -> std::io::Result<bool> {
 pub(crate) fn node_of(machine: &Machine, source: &str) -> Option<NodeId> {
     machine.of_path(source).or_else(|| {
         let path = Path::new(source);
-        let path = path.is_absolute().then(|| host::canonical(path))?;
+        let path = path.is_absolute().then(|| std::fs::canonicalize(path))?;
         machine.of_path(path.ok()?.to_str()?)
     })
 }

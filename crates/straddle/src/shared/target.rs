@@ -279,7 +279,7 @@ fn device(name: String, number: Number, scene: &Scene) -> Target {
 /// A mount point is the device under it; any other directory is searched for images.
 fn directory(path: &Path, scene: &Scene) -> Vec<Target> {
     let name = shown(path);
-    let canonical = host::canonical(path).unwrap_or_else(|_| path.to_owned());
+    let canonical = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(mount) =
         stack::kernel::mount::at(scene.tree(), canonical.as_os_str().as_encoded_bytes())
     {

@@ -2,12 +2,11 @@
 //! machine, with 32 in flight. What other programs take of the core does not count.
 
 use std::process::Command as Process;
-use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use drive::profile::{DriveProfile, built_in};
 use drive::{Action, Command, Done, Model};
-use rustix::time::{ClockId, clock_gettime};
+use testkit::run::cpu_time;
 use units::random::Random;
 
 use super::tools;
@@ -79,13 +78,13 @@ fn print(model: &str, (name, ..): Load, rate: f64) {
 /// Returns how many commands `model` takes in a second of a core.
 fn rate(model: impl Model, (_, action, shift, is_random): Load, count: u64) -> anyhow::Result<f64> {
     let (mut host, mut random) = (Host::new(model), Random::new(1));
-    let begun = core_time();
+    let begun = cpu_time();
     for id in 0..count {
         let place = if is_random { random.below(PLACES) } else { id % PLACES };
         let offset_bytes = place * 4096 + shift;
         host.submit(Command { id, action, offset_bytes, length_bytes: 4096 })?;
     }
-    Ok(count as f64 / (core_time() - begun).as_secs_f64())
+    Ok(count as f64 / (cpu_time() - begun).as_secs_f64())
 }
 
 /// Number of places of 4 KiB that are used: the first 64 GiB.
@@ -136,11 +135,4 @@ impl<M: Model> Host<M> {
         }
         Ok(())
     }
-}
-
-/// Returns how long this thread has had a core.
-pub(crate) fn core_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let seconds = u64::try_from(time.tv_sec).expect("not negative");
-    Duration::new(seconds, u32::try_from(time.tv_nsec).expect("below a second"))
 }

@@ -6,9 +6,10 @@ use std::process::Command as Process;
 use anyhow::{Context as _, bail};
 use drive::profile::DriveProfile;
 use drive::{Action, Command};
+use testkit::run::cpu_time;
 use units::random::Random;
 
-use crate::bench::models::{self, DEPTH, Host, PLACES, core_time};
+use crate::bench::models::{self, DEPTH, Host, PLACES};
 use crate::options::Options;
 
 /// A drive: its name, the built-in one that it is, and what is changed of that.
@@ -68,11 +69,11 @@ fn run_one(name: &str, commands: u64) -> anyhow::Result<bool> {
     let mut run = |ids: std::ops::Range<u64>| {
         ids.into_iter().try_for_each(|id| host.submit(command(id, &mut random)))
     };
-    let (begun, early) = (core_time(), commands.min(EARLY));
+    let (begun, early) = (cpu_time(), commands.min(EARLY));
     run(0..early)?;
     let early_bytes = peak_bytes()?;
     run(early..commands)?;
-    let seconds = (core_time() - begun).as_secs_f64();
+    let seconds = (cpu_time() - begun).as_secs_f64();
     let late_bytes = peak_bytes()?;
     let is_flat = late_bytes - early_bytes <= GROWTH_BYTES_MAX;
     println!(

@@ -193,7 +193,7 @@ impl<'a> Tracer<'a> {
             note("a write to a shared extent goes to a new place (copy on write)");
         }
         let swaps = self.scene.tree().read("/proc/swaps").unwrap_or_default();
-        let absolute = host::canonical(path).unwrap_or_else(|_| path.to_owned());
+        let absolute = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let own = absolute.as_os_str().as_bytes();
         let named = |line: &str| line.split_whitespace().next().map(str::to_owned);
         if swaps.lines().skip(1).filter_map(named).any(|path| path.as_bytes() == own) {
