@@ -48,35 +48,30 @@ type SoakFunction = fn(&Options<'_>, u64) -> anyhow::Result<usize>;
 const PLACE: &[&str] = &[DIRECTORY, "--seed", "--program"];
 
 const SOAKS: [Soak; 9] = [
-    computed("models", ("--seeds", 200), &[], models::run),
-    computed("probe", ("--seeds", 200), &["--drive"], drives::run_exact),
-    computed("drives", ("--seeds", 200), &["--drive"], drives::run),
-    computed("drive", ("--commands", 100_000_000), &["--model"], model_memory::run),
-    computed("tails", ("--seeds", 1000), &[], tails::run),
-    of_product("plan", ("--disks", 1000), PLACE, plan::run),
-    of_product("names", ("--disks", 100_000), PLACE, names::run),
-    of_product("races", ("--count", 10_000), &[], races::run),
-    of_product("bench", ("--runs", 200), PLACE, identical_arms::run),
+    soak(COMPUTED, "models", ("--seeds", 200), &[], models::run),
+    soak(COMPUTED, "probe", ("--seeds", 200), &["--drive"], drives::run_exact),
+    soak(COMPUTED, "drives", ("--seeds", 200), &["--drive"], drives::run),
+    soak(COMPUTED, "drive", ("--commands", 100_000_000), &["--model"], model_memory::run),
+    soak(COMPUTED, "tails", ("--seeds", 1000), &[], tails::run),
+    soak(OF_PRODUCT, "plan", ("--disks", 1000), PLACE, plan::run),
+    soak(OF_PRODUCT, "names", ("--disks", 100_000), PLACE, names::run),
+    soak(OF_PRODUCT, "races", ("--count", 10_000), &[], races::run),
+    soak(OF_PRODUCT, "bench", ("--runs", 200), PLACE, identical_arms::run),
 ];
 
-/// A soak of what these chores compute themselves: only a build for release is quick enough.
-const fn computed(
-    name: &'static str,
-    count: (&'static str, u64),
-    options: &'static [&'static str],
-    run: SoakFunction,
-) -> Soak {
-    Soak { name, count, options, is_released: true, run }
-}
-
+/// A soak of what these chores compute themselves.
+const COMPUTED: bool = true;
 /// A soak of programs that are built for it.
-const fn of_product(
+const OF_PRODUCT: bool = false;
+
+const fn soak(
+    is_released: bool,
     name: &'static str,
     count: (&'static str, u64),
     options: &'static [&'static str],
     run: SoakFunction,
 ) -> Soak {
-    Soak { name, count, options, is_released: false, run }
+    Soak { name, count, options, is_released, run }
 }
 
 /// Runs the soak that the first of `words` names; whether every bound held.

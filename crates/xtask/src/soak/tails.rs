@@ -65,7 +65,7 @@ const fn row(name: &'static str, series: Series, length: usize, share: f64) -> R
 }
 
 const fn shown(name: &'static str, series: Series, length: usize, share: f64) -> Row {
-    Row { name, series, length, share, covered_least: None }
+    Row { covered_least: None, ..row(name, series, length, share) }
 }
 
 /// Rows that are tried.

@@ -20,13 +20,14 @@ const COMMON: [&str; 7] = [
     "--output-format=json",
 ];
 
-/// pwrite, timed by clock_gettime(2).
-pub(super) const SYNC_GETTIME: [&str; 3] =
-    ["--ioengine=psync", "--rw=write", "--clocksource=clock_gettime"];
-/// pwrite, timed by the processor's own counter.
-pub(super) const SYNC_CPU: [&str; 3] = ["--ioengine=psync", "--rw=write", "--clocksource=cpu"];
+/// pwrite, one after the other.
+pub(super) const SYNC: &[&str] = &["--ioengine=psync", "--rw=write"];
+/// Timed by clock_gettime(2).
+pub(super) const GETTIME: &[&str] = &["--clocksource=clock_gettime"];
+/// Timed by the processor's counter.
+pub(super) const CPU: &[&str] = &["--clocksource=cpu"];
 /// A ring as fio uses it when nothing is said of batches.
-pub(super) const RING: [&str; 7] = [
+pub(super) const RING: &[&str] = &[
     "--ioengine=io_uring",
     "--registerfiles=1",
     "--fixedbufs=1",
@@ -35,15 +36,8 @@ pub(super) const RING: [&str; 7] = [
     "--norandommap",
     "--iodepth=128",
 ];
-/// A ring in batches of 32, as fio's own `t/io_uring` uses it.
-pub(super) const RING_BATCHED: [&str; 10] = [
-    "--ioengine=io_uring",
-    "--registerfiles=1",
-    "--fixedbufs=1",
-    "--direct=1",
-    "--rw=randread",
-    "--norandommap",
-    "--iodepth=128",
+/// In batches of 32, as fio's own `t/io_uring` uses it.
+pub(super) const BATCHED: &[&str] = &[
     "--iodepth_batch_submit=32",
     "--iodepth_batch_complete_min=1",
     "--iodepth_batch_complete_max=32",
@@ -53,9 +47,9 @@ pub(super) const RING_BATCHED: [&str; 10] = [
 ///
 /// # Errors
 /// When it is not installed, fails, or answers something else than its JSON.
-pub(super) fn run(path: &Path, time: Duration, options: &[&str]) -> anyhow::Result<LoopResult> {
+pub(super) fn run(path: &Path, time: Duration, options: &[&[&str]]) -> anyhow::Result<LoopResult> {
     let mut command = Command::new(tools::find("fio")?);
-    command.args(COMMON).args(options);
+    command.args(COMMON).args(options.iter().copied().flatten());
     command.arg(format!("--runtime={}ms", time.as_millis()));
     command.arg(format!("--filename={}", tools::text(path)?));
     let text = tools::answer(&mut command)?;

@@ -103,7 +103,7 @@ enum Contestant {
     /// A loop of ours, by name.
     Own(&'static str),
     /// fio with more options.
-    Fio(&'static [&'static str]),
+    Fio(&'static [&'static [&'static str]]),
 }
 
 impl Harness {
@@ -113,8 +113,8 @@ impl Harness {
             path,
             [
                 Contestant::Own("sync"),
-                Contestant::Fio(&fio::SYNC_GETTIME),
-                Contestant::Fio(&fio::SYNC_CPU),
+                Contestant::Fio(&[fio::SYNC, fio::GETTIME]),
+                Contestant::Fio(&[fio::SYNC, fio::CPU]),
             ],
         )?;
         print("our loop", &rates(&own), "operations a second");
@@ -163,8 +163,8 @@ impl Harness {
             device.node(),
             [
                 Contestant::Own("uring"),
-                Contestant::Fio(&fio::RING),
-                Contestant::Fio(&fio::RING_BATCHED),
+                Contestant::Fio(&[fio::RING]),
+                Contestant::Fio(&[fio::RING, fio::BATCHED]),
             ],
         )?;
         print("our loop", &rates(&own), "operations a second");
