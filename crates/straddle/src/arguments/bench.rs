@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
-use super::common::{Json, Measured, Start, Unknown};
-use super::printed::Printed;
+use super::common::{Json, Measured, Printed, Start, Unknown, help};
 use super::raw_device::RawDevice;
-use super::{help, seconds, size, size_above_0};
+use super::values::{seconds, size, size_above_0};
 
 /// Measure what misalignment costs here, with a confidence interval, touching nothing else
 ///

@@ -7,8 +7,7 @@ use clap::{Args, ValueEnum};
 use stack::Condition;
 use stack::Severity;
 
-use super::common::{Bytes, Measured, Sysroot, Unknown};
-use super::help;
+use super::common::{Bytes, Measured, Sysroot, Unknown, help};
 
 /// Show the layers of disks and images: verdicts, costs and fixes
 ///

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use crate::exit::table;
+
 /// When to use color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
@@ -94,7 +96,49 @@ impl Kept {
     }
 }
 
+/// Options for the format of a result, and for the file that keeps it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Printed {
+    /// Output format
+    #[arg(long, value_enum, default_value_t = BenchFormat::Table, value_name = "FORMAT")]
+    format: BenchFormat,
+
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
+    #[command(flatten)]
+    pub(crate) kept: Kept,
+}
+
+impl Printed {
+    /// Returns the format to print in.
+    pub(crate) fn format(&self) -> BenchFormat {
+        match self.format {
+            _ if self.json => BenchFormat::Json,
+            BenchFormat::Table if self.kept.is_printed() => BenchFormat::Json,
+            format => format,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchFormat {
+    /// For people
+    Table,
+    /// One document; straddle generate schema describes it
+    Json,
+    /// JSON as fio prints it, for programs that read fio's JSON
+    FioJson,
+}
+
 /// Returns whether what goes to `path` is printed on standard output instead; in every command.
 pub(crate) fn is_standard_output(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// Text after the options in the help of `command`: `examples`, and its exit codes.
+pub(super) fn help(command: &str, examples: &str) -> String {
+    format!("{examples}\n\n{}", table::help(command))
 }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
-use super::common::{Json, Sysroot};
-use super::offered::DRIVES;
-use super::{help, size, size_above_0};
+use super::common::{Json, Sysroot, help};
+use super::completion_values::DRIVES;
+use super::values::{size, size_above_0};
 
 /// Drive models in simulated time: what a drive does, and what a workload would cost on it
 ///

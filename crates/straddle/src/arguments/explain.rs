@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::help;
-use super::offered::CODES;
+use super::common::help;
+use super::completion_values::CODES;
 
 /// Explain a code, a word, a question or a log line; without one, list all pages
 ///

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use workload::Duration;
 
-use super::common::{Start, Unknown};
-use super::offered::ENGINES;
-use super::printed::Printed;
-use super::{help, seconds, size_above_0};
+use super::common::{Printed, Start, Unknown, help};
+use super::completion_values::ENGINES;
+use super::values::{seconds, size_above_0};
 
 /// The most round trips of a group.
 pub(crate) const ROUND_TRIPS_MAX: usize = 99;

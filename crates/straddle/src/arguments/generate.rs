@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use super::{size_above_0, size_u32};
+use super::values::{size_above_0, size_u32};
 use crate::exit::table;
 
 /// Generate manual pages, shell completions, JSON schemas, or a capture of this machine

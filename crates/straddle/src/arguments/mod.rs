@@ -3,18 +3,17 @@
 mod bench;
 mod check;
 mod common;
+mod completion_values;
 mod drive;
 mod explain;
 mod fsync;
 mod generate;
-mod offered;
 mod page;
 mod plan;
-mod printed;
 mod probe;
 mod raw_device;
-mod seconds;
 mod trace;
+mod values;
 
 use clap::{Parser, Subcommand};
 
@@ -22,7 +21,7 @@ use crate::exit::table;
 
 pub(crate) use bench::{Bench, Compare, Durable, FileSystem, Unit};
 pub(crate) use check::{Check, Format, RuleChange};
-pub(crate) use common::{Color, is_standard_output};
+pub(crate) use common::{BenchFormat, Color, Printed, is_standard_output};
 pub(crate) use drive::{
     Drive, DriveList, DriveShow, DriveWhat, HalfWritten, Lie, Simulate, Survivors,
 };
@@ -31,10 +30,8 @@ pub(crate) use fsync::{FSYNC_SECONDS, Fsync, FsyncFailOn, FsyncRows, ROUND_TRIPS
 pub(crate) use generate::{Generate, GenerateWhat, Man, Raidtest, RaidtestKind, SchemaOf, Sysroot};
 pub(crate) use page::Report;
 pub(crate) use plan::Plan;
-pub(crate) use printed::{BenchFormat, Printed};
 pub(crate) use probe::Probe;
 pub(crate) use raw_device::RawDevice;
-use seconds::seconds;
 pub(crate) use trace::Trace;
 
 /// The version of this build and the commit that it was built from; `unknown` outside of git.
@@ -110,28 +107,6 @@ impl Command {
             Command::Fsync(fsync) => fsync.unknown.is_allowed,
             _ => false,
         }
-    }
-}
-
-/// Text after the options in the help of `command`: `examples`, and its exit codes.
-fn help(command: &str, examples: &str) -> String {
-    format!("{examples}\n\n{}", table::help(command))
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    units::prefix::parse(text).map_err(|error| error.to_string())
-}
-
-/// A size that fits 32 bits.
-fn size_u32(text: &str) -> Result<u32, String> {
-    u32::try_from(size(text)?).map_err(|_| "it must be below 4 GiB".to_owned())
-}
-
-fn size_above_0(text: &str) -> Result<u64, String> {
-    match units::prefix::parse(text) {
-        Ok(0) => Err("it must be at least one byte".to_owned()),
-        Ok(bytes) => Ok(bytes),
-        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::help;
+use super::common::help;
 
 /// Make one HTML page from result files
 ///

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use stack::Condition;
 
-use super::common::{Json, Measured};
-use super::help;
+use super::common::{Json, Measured, help};
 
 /// Plan the cheapest change that aligns a disk's partitions, with all data kept
 ///

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::{Json, Kept, Start, Unknown};
+use super::common::{Json, Kept, Start, Unknown, help};
 use super::raw_device::RawDevice;
-use super::{help, seconds, size_above_0};
+use super::values::{seconds, size_above_0};
 
 /// Measure a drive's real granule, and print the values to give to other tools
 ///

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::common::{Bytes, Json, Measured, Unknown};
-use super::{help, size_above_0};
+use super::common::{Bytes, Json, Measured, Unknown, help};
+use super::values::size_above_0;
 
 /// Show where the bytes of a file lie, layer by layer, and how they are aligned
 ///

@@ -8,8 +8,8 @@ use report::bench::{
 };
 
 use super::plan;
-use crate::shared::place::Place;
-use crate::shared::real::real;
+use crate::shared::measured_bytes::MeasuredBytes;
+use crate::shared::number::real;
 
 /// Latencies below this many have no 99th percentile.
 const P99_COUNT_MIN: u64 = 100;
@@ -133,7 +133,7 @@ fn of_arm(arm: &plan::Arm, seen: &Seen, times: &Histogram, turn_ns: Option<u64>)
 }
 
 /// Returns what was measured.
-pub(crate) fn target(path: String, place: Option<&Place>) -> BenchTarget {
+pub(crate) fn target(path: String, place: Option<&MeasuredBytes>) -> BenchTarget {
     let drive = place.and_then(|place| place.drive.as_ref());
     BenchTarget {
         path,

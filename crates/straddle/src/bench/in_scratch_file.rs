@@ -44,8 +44,11 @@ pub(crate) fn on_scratch(
 }
 
 /// Ground of one comparison: the open file, where it lies, and whether it still lies there.
-pub(crate) type Bed<'a> =
-    (std::os::fd::OwnedFd, &'a crate::shared::place::Place, Box<dyn Fn() -> Option<String> + 'a>);
+pub(crate) type Bed<'a> = (
+    std::os::fd::OwnedFd,
+    &'a crate::shared::measured_bytes::MeasuredBytes,
+    Box<dyn Fn() -> Option<String> + 'a>,
+);
 
 /// Compares the arms under each workload, with the error and the bytes shared among them.
 pub(crate) fn each<'a>(

@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
-use workload::{Job, JobFile};
+use workload::JobFile;
 
 use super::file_system::recipe;
-use super::plan::Budget;
+use super::plan::{self, Budget};
 use super::session::Session;
 use super::suite::Row;
 use super::{command, job, shifted, suite};
 use crate::arguments::{Bench, FileSystem};
 use crate::shared::halt::{Halt, refused};
 use crate::shared::job_file;
+use crate::shared::measure_target::MeasureTarget;
 
 /// Above the least device of a file system, for what runs on it.
 const ROOM_BYTES: u64 = 32 << 20;
@@ -38,7 +39,7 @@ impl Method {
         let bench = session.bench;
         if let Some(path) = &bench.job {
             let file = job_file::read(path, &bench.set)?;
-            job::mixed_are_plain(&file.jobs, |job| file_system_of(bench, job).is_some())?;
+            job::mixed_are_plain(&file.jobs, |job| job::file_system_of(bench, job).is_some())?;
             let inside = job::fits_inside(&file.jobs) && bench.fs.is_none();
             if !inside {
                 shifted::need_root("this job")?;
@@ -65,7 +66,9 @@ impl Method {
         match self {
             Method::Inside | Method::Requests(_) => false,
             Method::Suite(_) => true,
-            Method::Job(file) => file.jobs.iter().any(|job| file_system_of(bench, job).is_some()),
+            Method::Job(file) => {
+                file.jobs.iter().any(|job| job::file_system_of(bench, job).is_some())
+            }
             Method::Command => command::mounts(bench),
         }
     }
@@ -79,7 +82,7 @@ impl Method {
             Method::Suite(lines) => suite::budget(lines, bench.pairs.unwrap_or(suite::ROUNDS)),
             Method::Job(file) => {
                 let jobs = u64::try_from(file.jobs.len()).unwrap_or(u64::MAX);
-                let kinds = file.jobs.iter().filter_map(|job| file_system_of(bench, job));
+                let kinds = file.jobs.iter().filter_map(|job| job::file_system_of(bench, job));
                 // Each arm has a file system of its own.
                 let scratch = kinds.map(|kind| ARMS * device_bytes(kind)).max().unwrap_or(0);
                 let scratch_bytes = Budget::JOB.scratch_bytes.max(scratch);
@@ -129,7 +132,12 @@ fn suite(session: &mut Session<'_>) -> Result<Method, Halt> {
     Ok(Method::Suite(can))
 }
 
-/// The file system that a job runs on: as specified, or, where it names a directory, ext4.
-pub(super) fn file_system_of(bench: &Bench, job: &Job) -> Option<FileSystem> {
-    bench.fs.or(job.directory.is_some().then_some(FileSystem::Ext4))
+/// Returns what was named, where it goes together with what else was typed.
+pub(super) fn target(bench: &Bench) -> Result<MeasureTarget, Halt> {
+    plan::addressable(&bench.shift, bench.size)?;
+    let target = MeasureTarget::of(&bench.target, "bench")?;
+    if let MeasureTarget::Directory(directory) = &target {
+        bench.raw.write_device_needs_a_device("bench", directory.given())?;
+    }
+    Ok(target)
 }

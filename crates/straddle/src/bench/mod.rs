@@ -11,10 +11,10 @@
 //! | `shifted`, `ready_device` | whole devices that are shifted |
 //! | `file_system` | file systems on them |
 //! | `command`, `job`, `suite` | what runs on shifted devices |
-//! | `busy_drive` | whether others use the drive |
+//! | `announcement` | what is said before anything is written |
 //! | `preview`, `document`, `progress`, `show` | what is printed |
 
-mod busy_drive;
+mod announcement;
 mod command;
 mod document;
 mod file_system;
@@ -44,7 +44,7 @@ use crate::arguments::Bench;
 use crate::exit::{CUT_OFF, Outcome};
 use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
-use crate::shared::measured_place::MeasuredPlace;
+use crate::shared::measure_target::MeasureTarget;
 use crate::shared::printer::shown;
 use method::Method;
 use results::Results;
@@ -77,20 +77,10 @@ pub(crate) fn run(bench: &Bench) -> anyhow::Result<Outcome> {
 }
 
 fn measure(session: &mut Session<'_>, found: &mut Results) -> Result<(), Halt> {
-    match asked(session.bench)? {
-        MeasuredPlace::Directory(directory) => in_directory(session, &directory, found),
-        MeasuredPlace::Device { node, number } => raw::run(session, &node, number, found),
+    match method::target(session.bench)? {
+        MeasureTarget::Directory(directory) => in_directory(session, &directory, found),
+        MeasureTarget::Device { node, number } => raw::run(session, &node, number, found),
     }
-}
-
-/// Returns what was named, where it goes together with what else was typed.
-fn asked(bench: &Bench) -> Result<MeasuredPlace, Halt> {
-    plan::addressable(&bench.shift, bench.size)?;
-    let target = MeasuredPlace::of(&bench.target, "bench")?;
-    if let MeasuredPlace::Directory(directory) = &target {
-        bench.raw.write_device_needs_a_device("bench", directory.given())?;
-    }
-    Ok(target)
 }
 
 fn in_directory(
@@ -101,10 +91,10 @@ fn in_directory(
     let way = Method::of(session)?;
     session.grant(way.budget(session.bench));
     let mounts = private_mounts(&way, session.bench)?;
-    preview::announce(session, &way, directory)?;
+    announcement::announce(session, &way, directory)?;
     let ground = prepare(session, directory, found)?;
     session.measures(&ground.place);
-    busy_drive::settle(session, &ground.place);
+    session.yield_to_others(&ground.place);
     match way {
         Method::Inside => in_scratch_file::run(session, &ground, found),
         Method::Job(file) => job::run(session, &ground, mounts.as_ref(), &file, found),
@@ -141,7 +131,7 @@ fn prepare(
     found: &mut Results,
 ) -> Result<ScratchFile, Halt> {
     let wanted = plan::unit_kind(session.bench.unit);
-    let ground = ScratchFile::prepare(session, directory, session.scratch_bytes(), wanted);
+    let ground = ScratchFile::prepare(session, directory, wanted);
     let ground = ground?;
     found.target = document::target(shown(directory.given()), Some(&ground.place));
     found.scratch = Some(ground.document());

@@ -15,8 +15,8 @@ use super::plan::{self, Arm, Work};
 use super::session::Session;
 use crate::arguments::Durable;
 use crate::shared::halt::Halt;
-use crate::shared::place::Place;
-use crate::shared::real::real;
+use crate::shared::measured_bytes::MeasuredBytes;
+use crate::shared::number::real;
 
 /// Number of times that the length of a block is tried.
 const REHEARSALS: u64 = 4;
@@ -30,7 +30,7 @@ pub(crate) const BESIDE_LOCKS: &str = "measure at depth 1, or reads";
 
 /// The arms of one comparison, and all that they share.
 pub(crate) struct Setting<'a> {
-    pub(crate) place: &'a Place,
+    pub(crate) place: &'a MeasuredBytes,
     pub(crate) arms: &'a [Arm],
     pub(crate) work: Work,
     pub(crate) alpha: f64,

@@ -1,20 +1,19 @@
 //! `bench --dry-run`: what would be written, for how long, and what it means.
 
 use host::Pinned;
-use host::scratch::{Scratch, ScratchPlan};
 use report::bench::{self, DryRun, PLAN_SCHEMA};
 use units::prefix::Size;
 
-use super::method::Method;
+use super::announcement::{operation_bytes, possible, seconds, titles};
+use super::method::{self, Method};
 use super::plan::{self, Budget};
 use super::raw;
-use super::scratch_file;
 use super::session::Session;
 use crate::arguments::BenchFormat;
 use crate::exit::Outcome;
-use crate::shared::halt::{Halt, no_file};
-use crate::shared::measured_place::MeasuredPlace;
-use crate::shared::place::Place;
+use crate::shared::halt::Halt;
+use crate::shared::measure_target::MeasureTarget;
+use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::{self, shown};
 use crate::shared::raw_claim;
 
@@ -22,8 +21,6 @@ use crate::shared::raw_claim;
 const SIGINT: i32 = 2;
 /// Bytes of a device that are looked at to say what it lies on.
 const LOOK_BYTES: u64 = 1 << 20;
-/// For how long making ready may take beside the comparisons, in seconds.
-const READY_SECONDS: u64 = 5;
 
 /// Prints the plan and does nothing.
 pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<Outcome> {
@@ -48,9 +45,9 @@ pub(super) fn run(session: &mut Session<'_>) -> anyhow::Result<Outcome> {
 }
 
 fn planned(session: &mut Session<'_>) -> Result<DryRun, Halt> {
-    match super::asked(session.bench)? {
-        MeasuredPlace::Directory(directory) => in_directory(session, &directory),
-        MeasuredPlace::Device { node, number } => on_device(session, &node, number),
+    match method::target(session.bench)? {
+        MeasureTarget::Directory(directory) => in_directory(session, &directory),
+        MeasureTarget::Device { node, number } => on_device(session, &node, number),
     }
 }
 
@@ -84,58 +81,10 @@ fn in_directory(session: &mut Session<'_>, directory: &Pinned) -> Result<DryRun,
 }
 
 /// The way down from the device with this number, or why its granule and drive are not known.
-fn looked(session: &Session<'_>, number: (u32, u32)) -> Result<Place, String> {
+fn looked(session: &Session<'_>, number: (u32, u32)) -> Result<MeasuredBytes, String> {
     let wanted = plan::unit_kind(session.bench.unit);
-    let place = Place::of_device(&session.scene, number, LOOK_BYTES, wanted);
+    let place = MeasuredBytes::of_device(&session.scene, number, LOOK_BYTES, wanted);
     place.map_err(|refusal| format!("the granule and the drive are unknown: {}", refusal.message))
-}
-
-/// Refuses a scratch file that cannot be made, or in which nothing can be shifted, as far as that
-/// is known without writing.
-fn possible(session: &Session<'_>, way: &Method, directory: &Pinned) -> Result<(), Halt> {
-    session.afford(session.scratch_bytes(), "the scratch file")?;
-    let plan = ScratchPlan {
-        length_bytes: session.scratch_bytes(),
-        seed: session.seed,
-        budget_bytes: session.bytes_left(),
-        nocow_on_btrfs: true,
-        may_move: false,
-    };
-    let filesystem = Scratch::possible(directory, plan).map_err(|error| no_file(&error))?;
-    // File systems of the suite lie on whole devices, each aligned or not as a whole.
-    if !matches!(way, Method::Suite(_)) {
-        scratch_file::shiftable(&filesystem, &shown(directory.given()))?;
-    }
-    Ok(())
-}
-
-/// Says on standard error what is going to be written in `directory`, before it is.
-pub(super) fn announce(
-    session: &Session<'_>,
-    way: &Method,
-    directory: &Pinned,
-) -> Result<(), Halt> {
-    possible(session, way, directory)?;
-    let titles = match way {
-        Method::Inside => titles(session, None),
-        other => other.experiments(session.bench),
-    };
-    printer::note(&format!(
-        "writes at most {} in {}, for at most {} s",
-        Size(session.bytes_left()),
-        shown(directory.given()),
-        seconds(session, &titles)
-    ));
-    Ok(())
-}
-
-/// Says on standard error what of a device is going to be overwritten, before it is.
-pub(super) fn announce_device(session: &Session<'_>, name: &str, bytes: u64, titles: &[String]) {
-    printer::note(&format!(
-        "overwrites the first {} of {name}, for at most {} s",
-        Size(bytes),
-        seconds(session, titles)
-    ));
 }
 
 fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Result<DryRun, Halt> {
@@ -167,7 +116,7 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
 }
 
 /// Returns what each kind of plan says.
-fn begun(session: &Session<'_>, place: String, found: Option<&Place>) -> DryRun {
+fn begun(session: &Session<'_>, place: String, found: Option<&MeasuredBytes>) -> DryRun {
     DryRun {
         schema: PLAN_SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -186,29 +135,8 @@ fn begun(session: &Session<'_>, place: String, found: Option<&Place>) -> DryRun 
     }
 }
 
-/// The workloads inside the scratch file.
-fn titles(session: &Session<'_>, place: Option<&Place>) -> Vec<String> {
-    let bytes = operation_bytes(session, place);
-    plan::works(session.bench, bytes).iter().map(plan::Work::title).collect()
-}
-
-/// Returns how long an operation would be, in bytes.
-fn operation_bytes(session: &Session<'_>, place: Option<&Place>) -> u32 {
-    let told = session.bench.size;
-    match place {
-        Some(place) => plan::operation_bytes(told, place.unit).unwrap_or(4096),
-        None => told.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(4096),
-    }
-}
-
-fn seconds(session: &Session<'_>, experiments: &[String]) -> u64 {
-    let each = session.comparison_ns().div_ceil(1_000_000_000);
-    let many = u64::try_from(experiments.len()).unwrap_or(u64::MAX);
-    each.saturating_mul(many).saturating_add(READY_SECONDS)
-}
-
 /// The drive's length in bytes; `None` when it is not known.
-fn capacity(session: &Session<'_>, place: Option<&Place>) -> Option<u64> {
+fn capacity(session: &Session<'_>, place: Option<&MeasuredBytes>) -> Option<u64> {
     let drive = place?.drive.as_ref()?;
     let text = session.scene.tree().read(&format!("/sys/block/{}/size", drive.name)).ok()?;
     // Sysfs counts sectors of 512 bytes whatever the drive's are.

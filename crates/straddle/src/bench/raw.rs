@@ -15,11 +15,11 @@ use super::in_scratch_file::each;
 use super::plan::{self, Budget, Work};
 use super::results::Results;
 use super::session::Session;
-use super::{busy_drive, document, preview};
+use super::{announcement, document};
 use crate::arguments::{Durable, Unit};
 use crate::shared::halt::{Halt, refused};
-use crate::shared::measured_place::from_trace;
-use crate::shared::place::Place;
+use crate::shared::measure_target::from_trace;
+use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
 use crate::shared::raw_claim::claimed;
 
@@ -54,7 +54,7 @@ pub(crate) fn run(
         None => device::Disk::length_bytes(&FileDisk::of(node)?),
     };
     let length_bytes = device_bytes.min(most);
-    let place = Place::of_device(&session.scene, number, length_bytes, wanted);
+    let place = MeasuredBytes::of_device(&session.scene, number, length_bytes, wanted);
     let place = place.map_err(|refusal| Halt::from(of_device(&name, refusal)))?;
     session.measures(&place);
     found.target = document::target(name.clone(), Some(&place));
@@ -69,7 +69,7 @@ pub(crate) fn run(
     } else if length_bytes < device_bytes {
         session.note(format!("reads are drawn from the first {} of {name}", Size(length_bytes)));
     }
-    busy_drive::settle(session, &place);
+    session.yield_to_others(&place);
     let size = plan::operation_bytes(bench.size, place.unit)?;
     let step = place.logical_sector_bytes.unwrap_or(512);
     let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit);
@@ -77,7 +77,7 @@ pub(crate) fn run(
     let works = works(session, size, claim.is_some());
     if claim.is_some() {
         let titles: Vec<String> = works.iter().map(Work::title).collect();
-        preview::announce_device(session, &name, length_bytes, &titles);
+        announcement::announce_device(session, &name, length_bytes, &titles);
     }
     each(session, &works, &arms, found, |_| {
         let file = opened(node, claim.as_ref())?;

@@ -11,7 +11,7 @@ use super::document::Seen;
 use super::paired_loop::Timed;
 use super::scratch_file::ScratchFile;
 use crate::shared::halt::Halt;
-use crate::shared::real::real;
+use crate::shared::number::real;
 
 /// Number of requests an observation has for each slot.
 const REQUESTS_A_SLOT: usize = 8;

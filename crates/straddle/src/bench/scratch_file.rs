@@ -1,7 +1,7 @@
 //! The scratch file in which everything is measured, and where it lies.
 
 use host::Pinned;
-use host::scratch::{Scratch, ScratchPlan};
+use host::scratch::Scratch;
 use report::bench::{RunRefusal, Scratch as Document};
 use stack::UnitKind;
 use units::prefix::Size;
@@ -9,14 +9,14 @@ use units::prefix::Size;
 use super::session::Session;
 use crate::shared::halt::{Halt, no_file, refused};
 use crate::shared::leftover;
-use crate::shared::measured_place::from_trace;
-use crate::shared::place::Place;
+use crate::shared::measure_target::from_trace;
+use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
 
 /// A scratch file whose way down is known.
 pub(crate) struct ScratchFile {
     pub(crate) scratch: Scratch,
-    pub(crate) place: Place,
+    pub(crate) place: MeasuredBytes,
     prepared_ns: u64,
 }
 
@@ -25,18 +25,12 @@ impl ScratchFile {
     pub(crate) fn prepare(
         session: &mut Session<'_>,
         directory: &Pinned,
-        length_bytes: u64,
         wanted: UnitKind,
     ) -> Result<ScratchFile, RunRefusal> {
-        session.afford(length_bytes, "the scratch file")?;
+        session.afford(session.scratch_bytes(), "the scratch file")?;
         let begun_ns = session.elapsed_ns();
-        let plan = ScratchPlan {
-            length_bytes,
-            seed: session.seed,
-            budget_bytes: session.bytes_left(),
-            nocow_on_btrfs: true,
-            may_move: false,
-        };
+        let plan = session.scratch_plan();
+        let length_bytes = plan.length_bytes;
         let interrupt = session.interrupt.clone();
         let goes_on = |_| !interrupt.is_raised();
         leftover::clear(directory);
@@ -50,7 +44,7 @@ impl ScratchFile {
             return Err(refused(message, Some(hint.to_owned())));
         }
         let prepared_ns = session.elapsed_ns().saturating_sub(begun_ns);
-        let place = Place::of_file(&session.scene, &scratch.path(), length_bytes, wanted);
+        let place = MeasuredBytes::of_file(&session.scene, &scratch.path(), length_bytes, wanted);
         let place = place.map_err(|refusal| {
             let mut refusal = from_trace(refusal);
             refusal.message = format!("cannot measure in {name}: {}", refusal.message);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use host::Interrupt;
+use host::scratch::ScratchPlan;
 use jiff::Timestamp;
 use report::bench::{
     BENCH_SCHEMA, Bench as Document, BenchTarget, Experiment, RunRefusal, Scratch,
@@ -14,10 +15,11 @@ use measure::{ArmPlan, Limits, Plan};
 
 use super::plan::{self, Arm, Budget};
 use crate::arguments::Bench;
+use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 use crate::shared::halt::refused;
-use crate::shared::place::Place;
+use crate::shared::measured_bytes::MeasuredBytes;
+use crate::shared::number::real;
 use crate::shared::progress;
-use crate::shared::real::real;
 use crate::shared::run;
 use crate::shared::scene::Scene;
 
@@ -128,6 +130,17 @@ impl<'a> Session<'a> {
         self.bench.scratch.unwrap_or(self.budget.scratch_bytes)
     }
 
+    /// Returns how the scratch file is made.
+    pub(crate) fn scratch_plan(&self) -> ScratchPlan {
+        ScratchPlan {
+            length_bytes: self.scratch_bytes(),
+            seed: self.seed,
+            budget_bytes: self.bytes_left(),
+            nocow_on_btrfs: true,
+            may_move: false,
+        }
+    }
+
     /// Counts bytes as written.
     pub(crate) fn wrote(&mut self, bytes: u64) {
         self.written_bytes = self.written_bytes.saturating_add(bytes);
@@ -161,10 +174,28 @@ impl<'a> Session<'a> {
     }
 
     /// Takes `place` for what is measured, and says first where that is no drive.
-    pub(crate) fn measures(&mut self, place: &Place) {
+    pub(crate) fn measures(&mut self, place: &MeasuredBytes) {
         self.cached.clone_from(&place.cached);
         if let Some(note) = place.cache_note() {
             self.note(note);
+        }
+    }
+
+    /// Watches the drive, and holds back where it is busy and the user named no share: measuring
+    /// then keeps to depth 1 and to a quarter of the time. An idle I/O class would falsify
+    /// latencies, and many schedulers ignore it.
+    pub(crate) fn yield_to_others(&mut self, place: &MeasuredBytes) {
+        if self.bench.share.is_some() {
+            return;
+        }
+        let Some(percent) = busy_percent(place) else { return };
+        if percent >= BUSY_PERCENT {
+            self.share_percent = SHARE_PERCENT;
+            self.is_busy = true;
+            self.note(format!(
+                "the drive is {percent} % busy with other I/O: limited to depth 1 and a \
+                 {SHARE_PERCENT} % duty cycle (change with --share)"
+            ));
         }
     }
 

@@ -22,12 +22,12 @@ use stack::kernel::NodeId;
 
 use crate::arguments::{Check, Format};
 use crate::exit::{self, Outcome};
-use crate::shared::beneath;
-use crate::shared::crew;
-use crate::shared::no_image;
+use crate::shared::not_an_image;
+use crate::shared::parallel;
 use crate::shared::printer::{self, Content, Said};
 use crate::shared::run;
 use crate::shared::scene::Scene;
+use crate::shared::stack_beneath;
 use crate::shared::target::{self, Target, What};
 use baseline::Save;
 use document::View;
@@ -119,7 +119,7 @@ pub(crate) fn run(check: &Check) -> anyhow::Result<Outcome> {
     page.end(&tally.summary, answer, is_saved)?;
     let said = Said::or(output.end()?, "there is nothing to judge");
     let left_out = rest.left_out.iter().map(|(_, name)| name.as_str());
-    if let Some(note) = no_image::note(left_out) {
+    if let Some(note) = not_an_image::note(left_out) {
         printer::note(&note);
     }
     // The process ends here: it is quicker not to give back a large machine piece by piece.
@@ -266,9 +266,10 @@ impl Round<'_> {
     /// lack members.
     fn each(&self, mut take: impl FnMut(Shown) -> anyhow::Result<()>) -> anyhow::Result<Rest> {
         let mut rest = Rest::default();
-        let hosts = || beneath::Hosts::new(self.scene);
-        let look =
-            |hosts: &mut beneath::Hosts<'_>, index: usize| self.look(&self.targets[index], hosts);
+        let hosts = || stack_beneath::FileHosts::new(self.scene);
+        let look = |hosts: &mut stack_beneath::FileHosts<'_>, index: usize| {
+            self.look(&self.targets[index], hosts)
+        };
         let take = |index, seen| {
             let Target { name, found, .. } = &self.targets[index];
             let directory = found.as_ref().map(|found| found.directory);
@@ -292,11 +293,11 @@ impl Round<'_> {
                 Seen::Shown(shown) => take(shown),
             }
         };
-        crew::in_order_with(self.targets.len(), hosts, look, Seen::bytes, take)?;
+        parallel::in_order_with(self.targets.len(), hosts, look, Seen::bytes, take)?;
         Ok(rest)
     }
 
-    fn look(&self, target: &Target, hosts: &mut beneath::Hosts<'_>) -> Seen {
+    fn look(&self, target: &Target, hosts: &mut stack_beneath::FileHosts<'_>) -> Seen {
         let Round { check, scene, press, .. } = self;
         if self.interrupt.is_raised() {
             return Seen::Missed;
@@ -304,7 +305,7 @@ impl Round<'_> {
         if let Some(id) = stack_id(target).filter(|id| self.shared.contains(id)) {
             return Seen::Shared(format!("devices {id}"));
         }
-        if target.found.as_ref().is_some_and(target::Found::is_left_out) {
+        if target.found.as_ref().is_some_and(target::FoundInDirectory::is_left_out) {
             return Seen::LeftOut;
         }
         let assembled = match assembled(check, &[target], scene, hosts) {
@@ -322,9 +323,9 @@ impl Round<'_> {
         drop(assembled.stack);
         if let (What::Found(path), [only]) = (&target.what, result.layers.as_slice())
             && match only.verdict {
-                Verdict::Unknown => no_image::is_none(path),
+                Verdict::Unknown => not_an_image::is_none(path),
                 // A log that was made longer ahead of its use is no blank disk.
-                Verdict::Empty => !no_image::is_named_as_image(path),
+                Verdict::Empty => !not_an_image::is_named_as_image(path),
                 _ => false,
             }
         {
@@ -359,7 +360,7 @@ fn assembled(
     check: &Check,
     members: &[&Target],
     scene: &Scene,
-    hosts: &mut beneath::Hosts<'_>,
+    hosts: &mut stack_beneath::FileHosts<'_>,
 ) -> Result<assemble::Assembled, Refusal> {
     let mut nodes = BTreeSet::new();
     let mut starts = Vec::new();
@@ -385,7 +386,7 @@ fn assembled(
     {
         let nodes: Vec<_> = nodes.into_iter().collect();
         if starts.is_empty() {
-            return Ok(beneath::beneath_loops(scene, scene.assemble(machine, &nodes, told)));
+            return Ok(stack_beneath::of_loops(scene, scene.assemble(machine, &nodes, told)));
         }
         // Members that are files beside members that are disks: bytes alone join them.
         let disks = nodes.iter().map(|&id| machine.node(id)).filter(|node| node.below.is_empty());
@@ -458,7 +459,7 @@ fn together(check: &Check, members: &[&Target], scene: &Scene) -> report::Target
     // Where one of them is a file, or stands for all that it is joined to, all is shown.
     let meant: Option<Vec<String>> = members.iter().map(|one| meant(one, scene)).collect();
     let meant = meant.unwrap_or_default();
-    match assembled(check, members, scene, &mut beneath::Hosts::new(scene)) {
+    match assembled(check, members, scene, &mut stack_beneath::FileHosts::new(scene)) {
         Ok(assembled) => result(check, name, &assembled, &meant),
         Err(refusal) => refused(name, refusal),
     }

@@ -9,10 +9,9 @@
 //! | `workload_place` | where on a drive: at places of its own, or in layers |
 //! | `what_if` | one workload in all its variants |
 //! | `workload_source` | what is done: as options specify, a job file, a trace |
-//! | `cuts` | what is left of it when the power is cut |
+//! | `power_cuts` | what is left of it when the power is cut |
 //! | `stack_input` | images, directories of them, devices or a plan, as a stack |
-//! | `plan` | sfdisk's script as a stack |
-//! | `btrfs` | the data of a btrfs on several devices |
+//! | `table_script` | sfdisk's script as a stack |
 //! | `stack_layers` | the layers of a stack that are meant |
 //! | `layer_place` | one of them, and where it lies on its drives |
 //! | `drives_under` | the drives under one, and where it begins on each |
@@ -20,19 +19,18 @@
 //! | `leaf_drives` | the drives under a layer as one model |
 //! | `published` | what was published, beside what they say |
 
-mod btrfs;
-mod cuts;
 mod drives_under;
 mod layer_place;
 mod layer_workload;
 mod leaf_drives;
-mod plan;
+mod power_cuts;
 mod profiles;
 mod published;
 mod recorded_trace;
 mod simulate;
 mod stack_input;
 mod stack_layers;
+mod table_script;
 mod variants;
 mod what_if;
 mod workload_place;

@@ -13,11 +13,11 @@ use report::drive::{
 };
 use units::text::escape;
 
-use super::cuts::{Cuts, Watched};
 use super::drives_under::DrivesUnder;
 use super::layer_place::LayerPlace;
 use super::layer_workload::{Depth, Way};
 use super::leaf_drives::{Leaf, LeafDrives};
+use super::power_cuts::{Cuts, Watched};
 use super::stack_layers::StackLayers;
 use super::variants::{Variant, arms};
 use super::what_if::variants;

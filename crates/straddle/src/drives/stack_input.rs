@@ -12,10 +12,11 @@ use stack::kernel::NodeId;
 use stack::{Layer, LayerId, Stack};
 use units::text::escape;
 
-use super::{btrfs, plan};
-use crate::shared::beneath;
+use super::table_script;
+use crate::shared::btrfs;
 use crate::shared::printer::shown;
 use crate::shared::scene::Scene;
+use crate::shared::stack_beneath;
 use crate::shared::target::{self, What};
 
 /// A stack, and the layers whose bytes are meant.
@@ -63,8 +64,8 @@ struct Image {
 /// # Errors
 /// When something cannot be opened, or is none of these; says what helps.
 pub(super) fn opened(paths: &[PathBuf], scene: &Scene) -> Result<StackInput, Refusal> {
-    if paths == [PathBuf::from(plan::STDIN)] {
-        return of_plan(plan::of_stdin(), "standard input");
+    if paths == [PathBuf::from(table_script::STDIN)] {
+        return of_plan(table_script::of_stdin(), "standard input");
     }
     let (mut images, mut devices) = (Vec::new(), Vec::new());
     for target in target::expand(paths, scene) {
@@ -100,7 +101,7 @@ fn refusal(message: String, hint: &str) -> Refusal {
 
 fn of_images(images: &[Image]) -> Result<StackInput, Refusal> {
     if let [Image { path, .. }] = images
-        && let Some(plan) = plan::read(path)
+        && let Some(plan) = table_script::read(path)
     {
         return of_plan(plan, &shown(path));
     }
@@ -142,7 +143,7 @@ fn said(taken: &[&Image], left_out: usize) -> Vec<String> {
     whole.into_iter().chain((left_out > 0).then(rest)).collect()
 }
 
-fn of_plan(plan: plan::Read, name: &str) -> Result<StackInput, Refusal> {
+fn of_plan(plan: table_script::Read, name: &str) -> Result<StackInput, Refusal> {
     let (stack, root) = plan?;
     let note = format!("{name} is a plan: no disk is asked whether it has these partitions");
     let notes = vec![note];
@@ -167,7 +168,7 @@ fn of_devices(
     let mut nodes: Vec<NodeId> = devices.iter().flat_map(|(nodes, _)| nodes.clone()).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    let assembled = beneath::beneath_loops(scene, scene.assemble(machine, &nodes, None));
+    let assembled = stack_beneath::of_loops(scene, scene.assemble(machine, &nodes, None));
     let meant: Vec<String> = devices
         .iter()
         .filter_map(|(_, meant)| *meant)

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, Read as _};
 
+use super::answer::answer;
 use super::page;
 use crate::lexicon::{self, Entry};
 use anyhow::{anyhow, bail};
@@ -21,7 +22,7 @@ pub(super) fn pages(input: impl BufRead) -> anyhow::Result<String> {
         if whole.is_empty() {
             bail!("cannot explain standard input: empty\nhint: journalctl -b | straddle explain -");
         }
-        return super::answer(whole);
+        return answer(whole);
     }
     let mut out = String::new();
     for (entry, lines) in found {

@@ -5,7 +5,7 @@ use measure::fitness::rounded;
 use report::fsync::FsyncVerdict;
 use workload::Profile;
 
-use super::judgment::Measured;
+use super::measured::Measured;
 use super::pace::Pace;
 use super::session::Session;
 use crate::arguments::FSYNC_SECONDS;

@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::session::Session;
 use crate::arguments::FSYNC_SECONDS;
 use crate::shared::halt::Halt;
-use crate::shared::real::real;
+use crate::shared::number::real;
 
 /// The probability that any of the intervals of a run misses the truth.
 const ALPHA: f64 = 0.05;

@@ -1,56 +1,17 @@
-//! Conclusions that others draw from what was measured: which rows an engine wants, its verdict,
-//! whether a sync is real, where a sustained run's pace fell.
-//!
-//! Each is handed what was measured and gives a part of the document. Whether a sync is real needs
-//! nothing of that.
+//! Conclusions from what was measured: the verdict for an engine, and whether a sync is real.
 
 use clap::ValueEnum as _;
 use durability::Process;
-use measure::durable::{DurableSeen, RowPlan, RowSeen, SeriesPoint};
-use report::fsync::{FsyncVerdict, Honesty, Knee};
+use report::fsync::{FsyncVerdict, Honesty};
 use units::text::{escape, shell_word};
-use workload::Profile;
 
 use super::advice;
-use super::plan::Plan;
+use super::measured::Measured;
 use super::session::Session;
 use crate::arguments::{Fsync, FsyncRows};
 use crate::fsync::engine::{self, Circumstances};
 use crate::fsync::honesty::{self, LookTime};
 use crate::shared::halt::Halt;
-
-/// Measured results, with the plan of the run.
-pub(super) struct Measured<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) seen: &'a DurableSeen,
-    /// Time that the run took beside its rows, with the look that follows, in nanoseconds.
-    pub(super) beside_ns: u64,
-}
-
-impl Measured<'_> {
-    /// The row called `id`, and what was seen of it.
-    pub(super) fn row(&self, id: &str) -> Option<(&RowPlan, &RowSeen)> {
-        let number = self.plan.rows.iter().position(|row| row.id == id)?;
-        Some((&self.plan.rows[number], &self.seen.rows[number]))
-    }
-}
-
-/// The profile of the engine that was named; `None` where none was.
-pub(super) fn profile(arguments: &Fsync) -> Result<Option<Profile>, Halt> {
-    let Some(name) = &arguments.engine else { return Ok(None) };
-    let engines = engine::engines(&arguments.profiles)
-        .map_err(|refused| Halt::refused(refused.message, Some(refused.hint)))?;
-    let found = engines.find(name).cloned();
-    found.map(Some).map_err(|hint| {
-        let name = escape(name.as_bytes());
-        Halt::refused(format!("there is no profile of `{name}`"), Some(hint))
-    })
-}
-
-/// The rows that are measured: what the engine does, or the `usual` ones.
-pub(super) fn rows(profile: Option<&Profile>, usual: Vec<RowPlan>) -> Vec<RowPlan> {
-    profile.map_or(usual, |profile| vec![engine::row(profile)])
-}
 
 /// Returns whether that is fast enough for the engine, as far as its syncs are real; `None` where
 /// none was named.
@@ -75,18 +36,6 @@ fn drawn(kept: usize, all: u64) -> Option<String> {
     (kept > 0 && u64::try_from(kept).is_ok_and(|kept| kept < all)).then(|| {
         format!("The interval rests on {kept} of {all} durable writes, drawn evenly from all.")
     })
-}
-
-/// Refuses a number that is no process's.
-pub(super) fn is_process(pid: u32) -> Result<(), Halt> {
-    let named = host::process_name(pid);
-    named.map(drop).map_err(|error| Halt::refused(error.to_string(), error.hint()))
-}
-
-/// Returns what the process that was named makes of its own syncs; `None` where none was.
-pub(super) fn process(arguments: &Fsync) -> Result<Option<Process>, Halt> {
-    let process = arguments.pid.map(honesty::asked).transpose();
-    process.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))
 }
 
 /// Returns whether a completed sync is real, and what `process` makes of its own, in about
@@ -126,11 +75,6 @@ fn offering(mut honesty: Honesty, options: &str) -> Honesty {
         |change: &&mut String| change.contains("straddle fsync ") && change.contains(" --pid ");
     honesty.would_change.iter_mut().filter(is_run).for_each(|change| change.push_str(options));
     honesty
-}
-
-/// Returns where the pace fell for good, and that as a sentence.
-pub(super) fn knee(points: &[SeriesPoint], seed: u64) -> (Option<Knee>, String) {
-    engine::knee(points, seed)
 }
 
 #[cfg(test)]

@@ -10,7 +10,8 @@
 //! | `forecast` | what that means for the drive and for others |
 //! | `session`, `with_progress` | one run: seed, clock, what it noticed; how far it is |
 //! | `document` | from what was seen to what is printed |
-//! | `judgment` | what others make of it: the verdict for an engine, and whether a sync is real |
+//! | `measured` | the rows that were measured, with their plan |
+//! | `judgment` | the verdict for an engine, and whether a sync is real |
 //! | `advice`, `pace` | what to type next where a run was too short, or nothing counts |
 //! | `show` | what is printed, and the exit code |
 
@@ -21,6 +22,7 @@ mod engine;
 mod forecast;
 mod honesty;
 mod judgment;
+mod measured;
 mod misuse;
 mod pace;
 mod plan;
@@ -43,7 +45,7 @@ use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
 use crate::shared::leftover;
 use durability::Process;
-use judgment::Measured;
+use measured::Measured;
 use plan::Plan;
 use schedule::Schedule;
 use session::Session;
@@ -104,17 +106,16 @@ fn planned(session: &mut Session<'_>) -> Result<Plan, Halt> {
 fn possible(session: &Session<'_>, plan: &Plan) -> Result<(), Halt> {
     refusal::writable(session)?;
     refusal::fits(session, plan)?;
-    match session.arguments.pid {
-        Some(pid) => judgment::is_process(pid),
-        None => Ok(()),
-    }
+    let named = session.arguments.pid.map_or(Ok(String::new()), host::process_name);
+    named.map(drop).map_err(|error| Halt::refused(error.to_string(), error.hint()))
 }
 
 /// Every refusal that can be foreseen comes before the first word of what is going to be written.
 fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
     let plan = planned(session)?;
     refusal::writable(session)?;
-    let process = judgment::process(session.arguments)?;
+    let process = session.arguments.pid.map(honesty::asked).transpose();
+    let process = process.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))?;
     // Before room is looked for: what was left takes some.
     leftover::clear(session.directory()?);
     refusal::fits(session, &plan)?;
@@ -206,7 +207,7 @@ fn sustained(
     drop(watched);
     let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
     let points = points.map_err(|fault| document::halt(plan::SUSTAINED_TITLE, fault))?;
-    let (knee, reason) = judgment::knee(&points, session.document.seed);
+    let (knee, reason) = engine::knee(&points, session.document.seed);
     session.document.sustained = Some(Sustained {
         title: plan::SUSTAINED_TITLE.to_owned(),
         write_bytes: way.operation_bytes(),

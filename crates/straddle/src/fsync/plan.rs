@@ -5,15 +5,15 @@ use host::{DurablePlan, Pinned};
 use measure::durable::{DurableLimits, RowPlan, Rows};
 use report::fsync::Forecast;
 use units::prefix::Size;
+use units::text::escape;
 use workload::Profile;
 
 use super::budget::Budget;
 use super::forecast::{self, Uses};
-use super::judgment;
 use super::schedule::Schedule;
 use super::session::Session;
-use crate::arguments::FsyncRows;
-use crate::fsync::honesty;
+use crate::arguments::{Fsync, FsyncRows};
+use crate::fsync::{engine, honesty};
 use crate::shared::halt::Halt;
 
 /// The length of the file that is written over: `pg_test_fsync`'s, which is a WAL segment's.
@@ -71,8 +71,8 @@ impl Plan {
             FsyncRows::All => Rows::All,
             FsyncRows::None => return Plan::of_look(session),
         };
-        let profile = judgment::profile(arguments)?;
-        let rows = judgment::rows(profile.as_ref(), kind.plans());
+        let profile = profile(arguments)?;
+        let rows = profile.as_ref().map_or_else(|| kind.plans(), |own| vec![engine::row(own)]);
         let sustained = arguments.sustained.then_some(SUSTAINED);
         let ways: Vec<Way> = rows.iter().map(|row| row.way).chain(sustained).collect();
         let budget = Budget::of(arguments, profile.as_ref());
@@ -190,6 +190,18 @@ impl Plan {
         let number = self.rows.len();
         self.ways.get(number).map(|way| (number, way))
     }
+}
+
+/// The profile of the engine that was named; `None` where none was.
+fn profile(arguments: &Fsync) -> Result<Option<Profile>, Halt> {
+    let Some(name) = &arguments.engine else { return Ok(None) };
+    let engines = engine::engines(&arguments.profiles)
+        .map_err(|refused| Halt::refused(refused.message, Some(refused.hint)))?;
+    let found = engines.find(name).cloned();
+    found.map(Some).map_err(|hint| {
+        let name = escape(name.as_bytes());
+        Halt::refused(format!("there is no profile of `{name}`"), Some(hint))
+    })
 }
 
 impl Lengths {

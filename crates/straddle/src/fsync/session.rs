@@ -9,7 +9,7 @@ use report::fsync::{FSYNC_SCHEMA, Fsync as Document};
 
 use super::schedule::Schedule;
 use crate::arguments::Fsync;
-use crate::shared::fallen;
+use crate::shared::file_system_failure;
 use crate::shared::halt::Halt;
 use crate::shared::printer::shown;
 use crate::shared::progress::{self, ProgressLine};
@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
     pub(crate) fn fallen(&self) -> Option<String> {
         let options = &self.document.target.mount_options;
         let was_written = options.first().is_some_and(|option| option == "rw");
-        fallen::advice(&self.scene, &self.arguments.directory, was_written)
+        file_system_failure::advice(&self.scene, &self.arguments.directory, was_written)
     }
 
     /// Now, in nanoseconds since this run began.

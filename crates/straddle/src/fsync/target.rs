@@ -11,12 +11,12 @@ use stack::drive::Drive;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::{Known, text};
 
-use crate::shared::beneath;
 use crate::shared::halt::Halt;
 use crate::shared::mount::{Away, away};
-use crate::shared::mounted::{self, Mounted};
+use crate::shared::path_mount::{self, PathMount};
 use crate::shared::printer::shown;
 use crate::shared::scene::Scene;
+use crate::shared::stack_beneath;
 use crate::shared::title;
 
 /// Number of files and overlays that may lie in each other.
@@ -51,7 +51,7 @@ pub(super) fn of(scene: &Scene, directory: &Pinned) -> Result<FsyncTarget, Halt>
         device: Some(format!("{major}:{minor}")),
         ..FsyncTarget::default()
     };
-    match Mounted::of(scene, directory) {
+    match PathMount::of(scene, directory) {
         Ok(mounted) => {
             target.filesystem.clone_from(&mounted.mount.kind);
             target.mount_options = options(&mounted.mount);
@@ -76,7 +76,7 @@ struct Beneath<'a> {
 
 impl Beneath<'_> {
     /// Names all that is under the file system of a mount, and the drive where it is one alone.
-    fn fill(mut self, mounted: &Mounted) {
+    fn fill(mut self, mounted: &PathMount) {
         match (self.mounted(mounted, DEPTH_MAX), &self.drives[..]) {
             (Ok(()), [drive]) => named(self.target, drive),
             (Ok(()), _) => {}
@@ -86,7 +86,7 @@ impl Beneath<'_> {
     }
 
     /// Returns what is under a mount, `depth` files and overlays deep at most.
-    fn mounted(&mut self, mounted: &Mounted, depth: usize) -> Result<(), String> {
+    fn mounted(&mut self, mounted: &PathMount, depth: usize) -> Result<(), String> {
         let kind = &mounted.mount.kind;
         let depth = depth.checked_sub(1).ok_or("it is too deep")?;
         match away(kind) {
@@ -103,7 +103,7 @@ impl Beneath<'_> {
         let node = mounted.devices(self.scene)?.first().copied();
         let number = node.and_then(|node| machine.node(node).number);
         let number = number.ok_or_else(|| format!("{kind} is on a device without a number"))?;
-        let (stack, id) = beneath::beneath_device(self.scene, (number.major, number.minor))
+        let (stack, id) = stack_beneath::of_device(self.scene, (number.major, number.minor))
             .map_err(|refusal| refusal.message)?;
         self.stack(&stack, id, depth)
     }
@@ -138,7 +138,7 @@ impl Beneath<'_> {
     fn behind(&mut self, drive: &Drive, depth: usize) -> Result<(), String> {
         let Some(path) = &drive.backing_file else { return Ok(()) };
         let path = Path::new(OsStr::from_bytes(path.raw()));
-        let mounted = mounted::behind_loop(self.scene, &drive.name, path)?;
+        let mounted = path_mount::behind_loop(self.scene, &drive.name, path)?;
         let name = text::escape(path.file_name().unwrap_or(path.as_os_str()).as_bytes());
         self.push(&Layer::new(LayerKind::File, name, unread(), Mapping::Leaf));
         self.push(&system(&mounted.mount.kind));

@@ -13,7 +13,9 @@
 //! see: other pages | by name
 //! ```
 
-use super::Group;
+use std::sync::LazyLock;
+
+use super::group::{GROUPS, Group};
 use super::pattern::Pattern;
 
 /// The meaning of a word or a log line.
@@ -81,6 +83,14 @@ impl Page {
 
 fn names(value: &'static str) -> impl Iterator<Item = &'static str> {
     value.split('|').map(str::trim)
+}
+
+static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| GROUPS.iter().flat_map(read).collect());
+
+/// Every page, group by group.
+#[must_use]
+pub(crate) fn pages() -> &'static [Page] {
+    &PAGES
 }
 
 /// The pages of a group. A line that is no field is left out; a test holds that there is none.

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use strsim::osa_distance;
 
 use super::entry::{Entry, HISTORY};
+use super::page::pages;
 use super::pattern::normal;
 use stack::rule::RULES;
 
@@ -48,7 +49,7 @@ struct Words {
 }
 
 static ALL: LazyLock<Vec<Words>> = LazyLock::new(|| {
-    let pages = super::pages().iter().map(|page| Words {
+    let pages = pages().iter().map(|page| Words {
         entry: Entry::Page(page),
         names: page.words().flat_map(words).collect(),
         title: words(page.title).collect(),

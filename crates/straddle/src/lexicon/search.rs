@@ -1,7 +1,7 @@
 //! The page of a word, a code or a log line.
 
 use super::entry::{Entry, HISTORY};
-use super::page::Page;
+use super::page::{Page, pages};
 use super::pattern::{name, normal};
 use super::rank;
 use stack::rule::{RULES, rule};
@@ -38,7 +38,7 @@ fn holding(text: &str) -> impl Iterator<Item = Entry> {
     let holds = move |page: &&'static Page| {
         part.len() >= PART_MIN && page.lines.iter().any(|line| line.holds(&part))
     };
-    super::pages().iter().filter(holds).map(Entry::Page)
+    pages().iter().filter(holds).map(Entry::Page)
 }
 
 /// The entry that is called `text`: a code, or a word or one of its other names.
@@ -49,7 +49,7 @@ pub(crate) fn named(text: &str) -> Option<Entry> {
         return Some(Entry::History);
     }
     let is_it = |page: &&Page| page.words().any(|own| name(own) == word);
-    (rule(&word).map(Entry::Rule)).or_else(|| super::pages().iter().find(is_it).map(Entry::Page))
+    (rule(&word).map(Entry::Rule)).or_else(|| pages().iter().find(is_it).map(Entry::Page))
 }
 
 /// The entry of a line of a log, or of straddle's own output: the page whose fixed parts account
@@ -57,7 +57,7 @@ pub(crate) fn named(text: &str) -> Option<Entry> {
 #[must_use]
 pub(crate) fn find_in_line(line: &str) -> Option<Entry> {
     let line = normal(line);
-    let fits = super::pages().iter().flat_map(|page| {
+    let fits = pages().iter().flat_map(|page| {
         page.lines
             .iter()
             .filter_map(|pattern| Some((pattern.fit(&line)?, page)))

@@ -1,36 +1,37 @@
 //! `straddle plan`: the cheapest change of a disk that aligns its partitions, and its script.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::rc::Rc;
 
-use host::ImageFiles;
 use jiff::Timestamp;
-use layout::{DiskPlan as Planned, NoPlan, Source};
+use layout::NoPlan;
 use report::plan::{LAYOUT_SCHEMA, Layout, LayoutPartition, LayoutUnit};
 use report::{Refusal, RefusalKind};
-use stack::assemble::{self, Assembled, Start, StartKind};
+use stack::assemble::Assembled;
 use stack::judge::{self, Verdict};
 use stack::rule::{self, Case};
-use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
+use stack::{LayerId, LayerKind, Mapping, Stack};
 use units::text::shell_word;
 
 use crate::arguments::{Plan, is_standard_output};
 use crate::exit::Outcome;
-use crate::shared::beneath;
 use crate::shared::destination::{Destination, PLAN, SCRIPT};
 use crate::shared::printer::{self, shown};
 use crate::shared::run;
 use crate::shared::scene::Scene;
-use crate::shared::target::{self, Target, What};
+use crate::shared::target;
 
+mod disk;
 mod effect;
-mod fresh;
+mod new_disk;
+mod script;
+
+use disk::{Refused, assembled, meant, raw_copy, serial, unread};
+use script::PlannedDisk;
 
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     let scene = Scene::live().ignoring_measured(plan.measured.is_ignored);
     if plan.new {
-        return fresh::run(plan, &scene);
+        return new_disk::run(plan, &scene);
     }
     let content = if plan.script { SCRIPT } else { PLAN };
     let destination = Destination::of(content, plan.output.as_ref())?;
@@ -45,8 +46,8 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     let (outcome, script) = match planned(plan, &scene) {
         Ok(Answer::Plan(found)) => {
             fill(&mut document, &found);
-            steps = next(plan, &found);
-            (Outcome::Done, script(plan, &found))
+            steps = script::next(plan, &found);
+            (Outcome::Done, script::script(plan, &found))
         }
         Ok(Answer::Nothing(instead)) => {
             document.instead = instead;
@@ -60,7 +61,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     };
     let json = document.json();
     if plan.script {
-        show_script(&document, script.as_deref(), &steps, destination)?;
+        script::show(&document, script.as_deref(), &steps, destination)?;
         return Ok(outcome);
     }
     let to_output = plan.output.as_deref().is_some_and(is_standard_output);
@@ -75,107 +76,12 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Prints the script, or writes it; where nothing changes, says so and prints a script that does
-/// nothing, so that it may be piped to a shell all the same.
-fn show_script(
-    document: &Layout,
-    script: Option<&str>,
-    steps: &[String],
-    destination: Option<Destination>,
-) -> anyhow::Result<()> {
-    if document.refusal.is_some() {
-        return Ok(());
-    }
-    let Some(script) = script else {
-        let target = &document.target;
-        let left: String =
-            document.unmended.iter().map(|line| format!("# left: {line}\n")).collect();
-        let comment = format!("# {target}: {}\n{left}", document.verdict());
-        let Some(destination) = destination else {
-            printer::print(&format!("#!/bin/sh\n{comment}"))?;
-            return Ok(());
-        };
-        // An older script in its place would still do what it was made for.
-        destination.write(&format!("{}\n{comment}", SCRIPT.mark()))?;
-        printer::note(&format!("{} on {target}: the script does nothing", document.verdict()));
-        for line in &document.unmended {
-            printer::note(&format!("left: {line}"));
-        }
-        return Ok(());
-    };
-    if let [copy, _, _, _] = steps {
-        printer::note(&format!("this is the plan of a raw copy; make that first: {copy}"));
-    }
-    match destination {
-        None => {
-            printer::print(script)?;
-        }
-        Some(destination) => {
-            destination.write(script)?;
-            let run = steps.last().map_or("", String::as_str);
-            printer::note(&format!("read it, back up the disk, then run it: {run}"));
-        }
-    }
-    Ok(())
-}
-
-/// Returns what to type and do to carry a plan out, the run of the script last. A guest's disk is
-/// moved in a raw copy, since no partitioner opens its image.
-fn next(plan: &Plan, found: &Found) -> Vec<String> {
-    let on = plan.on.as_ref().map(|on| format!(" --on {}", shell_word(&on.to_string())));
-    let ignores = if plan.measured.is_ignored { " --ignore-measured" } else { "" };
-    let on = on.unwrap_or_default() + ignores;
-    let file = plan.output.as_deref().filter(|_| plan.script);
-    let file = file.map_or_else(|| "plan.sh".to_owned(), |file| shell_word(&shown(file)));
-    let (disk, copy) = typed(plan, found);
-    let own = [
-        format!("straddle plan {disk}{on} --script -o {file}"),
-        format!("read {file}, and back up the disk"),
-        format!("sh {file} {disk} DIR    # DIR: a directory on another disk"),
-    ];
-    copy.into_iter().chain(own).collect()
-}
-
-/// The file in which the guest's disk of an image is copied.
-fn copy_of(plan: &Plan) -> String {
-    rule::copy_name(&shown(&plan.target), "raw", |_| false)
-}
-
-/// The disk of a plan as it is typed, and the command that comes before where that is a raw copy.
-fn typed(plan: &Plan, found: &Found) -> (String, Option<String>) {
-    let target = shell_word(&shown(&plan.target));
-    if found.copy {
-        let new = shell_word(&copy_of(plan));
-        let copy = format!("test ! -e {new} && qemu-img convert -O raw {target} {new}");
-        return (new, Some(copy));
-    }
-    let path = path(plan, found);
-    // A partition and a mount point lead to a disk that is called otherwise.
-    let same = std::fs::canonicalize(&plan.target).ok();
-    let is_disk = path.as_ref().is_none_or(|path| same.is_some_and(|same| same == Path::new(path)));
-    (path.filter(|_| !is_disk).map_or(target, |path| shell_word(&path)), None)
-}
-
 /// Result for a target.
 enum Answer {
-    Plan(Box<Found>),
+    Plan(Box<PlannedDisk>),
     /// No table, and nothing to be changed; says why.
     Nothing(String),
 }
-
-/// A plan, the stack it is of, and what its target is called.
-struct Found {
-    plan: Planned,
-    stack: Stack,
-    /// True if it is of a raw copy of what was named.
-    copy: bool,
-    serial: Option<String>,
-    gains: Vec<String>,
-    also_left: Vec<String>,
-}
-
-/// Why there is no plan, and which exit code that is.
-type Refused = (RefusalKind, Refusal);
 
 fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     let targets = target::expand(std::slice::from_ref(&plan.target), scene);
@@ -236,60 +142,13 @@ fn planned(plan: &Plan, scene: &Scene) -> Result<Answer, Refused> {
     let gains = effect::gains(&stack, &found, &findings);
     let serial = serial(scene, &stack, disk);
     also_left.extend(of_format);
-    Ok(Answer::Plan(Box::new(Found { plan: found, stack, copy, serial, gains, also_left })))
-}
-
-/// The stack of a raw copy of the disk on layer `disk`, and that disk; `None` where its bytes
-/// cannot be read.
-fn raw_copy(stack: &Stack, disk: LayerId, on: Option<&Condition>) -> Option<(Stack, LayerId)> {
-    let bytes = Rc::clone(stack.bytes(disk)?);
-    let name = stack.layer(disk).name.clone();
-    let identity = device::FileIdentity { device: 0, inode: 0 };
-    let kind = StartKind::File { path: Vec::new(), identity };
-    let start = Start { kind, name, bytes: Some(Ok(bytes)) };
-    let stack = assemble::assemble(vec![start], &device::NoFiles, on).stack;
-    let disk = layout::disk_of(&stack, None)?;
-    Some((stack, disk))
-}
-
-/// The stack of a target, and the kernel's name of the device that was meant.
-fn assembled(
-    target: &Target,
-    scene: &Scene,
-    on: Option<&Condition>,
-) -> Result<(Assembled, Option<String>), Refusal> {
-    match &target.what {
-        What::Refused(refusal) => Err(refusal.clone()),
-        What::File(path) | What::Found(path) | What::Again { path, .. } => {
-            let start = target::start_file(path)?;
-            Ok((assemble::assemble(vec![start], &ImageFiles::Directory, on), None))
-        }
-        What::Devices { nodes, meant } => {
-            let machine = scene.machine().map_err(|reason| Refusal {
-                message: format!("cannot plan {}: {reason}", target.name),
-                hint: None,
-            })?;
-            let device = meant.map(|id| machine.node(id).name.clone());
-            let assembled = scene.assemble(machine, nodes, on);
-            Ok((beneath::beneath_loops(scene, assembled), device))
-        }
-    }
+    Ok(Answer::Plan(Box::new(PlannedDisk { plan: found, stack, copy, serial, gains, also_left })))
 }
 
 /// Returns what to say of a disk that nobody writes in place.
 fn read_only(stack: &Stack, disk: LayerId) -> Option<Answer> {
     let what = rule::read_only_medium(stack, disk)?;
     Some(Answer::Nothing(format!("read-only: {what}")))
-}
-
-/// Returns the layer that the kernel calls `device`, else the first of a file.
-fn meant(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
-    let is_meant = |(_, layer): &(LayerId, &Layer)| match (device, &layer.kind) {
-        (Some(device), LayerKind::Drive(drive)) => drive.name == device,
-        (Some(device), _) => layer.device.as_deref() == Some(device),
-        (None, _) => matches!(layer.mapping, Mapping::Leaf),
-    };
-    stack.iter().find(is_meant).map(|(id, _)| id)
 }
 
 /// Returns what to say of a disk that has no partition table.
@@ -353,24 +212,8 @@ fn without_table(
     }))
 }
 
-/// Returns why the bytes of a disk could not be read; `None` where they could.
-fn unread(stack: &Stack, disk: LayerId) -> Option<String> {
-    let layer = stack.layer(disk);
-    let is_read = stack.bytes(disk).is_some();
-    let problem = layer.problems.first().map(|problem| problem.detail.clone());
-    (!is_read).then(|| problem.unwrap_or_else(|| "its bytes could not be read".to_owned()))
-}
-
-/// The serial number of a drive, as the script reads it again.
-fn serial(scene: &Scene, stack: &Stack, disk: LayerId) -> Option<String> {
-    let LayerKind::Drive(drive) = &stack.layer(disk).kind else { return None };
-    let text = scene.tree().read(&format!("/sys/class/block/{}/device/serial", drive.name)).ok()?;
-    let text: String = text.chars().filter(|letter| !matches!(letter, ' ' | '\n')).collect();
-    Some(text).filter(|text| !text.is_empty())
-}
-
-fn fill(document: &mut Layout, found: &Found) {
-    let Found { plan, gains, also_left, .. } = found;
+fn fill(document: &mut Layout, found: &PlannedDisk) {
+    let PlannedDisk { plan, gains, also_left, .. } = found;
     document.disk_bytes = Some(plan.disk_bytes);
     document.table = Some(plan.table.word().into());
     document.old_sector_bytes = plan.old_sector_bytes;
@@ -404,33 +247,4 @@ fn fill(document: &mut Layout, found: &Found) {
         .collect();
     document.unmended = plan.unmended.iter().chain(also_left).cloned().collect();
     document.afterwards = plan.afterwards.clone();
-}
-
-/// The script of a plan that changes anything.
-fn script(plan: &Plan, found: &Found) -> Option<String> {
-    if found.plan.is_empty() {
-        return None;
-    }
-    let path = if found.copy { Some(copy_of(plan)) } else { path(plan, found) };
-    let source = Source { path, copy: typed(plan, found).1, serial: found.serial.clone() };
-    Some(layout::script(&found.plan, &source))
-}
-
-/// Returns where the disk of a plan is opened; `None` for a guest's disk, which only its image's
-/// format gives.
-fn path(plan: &Plan, found: &Found) -> Option<String> {
-    if found.copy {
-        return None;
-    }
-    let layer = found.stack.layer(found.plan.disk);
-    let device = |name: &str| format!("/dev/{}", name.replace('!', "/"));
-    match &layer.kind {
-        LayerKind::Drive(drive) => Some(device(&drive.name)),
-        LayerKind::ImageFile => {
-            let absolute =
-                std::fs::canonicalize(&plan.target).unwrap_or_else(|_| plan.target.clone());
-            absolute.to_str().map(str::to_owned)
-        }
-        _ => layer.device.as_deref().map(device),
-    }
 }

@@ -10,19 +10,19 @@ use report::probe::{
 };
 use stack::UnitKind;
 
-use super::Run;
 use super::measuring::Found;
-use super::site::Site;
-use crate::shared::measured::{self, Store};
-use crate::shared::place::Place;
+use super::open_target::OpenTarget;
+use super::session::Session;
+use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
+use crate::shared::probe_store::{self, Store};
 use crate::shared::run;
 
 /// Why writes say nothing where none are made.
 const READS_ALONE: &str = "reads do not say what writes cost";
 
 /// A document that says nothing yet.
-pub(super) fn begun(run: &Run<'_>, started: Timestamp) -> Document {
+pub(super) fn begun(run: &Session<'_>, started: Timestamp) -> Document {
     Document {
         schema: PROBE_SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -47,7 +47,7 @@ pub(super) fn begun(run: &Run<'_>, started: Timestamp) -> Document {
 }
 
 /// Returns what it lies on.
-pub(super) fn of_place(place: &Place, document: &mut Document) {
+pub(super) fn of_place(place: &MeasuredBytes, document: &mut Document) {
     let target = &mut document.target;
     target.layers.clone_from(&place.layers);
     target.drive = place.drive.as_ref().map(|drive| drive.name.clone());
@@ -56,7 +56,7 @@ pub(super) fn of_place(place: &Place, document: &mut Document) {
 }
 
 /// Returns what is known before anything is measured.
-pub(super) fn describe(bed: &Site, document: &mut Document) {
+pub(super) fn describe(bed: &OpenTarget, document: &mut Document) {
     of_place(&bed.place, document);
     document.target.writes = bed.writes;
     document.target.length_bytes = bed.length_bytes;
@@ -76,7 +76,7 @@ pub(super) fn describe(bed: &Site, document: &mut Document) {
 }
 
 /// Returns what was found.
-pub(super) fn answer(run: &Run<'_>, bed: &Site, found: &Found, document: &mut Document) {
+pub(super) fn answer(run: &Session<'_>, bed: &OpenTarget, found: &Found, document: &mut Document) {
     let mut answers = Answers::not_tried(READS_ALONE);
     if let Some(Written { granule, turn, turns }) = &found.written {
         answers.alignment = said(&granule.alignment, |found| FoundAlignment {
@@ -149,7 +149,7 @@ fn comparison(one: &Compared) -> Comparison {
 }
 
 /// Keeps the granule, where there is one and a drive to name.
-fn kept(run: &Run<'_>, bed: &Site, found: &Found, document: &Document) -> Kept {
+fn kept(run: &Session<'_>, bed: &OpenTarget, found: &Found, document: &Document) -> Kept {
     let not = |reason: String| Kept { file: None, reason: Some(reason) };
     if run.probe.no_save {
         return not("--no-save".to_owned());
@@ -161,7 +161,7 @@ fn kept(run: &Run<'_>, bed: &Site, found: &Found, document: &Document) -> Kept {
         Ok(drive) => drive,
         Err(reason) => return not(reason.clone()),
     };
-    let identity = match measured::identity(drive) {
+    let identity = match probe_store::identity(drive) {
         Ok(identity) => identity,
         Err(reason) => return not(reason),
     };

@@ -6,12 +6,14 @@ use report::probe::{Probe as Document, RunRefusal};
 use stack::UnitKind;
 use stack::drive::Drive;
 
-use crate::shared::measured_place::from_trace;
-use crate::shared::place::Place;
+use crate::shared::measure_target::from_trace;
+use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::scene::Scene;
 
 /// The place by the leaves' addresses; by the array's own where there are several.
-pub(super) fn placed(of: impl Fn(UnitKind) -> Result<Place, Refusal>) -> Result<Place, Refusal> {
+pub(super) fn placed(
+    of: impl Fn(UnitKind) -> Result<MeasuredBytes, Refusal>,
+) -> Result<MeasuredBytes, Refusal> {
     let place = of(UnitKind::Granule)?;
     let leaves: std::collections::BTreeSet<_> = place.runs.iter().map(|run| run.leaf).collect();
     match leaves.len() {
@@ -26,7 +28,7 @@ pub(super) fn placed(of: impl Fn(UnitKind) -> Result<Place, Refusal>) -> Result<
 /// Why what is found is of none: there are several, or none, or a cache lies above it.
 pub(super) fn drive(
     scene: &Scene,
-    place: &Place,
+    place: &MeasuredBytes,
     document: &mut Document,
 ) -> Result<Drive, String> {
     if let Some((name, note)) = place.cached.as_ref().zip(place.cache_note()) {

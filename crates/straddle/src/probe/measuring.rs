@@ -9,9 +9,9 @@ use measure::probe::{self, Ask, Budget, Spending, Stripe, Written, depth, granul
 use measure::{Fault, Run as Stretch};
 use report::probe::{Probe as Document, RunRefusal};
 
+use super::open_target::OpenTarget;
 use super::pauses::Pauses;
-use super::site::Site;
-use super::{Run, refused, undecided};
+use super::session::{Session, refused, undecided};
 use crate::shared::busy::{BUSY_PERCENT, SHARE_PERCENT, busy_percent};
 
 /// The probability that any of all answers is wrong, at most.
@@ -27,7 +27,7 @@ const READS_PERCENT: u64 = 70;
 /// Share of the time and of the bytes that must be left to make writes again, in percent.
 const AGAIN_PERCENT: u64 = 10;
 /// Why nothing is asked that needs a depth.
-const BUSY: &str = "the drive is busy, and depth 1 is all that is done to a busy one";
+const BUSY: &str = "the drive is busy with other I/O, which limits the probe to depth 1";
 /// The seed of the writes that are made again, beside that of the first.
 const AGAIN_SEED: u64 = 0xa6a1;
 
@@ -40,27 +40,27 @@ pub(super) struct Found {
 
 /// Asks all questions that can be asked there.
 pub(super) fn run(
-    run: &Run<'_>,
-    bed: &Site,
+    run: &Session<'_>,
+    target: &OpenTarget,
     watched: &mut Pauses<'_>,
     document: &mut Document,
 ) -> Result<Found, RunRefusal> {
-    let is_busy = busy_percent(&bed.place).is_some_and(|percent| percent >= BUSY_PERCENT);
+    let is_busy = busy_percent(&target.place).is_some_and(|percent| percent >= BUSY_PERCENT);
     if is_busy {
         document.notes.push(format!(
-            "the drive is busy with others' work: depth 1 and {SHARE_PERCENT} % of its time are \
-             used, and what needs a depth is not tried"
+            "the drive is busy with other I/O: limited to depth 1 and a {SHARE_PERCENT} % duty \
+             cycle; questions that need more depth are not tried"
         ));
         watched.share(SHARE_PERCENT.into());
     }
-    let stretches = stretches(bed);
+    let stretches = stretches(target);
     let ask =
-        Ask { runs: &stretches, sector_bytes: bed.sector_bytes, alpha: ALPHA, seed: run.seed };
-    let mut asking = Asking { run, bed, watched, ask, whole: whole(run, bed) };
+        Ask { runs: &stretches, sector_bytes: target.sector_bytes, alpha: ALPHA, seed: run.seed };
+    let mut asking = Asking { run, target, watched, ask, whole: whole(run, target) };
     let (stripe, depth) = (Stripe::not_tried(BUSY), depth::Found::not_tried(BUSY));
     let mut found = Found { written: None, stripe, depth };
     let first = asking.part(if is_busy { 100 } else { WRITES_PERCENT });
-    if bed.writes {
+    if target.writes {
         found.written = Some(asking.writes(ask, first)?);
     }
     if is_busy {
@@ -75,28 +75,28 @@ pub(super) fn run(
         found.depth = asking.depth(&found.stripe)?;
     }
     let whole = &asking.whole;
-    document.spent.written_bytes = bed.prepared_bytes.saturating_add(whole.written_bytes());
+    document.spent.written_bytes = target.prepared_bytes.saturating_add(whole.written_bytes());
     document.spent.operations = whole.operations();
-    match bed.moved() {
+    match target.moved() {
         Some(reason) => Err(undecided(reason, Some("try again on a quieter file system"))),
         None => Ok(found),
     }
 }
 
-fn stretches(bed: &Site) -> Vec<Stretch> {
-    let stretch = |run: &crate::shared::place::Run| Stretch {
+fn stretches(target: &OpenTarget) -> Vec<Stretch> {
+    let stretch = |run: &crate::shared::measured_bytes::PlacedRun| Stretch {
         offset_bytes: run.offset_bytes,
         length_bytes: run.length_bytes,
         leaf: run.leaf.0,
         address_bytes: run.address_bytes,
     };
-    bed.place.runs.iter().map(stretch).collect()
+    target.place.runs.iter().map(stretch).collect()
 }
 
 /// All that may be used from now on.
-fn whole(run: &Run<'_>, bed: &Site) -> Spending {
+fn whole(run: &Session<'_>, target: &OpenTarget) -> Spending {
     let budget = Budget {
-        written_bytes: run.probe.bytes_max.saturating_sub(bed.prepared_bytes),
+        written_bytes: run.probe.bytes_max.saturating_sub(target.prepared_bytes),
         operations: OPERATIONS,
         nanoseconds: u64::from(run.probe.seconds).saturating_mul(1_000_000_000),
     };
@@ -113,8 +113,8 @@ fn not_read(reason: &str, written: Option<&mut Written>) -> Stripe {
 }
 
 struct Asking<'a, 'b> {
-    run: &'a Run<'a>,
-    bed: &'a Site,
+    run: &'a Session<'a>,
+    target: &'a OpenTarget,
     watched: &'a mut Pauses<'b>,
     ask: Ask<'a>,
     whole: Spending,
@@ -131,7 +131,7 @@ impl Asking<'_, '_> {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         let mut buffers = Buffers::new(1, granule::BUFFER_BYTES).map_err(engine)?;
         buffers.fill(ask.seed);
-        let file = self.bed.open(Access::Write)?;
+        let file = self.target.open(Access::Write)?;
         let mut queue = SyncQueue::new(vec![file], buffers).map_err(engine)?;
         self.watched.begin("durable writes");
         let mut purse = purse.with_bytes(self.whole.left(now_ns()).written_bytes);
@@ -151,7 +151,7 @@ impl Asking<'_, '_> {
         let engine = |error: host::engine::EngineError| refused(error.to_string(), error.hint());
         let mut buffers = Buffers::new(depth, buffer_bytes).map_err(engine)?;
         buffers.fill(self.run.seed);
-        let file = self.bed.open(Access::Read)?;
+        let file = self.target.open(Access::Read)?;
         let queue = UringQueue::new(vec![file], buffers);
         Ok(queue.map_err(|error| format!("there is no depth: {error}")))
     }
@@ -193,7 +193,7 @@ impl Asking<'_, '_> {
     /// Returns what `written` says, asked again with all that is left where it left something open.
     fn again(&mut self, written: Written, stripe: &Stripe) -> Result<Written, RunRefusal> {
         let left = self.whole.left(now_ns());
-        let all = whole(self.run, self.bed).left(now_ns());
+        let all = whole(self.run, self.target).left(now_ns());
         let is_enough =
             |left: u64, all: u64| left.saturating_mul(100) >= all.saturating_mul(AGAIN_PERCENT);
         let has_room = is_enough(left.nanoseconds, all.nanoseconds)

@@ -2,45 +2,38 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `allowed` | what may be written, known before anything is |
-//! | `site` | where: the scratch file or the device, the way down |
+//! | `preflight` | what may be written, known before anything is |
+//! | `session` | what was asked, of which machine, with which seed |
+//! | `open_target` | the scratch file or the device that is measured, opened |
 //! | `drive_identity` | which drive's addresses are used, and of which drive it is what is found |
 //! | `preview` | what it would write, for `--dry-run` |
 //! | `pauses` | what happens between blocks: rests, the line that says how far it is |
 //! | `measuring` | the questions of `measure::probe`, asked there |
 //! | `document` | what is printed, and what is kept |
 
-mod allowed;
 mod document;
 mod drive_identity;
 mod measuring;
+mod open_target;
 mod pauses;
+mod preflight;
 mod preview;
-mod site;
+mod session;
 
 use host::Interrupt;
 use jiff::Timestamp;
-use report::RefusalKind;
 use report::probe::{Probe as Document, RunRefusal, probe_json, probe_table};
 
 use crate::arguments::Probe;
 use crate::exit::{CUT_OFF, Outcome};
 use crate::shared::destination::{self, Destination};
-use crate::shared::measured_place::MeasuredPlace;
+use crate::shared::measure_target::MeasureTarget;
 use crate::shared::printer::{self, Said};
 use crate::shared::scene::Scene;
 
+use open_target::OpenTarget;
 use pauses::Pauses;
-use site::Site;
-
-/// Inputs that everything here shares.
-struct Run<'a> {
-    probe: &'a Probe,
-    /// Without what was measured before: that is what is asked.
-    scene: Scene,
-    interrupt: Interrupt,
-    seed: u64,
-}
+use session::Session;
 
 pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
     let destination = Destination::of(destination::PROBE, probe.kept.output.as_ref())?;
@@ -48,7 +41,7 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
     let begun = std::time::Instant::now();
     // Any number will do that another run is unlikely to have; it is printed.
     let drawn = u64::try_from(started.as_nanosecond().rem_euclid(1 << 53)).unwrap_or(1);
-    let run = Run {
+    let run = Session {
         probe,
         scene: Scene::live().ignoring_measured(true),
         interrupt: Interrupt::install()?,
@@ -63,9 +56,9 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
 }
 
 /// Answers what was asked.
-fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), RunRefusal> {
-    let target = MeasuredPlace::of(&run.probe.target, "probe")?;
-    if let MeasuredPlace::Directory(directory) = &target {
+fn fill(run: &Session<'_>, document: &mut Document) -> Result<(), RunRefusal> {
+    let target = MeasureTarget::of(&run.probe.target, "probe")?;
+    if let MeasureTarget::Directory(directory) = &target {
         run.probe.raw.write_device_needs_a_device("probe", directory.given())?;
     }
     if run.probe.start.dry_run {
@@ -73,31 +66,20 @@ fn fill(run: &Run<'_>, document: &mut Document) -> Result<(), RunRefusal> {
     }
     let most_ns = u64::from(run.probe.seconds).saturating_mul(1_000_000_000);
     let mut watched = Pauses::new(&run.interrupt, run.probe.kept.no_progress, most_ns);
-    let bed = Site::made(run, &target, &mut watched, document)?;
-    document::describe(&bed, document);
-    let found = measuring::run(run, &bed, &mut watched, document)?;
+    let opened = OpenTarget::opened(run, &target, &mut watched, document)?;
+    document::describe(&opened, document);
+    let found = measuring::run(run, &opened, &mut watched, document)?;
     drop(watched);
-    document::answer(run, &bed, &found, document);
+    document::answer(run, &opened, &found, document);
     if run.interrupt.is_raised() {
         document.notes.push(CUT_OFF.to_owned());
     }
     Ok(())
 }
 
-/// A refusal that is no matter of safety.
-fn refused(message: impl Into<String>, hint: Option<&str>) -> RunRefusal {
-    let hint = hint.map(str::to_owned);
-    RunRefusal { message: message.into(), hint, kind: RefusalKind::Misuse }
-}
-
-/// Returns what was tried and came to no verdict.
-fn undecided(message: impl Into<String>, hint: Option<&str>) -> RunRefusal {
-    RunRefusal { kind: RefusalKind::NoVerdict, ..refused(message, hint) }
-}
-
 /// Prints the result; what the process ends with.
 fn show(
-    run: &Run<'_>,
+    run: &Session<'_>,
     document: &Document,
     destination: Option<Destination>,
 ) -> anyhow::Result<Outcome> {

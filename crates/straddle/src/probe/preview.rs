@@ -6,11 +6,12 @@ use report::probe::{Probe as Document, RunRefusal};
 use stack::UnitKind;
 use units::prefix::Size;
 
-use super::allowed::{possible, raw_bytes, scratch_bytes};
+use super::document;
 use super::drive_identity::of_place;
-use super::{Run, document, refused};
-use crate::shared::measured_place::MeasuredPlace;
-use crate::shared::place::Place;
+use super::preflight::{possible, raw_bytes, scratch_bytes};
+use super::session::{Session, refused};
+use crate::shared::measure_target::MeasureTarget;
+use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
 use crate::shared::raw_claim;
 
@@ -23,18 +24,18 @@ const LOOK_BYTES: u64 = 1 << 20;
 /// With what the run would be refused for, as far as that is known without opening anything for
 /// writing.
 pub(super) fn run(
-    run: &Run<'_>,
-    target: &MeasuredPlace,
+    run: &Session<'_>,
+    target: &MeasureTarget,
     found: &mut Document,
 ) -> Result<(), RunRefusal> {
     let place = match target {
-        MeasuredPlace::Directory(directory) => {
+        MeasureTarget::Directory(directory) => {
             in_directory(run, directory, found)?;
             // Of a directory it is what lies at the beginning of the device, where there is one.
             let number = file_facts(&directory.path()).ok().map(|facts| facts.device);
             number.and_then(|number| place(run, number, LOOK_BYTES).ok())
         }
-        MeasuredPlace::Device { node, number } => {
+        MeasureTarget::Device { node, number } => {
             on_device(run, node, found)?;
             let length_bytes = found.target.length_bytes;
             let place = place(run, *number, length_bytes);
@@ -47,11 +48,19 @@ pub(super) fn run(
     Ok(())
 }
 
-fn place(run: &Run<'_>, number: (u32, u32), length_bytes: u64) -> Result<Place, Refusal> {
-    Place::of_device(&run.scene, number, length_bytes, UnitKind::Granule)
+fn place(
+    run: &Session<'_>,
+    number: (u32, u32),
+    length_bytes: u64,
+) -> Result<MeasuredBytes, Refusal> {
+    MeasuredBytes::of_device(&run.scene, number, length_bytes, UnitKind::Granule)
 }
 
-fn in_directory(run: &Run<'_>, directory: &Pinned, found: &mut Document) -> Result<(), RunRefusal> {
+fn in_directory(
+    run: &Session<'_>,
+    directory: &Pinned,
+    found: &mut Document,
+) -> Result<(), RunRefusal> {
     let length_bytes = scratch_bytes(run)?;
     possible(run, directory, length_bytes)?;
     found.target.length_bytes = length_bytes;
@@ -64,7 +73,7 @@ fn in_directory(run: &Run<'_>, directory: &Pinned, found: &mut Document) -> Resu
     Ok(())
 }
 
-fn on_device(run: &Run<'_>, node: &Pinned, found: &mut Document) -> Result<(), RunRefusal> {
+fn on_device(run: &Session<'_>, node: &Pinned, found: &mut Document) -> Result<(), RunRefusal> {
     let disk = FileDisk::of(node).map_err(|error| refused(error.to_string(), error.hint()))?;
     let length_bytes = raw_bytes(run, node.given(), device::Disk::length_bytes(&disk))?;
     drop(disk);

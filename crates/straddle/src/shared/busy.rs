@@ -5,17 +5,17 @@ use std::time::Duration;
 use device::{Counters as _, DiskCounts};
 use host::DiskStats;
 
-use crate::shared::place::Place;
+use crate::shared::measured_bytes::MeasuredBytes;
 
 /// Time for which the drive is watched.
-pub(crate) const WATCH: Duration = Duration::from_millis(150);
+const WATCH: Duration = Duration::from_millis(150);
 /// A drive is busy that has something in flight for this part of the time, in percent.
 pub(crate) const BUSY_PERCENT: u64 = 10;
 /// Share that is taken of a busy drive's time, in percent.
 pub(crate) const SHARE_PERCENT: u8 = 25;
 
 /// For how much of the time others have something in flight; `None` when it does not count.
-pub(crate) fn busy_percent(place: &Place) -> Option<u64> {
+pub(crate) fn busy_percent(place: &MeasuredBytes) -> Option<u64> {
     let mut counters = DiskStats::open(place.counted?).ok()?;
     let before = counters.counts().ok()?;
     std::thread::sleep(WATCH);

@@ -7,7 +7,7 @@ use report::RefusalKind;
 use report::bench::RunRefusal;
 
 use crate::arguments::RawDevice;
-use crate::shared::contents::contents;
+use crate::shared::existing_data::contents;
 
 /// Takes the exclusive claim, and looks at what the bytes say through it: at all that may be known
 /// by its marks, and at the first `length_bytes`, which are going to be overwritten.

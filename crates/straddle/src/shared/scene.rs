@@ -11,8 +11,8 @@ use stack::drive::{Answers, Drive};
 use stack::kernel::{Listed, Machine, NodeId, Part};
 use units::text;
 
-use crate::shared::crew;
-use crate::shared::measured::Store;
+use crate::shared::parallel;
+use crate::shared::probe_store::Store;
 
 /// A machine and how to ask it.
 pub(crate) struct Scene {
@@ -72,7 +72,7 @@ fn machine(tree: &(dyn KernelTree + Send + Sync)) -> Result<Machine, String> {
     let disks = Listed::all(tree)?;
     let mut parts = Vec::with_capacity(disks.len());
     let read = |index: usize| Part::read(tree, &disks[index]);
-    let taken = crew::in_order(disks.len(), read, |_, part| {
+    let taken = parallel::in_order(disks.len(), read, |_, part| {
         parts.push(part);
         Ok(())
     });

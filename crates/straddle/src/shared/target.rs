@@ -14,7 +14,7 @@ use stack::assemble::{Start, StartKind};
 use stack::kernel::{Machine, NodeId, NodeKind, Number, md};
 use units::text;
 
-use crate::shared::no_image;
+use crate::shared::not_an_image;
 use crate::shared::printer::shown;
 use crate::shared::scene::Scene;
 
@@ -29,26 +29,26 @@ pub(crate) struct Target {
     /// Its kind.
     pub(crate) what: What,
     /// Place where it was found, if nobody named it.
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<FoundInDirectory>,
 }
 
 /// Something that was found in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundInDirectory {
     /// Index of the directory among the paths that were named.
     pub(crate) directory: usize,
     /// Its path and what it is, where it is no file: a link to nothing, a FIFO.
     pub(crate) odd: Option<(PathBuf, String)>,
 }
 
-impl Found {
-    fn file(odd: Option<(PathBuf, String)>) -> Option<Found> {
-        Some(Found { directory: 0, odd })
+impl FoundInDirectory {
+    fn file(odd: Option<(PathBuf, String)>) -> Option<FoundInDirectory> {
+        Some(FoundInDirectory { directory: 0, odd })
     }
 
     /// Returns whether it is no file, and its name is not that of an image.
     pub(crate) fn is_left_out(&self) -> bool {
-        self.odd.as_ref().is_some_and(|(path, _)| !no_image::is_named_as_image(path))
+        self.odd.as_ref().is_some_and(|(path, _)| !not_an_image::is_named_as_image(path))
     }
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn expand(paths: &[PathBuf], scene: &Scene) -> Vec<Target> {
             false => named(path, scene, &mut seen),
         };
         targets.extend(named.into_iter().map(|target| {
-            let found = target.found.map(|found| Found { directory, ..found });
+            let found = target.found.map(|found| FoundInDirectory { directory, ..found });
             Target { found, ..target }
         }));
     }
@@ -299,13 +299,13 @@ fn directory(path: &Path, scene: &Scene) -> Vec<Target> {
             let files = listing.files.into_iter().map(|path| plain(&path)).map(|path| Target {
                 name: shown(&path),
                 what: What::Found(path),
-                found: Found::file(None),
+                found: FoundInDirectory::file(None),
             });
             let others = listing.others.into_iter().map(|Omitted { path, reason }| {
                 let name = shown(&path);
                 let target =
                     refused(name.clone(), format!("cannot look at {name}: {reason}"), None);
-                Target { found: Found::file(Some((path, reason))), ..target }
+                Target { found: FoundInDirectory::file(Some((path, reason))), ..target }
             });
             let omitted = listing.omitted.into_iter().map(|omitted| {
                 let name = shown(&omitted.path);

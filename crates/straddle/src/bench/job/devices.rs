@@ -4,17 +4,17 @@ use host::PrivateMounts;
 use report::bench::Experiment;
 use workload::{Job, job};
 
-use super::case::{self, Case};
+use super::device_arms::{self, DeviceArms};
 use super::pattern::{drawn, pattern};
-use super::{depth, name};
+use super::requirements::{depth, file_system_of, name};
 use crate::bench::file_system::{self, Recipe};
 use crate::bench::plan::Arm;
 use crate::bench::ready_device::{ReadyDevice, Wanted};
 use crate::bench::replay::Replay;
+use crate::bench::requests;
 use crate::bench::scratch_file::ScratchFile;
 use crate::bench::session::Session;
 use crate::bench::shifted;
-use crate::bench::{method, requests};
 use crate::shared::halt::Halt;
 
 /// Requests that are drawn where a job mixes reads and writes.
@@ -28,7 +28,7 @@ pub(super) fn run(
     job: &Job,
     arms: &[Arm],
 ) -> Result<Experiment, Halt> {
-    let kind = method::file_system_of(session.bench, job);
+    let kind = file_system_of(session.bench, job);
     let interrupt = session.interrupt.clone();
     let wanted = match (kind, mounts) {
         (Some(kind), Some(mounts)) => {
@@ -60,8 +60,8 @@ pub(super) fn run(
         requests::compared(session, ground, arms, replay, (&title, &all, depth))?
     } else {
         let pattern = pattern(session, job)?;
-        let case = Case { ground, arms, job, pattern, title };
-        case::measured(session, &case, &stages, device_bytes)?
+        let case = DeviceArms { ground, arms, job, pattern, title };
+        device_arms::measured(session, &case, &stages, device_bytes)?
     };
     stages.into_iter().try_for_each(ReadyDevice::end)?;
     Ok(experiment)

@@ -1,63 +1,27 @@
 //! `bench --job`: fio's job files. Their workload runs on shifted devices, or inside the scratch
 //! file where nobody is root; the paths that they name are never opened.
 
-mod case;
+mod device_arms;
 mod devices;
-mod layout;
+mod measured_file;
 mod pattern;
+mod requirements;
 
 use host::PrivateMounts;
 use measure::Role;
 use units::text;
-use workload::{Job, JobFile, job};
+use workload::{Job, JobFile};
+
+pub(crate) use self::requirements::{file_system_of, fits_inside, mixed_are_plain, name};
 
 use self::pattern::pattern;
+use self::requirements::depth;
+use super::in_scratch_file;
 use super::plan::{self, Arm};
 use super::scratch_file::ScratchFile;
 use super::session::Session;
-use super::{in_scratch_file, method};
 use crate::bench::results::Results;
-use crate::shared::halt::{Halt, refused};
-
-/// The most operations in flight.
-const DEPTH_MAX: u64 = 1024;
-/// Returns whether all that is asked can be done by direct I/O inside the scratch file.
-pub(crate) fn fits_inside(jobs: &[Job]) -> bool {
-    jobs.iter().all(|job| job.direct && !matches!(job.action, job::Action::Mixed { .. }))
-}
-
-/// Refuses a file with a job that mixes reads and writes in a way that is not measured, before
-/// anything is written; `on` says on which jobs a file system is made.
-///
-/// # Errors
-/// For the first such job, with what would be measured.
-pub(crate) fn mixed_are_plain(jobs: &[Job], on: impl Fn(&Job) -> bool) -> Result<(), Halt> {
-    let is_mixed = |job: &&Job| matches!(job.action, job::Action::Mixed { .. });
-    for job in jobs.iter().filter(is_mixed) {
-        let syncs = job.fsync_every.is_some() || job.fdatasync_every.is_some();
-        let (why, hint) = if on(job) {
-            (
-                "on a file system: mixed jobs run without one only",
-                "--set rw=randwrite and --set rw=randread measure one of the two",
-            )
-        } else if job.is_durable() || syncs {
-            (
-                "and syncs: which reads wait for a sync is not reproduced",
-                "--set rw=randwrite measures the durable writes alone; other jobs may sync",
-            )
-        } else if !job.direct {
-            (
-                "through the page cache: a write that stays there takes no time of the drive",
-                "--set direct=1 measures all jobs of the file past it",
-            )
-        } else {
-            continue;
-        };
-        let message = format!("cannot run job {}: mixes reads and writes {why}", name(job));
-        return Err(Halt::hinted(message, hint.to_owned()));
-    }
-    Ok(())
-}
+use crate::shared::halt::Halt;
 
 /// Runs every job of the file, one after the other.
 pub(crate) fn run(
@@ -81,7 +45,7 @@ pub(crate) fn run(
         }
         scaled(session, job);
         // One queue for all arms where a job allows it: see ARCHITECTURE.md.
-        let is_plain = method::file_system_of(session.bench, job).is_none();
+        let is_plain = file_system_of(session.bench, job).is_none();
         if is_plain && fits_inside(std::slice::from_ref(job)) {
             in_file(session, ground, job, found)?;
         } else {
@@ -102,11 +66,6 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// A job's name, harmless to print.
-pub(crate) fn name(job: &Job) -> String {
-    text::escape(job.name.as_bytes())
-}
-
 /// Says what of a job is bounded here.
 fn scaled(session: &mut Session<'_>, job: &Job) {
     let name = name(job);
@@ -122,17 +81,6 @@ fn scaled(session: &mut Session<'_>, job: &Job) {
             seconds(runtime_ns),
             seconds(budget_ns)
         ));
-    }
-}
-
-fn depth(job: &Job) -> Result<u16, Halt> {
-    let depth = job.total_depth();
-    match u16::try_from(depth) {
-        Ok(deep) if depth <= DEPTH_MAX => Ok(deep),
-        _ => Err(Halt::from(refused(
-            format!("{} keeps {depth} operations in flight; {DEPTH_MAX} are the most", name(job)),
-            Some("--set iodepth=32 --set numjobs=1".to_owned()),
-        ))),
     }
 }
 

@@ -6,7 +6,7 @@ use units::random::Random;
 use workload::raidtest::{Request, RequestKind};
 use workload::{Job, job};
 
-use super::name;
+use super::requirements::name;
 use crate::arguments::Durable;
 use crate::bench::plan::Work;
 use crate::bench::session::Session;

@@ -7,15 +7,15 @@ use units::{Known, Source, text};
 
 /// A layer, and the files in which it counts.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct CountedLayer {
     pub(super) layer: Layer,
     /// `/sys/block/vda/stat`: of several the flushes are added up.
     pub(super) counters: Vec<String>,
 }
 
-impl Found {
+impl CountedLayer {
     /// A layer that has no queue, and so counts nothing.
-    pub(super) fn without_queue(name: &str, kind: SyncLayerKind) -> Found {
+    pub(super) fn without_queue(name: &str, kind: SyncLayerKind) -> CountedLayer {
         let none = "it has no queue of its own";
         let layer = Layer {
             name: name.to_owned(),
@@ -25,7 +25,7 @@ impl Found {
             forced_unit_access: Known::no(none),
             counted: Err(none.to_owned()),
         };
-        Found { layer, counters: Vec::new() }
+        CountedLayer { layer, counters: Vec::new() }
     }
 
     /// Notes that a sync may rightly flush nothing here, and why; nothing where that is empty.
@@ -53,12 +53,15 @@ const MEMORY: [(&str, &str); 3] = [("zram", "zram"), ("ram", "RAM disk"), ("null
 const ELSEWHERE: [&str; 5] = ["nbd", "rbd", "drbd", "ublkb", "zd"];
 
 /// The layer of a block device.
-pub(super) fn of(tree: &dyn KernelTree, node: &Node) -> Found {
+pub(super) fn of(tree: &dyn KernelTree, node: &Node) -> CountedLayer {
     let name = text::escape(node.name.as_bytes());
     let kind = match &node.kind {
         NodeKind::Partition { .. } => {
             // Flushes are counted for the whole disk (blk_account_io_flush in block/blk-flush.c).
-            return Found::without_queue(&name, SyncLayerKind::Mapped("partition".to_owned()));
+            return CountedLayer::without_queue(
+                &name,
+                SyncLayerKind::Mapped("partition".to_owned()),
+            );
         }
         NodeKind::Disk => disk(tree, &node.name),
         NodeKind::Md(_) => SyncLayerKind::Mapped("md array".to_owned()),
@@ -82,7 +85,7 @@ pub(super) fn of(tree: &dyn KernelTree, node: &Node) -> Found {
     };
     let write_back = Limits::read(tree, &base).write_back;
     let layer = Layer { name, kind, below: Vec::new(), write_back, forced_unit_access, counted };
-    Found { layer, counters }
+    CountedLayer { layer, counters }
 }
 
 /// Returns what a disk that lies on nothing is.
@@ -137,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    fn found(name: &str, tree: MemoryTree) -> Found {
+    fn found(name: &str, tree: MemoryTree) -> CountedLayer {
         let tree = tree.with_file(&format!("/sys/block/{name}/size"), "8");
         let machine = Machine::read(&tree).expect("it can be listed");
         of(&tree, machine.node(machine.named(name).expect("it is there")))

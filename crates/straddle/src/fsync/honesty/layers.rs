@@ -10,10 +10,10 @@ use durability::SyncLayerKind;
 use stack::kernel::{NodeId, NodeKind};
 use units::text;
 
-use super::companion;
-use super::device::{self, Found};
+use super::device::{self, CountedLayer};
+use super::external_device;
 use crate::shared::mount::{self, Away};
-use crate::shared::mounted::{self, Mounted};
+use crate::shared::path_mount::{self, PathMount};
 use crate::shared::scene::Scene;
 
 /// The most layers of one path.
@@ -21,9 +21,9 @@ const LAYERS_MAX: usize = 256;
 const TOO_MANY: &str = "there are too many layers";
 
 /// Every layer under `directory`, the file system first.
-pub(super) fn under(scene: &Scene, directory: &Pinned) -> Vec<Found> {
+pub(super) fn under(scene: &Scene, directory: &Pinned) -> Vec<CountedLayer> {
     let mut walk = Walk { scene, found: Vec::new(), nodes: Vec::new(), systems: Vec::new() };
-    match Mounted::of(scene, directory) {
+    match PathMount::of(scene, directory) {
         Ok(mounted) => drop(walk.system(&mounted)),
         Err(reason) => drop(walk.lost("the directory", reason)),
     }
@@ -33,7 +33,7 @@ pub(super) fn under(scene: &Scene, directory: &Pinned) -> Vec<Found> {
 /// The walk down, with what was found so far.
 struct Walk<'a> {
     scene: &'a Scene,
-    found: Vec<Found>,
+    found: Vec<CountedLayer>,
     /// Block devices that were met, and their places.
     nodes: Vec<(NodeId, usize)>,
     /// File systems that were met, by their mounts' device numbers.
@@ -41,13 +41,13 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn push(&mut self, found: Found) -> usize {
+    fn push(&mut self, found: CountedLayer) -> usize {
         self.found.push(found);
         self.found.len() - 1
     }
 
     fn lost(&mut self, name: &str, reason: impl Into<String>) -> usize {
-        self.push(Found::without_queue(name, SyncLayerKind::Lost(reason.into())))
+        self.push(CountedLayer::without_queue(name, SyncLayerKind::Lost(reason.into())))
     }
 
     fn lies_on(&mut self, place: usize, below: usize) {
@@ -59,7 +59,7 @@ impl Walk<'_> {
     }
 
     /// The file system of a mount, and all below; its place.
-    fn system(&mut self, mounted: &Mounted) -> usize {
+    fn system(&mut self, mounted: &PathMount) -> usize {
         let mount = &mounted.mount;
         let known = self.systems.iter().find(|(number, _)| *number == mount.device);
         if let Some((_, place)) = known {
@@ -87,7 +87,7 @@ impl Walk<'_> {
             Some(Away::Network | Away::Program) => (hides(""), None),
         };
         let is_on_devices = matches!(layer, SyncLayerKind::FileSystem { .. }) && upper.is_none();
-        let place = self.push(Found::without_queue(&kind, layer));
+        let place = self.push(CountedLayer::without_queue(&kind, layer));
         self.systems.push((mount.device.clone(), place));
         if let Some(upper) = upper {
             let below = self.system(&upper);
@@ -100,7 +100,7 @@ impl Walk<'_> {
     }
 
     /// Puts the file system at `place` on its devices.
-    fn on_devices(&mut self, place: usize, mounted: &Mounted) {
+    fn on_devices(&mut self, place: usize, mounted: &PathMount) {
         let kind = &mounted.mount.kind;
         let nodes = match mounted.devices(self.scene) {
             Ok(nodes) => nodes,
@@ -116,7 +116,7 @@ impl Walk<'_> {
         }
         let own = self.found.len();
         let Some(&node) = nodes.first() else { return };
-        for companion in companion::of(self.scene, mounted, node) {
+        for companion in external_device::of(self.scene, mounted, node) {
             let known = self.found.len();
             let below = match companion.device {
                 Ok(id) => self.node(id),
@@ -165,8 +165,8 @@ impl Walk<'_> {
     fn file(&mut self, device: &str, path: &Path) -> usize {
         let name = path.file_name().unwrap_or(path.as_os_str());
         let name = text::escape(name.as_bytes());
-        let mounted = mounted::behind_loop(self.scene, device, path);
-        let place = self.push(Found::without_queue(&name, SyncLayerKind::File));
+        let mounted = path_mount::behind_loop(self.scene, device, path);
+        let place = self.push(CountedLayer::without_queue(&name, SyncLayerKind::File));
         let below = match mounted {
             Ok(mounted) => self.system(&mounted),
             Err(reason) => self.lost(&name, reason),

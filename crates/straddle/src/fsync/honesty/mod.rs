@@ -4,22 +4,22 @@
 //! | file | holds |
 //! |---|---|
 //! | `layers.rs` | from the directory down to drives, loop devices followed |
-//! | `companion.rs` | devices that a file system has beside its own: that of its log |
+//! | `external_device.rs` | devices that a file system has beside its own: that of its log |
 //! | `device.rs` | what a block device is, and whether it counts flushes |
-//! | `windows.rs` | syncs of a small file without a name, and all counters around them |
+//! | `sync_windows.rs` | syncs of a small file without a name, and all counters around them |
 //! | `process.rs` | what this process and another do to their own syncs |
 //! | `document.rs` | the part of the document |
 //! | `process_words.rs` | of that, what is said of a process |
 //!
 //! The conclusions from all that are in `durability`.
 
-mod companion;
 mod device;
 mod document;
+mod external_device;
 mod layers;
 mod process;
 mod process_words;
-mod windows;
+mod sync_windows;
 
 use durability::{Evidence, Process, Untried, judge};
 use host::{Interrupt, Pinned};
@@ -27,12 +27,12 @@ use report::Refusal;
 use report::fsync::Honesty;
 use units::{Known, text};
 
-use crate::shared::fallen;
-use crate::shared::mounted::Mounted;
+use crate::shared::file_system_failure;
+use crate::shared::path_mount::PathMount;
 use crate::shared::scene::Scene;
 
 pub(crate) use process::asked;
-pub(crate) use windows::{LENGTH_BYTES_MAX, LOOK_NS, LookTime, WRITTEN_BYTES_MAX};
+pub(crate) use sync_windows::{LENGTH_BYTES_MAX, LOOK_NS, LookTime, WRITTEN_BYTES_MAX};
 
 /// Looks whether syncs in `directory` are real, and, with `process`, whether that makes any. At
 /// most [`WRITTEN_BYTES_MAX`] are written to a file of its own in `directory`, in this `time`, or
@@ -48,7 +48,7 @@ pub(crate) fn look(
     interrupt: &Interrupt,
 ) -> Result<Honesty, Refusal> {
     let mut found = layers::under(scene, directory);
-    let (times, ended) = windows::tried(scene.tree(), directory, &mut found, time, interrupt);
+    let (times, ended) = sync_windows::tried(scene.tree(), directory, &mut found, time, interrupt);
     if let Some(error) = ended.as_ref().filter(|error| error.is_sync) {
         return Err(Refusal {
             message: format!("stopped, and not tried again: {error}"),
@@ -59,7 +59,7 @@ pub(crate) fn look(
         Some(error) => Some(Untried {
             reason: error.to_string(),
             has_no_room: error.has_no_room,
-            advice: fallen::advice(scene, directory.given(), false),
+            advice: file_system_failure::advice(scene, directory.given(), false),
         }),
         None => (times.syncs() == 0).then(|| Untried {
             reason: "the time was over before one was made".to_owned(),
@@ -69,7 +69,7 @@ pub(crate) fn look(
     };
     let layers = found.into_iter().map(|found| found.layer).collect();
     let process = process.map(|process| {
-        let writes = match Mounted::of(scene, directory) {
+        let writes = match PathMount::of(scene, directory) {
             Ok(here) => process::writes(&process, &here.mount.device),
             Err(reason) => Known::no(reason),
         };

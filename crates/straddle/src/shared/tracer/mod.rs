@@ -17,12 +17,12 @@ use stack::mapping::Below;
 use stack::{Layer, LayerId, LayerKind, Mapping, Stack};
 use units::{ByteRange, Known, Source, text};
 
+use crate::shared::btrfs;
 use crate::shared::mount;
 use crate::shared::scene::Scene;
-use joined::Device;
+use device_stack::Device;
 
-mod btrfs;
-mod joined;
+mod device_stack;
 
 /// Number of files that may lie in each other.
 const DEPTH_MAX: usize = 8;

@@ -199,7 +199,7 @@ fn a_raw_device_is_read_and_not_written_and_without_the_right_word_refused() {
         return;
     }
     // What others do on the drive meanwhile decides whether reads at a depth are tried.
-    let is_busy = document["notes"].to_string().contains("busy with others' work");
+    let is_busy = document["notes"].to_string().contains("busy with other I/O");
     assert!(is_busy || document["spent"]["operations"].as_u64() > Some(0), "{document}");
     assert_eq!(document["spent"]["written_bytes"], 0, "{document}");
     assert_eq!(document["answers"]["alignment"]["why"], "not-tried");

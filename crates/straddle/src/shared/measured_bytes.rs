@@ -11,8 +11,8 @@ use stack::{LayerId, LayerKind, Stack, UnitKind};
 use units::text::shell_word;
 use units::{ByteRange, Source, Unit};
 
-use crate::shared::beneath;
 use crate::shared::scene::Scene;
+use crate::shared::stack_beneath;
 use crate::shared::title;
 
 /// Bytes of which the stack is asked at once, so that no answer is cut.
@@ -23,7 +23,7 @@ const TURN_MINUTE_NS: u64 = 60_000_000_000;
 /// A run of the bytes that offsets count, and where it lies on its leaf, or on the array whose
 /// chunks are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct PlacedRun {
     pub(crate) offset_bytes: u64,
     pub(crate) length_bytes: u64,
     pub(crate) leaf: LayerId,
@@ -43,11 +43,11 @@ pub(crate) struct Drive {
 }
 
 /// Bytes whose way down is known.
-pub(crate) struct Place {
+pub(crate) struct MeasuredBytes {
     stack: Stack,
     id: LayerId,
     /// Runs in order of their offsets; nothing between them can be used.
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<PlacedRun>,
     first_address_bytes: Option<u64>,
     /// The unit that arms are placed by.
     pub(crate) unit: Unit,
@@ -66,16 +66,16 @@ pub(crate) struct Place {
     pub(crate) counted: Option<(u32, u32)>,
 }
 
-impl Place {
+impl MeasuredBytes {
     /// Returns where the file at `path` lies, `length_bytes` of it.
     pub(crate) fn of_file(
         scene: &Scene,
         path: &Path,
         length_bytes: u64,
         wanted: UnitKind,
-    ) -> Result<Place, Refusal> {
-        let (stack, id, facts) = beneath::beneath(scene, path)?;
-        Ok(Place::of(stack, id, length_bytes, wanted)?.counted_by(scene, facts.device))
+    ) -> Result<MeasuredBytes, Refusal> {
+        let (stack, id, facts) = stack_beneath::of_file(scene, path)?;
+        Ok(MeasuredBytes::of(stack, id, length_bytes, wanted)?.counted_by(scene, facts.device))
     }
 
     /// Returns where the block device with this number lies.
@@ -84,9 +84,9 @@ impl Place {
         number: (u32, u32),
         length_bytes: u64,
         wanted: UnitKind,
-    ) -> Result<Place, Refusal> {
-        let (stack, id) = beneath::beneath_device(scene, number)?;
-        Ok(Place::of(stack, id, length_bytes, wanted)?.counted_by(scene, number))
+    ) -> Result<MeasuredBytes, Refusal> {
+        let (stack, id) = stack_beneath::of_device(scene, number)?;
+        Ok(MeasuredBytes::of(stack, id, length_bytes, wanted)?.counted_by(scene, number))
     }
 
     fn of(
@@ -94,7 +94,7 @@ impl Place {
         id: LayerId,
         length_bytes: u64,
         wanted: UnitKind,
-    ) -> Result<Place, Refusal> {
+    ) -> Result<MeasuredBytes, Refusal> {
         let on_leaves = runs(&stack, id, length_bytes, None)?;
         let leaves: BTreeSet<LayerId> = on_leaves.iter().map(|run| run.leaf).collect();
         let under = stack.under(id);
@@ -124,7 +124,7 @@ impl Place {
         };
         let above = under.iter().rev().filter(|&&layer| layer != id || drive.is_none());
         let layers = above.map(|&layer| named(&stack, layer)).collect();
-        Ok(Place {
+        Ok(MeasuredBytes {
             stack,
             id,
             runs,
@@ -150,7 +150,7 @@ impl Place {
     }
 
     /// With a loop device on the way down that goes through the page cache in the drive's place.
-    fn behind_cache(mut self, scene: &Scene) -> Place {
+    fn behind_cache(mut self, scene: &Scene) -> MeasuredBytes {
         let of = |&id: &LayerId| is_cached_loop(scene, &self.stack.layer(id).name);
         let Some(id) = self.stack.under(self.id).into_iter().find(of) else { return self };
         let name = self.stack.layer(id).name.clone();
@@ -164,7 +164,7 @@ impl Place {
     }
 
     /// With the device that counts: the drive's own, else `other`, unless that is anonymous.
-    fn counted_by(mut self, scene: &Scene, other: (u32, u32)) -> Place {
+    fn counted_by(mut self, scene: &Scene, other: (u32, u32)) -> MeasuredBytes {
         self = self.behind_cache(scene);
         let number = |drive: &Drive| {
             let text = scene.tree().read(&format!("/sys/block/{}/dev", drive.name)).ok()?;
@@ -255,8 +255,8 @@ fn runs(
     id: LayerId,
     length_bytes: u64,
     onto: Option<LayerId>,
-) -> Result<Vec<Run>, Refusal> {
-    let mut runs: Vec<Run> = Vec::new();
+) -> Result<Vec<PlacedRun>, Refusal> {
+    let mut runs: Vec<PlacedRun> = Vec::new();
     let mut at = 0;
     while at < length_bytes {
         let length = (length_bytes - at).min(WINDOW_BYTES);
@@ -269,7 +269,7 @@ fn runs(
             let On::Leaf(leaf, address_bytes) = piece.on else {
                 return Err(lost(stack, id, &piece.on, piece.at_bytes));
             };
-            let run = Run {
+            let run = PlacedRun {
                 offset_bytes: piece.at_bytes,
                 length_bytes: piece.length_bytes,
                 leaf,
@@ -285,7 +285,7 @@ fn runs(
     Ok(runs)
 }
 
-fn continues(last: &Run, next: &Run) -> bool {
+fn continues(last: &PlacedRun, next: &PlacedRun) -> bool {
     last.leaf == next.leaf
         && last.offset_bytes.checked_add(last.length_bytes) == Some(next.offset_bytes)
         && last.address_bytes.checked_add(last.length_bytes) == Some(next.address_bytes)
@@ -318,9 +318,9 @@ fn lost(stack: &Stack, id: LayerId, on: &On, at_bytes: u64) -> Refusal {
     }
 }
 
-/// Returns what [`Place::stretch`] does, of these runs and this unit.
-fn stretch(runs: &[Run], unit: Unit) -> Option<ByteRange> {
-    let phase = |run: &Run| {
+/// Returns what [`MeasuredBytes::stretch`] does, of these runs and this unit.
+fn stretch(runs: &[PlacedRun], unit: Unit) -> Option<ByteRange> {
+    let phase = |run: &PlacedRun| {
         let misses = unit.misalignment(run.address_bytes);
         let offset = run.offset_bytes % unit.length_bytes();
         (misses + unit.length_bytes() - offset) % unit.length_bytes()
@@ -354,8 +354,8 @@ fn stretch(runs: &[Run], unit: Unit) -> Option<ByteRange> {
 mod tests {
     use super::*;
 
-    fn run(offset_bytes: u64, length_bytes: u64, address_bytes: u64) -> Run {
-        Run { offset_bytes, length_bytes, leaf: LayerId(0), address_bytes }
+    fn run(offset_bytes: u64, length_bytes: u64, address_bytes: u64) -> PlacedRun {
+        PlacedRun { offset_bytes, length_bytes, leaf: LayerId(0), address_bytes }
     }
 
     #[test]

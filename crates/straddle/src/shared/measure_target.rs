@@ -11,7 +11,7 @@ use crate::shared::printer::shown;
 
 /// Place where is measured.
 #[derive(Clone, Debug)]
-pub(crate) enum MeasuredPlace {
+pub(crate) enum MeasureTarget {
     /// In a scratch file in this directory.
     Directory(Pinned),
     /// On the device itself.
@@ -23,9 +23,9 @@ pub(crate) enum MeasuredPlace {
     },
 }
 
-impl MeasuredPlace {
+impl MeasureTarget {
     /// Returns what `path` leads to: it is followed here, and never again. Hints name `command`.
-    pub(crate) fn of(path: &Path, command: &str) -> Result<MeasuredPlace, RunRefusal> {
+    pub(crate) fn of(path: &Path, command: &str) -> Result<MeasureTarget, RunRefusal> {
         let name = shown(path);
         let pinned = Pinned::at(path).map_err(|error| {
             refused(
@@ -35,9 +35,9 @@ impl MeasuredPlace {
         })?;
         match pinned.identity() {
             Identity::Block { major, minor } => {
-                Ok(MeasuredPlace::Device { node: pinned, number: (major, minor) })
+                Ok(MeasureTarget::Device { node: pinned, number: (major, minor) })
             }
-            Identity::File { .. } if pinned.is_directory() => Ok(MeasuredPlace::Directory(pinned)),
+            Identity::File { .. } if pinned.is_directory() => Ok(MeasureTarget::Directory(pinned)),
             Identity::File { .. } => Err(refused(
                 format!("cannot measure in {name}: it is neither a directory nor a block device"),
                 Some(format!(
@@ -70,14 +70,14 @@ mod tests {
     fn a_file_and_nothing_are_refused_with_what_to_do() {
         let scratch = testkit::Scratch::new();
         let file = scratch.image("file", 4096);
-        let refusal = MeasuredPlace::of(&file, "bench").unwrap_err();
+        let refusal = MeasureTarget::of(&file, "bench").unwrap_err();
         assert!(refusal.message.contains("neither"), "{refusal:?}");
         assert!(refusal.hint.unwrap().contains("straddle bench"));
         assert!(
-            MeasuredPlace::of(Path::new("/nonexistent/x"), "bench").unwrap_err().hint.is_some()
+            MeasureTarget::of(Path::new("/nonexistent/x"), "bench").unwrap_err().hint.is_some()
         );
         let directory = file.parent().unwrap();
-        let found = MeasuredPlace::of(directory, "bench");
-        assert!(matches!(found, Ok(MeasuredPlace::Directory(it)) if it.given() == directory));
+        let found = MeasureTarget::of(directory, "bench");
+        assert!(matches!(found, Ok(MeasureTarget::Directory(it)) if it.given() == directory));
     }
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use host::engine::{Access, open_measured};
 use units::prefix::Size;
+use workload::Job;
 
-use super::case::Case;
-use super::name;
+use super::requirements::name;
 use crate::bench::ready_device::ReadyDevice;
 use crate::bench::session::Session;
 use crate::shared::halt::{Halt, refused};
@@ -17,22 +17,22 @@ use crate::shared::halt::{Halt, refused};
 /// that is laid out on its file system.
 pub(super) fn opened(
     session: &mut Session<'_>,
-    case: &Case<'_>,
+    job: &Job,
     stage: &ReadyDevice<'_>,
     device_bytes: u64,
 ) -> Result<(OwnedFd, u64), Halt> {
-    let direct = case.job.direct;
+    let direct = job.direct;
     let Some(directory) = stage.directory() else {
         return Ok((stage.device().open(direct)?, device_bytes));
     };
     let path = directory.join("job");
-    let wanted = case.job.size.map_or(device_bytes, |size| size.of(device_bytes));
+    let wanted = job.size.map_or(device_bytes, |size| size.of(device_bytes));
     // What the file system needs for itself is not known; a half is always free.
     let length_bytes = wanted.min(device_bytes.div_euclid(2)) & !4095;
     if wanted > length_bytes {
         session.note(format!(
             "{}: size is scaled down from {} to {}; a longer --scratch allows more",
-            name(case.job),
+            name(job),
             Size(wanted),
             Size(length_bytes)
         ));

@@ -13,7 +13,7 @@ use durability::{Counts, Times, is_quiet};
 use host::engine::now_ns;
 use host::{Interrupt, Pinned, SyncTrial, TrialError, TrialStep};
 
-use super::device::Found;
+use super::device::CountedLayer;
 
 /// Number of syncs a window has at most.
 const SYNCS: u64 = 8;
@@ -75,7 +75,7 @@ impl Clock<'_> {
 pub(super) fn tried(
     tree: &dyn KernelTree,
     directory: &Pinned,
-    layers: &mut [Found],
+    layers: &mut [CountedLayer],
     time: LookTime,
     interrupt: &Interrupt,
 ) -> (Times, Option<TrialError>) {
@@ -96,7 +96,7 @@ pub(super) fn tried(
 fn rounds(
     tree: &dyn KernelTree,
     directory: &Pinned,
-    layers: &mut [Found],
+    layers: &mut [CountedLayer],
     clock: &Clock<'_>,
     times: &mut Times,
 ) -> Result<Option<TrialError>, TrialError> {
@@ -168,7 +168,7 @@ fn pair(trial: &mut SyncTrial, data_first: bool) -> Result<Option<(u64, u64)>, T
 }
 
 /// Returns whether a layer that counts has quiet windows enough.
-fn has_enough(found: &Found) -> bool {
+fn has_enough(found: &CountedLayer) -> bool {
     let Ok(counts) = &found.layer.counted else { return true };
     let windows = counts.overwrites.iter().chain(&counts.appends);
     windows.filter(|window| is_quiet(window)).count() >= QUIET
@@ -187,7 +187,7 @@ impl Window {
     fn tried(
         &self,
         tree: &dyn KernelTree,
-        layers: &mut [Found],
+        layers: &mut [CountedLayer],
         trial: &mut SyncTrial,
         clock: &Clock<'_>,
     ) -> Result<Vec<u64>, TrialError> {
@@ -237,9 +237,9 @@ fn counted(syncs: u64, counts: [Option<DiskCounts>; 3]) -> Option<durability::Wi
 }
 
 /// The counters of every layer now; `None` where it has none.
-fn read(tree: &dyn KernelTree, layers: &[Found]) -> Vec<Option<DiskCounts>> {
+fn read(tree: &dyn KernelTree, layers: &[CountedLayer]) -> Vec<Option<DiskCounts>> {
     let one = |path: &String| DiskCounts::parse(&tree.read(path).ok()?);
-    let sum = |found: &Found| {
+    let sum = |found: &CountedLayer| {
         let mut counts = found.counters.iter().map(one);
         let first = counts.next()??;
         counts.try_fold(first, |sum, more| Some(sum.plus(&more?)))

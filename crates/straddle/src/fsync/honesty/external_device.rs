@@ -20,12 +20,12 @@ use stack::assemble::Devices as _;
 use stack::kernel::{Machine, NodeId, Number};
 use units::text::escape;
 
-use crate::shared::mounted::{Mounted, node_of};
+use crate::shared::path_mount::{PathMount, node_of};
 use crate::shared::scene::Scene;
 
 /// Another device of a file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Companion {
+pub(super) struct ExternalDevice {
     /// Its node; or why that is not known, though there is one, or may be.
     pub(super) device: Result<NodeId, String>,
     /// Its content.
@@ -59,9 +59,9 @@ impl Holds {
     }
 }
 
-/// The other devices of the file system that `mounted` has on `node`; none where all of it lies
+/// The other devices of the file system that `path_mount` has on `node`; none where all of it lies
 /// there, and where nobody tells.
-pub(super) fn of(scene: &Scene, mounted: &Mounted, node: NodeId) -> Vec<Companion> {
+pub(super) fn of(scene: &Scene, mounted: &PathMount, node: NodeId) -> Vec<ExternalDevice> {
     let Ok(machine) = scene.machine() else { return Vec::new() };
     let own = &machine.node(node).name;
     let asked = Asked { tree: scene.tree(), machine, mount: &mounted.mount, own };
@@ -87,14 +87,14 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn xfs(&self, is_realtime: impl Fn() -> Result<bool, String>) -> Vec<Companion> {
-        let log = self.option("logdev").map(|device| Companion { device, holds: Holds::Log });
+    fn xfs(&self, is_realtime: impl Fn() -> Result<bool, String>) -> Vec<ExternalDevice> {
+        let log = self.option("logdev").map(|device| ExternalDevice { device, holds: Holds::Log });
         let realtime = self.option("rtdev").and_then(|device| match is_realtime() {
-            Ok(true) => Some(Companion { device, holds: Holds::Files }),
+            Ok(true) => Some(ExternalDevice { device, holds: Holds::Files }),
             Ok(false) => None,
             Err(error) => {
                 let why = "whether files here lie on its realtime device is not known";
-                Some(Companion { device: Err(format!("{why}: {error}")), holds: Holds::Log })
+                Some(ExternalDevice { device: Err(format!("{why}: {error}")), holds: Holds::Log })
             }
         });
         log.into_iter().chain(realtime).collect()
@@ -109,14 +109,17 @@ impl Asked<'_> {
         }))
     }
 
-    fn of_superblock(&self, read: impl Fn(&str) -> Result<Vec<Named>, String>) -> Vec<Companion> {
+    fn of_superblock(
+        &self,
+        read: impl Fn(&str) -> Result<Vec<Named>, String>,
+    ) -> Vec<ExternalDevice> {
         let kind = self.mount.kind.as_str();
         let (holds, what) = match kind {
             "f2fs" => (Holds::Share, "whether it lies on more devices"),
             _ => (Holds::Log, "whether its log is on another device"),
         };
         if let Some(device) = self.option("jdev").filter(|_| kind == "reiserfs") {
-            return vec![Companion { device, holds }];
+            return vec![ExternalDevice { device, holds }];
         }
         // JFS keeps no log then (lmLogOpen).
         if kind == "jfs" && self.mount.options.iter().any(|option| option == "nointegrity") {
@@ -124,11 +127,11 @@ impl Asked<'_> {
         }
         match read(kind) {
             Ok(named) => {
-                let device = |named: &Named| Companion { device: self.named(named), holds };
+                let device = |named: &Named| ExternalDevice { device: self.named(named), holds };
                 named.iter().map(device).collect()
             }
             Err(error) => {
-                vec![Companion { device: Err(format!("{what} is not known: {error}")), holds }]
+                vec![ExternalDevice { device: Err(format!("{what} is not known: {error}")), holds }]
             }
         }
     }
@@ -152,7 +155,7 @@ impl Asked<'_> {
     }
 
     /// The device of a journal that a thread of the kernel's own writes.
-    fn of_thread(&self) -> Option<Companion> {
+    fn of_thread(&self) -> Option<ExternalDevice> {
         let own = self.own;
         let task = self.tree.read(&format!("/sys/fs/ext4/{own}/journal_task")).ok()?;
         // `<none>` without a journal.
@@ -179,7 +182,7 @@ impl Asked<'_> {
             }
             None => return None,
         };
-        Some(Companion { device, holds: Holds::Log })
+        Some(ExternalDevice { device, holds: Holds::Log })
     }
 }
 
@@ -195,7 +198,7 @@ mod tests {
     fn found(
         (kind, options): (&str, &str),
         tree: MemoryTree,
-        ask: impl Fn(&Asked<'_>) -> Vec<Companion>,
+        ask: impl Fn(&Asked<'_>) -> Vec<ExternalDevice>,
     ) -> Vec<(Result<String, String>, Holds)> {
         let tree = tree
             .with_file("/sys/block/sda/size", "8")

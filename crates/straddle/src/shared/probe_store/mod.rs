@@ -10,16 +10,16 @@
 //! | file | what it is |
 //! |---|---|
 //! | `store` | the directory: what is kept of a drive, and keeping it |
-//! | `name` | a file's name |
-//! | `reading` | one file that may hold anything |
+//! | `file_name` | a file's name |
+//! | `read_file` | one file that may hold anything |
 //! | `trust` | who can have written it |
-//! | `given` | what it gives |
+//! | `granule` | what it gives |
 //! | `identity` | which drive, in which state |
 
-mod given;
+mod file_name;
+mod granule;
 mod identity;
-mod name;
-mod reading;
+mod read_file;
 mod store;
 #[cfg(test)]
 mod tests;

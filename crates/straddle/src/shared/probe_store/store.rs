@@ -12,10 +12,10 @@ use jiff::Timestamp;
 use report::probe::{Saved, SavedIdentity, saved_json};
 use stack::drive::{Drive, Measured};
 
-use super::given::{granule, misdated};
+use super::file_name::{file_name, old_file_name};
+use super::granule::{granule, misdated};
 use super::identity::{differs, identity};
-use super::name::{file_name, old_file_name};
-use super::reading::read;
+use super::read_file::read;
 use super::trust::trusted_directory;
 use crate::shared::printer;
 use crate::shared::printer::shown;

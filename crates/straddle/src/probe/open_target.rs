@@ -1,4 +1,4 @@
-//! Site that a probe measures: a scratch file in a directory, or a device.
+//! Target of a probe, opened: a scratch file in a directory, or a device.
 
 use std::os::fd::OwnedFd;
 
@@ -9,23 +9,20 @@ use host::{FileDisk, Pinned};
 use report::probe::{Probe as Document, RunRefusal};
 use stack::drive::Drive;
 
-use super::allowed::{no_file, possible, raw_bytes, scratch_bytes, usable};
 use super::drive_identity::{drive, of_place, placed};
 use super::pauses::Pauses;
-use super::{Run, refused};
+use super::preflight::{no_file, possible, raw_bytes, scratch_bytes, usable};
+use super::session::{Session, refused};
 use crate::shared::leftover;
-use crate::shared::measured_place::MeasuredPlace;
-use crate::shared::place::Place;
+use crate::shared::measure_target::MeasureTarget;
+use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
 use crate::shared::raw_claim;
 
-/// Place where a probe measures.
-pub(super) struct Site {
-    pub(super) place: Place,
-    /// The one drive.
-    ///
-    /// # Errors
-    /// Why what is found here is of none: see `whose`.
+/// MeasuredBytes where a probe measures.
+pub(super) struct OpenTarget {
+    pub(super) place: MeasuredBytes,
+    /// The one drive; `Err` says why what is found here is of none.
     pub(super) drive: Result<Drive, String>,
     pub(super) writes: bool,
     pub(super) length_bytes: u64,
@@ -42,28 +39,30 @@ enum Ground {
     Device(Pinned),
 }
 
-impl Site {
-    /// Returns what `target` gives.
-    pub(super) fn made(
-        run: &Run<'_>,
-        target: &MeasuredPlace,
+impl OpenTarget {
+    /// Opens `target`.
+    pub(super) fn opened(
+        run: &Session<'_>,
+        target: &MeasureTarget,
         watched: &mut Pauses<'_>,
         document: &mut Document,
-    ) -> Result<Site, RunRefusal> {
+    ) -> Result<OpenTarget, RunRefusal> {
         match target {
-            MeasuredPlace::Directory(directory) => {
-                Site::in_directory(run, directory, watched, document)
+            MeasureTarget::Directory(directory) => {
+                OpenTarget::in_directory(run, directory, watched, document)
             }
-            MeasuredPlace::Device { node, number } => Site::on_device(run, node, *number, document),
+            MeasureTarget::Device { node, number } => {
+                OpenTarget::on_device(run, node, *number, document)
+            }
         }
     }
 
     fn in_directory(
-        run: &Run<'_>,
+        run: &Session<'_>,
         directory: &Pinned,
         watched: &mut Pauses<'_>,
         document: &mut Document,
-    ) -> Result<Site, RunRefusal> {
+    ) -> Result<OpenTarget, RunRefusal> {
         let length_bytes = scratch_bytes(run)?;
         let (plan, step) = possible(run, directory, length_bytes)?;
         leftover::clear(directory);
@@ -71,10 +70,11 @@ impl Site {
         let scratch = Scratch::create_while(directory, plan, |_| watched.pause(0));
         let scratch = scratch.map_err(|error| no_file(&error))?;
         usable(&scratch, directory.given())?;
-        let place =
-            placed(|wanted| Place::of_file(&run.scene, &scratch.path(), length_bytes, wanted))
-                .map_err(|refusal| of_place(&shown(directory.given()), refusal))?;
-        Ok(Site {
+        let place = placed(|wanted| {
+            MeasuredBytes::of_file(&run.scene, &scratch.path(), length_bytes, wanted)
+        })
+        .map_err(|refusal| of_place(&shown(directory.given()), refusal))?;
+        Ok(OpenTarget {
             drive: drive(&run.scene, &place, document),
             sector_bytes: step.max(place.logical_sector_bytes.unwrap_or(step)).max(512),
             place,
@@ -86,11 +86,11 @@ impl Site {
     }
 
     fn on_device(
-        run: &Run<'_>,
+        run: &Session<'_>,
         node: &Pinned,
         number: (u32, u32),
         document: &mut Document,
-    ) -> Result<Site, RunRefusal> {
+    ) -> Result<OpenTarget, RunRefusal> {
         let name = shown(node.given());
         let writes = run.probe.raw.write_device;
         let (ground, device_bytes) = match writes {
@@ -106,14 +106,15 @@ impl Site {
             }
         };
         let length_bytes = raw_bytes(run, node.given(), device_bytes)?;
-        let place = placed(|wanted| Place::of_device(&run.scene, number, length_bytes, wanted))
-            .map_err(|refusal| of_place(&name, refusal))?;
+        let place =
+            placed(|wanted| MeasuredBytes::of_device(&run.scene, number, length_bytes, wanted))
+                .map_err(|refusal| of_place(&name, refusal))?;
         if !writes {
             let note = "reads do not say what writes cost: the granule and the turns need a \
                         directory on the drive, or --write-device";
             document.notes.push(note.to_owned());
         }
-        Ok(Site {
+        Ok(OpenTarget {
             drive: drive(&run.scene, &place, document),
             sector_bytes: place.logical_sector_bytes.unwrap_or(512).max(512),
             place,

@@ -7,7 +7,7 @@ use stack::judge;
 use stack::{LayerId, LayerKind, Stack};
 use units::text::shell_word;
 
-use super::{Refused, assembled, meant, unread};
+use super::disk::{Refused, assembled, meant, unread};
 use crate::arguments::Plan;
 use crate::exit::Outcome;
 use crate::shared::printer::{self, shown};

@@ -6,7 +6,7 @@ use host::Pinned;
 use host::scratch::{Scratch, ScratchError, ScratchPlan, direct_unit_in};
 use report::probe::RunRefusal;
 
-use super::{Run, refused};
+use super::session::{Session, refused};
 use crate::shared::printer::shown;
 
 /// The scratch file's length, where the bytes allow it.
@@ -24,7 +24,7 @@ const ELSEWHERE: &str = "probe on ext4 or XFS on the same drive";
 ///
 /// # Errors
 /// When the bytes that may be written leave no room for it.
-pub(super) fn scratch_bytes(run: &Run<'_>) -> Result<u64, RunRefusal> {
+pub(super) fn scratch_bytes(run: &Session<'_>) -> Result<u64, RunRefusal> {
     let third = run.probe.bytes_max.div_euclid(3);
     let bytes = third.min(SCRATCH_BYTES);
     let bytes = bytes - bytes % PAGE_BYTES;
@@ -39,7 +39,11 @@ pub(super) fn scratch_bytes(run: &Run<'_>) -> Result<u64, RunRefusal> {
 ///
 /// # Errors
 /// When that is to be written to, and is too short.
-pub(super) fn raw_bytes(run: &Run<'_>, node: &Path, device_bytes: u64) -> Result<u64, RunRefusal> {
+pub(super) fn raw_bytes(
+    run: &Session<'_>,
+    node: &Path,
+    device_bytes: u64,
+) -> Result<u64, RunRefusal> {
     if !run.probe.raw.write_device {
         return Ok(device_bytes.min(READ_BYTES));
     }
@@ -60,7 +64,7 @@ pub(super) fn raw_bytes(run: &Run<'_>, node: &Path, device_bytes: u64) -> Result
 /// # Errors
 /// When none can be made there, or what it would tell is nothing.
 pub(super) fn possible(
-    run: &Run<'_>,
+    run: &Session<'_>,
     directory: &Pinned,
     length_bytes: u64,
 ) -> Result<(ScratchPlan, u64), RunRefusal> {
@@ -95,7 +99,7 @@ pub(super) fn no_file(error: &ScratchError) -> RunRefusal {
     refused(error.to_string(), error.hint(smaller.as_deref()).as_deref())
 }
 
-fn plan(run: &Run<'_>, length_bytes: u64) -> ScratchPlan {
+fn plan(run: &Session<'_>, length_bytes: u64) -> ScratchPlan {
     ScratchPlan {
         length_bytes,
         seed: run.seed,

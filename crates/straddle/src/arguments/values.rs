@@ -1,4 +1,4 @@
-//! Times as they are typed: a plain number is seconds.
+//! Values as they are typed: sizes, and times of which a plain number is seconds.
 
 /// The longest time, in seconds: a day.
 const SECONDS_MAX: u64 = 86_400;
@@ -19,6 +19,34 @@ pub(super) fn seconds(text: &str) -> Result<u32, String> {
     let seconds = seconds.and_then(|(number, each)| number.checked_mul(each));
     let seconds = seconds.filter(|seconds| (1..=SECONDS_MAX).contains(seconds));
     seconds.and_then(|seconds| u32::try_from(seconds).ok()).ok_or_else(expected)
+}
+
+/// The bytes of a size such as `4K`.
+///
+/// # Errors
+/// When `text` is no size; the message says what is expected.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    units::prefix::parse(text).map_err(|error| error.to_string())
+}
+
+/// A size that fits 32 bits.
+///
+/// # Errors
+/// When `text` is no such size.
+pub(super) fn size_u32(text: &str) -> Result<u32, String> {
+    u32::try_from(size(text)?).map_err(|_| "it must be below 4 GiB".to_owned())
+}
+
+/// A size of at least one byte.
+///
+/// # Errors
+/// When `text` is no such size.
+pub(super) fn size_above_0(text: &str) -> Result<u64, String> {
+    match units::prefix::parse(text) {
+        Ok(0) => Err("it must be at least one byte".to_owned()),
+        Ok(bytes) => Ok(bytes),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use report::bench::Experiment;
 use units::Unit;
 use workload::{Job, job};
 
+use super::measured_file;
 use super::pattern::Pattern;
-use super::{depth, layout, name};
+use super::requirements::{depth, name};
 use crate::bench::document::{self, About, Seen};
 use crate::bench::offset_arms;
 use crate::bench::paired_loop::{self, Bounds, Timed};
@@ -20,7 +21,7 @@ use crate::bench::session::Session;
 use crate::shared::halt::Halt;
 
 /// A job, its arms and what it does.
-pub(super) struct Case<'a> {
+pub(super) struct DeviceArms<'a> {
     pub(super) ground: &'a ScratchFile,
     pub(super) arms: &'a [Arm],
     pub(super) job: &'a Job,
@@ -31,7 +32,7 @@ pub(super) struct Case<'a> {
 /// Opens each arm's file or device and compares them.
 pub(super) fn measured(
     session: &mut Session<'_>,
-    case: &Case<'_>,
+    case: &DeviceArms<'_>,
     stages: &[ReadyDevice<'_>],
     device_bytes: u64,
 ) -> Result<Experiment, Halt> {
@@ -40,7 +41,7 @@ pub(super) fn measured(
     let mut files = Vec::new();
     let mut length_bytes = device_bytes;
     for stage in stages {
-        let (file, bytes) = layout::opened(session, case, stage, device_bytes)?;
+        let (file, bytes) = measured_file::opened(session, case.job, stage, device_bytes)?;
         length_bytes = length_bytes.min(bytes);
         files.push(file);
     }
@@ -63,7 +64,7 @@ pub(super) fn measured(
 
 fn compared<Q: Queue>(
     session: &mut Session<'_>,
-    case: &Case<'_>,
+    case: &DeviceArms<'_>,
     queues: Vec<Q>,
     length_bytes: u64,
     depth: u16,
@@ -120,7 +121,7 @@ fn bounds(session: &Session<'_>, job: &Job, arms: usize) -> Bounds {
 }
 
 /// Returns where a job's operations go on its device or file; the same for every arm.
-fn slots(session: &Session<'_>, case: &Case<'_>, length_bytes: u64) -> Result<Slots, Halt> {
+fn slots(session: &Session<'_>, case: &DeviceArms<'_>, length_bytes: u64) -> Result<Slots, Halt> {
     let job = case.job;
     let start = job.offset_bytes(length_bytes).min(length_bytes);
     let left = length_bytes - start;
@@ -146,7 +147,7 @@ fn slots(session: &Session<'_>, case: &Case<'_>, length_bytes: u64) -> Result<Sl
 /// The arms as the contest times them, each on its own device.
 struct Turns<'a, Q: Queue> {
     subjects: Vec<Subject<Q, DiskStats>>,
-    case: &'a Case<'a>,
+    case: &'a DeviceArms<'a>,
 }
 
 impl<Q: Queue> Timed for Turns<'_, Q> {

@@ -18,7 +18,7 @@ const NAMES_MAX: usize = 8;
 
 /// `assembled` with what lies beneath its loop devices: the files behind them, and all that those
 /// lie on; or unknown, with the reason. A loop device over a file in memory stays where it is.
-pub(crate) fn beneath_loops(scene: &Scene, assembled: Assembled) -> Assembled {
+pub(crate) fn of_loops(scene: &Scene, assembled: Assembled) -> Assembled {
     let is_loop = |layer: &Layer| match &layer.kind {
         LayerKind::Drive(drive) => drive.backing_file.is_some(),
         _ => false,
@@ -48,13 +48,13 @@ pub(crate) fn beneath_loops(scene: &Scene, assembled: Assembled) -> Assembled {
 
 /// Place where files lie on this machine; devices are looked at once, however many files are on
 /// them.
-pub(crate) struct Hosts<'a>(Tracer<'a>);
+pub(crate) struct FileHosts<'a>(Tracer<'a>);
 
-impl Hosts<'_> {
-    pub(crate) fn new(scene: &Scene) -> Hosts<'_> {
+impl FileHosts<'_> {
+    pub(crate) fn new(scene: &Scene) -> FileHosts<'_> {
         let mut tracer = Tracer::new(scene, false);
         tracer.fills_holes = true;
-        Hosts(tracer)
+        FileHosts(tracer)
     }
 
     /// Returns where the file at `path` lies, holes counted as what they will be.
@@ -95,7 +95,7 @@ fn host(tracer: &Tracer<'_>, traced: &Traced) -> Host {
 ///
 /// # Errors
 /// When the file cannot be traced; the refusal says why and what to do.
-pub(crate) fn beneath(scene: &Scene, path: &Path) -> Result<(Stack, LayerId, FileFacts), Refusal> {
+pub(crate) fn of_file(scene: &Scene, path: &Path) -> Result<(Stack, LayerId, FileFacts), Refusal> {
     let mut tracer = Tracer::new(scene, true);
     let traced = tracer.file(path)?;
     Ok((tracer.stack, traced.id, traced.facts))
@@ -105,10 +105,7 @@ pub(crate) fn beneath(scene: &Scene, path: &Path) -> Result<(Stack, LayerId, Fil
 ///
 /// # Errors
 /// When the kernel's tree does not have it.
-pub(crate) fn beneath_device(
-    scene: &Scene,
-    number: (u32, u32),
-) -> Result<(Stack, LayerId), Refusal> {
+pub(crate) fn of_device(scene: &Scene, number: (u32, u32)) -> Result<(Stack, LayerId), Refusal> {
     let mut tracer = Tracer::new(scene, false);
     let id = tracer.device(number)?;
     Ok((tracer.stack, id))

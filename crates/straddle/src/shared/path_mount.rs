@@ -20,7 +20,7 @@ const TABLE: &str = "/proc/self/mountinfo";
 
 /// A path's mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mounted {
+pub(crate) struct PathMount {
     /// Its line in the table.
     pub(crate) mount: MountLine,
     /// The path, where it leads there from here.
@@ -30,22 +30,22 @@ pub(crate) struct Mounted {
     pub(crate) device: (u32, u32),
 }
 
-impl Mounted {
+impl PathMount {
     /// Returns what a path is mounted from that was pinned.
     ///
     /// # Errors
     /// With the reason, when the path cannot be looked at, or no table of mounts has it.
-    pub(crate) fn of(scene: &Scene, pinned: &Pinned) -> Result<Mounted, String> {
+    pub(crate) fn of(scene: &Scene, pinned: &Pinned) -> Result<PathMount, String> {
         let path = pinned.path();
         let facts = host::file_facts(&path).map_err(|error| error.to_string())?;
-        let mounted = Mounted::with(scene, &facts, pinned.given())?;
-        Ok(Mounted { path: Some(path), ..mounted })
+        let mounted = PathMount::with(scene, &facts, pinned.given())?;
+        Ok(PathMount { path: Some(path), ..mounted })
     }
 
-    fn with(scene: &Scene, facts: &FileFacts, path: &Path) -> Result<Mounted, String> {
+    fn with(scene: &Scene, facts: &FileFacts, path: &Path) -> Result<PathMount, String> {
         let mount = mount::of(scene.tree(), &mount::table(scene.tree()), facts, path)
             .ok_or_else(|| format!("{TABLE} does not say what it is on"))?;
-        Ok(Mounted { mount, path: Some(path.to_owned()), device: facts.device })
+        Ok(PathMount { mount, path: Some(path.to_owned()), device: facts.device })
     }
 
     /// The block devices that the file system is on, in no order.
@@ -81,7 +81,7 @@ impl Mounted {
     /// # Errors
     /// With the reason, when this namespace does not show that directory. A directory of its name
     /// on a file system with other room is another one.
-    pub(crate) fn upper(&self, scene: &Scene) -> Result<Mounted, String> {
+    pub(crate) fn upper(&self, scene: &Scene) -> Result<PathMount, String> {
         let upper = self.mount.option("upperdir").ok_or("it has no upper directory")?;
         let path = Path::new(OsStr::from_bytes(&upper));
         let unseen = |reason: &dyn std::fmt::Display| {
@@ -96,7 +96,7 @@ impl Mounted {
         let facts = host::file_facts(path).map_err(|error| unseen(&error))?;
         let own = self.path().map_err(|reason| unseen(&reason))?;
         match have_same_room(path, own).map_err(|error| unseen(&error))? {
-            true => Mounted::with(scene, &facts, path),
+            true => PathMount::with(scene, &facts, path),
             false => Err(unseen(&"another file system has that path here")),
         }
     }
@@ -133,7 +133,7 @@ pub(crate) fn node_of(machine: &Machine, source: &str) -> Option<NodeId> {
 ///
 /// # Errors
 /// With the reason, when neither does.
-pub(crate) fn behind_loop(scene: &Scene, name: &str, path: &Path) -> Result<Mounted, String> {
+pub(crate) fn behind_loop(scene: &Scene, name: &str, path: &Path) -> Result<PathMount, String> {
     let node = PathBuf::from("/dev").join(name.replace('!', "/"));
     let told = host::loop_file(&node);
     let facts = host::file_facts(path);
@@ -143,7 +143,7 @@ pub(crate) fn behind_loop(scene: &Scene, name: &str, path: &Path) -> Result<Moun
             Err(_) => is_as_long(scene, name, facts.length_bytes),
         };
         if is_same {
-            return Mounted::with(scene, facts, path);
+            return PathMount::with(scene, facts, path);
         }
     }
     let file = told.map_err(|error| {
@@ -162,7 +162,7 @@ pub(crate) fn behind_loop(scene: &Scene, name: &str, path: &Path) -> Result<Moun
     let found = mountinfo::lines(&table).find(|line| line.device == number);
     let gone = || format!("the file behind {name} was deleted, or is in another mount namespace");
     let mount = found.ok_or_else(gone)?;
-    Ok(Mounted { path: None, device: file.device, mount })
+    Ok(PathMount { path: None, device: file.device, mount })
 }
 
 /// Returns whether a loop device over a file of so many bytes would be as long as this one is.

@@ -1,0 +1,84 @@
+//! Announcement of what is going to be written, and for how long; what cannot be is refused first.
+
+use host::Pinned;
+use host::scratch::Scratch;
+use units::prefix::Size;
+
+use super::method::Method;
+use super::plan;
+use super::scratch_file;
+use super::session::Session;
+use crate::shared::halt::{Halt, no_file};
+use crate::shared::measured_bytes::MeasuredBytes;
+use crate::shared::printer::{self, shown};
+
+/// For how long making ready may take beside the comparisons, in seconds.
+const READY_SECONDS: u64 = 5;
+
+/// Refuses a scratch file that cannot be made, or in which nothing can be shifted, as far as that
+/// is known without writing.
+pub(super) fn possible(
+    session: &Session<'_>,
+    way: &Method,
+    directory: &Pinned,
+) -> Result<(), Halt> {
+    session.afford(session.scratch_bytes(), "the scratch file")?;
+    let plan = session.scratch_plan();
+    let filesystem = Scratch::possible(directory, plan).map_err(|error| no_file(&error))?;
+    // File systems of the suite lie on whole devices, each aligned or not as a whole.
+    if !matches!(way, Method::Suite(_)) {
+        scratch_file::shiftable(&filesystem, &shown(directory.given()))?;
+    }
+    Ok(())
+}
+
+/// Says on standard error what is going to be written in `directory`, before it is.
+pub(super) fn announce(
+    session: &Session<'_>,
+    way: &Method,
+    directory: &Pinned,
+) -> Result<(), Halt> {
+    possible(session, way, directory)?;
+    let titles = match way {
+        Method::Inside => titles(session, None),
+        other => other.experiments(session.bench),
+    };
+    printer::note(&format!(
+        "writes at most {} in {}, for at most {} s",
+        Size(session.bytes_left()),
+        shown(directory.given()),
+        seconds(session, &titles)
+    ));
+    Ok(())
+}
+
+/// Says on standard error what of a device is going to be overwritten, before it is.
+pub(super) fn announce_device(session: &Session<'_>, name: &str, bytes: u64, titles: &[String]) {
+    printer::note(&format!(
+        "overwrites the first {} of {name}, for at most {} s",
+        Size(bytes),
+        seconds(session, titles)
+    ));
+}
+
+/// The workloads inside the scratch file.
+pub(super) fn titles(session: &Session<'_>, place: Option<&MeasuredBytes>) -> Vec<String> {
+    let bytes = operation_bytes(session, place);
+    plan::works(session.bench, bytes).iter().map(plan::Work::title).collect()
+}
+
+/// Returns how long an operation would be, in bytes.
+pub(super) fn operation_bytes(session: &Session<'_>, place: Option<&MeasuredBytes>) -> u32 {
+    let told = session.bench.size;
+    match place {
+        Some(place) => plan::operation_bytes(told, place.unit).unwrap_or(4096),
+        None => told.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(4096),
+    }
+}
+
+/// Returns the most seconds that so many comparisons take, with making ready.
+pub(super) fn seconds(session: &Session<'_>, experiments: &[String]) -> u64 {
+    let each = session.comparison_ns().div_ceil(1_000_000_000);
+    let many = u64::try_from(experiments.len()).unwrap_or(u64::MAX);
+    each.saturating_mul(many).saturating_add(READY_SECONDS)
+}

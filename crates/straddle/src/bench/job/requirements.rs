@@ -1,0 +1,73 @@
+//! Requirements of a job: its depth and its file system; and which jobs cannot be run here.
+
+use units::text;
+use workload::{Job, job};
+
+use crate::arguments::{Bench, FileSystem};
+use crate::shared::halt::{Halt, refused};
+
+/// The most operations in flight.
+const DEPTH_MAX: u64 = 1024;
+
+/// Returns whether all that is asked can be done by direct I/O inside the scratch file.
+pub(crate) fn fits_inside(jobs: &[Job]) -> bool {
+    jobs.iter().all(|job| job.direct && !matches!(job.action, job::Action::Mixed { .. }))
+}
+
+/// Refuses a file with a job that mixes reads and writes in a way that is not measured, before
+/// anything is written; `on` says on which jobs a file system is made.
+///
+/// # Errors
+/// For the first such job, with what would be measured.
+pub(crate) fn mixed_are_plain(jobs: &[Job], on: impl Fn(&Job) -> bool) -> Result<(), Halt> {
+    let is_mixed = |job: &&Job| matches!(job.action, job::Action::Mixed { .. });
+    for job in jobs.iter().filter(is_mixed) {
+        let syncs = job.fsync_every.is_some() || job.fdatasync_every.is_some();
+        let (why, hint) = if on(job) {
+            (
+                "on a file system: mixed jobs run without one only",
+                "--set rw=randwrite and --set rw=randread measure one of the two",
+            )
+        } else if job.is_durable() || syncs {
+            (
+                "and syncs: which reads wait for a sync is not reproduced",
+                "--set rw=randwrite measures the durable writes alone; other jobs may sync",
+            )
+        } else if !job.direct {
+            (
+                "through the page cache: a write that stays there takes no time of the drive",
+                "--set direct=1 measures all jobs of the file past it",
+            )
+        } else {
+            continue;
+        };
+        let message = format!("cannot run job {}: mixes reads and writes {why}", name(job));
+        return Err(Halt::hinted(message, hint.to_owned()));
+    }
+    Ok(())
+}
+
+/// A job's name, harmless to print.
+pub(crate) fn name(job: &Job) -> String {
+    text::escape(job.name.as_bytes())
+}
+
+/// Returns how many operations a job keeps in flight.
+///
+/// # Errors
+/// When they are more than one ring takes here.
+pub(super) fn depth(job: &Job) -> Result<u16, Halt> {
+    let depth = job.total_depth();
+    match u16::try_from(depth) {
+        Ok(deep) if depth <= DEPTH_MAX => Ok(deep),
+        _ => Err(Halt::from(refused(
+            format!("{} keeps {depth} operations in flight; {DEPTH_MAX} are the most", name(job)),
+            Some("--set iodepth=32 --set numjobs=1".to_owned()),
+        ))),
+    }
+}
+
+/// The file system that a job runs on: as specified, or, where it names a directory, ext4.
+pub(crate) fn file_system_of(bench: &Bench, job: &Job) -> Option<FileSystem> {
+    bench.fs.or(job.directory.is_some().then_some(FileSystem::Ext4))
+}

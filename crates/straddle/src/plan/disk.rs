@@ -1,0 +1,82 @@
+//! The disk that a plan is of: its stack, its layer, its serial number.
+
+use std::rc::Rc;
+
+use host::ImageFiles;
+use report::{Refusal, RefusalKind};
+use stack::assemble::{self, Assembled, Start, StartKind};
+use stack::{Condition, Layer, LayerId, LayerKind, Mapping, Stack};
+
+use crate::shared::scene::Scene;
+use crate::shared::stack_beneath;
+use crate::shared::target::{self, Target, What};
+
+/// Why there is no plan, and which exit code that is.
+pub(super) type Refused = (RefusalKind, Refusal);
+
+/// The stack of a target, and the kernel's name of the device that was meant.
+pub(super) fn assembled(
+    target: &Target,
+    scene: &Scene,
+    on: Option<&Condition>,
+) -> Result<(Assembled, Option<String>), Refusal> {
+    match &target.what {
+        What::Refused(refusal) => Err(refusal.clone()),
+        What::File(path) | What::Found(path) | What::Again { path, .. } => {
+            let start = target::start_file(path)?;
+            Ok((assemble::assemble(vec![start], &ImageFiles::Directory, on), None))
+        }
+        What::Devices { nodes, meant } => {
+            let machine = scene.machine().map_err(|reason| Refusal {
+                message: format!("cannot plan {}: {reason}", target.name),
+                hint: None,
+            })?;
+            let device = meant.map(|id| machine.node(id).name.clone());
+            let assembled = scene.assemble(machine, nodes, on);
+            Ok((stack_beneath::of_loops(scene, assembled), device))
+        }
+    }
+}
+
+/// Returns the layer that the kernel calls `device`, else the first of a file.
+pub(super) fn meant(stack: &Stack, device: Option<&str>) -> Option<LayerId> {
+    let is_meant = |(_, layer): &(LayerId, &Layer)| match (device, &layer.kind) {
+        (Some(device), LayerKind::Drive(drive)) => drive.name == device,
+        (Some(device), _) => layer.device.as_deref() == Some(device),
+        (None, _) => matches!(layer.mapping, Mapping::Leaf),
+    };
+    stack.iter().find(is_meant).map(|(id, _)| id)
+}
+
+/// Returns why the bytes of a disk could not be read; `None` where they could.
+pub(super) fn unread(stack: &Stack, disk: LayerId) -> Option<String> {
+    let layer = stack.layer(disk);
+    let is_read = stack.bytes(disk).is_some();
+    let problem = layer.problems.first().map(|problem| problem.detail.clone());
+    (!is_read).then(|| problem.unwrap_or_else(|| "its bytes could not be read".to_owned()))
+}
+
+/// The stack of a raw copy of the disk on layer `disk`, and that disk; `None` where its bytes
+/// cannot be read.
+pub(super) fn raw_copy(
+    stack: &Stack,
+    disk: LayerId,
+    on: Option<&Condition>,
+) -> Option<(Stack, LayerId)> {
+    let bytes = Rc::clone(stack.bytes(disk)?);
+    let name = stack.layer(disk).name.clone();
+    let identity = device::FileIdentity { device: 0, inode: 0 };
+    let kind = StartKind::File { path: Vec::new(), identity };
+    let start = Start { kind, name, bytes: Some(Ok(bytes)) };
+    let stack = assemble::assemble(vec![start], &device::NoFiles, on).stack;
+    let disk = layout::disk_of(&stack, None)?;
+    Some((stack, disk))
+}
+
+/// The serial number of a drive, as the script reads it again.
+pub(super) fn serial(scene: &Scene, stack: &Stack, disk: LayerId) -> Option<String> {
+    let LayerKind::Drive(drive) = &stack.layer(disk).kind else { return None };
+    let text = scene.tree().read(&format!("/sys/class/block/{}/device/serial", drive.name)).ok()?;
+    let text: String = text.chars().filter(|letter| !matches!(letter, ' ' | '\n')).collect();
+    Some(text).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,134 @@
+//! A plan on its way to be carried out: its script, and what to type for that.
+
+use std::path::Path;
+
+use layout::{DiskPlan, Source};
+use report::plan::Layout;
+use stack::rule;
+use stack::{LayerKind, Stack};
+use units::text::shell_word;
+
+use crate::arguments::Plan;
+use crate::shared::destination::{Destination, SCRIPT};
+use crate::shared::printer::{self, shown};
+
+/// A plan, the stack it is of, and what its target is called.
+pub(super) struct PlannedDisk {
+    pub(super) plan: DiskPlan,
+    pub(super) stack: Stack,
+    /// True if it is of a raw copy of what was named.
+    pub(super) copy: bool,
+    pub(super) serial: Option<String>,
+    pub(super) gains: Vec<String>,
+    pub(super) also_left: Vec<String>,
+}
+
+/// Prints the script, or writes it; where nothing changes, says so and prints a script that does
+/// nothing, so that it may be piped to a shell all the same.
+pub(super) fn show(
+    document: &Layout,
+    script: Option<&str>,
+    steps: &[String],
+    destination: Option<Destination>,
+) -> anyhow::Result<()> {
+    if document.refusal.is_some() {
+        return Ok(());
+    }
+    let Some(script) = script else {
+        let target = &document.target;
+        let left: String =
+            document.unmended.iter().map(|line| format!("# left: {line}\n")).collect();
+        let comment = format!("# {target}: {}\n{left}", document.verdict());
+        let Some(destination) = destination else {
+            printer::print(&format!("#!/bin/sh\n{comment}"))?;
+            return Ok(());
+        };
+        // An older script in its place would still do what it was made for.
+        destination.write(&format!("{}\n{comment}", SCRIPT.mark()))?;
+        printer::note(&format!("{} on {target}: the script does nothing", document.verdict()));
+        for line in &document.unmended {
+            printer::note(&format!("left: {line}"));
+        }
+        return Ok(());
+    };
+    if let [copy, _, _, _] = steps {
+        printer::note(&format!("this is the plan of a raw copy; make that first: {copy}"));
+    }
+    match destination {
+        None => {
+            printer::print(script)?;
+        }
+        Some(destination) => {
+            destination.write(script)?;
+            let run = steps.last().map_or("", String::as_str);
+            printer::note(&format!("read it, back up the disk, then run it: {run}"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns what to type and do to carry a plan out, the run of the script last. A guest's disk is
+/// moved in a raw copy, since no partitioner opens its image.
+pub(super) fn next(plan: &Plan, found: &PlannedDisk) -> Vec<String> {
+    let on = plan.on.as_ref().map(|on| format!(" --on {}", shell_word(&on.to_string())));
+    let ignores = if plan.measured.is_ignored { " --ignore-measured" } else { "" };
+    let on = on.unwrap_or_default() + ignores;
+    let file = plan.output.as_deref().filter(|_| plan.script);
+    let file = file.map_or_else(|| "plan.sh".to_owned(), |file| shell_word(&shown(file)));
+    let (disk, copy) = typed(plan, found);
+    let own = [
+        format!("straddle plan {disk}{on} --script -o {file}"),
+        format!("read {file}, and back up the disk"),
+        format!("sh {file} {disk} DIR    # DIR: a directory on another disk"),
+    ];
+    copy.into_iter().chain(own).collect()
+}
+
+/// The file in which the guest's disk of an image is copied.
+fn copy_of(plan: &Plan) -> String {
+    rule::copy_name(&shown(&plan.target), "raw", |_| false)
+}
+
+/// The disk of a plan as it is typed, and the command that comes before where that is a raw copy.
+fn typed(plan: &Plan, found: &PlannedDisk) -> (String, Option<String>) {
+    let target = shell_word(&shown(&plan.target));
+    if found.copy {
+        let new = shell_word(&copy_of(plan));
+        let copy = format!("test ! -e {new} && qemu-img convert -O raw {target} {new}");
+        return (new, Some(copy));
+    }
+    let path = path(plan, found);
+    // A partition and a mount point lead to a disk that is called otherwise.
+    let same = std::fs::canonicalize(&plan.target).ok();
+    let is_disk = path.as_ref().is_none_or(|path| same.is_some_and(|same| same == Path::new(path)));
+    (path.filter(|_| !is_disk).map_or(target, |path| shell_word(&path)), None)
+}
+
+/// The script of a plan that changes anything.
+pub(super) fn script(plan: &Plan, found: &PlannedDisk) -> Option<String> {
+    if found.plan.is_empty() {
+        return None;
+    }
+    let path = if found.copy { Some(copy_of(plan)) } else { path(plan, found) };
+    let source = Source { path, copy: typed(plan, found).1, serial: found.serial.clone() };
+    Some(layout::script(&found.plan, &source))
+}
+
+/// Returns where the disk of a plan is opened; `None` for a guest's disk, which only its image's
+/// format gives.
+fn path(plan: &Plan, found: &PlannedDisk) -> Option<String> {
+    if found.copy {
+        return None;
+    }
+    let layer = found.stack.layer(found.plan.disk);
+    let device = |name: &str| format!("/dev/{}", name.replace('!', "/"));
+    match &layer.kind {
+        LayerKind::Drive(drive) => Some(device(&drive.name)),
+        LayerKind::ImageFile => {
+            let absolute =
+                std::fs::canonicalize(&plan.target).unwrap_or_else(|_| plan.target.clone());
+            absolute.to_str().map(str::to_owned)
+        }
+        _ => layer.device.as_deref().map(device),
+    }
+}

@@ -1,0 +1,27 @@
+//! One run of `straddle probe`: what was asked, of which machine, with which seed.
+
+use host::Interrupt;
+use report::probe::RunRefusal;
+
+use crate::arguments::Probe;
+use crate::shared::halt;
+use crate::shared::scene::Scene;
+
+/// State that all parts of a run share.
+pub(super) struct Session<'a> {
+    pub(super) probe: &'a Probe,
+    /// Without what was measured before: that is what is asked.
+    pub(super) scene: Scene,
+    pub(super) interrupt: Interrupt,
+    pub(super) seed: u64,
+}
+
+/// A refusal that is no matter of safety.
+pub(super) fn refused(message: impl Into<String>, hint: Option<&str>) -> RunRefusal {
+    halt::refused(message, hint.map(str::to_owned))
+}
+
+/// Returns what was tried and came to no verdict.
+pub(super) fn undecided(message: impl Into<String>, hint: Option<&str>) -> RunRefusal {
+    halt::undecided(message, hint.map(str::to_owned))
+}
