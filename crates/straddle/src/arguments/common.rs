@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use jiff::Timestamp;
 
 use crate::exit::table;
 
@@ -62,11 +63,20 @@ pub(crate) struct Sysroot {
 pub(crate) struct Start {
     /// Random seed; chosen at random and printed if omitted
     #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
+    seed: Option<u64>,
 
     /// Say what would be written, for how long, and what it means; then stop
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
+}
+
+impl Start {
+    /// Returns the seed of a run that began at `started`: any number will do that another run is
+    /// unlikely to have; it is printed.
+    pub(crate) fn seed(&self, started: Timestamp) -> u64 {
+        let drawn = u64::try_from(started.as_nanosecond().rem_euclid(1 << 53)).unwrap_or(1);
+        self.seed.unwrap_or(drawn)
+    }
 }
 
 /// Options for the file that keeps a result, and for what is shown while measuring.

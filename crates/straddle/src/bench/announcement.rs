@@ -8,6 +8,7 @@ use super::method::Method;
 use super::plan;
 use super::scratch_file;
 use super::session::Session;
+use super::work::Work;
 use crate::shared::halt::{Halt, no_file};
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::{self, shown};
@@ -64,7 +65,7 @@ pub(super) fn announce_device(session: &Session<'_>, name: &str, bytes: u64, tit
 /// The workloads inside the scratch file.
 pub(super) fn titles(session: &Session<'_>, place: Option<&MeasuredBytes>) -> Vec<String> {
     let bytes = operation_bytes(session, place);
-    plan::works(session.bench, bytes).iter().map(plan::Work::title).collect()
+    Work::all(session.bench, bytes).iter().map(Work::title).collect()
 }
 
 /// Returns how long an operation would be, in bytes.

@@ -1,15 +1,15 @@
 //! Direct I/O inside the scratch file: aligned and shifted operations take turns. Needs no root.
 
-use host::DiskStats;
 use host::engine::Access;
 use measure::Role;
 
-use super::offset_arms::{self, Setting};
 use super::paired_loop::Bounds;
-use super::plan::{self, Arm, Work};
+use super::plan::{self, Arm};
 use super::results::Results;
 use super::scratch_file::ScratchFile;
 use super::session::Session;
+use super::timed_arms::{self, Setting};
+use super::work::Work;
 use crate::shared::halt::Halt;
 
 /// Compares all that was asked for.
@@ -24,7 +24,7 @@ pub(crate) fn run(
     let bench = session.bench;
     let arms = plan::arms(&bench.shift, bench.full, step, u64::from(size), place.unit);
     let arms = arms?;
-    on_scratch(session, ground, &plan::works(bench, size), &arms, found)
+    on_scratch(session, ground, &Work::all(bench, size), &arms, found)
 }
 
 /// Compares `arms` under `works` in the scratch file.
@@ -72,9 +72,10 @@ pub(crate) fn each<'a>(
         let bounds = Bounds { nanoseconds: session.comparison_ns(), bytes };
         let access = if work.read { Access::Read } else { Access::Write };
         let (file, place, moved) = open(access)?;
-        let counters = place.counted.and_then(|number| DiskStats::open(number).ok());
-        let setting = Setting { place, arms, work: *work, alpha, bounds, moved: &*moved };
-        let mut experiment = offset_arms::compare(session, &setting, file, counters)?;
+        let (work, title) = (*work, work.title());
+        let setting = Setting { place, arms, work, title, alpha, bounds, moved: &*moved };
+        let slots = timed_arms::slots(session.seed, &setting)?;
+        let mut experiment = timed_arms::compare(session, &setting, vec![(file, slots)])?;
         if asked.len() > 1
             && let Some(arm) = arms.iter().find(|arm| arm.role == Role::Shifted)
         {

@@ -6,7 +6,7 @@
 //! | `plan`, `session`, `paired_loop` | what is compared, what it may use, the loop over pairs |
 //! | `method` | which of the ways of measuring was asked for |
 //! | `in_scratch_file`, `raw` | direct I/O in the scratch file, or on a device |
-//! | `offset_arms` | arms that differ in their offsets alone |
+//! | `work`, `timed_arms` | what each arm does, and arms that are timed on open files |
 //! | `requests`, `replay` | given requests, in the scratch file too |
 //! | `shifted`, `ready_device` | whole devices that are shifted |
 //! | `file_system` | file systems on them |
@@ -21,7 +21,6 @@ mod file_system;
 mod in_scratch_file;
 mod job;
 mod method;
-mod offset_arms;
 mod paired_loop;
 mod plan;
 mod preview;
@@ -36,6 +35,8 @@ mod session;
 mod shifted;
 mod show;
 mod suite;
+mod timed_arms;
+mod work;
 
 use host::{Interrupt, Pinned, PrivateMounts};
 use report::bench::bench_json;

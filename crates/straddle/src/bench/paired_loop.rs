@@ -1,15 +1,11 @@
 //! The loop of every measurement: pairs in an order that coins decide, until enough is known.
 
-use std::time::Duration;
-
 use measure::{Conclusion, Experiment, Plan, Step, Stop, Verdict};
 
 use super::progress::Progress;
 use super::session::{Limit, Session};
+use crate::shared::busy;
 use crate::shared::halt::Halt;
-
-/// Longest rest before it is checked whether the user wants to end, in nanoseconds.
-const REST_NS: u64 = 50_000_000;
 
 /// Work that takes time, once for each arm of a pair.
 pub(crate) trait Timed {
@@ -108,7 +104,9 @@ pub(crate) fn run(
             }
         }
         let elapsed_ns = session.elapsed_ns().saturating_sub(begun_ns);
-        rest(session, times.iter().sum(), bounds.nanoseconds.saturating_sub(elapsed_ns));
+        let left_ns = bounds.nanoseconds.saturating_sub(elapsed_ns);
+        let share = session.share_percent.into();
+        busy::rest(&session.interrupt, times.iter().sum(), share, left_ns);
     };
     progress.clear();
     if let Some(reason) = timed.fault() {
@@ -129,15 +127,4 @@ fn pair(timed: &mut dyn Timed, order: &[usize], times: &mut [u64]) -> Result<(),
         times[arm] = timed.time(arm)?;
     }
     Ok(())
-}
-
-/// Leaves a busy drive to others for as long as its share says, within what is left of the time.
-fn rest(session: &Session<'_>, busy_ns: u64, left_ns: u64) {
-    let share = u64::from(session.share_percent.clamp(1, 100));
-    let mut idle_ns = busy_ns.saturating_mul(100 - share).div_euclid(share).min(left_ns);
-    while idle_ns > 0 && !session.interrupt.is_raised() {
-        let slice_ns = idle_ns.min(REST_NS);
-        std::thread::sleep(Duration::from_nanos(slice_ns));
-        idle_ns -= slice_ns;
-    }
 }

@@ -6,7 +6,7 @@ use measure::Role;
 use stack::UnitKind;
 use units::Unit;
 
-use crate::arguments::{Bench, Durable};
+use crate::arguments;
 
 /// Bounds of what a way of measuring may use unless the user says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,10 +47,10 @@ impl Budget {
 /// little.
 pub(crate) const BLOCK_NS: u64 = 25_000_000;
 /// Returns the kind of the stack's unit that operations must fit.
-pub(crate) fn unit_kind(unit: crate::arguments::Unit) -> UnitKind {
+pub(crate) fn unit_kind(unit: arguments::Unit) -> UnitKind {
     match unit {
-        crate::arguments::Unit::Granule => UnitKind::Granule,
-        crate::arguments::Unit::Chunk => UnitKind::Chunk,
+        arguments::Unit::Granule => UnitKind::Granule,
+        arguments::Unit::Chunk => UnitKind::Chunk,
     }
 }
 
@@ -68,35 +68,6 @@ pub(crate) struct Arm {
     pub(crate) name: String,
     pub(crate) role: Role,
     pub(crate) shift_bytes: u64,
-}
-
-/// Work that each arm does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Work {
-    pub(crate) read: bool,
-    pub(crate) sync: Durable,
-    /// Number of writes a sync follows, where one does.
-    pub(crate) sync_every: u32,
-    pub(crate) depth: u16,
-    pub(crate) operation_bytes: u32,
-    /// True if all arms take the next granules from one cursor; else places are drawn.
-    pub(crate) in_order: bool,
-}
-
-impl Work {
-    /// Returns it as a person says it.
-    pub(crate) fn title(&self) -> String {
-        let size = units::prefix::Size(u64::from(self.operation_bytes));
-        let what = match (self.read, self.sync) {
-            (true, _) => "random read".to_owned(),
-            (false, Durable::None) => "random write, cached".to_owned(),
-            (false, Durable::Fdatasync) => "write + fdatasync".to_owned(),
-            (false, Durable::Fsync) => "write + fsync".to_owned(),
-            (false, Durable::Dsync) => "write (O_DSYNC)".to_owned(),
-            (false, Durable::Sync) => "write (O_SYNC)".to_owned(),
-        };
-        format!("{size} {what}, depth {}", self.depth)
-    }
 }
 
 /// The bytes of an operation: as specified, else 4 KiB or a whole unit of the drive.
@@ -232,23 +203,6 @@ pub(crate) fn questions(arms: &[Arm]) -> Vec<Vec<Arm>> {
 fn crosses(shift: u64, operation_bytes: u64, unit_bytes: u64) -> bool {
     let within = shift % unit_bytes;
     within != 0 && within.saturating_add(operation_bytes) > unit_bytes
-}
-
-/// The workloads that were asked for, the headline first.
-pub(crate) fn works(bench: &Bench, operation_bytes: u32) -> Vec<Work> {
-    // Synchronous writes at depth 1 go forward, as a log does.
-    let work = |read: bool, sync, depth| {
-        let in_order = !read && depth == 1 && sync != Durable::None;
-        Work { read, sync, sync_every: 1, depth, operation_bytes, in_order }
-    };
-    if !bench.full {
-        return vec![work(bench.read, bench.sync, bench.depth)];
-    }
-    let mut all = vec![work(false, Durable::Fdatasync, 1)];
-    all.extend([8, 32].map(|depth| work(false, Durable::Dsync, depth)));
-    all.extend([1, 8, 32].map(|depth| work(false, Durable::None, depth)));
-    all.extend([1, 8, 32].map(|depth| work(true, Durable::None, depth)));
-    all
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::method::{self, Method};
 use super::plan::{self, Budget};
 use super::raw;
 use super::session::Session;
+use super::work::Work;
 use crate::arguments::BenchFormat;
 use crate::exit::Outcome;
 use crate::shared::halt::Halt;
@@ -101,7 +102,7 @@ fn on_device(session: &mut Session<'_>, node: &Pinned, number: (u32, u32)) -> Re
     let mut plan = begun(session, shown(node.given()), place.as_ref());
     let bytes = operation_bytes(session, place.as_ref());
     let works = raw::works(session, bytes, writes);
-    plan.experiments = works.iter().map(plan::Work::title).collect();
+    plan.experiments = works.iter().map(Work::title).collect();
     plan.seconds_max = seconds(session, &plan.experiments);
     if writes {
         session.grant(Budget::HEADLINE);

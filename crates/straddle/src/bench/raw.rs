@@ -6,19 +6,17 @@ use std::os::fd::OwnedFd;
 use host::claim::Claim;
 use host::engine::{Access, open_pinned};
 use host::{FileDisk, Pinned};
-use report::Refusal;
 use report::bench::{RunRefusal, Scratch};
-use stack::UnitKind;
 use units::prefix::Size;
 
 use super::in_scratch_file::each;
-use super::plan::{self, Budget, Work};
+use super::plan::{self, Budget};
 use super::results::Results;
 use super::session::Session;
+use super::work::Work;
 use super::{announcement, document};
-use crate::arguments::{Durable, Unit};
 use crate::shared::halt::{Halt, refused};
-use crate::shared::measure_target::from_trace;
+use crate::shared::measure_target::cannot;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
 use crate::shared::raw_claim::claimed;
@@ -41,10 +39,7 @@ pub(crate) fn run(
     } else {
         READ_BYTES
     };
-    let wanted = match bench.unit {
-        Unit::Granule => UnitKind::Granule,
-        Unit::Chunk => UnitKind::Chunk,
-    };
+    let wanted = plan::unit_kind(bench.unit);
     let claim = match bench.raw.write_device {
         true => Some(claimed(&bench.raw, node, most)?),
         false => None,
@@ -55,7 +50,7 @@ pub(crate) fn run(
     };
     let length_bytes = device_bytes.min(most);
     let place = MeasuredBytes::of_device(&session.scene, number, length_bytes, wanted);
-    let place = place.map_err(|refusal| Halt::from(of_device(&name, refusal)))?;
+    let place = place.map_err(|refusal| cannot(&format!("measure {name}"), refusal))?;
     session.measures(&place);
     found.target = document::target(name.clone(), Some(&place));
     if claim.is_some() {
@@ -100,15 +95,14 @@ fn unsupported(session: &Session<'_>) -> Result<(), RunRefusal> {
 
 /// The workloads: reads, unless the device is claimed for writing.
 pub(crate) fn works(session: &Session<'_>, size: u32, writes: bool) -> Vec<Work> {
-    let all = plan::works(session.bench, size);
+    let all = Work::all(session.bench, size);
     if writes {
         return all;
     }
-    let read = |work: &Work| Work { read: true, sync: Durable::None, in_order: false, ..*work };
     if session.bench.full {
         return all.into_iter().filter(|work| work.read).collect();
     }
-    all.iter().map(read).collect()
+    all.into_iter().map(Work::as_reads).collect()
 }
 
 fn opened(node: &Pinned, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {
@@ -121,10 +115,4 @@ fn opened(node: &Pinned, claim: Option<&Claim>) -> Result<OwnedFd, Halt> {
         }),
         None => open_pinned(node, Access::Read, true).map_err(Halt::from),
     }
-}
-
-fn of_device(name: &str, refusal: Refusal) -> RunRefusal {
-    let mut refusal = from_trace(refusal);
-    refusal.message = format!("cannot measure {name}: {}", refusal.message);
-    refusal
 }

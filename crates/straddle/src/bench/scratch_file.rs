@@ -8,10 +8,10 @@ use units::prefix::Size;
 
 use super::session::Session;
 use crate::shared::halt::{Halt, no_file, refused};
-use crate::shared::leftover;
-use crate::shared::measure_target::from_trace;
+use crate::shared::measure_target::cannot;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
+use crate::shared::scratch;
 
 /// A scratch file whose way down is known.
 pub(crate) struct ScratchFile {
@@ -33,23 +33,19 @@ impl ScratchFile {
         let length_bytes = plan.length_bytes;
         let interrupt = session.interrupt.clone();
         let goes_on = |_| !interrupt.is_raised();
-        leftover::clear(directory);
+        scratch::clear_leftovers(directory);
         let scratch =
             Scratch::create_while(directory, plan, goes_on).map_err(|error| no_file(&error))?;
         session.wrote(length_bytes);
         let name = shown(directory.given());
-        if let Some(reason) = unusable(&scratch) {
+        if let Some(reason) = scratch::unusable(&scratch) {
             let message = format!("cannot measure in {name}: {reason}");
             let hint = "the file system moves or shares what is written: try ext4 or XFS";
             return Err(refused(message, Some(hint.to_owned())));
         }
         let prepared_ns = session.elapsed_ns().saturating_sub(begun_ns);
         let place = MeasuredBytes::of_file(&session.scene, &scratch.path(), length_bytes, wanted);
-        let place = place.map_err(|refusal| {
-            let mut refusal = from_trace(refusal);
-            refusal.message = format!("cannot measure in {name}: {}", refusal.message);
-            refusal
-        })?;
+        let place = place.map_err(|refusal| cannot(&format!("measure in {name}"), refusal))?;
         Ok(ScratchFile { scratch, place, prepared_ns })
     }
 
@@ -72,11 +68,7 @@ impl ScratchFile {
 
     /// Returns whether the file lies elsewhere now than when it was written; `Some` says so.
     pub(crate) fn moved(&self) -> Option<String> {
-        match self.scratch.has_moved() {
-            Ok(false) => None,
-            Ok(true) => Some("the file system moved the scratch file meanwhile".to_owned()),
-            Err(error) => Some(format!("whether the scratch file moved cannot be told: {error}")),
-        }
+        scratch::moved(&self.scratch)
     }
 
     /// Makes parts real again that were set aside as zeros, before anything is timed on them; how
@@ -113,11 +105,4 @@ pub(super) fn shiftable(filesystem: &str, name: &str) -> Result<(), RunRefusal> 
          sectors into buffered I/O, in silence"
     );
     Err(refused(message, Some("measure on ext4 or XFS on the same drive".to_owned())))
-}
-
-fn unusable(scratch: &Scratch) -> Option<String> {
-    match scratch.usable() {
-        Ok(usable) => usable.unusable.map(|reason| reason.to_string()),
-        Err(error) => Some(error.to_string()),
-    }
 }

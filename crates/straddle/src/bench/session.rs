@@ -59,12 +59,10 @@ pub(crate) enum Limit {
 impl<'a> Session<'a> {
     pub(crate) fn new(bench: &'a Bench, interrupt: Interrupt) -> Session<'a> {
         let started = Timestamp::now();
-        // Any number will do that another run is unlikely to have; it is printed.
-        let drawn = u64::try_from(started.as_nanosecond().rem_euclid(1 << 53)).unwrap_or(1);
         Session {
             bench,
             scene: Scene::live().ignoring_measured(bench.measured.is_ignored),
-            seed: bench.start.seed.unwrap_or(drawn),
+            seed: bench.start.seed(started),
             notes: Vec::new(),
             interrupt,
             share_percent: bench.share.unwrap_or(100),

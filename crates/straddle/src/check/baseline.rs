@@ -1,18 +1,18 @@
 //! Baselines: an earlier look in a file, read for `--watch` and written for `--save`.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write as _};
+use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{anyhow, bail};
 use clap::Parser as _;
 use host::InputError;
 use report::{Baseline, BaselineFault, Blocks, Run, Summary};
 use units::text;
 
 use crate::arguments::{Arguments, Check, Command, is_standard_output};
+use crate::shared::atomic_file::AtomicFile;
 use crate::shared::printer::{self, shown};
 
 /// The longest baseline that is read: ten thousand images take a tenth of it, and what is read
@@ -76,10 +76,8 @@ pub(crate) fn command(check: &Check) -> Vec<String> {
 /// A baseline on its way into a file: written beside it, and put in its place when it is whole.
 pub(crate) struct Save {
     path: PathBuf,
-    beside: PathBuf,
-    file: BufWriter<File>,
+    file: AtomicFile,
     is_empty: bool,
-    is_done: bool,
 }
 
 impl Save {
@@ -96,21 +94,18 @@ impl Save {
         }
         let name = shown(path);
         replaceable(path)?;
-        let file_name = path.file_name().with_context(|| format!("{name} names no file"))?;
-        let mut beside = OsString::from(".");
-        beside.push(file_name);
-        beside.push(format!(".{}.new", std::process::id()));
-        let beside = path.with_file_name(beside);
-        let file = OpenOptions::new().write(true).create_new(true).open(&beside);
-        let file = file.map_err(|error| {
+        if path.file_name().is_none() {
+            bail!(
+                "cannot write the baseline {name}: a directory\nhint: name a file: --save base.json"
+            );
+        }
+        let file = AtomicFile::create(path, 0o666).map_err(|error| {
             anyhow!(
-                "cannot write the baseline {name}: {}: {error}\n\
-                 hint: name a file in a directory that you may write",
-                shown(&beside)
+                "cannot write the baseline {name}: {error}\n\
+                 hint: name a file in a directory that you may write"
             )
         })?;
-        let file = BufWriter::with_capacity(1 << 16, file);
-        let mut save = Save { path: path.to_owned(), beside, file, is_empty: true, is_done: false };
+        let mut save = Save { path: path.to_owned(), file, is_empty: true };
         save.write(report::head(env!("CARGO_PKG_VERSION"), Some(run)).as_bytes())?;
         Ok(save)
     }
@@ -131,14 +126,8 @@ impl Save {
     /// When it cannot be written or put in place; what was there is then still there.
     pub(crate) fn end(mut self, summary: &Summary) -> anyhow::Result<()> {
         self.write(report::tail(summary, self.is_empty).as_bytes())?;
-        let done = self
-            .file
-            .flush()
-            .and_then(|()| self.file.get_ref().sync_all())
-            .and_then(|()| std::fs::rename(&self.beside, &self.path));
-        done.map_err(|error| self.failed(&error))?;
-        self.is_done = true;
-        Ok(())
+        let path = self.path;
+        self.file.finish().map_err(|error| failed(&path, &error))
     }
 
     /// Leaves what is in the place of the baseline as it is, and says why: no target could be
@@ -150,21 +139,15 @@ impl Save {
 
     fn write(&mut self, text: &[u8]) -> anyhow::Result<()> {
         let written = self.file.write_all(text);
-        written.map_err(|error| self.failed(&error))
-    }
-
-    fn failed(&self, error: &std::io::Error) -> anyhow::Error {
-        anyhow!("cannot write the baseline {}: {error}", shown(&self.path))
+        written.map_err(|error| failed(&self.path, &error))
     }
 }
 
-impl Drop for Save {
-    fn drop(&mut self) {
-        if !self.is_done {
-            // What is half written is of no use to anyone.
-            let _ = std::fs::remove_file(&self.beside);
-        }
-    }
+fn failed(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    anyhow!(
+        "cannot write the baseline {}: {error}\nhint: df -h shows the space that is left",
+        shown(path)
+    )
 }
 
 /// Returns whether a baseline may be put at `path`: nothing is there, or in it, or a baseline.

@@ -25,6 +25,7 @@ use super::workload_place::{Owner, WorkloadPlace, on_drive, on_grounds};
 use super::workload_source::{Strand, Workload};
 use crate::arguments::Simulate;
 use crate::exit::Outcome;
+use crate::shared::number::real;
 use crate::shared::printer;
 
 /// Time that a host takes from a command to the next: a system call and an interrupt.
@@ -266,10 +267,4 @@ fn did(tally: Tally) -> SimulatedWork {
         programs: tally.programs,
         erases: tally.erases,
     }
-}
-
-/// A count or a time as a real number, rounded beyond 2^53.
-#[expect(clippy::cast_precision_loss, reason = "a rate is not exact")]
-fn real(number: u64) -> f64 {
-    number as f64
 }

@@ -43,7 +43,7 @@ use crate::arguments::Fsync;
 use crate::exit::{CUT_OFF, Outcome};
 use crate::shared::destination::{self, Destination};
 use crate::shared::halt::Halt;
-use crate::shared::leftover;
+use crate::shared::scratch;
 use durability::Process;
 use measured::Measured;
 use plan::Plan;
@@ -117,7 +117,7 @@ fn measured(session: &mut Session<'_>) -> Result<(), Halt> {
     let process = session.arguments.pid.map(honesty::asked).transpose();
     let process = process.map_err(|refusal| Halt::refused(refusal.message, refusal.hint))?;
     // Before room is looked for: what was left takes some.
-    leftover::clear(session.directory()?);
+    scratch::clear_leftovers(session.directory()?);
     refusal::fits(session, &plan)?;
     // An empty file, gone at once. Where none can be made a look says so, and measures nothing.
     let takes = host::takes_files(session.directory()?);

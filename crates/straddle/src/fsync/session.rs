@@ -31,14 +31,12 @@ pub(crate) struct Session<'a> {
 impl<'a> Session<'a> {
     pub(crate) fn new(arguments: &'a Fsync, interrupt: Interrupt) -> Session<'a> {
         let started = Timestamp::now();
-        // Any number will do that another run is unlikely to have; it is printed.
-        let drawn = u64::try_from(started.as_nanosecond().rem_euclid(1 << 53)).unwrap_or(1);
         let scene = Scene::live();
         let document = Document {
             schema: FSYNC_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             run: run::run(started, &scene),
-            seed: arguments.start.seed.unwrap_or(drawn),
+            seed: arguments.start.seed(started),
             ..Document::default()
         };
         let directory = Pinned::at(&arguments.directory);

@@ -2,11 +2,10 @@
 //! found.
 
 use report::Refusal;
-use report::probe::{Probe as Document, RunRefusal};
+use report::probe::Probe as Document;
 use stack::UnitKind;
 use stack::drive::Drive;
 
-use crate::shared::measure_target::from_trace;
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::scene::Scene;
 
@@ -38,11 +37,4 @@ pub(super) fn drive(
     let drive =
         place.drive.as_ref().ok_or("it lies on several drives, or on none that is known")?;
     Ok(Drive::read(scene.tree(), &drive.name))
-}
-
-/// That `name` cannot be probed, since where its bytes lie is not known.
-pub(super) fn of_place(name: &str, refusal: Refusal) -> RunRefusal {
-    let mut refusal = from_trace(refusal);
-    refusal.message = format!("cannot probe {name}: {}", refusal.message);
-    refusal
 }

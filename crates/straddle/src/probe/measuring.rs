@@ -5,8 +5,8 @@
 //! again with all of that. What is left then is for the depth.
 
 use host::engine::{Access, Buffers, SyncQueue, UringQueue, now_ns};
+use measure::Fault;
 use measure::probe::{self, Ask, Budget, Spending, Stripe, Written, depth, granule, stripe};
-use measure::{Fault, Run as Stretch};
 use report::probe::{Probe as Document, RunRefusal};
 
 use super::open_target::OpenTarget;
@@ -53,9 +53,12 @@ pub(super) fn run(
         ));
         watched.share(SHARE_PERCENT.into());
     }
-    let stretches = stretches(target);
-    let ask =
-        Ask { runs: &stretches, sector_bytes: target.sector_bytes, alpha: ALPHA, seed: run.seed };
+    let ask = Ask {
+        runs: &target.place.runs,
+        sector_bytes: target.sector_bytes,
+        alpha: ALPHA,
+        seed: run.seed,
+    };
     let mut asking = Asking { run, target, watched, ask, whole: whole(run, target) };
     let (stripe, depth) = (Stripe::not_tried(BUSY), depth::Found::not_tried(BUSY));
     let mut found = Found { written: None, stripe, depth };
@@ -81,16 +84,6 @@ pub(super) fn run(
         Some(reason) => Err(undecided(reason, Some("try again on a quieter file system"))),
         None => Ok(found),
     }
-}
-
-fn stretches(target: &OpenTarget) -> Vec<Stretch> {
-    let stretch = |run: &crate::shared::measured_bytes::PlacedRun| Stretch {
-        offset_bytes: run.offset_bytes,
-        length_bytes: run.length_bytes,
-        leaf: run.leaf.0,
-        address_bytes: run.address_bytes,
-    };
-    target.place.runs.iter().map(stretch).collect()
 }
 
 /// All that may be used from now on.

@@ -39,13 +39,11 @@ pub(crate) fn run(probe: &Probe) -> anyhow::Result<Outcome> {
     let destination = Destination::of(destination::PROBE, probe.kept.output.as_ref())?;
     let started = Timestamp::now();
     let begun = std::time::Instant::now();
-    // Any number will do that another run is unlikely to have; it is printed.
-    let drawn = u64::try_from(started.as_nanosecond().rem_euclid(1 << 53)).unwrap_or(1);
     let run = Session {
         probe,
         scene: Scene::live().ignoring_measured(true),
         interrupt: Interrupt::install()?,
-        seed: probe.start.seed.unwrap_or(drawn),
+        seed: probe.start.seed(started),
     };
     let mut document = document::begun(&run, started);
     if let Err(refusal) = fill(&run, &mut document) {

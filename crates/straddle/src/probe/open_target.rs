@@ -9,15 +9,15 @@ use host::{FileDisk, Pinned};
 use report::probe::{Probe as Document, RunRefusal};
 use stack::drive::Drive;
 
-use super::drive_identity::{drive, of_place, placed};
+use super::drive_identity::{drive, placed};
 use super::pauses::Pauses;
 use super::preflight::{no_file, possible, raw_bytes, scratch_bytes, usable};
 use super::session::{Session, refused};
-use crate::shared::leftover;
-use crate::shared::measure_target::MeasureTarget;
+use crate::shared::measure_target::{MeasureTarget, cannot};
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
 use crate::shared::raw_claim;
+use crate::shared::scratch;
 
 /// MeasuredBytes where a probe measures.
 pub(super) struct OpenTarget {
@@ -65,7 +65,7 @@ impl OpenTarget {
     ) -> Result<OpenTarget, RunRefusal> {
         let length_bytes = scratch_bytes(run)?;
         let (plan, step) = possible(run, directory, length_bytes)?;
-        leftover::clear(directory);
+        scratch::clear_leftovers(directory);
         watched.begin("the scratch file");
         let scratch = Scratch::create_while(directory, plan, |_| watched.pause(0));
         let scratch = scratch.map_err(|error| no_file(&error))?;
@@ -73,7 +73,7 @@ impl OpenTarget {
         let place = placed(|wanted| {
             MeasuredBytes::of_file(&run.scene, &scratch.path(), length_bytes, wanted)
         })
-        .map_err(|refusal| of_place(&shown(directory.given()), refusal))?;
+        .map_err(|refusal| cannot(&format!("probe {}", shown(directory.given())), refusal))?;
         Ok(OpenTarget {
             drive: drive(&run.scene, &place, document),
             sector_bytes: step.max(place.logical_sector_bytes.unwrap_or(step)).max(512),
@@ -108,7 +108,7 @@ impl OpenTarget {
         let length_bytes = raw_bytes(run, node.given(), device_bytes)?;
         let place =
             placed(|wanted| MeasuredBytes::of_device(&run.scene, number, length_bytes, wanted))
-                .map_err(|refusal| of_place(&name, refusal))?;
+                .map_err(|refusal| cannot(&format!("probe {name}"), refusal))?;
         if !writes {
             let note = "reads do not say what writes cost: the granule and the turns need a \
                         directory on the drive, or --write-device";
@@ -140,10 +140,6 @@ impl OpenTarget {
     /// Why what was measured is nothing: it lies elsewhere now.
     pub(super) fn moved(&self) -> Option<String> {
         let Ground::Scratch(scratch) = &self.ground else { return None };
-        match scratch.has_moved() {
-            Ok(false) => None,
-            Ok(true) => Some("the file system moved the scratch file meanwhile".to_owned()),
-            Err(error) => Some(format!("whether the scratch file moved cannot be told: {error}")),
-        }
+        scratch::moved(scratch)
     }
 }

@@ -1,15 +1,11 @@
 //! Between blocks: a rest where the drive is shared, the line that says how far it is, and whether
 //! the user wants to end.
 
-use std::time::Duration;
-
 use host::Interrupt;
 use host::engine::now_ns;
 
+use crate::shared::busy;
 use crate::shared::progress::{self, ProgressLine};
-
-/// Longest rest before it is checked whether the user wants to end, in nanoseconds.
-const REST_NS: u64 = 50_000_000;
 
 /// Pauses between blocks, and what is checked in them.
 pub(super) struct Pauses<'a> {
@@ -33,7 +29,7 @@ impl<'a> Pauses<'a> {
 
     /// From here on the drive is used for so much of the time, in percent.
     pub(super) fn share(&mut self, percent: u64) {
-        self.share_percent = percent.clamp(1, 100);
+        self.share_percent = percent;
     }
 
     /// `what` begins.
@@ -51,12 +47,7 @@ impl<'a> Pauses<'a> {
         line.show(now_ns, |look| {
             report::probe::probing(what, now_ns.saturating_sub(*begun_ns), *most_ns, look)
         });
-        let mut idle_ns = took_ns.saturating_mul(100 - *share_percent).div_euclid(*share_percent);
-        while idle_ns > 0 && !self.interrupt.is_raised() {
-            let slice_ns = idle_ns.min(REST_NS);
-            std::thread::sleep(Duration::from_nanos(slice_ns));
-            idle_ns -= slice_ns;
-        }
+        busy::rest(self.interrupt, took_ns, *share_percent, u64::MAX);
         !self.interrupt.is_raised()
     }
 }

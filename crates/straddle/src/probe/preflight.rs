@@ -8,6 +8,7 @@ use report::probe::RunRefusal;
 
 use super::session::{Session, refused};
 use crate::shared::printer::shown;
+use crate::shared::scratch;
 
 /// The scratch file's length, where the bytes allow it.
 const SCRATCH_BYTES: u64 = 64 << 20;
@@ -114,11 +115,7 @@ fn plan(run: &Session<'_>, length_bytes: u64) -> ScratchPlan {
 /// # Errors
 /// With that reason.
 pub(super) fn usable(scratch: &Scratch, directory: &Path) -> Result<(), RunRefusal> {
-    let reason = match scratch.usable() {
-        Ok(usable) => usable.unusable.map(|reason| reason.to_string()),
-        Err(error) => Some(error.to_string()),
-    };
-    match reason {
+    match scratch::unusable(scratch) {
         None => Ok(()),
         Some(reason) => {
             let message = format!("cannot probe in {}: {reason}", shown(directory));

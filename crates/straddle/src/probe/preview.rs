@@ -7,10 +7,9 @@ use stack::UnitKind;
 use units::prefix::Size;
 
 use super::document;
-use super::drive_identity::of_place;
 use super::preflight::{possible, raw_bytes, scratch_bytes};
 use super::session::{Session, refused};
-use crate::shared::measure_target::MeasureTarget;
+use crate::shared::measure_target::{MeasureTarget, cannot};
 use crate::shared::measured_bytes::MeasuredBytes;
 use crate::shared::printer::shown;
 use crate::shared::raw_claim;
@@ -28,20 +27,23 @@ pub(super) fn run(
     target: &MeasureTarget,
     found: &mut Document,
 ) -> Result<(), RunRefusal> {
-    let place = match target {
-        MeasureTarget::Directory(directory) => {
-            in_directory(run, directory, found)?;
-            // Of a directory it is what lies at the beginning of the device, where there is one.
-            let number = file_facts(&directory.path()).ok().map(|facts| facts.device);
-            number.and_then(|number| place(run, number, LOOK_BYTES).ok())
-        }
-        MeasureTarget::Device { node, number } => {
-            on_device(run, node, found)?;
-            let length_bytes = found.target.length_bytes;
-            let place = place(run, *number, length_bytes);
-            Some(place.map_err(|refusal| of_place(&shown(node.given()), refusal))?)
-        }
-    };
+    let place =
+        match target {
+            MeasureTarget::Directory(directory) => {
+                in_directory(run, directory, found)?;
+                // Of a directory it is what lies at the beginning of the device, where there is one.
+                let number = file_facts(&directory.path()).ok().map(|facts| facts.device);
+                number.and_then(|number| place(run, number, LOOK_BYTES).ok())
+            }
+            MeasureTarget::Device { node, number } => {
+                on_device(run, node, found)?;
+                let length_bytes = found.target.length_bytes;
+                let place = place(run, *number, length_bytes);
+                Some(place.map_err(|refusal| {
+                    cannot(&format!("probe {}", shown(node.given())), refusal)
+                })?)
+            }
+        };
     if let Some(place) = &place {
         document::of_place(place, found);
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use device::{Counters as _, DiskCounts};
-use host::DiskStats;
+use host::{DiskStats, Interrupt};
 
 use crate::shared::measured_bytes::MeasuredBytes;
 
@@ -11,6 +11,8 @@ use crate::shared::measured_bytes::MeasuredBytes;
 const WATCH: Duration = Duration::from_millis(150);
 /// A drive is busy that has something in flight for this part of the time, in percent.
 pub(crate) const BUSY_PERCENT: u64 = 10;
+/// Longest rest before it is checked whether the user wants to end, in nanoseconds.
+const REST_NS: u64 = 50_000_000;
 /// Share that is taken of a busy drive's time, in percent.
 pub(crate) const SHARE_PERCENT: u8 = 25;
 
@@ -20,6 +22,18 @@ pub(crate) fn busy_percent(place: &MeasuredBytes) -> Option<u64> {
     let before = counters.counts().ok()?;
     std::thread::sleep(WATCH);
     Some(percent(&counters.counts().ok()?.since(&before)))
+}
+
+/// Leaves the drive to others after `busy_ns`, so that it is used for `share_percent` of the time;
+/// at most for `left_ns`, and not after an interrupt.
+pub(crate) fn rest(interrupt: &Interrupt, busy_ns: u64, share_percent: u64, left_ns: u64) {
+    let share = share_percent.clamp(1, 100);
+    let mut idle_ns = busy_ns.saturating_mul(100 - share).div_euclid(share).min(left_ns);
+    while idle_ns > 0 && !interrupt.is_raised() {
+        let slice_ns = idle_ns.min(REST_NS);
+        std::thread::sleep(Duration::from_nanos(slice_ns));
+        idle_ns -= slice_ns;
+    }
 }
 
 fn percent(since: &DiskCounts) -> u64 {

@@ -4,8 +4,7 @@
 //! `-` is standard output, in every command: what would go to the file is printed there, in the
 //! place of the table. `./-` is the file of that name.
 
-use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use anyhow::{anyhow, bail};
 use report::html::PAGE_MARK;
 
 use crate::arguments::{BenchFormat, Printed, is_standard_output};
+use crate::shared::atomic_file::AtomicFile;
 use crate::shared::printer::shown;
 
 /// Content that goes to a file, and the files that it may replace.
@@ -77,7 +77,6 @@ pub(crate) const SCRIPT: Content = Content {
 pub(crate) struct Destination {
     content: Content,
     path: PathBuf,
-    beside: PathBuf,
 }
 
 impl Destination {
@@ -87,13 +86,15 @@ impl Destination {
     /// When something is there that is neither empty nor such content, or no file can be made in
     /// its directory.
     pub(crate) fn new(content: Content, path: &Path) -> anyhow::Result<Destination> {
-        let Some(name) = path.file_name() else { bail!("{} names no file", shown(path)) };
+        if path.file_name().is_none() {
+            bail!(
+                "cannot write the {} to {}: a directory\nhint: name a file: -o result.json",
+                content.name,
+                shown(path)
+            );
+        }
         content.may_replace(path)?;
-        let mut beside = OsString::from(".");
-        beside.push(name);
-        beside.push(format!(".{}.new", std::process::id()));
-        let destination =
-            Destination { content, path: path.to_owned(), beside: path.with_file_name(beside) };
+        let destination = Destination { content, path: path.to_owned() };
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         host::may_make_files(parent.unwrap_or(Path::new(".")))
             .map_err(|error| destination.failed(&error))?;
@@ -135,22 +136,11 @@ impl Destination {
     /// # Errors
     /// When it cannot be written or put in place; what was there is then still there.
     pub(crate) fn write(self, text: &str) -> anyhow::Result<()> {
-        let mut made = false;
-        let write = || -> io::Result<()> {
-            let mut file = OpenOptions::new().write(true).create_new(true).open(&self.beside)?;
-            made = true;
+        let written = AtomicFile::create(&self.path, 0o666).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&self.beside, &self.path)
-        };
-        let written = { write }();
-        written.map_err(|error| {
-            if made {
-                // What is half written is of no use to anyone.
-                let _ = std::fs::remove_file(&self.beside);
-            }
-            self.failed(&error)
-        })
+            file.finish()
+        });
+        written.map_err(|error| self.failed(&error))
     }
 
     /// That it cannot be written. The chain must not hold the I/O error itself, which would be

@@ -57,9 +57,9 @@ fn parent(path: &Path) -> String {
     }
 }
 
-/// A refusal of another command, as one of this.
-pub(crate) fn from_trace(refusal: report::Refusal) -> RunRefusal {
-    refused(refusal.message, refusal.hint)
+/// Refuses to do `what` ("probe /data") since where the bytes lie is not known.
+pub(crate) fn cannot(what: &str, refusal: report::Refusal) -> RunRefusal {
+    refused(format!("cannot {what}: {}", refusal.message), refusal.hint)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use measure::Run;
 use report::Refusal;
 use report::bench::{Effort, Predicted};
 use stack::amplify::{self, Io};
@@ -20,16 +21,6 @@ const WINDOW_BYTES: u64 = 64 << 20;
 /// A minute, in nanoseconds.
 const TURN_MINUTE_NS: u64 = 60_000_000_000;
 
-/// A run of the bytes that offsets count, and where it lies on its leaf, or on the array whose
-/// chunks are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PlacedRun {
-    pub(crate) offset_bytes: u64,
-    pub(crate) length_bytes: u64,
-    pub(crate) leaf: LayerId,
-    pub(crate) address_bytes: u64,
-}
-
 /// The drive that everything lies on.
 #[derive(Clone, Debug)]
 pub(crate) struct Drive {
@@ -46,8 +37,9 @@ pub(crate) struct Drive {
 pub(crate) struct MeasuredBytes {
     stack: Stack,
     id: LayerId,
-    /// Runs in order of their offsets; nothing between them can be used.
-    pub(crate) runs: Vec<PlacedRun>,
+    /// Runs of the bytes that offsets count, in their order, each on its leaf or on the array whose
+    /// chunks are meant; nothing between them can be used.
+    pub(crate) runs: Vec<Run>,
     first_address_bytes: Option<u64>,
     /// The unit that arms are placed by.
     pub(crate) unit: Unit,
@@ -96,7 +88,7 @@ impl MeasuredBytes {
         wanted: UnitKind,
     ) -> Result<MeasuredBytes, Refusal> {
         let on_leaves = runs(&stack, id, length_bytes, None)?;
-        let leaves: BTreeSet<LayerId> = on_leaves.iter().map(|run| run.leaf).collect();
+        let leaves: BTreeSet<LayerId> = on_leaves.iter().map(|run| LayerId(run.leaf)).collect();
         let under = stack.under(id);
         let owners: Vec<LayerId> = match wanted {
             UnitKind::Granule => leaves.iter().copied().collect(),
@@ -255,8 +247,8 @@ fn runs(
     id: LayerId,
     length_bytes: u64,
     onto: Option<LayerId>,
-) -> Result<Vec<PlacedRun>, Refusal> {
-    let mut runs: Vec<PlacedRun> = Vec::new();
+) -> Result<Vec<Run>, Refusal> {
+    let mut runs: Vec<Run> = Vec::new();
     let mut at = 0;
     while at < length_bytes {
         let length = (length_bytes - at).min(WINDOW_BYTES);
@@ -269,10 +261,10 @@ fn runs(
             let On::Leaf(leaf, address_bytes) = piece.on else {
                 return Err(lost(stack, id, &piece.on, piece.at_bytes));
             };
-            let run = PlacedRun {
+            let run = Run {
                 offset_bytes: piece.at_bytes,
                 length_bytes: piece.length_bytes,
-                leaf,
+                leaf: leaf.0,
                 address_bytes,
             };
             match runs.last_mut() {
@@ -285,7 +277,7 @@ fn runs(
     Ok(runs)
 }
 
-fn continues(last: &PlacedRun, next: &PlacedRun) -> bool {
+fn continues(last: &Run, next: &Run) -> bool {
     last.leaf == next.leaf
         && last.offset_bytes.checked_add(last.length_bytes) == Some(next.offset_bytes)
         && last.address_bytes.checked_add(last.length_bytes) == Some(next.address_bytes)
@@ -319,8 +311,8 @@ fn lost(stack: &Stack, id: LayerId, on: &On, at_bytes: u64) -> Refusal {
 }
 
 /// Returns what [`MeasuredBytes::stretch`] does, of these runs and this unit.
-fn stretch(runs: &[PlacedRun], unit: Unit) -> Option<ByteRange> {
-    let phase = |run: &PlacedRun| {
+fn stretch(runs: &[Run], unit: Unit) -> Option<ByteRange> {
+    let phase = |run: &Run| {
         let misses = unit.misalignment(run.address_bytes);
         let offset = run.offset_bytes % unit.length_bytes();
         (misses + unit.length_bytes() - offset) % unit.length_bytes()
@@ -354,8 +346,8 @@ fn stretch(runs: &[PlacedRun], unit: Unit) -> Option<ByteRange> {
 mod tests {
     use super::*;
 
-    fn run(offset_bytes: u64, length_bytes: u64, address_bytes: u64) -> PlacedRun {
-        PlacedRun { offset_bytes, length_bytes, leaf: LayerId(0), address_bytes }
+    fn run(offset_bytes: u64, length_bytes: u64, address_bytes: u64) -> Run {
+        Run { offset_bytes, length_bytes, leaf: 0, address_bytes }
     }
 
     #[test]

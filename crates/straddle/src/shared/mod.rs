@@ -12,14 +12,16 @@
 //! | `probe_store` | what was measured of drives before |
 //! | `measure_target` | where to measure: a directory or a device |
 //! | `raw_claim`, `existing_data` | the claim on a device, and what is on it |
-//! | `busy`, `halt`, `leftover` | others on a drive, why a run ended, what earlier runs left |
+//! | `busy`, `halt`, `scratch` | others on a drive, why a run ended, what earlier runs left |
 //! | `printer`, `progress` | where words go, how far a measurement is |
-//! | `destination`, `run` | where results go, and which run they are of |
+//! | `destination`, `atomic_file` | where results go, whole or not at all |
+//! | `run` | the run that a document is of |
 //! | `title`, `drive_facts` | a layer in a few words, the facts of a drive |
 //! | `plan_offer` | plans that are offered before a remedy that erases |
 //! | `job_file` | fio's job files |
 //! | `parallel`, `number` | work on many things at once, whole numbers as real ones |
 
+pub(crate) mod atomic_file;
 pub(crate) mod btrfs;
 pub(crate) mod busy;
 pub(crate) mod destination;
@@ -28,7 +30,6 @@ pub(crate) mod existing_data;
 pub(crate) mod file_system_failure;
 pub(crate) mod halt;
 pub(crate) mod job_file;
-pub(crate) mod leftover;
 pub(crate) mod measure_target;
 pub(crate) mod measured_bytes;
 pub(crate) mod mount;
@@ -43,6 +44,7 @@ pub(crate) mod progress;
 pub(crate) mod raw_claim;
 pub(crate) mod run;
 pub(crate) mod scene;
+pub(crate) mod scratch;
 pub(crate) mod stack_beneath;
 pub(crate) mod target;
 pub(crate) mod title;

@@ -1,20 +1,26 @@
 //! A job on a device for each arm, bare or with a file system on it.
 
+use std::os::fd::OwnedFd;
+
 use host::PrivateMounts;
+use measure::{Order, Run, Slots, SlotsPlan};
 use report::bench::Experiment;
+use units::Unit;
 use workload::{Job, job};
 
-use super::device_arms::{self, DeviceArms};
-use super::pattern::{drawn, pattern};
+use super::job_work::{drawn, work};
+use super::measured_file;
 use super::requirements::{depth, file_system_of, name};
 use crate::bench::file_system::{self, Recipe};
-use crate::bench::plan::Arm;
+use crate::bench::paired_loop::Bounds;
+use crate::bench::plan::{self, Arm};
 use crate::bench::ready_device::{ReadyDevice, Wanted};
 use crate::bench::replay::Replay;
 use crate::bench::requests;
 use crate::bench::scratch_file::ScratchFile;
 use crate::bench::session::Session;
 use crate::bench::shifted;
+use crate::bench::timed_arms::{self, Setting};
 use crate::shared::halt::Halt;
 
 /// Requests that are drawn where a job mixes reads and writes.
@@ -59,9 +65,17 @@ pub(super) fn run(
         let replay = Replay::new(ground, starts, &all, depth, session.seed)?;
         requests::compared(session, ground, arms, replay, (&title, &all, depth))?
     } else {
-        let pattern = pattern(session, job)?;
-        let case = DeviceArms { ground, arms, job, pattern, title };
-        device_arms::measured(session, &case, &stages, device_bytes)?
+        let setting = Setting {
+            place: &ground.place,
+            arms,
+            work: work(session, job)?,
+            title,
+            alpha: plan::ALPHA,
+            bounds: bounds(session, job, arms.len()),
+            moved: &|| ground.moved(),
+        };
+        let files = opened(session, job, &stages, device_bytes)?;
+        timed_arms::compare(session, &setting, files)?
     };
     stages.into_iter().try_for_each(ReadyDevice::end)?;
     Ok(experiment)
@@ -70,4 +84,49 @@ pub(super) fn run(
 fn titled(job: &Job, recipe: Option<&Recipe>) -> String {
     let place = recipe.map_or("no file system".to_owned(), |recipe| format!("on {}", recipe.name));
     format!("{}: {}, {place}", name(job), job.title())
+}
+
+/// Opens what a job's operations go to on each stage, with where they go; the same for every arm.
+fn opened(
+    session: &mut Session<'_>,
+    job: &Job,
+    stages: &[ReadyDevice<'_>],
+    device_bytes: u64,
+) -> Result<Vec<(OwnedFd, Slots)>, Halt> {
+    let open = |stage| measured_file::opened(session, job, stage, device_bytes);
+    let files = stages.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let length_bytes = files.iter().map(|(_, bytes)| *bytes).min().unwrap_or(device_bytes);
+    let slots = |(file, _)| Ok((file, slots(session.seed, job, length_bytes)?));
+    files.into_iter().map(slots).collect()
+}
+
+/// Returns what of its time and bytes a job may use: each arm runs for no longer than the job says.
+fn bounds(session: &Session<'_>, job: &Job, arms: usize) -> Bounds {
+    let arms = u64::try_from(arms).unwrap_or(u64::MAX);
+    let told_ns = job.runtime_ns.map_or(u64::MAX, |runtime_ns| runtime_ns.saturating_mul(arms));
+    let nanoseconds = session.comparison_ns().min(told_ns);
+    Bounds { nanoseconds, bytes: session.bytes_left() }
+}
+
+/// Returns where a job's operations go on its device or file; the same for every arm.
+fn slots(seed: u64, job: &Job, length_bytes: u64) -> Result<Slots, Halt> {
+    let start = job.offset_bytes(length_bytes).min(length_bytes);
+    let left = length_bytes - start;
+    let length = job.size.map_or(left, |size| size.of(length_bytes)).min(left);
+    let runs = [Run { offset_bytes: start, length_bytes: length, leaf: 0, address_bytes: start }];
+    let is_random = job.order == job::Order::Random;
+    let step = if is_random { job.align_bytes } else { job.operation_bytes };
+    let unit = Unit::new(step.max(1)).expect("a step of at least a byte");
+    let plan = SlotsPlan {
+        runs: &runs,
+        unit,
+        operation_bytes: job.operation_bytes,
+        shifts_bytes: &[0],
+        order: if is_random { Order::Random } else { Order::Cursor },
+        seed: job.seed.unwrap_or(seed),
+    };
+    Slots::new(plan).map_err(|error| {
+        let message = format!("{} has no room on its device: {error}", name(job));
+        Halt::hinted(message, "make the devices longer: --scratch".to_owned())
+    })
 }

@@ -1,10 +1,9 @@
 //! `bench --job`: fio's job files. Their workload runs on shifted devices, or inside the scratch
 //! file where nobody is root; the paths that they name are never opened.
 
-mod device_arms;
 mod devices;
+mod job_work;
 mod measured_file;
-mod pattern;
 mod requirements;
 
 use host::PrivateMounts;
@@ -14,8 +13,7 @@ use workload::{Job, JobFile};
 
 pub(crate) use self::requirements::{file_system_of, fits_inside, mixed_are_plain, name};
 
-use self::pattern::pattern;
-use self::requirements::depth;
+use self::job_work::work;
 use super::in_scratch_file;
 use super::plan::{self, Arm};
 use super::scratch_file::ScratchFile;
@@ -98,9 +96,8 @@ fn in_file(
     job: &Job,
     found: &mut Results,
 ) -> Result<(), Halt> {
-    let pattern = pattern(session, job)?;
+    let works = [work(session, job)?];
     let arms = arms(session, ground, job)?;
-    let works = [pattern.inside(depth(job)?)];
     let before = found.experiments.len();
     let measured = in_scratch_file::on_scratch(session, ground, &works, &arms, found);
     for experiment in &mut found.experiments[before..] {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -17,8 +17,8 @@ use super::granule::{granule, misdated};
 use super::identity::{differs, identity};
 use super::read_file::read;
 use super::trust::trusted_directory;
-use crate::shared::printer;
-use crate::shared::printer::shown;
+use crate::shared::atomic_file::AtomicFile;
+use crate::shared::printer::{self, shown};
 
 /// Place where files are.
 #[derive(Debug)]
@@ -164,25 +164,10 @@ fn is_same(one: &SavedIdentity, other: &SavedIdentity) -> bool {
 
 /// Puts a file with `bytes` in the place of `path`, whole or not at all.
 fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("/"));
-    let mut beside = OsString::from(".");
-    beside.push(path.file_name().unwrap_or_default());
-    beside.push(format!(".{}.new", std::process::id()));
-    let beside = directory.join(beside);
-    // One that a process of the same number left behind.
-    let _ = fs::remove_file(&beside);
-    let write = || {
-        let options = File::options().write(true).create_new(true).mode(0o644).clone();
-        let mut file = options.open(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)?;
-        File::open(directory)?.sync_all()
-    };
-    write().inspect_err(|_| {
-        // What is half written is of no use to anyone.
-        let _ = fs::remove_file(&beside);
-    })
+    let mut file = AtomicFile::create(path, 0o644)?;
+    file.write_all(bytes)?;
+    file.finish()?;
+    File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
 }
 
 /// The first of the directories that systemd names, which are joined by colons.

@@ -1,9 +1,9 @@
-//! Leftovers of earlier runs in a directory, and what is said of them.
+//! Scratch files: those that earlier runs left, and whether one can be used and stays in its place.
 
 use std::path::Path;
 
 use host::Pinned;
-use host::scratch::{Fate, Leftover, sweep};
+use host::scratch::{Fate, Leftover, Scratch, sweep};
 use units::prefix::Size;
 use units::text::escape;
 
@@ -11,9 +11,26 @@ use crate::shared::printer;
 
 /// Removes scratch files that earlier runs left in `directory` when they were killed, before a new
 /// one is made there, and says so on standard error.
-pub(crate) fn clear(directory: &Pinned) {
+pub(crate) fn clear_leftovers(directory: &Pinned) {
     for leftover in sweep(directory) {
         printer::note(&told(directory.given(), &leftover));
+    }
+}
+
+/// Why writes cannot be placed in `scratch`; `None` where they can.
+pub(crate) fn unusable(scratch: &Scratch) -> Option<String> {
+    match scratch.usable() {
+        Ok(usable) => usable.unusable.map(|reason| reason.to_string()),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Returns that `scratch` lies elsewhere now than when it was written; `None` where it does not.
+pub(crate) fn moved(scratch: &Scratch) -> Option<String> {
+    match scratch.has_moved() {
+        Ok(false) => None,
+        Ok(true) => Some("the file system moved the scratch file during the run".to_owned()),
+        Err(error) => Some(format!("cannot tell whether the scratch file moved: {error}")),
     }
 }
 

@@ -1,34 +1,23 @@
-//! Pattern of a fio job: what it does, in this program's words.
+//! Work of a fio job, in this program's words.
 
-use device::{Action, Durability, SyncKind};
-use report::bench::{Order, Sync, Workload};
+use device::{Durability, SyncKind};
 use units::random::Random;
 use workload::raidtest::{Request, RequestKind};
 use workload::{Job, job};
 
-use super::requirements::name;
-use crate::arguments::Durable;
-use crate::bench::plan::Work;
+use super::requirements::{depth, name};
 use crate::bench::session::Session;
+use crate::bench::work::Work;
 use crate::shared::halt::{Halt, refused};
 
 /// Writes to a page cache between two times that they are written out, at depth 1.
 const BUFFERED_WRITES: u32 = 32;
 
-/// Pattern of a job: what one operation does, and what makes it durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pattern {
-    pub(super) read: bool,
-    pub(super) operation_bytes: u32,
-    pub(super) direct: bool,
-    random: bool,
-    durability: Durability,
-    /// Sync that is called, and the number of writes after which it is called.
-    sync: Option<(SyncKind, u32)>,
-}
-
-/// The pattern of a job that only reads or only writes.
-pub(super) fn pattern(session: &mut Session<'_>, job: &Job) -> Result<Pattern, Halt> {
+/// The work of a job that only reads or only writes.
+///
+/// # Errors
+/// When it cannot be done here.
+pub(super) fn work(session: &mut Session<'_>, job: &Job) -> Result<Work, Halt> {
     let name = name(job);
     let read = !job.writes();
     if read && !job.direct {
@@ -58,72 +47,15 @@ pub(super) fn pattern(session: &mut Session<'_>, job: &Job) -> Result<Pattern, H
         ));
     }
     let written_out = if job.total_depth() == 1 { BUFFERED_WRITES } else { u32::MAX };
-    Ok(Pattern {
+    Ok(Work {
         read,
-        operation_bytes,
-        direct: job.direct,
-        random: job.order == job::Order::Random,
-        durability: flag,
         sync: asked.or(is_cached.then_some((SyncKind::Data, written_out))),
+        durability: if read { Durability::Cached } else { flag },
+        depth: depth(job)?,
+        operation_bytes,
+        in_order: job.order != job::Order::Random,
+        direct: job.direct,
     })
-}
-
-impl Pattern {
-    /// It as `measure` does it; at a depth above 1 in blocks that are still to be measured out.
-    pub(super) fn work(&self, depth: u16) -> measure::Work {
-        measure::Work {
-            action: match self.read {
-                true => Action::Read,
-                false => Action::Write { durability: self.durability, atomic: false },
-            },
-            sync: self.sync.map(|(kind, _)| kind),
-            sync_every: self.sync.map_or(0, |(_, every)| every),
-            operation_bytes: self.operation_bytes,
-            depth,
-            block_operations: 1,
-        }
-    }
-
-    /// It as it is done inside the scratch file.
-    pub(super) fn inside(&self, depth: u16) -> Work {
-        let sync = match (self.sync, self.durability) {
-            (Some((SyncKind::All, _)), _) => Durable::Fsync,
-            (Some(_), _) => Durable::Fdatasync,
-            (None, Durability::Data) => Durable::Dsync,
-            (None, Durability::All) => Durable::Sync,
-            (None, Durability::Cached) => Durable::None,
-        };
-        let sync_every = self.sync.map_or(1, |(_, every)| every);
-        let operation_bytes = self.operation_bytes;
-        let in_order = !self.random;
-        Work { read: self.read, sync, sync_every, depth, operation_bytes, in_order }
-    }
-
-    /// It for the document.
-    pub(super) fn workload(&self, depth: u16) -> Workload {
-        let sync = match (self.sync, self.durability) {
-            (Some((SyncKind::All, _)), _) => Sync::Fsync,
-            (Some(_), _) => Sync::Fdatasync,
-            (None, Durability::Data) => Sync::Dsync,
-            (None, Durability::All) => Sync::Sync,
-            (None, Durability::Cached) => Sync::None,
-        };
-        let each = u64::from(sync != Sync::None);
-        Workload {
-            action: if self.read {
-                report::bench::Action::Read
-            } else {
-                report::bench::Action::Write
-            },
-            operation_bytes: Some(self.operation_bytes.into()),
-            sync,
-            sync_every: self.sync.map_or(each, |(_, every)| every.into()),
-            depth: depth.into(),
-            order: Some(if self.random { Order::Random } else { Order::Cursor }),
-            direct: self.direct,
-            command: Vec::new(),
-        }
-    }
 }
 
 /// `count` operations of a job that mixes reads and writes, on a device of `device_bytes`.

@@ -1,0 +1,264 @@
+//! Arms on open files, timed in turns: all on one file, where they differ in their offsets alone, or
+//! each on a file of its own.
+
+use std::os::fd::OwnedFd;
+
+use device::{Action, Queue};
+use host::DiskStats;
+use host::engine::{Buffers, EngineError, SyncQueue, UringQueue};
+use measure::{Order, Role, Slots, SlotsPlan, Subject};
+use report::bench::Experiment;
+use units::ByteRange;
+use units::prefix::Size;
+
+use super::document::{self, About, Seen};
+use super::paired_loop::{self, Bounds, Timed};
+use super::plan::{self, Arm};
+use super::session::Session;
+use super::work::Work;
+use crate::shared::halt::Halt;
+use crate::shared::measured_bytes::MeasuredBytes;
+use crate::shared::number::real;
+
+/// Number of times that the length of a block is tried.
+const REHEARSALS: u64 = 4;
+/// The fewest pairs that say something.
+const PAIRS_MIN: u64 = 12;
+/// Number of pairs of blocks the bytes must allow.
+const PAIRS_WANTED: u64 = 48;
+
+/// The arms of one comparison, and all that they share.
+pub(crate) struct Setting<'a> {
+    pub(crate) place: &'a MeasuredBytes,
+    pub(crate) arms: &'a [Arm],
+    pub(crate) work: Work,
+    pub(crate) title: String,
+    pub(crate) alpha: f64,
+    pub(crate) bounds: Bounds,
+    /// Says so if what is measured lies elsewhere now.
+    pub(crate) moved: &'a dyn Fn() -> Option<String>,
+}
+
+/// Compares the arms on open files, each with the slots of operations on it: one file for all
+/// arms, or one for each.
+pub(crate) fn compare(
+    session: &mut Session<'_>,
+    setting: &Setting<'_>,
+    files: Vec<(OwnedFd, Slots)>,
+) -> Result<Experiment, Halt> {
+    let Work { depth, operation_bytes, .. } = setting.work;
+    let seed = session.seed;
+    let buffers = || -> Result<Buffers, EngineError> {
+        let mut buffers = Buffers::new(depth, operation_bytes)?;
+        buffers.fill(seed);
+        Ok(buffers)
+    };
+    if depth == 1 {
+        let queue = |(file, slots)| Ok((SyncQueue::new(vec![file], buffers()?)?, slots));
+        let queues: Result<Vec<_>, EngineError> = files.into_iter().map(queue).collect();
+        on_queues(session, setting, queues?)
+    } else {
+        let queue = |(file, slots)| Ok((UringQueue::new(vec![file], buffers()?)?, slots));
+        let queues: Result<Vec<_>, EngineError> = files.into_iter().map(queue).collect();
+        on_queues(session, setting, queues?)
+    }
+}
+
+fn on_queues<Q: Queue>(
+    session: &mut Session<'_>,
+    setting: &Setting<'_>,
+    queues: Vec<(Q, Slots)>,
+) -> Result<Experiment, Halt> {
+    let Setting { place, arms, work, title, .. } = setting;
+    // Arms that share a file have their offsets in it; each other has a file of its own.
+    let (arms_each, first_bytes) = match &queues[..] {
+        [(_, slots)] => (arms.len(), Some(slots.first_offset_bytes())),
+        _ => (1, place.stretch().map(ByteRange::start_bytes)),
+    };
+    let subject = |(queue, slots)| {
+        let counters = place.counted.and_then(|number| DiskStats::open(number).ok());
+        Subject::new(queue, counters, work.measured(), slots, arms_each)
+    };
+    let mut subjects: Vec<_> = queues.into_iter().map(subject).collect();
+    let block = calibrated(&mut subjects[0], setting.bounds.bytes, arms.len())?;
+    session.wrote(subjects[0].written_bytes());
+    subjects.iter_mut().for_each(|subject| subject.set_block_operations(block));
+    let mut turns = Turns { subjects, setting };
+    let plan = session.experiment(arms, setting.alpha);
+    let done = paired_loop::run(session, plan, title, setting.bounds, &mut turns)?;
+    if let [subject] = &turns.subjects[..] {
+        for remark in subject.remarks(&turns.names()) {
+            session.note(format!("{title}: {remark}"));
+        }
+    }
+    let block_operations = turns.subjects[0].work().operations();
+    let shift_bytes = arms.iter().find(|arm| arm.role == Role::Shifted).map(|arm| arm.shift_bytes);
+    let about = About {
+        title: title.clone(),
+        unit: if block_operations == 1 { "operation" } else { "block" },
+        block_operations: u64::from(block_operations),
+        workload: work.document(),
+        arms: arms.to_vec(),
+        seen: (0..arms.len()).map(|arm| turns.seen(arm)).collect(),
+        elapsed_ns: done.elapsed_ns,
+        written_bytes: done.written_bytes,
+        predicted: first_bytes.zip(shift_bytes).and_then(|(first, shift)| {
+            place.predicted(!work.read, first, u64::from(work.operation_bytes), shift)
+        }),
+        turn_ns: place.drive.as_ref().and_then(|drive| drive.turn_ns),
+    };
+    Ok(document::experiment(about, &done.experiment, done.conclusion))
+}
+
+/// Returns where the operations of arms go that share one file.
+///
+/// # Errors
+/// When there is no room for them.
+pub(crate) fn slots(seed: u64, setting: &Setting<'_>) -> Result<Slots, Halt> {
+    let Setting { place, arms, work, .. } = setting;
+    let shifts: Vec<u64> = arms.iter().map(|arm| arm.shift_bytes).collect();
+    let plan = SlotsPlan {
+        runs: &place.runs,
+        unit: place.unit,
+        operation_bytes: u64::from(work.operation_bytes),
+        shifts_bytes: &shifts,
+        order: if work.in_order { Order::Cursor } else { Order::Random },
+        seed,
+    };
+    Slots::new(plan)
+        .map_err(|error| Halt::hinted(error.to_string(), "make it longer: --scratch".to_owned()))
+}
+
+/// Finds how many operations take about as long as a block is to take; at least four for each slot.
+/// If that would leave too few pairs for `bytes` and `arms`, it is as many as allow enough.
+fn calibrated<Q: Queue>(
+    subject: &mut Subject<Q, DiskStats>,
+    bytes: u64,
+    arms: usize,
+) -> Result<u32, Halt> {
+    let depth = subject.work().depth;
+    if depth == 1 {
+        return Ok(subject.work().operations());
+    }
+    let least = u32::from(depth) * 4;
+    affords(subject.work(), least, bytes, arms)?;
+    let mut operations = least;
+    // A few rounds, since the first ones meet cold caches.
+    for _ in 0..REHEARSALS {
+        subject.set_block_operations(operations);
+        let took_ns = subject.rehearse()?.max(1);
+        let wanted = u64::from(operations).saturating_mul(plan::BLOCK_NS).div_euclid(took_ns);
+        let wanted = wanted.min(affordable(subject.work(), bytes, arms));
+        operations = u32::try_from(wanted).unwrap_or(u32::MAX).clamp(least, 65_536);
+    }
+    subject.set_block_operations(operations);
+    Ok(operations)
+}
+
+/// Refuses blocks that are too long for `bytes`, which must do to find out their length and for the
+/// fewest pairs that say something.
+fn affords(work: &measure::Work, least: u32, bytes: u64, arms: usize) -> Result<(), Halt> {
+    if work.action == Action::Read {
+        return Ok(());
+    }
+    let block_bytes = u64::from(least).saturating_mul(u64::from(work.operation_bytes));
+    let arms = u64::try_from(arms).unwrap_or(u64::MAX);
+    let blocks = REHEARSALS.saturating_add(PAIRS_MIN.saturating_mul(arms));
+    let needed = block_bytes.saturating_mul(blocks);
+    if needed <= bytes {
+        return Ok(());
+    }
+    let (size, needed, left) = (Size(block_bytes), Size(needed), Size(bytes));
+    Err(Halt::hinted(
+        format!(
+            "blocks of {size} at depth {} need {needed}, and {left} may be written",
+            work.depth
+        ),
+        "allow more with --bytes-max, or take a smaller --depth or --size".to_owned(),
+    ))
+}
+
+/// The most operations of a block with which enough pairs stay within `bytes`.
+fn affordable(work: &measure::Work, bytes: u64, arms: usize) -> u64 {
+    if work.action == Action::Read {
+        return u64::MAX;
+    }
+    let arms = u64::try_from(arms).unwrap_or(u64::MAX);
+    let pair_bytes = arms.saturating_mul(u64::from(work.operation_bytes)).max(1);
+    bytes.div_euclid(PAIRS_WANTED).div_euclid(pair_bytes)
+}
+
+/// The arms in their turns: on one subject for all of them, or on one for each.
+struct Turns<'a, Q: Queue> {
+    subjects: Vec<Subject<Q, DiskStats>>,
+    setting: &'a Setting<'a>,
+}
+
+impl<Q: Queue> Turns<'_, Q> {
+    /// Returns the subject of an arm, and the number of the arm on it.
+    fn place(&self, arm: usize) -> (usize, usize) {
+        if self.subjects.len() == 1 { (0, arm) } else { (arm, 0) }
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.setting.arms.iter().map(|arm| arm.name.as_str()).collect()
+    }
+
+    fn seen(&self, arm: usize) -> Seen {
+        let (subject, arm) = self.place(arm);
+        let seen = self.subjects[subject].seen(arm);
+        let seconds = real(seen.busy_ns) / 1e9;
+        Seen {
+            latencies: Some(seen.latencies.clone()),
+            counts: seen.counts,
+            seen: seen.observations,
+            exact: seen.exact,
+            operations_per_second: (seconds > 0.0).then(|| real(seen.operations) / seconds),
+        }
+    }
+
+    /// Why the arms' times differ by more than the drive: the file system locks a whole file.
+    fn serialized(&self) -> Option<String> {
+        let names = self.names();
+        let why = match &self.subjects[..] {
+            [subject] => subject.serialized(&names),
+            all => Subject::serialized_among(all, &names),
+        };
+        Some(format!("{}; measure at depth 1, or reads", why?))
+    }
+}
+
+impl<Q: Queue> Timed for Turns<'_, Q> {
+    fn time(&mut self, arm: usize) -> Result<u64, Halt> {
+        let (subject, number) = self.place(arm);
+        self.subjects[subject].observe(number).map_err(|fault| match Halt::from(fault) {
+            Halt::Void(reason) => Halt::Void(format!("{}: {reason}", self.setting.arms[arm].name)),
+            halt => halt,
+        })
+    }
+
+    fn pair_bytes(&self) -> u64 {
+        let work = &self.setting.work;
+        if work.read {
+            return 0;
+        }
+        let arms = u64::try_from(self.setting.arms.len()).unwrap_or(u64::MAX);
+        let block = u64::from(self.subjects[0].work().operations());
+        arms.saturating_mul(block).saturating_mul(u64::from(work.operation_bytes))
+    }
+
+    fn start_pair(&mut self) {
+        self.subjects.iter_mut().for_each(Subject::start_pair);
+    }
+
+    fn fault(&mut self) -> Option<String> {
+        if let Some(moved) = (self.setting.moved)() {
+            return Some(moved);
+        }
+        // Behind a page cache the drive need not have counted what was asked.
+        if !self.setting.work.direct {
+            return None;
+        }
+        self.subjects.iter().find_map(Subject::accounting).or_else(|| self.serialized())
+    }
+}

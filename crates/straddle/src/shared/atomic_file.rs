@@ -1,0 +1,64 @@
+//! A file that is written beside its place, and put there when it is whole.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// A file on its way to its place. Dropped before that, it leaves what is there as it is.
+pub(crate) struct AtomicFile {
+    path: PathBuf,
+    beside: PathBuf,
+    file: BufWriter<File>,
+    is_done: bool,
+}
+
+impl AtomicFile {
+    /// Begins a file for `path`, which may be written by whom `mode` and the umask allow.
+    ///
+    /// # Errors
+    /// When nothing can be written beside `path`.
+    pub(crate) fn create(path: &Path, mode: u32) -> io::Result<AtomicFile> {
+        let mut beside = OsString::from(".");
+        beside.push(path.file_name().unwrap_or_default());
+        beside.push(format!(".{}.new", std::process::id()));
+        let beside = path.with_file_name(beside);
+        // One that a process of the same number left behind.
+        let _ = fs::remove_file(&beside);
+        let file = File::options().write(true).create_new(true).mode(mode).open(&beside)?;
+        let file = BufWriter::with_capacity(1 << 16, file);
+        Ok(AtomicFile { path: path.to_owned(), beside, file, is_done: false })
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// When it cannot be written or put there; what was there is then still there.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.file.flush()?;
+        self.file.get_ref().sync_all()?;
+        fs::rename(&self.beside, &self.path)?;
+        self.is_done = true;
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if !self.is_done {
+            // What is half written is of no use to anyone.
+            let _ = fs::remove_file(&self.beside);
+        }
+    }
+}
