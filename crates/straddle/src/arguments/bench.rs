@@ -16,6 +16,7 @@ use super::values::{seconds, size, size_above_0};
 /// random order; a third arm, aligned again, must show no difference.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("on_devices").args(["job", "suite", "command"]).multiple(true))]
+#[command(next_help_heading = "What to do")]
 #[command(after_help = help("bench", "\
 Examples:
   straddle bench /data                     4 KiB write + fdatasync, a sector off
@@ -30,18 +31,18 @@ Examples:
   straddle bench /data -o result.json      keep the result for compare"))]
 pub(crate) struct Bench {
     /// A directory or mount point, where the scratch file will be; or a block device
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", help_heading = None::<&'static str>)]
     pub(crate) target: PathBuf,
 
     /// Offset of the shifted arm, in bytes; may be repeated
     ///
     /// If omitted one logical sector, with --full also half a granule. 0 compares identical arms,
     /// to see how often a difference is found where there is none.
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "What to do")]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) shift: Vec<u64>,
 
     /// Bytes of each operation; if omitted 4 KiB, or one granule where that is larger
-    #[arg(long, value_name = "SIZE", value_parser = size_above_0, help_heading = "What to do")]
+    #[arg(long, value_name = "SIZE", value_parser = size_above_0)]
     pub(crate) size: Option<u64>,
 
     /// Unit that operations are aligned to: the drive's granule, or an array's chunk
@@ -49,8 +50,7 @@ pub(crate) struct Bench {
         long,
         value_enum,
         value_name = "UNIT",
-        default_value_t = Unit::Granule,
-        help_heading = "What to do"
+        default_value_t = Unit::Granule
     )]
     pub(crate) unit: Unit,
 
@@ -58,7 +58,7 @@ pub(crate) struct Bench {
     pub(crate) measured: Measured,
 
     /// Read instead of writing
-    #[arg(long, help_heading = "What to do")]
+    #[arg(long)]
     pub(crate) read: bool,
 
     /// Method that makes a write durable
@@ -66,8 +66,7 @@ pub(crate) struct Bench {
         long,
         value_enum,
         value_name = "HOW",
-        default_value_t = Durable::Fdatasync,
-        help_heading = "What to do"
+        default_value_t = Durable::Fdatasync
     )]
     pub(crate) sync: Durable,
 
@@ -76,16 +75,14 @@ pub(crate) struct Bench {
         long,
         value_name = "N",
         default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=256),
-        help_heading = "What to do"
+        value_parser = clap::value_parser!(u16).range(1..=256)
     )]
     pub(crate) depth: u16,
 
     /// Reads and writes, with and without sync, depths 1, 8 and 32
     #[arg(
         long,
-        conflicts_with_all = ["read", "sync", "depth", "job", "suite", "command"],
-        help_heading = "What to do"
+        conflicts_with_all = ["read", "sync", "depth", "job", "suite", "command"]
     )]
     pub(crate) full: bool,
 
@@ -93,30 +90,23 @@ pub(crate) struct Bench {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["suite", "command", "read", "sync", "depth", "size"],
-        help_heading = "What to do"
+        conflicts_with_all = ["suite", "command", "read", "sync", "depth", "size"]
     )]
     pub(crate) job: Option<PathBuf>,
 
     /// Change an option of the job file: rw=write; may be repeated
-    #[arg(
-        long = "set",
-        value_name = "OPTION=VALUE",
-        requires = "job",
-        help_heading = "What to do"
-    )]
+    #[arg(long = "set", value_name = "OPTION=VALUE", requires = "job")]
     pub(crate) set: Vec<String>,
 
     /// File system to make on the device for a job or command; if omitted the raw device is used
-    #[arg(long, value_name = "TYPE", requires = "on_devices", help_heading = "What to do")]
+    #[arg(long, value_name = "TYPE", requires = "on_devices")]
     pub(crate) fs: Option<FileSystem>,
 
     /// Run the requests of a raidtest file
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["job", "suite", "command", "read", "sync", "size", "depth", "full"],
-        help_heading = "What to do"
+        conflicts_with_all = ["job", "suite", "command", "read", "sync", "size", "depth", "full"]
     )]
     pub(crate) raidtest: Option<PathBuf>,
 
@@ -127,13 +117,12 @@ pub(crate) struct Bench {
         long,
         conflicts_with_all = [
             "command", "read", "depth", "size", "sync", "shift", "full", "unit",
-        ],
-        help_heading = "What to do"
+        ]
     )]
     pub(crate) suite: bool,
 
     /// Directory that the suite packs and unpacks; if omitted a tree made from the seed
-    #[arg(long, value_name = "DIR", requires = "suite", help_heading = "What to do")]
+    #[arg(long, value_name = "DIR", requires = "suite")]
     pub(crate) tree: Option<PathBuf>,
 
     /// Length of the scratch file

@@ -13,6 +13,7 @@ use super::common::{Bytes, Measured, Sysroot, Unknown, help};
 ///
 /// Without a target, shows every disk of this machine. Nothing is written.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Output")]
 #[command(after_help = help("check", "\
 Examples:
   straddle check                          every disk of this machine
@@ -30,7 +31,7 @@ pub(crate) struct Check {
     /// Devices, mount points, image files, directories with images
     ///
     /// If omitted every disk of this machine, or with --watch the targets of the baseline.
-    #[arg(value_name = "TARGET")]
+    #[arg(value_name = "TARGET", help_heading = None::<&'static str>)]
     pub(crate) targets: Vec<PathBuf>,
 
     /// Judge for this disk: 512n, 512e, 4Kn, granule=16K, origin=3584, stripe=64Kx3
@@ -60,21 +61,20 @@ pub(crate) struct Check {
         long,
         value_enum,
         default_value_t = Format::Table,
-        value_name = "FORMAT",
-        help_heading = "Output"
+        value_name = "FORMAT"
     )]
     pub(crate) format: Format,
 
     /// Short for --format json
-    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 
     /// Show evidence, units and facts with their sources
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     pub(crate) explain: bool,
 
     /// Show only targets with a warning or an error, and those that could not be judged
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     pub(crate) only_bad: bool,
 
     #[command(flatten)]
@@ -125,8 +125,7 @@ pub(crate) struct Check {
         long,
         value_name = "BYTES",
         default_value_t = 80,
-        value_parser = clap::value_parser!(u16).range(16..=4096),
-        help_heading = "Output"
+        value_parser = clap::value_parser!(u16).range(16..=4096)
     )]
     pub(crate) message_bytes: u16,
 }

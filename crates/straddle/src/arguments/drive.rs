@@ -55,6 +55,7 @@ pub(crate) struct DriveShow {
     .required(true)
     .multiple(false))]
 #[command(mut_arg("sysroot", |sysroot| sysroot.requires("stack")))]
+#[command(next_help_heading = "Workload")]
 #[command(after_help = help("drive simulate", "\
 Examples:
   straddle drive simulate --profile hdd-7200-512e
@@ -113,8 +114,7 @@ pub(crate) struct Simulate {
         long,
         value_name = "FILE",
         requires = "profiles",
-        conflicts_with_all = ["read", "random", "size", "no_sync", "depth"],
-        help_heading = "Workload"
+        conflicts_with_all = ["read", "random", "size", "no_sync", "depth"]
     )]
     pub(crate) job: Option<PathBuf>,
 
@@ -126,8 +126,7 @@ pub(crate) struct Simulate {
         long,
         value_name = "FILE",
         requires = "profiles",
-        conflicts_with_all = ["job", "read", "random", "size", "no_sync"],
-        help_heading = "Workload"
+        conflicts_with_all = ["job", "read", "random", "size", "no_sync"]
     )]
     pub(crate) trace: Option<PathBuf>,
 
@@ -156,11 +155,11 @@ pub(crate) struct Simulate {
     pub(crate) captured: Sysroot,
 
     /// Read instead of writing
-    #[arg(long, requires = "profiles", help_heading = "Workload")]
+    #[arg(long, requires = "profiles")]
     pub(crate) read: bool,
 
     /// Use random places, chosen by --seed, instead of going in order
-    #[arg(long, requires = "profiles", help_heading = "Workload")]
+    #[arg(long, requires = "profiles")]
     pub(crate) random: bool,
 
     /// Bytes of each operation, to 1 GiB
@@ -168,13 +167,12 @@ pub(crate) struct Simulate {
         long,
         value_name = "SIZE",
         value_parser = operation_size,
-        default_value = "4K",
-        help_heading = "Workload"
+        default_value = "4K"
     )]
     pub(crate) size: u64,
 
     /// Send no flush after writes
-    #[arg(long, conflicts_with = "read", requires = "profiles", help_heading = "Workload")]
+    #[arg(long, conflicts_with = "read", requires = "profiles")]
     pub(crate) no_sync: bool,
 
     /// Operations in flight
@@ -182,8 +180,7 @@ pub(crate) struct Simulate {
         long,
         value_name = "N",
         default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=1024),
-        help_heading = "Workload"
+        value_parser = clap::value_parser!(u16).range(1..=1024)
     )]
     pub(crate) depth: u16,
 

@@ -22,6 +22,7 @@ pub(crate) const FSYNC_SECONDS: u32 = 15;
 /// run in DIR removes it. Measures all rows of pg_test_fsync, under its labels, and rows that write
 /// as write-ahead logs do; the rows take turns in random order. Says what it will write first.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "What to do")]
 #[command(after_help = help("fsync", "\
 Examples:
   straddle fsync /var/lib/postgresql       pg_test_fsync's rows and log patterns
@@ -37,7 +38,7 @@ Examples:
   straddle fsync /data --format fio-json   in the form of fio's JSON"))]
 pub(crate) struct Fsync {
     /// The directory whose file system and drive are meant
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", help_heading = None::<&'static str>)]
     pub(crate) directory: PathBuf,
 
     /// Rows to measure
@@ -46,8 +47,7 @@ pub(crate) struct Fsync {
         value_enum,
         value_name = "ROWS",
         default_value_t = FsyncRows::Usual,
-        conflicts_with = "engine",
-        help_heading = "What to do"
+        conflicts_with = "engine"
     )]
     pub(crate) rows: FsyncRows,
 
@@ -59,8 +59,7 @@ pub(crate) struct Fsync {
         long = "for",
         value_name = "ENGINE",
         value_parser = ENGINES,
-        hide_possible_values = true,
-        help_heading = "What to do"
+        hide_possible_values = true
     )]
     pub(crate) engine: Option<String>,
 
@@ -74,13 +73,12 @@ pub(crate) struct Fsync {
     #[arg(
         long,
         value_name = "PID",
-        value_parser = process,
-        help_heading = "What to do"
+        value_parser = process
     )]
     pub(crate) pid: Option<u32>,
 
     /// Add an engine profile, or override a built-in one; may be repeated
-    #[arg(long = "profile", value_name = "FILE", requires = "engine", help_heading = "What to do")]
+    #[arg(long = "profile", value_name = "FILE", requires = "engine")]
     pub(crate) profiles: Vec<PathBuf>,
 
     /// Round trips from this node to the others of its group, at most 99: 300us,300us
@@ -110,7 +108,7 @@ pub(crate) struct Fsync {
     /// Also write without a pause, to see where the drive's write buffer ends
     ///
     /// Writes what --bytes-max leaves, within --seconds more.
-    #[arg(long, help_heading = "What to do")]
+    #[arg(long)]
     pub(crate) sustained: bool,
 
     /// Longest time for everything: making the files, the rows, checking the syncs
